@@ -1,0 +1,2 @@
+clv_clocksync_headers =
+clv_clocksync_sources =

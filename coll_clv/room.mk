@@ -1,0 +1,2 @@
+clv_coll_clv_headers =
+clv_coll_clv_sources =

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The pap_predict room: predicted arrival times that are the same on every rank.
+ *
+ * One invariant: the same (group, stream, call number) gives the same board on every rank, or on
+ * none. A board is a deterministic integer function of complete vectors; see docs/protocol.md.
+ *
+ * What: streams, sampled calls, records, vectors, boards, predictors; the one background thread,
+ * its listener and connections; the node's shared table; the group's global clock.
+ * Not: MPI. The caller moves the cards between the ranks (an allgather) and decides what to do
+ * with a board. Nothing here calls back into MPI, and nothing aborts the process.
+ *
+ * Life: open (first eligible call of the process) -> per communicator: card, group_create,
+ * group_activate -> call_begin / board / call_end per call -> group_free -> close.
+ *
+ * Threads: one group is used by one thread at a time (as MPI requires for a communicator);
+ * different groups by different threads at once. open, close, group_create and group_free may be
+ * called by any thread.
+ */
+#ifndef CLV_PAP_PREDICT_H
+#define CLV_PAP_PREDICT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/util_status.h"
+
+#define CLV_PAP_CARD_BYTES  256 /* what each rank tells the others once per group */
+#define CLV_PAP_MAX_STREAMS 16  /* per group; the least recently used is replaced */
+#define CLV_PAP_MAX_WINDOW  64  /* sampled calls remembered per stream */
+#define CLV_PAP_KEY_BYTES   32  /* of the random per-group key */
+
+typedef struct clv_pap clv_pap_t;             /* one per process */
+typedef struct clv_pap_group clv_pap_group_t; /* one per communicator */
+
+/* Rank-equal settings. */
+typedef struct clv_pap_options {
+    int32_t sma_window;        /* sampled calls averaged, 1 .. CLV_PAP_MAX_WINDOW */
+    int32_t predictor;         /* index into clv_pap_predictors[] */
+    const char *interface;     /* network interface name, or NULL: choose */
+    int64_t connect_timeout_ns;/* a connection that is not up by then is lost */
+} clv_pap_options_t;
+
+/* What names a stream; equal on all ranks by the MPI standard. */
+typedef struct clv_pap_stream_key {
+    int32_t root;
+    int32_t commutative;
+    int64_t total_bytes;
+} clv_pap_stream_key_t;
+
+/* What all ranks know at a call. Arrays have n_ranks items. All times relative: integer ns. */
+typedef struct clv_pap_board {
+    int32_t n_ranks;
+    int32_t n_vectors;           /* valid vectors behind the prediction, 0 .. sma_window */
+    int64_t version;             /* counts the stream's vectors; equal boards have equal versions */
+    int64_t sigma_ns;            /* rms of (actual - predicted), relative to each call's mean */
+    int64_t worst_error_ns;      /* largest |actual - predicted| in the newest vector */
+    int64_t clock_error_ns;      /* largest clock error bound in the newest vector */
+    int64_t interval_ns;         /* mean time between sampled calls */
+    int32_t sample_every;        /* K: the distance to the next sampled call */
+    int32_t previous_choice;     /* what the call before the newest sampled one ran (caller's code) */
+    int64_t previous_after_ns;   /* its last exit - last arrival; -1 unknown */
+    int64_t previous_in_mpi_ns;  /* its mean of exit - arrival; -1 unknown */
+    const int64_t *predicted_ns; /* relative arrival, smallest is 0 */
+} clv_pap_board_t;
+
+/* Called by whoever completes a board, before anyone sees it, on the background thread of each
+ * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
+ * with whatever the caller wants to find beside the board; returns the bytes used (0: nothing).
+ * `memory` is state the caller keeps per stream (also zeroed at first, memory_bytes long): a
+ * deterministic function of the boards so far. Must be a pure function of its arguments. */
+typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
+                                   const clv_pap_board_t *board, void *memory, void *attachment,
+                                   size_t attachment_bytes);
+
+typedef struct clv_pap_attach_ops {
+    clv_pap_attach_t make;
+    void *context;
+    size_t memory_bytes;
+    size_t attachment_bytes; /* upper bound per board; the table holds two per stream */
+} clv_pap_attach_ops_t;
+
+/* ---- process ---------------------------------------------------------------------------- */
+
+/* Prepares the process: listener, background thread (SCHED_BATCH, all signals blocked, close-on-exec
+ * sockets). CLV_UNSUPPORTED: no usable interface; CLV_SYSTEM. */
+clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p) CLV_MUST_CHECK;
+/* Joins the thread and closes everything; groups must be freed before. NULL is fine. In a forked
+ * child it only forgets. */
+void clv_pap_close(clv_pap_t *pap);
+
+/* ---- group: three steps, each after an exchange that the caller makes over MPI ----------- */
+
+/* Step 1: this rank's card (CLV_PAP_CARD_BYTES bytes, zero padded). Rank 0's card carries the key.
+ * n_ranks bounds the shared table. Keeps the reserved resources in *group_p. */
+clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
+                                  const clv_pap_attach_ops_t *attach, unsigned char *card,
+                                  clv_pap_group_t **group_p) CLV_MUST_CHECK;
+
+/* Step 2: the cards of all ranks (n_ranks * CLV_PAP_CARD_BYTES) and the key of rank 0. Finds the
+ * node's leader and attaches to its table. The caller then agrees (allreduce MIN of success). */
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards) CLV_MUST_CHECK;
+
+/* Step 3: only if every rank succeeded. From here on connections and the clock come up in the
+ * background. Otherwise the group is freed and all go without predictions. */
+clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;
+
+/* Stops the group: its connections close, its table is unmapped. The other ranks do the same at
+ * their own time. NULL is fine. */
+void clv_pap_group_free(clv_pap_group_t *group);
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+/* One call on this rank, on the caller's stack from begin to end. */
+typedef struct clv_pap_call {
+    int32_t stream;        /* slot */
+    int32_t sampled;       /* this call gives a record */
+    int64_t number;        /* of this stream, from 0 */
+    int64_t board_version; /* the board this call must use; 0: none yet */
+    int64_t arrival_ns;    /* local */
+} clv_pap_call_t;
+
+/* Numbers the call and, if it is sampled, gives this rank's record. No lock, no allocation, no
+ * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC. */
+void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
+                        clv_pap_call_t *call);
+
+/* The board of this call. CLV_OK: *board_p (and *attachment_p, its bytes in *attachment_bytes_p,
+ * both valid until call_end). CLV_AGAIN: not complete yet; the caller makes MPI progress and asks
+ * again: the missing record comes from a rank that has not entered an earlier call, or the group
+ * will be declared lost. CLV_NONE: none for this call, on every rank. */
+clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *call,
+                                const clv_pap_board_t **board_p, const void **attachment_p,
+                                size_t *attachment_bytes_p) CLV_MUST_CHECK;
+
+/* What the call ran (the caller's own code, rank-equal) and when this rank left. */
+void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
+                      int64_t local_ns);
+
+/* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). */
+void clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
+
+/* ---- looking ------------------------------------------------------------------------------ */
+
+/* The group's global time for a local one, with its error bound. CLV_AGAIN: clock not ready. */
+clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,
+                                 int64_t *error_ns_p) CLV_MUST_CHECK;
+
+/* Counters, one row each: shown as MPI_T pvars. */
+#define CLV_PAP_COUNTER_MAP(XX)                                                                    \
+    XX(calls,            "eligible calls")                                                         \
+    XX(sampled,          "calls that gave a record")                                               \
+    XX(boards,           "calls that had a board")                                                 \
+    XX(board_waits,      "calls that waited for their board")                                      \
+    XX(board_wait_ns,    "time spent in those waits, ns")                                          \
+    XX(invalid_vectors,  "vectors skipped because a record was marked invalid")                    \
+    XX(lost_groups,      "groups that went without predictions after a lost connection")           \
+    XX(rejected,         "connections closed because of a wrong key or malformed data")            \
+    XX(sent_bytes,       "bytes sent over the background channel")                                 \
+    XX(received_bytes,   "bytes received over the background channel")                             \
+    XX(thread_cpu_ns,    "CPU time of the background thread, ns")
+
+typedef struct clv_pap_counters {
+#define CLV_PAP_COUNTER_FIELD(name, meaning) int64_t name;
+    CLV_PAP_COUNTER_MAP(CLV_PAP_COUNTER_FIELD)
+#undef CLV_PAP_COUNTER_FIELD
+} clv_pap_counters_t;
+
+/* A snapshot of the process's counters; NULL pap gives zeros. */
+void clv_pap_read_counters(const clv_pap_t *pap, clv_pap_counters_t *counters);
+
+#endif

@@ -1,0 +1,2 @@
+clv_pap_headers =
+clv_pap_sources =

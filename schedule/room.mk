@@ -1,0 +1,2 @@
+clv_schedule_headers =
+clv_schedule_sources =

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Zeroed allocation with a hook for tests.
+ */
+#include "util/util_alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static clv_alloc_hook_t alloc_hook;
+static void *alloc_hook_context;
+
+void clv_alloc_set_hook(clv_alloc_hook_t hook, void *context)
+{
+    alloc_hook = hook;
+    alloc_hook_context = context;
+}
+
+void *clv_alloc(size_t n_items, size_t item_bytes)
+{
+    if (0 == n_items || 0 == item_bytes || n_items > SIZE_MAX / item_bytes) {
+        return NULL;
+    }
+    if (NULL != alloc_hook && 0 != alloc_hook(alloc_hook_context, n_items * item_bytes)) {
+        return NULL;
+    }
+    return calloc(n_items, item_bytes);
+}
+
+void clv_free(void *memory)
+{
+    free(memory);
+}
