@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Replays a plan against arrivals and a linear cost model (see sched_cost.h).
+ */
+#include "schedule/sched_cost.h"
+
+#include "util/util_alloc.h"
+
+#define COST_CEILING_NS (INT64_MAX / 4)
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t wire_ns(const clv_cost_t *cost, int64_t n_bytes)
+{
+    if (cost->byte_ps > 0 && n_bytes > COST_CEILING_NS / cost->byte_ps) {
+        return COST_CEILING_NS / 1000;
+    }
+    return n_bytes * cost->byte_ps / 1000;
+}
+
+int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes)
+{
+    int64_t wire = wire_ns(cost, n_bytes);
+    return cost->latency_ns > COST_CEILING_NS - wire ? COST_CEILING_NS : cost->latency_ns + wire;
+}
+
+int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
+{
+    return vector_bytes / n_segments + (0 != vector_bytes % n_segments);
+}
+
+/* One rank's two ways and what it has combined so far. */
+typedef struct replay_rank {
+    int64_t out_free_ns;
+    int64_t in_free_ns;
+    int64_t exit_ns;
+} replay_rank_t;
+
+typedef struct replay {
+    replay_rank_t *rank;
+    int64_t *ready_ns; /* [rank * n_segments + segment]: when that copy may leave */
+    const int64_t *arrival_ns;
+    int64_t wire_ns;
+    int64_t latency_ns;
+    int32_t n_segments;
+} replay_t;
+
+static void replay_send(replay_t *replay, const clv_send_t *send)
+{
+    replay_rank_t *sender = &replay->rank[send->sender];
+    replay_rank_t *receiver = &replay->rank[send->receiver];
+    size_t out = (size_t) send->sender * (size_t) replay->n_segments + (size_t) send->segment;
+    size_t in = (size_t) send->receiver * (size_t) replay->n_segments + (size_t) send->segment;
+    int64_t start = later(later(sender->out_free_ns, replay->ready_ns[out]),
+                          later(receiver->in_free_ns, replay->arrival_ns[send->receiver]));
+    int64_t sent = start + replay->wire_ns;
+    int64_t combined = sent + replay->latency_ns;
+
+    sender->out_free_ns = sent;
+    sender->exit_ns = later(sender->exit_ns, sent);
+    receiver->in_free_ns = sent;
+    receiver->exit_ns = later(receiver->exit_ns, combined);
+    replay->ready_ns[in] = later(replay->ready_ns[in], combined);
+}
+
+static void replay_start(replay_t *replay, int32_t n_ranks)
+{
+    for (int32_t p = 0; p < n_ranks; p++) {
+        int64_t arrival = replay->arrival_ns[p];
+        replay->rank[p] = (replay_rank_t){arrival, arrival, arrival};
+        for (int32_t s = 0; s < replay->n_segments; s++) {
+            replay->ready_ns[(size_t) p * (size_t) replay->n_segments + (size_t) s] = arrival;
+        }
+    }
+}
+
+static clv_estimate_t replay_result(const replay_t *replay, int32_t n_ranks)
+{
+    int64_t last_arrival = replay->arrival_ns[0];
+    int64_t end = replay->rank[0].exit_ns;
+    int64_t in_mpi_sum = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        last_arrival = later(last_arrival, replay->arrival_ns[p]);
+        end = later(end, replay->rank[p].exit_ns);
+        in_mpi_sum += (replay->rank[p].exit_ns - replay->arrival_ns[p]) / n_ranks;
+    }
+    return (clv_estimate_t){end, end - last_arrival, in_mpi_sum};
+}
+
+clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns,
+                               int64_t vector_bytes, const clv_cost_t *cost,
+                               clv_estimate_t *estimate_p)
+{
+    replay_t replay = {.arrival_ns = arrival_ns,
+                       .wire_ns = wire_ns(cost, clv_segment_bytes(vector_bytes, plan->n_segments)),
+                       .latency_ns = cost->latency_ns,
+                       .n_segments = plan->n_segments};
+    clv_status_t status = CLV_NO_MEMORY;
+
+    replay.rank = clv_alloc((size_t) plan->n_ranks, sizeof *replay.rank);
+    replay.ready_ns = clv_alloc((size_t) plan->n_ranks * (size_t) plan->n_segments,
+                                sizeof *replay.ready_ns);
+    if (NULL != replay.rank && NULL != replay.ready_ns) {
+        replay_start(&replay, plan->n_ranks);
+        for (int64_t i = 0; i < plan->n_sends; i++) {
+            replay_send(&replay, &plan->sends[i]);
+        }
+        *estimate_p = replay_result(&replay, plan->n_ranks);
+        status = CLV_OK;
+    }
+    clv_free(replay.ready_ns);
+    clv_free(replay.rank);
+    return status;
+}
