@@ -61,6 +61,9 @@ typedef struct clv_pap_board {
     int32_t previous_choice;     /* what the call before the newest sampled one ran (caller's code) */
     int64_t previous_after_ns;   /* its last exit - last arrival; -1 unknown */
     int64_t previous_in_mpi_ns;  /* its mean of exit - arrival; -1 unknown */
+    int32_t announced;           /* predicted_ns comes from hints of all ranks */
+    int32_t disagree;            /* ranks reported different boards or choices: a bug; no board */
+    uint32_t hash;               /* of everything above and predicted_ns; never 0 */
     const int64_t *predicted_ns; /* relative arrival, smallest is 0 */
 } clv_pap_board_t;
 
@@ -116,7 +119,7 @@ typedef struct clv_pap_call {
     int32_t stream;        /* slot */
     int32_t sampled;       /* this call gives a record */
     int64_t number;        /* of this stream, from 0 */
-    int64_t board_version; /* the board this call must use; 0: none yet */
+    int64_t board_version; /* the board this call waits for; 0: none yet */
     int64_t arrival_ns;    /* local */
 } clv_pap_call_t;
 

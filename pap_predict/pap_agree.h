@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The agreement of one node of one group, as a state machine. Private to the pap_predict room.
+ *
+ * In: records of this node's ranks, messages from the tree neighbours, links up and lost, time.
+ * Out: messages to neighbours, complete vectors to publish, the end of all predictions.
+ * Node 0 alone decides that a vector is complete; every node passes decisions on in order. The
+ * rules, the proofs and the one window that cannot be closed are in docs/protocol.md.
+ *
+ * What it is not: sockets, threads, clocks. The caller serialises the calls of one machine. Any
+ * monotonic local clock will do for now_ns. Callbacks must not call back into the machine.
+ *
+ * Memory: all of it at create, (4 * 44 + 4) bytes per rank and lane plus two messages; nothing
+ * later. Cost: O(records) per message.
+ */
+#ifndef CLV_PAP_AGREE_H
+#define CLV_PAP_AGREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pap_predict/pap_tree.h"
+#include "pap_predict/pap_vector.h"
+#include "util/util_status.h"
+
+/* Why there are no more predictions. */
+#define CLV_PAP_LOST_REASON_MAP(XX)                                                                \
+    XX(LINK,      1, "a connection was lost and did not come back")                                \
+    XX(LEFT,      2, "a node freed the group while others still gave records")                     \
+    XX(REQUESTED, 3, "a node asked for it")                                                        \
+    XX(DISAGREE,  4, "ranks reported different boards or choices for one call")                    \
+    XX(ABANDONED, 5, "cut off just after giving a record; this node can not know what the others " \
+                     "decided")
+
+typedef enum clv_pap_lost_reason {
+#define CLV_PAP_LOST_ENUM(name, value, text) CLV_PAP_LOST_##name = value,
+    CLV_PAP_LOST_REASON_MAP(CLV_PAP_LOST_ENUM)
+#undef CLV_PAP_LOST_ENUM
+} clv_pap_lost_reason_t;
+#define CLV_PAP_LOST_LAST CLV_PAP_LOST_ABANDONED
+const char *clv_pap_lost_text(int reason);
+
+typedef struct clv_pap_agree clv_pap_agree_t;
+
+typedef struct clv_pap_agree_options {
+    const clv_pap_layout_t *layout; /* must outlive the machine */
+    int32_t node;                   /* this one */
+    int64_t lost_ns;                /* a link down this long while a vector is due is lost */
+    int64_t retry_ns;               /* a record unanswered this long is sent again; doubles */
+    int64_t abandon_ns;             /* cut off in the window this long: go on without, loudly */
+} clv_pap_agree_options_t;
+
+typedef struct clv_pap_agree_ops {
+    /* To a tree neighbour whose link is up. The bytes are only valid during the call. Delivery in
+     * order or link_lost; what was sent on a lost link may or may not have arrived. */
+    void (*send)(void *context, int32_t node, const void *message, size_t n_bytes);
+    /* The next vector of a lane, in sequence order without gaps, exactly once. The records are
+     * only valid during the call. */
+    void (*publish)(void *context, const clv_pap_vector_t *vector);
+    /* At most once: lane l has n_versions[l] vectors and will never have another. */
+    void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
+} clv_pap_agree_ops_t;
+
+/* All links are down at first. CLV_INVALID, CLV_NO_MEMORY. */
+clv_status_t clv_pap_agree_create(const clv_pap_agree_options_t *options,
+                                  const clv_pap_agree_ops_t *ops, void *context, int64_t now_ns,
+                                  clv_pap_agree_t **agree_p) CLV_MUST_CHECK;
+void clv_pap_agree_free(clv_pap_agree_t *agree);
+
+/* A record of a rank of this node; the records of one rank and lane come with sequence 0, 1, ...
+ * CLV_INVALID: out of order or range, or not a rank of this node; nothing happened. */
+clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, int32_t rank,
+                                        int32_t lane, uint32_t generation, int64_t sequence,
+                                        const clv_pap_record_t *record) CLV_MUST_CHECK;
+
+/* One whole message from a neighbour whose link is up. CLV_PROTOCOL: it can not come from a correct
+ * neighbour; the machine is unchanged, the caller closes that connection (and tells link_lost). */
+clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32_t from_node,
+                                   const void *bytes, size_t n_bytes) CLV_MUST_CHECK;
+
+/* A new authenticated connection with a neighbour (a replaced one is lost first), or its end.
+ * Numbers that are no neighbours are ignored. */
+void clv_pap_agree_link_up(clv_pap_agree_t *agree, int64_t now_ns, int32_t node);
+void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t node);
+
+/* Time passes: call at the deadline or later, any number of times. INT64_MAX: nothing is due. */
+void clv_pap_agree_tick(clv_pap_agree_t *agree, int64_t now_ns);
+int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
+
+/* Asks node 0 to end predictions for the whole group. */
+void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
+
+/* All ranks of this node have freed the group: tells the neighbours. The caller may close once
+ * clv_pap_agree_may_close says so, or when it no longer wants to wait: until then this node still
+ * passes on what others need. */
+void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
+int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
+
+/* Vectors of a lane known here; the highest version there is a board for. */
+int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane);
+
+#endif

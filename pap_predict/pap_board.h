@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From complete vectors to boards: the deterministic integer function. Private to the pap_predict
+ * room and to the tools.
+ *
+ * A history is what one lane remembers: up to `window` calls, the errors of past predictions, the
+ * prediction outstanding. Fed vector by vector without gaps, it is equal on every node. A vector
+ * of a new generation clears it.
+ *
+ * Memory: at create, (columns * window + 2) * 8 bytes per rank (columns 1, or 4 for a predictor
+ * with all_columns). Cost per vector: a few passes over window * ranks.
+ */
+#ifndef CLV_PAP_BOARD_H
+#define CLV_PAP_BOARD_H
+
+#include <stdint.h>
+
+#include "pap_predict/pap_predict.h"
+#include "pap_predict/pap_predictors.h"
+#include "pap_predict/pap_vector.h"
+#include "util/util_status.h"
+
+#define CLV_PAP_MAX_SAMPLE_EVERY   1024
+#define CLV_PAP_LATENCIES_PER_SAMPLE 3 /* K calls take at least so many exchange latencies */
+
+clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_predictor_t predictor,
+                                    clv_pap_history_t **history_p) CLV_MUST_CHECK;
+void clv_pap_history_free(clv_pap_history_t *history);
+
+/* Takes the lane's next vector and writes the board that follows it; board->predicted_ns points to
+ * predicted_ns, the caller's array of n_ranks items, filled here. board->version is
+ * vector->sequence + 1. */
+void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+                          clv_pap_board_t *board, int64_t *predicted_ns);
+
+/* Integer helpers, exact to 2^-22, shared with the tools. */
+uint64_t clv_pap_isqrt(uint64_t number);                    /* floor */
+int64_t clv_pap_rms(const int64_t *values, int32_t n_values); /* 0 for none */
+
+#endif

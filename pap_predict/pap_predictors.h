@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Predictors: from the remembered calls of one stream to the next relative arrivals.
+ * Private to the pap_predict room and to the tools.
+ *
+ * A predictor sees a view: n_rows remembered calls, newest first. It fills predicted_ns[rank]; any
+ * common constant may be added (the board makes the smallest 0). Integers only, the same on every
+ * machine. Its uncertainty is not its own opinion: the board measures it as the error of the
+ * predictions that were made before the calls they are compared with.
+ */
+#ifndef CLV_PAP_PREDICTORS_H
+#define CLV_PAP_PREDICTORS_H
+
+#include <stdint.h>
+
+#define CLV_PAP_MAX_SPREAD_NS (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there */
+
+/* What is remembered of a call. The first is always kept, the rest only for predictors with
+ * all_columns. INT64_MIN: unknown. */
+typedef enum clv_pap_column {
+    CLV_PAP_ARRIVAL, /* relative: the earliest rank is 0 */
+    CLV_PAP_COMPUTE, /* arrival - exit of the previous call */
+    CLV_PAP_IN_MPI,  /* exit - arrival of the previous call */
+    CLV_PAP_EXIT,    /* exit of the previous call - its last arrival */
+    CLV_PAP_COLUMNS
+} clv_pap_column_t;
+
+typedef struct clv_pap_history clv_pap_history_t; /* pap_board.h */
+
+int32_t clv_pap_history_n_rows(const clv_pap_history_t *history);
+int32_t clv_pap_history_n_ranks(const clv_pap_history_t *history);
+const int64_t *clv_pap_history_row(const clv_pap_history_t *history, clv_pap_column_t column,
+                                   int32_t age); /* age 0: the newest */
+int64_t clv_pap_history_call(const clv_pap_history_t *history, int32_t age); /* its call number */
+int64_t clv_pap_history_next_call(const clv_pap_history_t *history); /* the one to predict */
+
+typedef struct clv_pap_predictor_ops {
+    const char *name;
+    const char *meaning;
+    int all_columns;
+    void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1 */
+} clv_pap_predictor_ops_t;
+
+/*      stem       all columns, meaning */
+#define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
+    XX(sma,      0, "simple moving average of the window")                                         \
+    XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
+    XX(median,   0, "median of the window, rank by rank")                                          \
+    XX(periodic, 0, "average of the calls at the same phase, when the pattern has a period")       \
+    XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")
+
+typedef enum clv_pap_predictor {
+#define CLV_PAP_PREDICTOR_ENUM(stem, all_columns, meaning) clv_pap_predictor_##stem,
+    CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_ENUM)
+#undef CLV_PAP_PREDICTOR_ENUM
+    CLV_PAP_N_PREDICTORS
+} clv_pap_predictor_t;
+
+#define CLV_PAP_PREDICTOR_DECLARE(stem, all_columns, meaning)                                      \
+    void clv_pap_##stem##_predict(const clv_pap_history_t *history, int64_t *predicted_ns);
+CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_DECLARE)
+#undef CLV_PAP_PREDICTOR_DECLARE
+
+extern const clv_pap_predictor_ops_t clv_pap_predictors[CLV_PAP_N_PREDICTORS];
+
+#endif

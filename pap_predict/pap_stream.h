@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One rank's view of its streams: numbers calls, says which are sampled, fills the records, and
+ * finds the board of a call. Private to the pap_predict room.
+ *
+ * Everything that decides is equal on all ranks: the order of calls on the communicator and the
+ * boards. No lock, no heap, no system call, no time call. Cost: one scan of at most 16 keys per
+ * call, usually hit at the first.
+ */
+#ifndef CLV_PAP_STREAM_H
+#define CLV_PAP_STREAM_H
+
+#include <stdint.h>
+
+#include "clocksync/clocksync.h"
+#include "pap_predict/pap_predict.h"
+#include "pap_predict/pap_vector.h"
+
+/* A record before its times are global. */
+typedef struct clv_pap_given {
+    int32_t lane;
+    uint32_t generation;
+    int64_t sequence;
+    int64_t arrival_ns;          /* local, as are the next two */
+    int64_t previous_arrival_ns;
+    int64_t previous_exit_ns;
+    int32_t previous_choice;
+    uint32_t previous_hash;
+    uint32_t flags;
+} clv_pap_given_t;
+
+typedef struct clv_pap_stream {
+    clv_pap_stream_key_t key;
+    int32_t in_use;
+    int32_t fresh;         /* no board of this stream's own yet */
+    uint32_t generation;   /* counts the streams that had this lane before */
+    int32_t given;         /* the record of `sequence` was given by a hint already */
+    int64_t last_use;      /* call number on the communicator */
+    int64_t calls;         /* number of the next call */
+    int64_t next_sample;   /* call number; INT64_MAX: never again */
+    int64_t sequence;      /* the next record's */
+    int64_t version;       /* the board of calls before the next sample; 0 none */
+    int32_t has_previous;
+    int32_t previous_choice;
+    uint32_t board_hash;   /* of the board in use */
+    uint32_t previous_hash;
+    int64_t previous_arrival_ns;
+    int64_t previous_exit_ns;
+} clv_pap_stream_t;
+
+typedef struct clv_pap_streams {
+    int64_t calls;     /* on the communicator */
+    int32_t last_lane; /* of the call before; -1 none */
+    clv_pap_stream_t lane[CLV_PAP_MAX_STREAMS];
+} clv_pap_streams_t;
+
+void clv_pap_streams_init(clv_pap_streams_t *streams);
+
+/* Numbers a call. Returns 1 when *given is a record to hand to the node's leader now, before the
+ * board is asked for. */
+int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
+                          int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given);
+
+/* The next call, taken to be of the stream used last, will arrive at local_ns + ns_from_now.
+ * Returns 1 when *given is a record to hand over now; then the call itself gives none. */
+int clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns, int64_t ns_from_now,
+                         clv_pap_given_t *given);
+
+/* Where boards are found: two per lane, version v in slot v & 1. */
+typedef struct clv_pap_shelf_ops {
+    /* The board, or NULL when it is not there yet. Only asked for versions that the rules of the
+     * protocol keep in place until this rank's next record. */
+    const clv_pap_board_t *(*find)(void *context, int32_t lane, int64_t version);
+    /* How many versions the lane will ever have; INT64_MAX while nothing is lost. */
+    int64_t (*n_versions)(void *context, int32_t lane);
+} clv_pap_shelf_ops_t;
+
+/* The board of a call: CLV_OK and *board_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_board.
+ * May be asked again after any answer. */
+clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, const clv_pap_call_t *call,
+                                   const clv_pap_shelf_ops_t *shelf, void *context,
+                                   const clv_pap_board_t **board_p) CLV_MUST_CHECK;
+
+void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call, int32_t choice,
+                         int64_t local_ns);
+
+/* Local times to global ones. model NULL: the clock is not ready; the record is marked invalid. */
+void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
+                             uint32_t latency_ns, clv_pap_record_t *record);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Records and vectors: what is exchanged. Private to the pap_predict room.
+ *
+ * A record is what one rank says about one of its sampled calls. A vector is the records of all
+ * ranks for one sequence number of a lane; it is complete or it does not exist.
+ *
+ * A lane is one of the CLV_PAP_MAX_STREAMS stream slots. When a stream is pushed out, the lane goes
+ * on with the next sequence number under the next generation, so that everything proved about two
+ * neighbouring vectors of a lane also holds across that change.
+ *
+ * All times are global integer ns. No threads, no heap, no time calls.
+ */
+#ifndef CLV_PAP_VECTOR_H
+#define CLV_PAP_VECTOR_H
+
+#include <stdint.h>
+
+#include "pap_predict/pap_predict.h"
+
+#define CLV_PAP_MAX_RANKS    (1 << 20)
+#define CLV_PAP_MAX_TIME_NS  (INT64_C(1) << 60) /* 36 years either side of the clock's origin */
+#define CLV_PAP_MAX_SEQUENCE (INT64_C(1) << 48)
+
+#define CLV_PAP_RECORD_INVALID   1u /* do not predict from this call: the clock is not ready */
+#define CLV_PAP_RECORD_ANNOUNCED 2u /* arrival_ns was announced by a hint before the call */
+#define CLV_PAP_RECORD_PREVIOUS  4u /* the previous_... fields are known */
+#define CLV_PAP_RECORD_FLAGS     7u /* all of them */
+
+typedef struct clv_pap_record {
+    int64_t arrival_ns;          /* of the sampled call */
+    int64_t previous_arrival_ns; /* of this rank's call before it on the same stream ... */
+    int64_t previous_exit_ns;    /* ... and when it left that call */
+    uint32_t clock_error_ns;     /* bound; saturates */
+    uint32_t latency_ns;         /* this node's exchange latency, last arrival to vector known */
+    int32_t previous_choice;     /* what that call ran; rank-equal */
+    uint32_t previous_hash;      /* of the board that call used, 0: none; rank-equal */
+    uint32_t flags;
+} clv_pap_record_t;
+
+typedef struct clv_pap_vector {
+    int32_t lane;
+    int32_t n_ranks;
+    uint32_t generation;
+    int64_t sequence;                /* of the lane, from 0; version = sequence + 1 follows it */
+    const clv_pap_record_t *records; /* by rank */
+} clv_pap_vector_t;
+
+/* What is wrong with a record as a short text, NULL when it is in range. */
+const char *clv_pap_record_problem(const clv_pap_record_t *record);
+
+/* The latest arrival, for measuring how long a vector took from there to here. */
+int64_t clv_pap_vector_last_arrival(const clv_pap_vector_t *vector);
+
+/* The latency to put in the next records: the newest one, or a slowly falling older one if that is
+ * larger, so that one lucky exchange does not shorten the sampling distance. Saturates. */
+uint32_t clv_pap_latency_update(uint32_t old_ns, int64_t newest_ns);
+
+#endif

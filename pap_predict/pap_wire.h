@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The bytes of the exchange's messages. Private to the pap_predict room.
+ *
+ * Fixed little-endian layout, no pointers, no padding taken from memory. Everything that comes in
+ * is checked here against what any message may say; whether it fits the state of the exchange is
+ * checked by pap_agree. Nothing is trusted: decode never reads past n_bytes.
+ *
+ *      header, 24 bytes: u32 total bytes | u8 kind | u8 lane | u16 reason | u32 generation |
+ *                        u32 items | i64 sequence
+ *      UP, DOWN:         items records of 44 bytes      HELLO, LOST: items = 16 numbers of 8 bytes
+ *      GIVE_UP, BYE:     nothing                        (fields that do not apply are 0)
+ */
+#ifndef CLV_PAP_WIRE_H
+#define CLV_PAP_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pap_predict/pap_vector.h"
+#include "util/util_status.h"
+
+#define CLV_PAP_WIRE_HEADER_BYTES 24
+#define CLV_PAP_WIRE_RECORD_BYTES 44
+
+/*      name     value  direction and meaning */
+#define CLV_PAP_WIRE_KIND_MAP(XX)                                                                  \
+    XX(HELLO,   1, "child to parent: how many vectors of each lane I have")                        \
+    XX(UP,      2, "child to parent: the records of my whole subtree")                             \
+    XX(DOWN,    3, "parent to child: a complete vector, decided by node 0")                        \
+    XX(LOST,    4, "parent to child: no more vectors, and how many of each lane there were")       \
+    XX(GIVE_UP, 5, "child to parent: ask node 0 to decide LOST")                                   \
+    XX(BYE,     6, "either way: my ranks have freed the group; not a loss")
+
+typedef enum clv_pap_wire_kind {
+#define CLV_PAP_WIRE_ENUM(name, value, meaning) CLV_PAP_WIRE_##name = value,
+    CLV_PAP_WIRE_KIND_MAP(CLV_PAP_WIRE_ENUM)
+#undef CLV_PAP_WIRE_ENUM
+} clv_pap_wire_kind_t;
+
+typedef struct clv_pap_message {
+    clv_pap_wire_kind_t kind;
+    int32_t lane;
+    int32_t reason; /* LOST, GIVE_UP: clv_pap_lost_reason_t */
+    int32_t n_items;
+    uint32_t generation;
+    int64_t sequence;
+    const unsigned char *items; /* inside the decoded bytes */
+} clv_pap_message_t;
+
+/* The longest message of a group; a receiver needs no larger buffer and refuses longer ones. */
+size_t clv_pap_wire_max_bytes(int32_t n_ranks);
+
+/* For framing: the total length a message announces in its first 4 bytes. CLV_AGAIN: fewer than 4
+ * bytes so far; CLV_PROTOCOL: below a header or above max_bytes. */
+clv_status_t clv_pap_wire_length(const void *bytes, size_t n_bytes, size_t max_bytes,
+                                 size_t *total_p) CLV_MUST_CHECK;
+
+/* One whole message. CLV_PROTOCOL when anything is malformed. */
+clv_status_t clv_pap_wire_decode(const void *bytes, size_t n_bytes, int32_t n_ranks,
+                                 clv_pap_message_t *message) CLV_MUST_CHECK;
+void clv_pap_wire_get_record(const clv_pap_message_t *message, int32_t index,
+                             clv_pap_record_t *record);
+int64_t clv_pap_wire_get_count(const clv_pap_message_t *message, int32_t lane);
+
+/* Encoders return the bytes written; out must hold clv_pap_wire_max_bytes. */
+size_t clv_pap_wire_put_records(void *out, clv_pap_wire_kind_t kind, int32_t lane,
+                                uint32_t generation, int64_t sequence,
+                                const clv_pap_record_t *records, int32_t n_records);
+size_t clv_pap_wire_put_counts(void *out, clv_pap_wire_kind_t kind, int32_t reason,
+                               const int64_t *counts);
+size_t clv_pap_wire_put_bare(void *out, clv_pap_wire_kind_t kind, int32_t reason);
+
+const char *clv_pap_wire_kind_name(int kind); /* "UP"; "unknown" for other numbers */
+
+#endif
