@@ -108,6 +108,10 @@ clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *c
  * background. Otherwise the group is freed and all go without predictions. */
 clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;
 
+/* The ranks of this rank's node, increasing, *n_p of them, this rank among them. Valid after attach,
+ * until group_free. */
+const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p);
+
 /* Stops the group: its connections close, its table is unmapped. The other ranks do the same at
  * their own time. NULL is fine. */
 void clv_pap_group_free(clv_pap_group_t *group);
