@@ -1,0 +1,23 @@
+# The example program and its test.
+clv_transport_sources = \
+    examples/transport/transport.c \
+    examples/transport/transport_options.c \
+    examples/transport/transport_options.h \
+    examples/transport/transport_physics.c \
+    examples/transport/transport_physics.h \
+    examples/transport/transport_report.c \
+    examples/transport/transport_report.h \
+    examples/transport/transport_rng.h \
+    examples/transport/transport_shares.c \
+    examples/transport/transport_shares.h
+
+mpi_programs += examples/transport/transport
+examples_transport_transport_SOURCES = $(clv_transport_sources)
+examples_transport_transport_LDADD = -lm
+
+mpi_programs += tests/mpi/transport_broken
+tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_reduce.c
+tests_mpi_transport_broken_LDADD = -lm
+
+script_tests += tests/mpi/test_example.sh
+EXTRA_DIST += tests/mpi/test_example.sh

@@ -1,0 +1,58 @@
+#!/bin/sh
+# The example program under the installed Open MPI, without clv: its self-check passes for odd and
+# even rank counts, every root, tiny and uneven grids; it fails when the reduce below is wrong; bad
+# options are told. TAP. About 10 s.
+set -u
+: "${CLV_BUILD:?}"
+program=$CLV_BUILD/examples/transport/transport
+broken=$CLV_BUILD/tests/mpi/transport_broken
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+output=$(mktemp) || exit 1
+trap 'rm -f "$output"' EXIT
+n=0
+
+# run RANKS PROGRAM OPTIONS...: output and errors to $output, the exit status of mpirun
+run() {
+    ranks=$1
+    shift
+    timeout 60 mpirun --oversubscribe -n "$ranks" "$@" >"$output" 2>&1
+}
+
+# report STATUS NAME: one TAP line, the output when it failed
+report() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $n - $2"
+    else
+        echo "not ok $n - $2"
+        sed 's/^/# /' "$output"
+    fi
+}
+
+has() {
+    grep -q -- "$1" "$output"
+}
+
+echo 1..9
+run 4 "$program" --quiet --batches 8 --particles 50000
+report $? "four ranks: the self-check passes"
+has '^transport-result ranks=4 batches=3 .* after_ms=unknown .* check=ok$'
+report $? "one line for programs"
+run 1 "$program" --quiet --batches 2 --particles 20000 && has 'check=ok'
+report $? "one rank"
+run 5 "$program" --quiet --batches 4 --root 3 --fresh --uneven 9 --particles 20000 --common-clock \
+    && has 'check=ok' && has 'after_ms=[0-9]'
+report $? "five ranks, another root, shuffled strengths, common clock"
+run 3 "$program" --quiet --batches 3 --cells-x 3 --cells-y 1 --cells-z 7 --scatter 0 && has 'check=ok'
+report $? "three ranks, a tiny grid of a pure absorber"
+run 2 "$program" --batches 4 --warmup 1 --pace 20 --particles 200 && has 'sleeping stands in' \
+    && has 'check=ok'
+report $? "--pace says what it does"
+! run 2 "$broken" --quiet --batches 6 --particles 2000 && has 'differs from the serial' \
+    && has 'check=failed'
+report $? "a reduce that loses one count is noticed"
+! run 2 "$program" --batches 0 && has 'batches wants a whole number from 1'
+report $? "a bad value names the option and the range"
+! run 2 "$program" --root 2 && has 'root is not one of the ranks'
+report $? "a root outside the ranks is refused"
