@@ -79,8 +79,8 @@ static void run_begin(run_t *run)
     run->total_tally = must_have(run->n_items, sizeof *run->total_tally);
     run->first = must_have(n_ranks + 1, sizeof *run->first);
     run->times = must_have(n_batches, sizeof *run->times);
-    run->all_times = must_have(run->rank == run->root ? n_ranks * n_batches : 1,
-                               sizeof *run->all_times);
+    run->all_times =
+        must_have(run->rank == run->root ? n_ranks * n_batches : 1, sizeof *run->all_times);
 }
 
 static void run_end(run_t *run)
@@ -196,8 +196,8 @@ static transport_verdict_t judge(run_t *run)
         .transmission_deviation = transport_transmission_deviation(&run->box, fates),
         .profile_deviation =
             transport_profile_deviation(&run->box, run->total_tally, fates->started),
-        .n_unbalanced = run->options.batches * run->options.particles - fates->leaked -
-                        fates->absorbed,
+        .n_unbalanced =
+            run->options.batches * run->options.particles - fates->leaked - fates->absorbed,
         .n_differing = compare_with_serial(run),
     };
 }
@@ -216,7 +216,8 @@ static void say_what_runs(const run_t *run)
                   library);
     if (options->pace > 0.0) {
         (void) printf("transport: --pace: sleeping stands in for computing, %g ms per batch on the "
-                      "strongest rank\n", options->pace);
+                      "strongest rank\n",
+                      options->pace);
     }
     (void) fflush(stdout);
 }

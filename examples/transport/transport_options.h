@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* clang-format off */
 /*     kind  name          default  least  most   meaning */
 #define TRANSPORT_OPTION_MAP(XX)                                                                   \
     XX(WHOLE, batches,      20,      1,    1e6,   "batches; each ends in one MPI_Reduce")          \
@@ -15,7 +16,7 @@
     XX(WHOLE, particles,    200000,  1,    1e12,  "particles per batch, all ranks together")       \
     XX(REAL,  uneven,       1,       0,    1e3,   "strongest rank's source: 1 + this x weakest's") \
     XX(FLAG,  fresh,        0,       0,    1,     "shuffle the source strengths anew every batch") \
-    XX(REAL,  pace,         0,       0,    1e6,   "ms per batch for the strongest rank: sleep in place of computing") \
+    XX(REAL,  pace,         0,       0,    1e6,   "ms: the strongest rank sleeps this in place of computing") \
     XX(REAL,  thickness,    3,       0.01, 50,    "side of the box, mean free paths")              \
     XX(REAL,  scatter,      0.5,     0,    0.99,  "probability that a collision scatters")         \
     XX(WHOLE, cells_x,      64,      1,    4096,  "tally cells along x")                           \
@@ -23,9 +24,10 @@
     XX(WHOLE, cells_z,      32,      1,    4096,  "tally cells along z")                           \
     XX(WHOLE, root,         0,       0,    1e6,   "rank that collects the tally")                  \
     XX(WHOLE, seed,         1,       0,    1e15,  "random seed")                                   \
-    XX(FLAG,  common_clock, 0,       0,    1,     "all ranks share CLOCK_REALTIME: also print the time after the last arrival") \
+    XX(FLAG,  common_clock, 0,       0,    1,     "ranks share CLOCK_REALTIME: show the time after the last") \
     XX(FLAG,  no_serial,    0,       0,    1,     "skip the serial run that the tally is compared with") \
     XX(FLAG,  quiet,        0,       0,    1,     "no line per batch")
+/* clang-format on */
 
 typedef int64_t transport_whole_t;
 typedef double transport_real_t;

@@ -71,9 +71,9 @@ static int64_t cell_along(const transport_box_t *box, const particle_t *particle
 
 static void score(const transport_box_t *box, const particle_t *particle, double *tally)
 {
-    const int64_t cell =
-        cell_along(box, particle, 0) +
-        box->cells[0] * (cell_along(box, particle, 1) + box->cells[1] * cell_along(box, particle, 2));
+    const int64_t cell = cell_along(box, particle, 0) +
+                         box->cells[0] * (cell_along(box, particle, 1) +
+                                          box->cells[1] * cell_along(box, particle, 2));
     tally[TRANSPORT_SCORE_COLLISIONS * n_cells(box) + cell] += 1.0;
     if (1 == particle->n_collisions) {
         tally[TRANSPORT_SCORE_FIRST * n_cells(box) + cell] += 1.0;
@@ -110,8 +110,7 @@ void transport_follow(const transport_box_t *box, uint64_t seed, int64_t first, 
     }
 }
 
-double transport_transmission_deviation(const transport_box_t *box,
-                                        const transport_fates_t *fates)
+double transport_transmission_deviation(const transport_box_t *box, const transport_fates_t *fates)
 {
     const double n = (double) fates->started;
     const double exact = exp(-box->thickness);
@@ -123,8 +122,7 @@ static double first_collisions_in_layer(const transport_box_t *box, const double
                                         int64_t layer)
 {
     const int64_t n_in_layer = box->cells[0] * box->cells[1];
-    const double *cell =
-        tally + TRANSPORT_SCORE_FIRST * n_cells(box) + layer * n_in_layer;
+    const double *cell = tally + TRANSPORT_SCORE_FIRST * n_cells(box) + layer * n_in_layer;
     double sum = 0.0;
     for (int64_t i = 0; i < n_in_layer; i++) {
         sum += cell[i];
@@ -132,8 +130,7 @@ static double first_collisions_in_layer(const transport_box_t *box, const double
     return sum;
 }
 
-double transport_profile_deviation(const transport_box_t *box, const double *tally,
-                                   int64_t started)
+double transport_profile_deviation(const transport_box_t *box, const double *tally, int64_t started)
 {
     const double n_layers = (double) box->cells[2];
     const double width = box->thickness / n_layers;

@@ -4,12 +4,12 @@
  * are followed until they are absorbed or leave. Pure functions of (seed, particle number).
  *
  * Lengths are in mean free paths (the total cross section is 1). The box is a cube of side
- * `thickness`. At a collision a particle scatters (isotropically) with probability `scatter`, else it
- * is absorbed.
+ * `thickness`. At a collision a particle scatters (isotropically) with probability `scatter`, else
+ * it is absorbed.
  *
- * Scores: every collision adds 1 to the cell it happens in, a particle's first collision also to the
- * cell's second score. They are whole numbers in doubles, so sums below 2^53 are exact and do not
- * depend on the order of summation: a reduce must give the serial result bit by bit.
+ * Scores: every collision adds 1 to the cell it happens in, a particle's first collision also to
+ * the cell's second score. They are whole numbers in doubles, so sums below 2^53 are exact and do
+ * not depend on the order of summation: a reduce must give the serial result bit by bit.
  *
  * Known exactly, whatever the scattering: the part that crosses without a collision is
  * exp(-thickness), and first collisions between depths a and b are exp(-a) - exp(-b) of all.
@@ -44,8 +44,7 @@ void transport_follow(const transport_box_t *box, uint64_t seed, int64_t first, 
                       double *tally, transport_fates_t *fates);
 
 /* (measured - exact) / standard deviation of the uncollided transmission. */
-double transport_transmission_deviation(const transport_box_t *box,
-                                        const transport_fates_t *fates);
+double transport_transmission_deviation(const transport_box_t *box, const transport_fates_t *fates);
 
 /* Chi-square of the first collisions per layer of cells in z against the exact profile, as
  * (chi2 - layers) / sqrt(2 layers): about a standard normal number when the tally is right. */

@@ -43,8 +43,8 @@ static figures_t figures_of_batch(const transport_times_t *times, int n_ranks, i
         last_enter = fmax(last_enter, times->enter);
         last_leave = fmax(last_leave, times->leave);
     }
-    return (figures_t){{1e3 * sum / n_ranks, 1e3 * most, 1e3 * (last_leave - last_enter),
-                        1e3 * batch}};
+    return (figures_t){
+        {1e3 * sum / n_ranks, 1e3 * most, 1e3 * (last_leave - last_enter), 1e3 * batch}};
 }
 
 static int ascending(const void *left, const void *right)
