@@ -39,33 +39,67 @@ typedef struct clv_cs_model {
 
 extern const clv_cs_model_t clv_cs_identity; /* the reference's own clock: global = local, error 0 */
 
+/* Times and bounds that would not fit an int64 stay at its end; nothing overflows. */
 int64_t clv_cs_model_global(const clv_cs_model_t *model, int64_t local_ns);
 int64_t clv_cs_model_local(const clv_cs_model_t *model, int64_t global_ns);
 int64_t clv_cs_model_error(const clv_cs_model_t *model, int64_t local_ns);
 
+/* What one measurement of the offset says: at local_ns the local clock was offset_ns ahead of the
+ * reference, give or take error_ns. The bound is hard as long as both clocks only drift. */
+typedef struct clv_cs_point {
+    int64_t local_ns;
+    int64_t offset_ns;
+    int64_t error_ns;
+} clv_cs_point_t;
+
+/* Until a pair's drift is measured it is bounded by this: two crystals at the edge of +-50 ppm. */
+#define CLV_CS_DRIFT_PRIOR_PPB 100000
+/* A measured drift is good for what was measured; crystals wander (HCA3 paper, section III-C2). */
+#define CLV_CS_WANDER_PPB 250
+
 /* The tracker keeps the model of one client against one reference up to date from pings that come
- * one at a time (HCA3's pair of section 4: fit points, each the best of a burst by round trip). It
- * has a fixed size, allocates nothing, and never waits. */
+ * one at a time (HCA3's pair, Algorithm 2, turned inside out: fit points, each the best of a burst
+ * by round trip). The reference answers with its own GLOBAL time, which is what makes it HCA3.
+ *
+ * It has a fixed size, allocates nothing, and never waits; a feed costs under 1 us, the one that
+ * ends a burst about 2 us. One thread at a time. The fields are for clocksync/cs_tracker.c only. */
 #define CLV_CS_TRACKER_POINTS 64
 
 typedef struct clv_cs_tracker {
-    int32_t n_points;
-    int32_t burst_length;   /* pings per fit point */
+    int32_t burst_length; /* pings per fit point; the first point takes at most 8 */
     int32_t burst_count;
-    int64_t best_rtt_ns;
-    clv_cs_sample_t best;
-    int64_t point_local_ns[CLV_CS_TRACKER_POINTS]; /* a ring, oldest first after next */
-    int64_t point_offset_ns[CLV_CS_TRACKER_POINTS];
-    int64_t point_error_ns[CLV_CS_TRACKER_POINTS];
-    int32_t next;
+    int32_t n_points;
+    int32_t n_restarts;
+    int64_t drift_prior_ppb; /* doubled by each step: a clock that steps is trusted less */
+    int64_t newest_local_ns;
+    clv_cs_point_t best; /* of the burst under way */
+    clv_cs_point_t point[CLV_CS_TRACKER_POINTS]; /* oldest first */
+    clv_cs_model_t model;
 } clv_cs_tracker_t;
 
+/* burst_length below 1 is taken as 1. */
 void clv_cs_tracker_init(clv_cs_tracker_t *tracker, int32_t burst_length);
-/* Nonsense samples (times that run backwards) are ignored: CLV_PROTOCOL. CLV_OK: the model
- * changed; CLV_AGAIN: taken, no new point yet. A step of either clock restarts the fit. */
+
+/* Nonsense samples (times that run backwards, a negative bound, a round trip above a minute) are
+ * ignored: CLV_PROTOCOL. CLV_OK: the model changed; CLV_AGAIN: taken, no new point yet.
+ *
+ * A sample that contradicts what is known by more than every bound together means that one of the
+ * clocks stepped (or its host was suspended): the fit starts again from this sample, n_restarts
+ * counts it, and clv_cs_tracker_model answers CLV_AGAIN until the next point. */
 clv_status_t clv_cs_tracker_feed(clv_cs_tracker_t *tracker, const clv_cs_sample_t *sample);
-/* CLV_AGAIN before the second point. */
+
+/* Forgets everything but the doubt: to be called when the caller knows that a clock stepped, was
+ * suspended (clv_cs_suspended_ns changed) or that the reference is another one. */
+void clv_cs_tracker_restart(clv_cs_tracker_t *tracker);
+
+/* The newest model; CLV_AGAIN before the first point. It stays usable without further samples (a
+ * lost reference): its bound just grows. Its origin is the newest point. */
 clv_status_t clv_cs_tracker_model(const clv_cs_tracker_t *tracker,
                                   clv_cs_model_t *model_p) CLV_MUST_CHECK;
+
+/* How long this host was suspended since boot (CLOCK_BOOTTIME - CLOCK_MONOTONIC, plus a constant
+ * of the time namespace). A change means CLOCK_MONOTONIC stood still: restart the tracker. Two
+ * clock reads, about 50 ns; steady to some 100 us because the reads are not one. */
+int64_t clv_cs_suspended_ns(void);
 
 #endif

@@ -1,2 +1,2 @@
-clv_clocksync_headers =
-clv_clocksync_sources =
+clv_clocksync_headers = clocksync/clocksync.h clocksync/cs_internal.h
+clv_clocksync_sources = clocksync/cs_model.c clocksync/cs_fit.c clocksync/cs_tracker.c

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The tracker: HCA3's pair of processes (Algorithm 2), fed one ping at a time.
+ *
+ * It is what the background thread runs. It is not a loop and not a protocol: whoever owns the
+ * connection sends pings when it likes and feeds what comes back. Fast pings at the start make a
+ * clock within milliseconds (drift unknown, bounded by a prior); slow ones keep it fresh for ever,
+ * since the points kept always spread over the last half minute.
+ *
+ * One thread, no heap, no system call but in clv_cs_suspended_ns.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "clocksync/cs_internal.h"
+#include "util/util_time.h"
+
+/* Clocks are lines for 10 to 20 s (HCA3 paper, section III-C2); sparse pings keep a few more. */
+#define TRACKER_WINDOW_NS  (30 * CLV_NS_PER_S)
+#define TRACKER_KEEP       8
+#define TRACKER_FIRST_BURST 8
+#define TRACKER_MAX_PRIOR_PPB 1000000
+
+void clv_cs_tracker_init(clv_cs_tracker_t *tracker, int32_t burst_length)
+{
+    memset(tracker, 0, sizeof *tracker);
+    tracker->burst_length = burst_length > 0 ? burst_length : 1;
+    tracker->drift_prior_ppb = CLV_CS_DRIFT_PRIOR_PPB;
+    tracker->newest_local_ns = INT64_MIN;
+}
+
+void clv_cs_tracker_restart(clv_cs_tracker_t *tracker)
+{
+    tracker->n_points = 0;
+    tracker->burst_count = 0;
+    tracker->newest_local_ns = INT64_MIN;
+    tracker->n_restarts++;
+    if (tracker->drift_prior_ppb < TRACKER_MAX_PRIOR_PPB) {
+        tracker->drift_prior_ppb *= 2;
+    }
+}
+
+static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
+{
+    const int64_t bound = clv_cs_model_error(&tracker->model, point->local_ns);
+    return cs_miss(&tracker->model, point) <= cs_add(bound, point->error_ns);
+}
+
+static int is_step(const clv_cs_tracker_t *tracker, const clv_cs_sample_t *sample,
+                   const clv_cs_point_t *point)
+{
+    if (sample->client_send_ns < tracker->newest_local_ns) {
+        return 1; /* pings do not overlap: the local clock was set back */
+    }
+    if (tracker->n_points > 0 && !agrees_with_model(tracker, point)) {
+        return 1;
+    }
+    return tracker->burst_count > 0 &&
+           !clv_cs_points_agree(&tracker->best, point, tracker->drift_prior_ppb);
+}
+
+/* A full table gives up the worse one of the two neighbours that lie closest together, so points
+ * stay spread over the window however fast the pings come. */
+static int crowded_point(const clv_cs_tracker_t *tracker)
+{
+    const clv_cs_point_t *point = tracker->point;
+    int closest = 1;
+    for (int i = 1; i < tracker->n_points; i++) {
+        if (cs_distance(point[i].local_ns, point[i - 1].local_ns) <
+            cs_distance(point[closest].local_ns, point[closest - 1].local_ns)) {
+            closest = i;
+        }
+    }
+    return point[closest].error_ns > point[closest - 1].error_ns ? closest : closest - 1;
+}
+
+static void drop_points(clv_cs_tracker_t *tracker, int first, int n)
+{
+    clv_cs_point_t *to = &tracker->point[first];
+    memmove(to, to + n, (size_t) (tracker->n_points - first - n) * sizeof *to);
+    tracker->n_points -= n;
+}
+
+static void add_point(clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
+{
+    while (tracker->n_points >= TRACKER_KEEP &&
+           cs_distance(point->local_ns, tracker->point[0].local_ns) > TRACKER_WINDOW_NS) {
+        drop_points(tracker, 0, 1);
+    }
+    if (tracker->n_points == CLV_CS_TRACKER_POINTS) {
+        drop_points(tracker, crowded_point(tracker), 1);
+    }
+    tracker->point[tracker->n_points++] = *point;
+}
+
+/* A line that leaves a point's hard bound is no line: the drift changed within the window. The
+ * older half is then forgotten, as chrony does on a run of residuals of one sign. */
+static void refit(clv_cs_tracker_t *tracker)
+{
+    clv_cs_fit_t fit;
+    for (;;) {
+        clv_cs_fit_line(tracker->point, tracker->n_points, tracker->drift_prior_ppb, &fit);
+        if (fit.is_consistent || tracker->n_points < 2) {
+            break;
+        }
+        drop_points(tracker, 0, (tracker->n_points + 1) / 2);
+    }
+    tracker->model = fit.model;
+}
+
+static int burst_is_complete(const clv_cs_tracker_t *tracker)
+{
+    const int is_first = tracker->n_points == 0 && tracker->burst_length > TRACKER_FIRST_BURST;
+    return tracker->burst_count >= (is_first ? TRACKER_FIRST_BURST : tracker->burst_length);
+}
+
+clv_status_t clv_cs_tracker_feed(clv_cs_tracker_t *tracker, const clv_cs_sample_t *sample)
+{
+    clv_cs_point_t point;
+    const clv_status_t status = clv_cs_point_of_sample(sample, tracker->drift_prior_ppb, &point);
+    if (status != CLV_OK) {
+        return status;
+    }
+    if (is_step(tracker, sample, &point)) {
+        clv_cs_tracker_restart(tracker);
+    }
+    if (tracker->burst_count == 0 || point.error_ns < tracker->best.error_ns) {
+        tracker->best = point;
+    }
+    tracker->newest_local_ns = sample->client_recv_ns;
+    tracker->burst_count++;
+    if (!burst_is_complete(tracker)) {
+        return CLV_AGAIN;
+    }
+    tracker->burst_count = 0;
+    add_point(tracker, &tracker->best);
+    refit(tracker);
+    return CLV_OK;
+}
+
+clv_status_t clv_cs_tracker_model(const clv_cs_tracker_t *tracker, clv_cs_model_t *model_p)
+{
+    if (tracker->n_points == 0) {
+        return CLV_AGAIN;
+    }
+    *model_p = tracker->model;
+    return CLV_OK;
+}
+
+int64_t clv_cs_suspended_ns(void)
+{
+    struct timespec boot;
+    (void) clock_gettime(CLOCK_BOOTTIME, &boot);
+    return (int64_t) boot.tv_sec * CLV_NS_PER_S + boot.tv_nsec - clv_local_now_ns();
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The model of a clock: draw the truth at random, ask for it back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "clocksync/cs_internal.h"
+#include "tests/sim/cs_random.h"
+#include "util/util_time.h"
+
+#define EPOCH_NS (INT64_C(1760000000) * CLV_NS_PER_S) /* a raw epoch time: where doubles are coarse */
+
+static cs_random_t rng;
+
+static clv_cs_model_t random_model(void)
+{
+    clv_cs_model_t model = {0};
+    model.origin_ns = EPOCH_NS + cs_random_range(&rng, -CLV_NS_PER_S * 4000, CLV_NS_PER_S * 4000);
+    model.offset_ns = cs_random_range(&rng, -CLV_NS_PER_S * 4000, CLV_NS_PER_S * 4000);
+    model.slope = cs_random_uniform(&rng, -1e-4, 1e-4);
+    model.error_ns = cs_random_range(&rng, 0, 100000);
+    model.error_ppb = cs_random_range(&rng, 0, 100000);
+    return model;
+}
+
+static void identity_changes_nothing(void **state)
+{
+    (void) state;
+    assert_int_equal(clv_cs_model_global(&clv_cs_identity, EPOCH_NS + 7), EPOCH_NS + 7);
+    assert_int_equal(clv_cs_model_local(&clv_cs_identity, EPOCH_NS + 7), EPOCH_NS + 7);
+    assert_int_equal(clv_cs_model_error(&clv_cs_identity, EPOCH_NS), 0);
+}
+
+static void a_clock_ahead_has_a_positive_offset(void **state)
+{
+    (void) state;
+    const clv_cs_model_t ahead = {1000, 300, 0.0, 5, 0};
+    assert_int_equal(clv_cs_model_global(&ahead, 1000), 700);
+    assert_int_equal(clv_cs_model_local(&ahead, 700), 1000);
+    const clv_cs_model_t fast = {0, 0, 1e-6, 0, 0};
+    assert_int_equal(clv_cs_model_global(&fast, CLV_NS_PER_S), CLV_NS_PER_S - 1000);
+}
+
+static void local_undoes_global(void **state)
+{
+    (void) state;
+    for (int i = 0; i < 100000; i++) {
+        const clv_cs_model_t model = random_model();
+        const int64_t local = model.origin_ns + cs_random_range(&rng, -CLV_NS_PER_S * 1000,
+                                                                CLV_NS_PER_S * 1000);
+        const int64_t back = clv_cs_model_local(&model, clv_cs_model_global(&model, local));
+        assert_in_range(back - local + 1, 0, 2);
+    }
+}
+
+static void the_bound_grows_both_ways(void **state)
+{
+    (void) state;
+    const clv_cs_model_t model = {EPOCH_NS, 0, 0.0, 1000, 500};
+    assert_int_equal(clv_cs_model_error(&model, EPOCH_NS), 1000);
+    assert_int_equal(clv_cs_model_error(&model, EPOCH_NS + 10 * CLV_NS_PER_S), 6000);
+    assert_int_equal(clv_cs_model_error(&model, EPOCH_NS - 10 * CLV_NS_PER_S), 6000);
+}
+
+static void extremes_stay_at_the_end(void **state)
+{
+    (void) state;
+    const clv_cs_model_t wild = {INT64_MIN, INT64_MAX, 1e30, INT64_MAX, INT64_MAX};
+    const clv_cs_model_t nan_slope = {0, 5, NAN, 0, 0};
+    assert_int_equal(clv_cs_model_error(&wild, INT64_MAX), INT64_MAX);
+    assert_true(clv_cs_model_global(&wild, INT64_MAX) <= 0);
+    (void) clv_cs_model_local(&wild, INT64_MAX);
+    assert_int_equal(clv_cs_model_global(&nan_slope, 100), 95);
+}
+
+/* The trap: an intercept fitted on raw epoch seconds in doubles is wrong by a quarter us. */
+static void exact_points_give_an_exact_line(void **state)
+{
+    (void) state;
+    for (int round = 0; round < 1000; round++) {
+        const clv_cs_model_t truth = random_model();
+        clv_cs_point_t points[40];
+        const int n = (int) cs_random_range(&rng, 3, 40);
+        for (int i = 0; i < n; i++) {
+            const int64_t local = truth.origin_ns + i * 20 * CLV_NS_PER_MS;
+            points[i] = (clv_cs_point_t){local, local - clv_cs_model_global(&truth, local), 1000};
+        }
+        clv_cs_fit_t fit;
+        clv_cs_fit_line(points, n, CLV_CS_DRIFT_PRIOR_PPB * 2, &fit);
+        const int64_t local = points[n - 1].local_ns;
+        assert_true(llabs(clv_cs_model_global(&fit.model, local) -
+                          clv_cs_model_global(&truth, local)) <= 1);
+        if (n > 10) {
+            assert_true(fabs(fit.model.slope - truth.slope) < 1e-8);
+        }
+        assert_true(fit.is_consistent);
+        assert_in_range(fit.model.error_ns, 1000, 1001);
+    }
+}
+
+static void two_points_do_not_make_a_slope(void **state)
+{
+    (void) state;
+    const clv_cs_point_t points[2] = {{0, 0, 1000}, {CLV_NS_PER_MS, 900, 1000}};
+    clv_cs_fit_t fit;
+    clv_cs_fit_line(points, 2, CLV_CS_DRIFT_PRIOR_PPB, &fit);
+    assert_true(fit.model.slope == 0.0);
+    assert_int_equal(fit.model.error_ppb, CLV_CS_DRIFT_PRIOR_PPB);
+    assert_false(fit.model.error_ns < 1000);
+}
+
+static void an_outlier_hardly_counts(void **state)
+{
+    (void) state;
+    clv_cs_point_t points[20];
+    for (int i = 0; i < 20; i++) {
+        points[i] = (clv_cs_point_t){i * 100 * CLV_NS_PER_MS, 500, 10000 + 100 * (i % 3)};
+    }
+    points[7].offset_ns += 900000;
+    points[7].error_ns += 950000;
+    clv_cs_fit_t fit;
+    clv_cs_fit_line(points, 20, CLV_CS_DRIFT_PRIOR_PPB, &fit);
+    assert_true(llabs(fit.model.offset_ns - 500) < 1000);
+    assert_true(fit.is_consistent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identity_changes_nothing),
+        cmocka_unit_test(a_clock_ahead_has_a_positive_offset),
+        cmocka_unit_test(local_undoes_global),
+        cmocka_unit_test(the_bound_grows_both_ways),
+        cmocka_unit_test(extremes_stay_at_the_end),
+        cmocka_unit_test(exact_points_give_an_exact_line),
+        cmocka_unit_test(two_points_do_not_make_a_slope),
+        cmocka_unit_test(an_outlier_hardly_counts),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    cs_random_seed_from_environment(&rng);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
