@@ -32,12 +32,13 @@ typedef struct clv_cs_sample {
 typedef struct clv_cs_model {
     int64_t origin_ns; /* local */
     int64_t offset_ns;
-    double slope;      /* drift of the local clock against the reference; 1e-6 = 1 ppm */
+    double slope; /* drift of the local clock against the reference; 1e-6 = 1 ppm */
     int64_t error_ns;
     int64_t error_ppb;
 } clv_cs_model_t;
 
-extern const clv_cs_model_t clv_cs_identity; /* the reference's own clock: global = local, error 0 */
+extern const clv_cs_model_t
+    clv_cs_identity; /* the reference's own clock: global = local, error 0 */
 
 /* Times and bounds that would not fit an int64 stay at its end; nothing overflows. */
 int64_t clv_cs_model_global(const clv_cs_model_t *model, int64_t local_ns);
@@ -72,7 +73,7 @@ typedef struct clv_cs_tracker {
     int32_t n_restarts;
     int64_t drift_prior_ppb; /* doubled by each step: a clock that steps is trusted less */
     int64_t newest_local_ns;
-    clv_cs_point_t best; /* of the burst under way */
+    clv_cs_point_t best;                         /* of the burst under way */
     clv_cs_point_t point[CLV_CS_TRACKER_POINTS]; /* oldest first */
     clv_cs_model_t model;
 } clv_cs_tracker_t;

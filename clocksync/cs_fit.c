@@ -155,9 +155,8 @@ static int64_t bound_at_origin(const clv_cs_point_t *points, int n_points,
     int64_t least = INT64_MAX;
     for (int i = n_points - 1; i >= 0; i--) {
         const int64_t age = cs_distance(model->origin_ns, points[i].local_ns);
-        const int64_t bound =
-            cs_add(cs_add(cs_miss(model, &points[i]), points[i].error_ns),
-                   cs_run_off(age, model->error_ppb));
+        const int64_t bound = cs_add(cs_add(cs_miss(model, &points[i]), points[i].error_ns),
+                                     cs_run_off(age, model->error_ppb));
         least = bound < least ? bound : least;
     }
     return least;

@@ -16,9 +16,9 @@
 #include "util/util_time.h"
 
 /* Clocks are lines for 10 to 20 s (HCA3 paper, section III-C2); sparse pings keep a few more. */
-#define TRACKER_WINDOW_NS  (30 * CLV_NS_PER_S)
-#define TRACKER_KEEP       8
-#define TRACKER_FIRST_BURST 8
+#define TRACKER_WINDOW_NS     (30 * CLV_NS_PER_S)
+#define TRACKER_KEEP          8
+#define TRACKER_FIRST_BURST   8
 #define TRACKER_MAX_PRIOR_PPB 1000000
 
 void clv_cs_tracker_init(clv_cs_tracker_t *tracker, int32_t burst_length)

@@ -13,7 +13,8 @@
 #include "tests/sim/cs_random.h"
 #include "util/util_time.h"
 
-#define EPOCH_NS (INT64_C(1760000000) * CLV_NS_PER_S) /* a raw epoch time: where doubles are coarse */
+#define EPOCH_NS                                                                                   \
+    (INT64_C(1760000000) * CLV_NS_PER_S) /* a raw epoch time: where doubles are coarse */
 
 static cs_random_t rng;
 
@@ -51,8 +52,8 @@ static void local_undoes_global(void **state)
     (void) state;
     for (int i = 0; i < 100000; i++) {
         const clv_cs_model_t model = random_model();
-        const int64_t local = model.origin_ns + cs_random_range(&rng, -CLV_NS_PER_S * 1000,
-                                                                CLV_NS_PER_S * 1000);
+        const int64_t local =
+            model.origin_ns + cs_random_range(&rng, -CLV_NS_PER_S * 1000, CLV_NS_PER_S * 1000);
         const int64_t back = clv_cs_model_local(&model, clv_cs_model_global(&model, local));
         assert_in_range(back - local + 1, 0, 2);
     }

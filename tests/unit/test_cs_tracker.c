@@ -298,7 +298,9 @@ static void a_wild_clock_is_tracked_in_the_end(void **state)
     pings(&world, 400, 50 * CLV_NS_PER_MS);
     assert_true(world.tracker.n_restarts > 0);
     assert_true(true_error(&world) <= bound(&world));
-    print_message("# %d restarts %d points slope %g err %ld\n", world.tracker.n_restarts, world.tracker.n_points, model_of(&world).slope, (long) model_of(&world).error_ppb);
+    print_message("# %d restarts %d points slope %g err %ld\n", world.tracker.n_restarts,
+                  world.tracker.n_points, model_of(&world).slope,
+                  (long) model_of(&world).error_ppb);
     assert_true(fabs(model_of(&world).slope - 700e-6) < 5e-6);
 }
 
@@ -308,7 +310,8 @@ static void fast_pings_do_not_shorten_the_memory(void **state)
     world_t world = new_world(1);
     pings(&world, 100000, 100 * CLV_NS_PER_US);
     const clv_cs_tracker_t *tracker = &world.tracker;
-    const int64_t span = tracker->point[tracker->n_points - 1].local_ns - tracker->point[0].local_ns;
+    const int64_t span =
+        tracker->point[tracker->n_points - 1].local_ns - tracker->point[0].local_ns;
     assert_true(span > 10 * CLV_NS_PER_S);
     assert_true(fabs(model_of(&world).slope - world.client_drift) < 1e-6);
 }
