@@ -1,2 +1,2 @@
-clv_schedule_headers =
-clv_schedule_sources =
+clv_schedule_headers = schedule/schedule.h schedule/sched_exec.h
+clv_schedule_sources = schedule/sched_exec.c

@@ -2,35 +2,50 @@
  *
  * Runs one rank's steps over a table of functions: the in-order window executor.
  *
- * What: receives are posted ahead in plan order (recv_window), at most send_window sends are
- * outstanding in plan order, a segment leaves when every earlier receive of the same segment is
- * combined. There are no rounds and no barriers. Deadlock-free because both windows are in plan
- * order. The first send to a peer and then every sync_every-th is synchronous, which bounds what a
- * late receiver can find unexpected to sync_every segments per sender.
+ *   plan order    R(s0) R(s1) S(s0) R(s2) S(s1) ...
+ *                 |<- recv_window ->|          receives are posted ahead, oldest first
+ *                       |<- send_window ->|    sends start oldest first, each when the receives of
+ *                                              its segment that stand before it are combined
+ *
+ * What: there are no rounds and no barriers; a step waits only for what it needs. Receives of one
+ * segment are combined in plan order, so the same plan gives the same bits in every run. A segment
+ * that comes back after it was sent is stored, not combined, once that send is out of its buffer.
  * Not: MPI. The table hides it; the component, the tests and the benchmarks each bring their own.
  *
- * Memory: recv_window slots of one segment and, on a rank that forwards, one accumulation buffer
- * of a vector; all owned by the table's context. The executor itself allocates nothing after init.
+ * Why it cannot hang (for a plan that passes clv_plan_validate, on every rank at once): take the
+ * first message in plan order that is not done at both ends. Everything before it is done, so its
+ * receive is the oldest of its rank and posted, its send is the oldest of its rank and may start.
+ *
+ * Unexpected messages: the first send to a peer and then every sync_every-th is synchronous, and a
+ * synchronous send waits for the previous one to the same peer. So a peer that has not arrived
+ * finds at most sync_every segments from each sender, one that is only slow 2 * sync_every - 1.
+ *
+ * Messages between a pair of ranks must not overtake each other; then no tag is needed.
+ * Cost: O(recv_window + send_window) per turn, no allocation ever. One thread per execution.
  */
 #ifndef CLV_SCHED_EXEC_H
 #define CLV_SCHED_EXEC_H
 
 #include "schedule/schedule.h"
 
+#define CLV_EXEC_MAX_WINDOW 64
+
 /* The outside world of one execution. Slots are 0 .. recv_window - 1 for receives and
- * 0 .. send_window - 1 for sends; a slot is not reused before its request completed.
+ * 0 .. send_window - 1 for sends, two separate sets. A receive slot is taken from post_recv until
+ * its combine returns, a send slot from post_send until test_send said CLV_OK.
  * Any status < 0 ends the execution with it. */
 typedef struct clv_exec_ops {
     clv_status_t (*post_recv)(void *context, int32_t slot, int32_t peer, int32_t segment);
     clv_status_t (*post_send)(void *context, int32_t slot, int32_t peer, int32_t segment,
                               int synchronous);
-    /* CLV_OK: complete; CLV_AGAIN: not yet. */
+    /* CLV_OK: complete, and not asked again; CLV_AGAIN: not yet. */
     clv_status_t (*test_recv)(void *context, int32_t slot);
     clv_status_t (*test_send)(void *context, int32_t slot);
-    /* Combines the received segment in the slot into this rank's copy. */
-    clv_status_t (*combine)(void *context, int32_t slot, int32_t segment);
-    /* Nothing moved: let the world progress (may sleep briefly). */
-    clv_status_t (*progress)(void *context);
+    /* Takes the segment received in the slot into this rank's copy: combined with it when this
+     * rank holds one, else it becomes the copy. No send of the segment is then outstanding. */
+    clv_status_t (*combine)(void *context, int32_t slot, int32_t segment, int holds);
+    /* Lets the world progress; idle when nothing moved since the last call (may sleep briefly). */
+    clv_status_t (*progress)(void *context, int idle);
 } clv_exec_ops_t;
 
 typedef struct clv_exec_limits {
@@ -39,14 +54,71 @@ typedef struct clv_exec_limits {
     int32_t sync_every;  /* >= 1; 0 means only the first send to each peer */
 } clv_exec_limits_t;
 
-#define CLV_EXEC_MAX_WINDOW 64
+/* What is counted per segment. "passed" counts the steps a cursor has gone by, "done" the ones
+ * that have taken effect; a step may take effect when the other kind has caught up with it. */
+typedef struct clv_exec_segment {
+    int32_t recvs_posted;      /* passed by the receive cursor */
+    int32_t sends_before_recv; /* passed by the receive cursor */
+    int32_t recvs_before_send; /* passed by the send cursor */
+    int32_t recvs_done;        /* combined */
+    int32_t sends_done;        /* completed */
+    int32_t holds;             /* this rank has a copy now */
+} clv_exec_segment_t;
 
-/* Runs the steps to the end. Blocks in ops->progress. On error, outstanding requests are left to
- * the caller (it knows how to cancel or wait). scratch: one int32 per segment and one per rank of
- * the plan, owned by the caller, any content. */
-clv_status_t clv_exec_run(const clv_step_t *steps, int64_t n_steps,
-                          const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
-                          void *context, int32_t *segment_scratch, int32_t n_segments,
-                          int32_t *peer_scratch, int32_t n_ranks) CLV_MUST_CHECK;
+typedef struct clv_exec_peer {
+    int32_t n_sent;
+    int32_t credit_open; /* a synchronous send to this peer is outstanding */
+} clv_exec_peer_t;
+
+/* A posted receive or a started send. */
+typedef struct clv_exec_entry {
+    int32_t slot;
+    int32_t peer;
+    int32_t segment;
+    int32_t arrived;      /* receive: test_recv has said CLV_OK */
+    int32_t recvs_before; /* receive: of the same segment, to be combined first */
+    int32_t sends_before; /* receive: of the same segment, to be completed first */
+    int32_t synchronous;  /* send */
+} clv_exec_entry_t;
+
+/* Open entries oldest first, and the slots that are free. */
+typedef struct clv_exec_window {
+    int32_t n_open;
+    int32_t n_free;
+    clv_exec_entry_t open[CLV_EXEC_MAX_WINDOW];
+    int32_t free_slots[CLV_EXEC_MAX_WINDOW];
+} clv_exec_window_t;
+
+/* One execution; lives on the caller's stack. To be read, not written, from outside. */
+typedef struct clv_exec {
+    const clv_step_t *steps;
+    int64_t n_steps;
+    clv_exec_limits_t limits;
+    const clv_exec_ops_t *ops;
+    void *context;
+    clv_exec_segment_t *segments;
+    clv_exec_peer_t *peers;
+    int64_t next_recv; /* cursors into steps */
+    int64_t next_send;
+    clv_exec_window_t recvs;
+    clv_exec_window_t sends;
+} clv_exec_t;
+
+/* Checks the limits and the steps (ranges, known kinds, nothing sent that is not held) and prepares
+ * the execution; nothing is posted yet. The arrays stay the caller's and in use until the end:
+ * segments[n_segments] and peers[n_ranks] may have any content. CLV_INVALID. O(steps). */
+clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
+                            const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
+                            void *context, clv_exec_segment_t *segments, int32_t n_segments,
+                            clv_exec_peer_t *peers, int32_t n_ranks) CLV_MUST_CHECK;
+
+/* Does what can be done now without waiting, and combines at most one segment, so that the caller
+ * can keep the network moving in between. *moved_p tells whether anything happened.
+ * CLV_OK: all steps are done; CLV_AGAIN: call again; < 0: what the table said, requests of the open
+ * entries are left to the caller. */
+clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p) CLV_MUST_CHECK;
+
+/* Turns with ops->progress in between until the steps are done. */
+clv_status_t clv_exec_run(clv_exec_t *exec) CLV_MUST_CHECK;
 
 #endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The in-order window executor: two cursors over one rank's steps, two windows of open requests.
+ */
+#include "schedule/sched_exec.h"
+
+#include <string.h>
+
+static int limits_valid(const clv_exec_limits_t *limits)
+{
+    return limits->recv_window >= 1 && limits->recv_window <= CLV_EXEC_MAX_WINDOW &&
+           limits->send_window >= 1 && limits->send_window <= CLV_EXEC_MAX_WINDOW &&
+           limits->sync_every >= 0;
+}
+
+/* Walks the steps once in plan order. A send takes the copy away, a receive gives one. */
+static int steps_valid(const clv_step_t *steps, int64_t n_steps, clv_exec_segment_t *segments,
+                       int32_t n_segments, int32_t n_ranks)
+{
+    for (int64_t i = 0; i < n_steps; i++) {
+        const clv_step_t *step = &steps[i];
+        if (step->peer < 0 || step->peer >= n_ranks || step->segment < 0 ||
+            step->segment >= n_segments) {
+            return 0;
+        }
+        if (CLV_STEP_RECV == step->kind) {
+            segments[step->segment].holds = 1;
+        } else if (CLV_STEP_SEND == step->kind && segments[step->segment].holds) {
+            segments[step->segment].holds = 0;
+        } else {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void segments_reset(clv_exec_segment_t *segments, int32_t n_segments)
+{
+    memset(segments, 0, (size_t) n_segments * sizeof *segments);
+    for (int32_t s = 0; s < n_segments; s++) {
+        segments[s].holds = 1;
+    }
+}
+
+/* Slot 0 is handed out first. */
+static void window_reset(clv_exec_window_t *window, int32_t n_slots)
+{
+    window->n_open = 0;
+    window->n_free = n_slots;
+    for (int32_t i = 0; i < n_slots; i++) {
+        window->free_slots[i] = n_slots - 1 - i;
+    }
+}
+
+/* The next entry of a window that has a free slot; it counts as open once n_open is raised. */
+static clv_exec_entry_t *window_next(clv_exec_window_t *window, const clv_step_t *step)
+{
+    clv_exec_entry_t *entry = &window->open[window->n_open];
+    *entry = (clv_exec_entry_t){.slot = window->free_slots[window->n_free - 1],
+                                .peer = step->peer,
+                                .segment = step->segment};
+    return entry;
+}
+
+static void window_open(clv_exec_window_t *window)
+{
+    window->n_open++;
+    window->n_free--;
+}
+
+/* Closes the index-th open entry; the others keep their order. */
+static void window_close(clv_exec_window_t *window, int32_t index)
+{
+    window->free_slots[window->n_free++] = window->open[index].slot;
+    window->n_open--;
+    memmove(&window->open[index], &window->open[index + 1],
+            (size_t) (window->n_open - index) * sizeof window->open[0]);
+}
+
+/* The receive cursor goes by one step. */
+static clv_status_t pass_recv_cursor(clv_exec_t *exec, const clv_step_t *step)
+{
+    clv_exec_segment_t *segment = &exec->segments[step->segment];
+    clv_exec_entry_t *entry;
+    clv_status_t status;
+
+    if (CLV_STEP_SEND == step->kind) {
+        segment->sends_before_recv++;
+        return CLV_OK;
+    }
+    entry = window_next(&exec->recvs, step);
+    entry->recvs_before = segment->recvs_posted;
+    entry->sends_before = segment->sends_before_recv;
+    status = exec->ops->post_recv(exec->context, entry->slot, step->peer, step->segment);
+    if (CLV_OK == status) {
+        window_open(&exec->recvs);
+        segment->recvs_posted++;
+    }
+    return status;
+}
+
+static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
+{
+    while (exec->next_recv < exec->n_steps && exec->recvs.n_free > 0) {
+        clv_status_t status = pass_recv_cursor(exec, &exec->steps[exec->next_recv]);
+        if (CLV_OK != status) {
+            return status;
+        }
+        exec->next_recv++;
+        *moved_p = 1;
+    }
+    return CLV_OK;
+}
+
+static int is_credit(const clv_exec_t *exec, int32_t n_sent)
+{
+    return 0 == n_sent || (exec->limits.sync_every > 0 && 0 == n_sent % exec->limits.sync_every);
+}
+
+static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
+{
+    clv_exec_segment_t *segment = &exec->segments[step->segment];
+    clv_exec_peer_t *peer = &exec->peers[step->peer];
+    int synchronous = is_credit(exec, peer->n_sent);
+    clv_exec_entry_t *entry;
+    clv_status_t status;
+
+    if (0 == exec->sends.n_free || segment->recvs_done < segment->recvs_before_send ||
+        (synchronous && peer->credit_open)) {
+        return CLV_AGAIN;
+    }
+    entry = window_next(&exec->sends, step);
+    entry->synchronous = synchronous;
+    status =
+        exec->ops->post_send(exec->context, entry->slot, step->peer, step->segment, synchronous);
+    if (CLV_OK == status) {
+        window_open(&exec->sends);
+        peer->n_sent++;
+        peer->credit_open |= synchronous;
+        segment->holds = 0;
+    }
+    return status;
+}
+
+/* Sends leave strictly in plan order: going past a send that waits would let this rank run ahead
+ * of the plan, which costs more than it gains once arrival times are not as predicted. */
+static clv_status_t start_sends(clv_exec_t *exec, int *moved_p)
+{
+    while (exec->next_send < exec->n_steps) {
+        const clv_step_t *step = &exec->steps[exec->next_send];
+        if (CLV_STEP_RECV == step->kind) {
+            exec->segments[step->segment].recvs_before_send++;
+        } else {
+            clv_status_t status = start_send(exec, step);
+            if (CLV_OK != status) {
+                return CLV_AGAIN == status ? CLV_OK : status;
+            }
+            *moved_p = 1;
+        }
+        exec->next_send++;
+    }
+    return CLV_OK;
+}
+
+static void send_done(clv_exec_t *exec, int32_t index)
+{
+    const clv_exec_entry_t *entry = &exec->sends.open[index];
+
+    exec->segments[entry->segment].sends_done++;
+    if (entry->synchronous) {
+        exec->peers[entry->peer].credit_open = 0;
+    }
+    window_close(&exec->sends, index);
+}
+
+static clv_status_t finish_sends(clv_exec_t *exec, int *moved_p)
+{
+    for (int32_t i = 0; i < exec->sends.n_open;) {
+        clv_status_t status = exec->ops->test_send(exec->context, exec->sends.open[i].slot);
+        if (CLV_AGAIN == status) {
+            i++;
+        } else if (CLV_OK == status) {
+            send_done(exec, i);
+            *moved_p = 1;
+        } else {
+            return status;
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status_t note_arrivals(clv_exec_t *exec)
+{
+    for (int32_t i = 0; i < exec->recvs.n_open; i++) {
+        clv_exec_entry_t *entry = &exec->recvs.open[i];
+        if (!entry->arrived) {
+            clv_status_t status = exec->ops->test_recv(exec->context, entry->slot);
+            if (status < 0) {
+                return status;
+            }
+            entry->arrived = CLV_OK == status;
+        }
+    }
+    return CLV_OK;
+}
+
+/* The copy may change now: every earlier receive is in it and every earlier send is out of it. */
+static int can_combine(const clv_exec_t *exec, const clv_exec_entry_t *entry)
+{
+    const clv_exec_segment_t *segment = &exec->segments[entry->segment];
+
+    return entry->arrived && segment->recvs_done == entry->recvs_before &&
+           segment->sends_done == entry->sends_before;
+}
+
+/* Combines the oldest receive that can be, and no more: the sends it frees go first. */
+static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
+{
+    for (int32_t i = 0; i < exec->recvs.n_open; i++) {
+        const clv_exec_entry_t *entry = &exec->recvs.open[i];
+        if (can_combine(exec, entry)) {
+            clv_exec_segment_t *segment = &exec->segments[entry->segment];
+            clv_status_t status =
+                exec->ops->combine(exec->context, entry->slot, entry->segment, segment->holds);
+            if (CLV_OK != status) {
+                return status;
+            }
+            segment->recvs_done++;
+            segment->holds = 1;
+            window_close(&exec->recvs, i);
+            *moved_p = 1;
+            return CLV_OK;
+        }
+    }
+    return CLV_OK;
+}
+
+static int all_done(const clv_exec_t *exec)
+{
+    return exec->next_recv == exec->n_steps && exec->next_send == exec->n_steps &&
+           0 == exec->recvs.n_open && 0 == exec->sends.n_open;
+}
+
+clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
+                            const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
+                            void *context, clv_exec_segment_t *segments, int32_t n_segments,
+                            clv_exec_peer_t *peers, int32_t n_ranks)
+{
+    if (!limits_valid(limits) || n_steps < 0 || n_segments < 1 || n_ranks < 1) {
+        return CLV_INVALID;
+    }
+    segments_reset(segments, n_segments);
+    if (!steps_valid(steps, n_steps, segments, n_segments, n_ranks)) {
+        return CLV_INVALID;
+    }
+    segments_reset(segments, n_segments);
+    memset(peers, 0, (size_t) n_ranks * sizeof *peers);
+    exec->steps = steps;
+    exec->n_steps = n_steps;
+    exec->limits = *limits;
+    exec->ops = ops;
+    exec->context = context;
+    exec->segments = segments;
+    exec->peers = peers;
+    exec->next_recv = 0;
+    exec->next_send = 0;
+    window_reset(&exec->recvs, limits->recv_window);
+    window_reset(&exec->sends, limits->send_window);
+    return CLV_OK;
+}
+
+clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p)
+{
+    clv_status_t status;
+
+    *moved_p = 0;
+    if (CLV_OK != (status = post_recvs(exec, moved_p)) ||
+        CLV_OK != (status = finish_sends(exec, moved_p)) ||
+        CLV_OK != (status = note_arrivals(exec)) ||
+        CLV_OK != (status = combine_one(exec, moved_p)) ||
+        CLV_OK != (status = start_sends(exec, moved_p))) {
+        return status;
+    }
+    return all_done(exec) ? CLV_OK : CLV_AGAIN;
+}
+
+clv_status_t clv_exec_run(clv_exec_t *exec)
+{
+    for (;;) {
+        int moved;
+        clv_status_t status = clv_exec_turn(exec, &moved);
+        if (CLV_AGAIN != status) {
+            return status;
+        }
+        status = exec->ops->progress(exec->context, !moved);
+        if (CLV_OK != status) {
+            return status;
+        }
+    }
+}

@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The window executor on a simulated network: all ranks of a plan live in this process and take
+ * turns as a seeded scheduler says. Messages of a pair stay in order, everything else is drawn:
+ * delays, eager or matched completion, who is late, how slow a turn is.
+ *
+ * A copy is the set of ranks in it (64 bits), so a contribution that is lost or counted twice shows
+ * at once; a second word, combined by an operation that depends on order, tells whether two runs
+ * of one plan combined in the same order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "schedule/sched_exec.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define MAX_RANKS    64
+#define MAX_SEGMENTS 96
+#define MAX_SENDS    (MAX_RANKS * MAX_SEGMENTS * 3)
+#define NEVER        INT64_MAX
+
+static uint64_t random_state;
+
+static uint64_t random_next(void)
+{
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static int32_t random_below(int32_t n)
+{
+    return (int32_t) (random_next() % (uint64_t) n);
+}
+
+/* --- a plan, drawn at random but valid --- */
+
+typedef struct test_plan {
+    int32_t n_ranks, n_segments, root;
+    int64_t n_sends;
+    clv_send_t sends[MAX_SENDS];
+} test_plan_t;
+
+static test_plan_t plan;
+static uint8_t holds[MAX_RANKS][MAX_SEGMENTS];
+
+/* GOING and COMING: sent and received in the round being drawn. */
+enum { ABSENT, HELD, GOING, COMING };
+
+/* A segment the sender may give to the receiver: both hold it, or (take_back) only the sender does
+ * and the receiver has not sent it in this round. -1 when a few draws find none. */
+static int32_t draw_segment(int32_t sender, int32_t receiver, int take_back)
+{
+    for (int32_t i = 0; i < 8; i++) {
+        int32_t s = random_below(plan.n_segments);
+        int taker = holds[receiver][s];
+        if (HELD == holds[sender][s] && (HELD == taker || (take_back && ABSENT == taker))) {
+            return s;
+        }
+    }
+    return -1;
+}
+
+/* One round: disjoint (sender, receiver) steps; what is received becomes usable after it. */
+static void draw_round(int32_t round, int32_t n_tries, int take_back)
+{
+    uint8_t sent[MAX_RANKS] = {0}, got[MAX_RANKS] = {0};
+    int64_t first = plan.n_sends;
+
+    for (int32_t i = 0; i < n_tries && plan.n_sends < MAX_SENDS; i++) {
+        int32_t z = random_below(plan.n_ranks), r = random_below(plan.n_ranks);
+        int32_t s = z == r || sent[z] || got[r] ? -1 : draw_segment(z, r, take_back);
+        if (s >= 0) {
+            plan.sends[plan.n_sends++] = (clv_send_t){round, z, r, s};
+            sent[z] = got[r] = 1;
+            holds[z][s] = GOING;
+            holds[r][s] = COMING;
+        }
+    }
+    for (int64_t i = first; i < plan.n_sends; i++) {
+        holds[plan.sends[i].sender][plan.sends[i].segment] = ABSENT;
+        holds[plan.sends[i].receiver][plan.sends[i].segment] = HELD;
+    }
+}
+
+/* What is left goes straight to the root, one message a round. */
+static void finish_plan(int32_t round)
+{
+    for (int32_t s = 0; s < plan.n_segments; s++) {
+        for (int32_t p = 0; p < plan.n_ranks; p++) {
+            if (p != plan.root && HELD == holds[p][s]) {
+                plan.sends[plan.n_sends++] = (clv_send_t){round++, p, plan.root, s};
+                holds[p][s] = ABSENT;
+            }
+        }
+    }
+}
+
+static void draw_plan(int32_t n_ranks, int32_t n_segments)
+{
+    int32_t n_rounds = random_below(4 * n_segments + 4);
+    int32_t round = 0;
+
+    plan.n_ranks = n_ranks;
+    plan.n_segments = n_segments;
+    plan.root = random_below(n_ranks);
+    plan.n_sends = 0;
+    memset(holds, HELD, sizeof holds);
+    for (; round < n_rounds && plan.n_sends < MAX_SENDS - MAX_RANKS * MAX_SEGMENTS; round++) {
+        draw_round(round, 2 * n_ranks, 0 == random_below(8));
+    }
+    finish_plan(round);
+}
+
+/* Everybody sends every segment to the root, in rank order: the worst flood. */
+static void flood_plan(int32_t n_ranks, int32_t n_segments)
+{
+    plan.n_ranks = n_ranks;
+    plan.n_segments = n_segments;
+    plan.root = 0;
+    plan.n_sends = 0;
+    memset(holds, HELD, sizeof holds);
+    finish_plan(0);
+}
+
+/* --- the network --- */
+
+typedef struct message {
+    uint64_t mask, order;
+    int64_t arrives;
+    int32_t receiver_slot; /* -1: not matched */
+    int32_t sender_slot;   /* -1: nobody waits for it any more */
+    int32_t segment;
+} message_t;
+
+/* The messages of one pair, first in first out: sent, matched, delivered. */
+typedef struct channel {
+    int32_t n_sent, n_matched;
+    int32_t max_unexpected;
+    message_t *messages;
+} channel_t;
+
+typedef struct request {
+    int32_t peer, index; /* of the message in its channel */
+    int32_t posted, eager;
+    int64_t completes;
+} request_t;
+
+typedef struct rank {
+    int32_t id;
+    clv_exec_t exec;
+    clv_step_t *steps;
+    int64_t n_steps;
+    int64_t arrival;
+    int done;
+    clv_exec_segment_t segments[MAX_SEGMENTS];
+    clv_exec_peer_t peers[MAX_RANKS];
+    uint64_t mask[MAX_SEGMENTS], order[MAX_SEGMENTS];
+    int in_send[MAX_SEGMENTS];
+    request_t recvs[CLV_EXEC_MAX_WINDOW], sends[CLV_EXEC_MAX_WINDOW];
+    int32_t send_segment[CLV_EXEC_MAX_WINDOW];
+} rank_t;
+
+static rank_t ranks[MAX_RANKS];
+static channel_t channels[MAX_RANKS][MAX_RANKS];
+static message_t message_pool[MAX_SENDS];
+static int64_t now;
+static int64_t max_delay;
+static int eager_percent;
+static int64_t fail_after; /* table calls until one fails; negative: never */
+
+static clv_status_t maybe_fail(void)
+{
+    return fail_after >= 0 && 0 == fail_after-- ? CLV_LOST : CLV_OK;
+}
+
+static clv_status_t sim_post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
+                                  int synchronous)
+{
+    rank_t *rank = context;
+    channel_t *channel = &channels[rank->id][peer];
+    message_t *message = &channel->messages[channel->n_sent];
+    request_t *request = &rank->sends[slot];
+    int64_t arrives = now + random_below((int32_t) max_delay);
+
+    assert_false(request->posted);
+    assert_int_not_equal(rank->mask[segment], 0);
+    if (channel->n_sent > 0 && arrives < message[-1].arrives) {
+        arrives = message[-1].arrives;
+    }
+    *message = (message_t){rank->mask[segment], rank->order[segment], arrives, -1, slot, segment};
+    *request = (request_t){.peer = peer,
+                           .index = channel->n_sent,
+                           .posted = 1,
+                           .eager = !synchronous && random_below(100) < eager_percent,
+                           .completes = now + random_below((int32_t) max_delay)};
+    rank->in_send[segment] = 1;
+    rank->send_segment[slot] = segment;
+    channel->n_sent++;
+    if (channel->n_sent - channel->n_matched > channel->max_unexpected) {
+        channel->max_unexpected = channel->n_sent - channel->n_matched;
+    }
+    return maybe_fail();
+}
+
+static clv_status_t sim_post_recv(void *context, int32_t slot, int32_t peer, int32_t segment)
+{
+    rank_t *rank = context;
+    channel_t *channel = &channels[peer][rank->id];
+
+    (void) segment;
+    assert_false(rank->recvs[slot].posted);
+    rank->recvs[slot] = (request_t){.peer = peer, .index = channel->n_matched++, .posted = 1};
+    return maybe_fail();
+}
+
+static clv_status_t sim_test_send(void *context, int32_t slot)
+{
+    rank_t *rank = context;
+    request_t *request = &rank->sends[slot];
+    const channel_t *channel = &channels[rank->id][request->peer];
+    const message_t *message = &channel->messages[request->index];
+    int matched = channel->n_matched > request->index && now >= message->arrives;
+
+    assert_true(request->posted);
+    if (now < request->completes || (!request->eager && !matched)) {
+        return CLV_AGAIN;
+    }
+    request->posted = 0;
+    rank->in_send[rank->send_segment[slot]] = 0;
+    return maybe_fail();
+}
+
+static clv_status_t sim_test_recv(void *context, int32_t slot)
+{
+    rank_t *rank = context;
+    request_t *request = &rank->recvs[slot];
+    const channel_t *channel = &channels[request->peer][rank->id];
+
+    assert_true(request->posted);
+    if (channel->n_sent <= request->index || now < channel->messages[request->index].arrives) {
+        return CLV_AGAIN;
+    }
+    return maybe_fail();
+}
+
+static clv_status_t sim_combine(void *context, int32_t slot, int32_t segment, int holds_copy)
+{
+    rank_t *rank = context;
+    request_t *request = &rank->recvs[slot];
+    const message_t *message = &channels[request->peer][rank->id].messages[request->index];
+
+    assert_int_equal(message->segment, segment);
+    assert_false(rank->in_send[segment]);
+    if (!holds_copy) {
+        rank->mask[segment] = 0;
+        rank->order[segment] = 0;
+    }
+    assert_int_equal(rank->mask[segment] & message->mask, 0);
+    rank->mask[segment] |= message->mask;
+    rank->order[segment] = rank->order[segment] * UINT64_C(6364136223846793005) + message->order;
+    request->posted = 0;
+    return maybe_fail();
+}
+
+static clv_status_t sim_progress(void *context, int idle)
+{
+    (void) context;
+    (void) idle;
+    now++;
+    return CLV_OK;
+}
+
+static const clv_exec_ops_t sim_ops = {sim_post_recv, sim_post_send, sim_test_recv,
+                                       sim_test_send, sim_combine,   sim_progress};
+
+/* --- one run --- */
+
+static void lay_out_channels(void)
+{
+    int64_t n_of_pair[MAX_RANKS][MAX_RANKS] = {{0}};
+    int64_t used = 0;
+
+    for (int64_t i = 0; i < plan.n_sends; i++) {
+        n_of_pair[plan.sends[i].sender][plan.sends[i].receiver]++;
+    }
+    for (int32_t z = 0; z < plan.n_ranks; z++) {
+        for (int32_t r = 0; r < plan.n_ranks; r++) {
+            channels[z][r] = (channel_t){.messages = &message_pool[used]};
+            used += n_of_pair[z][r];
+        }
+    }
+}
+
+/* This rank's part of the plan, the slow and obvious way. */
+static void take_steps(rank_t *rank)
+{
+    rank->steps = calloc((size_t) plan.n_sends + 1, sizeof *rank->steps);
+    rank->n_steps = 0;
+    for (int64_t first = 0, end; first < plan.n_sends; first = end) {
+        for (end = first; end < plan.n_sends && plan.sends[end].round == plan.sends[first].round;) {
+            end++;
+        }
+        for (int32_t kind = CLV_STEP_RECV; kind >= CLV_STEP_SEND; kind--) {
+            for (int64_t i = first; i < end; i++) {
+                const clv_send_t *send = &plan.sends[i];
+                int mine = (CLV_STEP_RECV == kind ? send->receiver : send->sender) == rank->id;
+                if (mine) {
+                    rank->steps[rank->n_steps++] = (clv_step_t){
+                        send->round, CLV_STEP_RECV == kind ? send->sender : send->receiver,
+                        send->segment, kind};
+                }
+            }
+        }
+    }
+}
+
+static void start_rank(int32_t id, const clv_exec_limits_t *limits)
+{
+    rank_t *rank = &ranks[id];
+
+    memset(rank, 0, sizeof *rank);
+    memset(rank->segments, 0xa5, sizeof rank->segments); /* any content is allowed */
+    memset(rank->peers, 0xa5, sizeof rank->peers);
+    rank->id = id;
+    for (int32_t s = 0; s < plan.n_segments; s++) {
+        rank->mask[s] = UINT64_C(1) << id;
+        rank->order[s] = (uint64_t) (id + 1) * 1000003u + (uint64_t) s;
+    }
+    take_steps(rank);
+    assert_int_equal(clv_exec_begin(&rank->exec, rank->steps, rank->n_steps, limits, &sim_ops, rank,
+                                    rank->segments, plan.n_segments, rank->peers, plan.n_ranks),
+                     CLV_OK);
+}
+
+static void start_world(const clv_exec_limits_t *limits)
+{
+    now = 0;
+    fail_after = -1;
+    lay_out_channels();
+    for (int32_t p = 0; p < plan.n_ranks; p++) {
+        start_rank(p, limits);
+    }
+}
+
+static void stop_world(void)
+{
+    for (int32_t p = 0; p < plan.n_ranks; p++) {
+        free(ranks[p].steps);
+    }
+}
+
+/* Gives turns to ranks drawn at random until all are done. A run in which nothing moves for longer
+ * than any delay can last hangs. */
+static void run_until(int64_t end)
+{
+    int32_t n_done = 0;
+    int64_t last_moved = now;
+
+    for (int32_t p = 0; p < plan.n_ranks; p++) {
+        n_done += ranks[p].done;
+    }
+    while (n_done < plan.n_ranks && now < end) {
+        rank_t *rank = &ranks[random_below(plan.n_ranks)];
+        now++;
+        if (!rank->done && now >= rank->arrival) {
+            int moved = 0;
+            clv_status_t status = clv_exec_turn(&rank->exec, &moved);
+            assert_true(CLV_OK == status || CLV_AGAIN == status);
+            rank->done = CLV_OK == status;
+            n_done += rank->done;
+            last_moved = moved ? now : last_moved;
+        } else if (!rank->done) {
+            last_moved = now;
+        }
+        if (now - last_moved > 4 * max_delay + 2000 * (int64_t) plan.n_ranks) {
+            fail_msg("hangs at %lld with %d of %d ranks done", (long long) now, (int) n_done,
+                     (int) plan.n_ranks);
+        }
+    }
+}
+
+static void check_sums(void)
+{
+    uint64_t all = 64 == plan.n_ranks ? UINT64_MAX : (UINT64_C(1) << plan.n_ranks) - 1;
+
+    for (int32_t s = 0; s < plan.n_segments; s++) {
+        assert_true(ranks[plan.root].mask[s] == all);
+    }
+}
+
+static clv_exec_limits_t draw_limits(void)
+{
+    static const int32_t windows[] = {1, 2, 3, 8, CLV_EXEC_MAX_WINDOW};
+    return (clv_exec_limits_t){windows[random_below(5)], windows[random_below(5)], random_below(6)};
+}
+
+static void draw_network(void)
+{
+    max_delay = 1 + random_below(0 == random_below(3) ? 20000 : 50);
+    eager_percent = 50 * random_below(3);
+}
+
+static void draw_arrivals(void)
+{
+    for (int32_t p = 0; p < plan.n_ranks; p++) {
+        ranks[p].arrival = 0 == random_below(3) ? random_below(100000) : 0;
+    }
+}
+
+/* --- tests --- */
+
+static void sums_every_contribution_once_whatever_the_network_does(void **state)
+{
+    (void) state;
+    for (int i = 0; i < 400; i++) {
+        clv_exec_limits_t limits = draw_limits();
+        draw_plan(1 + random_below(i % 20 ? 12 : MAX_RANKS), 1 + random_below(i % 20 ? 24 : 64));
+        draw_network();
+        start_world(&limits);
+        draw_arrivals();
+        run_until(NEVER);
+        check_sums();
+        stop_world();
+    }
+}
+
+static void same_plan_combines_in_the_same_order_every_time(void **state)
+{
+    uint64_t first[MAX_SEGMENTS];
+
+    (void) state;
+    draw_plan(12, 32);
+    for (int i = 0; i < 30; i++) {
+        clv_exec_limits_t limits = draw_limits();
+        draw_network();
+        start_world(&limits);
+        draw_arrivals();
+        run_until(NEVER);
+        if (0 == i) {
+            memcpy(first, ranks[plan.root].order, sizeof first);
+        }
+        assert_memory_equal(first, ranks[plan.root].order, 32 * sizeof first[0]);
+        stop_world();
+    }
+}
+
+static void an_absent_root_finds_at_most_sync_every_segments_per_sender(void **state)
+{
+    (void) state;
+    for (int32_t sync_every = 1; sync_every <= 5; sync_every++) {
+        clv_exec_limits_t limits = {8, 8, sync_every};
+        flood_plan(9, 40);
+        max_delay = 20;
+        eager_percent = 100;
+        start_world(&limits);
+        ranks[0].arrival = 200000;
+        run_until(200000);
+        for (int32_t p = 1; p < 9; p++) {
+            assert_int_equal(channels[p][0].n_sent, sync_every);
+        }
+        run_until(NEVER);
+        check_sums();
+        stop_world();
+    }
+}
+
+static void a_slow_receiver_is_never_behind_by_two_credits(void **state)
+{
+    (void) state;
+    for (int i = 0; i < 100; i++) {
+        clv_exec_limits_t limits = {1 + random_below(8), 1 + random_below(8), 1 + random_below(8)};
+        draw_plan(2 + random_below(10), 1 + random_below(48));
+        draw_network();
+        eager_percent = 100;
+        start_world(&limits);
+        draw_arrivals();
+        run_until(NEVER);
+        for (int32_t z = 0; z < plan.n_ranks; z++) {
+            for (int32_t r = 0; r < plan.n_ranks; r++) {
+                assert_true(channels[z][r].max_unexpected <= 2 * limits.sync_every - 1);
+            }
+        }
+        stop_world();
+    }
+}
+
+static void without_credits_an_absent_root_would_be_flooded(void **state)
+{
+    clv_exec_limits_t limits = {8, 8, 0};
+
+    (void) state;
+    flood_plan(4, 40);
+    max_delay = 20;
+    eager_percent = 100;
+    start_world(&limits);
+    ranks[0].arrival = 200000;
+    run_until(200000);
+    assert_int_equal(channels[1][0].n_sent, 40);
+    stop_world();
+}
+
+static void a_segment_sent_away_and_taken_back_is_stored_not_combined(void **state)
+{
+    static const clv_send_t sends[] = {{0, 0, 1, 0}, {1, 1, 0, 0}};
+    clv_exec_limits_t limits = {4, 4, 0};
+
+    (void) state;
+    plan.n_ranks = 2;
+    plan.n_segments = 1;
+    plan.root = 0;
+    plan.n_sends = 2;
+    memcpy(plan.sends, sends, sizeof sends);
+    max_delay = 500;
+    eager_percent = 0;
+    start_world(&limits);
+    run_until(NEVER);
+    check_sums();
+    stop_world();
+}
+
+static void an_error_of_the_table_comes_out_at_once(void **state)
+{
+    int64_t n_calls;
+
+    (void) state;
+    for (n_calls = 0;; n_calls++) {
+        clv_exec_limits_t limits = {2, 2, 2};
+        clv_status_t status = CLV_AGAIN;
+        int moved;
+        flood_plan(2, 3);
+        max_delay = 1;
+        eager_percent = 100;
+        start_world(&limits);
+        fail_after = n_calls;
+        for (int turn = 0; turn < 100 && status >= 0; turn++) {
+            now++;
+            status = clv_exec_turn(&ranks[turn % 2].exec, &moved);
+        }
+        stop_world();
+        if (fail_after >= 0) {
+            break;
+        }
+        assert_int_equal(status, CLV_LOST);
+    }
+    assert_true(n_calls >= 3 * 5); /* post, post, test, test, combine per segment */
+}
+
+/* One rank alone with itself as peer: enough to see run() sleep in progress and come to the end. */
+static void run_turns_until_the_end(void **state)
+{
+    clv_exec_limits_t limits = {1, 1, 1};
+
+    (void) state;
+    plan.n_ranks = 1;
+    plan.n_segments = 1;
+    plan.root = 0;
+    plan.n_sends = 1;
+    plan.sends[0] = (clv_send_t){0, 0, 0, 0};
+    max_delay = 50;
+    eager_percent = 0;
+    start_world(&limits);
+    /* The receive of round 0 would wait for the send of round 0, so swap them: send, then take. */
+    ranks[0].steps[0].kind = CLV_STEP_SEND;
+    ranks[0].steps[1].kind = CLV_STEP_RECV;
+    assert_int_equal(clv_exec_run(&ranks[0].exec), CLV_OK);
+    assert_true(ranks[0].mask[0] == 1);
+    stop_world();
+}
+
+static void nonsense_is_refused_before_anything_is_posted(void **state)
+{
+    static const struct {
+        clv_step_t steps[2];
+        int64_t n_steps;
+        clv_exec_limits_t limits;
+    } cases[] = {
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {0, 1, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 0, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1}},
+        {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
+        {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
+        {{{0, 1, 1, CLV_STEP_SEND}}, 1, {1, 1, 1}},
+        {{{0, 1, -1, CLV_STEP_RECV}}, 1, {1, 1, 1}},
+        {{{0, 1, 0, 2}}, 1, {1, 1, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND}}, 2, {1, 1, 1}},
+    };
+    clv_exec_t exec;
+    clv_exec_segment_t segments[1];
+    clv_exec_peer_t peers[2];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(clv_exec_begin(&exec, cases[i].steps, cases[i].n_steps, &cases[i].limits,
+                                        &sim_ops, NULL, segments, 1, peers, 2),
+                         CLV_INVALID);
+    }
+}
+
+static void no_steps_are_done_at_once(void **state)
+{
+    clv_exec_limits_t limits = {1, 1, 1};
+    clv_exec_t exec;
+    clv_exec_segment_t segments[1];
+    clv_exec_peer_t peers[1];
+
+    (void) state;
+    assert_int_equal(clv_exec_begin(&exec, NULL, 0, &limits, &sim_ops, NULL, segments, 1, peers, 1),
+                     CLV_OK);
+    assert_int_equal(clv_exec_run(&exec), CLV_OK);
+}
+
+/* Every table call fails an allocation: none may happen. */
+static int refuse(void *context, size_t n_bytes)
+{
+    (void) n_bytes;
+    ++*(int *) context;
+    return 1;
+}
+
+static void allocates_nothing(void **state)
+{
+    clv_exec_limits_t limits = {8, 4, 3};
+    int n_calls = 0;
+
+    (void) state;
+    draw_plan(8, 16);
+    draw_network();
+    clv_alloc_set_hook(refuse, &n_calls);
+    start_world(&limits);
+    run_until(NEVER);
+    clv_alloc_set_hook(NULL, NULL);
+    check_sums();
+    stop_world();
+    assert_int_equal(n_calls, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_every_contribution_once_whatever_the_network_does),
+        cmocka_unit_test(same_plan_combines_in_the_same_order_every_time),
+        cmocka_unit_test(an_absent_root_finds_at_most_sync_every_segments_per_sender),
+        cmocka_unit_test(a_slow_receiver_is_never_behind_by_two_credits),
+        cmocka_unit_test(without_credits_an_absent_root_would_be_flooded),
+        cmocka_unit_test(a_segment_sent_away_and_taken_back_is_stored_not_combined),
+        cmocka_unit_test(an_error_of_the_table_comes_out_at_once),
+        cmocka_unit_test(run_turns_until_the_end),
+        cmocka_unit_test(nonsense_is_refused_before_anything_is_posted),
+        cmocka_unit_test(no_steps_are_done_at_once),
+        cmocka_unit_test(allocates_nothing),
+    };
+    const char *seed = getenv("CLV_SEED");
+
+    random_state = NULL != seed ? strtoull(seed, NULL, 0) : (uint64_t) clv_local_now_ns();
+    printf("# CLV_SEED=%llu\n", (unsigned long long) random_state);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
