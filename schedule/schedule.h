@@ -20,17 +20,23 @@
 
 #define CLV_SCHED_MAX_RANKS    4096
 #define CLV_SCHED_MAX_SEGMENTS 4096
+#define CLV_SCHED_MAX_SPREAD   (INT32_C(1) << 30) /* rounds between first and last arrival */
 
 /* What a generator is asked for. The arrays have n_ranks items and belong to the caller.
- * round_ns is the paper's d. order_ns is the order key where it differs from the arrival used for
- * the window (the clip rule of the design); NULL means arrival_ns. */
+ * round_ns is the paper's d.
+ *
+ * order_ns is for the clip rule: arrival_ns says when a rank may take part (clipped, pessimistic),
+ * order_ns where it stands among the others (the plain prediction). Exactly: Clairvoyant orders a
+ * round by (availability, order - arrival, rank), so ranks whose arrivals were clipped to the same
+ * time keep their predicted order and without a clip the paper's order (availability, rank)
+ * remains; latest-first and chain order by (order, rank). NULL means equal to arrival_ns. */
 typedef struct clv_instance {
     int32_t n_ranks;           /* 1 .. CLV_SCHED_MAX_RANKS */
     int32_t n_segments;        /* 1 .. CLV_SCHED_MAX_SEGMENTS */
     int32_t root;              /* 0 .. n_ranks - 1 */
     int64_t round_ns;          /* > 0 */
-    const int64_t *arrival_ns; /* 0 <= a; the largest minus the smallest must keep rounds in int32 */
-    const int64_t *order_ns;   /* or NULL */
+    const int64_t *arrival_ns; /* >= 0; (largest - smallest) / round_ns <= CLV_SCHED_MAX_SPREAD */
+    const int64_t *order_ns;   /* >= 0, or NULL */
 } clv_instance_t;
 
 /* In this round, sender sends its copy of the segment and receiver combines it into its own. */
@@ -41,7 +47,8 @@ typedef struct clv_send {
     int32_t segment;
 } clv_send_t;
 
-/* Sends sorted by round, inside a round in processing order of the receiver. Immutable once made. */
+/* Sends sorted by round, inside a round in processing order of the receiver. Immutable once made.
+ */
 typedef struct clv_plan {
     int32_t n_ranks;
     int32_t n_segments;
@@ -77,9 +84,15 @@ void clv_plan_free(clv_plan_t *plan);
 /* The properties every plan must have ("Properties" in the design): each contribution reaches the
  * root exactly once, a rank sends only what it holds, at most one send and one receive per rank
  * and round, no segment forwarded in the round it came. On failure CLV_INVALID and the first
- * violation in reason. O(sends + ranks * segments). */
+ * violation in reason; CLV_NO_MEMORY. O(sends + ranks * segments). */
 clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason,
                                size_t reason_bytes) CLV_MUST_CHECK;
+
+/* The property that needs the instance: nobody communicates before its arrival round. The windows
+ * of the paper are replayed from the plan's own sends; the classic generators obey the same rule.
+ * The plan has passed clv_plan_validate and belongs to the instance. O(rounds * ranks). */
+clv_status_t clv_plan_validate_arrivals(const clv_plan_t *plan, const clv_instance_t *instance,
+                                        char *reason, size_t reason_bytes) CLV_MUST_CHECK;
 
 /* FNV-1a 64 over the sends, each as 4 little-endian uint32 (golden/README). */
 uint64_t clv_plan_hash(const clv_plan_t *plan);

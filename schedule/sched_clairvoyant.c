@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The Clairvoyant schedule as it is to be understood: Listing 2 of "Improving Clairvoyant" with the
+ * open cases resolved (docs/schedule.md lists them). Start reading here. The same loop with two
+ * other orders is latest-arrival-first.
+ *
+ * What: the oracle. Every faster generator must give exactly these sends in exactly this order.
+ * Not: fast. O(rounds * ranks^2 * segments) at worst, 1 byte per (rank, segment).
+ *
+ * The idea: time passes in rounds of length d. The ranks that have arrived by a round form its
+ * group. One of them is the sink (the root, once it is there), which is served first; then every
+ * other member in turn looks for the lowest segment it holds that some other member still free to
+ * send holds too, and that peer sends it. In a round a rank sends once and receives once; what it
+ * receives it can pass on in the next round. A rank that holds nothing any more is finished.
+ *
+ * A small example (section 4.2 of the paper): 4 ranks, 4 segments, root p0, d = 1, arrivals
+ * 0, 0, 0 and 1.1. The table says in which round a rank sends a segment away:
+ *
+ * [drawing: plan of 02.txt]
+ *         p0   p1   p2   p3
+ *   s0     .    0    1    2
+ *   s1     0    3    2    1
+ *   s2     1    1    4    3
+ *   s3     2    2    3    5
+ * [end of drawing]
+ *
+ * In round 0 ranks p0 and p1 exchange s1 and s0 and p2 is left over; p3 joins in round 1, where p2
+ * gives s0 to the root and p3 gives s1 to p1. The root sends too (s1, s2, s3): it serves others
+ * while it waits, and as the sink it gets those segments back, combined with more, in rounds 3, 4
+ * and 5.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/sched_generators.h"
+#include "schedule/sched_instance.h"
+#include "schedule/sched_plan.h"
+#include "util/util_alloc.h"
+
+typedef struct rule {
+    int latest_first;     /* order by arrival, latest first, instead of by availability */
+    int root_never_sends; /* once the root is in the group */
+} rule_t;
+
+typedef struct search {
+    const clv_instance_t *instance;
+    rule_t rule;
+    int64_t round_ns;
+    int64_t round;
+    int64_t round_limit;
+    int64_t
+        *avail_ns;   /* by rank: when it can take part in the next round, from the first arrival */
+    uint8_t *held;   /* by rank and segment: H of the design */
+    int32_t *n_held; /* by rank */
+    int32_t *got;    /* by rank: the segment received in this round (state P'), or -1 */
+    uint8_t *has_sent; /* by rank: in this round */
+    int32_t *group;    /* ranks in the window, in order */
+    int32_t n_group;
+    int32_t first_sink; /* latest-first: who collects until the root arrives */
+    clv_builder_t builder;
+} search_t;
+
+static uint8_t *held(const search_t *search, int32_t rank, int32_t segment)
+{
+    return &search->held[(size_t) rank * (size_t) search->instance->n_segments + (size_t) segment];
+}
+
+/* The earliest availability of unfinished ranks other than `except`. */
+static int64_t earliest_ns(const search_t *search, int32_t except)
+{
+    int64_t earliest = INT64_MAX;
+    for (int32_t p = 0; p < search->instance->n_ranks; p++) {
+        if (p != except && search->n_held[p] > 0 && search->avail_ns[p] < earliest) {
+            earliest = search->avail_ns[p];
+        }
+    }
+    return earliest;
+}
+
+static int comes_before(const search_t *search, int32_t a, int32_t b)
+{
+    const clv_instance_t *instance = search->instance;
+    int64_t key_a =
+        search->rule.latest_first ? clv_sched_order_ns(instance, b) : search->avail_ns[a];
+    int64_t key_b =
+        search->rule.latest_first ? clv_sched_order_ns(instance, a) : search->avail_ns[b];
+    if (key_a != key_b) {
+        return key_a < key_b;
+    }
+    int64_t lead_a = search->rule.latest_first ? 0 : clv_sched_lead_ns(instance, a);
+    int64_t lead_b = search->rule.latest_first ? 0 : clv_sched_lead_ns(instance, b);
+    return lead_a != lead_b ? lead_a < lead_b : a < b;
+}
+
+/* Insertion sort: the group changes little from one round to the next. */
+static void join_group(search_t *search, int32_t rank)
+{
+    int32_t at = search->n_group++;
+    while (at > 0 && comes_before(search, rank, search->group[at - 1])) {
+        search->group[at] = search->group[at - 1];
+        at--;
+    }
+    search->group[at] = rank;
+}
+
+/* Who takes part in this round: STRICTLY inside the window. Returns the number unfinished. */
+static int32_t form_group(search_t *search)
+{
+    int64_t start_ns = earliest_ns(search, -1);
+    int32_t n_unfinished = 0;
+
+    search->n_group = 0;
+    for (int32_t p = 0; p < search->instance->n_ranks; p++) {
+        if (search->n_held[p] > 0) {
+            n_unfinished++;
+            if (search->avail_ns[p] < start_ns + search->round_ns) {
+                join_group(search, p);
+            }
+        }
+    }
+    return n_unfinished;
+}
+
+/* A lone rank waits; the rounds it waits count. */
+static void skip_idle_rounds(search_t *search)
+{
+    int32_t lone = search->group[0];
+    int64_t n_rounds = (earliest_ns(search, lone) - search->avail_ns[lone]) / search->round_ns;
+    search->avail_ns[lone] += n_rounds * search->round_ns;
+    search->round += n_rounds;
+}
+
+static int in_group(const search_t *search, int32_t rank)
+{
+    for (int32_t k = 0; k < search->n_group; k++) {
+        if (search->group[k] == rank) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int32_t choose_sink(const search_t *search)
+{
+    if (in_group(search, search->instance->root)) {
+        return search->instance->root;
+    }
+    return search->rule.latest_first ? search->first_sink : search->group[0];
+}
+
+static int may_send(const search_t *search, int32_t rank)
+{
+    return !search->has_sent[rank] &&
+           !(search->rule.root_never_sends && rank == search->instance->root);
+}
+
+/* The first member, in group order, that can send the segment to the receiver, or -1. */
+static int32_t find_peer(const search_t *search, int32_t receiver, int32_t segment)
+{
+    for (int32_t k = 0; k < search->n_group; k++) {
+        int32_t z = search->group[k];
+        if (z != receiver && *held(search, z, segment) && may_send(search, z)) {
+            return z;
+        }
+    }
+    return -1;
+}
+
+static void send_segment(search_t *search, int32_t sender, int32_t receiver, int32_t segment)
+{
+    clv_builder_put(&search->builder, (int32_t) search->round, sender, receiver, segment);
+    search->has_sent[sender] = 1;
+    search->n_held[sender]--;
+    search->n_held[receiver] -= *held(search, receiver, segment);
+    *held(search, sender, segment) = 0;
+    *held(search, receiver, segment) = 0; /* state P': not to be passed on in this round */
+    search->got[receiver] = segment;
+}
+
+/* The sink takes any segment, even one it gave away; the others only what they hold themselves. */
+static void serve(search_t *search, int32_t receiver, int is_sink)
+{
+    for (int32_t s = 0; s < search->instance->n_segments; s++) {
+        if (is_sink || *held(search, receiver, s)) {
+            int32_t peer = find_peer(search, receiver, s);
+            if (peer >= 0) {
+                send_segment(search, peer, receiver, s);
+                return;
+            }
+        }
+    }
+}
+
+static void play_round(search_t *search)
+{
+    int32_t sink = choose_sink(search);
+    serve(search, sink, 1);
+    for (int32_t k = 0; k < search->n_group; k++) {
+        if (search->group[k] != sink) {
+            serve(search, search->group[k], 0);
+        }
+    }
+}
+
+static void end_round(search_t *search)
+{
+    for (int32_t k = 0; k < search->n_group; k++) {
+        int32_t p = search->group[k];
+        if (search->got[p] >= 0) {
+            *held(search, p, search->got[p]) = 1;
+            search->n_held[p]++;
+            search->got[p] = -1;
+        }
+        search->has_sent[p] = 0;
+        search->avail_ns[p] += search->round_ns;
+    }
+    search->round++;
+}
+
+static clv_status_t play(search_t *search)
+{
+    while (form_group(search) > 1) {
+        if (1 == search->n_group) {
+            skip_idle_rounds(search);
+            continue;
+        }
+        if (search->round > search->round_limit) {
+            return CLV_OVERFLOW;
+        }
+        if (CLV_OK != clv_builder_reserve(&search->builder, search->n_group)) {
+            return CLV_NO_MEMORY;
+        }
+        play_round(search);
+        end_round(search);
+    }
+    return CLV_OK;
+}
+
+/* Among the ranks of the first window, the one all others will have seen longest. */
+static int32_t earliest_rank(const clv_instance_t *instance)
+{
+    int32_t first = 0;
+    for (int32_t p = 1; p < instance->n_ranks; p++) {
+        int64_t later_ns = instance->arrival_ns[p] - instance->arrival_ns[first];
+        if (0 == later_ns) {
+            later_ns = clv_sched_order_ns(instance, p) - clv_sched_order_ns(instance, first);
+        }
+        if (later_ns < 0) {
+            first = p;
+        }
+    }
+    return first;
+}
+
+static void start(search_t *search)
+{
+    const clv_instance_t *instance = search->instance;
+    int64_t first_ns = clv_sched_first_ns(instance);
+
+    search->round_ns = clv_sched_effective_round_ns(instance);
+    search->round_limit = clv_sched_round_limit(instance);
+    search->first_sink = earliest_rank(instance);
+    for (int32_t p = 0; p < instance->n_ranks; p++) {
+        search->avail_ns[p] = instance->arrival_ns[p] - first_ns;
+        search->n_held[p] = instance->n_segments;
+        search->got[p] = -1;
+        memset(held(search, p, 0), 1, (size_t) instance->n_segments);
+    }
+}
+
+static clv_status_t allocate(search_t *search)
+{
+    size_t n_ranks = (size_t) search->instance->n_ranks;
+    search->avail_ns = clv_alloc(n_ranks, sizeof *search->avail_ns);
+    search->held = clv_alloc(n_ranks, (size_t) search->instance->n_segments);
+    search->n_held = clv_alloc(n_ranks, sizeof *search->n_held);
+    search->got = clv_alloc(n_ranks, sizeof *search->got);
+    search->has_sent = clv_alloc(n_ranks, sizeof *search->has_sent);
+    search->group = clv_alloc(n_ranks, sizeof *search->group);
+    if (NULL == search->avail_ns || NULL == search->held || NULL == search->n_held ||
+        NULL == search->got || NULL == search->has_sent || NULL == search->group) {
+        return CLV_NO_MEMORY;
+    }
+    return clv_builder_init(&search->builder, search->instance);
+}
+
+static void release(search_t *search)
+{
+    clv_builder_drop(&search->builder);
+    clv_free(search->group);
+    clv_free(search->has_sent);
+    clv_free(search->got);
+    clv_free(search->n_held);
+    clv_free(search->held);
+    clv_free(search->avail_ns);
+}
+
+static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_plan_t **plan_p)
+{
+    search_t search = {.instance = instance, .rule = rule};
+    clv_status_t status = allocate(&search);
+    if (CLV_OK == status) {
+        start(&search);
+        status = play(&search);
+    }
+    if (CLV_OK == status) {
+        status = clv_builder_finish(&search.builder, instance, plan_p);
+    }
+    release(&search);
+    return status;
+}
+
+clv_status_t clv_sched_linear_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){0, 0}, plan_p);
+}
+
+clv_status_t clv_sched_latest_linear_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){1, 0}, plan_p);
+}
+
+clv_status_t clv_sched_latest_rns_linear_generate(const clv_instance_t *instance,
+                                                  clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){1, 1}, plan_p);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of generators and the one door to them, which checks what is asked.
+ */
+#include "schedule/sched_generators.h"
+
+#include <string.h>
+
+const clv_generator_t clv_generators[] = {
+#define CLV_GENERATOR_ROW(name, stem, meaning) {name, meaning, clv_sched_##stem##_generate},
+    CLV_GENERATOR_MAP(CLV_GENERATOR_ROW)
+#undef CLV_GENERATOR_ROW
+        {NULL, NULL, NULL},
+};
+
+const clv_generator_t *clv_generator_find(const char *name)
+{
+    for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+        if (0 == strcmp(row->name, name)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+clv_status_t clv_plan_make(const clv_generator_t *generator, const clv_instance_t *instance,
+                           clv_plan_t **plan_p)
+{
+    const char *reason;
+    clv_status_t status = clv_instance_check(instance, &reason);
+    return CLV_OK == status ? generator->generate(instance, plan_p) : status;
+}

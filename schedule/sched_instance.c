@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What may be asked of a generator: the ranges of an instance.
+ *
+ * Not: whether a schedule is worth making. Cost: O(ranks), no memory. Thread-safe.
+ */
+#include "schedule/sched_instance.h"
+
+static clv_status_t refuse(clv_status_t status, const char *text, const char **reason_p)
+{
+    *reason_p = text;
+    return status;
+}
+
+static int all_non_negative(const int64_t *times_ns, int32_t n_ranks)
+{
+    for (int32_t p = 0; p < n_ranks; p++) {
+        if (times_ns[p] < 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int64_t clv_sched_first_ns(const clv_instance_t *instance)
+{
+    int64_t first_ns = instance->arrival_ns[0];
+    for (int32_t p = 1; p < instance->n_ranks; p++) {
+        if (instance->arrival_ns[p] < first_ns) {
+            first_ns = instance->arrival_ns[p];
+        }
+    }
+    return first_ns;
+}
+
+int64_t clv_sched_spread_ns(const clv_instance_t *instance)
+{
+    int64_t last_ns = instance->arrival_ns[0];
+    for (int32_t p = 1; p < instance->n_ranks; p++) {
+        if (instance->arrival_ns[p] > last_ns) {
+            last_ns = instance->arrival_ns[p];
+        }
+    }
+    return last_ns - clv_sched_first_ns(instance);
+}
+
+int64_t clv_sched_effective_round_ns(const clv_instance_t *instance)
+{
+    int64_t spread_ns = clv_sched_spread_ns(instance);
+    return instance->round_ns > spread_ns ? spread_ns + 1 : instance->round_ns;
+}
+
+int64_t clv_sched_round_limit(const clv_instance_t *instance)
+{
+    int64_t limit =
+        (INT64_MAX - 1 - clv_sched_spread_ns(instance)) / clv_sched_effective_round_ns(instance) -
+        2;
+    return limit < INT32_MAX ? limit : INT32_MAX - 1;
+}
+
+clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)
+{
+    if (instance->n_ranks < 1 || instance->n_segments < 1) {
+        return refuse(CLV_INVALID, "ranks and segments must be at least 1", reason_p);
+    }
+    if (instance->n_ranks > CLV_SCHED_MAX_RANKS) {
+        return refuse(CLV_LIMIT, "more than 4096 ranks", reason_p);
+    }
+    if (instance->n_segments > CLV_SCHED_MAX_SEGMENTS) {
+        return refuse(CLV_LIMIT, "more than 4096 segments", reason_p);
+    }
+    if (instance->root < 0 || instance->root >= instance->n_ranks) {
+        return refuse(CLV_INVALID, "the root is not one of the ranks", reason_p);
+    }
+    if (instance->round_ns <= 0) {
+        return refuse(CLV_INVALID, "the round length must be positive", reason_p);
+    }
+    if (NULL == instance->arrival_ns ||
+        !all_non_negative(instance->arrival_ns, instance->n_ranks)) {
+        return refuse(CLV_INVALID, "an arrival time is missing or negative", reason_p);
+    }
+    if (NULL != instance->order_ns && !all_non_negative(instance->order_ns, instance->n_ranks)) {
+        return refuse(CLV_INVALID, "an order time is negative", reason_p);
+    }
+    if (clv_sched_spread_ns(instance) / instance->round_ns > CLV_SCHED_MAX_SPREAD) {
+        return refuse(CLV_OVERFLOW, "arrivals are spread over more than 2^30 rounds", reason_p);
+    }
+    *reason_p = "";
+    return CLV_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Private to schedule/: what every generator derives from an instance before it starts.
+ *
+ * Units: int64 ns. Cost: O(ranks) each. The instance has passed clv_instance_check.
+ */
+#ifndef CLV_SCHED_INSTANCE_H
+#define CLV_SCHED_INSTANCE_H
+
+#include "schedule/schedule.h"
+
+/* The smallest arrival, and the largest minus the smallest. */
+int64_t clv_sched_first_ns(const clv_instance_t *instance);
+int64_t clv_sched_spread_ns(const clv_instance_t *instance);
+
+/* The round length, or spread + 1 if that is shorter: a longer round changes nothing (everyone is
+ * in the first window already), and with the shorter one sums cannot overflow early. */
+int64_t clv_sched_effective_round_ns(const clv_instance_t *instance);
+
+/* The last round number for which round and time still fit their types (int32, int64 ns). */
+int64_t clv_sched_round_limit(const clv_instance_t *instance);
+
+/* Where the rank stands inside its availability: order - arrival, 0 without an order key. */
+static inline int64_t clv_sched_lead_ns(const clv_instance_t *instance, int32_t rank)
+{
+    return NULL == instance->order_ns ? 0 : instance->order_ns[rank] - instance->arrival_ns[rank];
+}
+
+/* The key of latest-first and chain. */
+static inline int64_t clv_sched_order_ns(const clv_instance_t *instance, int32_t rank)
+{
+    return NULL == instance->order_ns ? instance->arrival_ns[rank] : instance->order_ns[rank];
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plan as a value: built, hashed, cut into one rank's steps, freed.
+ *
+ * Not: where sends come from (the generators), nor whether they are right (sched_validate.c).
+ * Cost: linear in the sends everywhere. Thread-safe on distinct plans; a finished plan is
+ * read-only and may be shared.
+ */
+#include "schedule/sched_plan.h"
+
+#include <string.h>
+
+#include "util/util_alloc.h"
+#include "util/util_hash.h"
+
+enum { RADIX_BITS = 16, RADIX_SIZE = 1 << RADIX_BITS };
+
+clv_status_t clv_builder_init(clv_builder_t *builder, const clv_instance_t *instance)
+{
+    int64_t n_cells = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
+    /* Segments the sink takes back: half as much again in tiny cases, 3 % in large ones. */
+    int64_t n_extra = n_cells / 16 + 4 * (int64_t) instance->n_segments + instance->n_ranks;
+
+    builder->n_sends = 0;
+    builder->capacity = n_cells + n_extra;
+    builder->sends = clv_alloc((size_t) builder->capacity, sizeof *builder->sends);
+    return NULL == builder->sends ? CLV_NO_MEMORY : CLV_OK;
+}
+
+void clv_builder_drop(clv_builder_t *builder)
+{
+    clv_free(builder->sends);
+    builder->sends = NULL;
+}
+
+clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more)
+{
+    if (builder->n_sends + n_more <= builder->capacity) {
+        return CLV_OK;
+    }
+    int64_t capacity = builder->capacity + builder->capacity / 2 + n_more;
+    clv_send_t *sends = clv_alloc((size_t) capacity, sizeof *sends);
+    if (NULL == sends) {
+        return CLV_NO_MEMORY;
+    }
+    memcpy(sends, builder->sends, (size_t) builder->n_sends * sizeof *sends);
+    clv_free(builder->sends);
+    builder->sends = sends;
+    builder->capacity = capacity;
+    return CLV_OK;
+}
+
+/* One pass of a least-significant-digit radix sort by round. */
+static void sort_by_digit(const clv_send_t *from, clv_send_t *to, int64_t n_sends, int shift,
+                          int64_t *starts)
+{
+    memset(starts, 0, (RADIX_SIZE + 1) * sizeof *starts);
+    for (int64_t k = 0; k < n_sends; k++) {
+        starts[(((uint32_t) from[k].round >> shift) & (RADIX_SIZE - 1)) + 1]++;
+    }
+    for (int digit = 0; digit < RADIX_SIZE; digit++) {
+        starts[digit + 1] += starts[digit];
+    }
+    for (int64_t k = 0; k < n_sends; k++) {
+        to[starts[((uint32_t) from[k].round >> shift) & (RADIX_SIZE - 1)]++] = from[k];
+    }
+}
+
+clv_status_t clv_builder_sort(clv_builder_t *builder)
+{
+    clv_status_t status = CLV_NO_MEMORY;
+    clv_send_t *other = clv_alloc((size_t) builder->capacity, sizeof *other);
+    int64_t *starts = clv_alloc(RADIX_SIZE + 1, sizeof *starts);
+
+    if (NULL != other && NULL != starts) {
+        sort_by_digit(builder->sends, other, builder->n_sends, 0, starts);
+        sort_by_digit(other, builder->sends, builder->n_sends, RADIX_BITS, starts);
+        status = CLV_OK;
+    }
+    clv_free(starts);
+    clv_free(other);
+    return status;
+}
+
+clv_status_t clv_builder_finish(clv_builder_t *builder, const clv_instance_t *instance,
+                                clv_plan_t **plan_p)
+{
+    clv_plan_t *plan = clv_alloc(1, sizeof *plan);
+    if (NULL == plan) {
+        return CLV_NO_MEMORY;
+    }
+    plan->n_ranks = instance->n_ranks;
+    plan->n_segments = instance->n_segments;
+    plan->root = instance->root;
+    plan->n_sends = builder->n_sends;
+    plan->n_rounds = builder->n_sends > 0 ? builder->sends[builder->n_sends - 1].round + 1 : 0;
+    plan->sends = builder->sends;
+    builder->sends = NULL;
+    *plan_p = plan;
+    return CLV_OK;
+}
+
+void clv_plan_free(clv_plan_t *plan)
+{
+    if (NULL != plan) {
+        clv_free(plan->sends);
+        clv_free(plan);
+    }
+}
+
+uint64_t clv_plan_hash(const clv_plan_t *plan)
+{
+    uint64_t hash = CLV_FNV1A64_BASIS;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].round);
+        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].sender);
+        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].receiver);
+        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].segment);
+    }
+    return hash;
+}
+
+int64_t clv_plan_count_steps(const clv_plan_t *plan, int32_t rank)
+{
+    int64_t n_steps = 0;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        n_steps += (plan->sends[k].sender == rank) + (plan->sends[k].receiver == rank);
+    }
+    return n_steps;
+}
+
+static void swap_steps(clv_step_t *a, clv_step_t *b)
+{
+    clv_step_t saved = *a;
+    *a = *b;
+    *b = saved;
+}
+
+void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps)
+{
+    int64_t n_steps = 0;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        if (send->sender == rank) {
+            steps[n_steps++] =
+                (clv_step_t){send->round, send->receiver, send->segment, CLV_STEP_SEND};
+        } else if (send->receiver == rank) {
+            steps[n_steps++] =
+                (clv_step_t){send->round, send->sender, send->segment, CLV_STEP_RECV};
+            /* The receive comes first: then posting it never waits behind this round's send. */
+            if (n_steps > 1 && steps[n_steps - 2].round == send->round) {
+                swap_steps(&steps[n_steps - 2], &steps[n_steps - 1]);
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The independent judge of plans: it knows the rules of a round, not how any generator works.
+ *
+ * Why holding is enough: a contribution starts at its rank and moves, whole, with the segment it
+ * was combined into. If only holders send, and at the end only the root holds anything, and it
+ * holds every segment, then each contribution reached the root exactly once.
+ *
+ * clv_plan_validate: 1 bit per (rank, segment) and 16 bytes per rank, O(sends + ranks * segments).
+ * clv_plan_validate_arrivals replays the windows of the paper: O(rounds * ranks).
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "schedule/sched_instance.h"
+#include "schedule/schedule.h"
+#include "util/util_alloc.h"
+
+/* What the judge remembers of one rank in the current round. Rounds start at 0, memory is zeroed,
+ * so a round is stored plus one: 0 means never. */
+typedef struct rank_state {
+    int32_t sent_in;
+    int32_t sent_segment;
+    int32_t received_in;
+    int32_t received_segment;
+} rank_state_t;
+
+typedef struct judge {
+    const clv_plan_t *plan;
+    rank_state_t *ranks;
+    uint64_t *holds; /* n_ranks rows of row_words */
+    size_t row_words;
+    char *reason;
+    size_t reason_bytes;
+} judge_t;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static clv_status_t
+reject(char *reason, size_t reason_bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void) vsnprintf(reason, reason_bytes, format, arguments);
+    va_end(arguments);
+    return CLV_INVALID;
+}
+
+static uint64_t *hold_word(const judge_t *judge, int32_t rank, int32_t segment)
+{
+    return &judge->holds[(size_t) rank * judge->row_words + (size_t) segment / 64];
+}
+
+static int is_held(const judge_t *judge, int32_t rank, int32_t segment)
+{
+    return (int) (*hold_word(judge, rank, segment) >> (segment % 64) & 1);
+}
+
+static void set_held(judge_t *judge, int32_t rank, int32_t segment, int held)
+{
+    uint64_t bit = UINT64_C(1) << (segment % 64);
+    uint64_t *word = hold_word(judge, rank, segment);
+    *word = held ? *word | bit : *word & ~bit;
+}
+
+/* The send names existing ranks and segments and does not go back in time. */
+static clv_status_t check_ranges(const judge_t *judge, int64_t k)
+{
+    const clv_plan_t *plan = judge->plan;
+    const clv_send_t *send = &plan->sends[k];
+    if (send->sender < 0 || send->sender >= plan->n_ranks || send->receiver < 0 ||
+        send->receiver >= plan->n_ranks || send->sender == send->receiver) {
+        return reject(judge->reason, judge->reason_bytes, "send %lld: no such pair of ranks %d, %d",
+                      (long long) k, (int) send->sender, (int) send->receiver);
+    }
+    if (send->segment < 0 || send->segment >= plan->n_segments) {
+        return reject(judge->reason, judge->reason_bytes, "send %lld: no such segment %d",
+                      (long long) k, (int) send->segment);
+    }
+    if (send->round < (k > 0 ? plan->sends[k - 1].round : 0) || send->round >= plan->n_rounds) {
+        return reject(judge->reason, judge->reason_bytes, "send %lld: round %d out of order",
+                      (long long) k, (int) send->round);
+    }
+    return CLV_OK;
+}
+
+/* One send and one receive per rank and round; what comes in a round does not leave in it. */
+static clv_status_t check_round_rules(const judge_t *judge, int64_t k)
+{
+    const clv_send_t *send = &judge->plan->sends[k];
+    const rank_state_t *sender = &judge->ranks[send->sender];
+    const rank_state_t *receiver = &judge->ranks[send->receiver];
+    int32_t now = send->round + 1;
+
+    if (sender->sent_in == now) {
+        return reject(judge->reason, judge->reason_bytes,
+                      "send %lld: rank %d sends twice in round %d", (long long) k,
+                      (int) send->sender, (int) send->round);
+    }
+    if (receiver->received_in == now) {
+        return reject(judge->reason, judge->reason_bytes,
+                      "send %lld: rank %d receives twice in round %d", (long long) k,
+                      (int) send->receiver, (int) send->round);
+    }
+    if ((sender->received_in == now && sender->received_segment == send->segment) ||
+        (receiver->sent_in == now && receiver->sent_segment == send->segment)) {
+        return reject(judge->reason, judge->reason_bytes,
+                      "send %lld: segment %d is passed on in round %d in which it came",
+                      (long long) k, (int) send->segment, (int) send->round);
+    }
+    if (!is_held(judge, send->sender, send->segment)) {
+        return reject(judge->reason, judge->reason_bytes,
+                      "send %lld: rank %d does not hold segment %d in round %d", (long long) k,
+                      (int) send->sender, (int) send->segment, (int) send->round);
+    }
+    return CLV_OK;
+}
+
+/* The receiver holds the segment from now on; that it cannot send it in this same round is seen
+ * to by check_round_rules. */
+static void move_segment(judge_t *judge, const clv_send_t *send)
+{
+    rank_state_t *sender = &judge->ranks[send->sender];
+    rank_state_t *receiver = &judge->ranks[send->receiver];
+    sender->sent_in = send->round + 1;
+    sender->sent_segment = send->segment;
+    receiver->received_in = send->round + 1;
+    receiver->received_segment = send->segment;
+    set_held(judge, send->sender, send->segment, 0);
+    set_held(judge, send->receiver, send->segment, 1);
+}
+
+static clv_status_t check_end(const judge_t *judge)
+{
+    const clv_plan_t *plan = judge->plan;
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        for (int32_t s = 0; s < plan->n_segments; s++) {
+            if (is_held(judge, p, s) != (p == plan->root)) {
+                return reject(judge->reason, judge->reason_bytes,
+                              "at the end rank %d %s segment %d", (int) p,
+                              p == plan->root ? "lacks" : "still holds", (int) s);
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status_t judge_sends(judge_t *judge)
+{
+    const clv_plan_t *plan = judge->plan;
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        for (int32_t s = 0; s < plan->n_segments; s++) {
+            set_held(judge, p, s, 1);
+        }
+    }
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        clv_status_t status = check_ranges(judge, k);
+        if (CLV_OK == status) {
+            status = check_round_rules(judge, k);
+        }
+        if (CLV_OK != status) {
+            return status;
+        }
+        move_segment(judge, &plan->sends[k]);
+    }
+    return check_end(judge);
+}
+
+static clv_status_t check_frame(const clv_plan_t *plan, char *reason, size_t reason_bytes)
+{
+    int32_t n_rounds = plan->n_sends > 0 ? plan->sends[plan->n_sends - 1].round + 1 : 0;
+    if (plan->n_ranks < 1 || plan->n_ranks > CLV_SCHED_MAX_RANKS || plan->n_segments < 1 ||
+        plan->n_segments > CLV_SCHED_MAX_SEGMENTS || plan->root < 0 ||
+        plan->root >= plan->n_ranks || plan->n_sends < 0) {
+        return reject(reason, reason_bytes, "impossible size: ranks %d, segments %d, root %d",
+                      (int) plan->n_ranks, (int) plan->n_segments, (int) plan->root);
+    }
+    if (plan->n_rounds != n_rounds) {
+        return reject(reason, reason_bytes, "rounds %d, but the last send makes it %d",
+                      (int) plan->n_rounds, (int) n_rounds);
+    }
+    return CLV_OK;
+}
+
+clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason, size_t reason_bytes)
+{
+    clv_status_t status = check_frame(plan, reason, reason_bytes);
+    if (CLV_OK != status) {
+        return status;
+    }
+    judge_t judge = {.plan = plan, .reason = reason, .reason_bytes = reason_bytes};
+    judge.row_words = ((size_t) plan->n_segments + 63) / 64;
+    judge.holds = clv_alloc((size_t) plan->n_ranks * judge.row_words, sizeof *judge.holds);
+    judge.ranks = clv_alloc((size_t) plan->n_ranks, sizeof *judge.ranks);
+    status = NULL == judge.holds || NULL == judge.ranks ? CLV_NO_MEMORY : judge_sends(&judge);
+    clv_free(judge.ranks);
+    clv_free(judge.holds);
+    return status;
+}
+
+/* The windows of the paper, replayed from the plan alone: who still holds something is counted
+ * from the sends, who is inside the window follows from the arrivals. */
+typedef struct replay {
+    const clv_instance_t *instance;
+    int64_t round_ns;
+    int64_t *avail_ns;
+    int32_t *last_round; /* in which the rank still sends; -1: never, INT32_MAX for the root */
+} replay_t;
+
+/* The earliest availability of ranks with something left to do in this round or later. */
+static int64_t window_start(const replay_t *replay, int64_t round)
+{
+    int64_t start_ns = INT64_MAX;
+    for (int32_t p = 0; p < replay->instance->n_ranks; p++) {
+        if (replay->last_round[p] >= round && replay->avail_ns[p] < start_ns) {
+            start_ns = replay->avail_ns[p];
+        }
+    }
+    return start_ns;
+}
+
+/* Ranks inside the window of a round become available again n_rounds later. */
+static void pass_rounds(replay_t *replay, int64_t round, int64_t n_rounds)
+{
+    int64_t start_ns = window_start(replay, round);
+    for (int32_t p = 0; p < replay->instance->n_ranks; p++) {
+        if (replay->last_round[p] >= round && replay->avail_ns[p] < start_ns + replay->round_ns) {
+            replay->avail_ns[p] += n_rounds * replay->round_ns;
+        }
+    }
+}
+
+/* Rounds in which the window holds the same ranks can be passed in one go: until the next
+ * availability outside the window, the next send at the latest. */
+static int64_t quiet_rounds(const replay_t *replay, int64_t round, int64_t n_wanted)
+{
+    int64_t start_ns = window_start(replay, round);
+    for (int32_t p = 0; p < replay->instance->n_ranks; p++) {
+        int64_t wait_ns = replay->avail_ns[p] - start_ns;
+        if (replay->last_round[p] >= round && wait_ns >= replay->round_ns &&
+            wait_ns / replay->round_ns < n_wanted) {
+            n_wanted = wait_ns / replay->round_ns;
+        }
+    }
+    return n_wanted;
+}
+
+static clv_status_t replay_rounds(replay_t *replay, const clv_plan_t *plan, char *reason,
+                                  size_t reason_bytes)
+{
+    int64_t round = 0;
+    int64_t end_ns = replay->round_ns; /* arrivals count from the first */
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        while (round < send->round) {
+            int64_t n_rounds = quiet_rounds(replay, round, send->round - round);
+            pass_rounds(replay, round, n_rounds);
+            round += n_rounds;
+            end_ns = window_start(replay, round) + replay->round_ns;
+        }
+        if (replay->avail_ns[send->sender] >= end_ns ||
+            replay->avail_ns[send->receiver] >= end_ns) {
+            return reject(reason, reason_bytes,
+                          "send %lld: rank %d or %d has not arrived in round %d", (long long) k,
+                          (int) send->sender, (int) send->receiver, (int) send->round);
+        }
+    }
+    return CLV_OK;
+}
+
+static void replay_start(replay_t *replay, const clv_plan_t *plan)
+{
+    int64_t first_ns = clv_sched_first_ns(replay->instance);
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        replay->avail_ns[p] = replay->instance->arrival_ns[p] - first_ns;
+        replay->last_round[p] = -1;
+    }
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        replay->last_round[plan->sends[k].sender] = plan->sends[k].round;
+    }
+    replay->last_round[plan->root] = INT32_MAX;
+}
+
+clv_status_t clv_plan_validate_arrivals(const clv_plan_t *plan, const clv_instance_t *instance,
+                                        char *reason, size_t reason_bytes)
+{
+    replay_t replay = {.instance = instance, .round_ns = clv_sched_effective_round_ns(instance)};
+    clv_status_t status = CLV_NO_MEMORY;
+
+    replay.avail_ns = clv_alloc((size_t) plan->n_ranks, sizeof *replay.avail_ns);
+    replay.last_round = clv_alloc((size_t) plan->n_ranks, sizeof *replay.last_round);
+    if (NULL != replay.avail_ns && NULL != replay.last_round) {
+        replay_start(&replay, plan);
+        status = replay_rounds(&replay, plan, reason, reason_bytes);
+    }
+    clv_free(replay.last_round);
+    clv_free(replay.avail_ns);
+    return status;
+}
