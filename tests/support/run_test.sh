@@ -1,0 +1,33 @@
+#!/bin/bash
+# Test driver for automake: runs one test through the TAP driver and prints one line about it,
+# where the TAP driver alone would print one line per test point.
+#
+# Automake passes: --test-name NAME --log-file LOG --trs-file TRS ... -- COMMAND.
+# TRS afterwards has one ":test-result:" line per point; ./clv adds those up.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+
+name='' trs=''
+arguments=("$@")
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    case $1 in
+    --test-name) name=$2 ;;
+    --trs-file) trs=$2 ;;
+    esac
+    shift 2
+done
+
+started=$SECONDS
+sh "$top/build-aux/tap-driver.sh" "${arguments[@]}" >/dev/null
+status=$?
+
+count() { grep -cE "^:test-result: ($1)" "$trs"; }
+passed=$(count 'PASS|XFAIL') skipped=$(count SKIP) failed=$(count 'FAIL|ERROR|XPASS')
+verdict=pass
+[ "$failed" -eq 0 ] || verdict=FAIL
+line="$verdict $name: $passed passed"
+[ "$failed" -eq 0 ] || line="$line, $failed failed"
+[ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+[ $((SECONDS - started)) -le 2 ] || line="$line, $((SECONDS - started)) s"
+echo "  $line"
+exit $status
