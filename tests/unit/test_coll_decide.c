@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Plays histories of boards against coll_clv_decide and the sheet: what is learned, chosen, left
+ * and distrusted. The measured times come from a truth the test sets, never from the decider.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll_clv/coll_clv_decide.h"
+#include "coll_clv/coll_clv_sheet.h"
+#include "util/util_alloc.h"
+
+#define N_RANKS 8
+
+/* A 400 Mb/s network: 20 ns per byte, 60 us latency. */
+static const coll_clv_terms_t network = {.n_ranks = N_RANKS,
+                                         .forced = -1,
+                                         .max_sends = 65536,
+                                         .cost = {.latency_ns = 60000, .byte_ps = 20000}};
+static const clv_pap_stream_key_t two_mib = {.root = 0, .commutative = 1, .total_bytes = 2 << 20};
+
+/* A program whose calls take truth_permille of what was predicted, per choice. */
+typedef struct world {
+    coll_clv_terms_t terms;
+    clv_pap_stream_key_t key;
+    coll_clv_memory_t memory;
+    int64_t predicted_ns[N_RANKS];
+    int64_t truth_permille[COLL_CLV_N_CHOICES];
+    int64_t sigma_ns;
+    int64_t worst_error_ns;
+    int64_t version;
+    coll_clv_decision_t decided[512];
+} world_t;
+
+static void world_start(world_t *world)
+{
+    memset(world, 0, sizeof *world);
+    world->terms = network;
+    world->key = two_mib;
+    world->sigma_ns = 100000;
+    world->worst_error_ns = 100000;
+    for (int c = 0; c < COLL_CLV_N_CHOICES; c++) {
+        world->truth_permille[c] = 1000;
+    }
+    for (int p = 0; p < N_RANKS; p++) {
+        world->predicted_ns[p] = (p * 5 % N_RANKS) * INT64_C(6000000);
+    }
+}
+
+/* The call measured by board v ran under the decision of board v - 2. */
+static void measure(const world_t *world, clv_pap_board_t *board)
+{
+    const coll_clv_decision_t *ran;
+    int64_t permille;
+
+    board->previous_after_ns = -1;
+    board->previous_in_mpi_ns = -1;
+    if (board->version <= 2) {
+        return;
+    }
+    ran = &world->decided[board->version - 2];
+    permille = world->truth_permille[ran->choice];
+    board->previous_choice = ran->choice;
+    board->previous_after_ns = ran->predicted_after_ns / 1000 * permille;
+    board->previous_in_mpi_ns = ran->predicted_in_mpi_ns / 1000 * permille;
+}
+
+static const coll_clv_decision_t *world_step(world_t *world)
+{
+    clv_pap_board_t board = {.n_ranks = N_RANKS,
+                             .n_vectors = (int32_t) (world->version < 8 ? world->version + 1 : 8),
+                             .version = ++world->version,
+                             .sigma_ns = world->sigma_ns,
+                             .worst_error_ns = world->worst_error_ns,
+                             .sample_every = 1,
+                             .predicted_ns = world->predicted_ns};
+    coll_clv_decision_t *decision = &world->decided[world->version];
+
+    assert_true(world->version < 512);
+    measure(world, &board);
+    assert_int_equal(
+        coll_clv_decide(&world->terms, &world->key, &board, &world->memory, decision), CLV_OK);
+    return decision;
+}
+
+static void first_calls_measure_the_previous_reduce(void **state)
+{
+    world_t world;
+
+    (void) state;
+    world_start(&world);
+    for (int i = 0; i < 3; i++) {
+        const coll_clv_decision_t *decision = world_step(&world);
+        assert_int_equal(decision->choice, COLL_CLV_CHOICE_PREVIOUS);
+        assert_int_equal(decision->reason, COLL_CLV_REASON_LEARNING);
+    }
+}
+
+static void a_clear_gain_is_taken(void **state)
+{
+    world_t world;
+    const coll_clv_decision_t *decision = NULL;
+
+    (void) state;
+    world_start(&world);
+    for (int i = 0; i < 20; i++) {
+        decision = world_step(&world);
+    }
+    assert_int_not_equal(decision->choice, COLL_CLV_CHOICE_PREVIOUS);
+    assert_true(decision->n_segments > 1);
+    assert_true(decision->predicted_after_ns < 60000000);
+}
+
+static void plans_that_do_badly_are_left_for_the_previous_reduce(void **state)
+{
+    world_t world;
+    int left = 0;
+
+    (void) state;
+    world_start(&world);
+    for (int c = 1; c < COLL_CLV_N_CHOICES; c++) {
+        world.truth_permille[c] = 20000;
+    }
+    for (int i = 0; i < 200; i++) {
+        left += COLL_CLV_CHOICE_PREVIOUS != world_step(&world)->choice;
+    }
+    assert_true(left > 0);   /* it was worth a try */
+    assert_true(left <= 24); /* three tries, noticed two boards later, and few second chances */
+}
+
+static void no_gain_keeps_the_previous_reduce(void **state)
+{
+    world_t world;
+
+    (void) state;
+    world_start(&world);
+    world.truth_permille[COLL_CLV_CHOICE_PREVIOUS] = 120; /* a network that is kind to trees */
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(world_step(&world)->choice, COLL_CLV_CHOICE_PREVIOUS);
+    }
+}
+
+static int leans(int choice)
+{
+    return COLL_CLV_CHOICE_LATEST_FIRST == choice || COLL_CLV_CHOICE_CLAIRVOYANT == choice;
+}
+
+static void a_surprise_bars_leaning_plans_for_a_while(void **state)
+{
+    world_t world;
+
+    (void) state;
+    world_start(&world);
+    world.truth_permille[COLL_CLV_CHOICE_CHAIN] = 8000; /* so that leaning plans win */
+    for (int i = 0; i < 30; i++) {
+        (void) world_step(&world);
+    }
+    assert_true(leans(world.decided[30].choice));
+    world.worst_error_ns = 4 * world.sigma_ns + 1;
+    assert_false(leans(world_step(&world)->choice));
+    world.worst_error_ns = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_false(leans(world_step(&world)->choice));
+    }
+    assert_true(leans(world_step(&world)->choice));
+}
+
+static void equal_boards_give_equal_decisions(void **state)
+{
+    static world_t here;
+    static world_t there;
+    const char *asked = getenv("CLV_SEED");
+    unsigned seed = NULL == asked ? 20261121U : (unsigned) strtoul(asked, NULL, 10);
+
+    (void) state;
+    print_message("# seed %u\n", seed);
+    srand(seed);
+    world_start(&here);
+    world_start(&there);
+    for (int i = 0; i < 300; i++) {
+        for (int p = 0; p < N_RANKS; p++) {
+            here.predicted_ns[p] = there.predicted_ns[p] = rand() % 100000000;
+        }
+        here.sigma_ns = there.sigma_ns = rand() % 20000000;
+        here.worst_error_ns = there.worst_error_ns = rand() % 40000000;
+        (void) world_step(&here);
+        (void) world_step(&there);
+        assert_memory_equal(&here.decided[i + 1], &there.decided[i + 1], sizeof here.decided[0]);
+    }
+}
+
+static void forced_choices_are_forced_with_and_without_a_board(void **state)
+{
+    (void) state;
+    for (int c = 1; c < COLL_CLV_N_CHOICES; c++) {
+        world_t world;
+        coll_clv_decision_t blind = {0};
+        clv_plan_t *plan = NULL;
+        char reason[128];
+
+        world_start(&world);
+        world.terms.forced = c;
+        assert_int_equal(world_step(&world)->choice, c);
+        assert_int_equal(coll_clv_decide_blind(&world.terms, &two_mib, &blind), CLV_OK);
+        assert_int_equal(blind.choice, c);
+        assert_int_equal(coll_clv_decided_plan(&world.terms, &two_mib, NULL, &blind, &plan),
+                         CLV_OK);
+        assert_int_equal(clv_plan_validate(plan, reason, sizeof reason), CLV_OK);
+        clv_plan_free(plan);
+    }
+}
+
+static void segment_bytes_and_round_time_are_obeyed(void **state)
+{
+    world_t world;
+    const coll_clv_decision_t *decision;
+
+    (void) state;
+    world_start(&world);
+    world.terms.forced = COLL_CLV_CHOICE_CLAIRVOYANT;
+    world.terms.segment_bytes = 100000;
+    world.terms.round_ns = 1234567;
+    decision = world_step(&world);
+    assert_int_equal(decision->n_segments, 21);
+    assert_int_equal(decision->round_ns, 1234567);
+}
+
+static void a_plan_beyond_the_limit_is_no_candidate(void **state)
+{
+    world_t world;
+    coll_clv_decision_t blind;
+
+    (void) state;
+    world_start(&world);
+    world.terms.max_sends = N_RANKS - 1;
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(world_step(&world)->choice, COLL_CLV_CHOICE_PREVIOUS);
+    }
+    assert_int_equal(world.decided[6].reason, COLL_CLV_REASON_NO_PLAN);
+    world.terms.forced = COLL_CLV_CHOICE_CHAIN;
+    assert_int_equal(coll_clv_decide_blind(&world.terms, &two_mib, &blind), CLV_LIMIT);
+}
+
+static int fail_at;
+
+static int fail_once(void *context, size_t n_bytes)
+{
+    (void) context;
+    (void) n_bytes;
+    return 0 == fail_at--;
+}
+
+static void out_of_memory_is_said_not_hidden(void **state)
+{
+    clv_status_t status = CLV_NO_MEMORY;
+    int site;
+
+    (void) state;
+    for (site = 0; CLV_OK != status; site++) {
+        world_t world;
+        coll_clv_decision_t decision = {0};
+        clv_pap_board_t board = {.n_ranks = N_RANKS, .version = 1};
+
+        world_start(&world);
+        world.terms.forced = COLL_CLV_CHOICE_CLAIRVOYANT;
+        world.terms.segment_bytes = 1 << 18;
+        board.predicted_ns = world.predicted_ns;
+        fail_at = site;
+        clv_alloc_set_hook(fail_once, NULL);
+        status = coll_clv_decide(&world.terms, &two_mib, &board, &world.memory, &decision);
+        clv_alloc_set_hook(NULL, NULL);
+        assert_true(CLV_OK == status || CLV_NO_MEMORY == status);
+    }
+    assert_true(site > 3); /* times, plan, estimate at least */
+}
+
+static void a_sheet_gives_each_rank_its_steps(void **state)
+{
+    static const int32_t listed[3] = {1, 4, 7};
+    static _Alignas(16) unsigned char room[65536];
+    coll_clv_sheet_t *sheet = (void *) room;
+    world_t world;
+    coll_clv_decision_t blind;
+    clv_plan_t *plan = NULL;
+
+    (void) state;
+    world_start(&world);
+    world.terms.forced = COLL_CLV_CHOICE_CLAIRVOYANT;
+    world.terms.segment_bytes = 1 << 18;
+    assert_int_equal(coll_clv_decide_blind(&world.terms, &two_mib, &blind), CLV_OK);
+    assert_int_equal(coll_clv_decided_plan(&world.terms, &two_mib, NULL, &blind, &plan), CLV_OK);
+    assert_true(coll_clv_sheet_write(sheet, sizeof room, &blind, plan, listed, 3) <= sizeof room);
+    for (int32_t i = 0; i < 3; i++) {
+        clv_step_t expected[256];
+        int64_t n_steps = -1;
+        const clv_step_t *steps = coll_clv_sheet_steps(sheet, i, &n_steps);
+
+        assert_int_equal(n_steps, clv_plan_count_steps(plan, listed[i]));
+        assert_true(n_steps > 0 && n_steps <= 256);
+        clv_plan_copy_steps(plan, listed[i], expected);
+        assert_memory_equal(steps, expected, (size_t) n_steps * sizeof *steps);
+    }
+    /* too small: the decision stays, the steps do not */
+    assert_true(coll_clv_sheet_write(sheet, 256, &blind, plan, listed, 3) <= 256);
+    assert_null(coll_clv_sheet_steps(sheet, 0, &(int64_t){0}));
+    assert_memory_equal(&sheet->decision, &blind, sizeof blind);
+    clv_plan_free(plan);
+}
+
+static void every_choice_and_reason_has_a_name(void **state)
+{
+    (void) state;
+    assert_string_equal(coll_clv_choice_name(COLL_CLV_CHOICE_CHAIN), "CHAIN");
+    assert_string_equal(coll_clv_choice_name((coll_clv_choice_t) 99), "unknown");
+    assert_non_null(strstr(coll_clv_reason_text(COLL_CLV_REASON_FORCED), "parameter"));
+    assert_string_equal(coll_clv_reason_text((coll_clv_reason_t) 99), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_calls_measure_the_previous_reduce),
+        cmocka_unit_test(a_clear_gain_is_taken),
+        cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
+        cmocka_unit_test(no_gain_keeps_the_previous_reduce),
+        cmocka_unit_test(a_surprise_bars_leaning_plans_for_a_while),
+        cmocka_unit_test(equal_boards_give_equal_decisions),
+        cmocka_unit_test(forced_choices_are_forced_with_and_without_a_board),
+        cmocka_unit_test(segment_bytes_and_round_time_are_obeyed),
+        cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),
+        cmocka_unit_test(out_of_memory_is_said_not_hidden),
+        cmocka_unit_test(a_sheet_gives_each_rank_its_steps),
+        cmocka_unit_test(every_choice_and_reason_has_a_name),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("coll decide", tests, NULL, NULL);
+}
