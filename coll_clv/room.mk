@@ -1,2 +1,2 @@
-clv_coll_clv_headers =
-clv_coll_clv_sources =
+clv_coll_clv_headers = coll_clv/coll_clv_execute.h
+clv_coll_clv_sources = coll_clv/coll_clv_execute.c

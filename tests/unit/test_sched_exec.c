@@ -417,14 +417,74 @@ static void draw_arrivals(void)
     }
 }
 
+/* What the room itself says about the plan being played. */
+static void check_plan(void)
+{
+    char reason[200] = "";
+    clv_plan_t checked = {.n_ranks = plan.n_ranks,
+                          .n_segments = plan.n_segments,
+                          .root = plan.root,
+                          .n_sends = plan.n_sends,
+                          .sends = plan.sends};
+
+    if (plan.n_sends > 0) {
+        checked.n_rounds = plan.sends[plan.n_sends - 1].round + 1;
+    }
+    if (CLV_OK != clv_plan_validate(&checked, reason, sizeof reason)) {
+        fail_msg("the test drew a plan that is not valid: %s", reason);
+    }
+}
+
+/* A plan of a generator for arrivals drawn at random. */
+static void generate_plan(const clv_generator_t *generator)
+{
+    int64_t arrival_ns[MAX_RANKS];
+    clv_instance_t instance = {.n_ranks = 1 + random_below(16),
+                               .n_segments = 1 + random_below(40),
+                               .round_ns = 10,
+                               .arrival_ns = arrival_ns};
+    clv_plan_t *made;
+
+    instance.root = random_below(instance.n_ranks);
+    for (int32_t p = 0; p < instance.n_ranks; p++) {
+        arrival_ns[p] = random_below(2) * random_below(400);
+    }
+    assert_int_equal(clv_plan_make(generator, &instance, &made), CLV_OK);
+    assert_true(made->n_sends <= MAX_SENDS);
+    plan.n_ranks = made->n_ranks;
+    plan.n_segments = made->n_segments;
+    plan.root = made->root;
+    plan.n_sends = made->n_sends;
+    memcpy(plan.sends, made->sends, (size_t) made->n_sends * sizeof made->sends[0]);
+    clv_plan_free(made);
+}
+
 /* --- tests --- */
+
+static void runs_every_generators_plans(void **state)
+{
+    (void) state;
+    for (const clv_generator_t *generator = clv_generators; NULL != generator->name; generator++) {
+        for (int i = 0; i < 20; i++) {
+            clv_exec_limits_t limits = draw_limits();
+            generate_plan(generator);
+            draw_network();
+            start_world(&limits);
+            draw_arrivals();
+            run_until(NEVER);
+            check_sums();
+            stop_world();
+        }
+    }
+}
 
 static void sums_every_contribution_once_whatever_the_network_does(void **state)
 {
     (void) state;
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 300; i++) {
         clv_exec_limits_t limits = draw_limits();
         draw_plan(1 + random_below(i % 20 ? 12 : MAX_RANKS), 1 + random_below(i % 20 ? 24 : 64));
+        check_plan();
         draw_network();
         start_world(&limits);
         draw_arrivals();
@@ -651,6 +711,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_every_contribution_once_whatever_the_network_does),
+        cmocka_unit_test(runs_every_generators_plans),
         cmocka_unit_test(same_plan_combines_in_the_same_order_every_time),
         cmocka_unit_test(an_absent_root_finds_at_most_sync_every_segments_per_sender),
         cmocka_unit_test(a_slow_receiver_is_never_behind_by_two_credits),

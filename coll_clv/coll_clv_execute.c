@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of the window executor over the PML, and where each segment's copy lives meanwhile.
+ *
+ *   this rank's copy of a segment          sent from            then
+ *   OWN       its contribution, untouched  sbuf                 -
+ *   RESULT    (root) partial sum           rbuf                 -
+ *   0, 1, ..  partial sum, in that buffer  the buffer           the buffer is free
+ *
+ * A received segment arrives in a free buffer. Where this rank still has its contribution, that is
+ * combined into the buffer, which then is the copy; else the buffer is combined into the copy.
+ */
+#include "ompi_config.h"
+
+#include "coll_clv/coll_clv_execute.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/op/op.h"
+#include "ompi/request/request.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/sys/atomic.h"
+
+#include "schedule/sched_exec.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+/* Where the copy of a segment is, beside the numbers of buffers. */
+#define COPY_OWN    (-1)
+#define COPY_RESULT (-2)
+
+#define BUFFER_ALIGNMENT 64
+
+/* After an error: how long a request that cannot be cancelled may take to end by itself. */
+#define DRAIN_NS CLV_NS_PER_S
+
+typedef struct execution {
+    clv_exec_t exec;
+    coll_clv_scratch_t *scratch;
+
+    struct ompi_communicator_t *comm;
+    struct ompi_datatype_t *dtype;
+    struct ompi_op_t *op;
+    const char *own; /* this rank's contribution; any address may be MPI_BOTTOM, which is NULL */
+    char *result;    /* rbuf, at the root */
+    int at_root;
+    int in_place;
+    size_t quota; /* elements of a segment, one more in the first `longer` segments */
+    size_t longer;
+    ptrdiff_t extent;
+
+    char *buffers; /* buffer 0, moved by the gap in front of the first element */
+    size_t stride;
+    int32_t n_free;
+    int32_t *free_buffers;
+    int32_t *copy; /* per segment: COPY_OWN, COPY_RESULT or a buffer */
+
+    int rc; /* what the table's last failure was in Open MPI's terms */
+    ompi_request_t *recvs[COLL_CLV_RECV_WINDOW];
+    ompi_request_t *sends[COLL_CLV_SEND_WINDOW];
+    int32_t recv_buffer[COLL_CLV_RECV_WINDOW];
+    int32_t send_buffer[COLL_CLV_SEND_WINDOW]; /* or COPY_... */
+} execution_t;
+
+/* --- segments and buffers --- */
+
+static size_t segment_first(const execution_t *run, int32_t segment)
+{
+    size_t s = (size_t) segment;
+    return s * run->quota + (s < run->longer ? s : run->longer);
+}
+
+static size_t segment_count(const execution_t *run, int32_t segment)
+{
+    return run->quota + ((size_t) segment < run->longer ? 1 : 0);
+}
+
+static ptrdiff_t segment_offset(const execution_t *run, int32_t segment)
+{
+    return (ptrdiff_t) segment_first(run, segment) * run->extent;
+}
+
+/* PML and operations take their sources without const, but do not write them. */
+static void *own_segment(const execution_t *run, int32_t segment)
+{
+    return (void *) (uintptr_t) (run->own + segment_offset(run, segment));
+}
+
+static void *result_segment(const execution_t *run, int32_t segment)
+{
+    return run->result + segment_offset(run, segment);
+}
+
+static void *buffer_at(const execution_t *run, int32_t buffer)
+{
+    return run->buffers + (size_t) buffer * run->stride;
+}
+
+static void *copy_of(const execution_t *run, int32_t segment)
+{
+    int32_t where = run->copy[segment];
+
+    if (COPY_OWN == where) {
+        return own_segment(run, segment);
+    }
+    return COPY_RESULT == where ? result_segment(run, segment) : buffer_at(run, where);
+}
+
+static void buffer_release(execution_t *run, int32_t buffer)
+{
+    if (buffer >= 0) {
+        run->free_buffers[run->n_free++] = buffer;
+    }
+}
+
+/* --- the table --- */
+
+static clv_status_t failed(execution_t *run, int rc)
+{
+    run->rc = rc;
+    return CLV_LOST;
+}
+
+static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t segment)
+{
+    execution_t *run = context;
+    int32_t buffer = run->free_buffers[run->n_free - 1];
+    int rc = MCA_PML_CALL(irecv(buffer_at(run, buffer), segment_count(run, segment), run->dtype,
+                                peer, MCA_COLL_BASE_TAG_REDUCE, run->comm, &run->recvs[slot]));
+
+    if (OMPI_SUCCESS != rc) {
+        run->recvs[slot] = NULL;
+        return failed(run, rc);
+    }
+    run->n_free--;
+    run->recv_buffer[slot] = buffer;
+    return CLV_OK;
+}
+
+static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
+                              int synchronous)
+{
+    execution_t *run = context;
+    mca_pml_base_send_mode_t mode =
+        synchronous ? MCA_PML_BASE_SEND_SYNCHRONOUS : MCA_PML_BASE_SEND_STANDARD;
+    int rc =
+        MCA_PML_CALL(isend(copy_of(run, segment), segment_count(run, segment), run->dtype, peer,
+                           MCA_COLL_BASE_TAG_REDUCE, mode, run->comm, &run->sends[slot]));
+
+    if (OMPI_SUCCESS != rc) {
+        run->sends[slot] = NULL;
+        return failed(run, rc);
+    }
+    run->send_buffer[slot] = run->copy[segment];
+    return CLV_OK;
+}
+
+/* Looks at the request without progress, which has its own place in the table. */
+static clv_status_t test_request(execution_t *run, ompi_request_t **request_p)
+{
+    int rc;
+
+    if (!REQUEST_COMPLETE(*request_p)) {
+        return CLV_AGAIN;
+    }
+    opal_atomic_rmb(); /* another thread's progress may have completed it */
+    rc = (*request_p)->req_status.MPI_ERROR;
+    ompi_request_free(request_p);
+    *request_p = NULL;
+    return MPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
+}
+
+static clv_status_t test_recv(void *context, int32_t slot)
+{
+    execution_t *run = context;
+    return test_request(run, &run->recvs[slot]);
+}
+
+static clv_status_t test_send(void *context, int32_t slot)
+{
+    execution_t *run = context;
+    clv_status_t status = test_request(run, &run->sends[slot]);
+
+    if (CLV_OK == status) {
+        buffer_release(run, run->send_buffer[slot]);
+    }
+    return status;
+}
+
+/* The third-address form exists for predefined operations on predefined types only. */
+static int has_three_address_form(const execution_t *run, size_t count)
+{
+    return ompi_op_is_intrinsic(run->op) && ompi_datatype_is_predefined(run->dtype) &&
+           count <= INT_MAX;
+}
+
+static int copy_elements(const execution_t *run, size_t count, void *target, void *source)
+{
+    return ompi_datatype_copy_content_same_ddt(run->dtype, count, target, source);
+}
+
+/* result = contribution op buffer, without a pass over result first where that is possible. */
+static int combine_into_result(execution_t *run, int32_t segment, void *buffer)
+{
+    size_t count = segment_count(run, segment);
+    void *own = own_segment(run, segment);
+    void *result = result_segment(run, segment);
+    int rc;
+
+    if (has_three_address_form(run, count)) {
+        ompi_3buff_op_reduce(run->op, own, buffer, result, (int) count, run->dtype);
+        return OMPI_SUCCESS;
+    }
+    rc = copy_elements(run, count, result, own);
+    if (OMPI_SUCCESS == rc) {
+        ompi_op_reduce(run->op, buffer, result, count, run->dtype);
+    }
+    return rc;
+}
+
+static int combine_at_root(execution_t *run, int32_t segment, void *buffer, int holds)
+{
+    size_t count = segment_count(run, segment);
+    int32_t where = run->copy[segment];
+
+    run->copy[segment] = COPY_RESULT;
+    if (!holds) {
+        return copy_elements(run, count, result_segment(run, segment), buffer);
+    }
+    if (COPY_OWN == where) {
+        return combine_into_result(run, segment, buffer);
+    }
+    ompi_op_reduce(run->op, buffer, result_segment(run, segment), count, run->dtype);
+    return OMPI_SUCCESS;
+}
+
+/* Returns the buffer that is free afterwards, negative when the received one became the copy. */
+static int32_t combine_on_the_way(execution_t *run, int32_t segment, int32_t buffer, int holds)
+{
+    size_t count = segment_count(run, segment);
+    int32_t where = run->copy[segment];
+
+    if (holds && where >= 0) {
+        ompi_op_reduce(run->op, buffer_at(run, buffer), buffer_at(run, where), count, run->dtype);
+        return buffer;
+    }
+    if (holds) {
+        ompi_op_reduce(run->op, own_segment(run, segment), buffer_at(run, buffer), count,
+                       run->dtype);
+    }
+    run->copy[segment] = buffer;
+    return COPY_OWN;
+}
+
+static clv_status_t combine(void *context, int32_t slot, int32_t segment, int holds)
+{
+    execution_t *run = context;
+    int32_t buffer = run->recv_buffer[slot];
+
+    if (run->at_root) {
+        int rc = combine_at_root(run, segment, buffer_at(run, buffer), holds);
+        buffer_release(run, buffer);
+        return OMPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
+    }
+    buffer_release(run, combine_on_the_way(run, segment, buffer, holds));
+    return CLV_OK;
+}
+
+static clv_status_t progress(void *context, int idle)
+{
+    (void) context;
+    (void) idle; /* opal_progress itself yields when it should and nothing happens */
+    opal_progress();
+    return CLV_OK;
+}
+
+static const clv_exec_ops_t pml_ops = {.post_recv = post_recv,
+                                       .post_send = post_send,
+                                       .test_recv = test_recv,
+                                       .test_send = test_send,
+                                       .combine = combine,
+                                       .progress = progress};
+
+/* --- scratch --- */
+
+void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
+{
+    clv_free(scratch->buffers);
+    clv_free(scratch->tables);
+    *scratch = (coll_clv_scratch_t){0};
+}
+
+/* At least n_items of item_bytes each; what is there may have any content. */
+static void *reserve(void **memory_p, size_t *bytes_p, size_t n_items, size_t item_bytes)
+{
+    if (NULL == *memory_p || 0 == item_bytes || n_items > *bytes_p / item_bytes) {
+        void *memory = clv_alloc(n_items, item_bytes);
+        if (NULL != memory) {
+            clv_free(*memory_p);
+            *memory_p = memory;
+            *bytes_p = n_items * item_bytes;
+        }
+        return memory;
+    }
+    return *memory_p;
+}
+
+/* A vector's worth is not kept when it is large. */
+static void scratch_trim(coll_clv_scratch_t *scratch)
+{
+    if (scratch->buffer_bytes > COLL_CLV_SCRATCH_KEEP_BYTES) {
+        clv_free(scratch->buffers);
+        scratch->buffers = NULL;
+        scratch->buffer_bytes = 0;
+    }
+}
+
+/* The bytes `count` elements touch and where the first of them lies from the address passed; an
+ * extent may be negative. */
+static size_t span_of(const execution_t *run, size_t count, ptrdiff_t *gap_p)
+{
+    ptrdiff_t true_lb, true_extent;
+    ptrdiff_t walk = (ptrdiff_t) (count - 1) * run->extent;
+
+    ompi_datatype_get_true_extent(run->dtype, &true_lb, &true_extent);
+    *gap_p = true_lb + (walk < 0 ? walk : 0);
+    return (size_t) (true_extent + (walk < 0 ? -walk : walk));
+}
+
+/* How many buffers can be in use at once: the receive window, and off the root one for each
+ * segment that is received at all (marks them in run->copy, then clears the marks). */
+static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t n_steps,
+                             int32_t n_segments)
+{
+    int32_t n_kept = 0;
+    int64_t n_recvs = 0;
+
+    memset(run->copy, 0, (size_t) n_segments * sizeof *run->copy);
+    for (int64_t i = 0; i < n_steps; i++) {
+        if (CLV_STEP_RECV == steps[i].kind) {
+            n_recvs++;
+            n_kept += 0 == run->copy[steps[i].segment];
+            run->copy[steps[i].segment] = 1;
+        }
+    }
+    for (int32_t s = 0; s < n_segments; s++) {
+        run->copy[s] = run->in_place ? COPY_RESULT : COPY_OWN;
+    }
+    return (run->at_root ? 0 : n_kept) +
+           (int32_t) (n_recvs < COLL_CLV_RECV_WINDOW ? n_recvs : COLL_CLV_RECV_WINDOW);
+}
+
+/* Segment and peer counters, where copies are, free buffers: all int32 inside. */
+static int begin(execution_t *run, const clv_step_t *steps, int64_t n_steps, int32_t n_segments)
+{
+    static const clv_exec_limits_t limits = {COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
+                                             COLL_CLV_SYNC_EVERY};
+    int32_t n_ranks = ompi_comm_size(run->comm);
+    size_t segment_bytes = (size_t) n_segments * sizeof(clv_exec_segment_t);
+    size_t peer_bytes = (size_t) n_ranks * sizeof(clv_exec_peer_t);
+    size_t copy_bytes = (size_t) n_segments * sizeof *run->copy;
+    size_t free_bytes = ((size_t) n_segments + COLL_CLV_RECV_WINDOW) * sizeof *run->free_buffers;
+    char *tables = reserve(&run->scratch->tables, &run->scratch->table_bytes,
+                           segment_bytes + peer_bytes + copy_bytes + free_bytes, 1);
+
+    if (NULL == tables) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    run->copy = (void *) (tables + segment_bytes + peer_bytes);
+    run->free_buffers = (void *) (tables + segment_bytes + peer_bytes + copy_bytes);
+    return CLV_OK == clv_exec_begin(&run->exec, steps, n_steps, &limits, &pml_ops, run,
+                                    (void *) tables, n_segments, (void *) (tables + segment_bytes),
+                                    n_ranks)
+               ? OMPI_SUCCESS
+               : OMPI_ERR_BAD_PARAM;
+}
+
+/* Buffers are cut to the longest segment and a cache line. */
+static int lay_out_buffers(execution_t *run, int32_t n_buffers)
+{
+    ptrdiff_t gap;
+    size_t bytes = span_of(run, run->quota + (run->longer > 0), &gap);
+    char *memory;
+
+    run->stride = (bytes / BUFFER_ALIGNMENT + 1) * BUFFER_ALIGNMENT;
+    run->n_free = n_buffers;
+    for (int32_t b = 0; b < n_buffers; b++) {
+        run->free_buffers[b] = b;
+    }
+    if (0 == n_buffers) {
+        return OMPI_SUCCESS;
+    }
+    memory = reserve(&run->scratch->buffers, &run->scratch->buffer_bytes, (size_t) n_buffers + 1,
+                     run->stride);
+    if (NULL == memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    memory += BUFFER_ALIGNMENT - (uintptr_t) memory % BUFFER_ALIGNMENT;
+    run->buffers = memory - gap;
+    return OMPI_SUCCESS;
+}
+
+/* --- after an error --- */
+
+static int still_open(ompi_request_t **requests, int n_requests)
+{
+    int n_open = 0;
+
+    for (int i = 0; i < n_requests; i++) {
+        if (NULL != requests[i] && REQUEST_COMPLETE(requests[i])) {
+            ompi_request_free(&requests[i]);
+            requests[i] = NULL;
+        }
+        n_open += NULL != requests[i];
+    }
+    return n_open;
+}
+
+/* Takes back what is not matched, waits for the rest. What does not end is freed by Open MPI when
+ * it does; the memory it may still write to then is nobody's any more. */
+static void abandon(execution_t *run)
+{
+    int64_t end_ns = clv_local_now_ns() + DRAIN_NS;
+    int n_open;
+
+    for (int i = 0; i < COLL_CLV_RECV_WINDOW; i++) {
+        if (NULL != run->recvs[i]) {
+            (void) ompi_request_cancel(run->recvs[i]);
+        }
+    }
+    do {
+        opal_progress();
+        n_open = still_open(run->recvs, COLL_CLV_RECV_WINDOW) +
+                 still_open(run->sends, COLL_CLV_SEND_WINDOW);
+    } while (n_open > 0 && clv_local_now_ns() < end_ns);
+    if (n_open > 0) {
+        run->scratch->buffers = NULL;
+        run->scratch->buffer_bytes = 0;
+    }
+}
+
+/* --- the call --- */
+
+/* A root that received nothing of a segment (alone in its communicator) has its own. */
+static int complete_result(execution_t *run, int32_t n_segments)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (int32_t s = 0; s < n_segments && OMPI_SUCCESS == rc; s++) {
+        if (COPY_OWN == run->copy[s]) {
+            rc = copy_elements(run, segment_count(run, s), result_segment(run, s),
+                               own_segment(run, s));
+        }
+    }
+    return rc;
+}
+
+static int run_steps(execution_t *run, int32_t n_segments)
+{
+    if (CLV_OK != clv_exec_run(&run->exec)) {
+        abandon(run);
+        return run->rc;
+    }
+    return run->at_root ? complete_result(run, n_segments) : OMPI_SUCCESS;
+}
+
+int coll_clv_execute_steps(const clv_step_t *steps, int64_t n_steps, int32_t n_segments,
+                           const void *sbuf, void *rbuf, size_t count,
+                           struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                           struct ompi_communicator_t *comm, coll_clv_scratch_t *scratch)
+{
+    execution_t run = {.scratch = scratch, .comm = comm, .dtype = dtype, .op = op};
+    ptrdiff_t lb;
+    int rc;
+
+    if (n_segments < 1 || (size_t) n_segments > count) {
+        return OMPI_ERR_BAD_PARAM;
+    }
+    run.at_root = root == ompi_comm_rank(comm);
+    run.in_place = run.at_root && MPI_IN_PLACE == sbuf;
+    run.own = sbuf;
+    run.result = rbuf;
+    run.quota = count / (size_t) n_segments;
+    run.longer = count % (size_t) n_segments;
+    ompi_datatype_get_extent(dtype, &lb, &run.extent);
+    rc = begin(&run, steps, n_steps, n_segments);
+    if (OMPI_SUCCESS == rc) {
+        rc = lay_out_buffers(&run, count_buffers(&run, steps, n_steps, n_segments));
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = run_steps(&run, n_segments);
+    }
+    scratch_trim(scratch);
+    return rc;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Runs one rank's steps of a plan over the PML: the executor of the schedule room with Open MPI's
+ * messages, datatypes and operations behind its table.
+ *
+ * What: a reduce to root along steps that every rank took from the same plan. Segment s of N is the
+ * run of elements [s * q + min(s, r), ...) with q = count / N, r = count % N: the same everywhere,
+ * never empty because N <= count.
+ * Not: which plan, and whether at all. Commutative operations only; intra-communicators only.
+ *
+ * Memory of a rank, in segments: the receive window, and on a rank that forwards one more for each
+ * segment it receives, at worst one vector. Nothing is copied that could be sent from where it is:
+ * a contribution that meets nothing on its way leaves from the user's buffer, one that does is
+ * combined into the received segment and leaves from there. The root combines into rbuf.
+ * Kept between calls up to COLL_CLV_SCRATCH_KEEP_BYTES.
+ *
+ * Threads: one execution per scratch at a time, as one collective per communicator at a time.
+ */
+#ifndef COLL_CLV_EXECUTE_H
+#define COLL_CLV_EXECUTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedule/schedule.h"
+
+struct ompi_communicator_t;
+struct ompi_datatype_t;
+struct ompi_op_t;
+
+/* Windows of the executor, in segments; why these: docs/decisions and sched_exec.h. With the
+ * credit rule an absent root finds at most COLL_CLV_SYNC_EVERY segments from each sender. */
+#define COLL_CLV_RECV_WINDOW 8
+#define COLL_CLV_SEND_WINDOW 4
+#define COLL_CLV_SYNC_EVERY  8
+
+#define COLL_CLV_SCRATCH_KEEP_BYTES ((size_t) 64 << 20)
+
+/* Memory that outlives a call; all zero at first, one per module. */
+typedef struct coll_clv_scratch {
+    void *buffers; /* segments under way */
+    void *tables;  /* counters of the executor */
+    size_t buffer_bytes;
+    size_t table_bytes;
+} coll_clv_scratch_t;
+
+void coll_clv_scratch_free(coll_clv_scratch_t *scratch);
+
+/* The reduce of MPI_Reduce's arguments along this rank's steps, count >= n_segments >= 1. sbuf may
+ * be MPI_IN_PLACE at the root; rbuf is used at the root only, sbuf is never written. Blocks.
+ * OMPI_SUCCESS, OMPI_ERR_BAD_PARAM or OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or
+ * the error of a request; then what is outstanding was cancelled or waited for. */
+int coll_clv_execute_steps(const clv_step_t *steps, int64_t n_steps, int32_t n_segments,
+                           const void *sbuf, void *rbuf, size_t count,
+                           struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                           struct ompi_communicator_t *comm, coll_clv_scratch_t *scratch);
+
+#endif
