@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Numbers as little-endian bytes, the same on every machine: cards, handshakes and frame headers.
+ * The caller has checked the length.
+ */
+#ifndef CLV_PAP_BYTES_H
+#define CLV_PAP_BYTES_H
+
+#include <stdint.h>
+
+static inline void clv_pap_put_u64(unsigned char *bytes, uint64_t number)
+{
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char) (number >> (8 * i));
+    }
+}
+
+static inline uint64_t clv_pap_get_u64(const unsigned char *bytes)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++) {
+        number |= (uint64_t) bytes[i] << (8 * i);
+    }
+    return number;
+}
+
+static inline void clv_pap_put_u32(unsigned char *bytes, uint32_t number)
+{
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (unsigned char) (number >> (8 * i));
+    }
+}
+
+static inline uint32_t clv_pap_get_u32(const unsigned char *bytes)
+{
+    uint32_t number = 0;
+    for (int i = 0; i < 4; i++) {
+        number |= (uint32_t) bytes[i] << (8 * i);
+    }
+    return number;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_card.h.
+ */
+#include "pap_predict/pap_card.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_bytes.h"
+#include "util/util_hash.h"
+
+#define CARD_MAGIC   UINT32_C(0x50766c63) /* "clvP" */
+#define CARD_VERSION 1
+
+/* The bytes of a card; what is between and after them is zero. */
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 4,
+    AT_BOOT = 8,
+    AT_TIME_NS = 16,
+    AT_PID_NS = 24,
+    AT_NET_NS = 32,
+    AT_UID = 40,
+    AT_PID = 44,
+    AT_TABLE_FD = 48,
+    AT_WAKE_FD = 52,
+    AT_TABLE_BYTES = 56,
+    AT_TOKEN = 64,
+    AT_KEY = 72,
+    AT_PRETEND = 104,
+    AT_PORT = 108,
+    AT_N_ADDRESSES = 112,
+    AT_ADDRESSES = 116, /* family, then 16 bytes, each */
+    ADDRESS_BYTES = 17,
+    AT_END = AT_ADDRESSES + CLV_PAP_MAX_ADDRESSES * ADDRESS_BYTES
+};
+
+_Static_assert(AT_KEY + CLV_PAP_KEY_BYTES == AT_PRETEND, "the key fits its place");
+_Static_assert(AT_END <= CLV_PAP_CARD_BYTES, "the card fits its size");
+
+static clv_status_t read_boot_hash(uint64_t *hash_p)
+{
+    char text[64];
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return CLV_UNSUPPORTED;
+    }
+    const ssize_t n_bytes = read(fd, text, sizeof text);
+    (void) close(fd);
+    if (n_bytes <= 0) {
+        return CLV_UNSUPPORTED;
+    }
+    *hash_p = clv_fnv1a64(CLV_FNV1A64_BASIS, text, (size_t) n_bytes);
+    return CLV_OK;
+}
+
+static uint64_t namespace_id(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t) status.st_ino : 0;
+}
+
+clv_status_t clv_pap_card_host(clv_pap_card_t *card)
+{
+    clv_status_t status = read_boot_hash(&card->boot_hash);
+    if (status != CLV_OK) {
+        return status;
+    }
+    card->time_ns_id = namespace_id("/proc/self/ns/time");
+    card->pid_ns_id = namespace_id("/proc/self/ns/pid");
+    card->net_ns_id = namespace_id("/proc/self/ns/net");
+    card->uid = (uint32_t) geteuid();
+    card->pid = (uint32_t) getpid();
+    return CLV_OK;
+}
+
+int clv_pap_card_same_node(const clv_pap_card_t *a, const clv_pap_card_t *b)
+{
+    return a->boot_hash == b->boot_hash && a->time_ns_id == b->time_ns_id &&
+           a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_node == b->pretend_node;
+}
+
+void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes)
+{
+    memset(bytes, 0, CLV_PAP_CARD_BYTES);
+    clv_pap_put_u32(bytes + AT_MAGIC, CARD_MAGIC);
+    clv_pap_put_u32(bytes + AT_VERSION, CARD_VERSION);
+    clv_pap_put_u64(bytes + AT_BOOT, card->boot_hash);
+    clv_pap_put_u64(bytes + AT_TIME_NS, card->time_ns_id);
+    clv_pap_put_u64(bytes + AT_PID_NS, card->pid_ns_id);
+    clv_pap_put_u64(bytes + AT_NET_NS, card->net_ns_id);
+    clv_pap_put_u32(bytes + AT_UID, card->uid);
+    clv_pap_put_u32(bytes + AT_PID, card->pid);
+    clv_pap_put_u32(bytes + AT_TABLE_FD, card->table_fd);
+    clv_pap_put_u32(bytes + AT_WAKE_FD, card->wake_fd);
+    clv_pap_put_u64(bytes + AT_TABLE_BYTES, card->table_bytes);
+    clv_pap_put_u64(bytes + AT_TOKEN, card->table_token);
+    memcpy(bytes + AT_KEY, card->key, CLV_PAP_KEY_BYTES);
+    clv_pap_put_u32(bytes + AT_PRETEND, card->pretend_node);
+    clv_pap_put_u32(bytes + AT_PORT, card->port);
+    clv_pap_put_u32(bytes + AT_N_ADDRESSES, (uint32_t) card->n_addresses);
+    for (int32_t i = 0; i < card->n_addresses; i++) {
+        bytes[AT_ADDRESSES + i * ADDRESS_BYTES] = card->addresses[i].family;
+        memcpy(bytes + AT_ADDRESSES + i * ADDRESS_BYTES + 1, card->addresses[i].bytes, 16);
+    }
+}
+
+static clv_status_t decode_addresses(const unsigned char *bytes, clv_pap_card_t *card)
+{
+    const uint32_t n_addresses = clv_pap_get_u32(bytes + AT_N_ADDRESSES);
+    if (n_addresses > CLV_PAP_MAX_ADDRESSES) {
+        return CLV_PROTOCOL;
+    }
+    card->n_addresses = (int32_t) n_addresses;
+    for (uint32_t i = 0; i < n_addresses; i++) {
+        const unsigned char *one = bytes + AT_ADDRESSES + i * ADDRESS_BYTES;
+        if (one[0] != 4 && one[0] != 6) {
+            return CLV_PROTOCOL;
+        }
+        card->addresses[i].family = one[0];
+        memcpy(card->addresses[i].bytes, one + 1, 16);
+    }
+    return CLV_OK;
+}
+
+clv_status_t clv_pap_card_decode(const unsigned char *bytes, clv_pap_card_t *card_p)
+{
+    clv_pap_card_t card = {0};
+    const uint32_t port = clv_pap_get_u32(bytes + AT_PORT);
+    if (clv_pap_get_u32(bytes + AT_MAGIC) != CARD_MAGIC ||
+        clv_pap_get_u32(bytes + AT_VERSION) != CARD_VERSION || port > UINT16_MAX ||
+        decode_addresses(bytes, &card) != CLV_OK) {
+        return CLV_PROTOCOL;
+    }
+    card.boot_hash = clv_pap_get_u64(bytes + AT_BOOT);
+    card.time_ns_id = clv_pap_get_u64(bytes + AT_TIME_NS);
+    card.pid_ns_id = clv_pap_get_u64(bytes + AT_PID_NS);
+    card.net_ns_id = clv_pap_get_u64(bytes + AT_NET_NS);
+    card.uid = clv_pap_get_u32(bytes + AT_UID);
+    card.pid = clv_pap_get_u32(bytes + AT_PID);
+    card.table_fd = clv_pap_get_u32(bytes + AT_TABLE_FD);
+    card.wake_fd = clv_pap_get_u32(bytes + AT_WAKE_FD);
+    card.table_bytes = clv_pap_get_u64(bytes + AT_TABLE_BYTES);
+    card.table_token = clv_pap_get_u64(bytes + AT_TOKEN);
+    memcpy(card.key, bytes + AT_KEY, CLV_PAP_KEY_BYTES);
+    card.pretend_node = clv_pap_get_u32(bytes + AT_PRETEND);
+    card.port = (uint16_t) port;
+    *card_p = card;
+    return CLV_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The card: what each rank tells all others once per group, through the caller's allgather.
+ *
+ * It says who shares a node with whom, how to reach this rank's table and thread, and (rank 0's)
+ * the group's key. A card comes from another process: decode checks every field before use.
+ * Pure but for clv_pap_card_host, which reads /proc. Any thread.
+ */
+#ifndef CLV_PAP_CARD_H
+#define CLV_PAP_CARD_H
+
+#include <stdint.h>
+
+#include "pap_predict/pap_interface.h"
+#include "pap_predict/pap_predict.h"
+
+typedef struct clv_pap_card {
+    uint64_t boot_hash;   /* of the kernel's boot id */
+    uint64_t time_ns_id;  /* inode of the time namespace; 0 where the kernel has none */
+    uint64_t pid_ns_id;
+    uint64_t net_ns_id;
+    uint32_t uid;
+    uint32_t pid;
+    uint32_t table_fd;    /* in that process */
+    uint32_t wake_fd;
+    uint64_t table_bytes;
+    uint64_t table_token; /* random, also in the table's header: the right memory was found */
+    uint32_t pretend_node; /* tests: ranks that differ are on different nodes */
+    uint16_t port;
+    int32_t n_addresses;
+    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES];
+    unsigned char key[CLV_PAP_KEY_BYTES];
+} clv_pap_card_t;
+
+/* Fills the fields that name the machine, its namespaces, the user and the process.
+ * CLV_UNSUPPORTED: /proc does not tell. */
+clv_status_t clv_pap_card_host(clv_pap_card_t *card) CLV_MUST_CHECK;
+
+/* Ranks with the same clock, process numbers and user: they share a table. */
+int clv_pap_card_same_node(const clv_pap_card_t *a, const clv_pap_card_t *b);
+
+/* bytes has CLV_PAP_CARD_BYTES. Decode: CLV_PROTOCOL for anything encode would not write. */
+void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes);
+clv_status_t clv_pap_card_decode(const unsigned char *bytes, clv_pap_card_t *card_p) CLV_MUST_CHECK;
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_interface.h.
+ */
+#include "pap_predict/pap_interface.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/util_log.h"
+
+clv_status_t clv_pap_address_from_sockaddr(const struct sockaddr *sockaddr,
+                                           clv_pap_address_t *address_p)
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    clv_pap_address_t address = {0};
+    if (sockaddr->sa_family == AF_INET) {
+        struct sockaddr_in in;
+        memcpy(&in, sockaddr, sizeof in);
+        address.family = 4;
+        memcpy(address.bytes, &in.sin_addr, 4);
+    } else if (sockaddr->sa_family == AF_INET6) {
+        struct sockaddr_in6 in6;
+        memcpy(&in6, sockaddr, sizeof in6);
+        const int is_mapped = memcmp(&in6.sin6_addr, mapped, sizeof mapped) == 0;
+        address.family = is_mapped ? 4 : 6;
+        memcpy(address.bytes, in6.sin6_addr.s6_addr + (is_mapped ? 12 : 0), is_mapped ? 4 : 16);
+    } else {
+        return CLV_INVALID;
+    }
+    *address_p = address;
+    return CLV_OK;
+}
+
+socklen_t clv_pap_address_to_sockaddr(const clv_pap_address_t *address, uint16_t port,
+                                      struct sockaddr_storage *sockaddr)
+{
+    memset(sockaddr, 0, sizeof *sockaddr);
+    if (address->family == 4) {
+        struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
+        memcpy(&in.sin_addr, address->bytes, 4);
+        memcpy(sockaddr, &in, sizeof in);
+        return sizeof in;
+    }
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    memcpy(&in6.sin6_addr, address->bytes, 16);
+    memcpy(sockaddr, &in6, sizeof in6);
+    return sizeof in6;
+}
+
+static int address_bytes(const clv_pap_address_t *address)
+{
+    return address->family == 4 ? 4 : 16;
+}
+
+static uint8_t count_ones(const clv_pap_address_t *mask)
+{
+    int n_bits = 0;
+    for (int i = 0; i < address_bytes(mask); i++) {
+        n_bits += __builtin_popcount(mask->bytes[i]);
+    }
+    return (uint8_t) n_bits;
+}
+
+static int same_network(const clv_pap_address_t *own, const clv_pap_address_t *peer)
+{
+    if (own->family != peer->family || own->prefix_bits == 0) {
+        return 0;
+    }
+    const int n_whole = own->prefix_bits / 8, n_rest = own->prefix_bits % 8;
+    if (memcmp(own->bytes, peer->bytes, (size_t) n_whole) != 0) {
+        return 0;
+    }
+    return n_rest == 0 || (own->bytes[n_whole] ^ peer->bytes[n_whole]) >> (8 - n_rest) == 0;
+}
+
+int clv_pap_interface_score(const clv_pap_address_t *own, int32_t n_own,
+                            const clv_pap_address_t *peer)
+{
+    int score = 0;
+    for (int32_t i = 0; i < n_own; i++) {
+        const int one = same_network(&own[i], peer) ? 2 : own[i].family == peer->family;
+        score = one > score ? one : score;
+    }
+    return score;
+}
+
+int clv_pap_interface_is_own(const clv_pap_address_t *own, int32_t n_own,
+                             const clv_pap_address_t *address)
+{
+    for (int32_t i = 0; i < n_own; i++) {
+        if (own[i].family == address->family &&
+            memcmp(own[i].bytes, address->bytes, (size_t) address_bytes(address)) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_link_local(const clv_pap_address_t *address)
+{
+    return address->family == 6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
+}
+
+/* One interface's address as ours; 0 if it is not one the channel could use. */
+static int take_address(const struct ifaddrs *one, clv_pap_address_t *address)
+{
+    clv_pap_address_t mask;
+    if (one->ifa_addr == NULL || !(one->ifa_flags & IFF_UP) ||
+        clv_pap_address_from_sockaddr(one->ifa_addr, address) != CLV_OK || is_link_local(address)) {
+        return 0;
+    }
+    if (one->ifa_netmask != NULL && clv_pap_address_from_sockaddr(one->ifa_netmask, &mask) == CLV_OK) {
+        address->prefix_bits = count_ones(&mask);
+    }
+    return 1;
+}
+
+static int32_t collect(const struct ifaddrs *all, const char *name, int want_loopback,
+                       clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES])
+{
+    int32_t n_addresses = 0;
+    for (const struct ifaddrs *one = all; one && n_addresses < CLV_PAP_MAX_ADDRESSES;
+         one = one->ifa_next) {
+        const int is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0;
+        if ((name ? strcmp(name, one->ifa_name) == 0 : is_loopback == want_loopback) &&
+            take_address(one, &addresses[n_addresses])) {
+            n_addresses++;
+        }
+    }
+    return n_addresses;
+}
+
+static void log_what_there_is(const struct ifaddrs *all, const char *name)
+{
+    char names[200] = "";
+    size_t used = 0;
+    clv_pap_address_t ignored;
+    for (const struct ifaddrs *one = all; one && used < sizeof names - 1; one = one->ifa_next) {
+        if (take_address(one, &ignored)) {
+            const int n = snprintf(names + used, sizeof names - used, " %s", one->ifa_name);
+            used += n > 0 ? (size_t) n : 0;
+        }
+    }
+    clv_log(CLV_LOG_ERROR, "no usable network interface%s%s; those with an address are:%s",
+            name ? " named " : "", name ? name : "", names[0] ? names : " none");
+}
+
+clv_status_t clv_pap_interface_list(const char *name,
+                                    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES],
+                                    int32_t *n_addresses_p)
+{
+    struct ifaddrs *all = NULL;
+    if (getifaddrs(&all) != 0) {
+        clv_log(CLV_LOG_ERROR, "cannot list the network interfaces: getifaddrs failed");
+        return CLV_SYSTEM;
+    }
+    int32_t n_addresses = collect(all, name, 0, addresses);
+    if (n_addresses == 0 && !name) {
+        n_addresses = collect(all, name, 1, addresses);
+    }
+    if (n_addresses == 0) {
+        log_what_there_is(all, name);
+    }
+    freeifaddrs(all);
+    if (n_addresses == 0) {
+        return CLV_UNSUPPORTED;
+    }
+    *n_addresses_p = n_addresses;
+    return CLV_OK;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_table.h. Sizes are in bytes; the layout is computed alike by every process.
+ */
+#include "pap_predict/pap_table.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/util_alloc.h"
+
+#define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
+#define LINE        64
+#define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
+#define CLOCK_WORDS 5
+
+/* The first pages; every part that another process writes has its own cache line. */
+typedef struct table_head {
+    uint64_t magic;
+    uint64_t token;
+    uint64_t n_bytes;
+    _Alignas(LINE) _Atomic uint32_t has_end;
+    _Atomic uint32_t latency_ns;
+    int64_t n_versions[CLV_PAP_MAX_STREAMS];
+    _Alignas(LINE) _Atomic uint32_t clock_sequence;
+    _Atomic uint64_t clock_words[CLOCK_WORDS];
+    _Alignas(LINE) _Atomic uint32_t pending; /* bit per place */
+    _Atomic uint32_t bell;                   /* 1: pulled, or the thread looks by itself */
+    struct {
+        _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
+        _Alignas(LINE) _Atomic int64_t version;
+        uint64_t attachment_used;
+        clv_pap_board_t board; /* its pointer means nothing here */
+    } places[CLV_PAP_PLACES];
+} table_head_t;
+
+typedef struct table_record {
+    _Alignas(LINE) _Atomic int64_t version;
+    _Atomic uint64_t words[CLV_PAP_RECORD_WORDS];
+} table_record_t;
+
+_Static_assert(sizeof(table_record_t) == LINE, "a record is a cache line");
+
+#define COUNT_BITS 20 /* CLV_PAP_MAX_RANKS is 2^20 - 1 here; 44 bits are left for versions */
+#define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
+
+struct clv_pap_table {
+    table_head_t *head;
+    table_record_t *records;   /* [local rank][place] */
+    unsigned char *boards;     /* [place]: predicted_ns, then the attachment */
+    size_t attachment_offset;  /* in a place */
+    size_t place_bytes;
+    size_t n_bytes;
+};
+
+static size_t round_up(size_t n_bytes)
+{
+    return (n_bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Where the parts lie; 0 bytes if they do not fit. */
+static clv_pap_table_t layout(int32_t n_ranks, size_t attachment_bytes)
+{
+    clv_pap_table_t table = {0};
+    if (n_ranks < 1 || n_ranks > (int32_t) COUNT_MASK || attachment_bytes > MAX_BYTES) {
+        return table;
+    }
+    const size_t n = (size_t) n_ranks;
+    table.attachment_offset = round_up(n * sizeof(int64_t));
+    table.place_bytes = table.attachment_offset + round_up(attachment_bytes);
+    const size_t n_bytes = round_up(sizeof(table_head_t)) +
+                           n * CLV_PAP_PLACES * sizeof(table_record_t) +
+                           CLV_PAP_PLACES * table.place_bytes;
+    table.n_bytes = n_bytes <= MAX_BYTES ? n_bytes : 0;
+    return table;
+}
+
+static void set_parts(clv_pap_table_t *table, int32_t n_ranks, void *memory)
+{
+    unsigned char *bytes = memory;
+    const size_t records_at = round_up(sizeof(table_head_t));
+    table->head = memory;
+    table->records = (table_record_t *) (void *) (bytes + records_at);
+    table->boards = bytes + records_at + (size_t) n_ranks * CLV_PAP_PLACES * sizeof(table_record_t);
+}
+
+size_t clv_pap_table_bytes(int32_t n_ranks, size_t attachment_bytes)
+{
+    return layout(n_ranks, attachment_bytes).n_bytes;
+}
+
+/* Sealed, so that a mapping can never lose its memory and raise SIGBUS. */
+static int new_memory(size_t n_bytes)
+{
+    int fd = memfd_create("clv", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) {
+        return -1;
+    }
+    if (ftruncate(fd, (off_t) n_bytes) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        (void) close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static clv_status_t map_memory(int fd, int32_t n_ranks, size_t attachment_bytes,
+                               clv_pap_table_t **table_p)
+{
+    clv_pap_table_t *table = clv_alloc(1, sizeof *table);
+    if (table == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    *table = layout(n_ranks, attachment_bytes);
+    void *memory = mmap(NULL, table->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        clv_free(table);
+        return CLV_SYSTEM;
+    }
+    set_parts(table, n_ranks, memory);
+    *table_p = table;
+    return CLV_OK;
+}
+
+clv_status_t clv_pap_table_create(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
+                                  clv_pap_table_t **table_p, int *fd_p)
+{
+    const size_t n_bytes = clv_pap_table_bytes(n_ranks, attachment_bytes);
+    if (n_bytes == 0) {
+        return CLV_LIMIT;
+    }
+    int fd = new_memory(n_bytes);
+    if (fd < 0) {
+        return CLV_SYSTEM;
+    }
+    clv_status_t status = map_memory(fd, n_ranks, attachment_bytes, table_p);
+    if (status != CLV_OK) {
+        (void) close(fd);
+        return status;
+    }
+    (*table_p)->head->magic = TABLE_MAGIC;
+    (*table_p)->head->token = token;
+    (*table_p)->head->n_bytes = n_bytes;
+    *fd_p = fd;
+    return CLV_OK;
+}
+
+static int has_size(int fd, size_t n_bytes)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (size_t) status.st_size == n_bytes;
+}
+
+clv_status_t clv_pap_table_open(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
+                                uint32_t pid, uint32_t fd, clv_pap_table_t **table_p)
+{
+    char path[64];
+    (void) snprintf(path, sizeof path, "/proc/%u/fd/%u", (unsigned) pid, (unsigned) fd);
+    const size_t n_bytes = clv_pap_table_bytes(n_ranks, attachment_bytes);
+    if (n_bytes == 0) {
+        return CLV_LIMIT;
+    }
+    int own_fd = open(path, O_RDWR | O_CLOEXEC);
+    if (own_fd < 0) {
+        return CLV_SYSTEM;
+    }
+    clv_pap_table_t *table = NULL;
+    clv_status_t status = has_size(own_fd, n_bytes)
+                              ? map_memory(own_fd, n_ranks, attachment_bytes, &table)
+                              : CLV_PROTOCOL;
+    (void) close(own_fd);
+    if (status != CLV_OK) {
+        return status;
+    }
+    if (table->head->magic != TABLE_MAGIC || table->head->token != token ||
+        table->head->n_bytes != n_bytes) {
+        clv_pap_table_close(table);
+        return CLV_PROTOCOL;
+    }
+    *table_p = table;
+    return CLV_OK;
+}
+
+void clv_pap_table_close(clv_pap_table_t *table)
+{
+    if (table) {
+        (void) munmap(table->head, table->n_bytes);
+        clv_free(table);
+    }
+}
+
+/* ---- ranks -> leader ---------------------------------------------------------------------- */
+
+static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_rank, int32_t place)
+{
+    return &table->records[(size_t) local_rank * CLV_PAP_PLACES + (size_t) place];
+}
+
+/* Counts one record of version; returns how many there are now, 0 if a newer one has the place. */
+static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
+{
+    uint64_t seen = atomic_load_explicit(given, memory_order_relaxed), next;
+    do {
+        if (seen >> COUNT_BITS > version) {
+            return 0;
+        }
+        next = seen >> COUNT_BITS == version ? seen + 1 : version << COUNT_BITS | 1;
+        /* acq_rel: the one who counts last has every other rank's words, and hands them on. */
+    } while (!atomic_compare_exchange_weak_explicit(given, &seen, next, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    return next & COUNT_MASK;
+}
+
+int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
+                       int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS])
+{
+    const int32_t place = clv_pap_place(lane, version);
+    table_record_t *mine = record_at(table, local_rank, place);
+    for (int i = 0; i < CLV_PAP_RECORD_WORDS; i++) {
+        atomic_store_explicit(&mine->words[i], record[i], memory_order_relaxed);
+    }
+    atomic_store_explicit(&mine->version, version, memory_order_relaxed);
+    if (count_one(&table->head->places[place].given, (uint64_t) version) != (uint64_t) n_local) {
+        return 0;
+    }
+    /* seq_cst here and on the bell: either we see the bell free, or the thread sees our bit. */
+    (void) atomic_fetch_or(&table->head->pending, UINT32_C(1) << place);
+    return 1;
+}
+
+int clv_pap_table_pull_bell(clv_pap_table_t *table)
+{
+    return atomic_exchange(&table->head->bell, 1) == 0;
+}
+
+uint32_t clv_pap_table_answer(clv_pap_table_t *table)
+{
+    atomic_store(&table->head->bell, 0);
+    return atomic_exchange(&table->head->pending, 0);
+}
+
+void clv_pap_table_mute(clv_pap_table_t *table)
+{
+    atomic_store(&table->head->bell, 1);
+}
+
+int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p)
+{
+    const uint64_t given =
+        atomic_load_explicit(&table->head->places[place].given, memory_order_acquire);
+    *n_given_p = (int32_t) (given & COUNT_MASK);
+    return (int64_t) (given >> COUNT_BITS);
+}
+
+clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+                                int64_t version, uint64_t record[CLV_PAP_RECORD_WORDS])
+{
+    const table_record_t *theirs = record_at(table, local_rank, clv_pap_place(lane, version));
+    for (int i = 0; i < CLV_PAP_RECORD_WORDS; i++) {
+        record[i] = atomic_load_explicit(&theirs->words[i], memory_order_relaxed);
+    }
+    return atomic_load_explicit(&theirs->version, memory_order_relaxed) == version ? CLV_OK : CLV_NONE;
+}
+
+/* ---- leader -> ranks ---------------------------------------------------------------------- */
+
+static int64_t *predicted_of(const clv_pap_table_t *table, int32_t place)
+{
+    return (int64_t *) (void *) (table->boards + (size_t) place * table->place_bytes);
+}
+
+static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t place)
+{
+    return table->boards + (size_t) place * table->place_bytes + table->attachment_offset;
+}
+
+void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version)
+{
+    const int32_t place = clv_pap_place(lane, version);
+    memset(attachment_of(table, place), 0, table->head->places[place].attachment_used);
+    table->head->places[place].attachment_used = 0;
+    return attachment_of(table, place);
+}
+
+void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_board_t *board,
+                           size_t attachment_used)
+{
+    const int32_t place = clv_pap_place(lane, board->version);
+    memcpy(predicted_of(table, place), board->predicted_ns,
+           (size_t) board->n_ranks * sizeof(int64_t));
+    table->head->places[place].board = *board;
+    table->head->places[place].attachment_used = attachment_used;
+    /* release: who reads this version has the board and its attachment. */
+    atomic_store_explicit(&table->head->places[place].version, board->version,
+                          memory_order_release);
+}
+
+clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int64_t version,
+                                 clv_pap_board_t *board_p, const void **attachment_p,
+                                 size_t *attachment_bytes_p)
+{
+    const int32_t place = clv_pap_place(lane, version);
+    if (atomic_load_explicit(&table->head->places[place].version, memory_order_acquire) != version) {
+        return CLV_AGAIN;
+    }
+    *board_p = table->head->places[place].board;
+    board_p->predicted_ns = predicted_of(table, place);
+    *attachment_p = attachment_of(table, place);
+    *attachment_bytes_p = table->head->places[place].attachment_used;
+    return CLV_OK;
+}
+
+void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS])
+{
+    memcpy(table->head->n_versions, n_versions, sizeof table->head->n_versions);
+    /* release: who sees the end sees the numbers, and every board published before. */
+    atomic_store_explicit(&table->head->has_end, 1, memory_order_release);
+}
+
+int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane)
+{
+    return atomic_load_explicit(&table->head->has_end, memory_order_acquire)
+               ? table->head->n_versions[lane]
+               : INT64_MAX;
+}
+
+void clv_pap_table_set_latency(clv_pap_table_t *table, uint32_t latency_ns)
+{
+    atomic_store_explicit(&table->head->latency_ns, latency_ns, memory_order_relaxed);
+}
+
+uint32_t clv_pap_table_latency(const clv_pap_table_t *table)
+{
+    return atomic_load_explicit(&table->head->latency_ns, memory_order_relaxed);
+}
+
+/* ---- the clock: one writer, a seqlock of atomic words (no data race, so TSan is content) ---- */
+
+static void model_to_words(const clv_cs_model_t *model, uint64_t words[CLOCK_WORDS])
+{
+    words[0] = (uint64_t) model->origin_ns;
+    words[1] = (uint64_t) model->offset_ns;
+    memcpy(&words[2], &model->slope, sizeof words[2]);
+    words[3] = (uint64_t) model->error_ns;
+    words[4] = (uint64_t) model->error_ppb;
+}
+
+static void model_from_words(const uint64_t words[CLOCK_WORDS], clv_cs_model_t *model)
+{
+    model->origin_ns = (int64_t) words[0];
+    model->offset_ns = (int64_t) words[1];
+    memcpy(&model->slope, &words[2], sizeof model->slope);
+    model->error_ns = (int64_t) words[3];
+    model->error_ppb = (int64_t) words[4];
+}
+
+void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model)
+{
+    uint64_t words[CLOCK_WORDS];
+    model_to_words(model, words);
+    const uint32_t sequence = atomic_load_explicit(&table->head->clock_sequence, memory_order_relaxed);
+    atomic_store_explicit(&table->head->clock_sequence, sequence + 1, memory_order_relaxed);
+    for (int i = 0; i < CLOCK_WORDS; i++) {
+        /* release: a reader that sees a new word also sees the odd sequence before it. */
+        atomic_store_explicit(&table->head->clock_words[i], words[i], memory_order_release);
+    }
+    atomic_store_explicit(&table->head->clock_sequence, sequence + 2, memory_order_release);
+}
+
+clv_status_t clv_pap_table_clock(const clv_pap_table_t *table, clv_cs_model_t *model_p)
+{
+    uint64_t words[CLOCK_WORDS];
+    uint32_t before, after;
+    do {
+        before = atomic_load_explicit(&table->head->clock_sequence, memory_order_acquire);
+        for (int i = 0; i < CLOCK_WORDS; i++) {
+            words[i] = atomic_load_explicit(&table->head->clock_words[i], memory_order_acquire);
+        }
+        after = atomic_load_explicit(&table->head->clock_sequence, memory_order_relaxed);
+    } while (before != after || before % 2 != 0);
+    if (before == 0) {
+        return CLV_AGAIN;
+    }
+    model_from_words(words, model_p);
+    return CLV_OK;
+}

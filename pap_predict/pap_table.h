@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The node's table: memory shared by the ranks of one node and their leader's thread.
+ *
+ *      ranks write                                     the leader's thread writes
+ *      records[local rank][place]   --- last one --->  reads them, computes a board
+ *      given[place] (how many)          rings          boards[place], attachments[place]
+ *      pending, bell                                   clock model (seqlock), latency, ends
+ *
+ * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the board
+ * that follows that vector) lies in place 2 * lane + (v & 1), tagged with v. Two are enough: a rank
+ * gives record v + 2 only after it has board v, which needed every record v, and board v + 2 needs
+ * every record v + 2, so by then nobody reads board v (docs/protocol.md).
+ *
+ * The memory is a memfd of the leader, opened by the others through /proc: it has no name, so
+ * nothing can be left behind. It is sparse: what is never used costs address space only.
+ *
+ * Not: streams, or what a record means (opaque words here). No lock and no system call except in
+ * create, open and close.
+ */
+#ifndef CLV_PAP_TABLE_H
+#define CLV_PAP_TABLE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clocksync/clocksync.h"
+#include "pap_predict/pap_predict.h"
+
+#define CLV_PAP_PLACES       (2 * CLV_PAP_MAX_STREAMS)
+#define CLV_PAP_RECORD_WORDS 7 /* 64 bytes with the tag: a cache line per record */
+
+typedef struct clv_pap_table clv_pap_table_t;
+
+/* Creates the memory for a group of up to n_ranks local ranks. The caller closes *fd_p when every
+ * other rank has opened it (close-on-exec). CLV_LIMIT: the sizes do not fit; CLV_SYSTEM. */
+clv_status_t clv_pap_table_create(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
+                                  clv_pap_table_t **table_p, int *fd_p) CLV_MUST_CHECK;
+
+/* Opens the memory that process pid made under descriptor fd. CLV_PROTOCOL: it is not a table of
+ * that shape and token; CLV_SYSTEM: not allowed, or gone. */
+clv_status_t clv_pap_table_open(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
+                                uint32_t pid, uint32_t fd, clv_pap_table_t **table_p) CLV_MUST_CHECK;
+void clv_pap_table_close(clv_pap_table_t *table); /* NULL is fine */
+size_t clv_pap_table_bytes(int32_t n_ranks, size_t attachment_bytes); /* 0: does not fit */
+
+static inline int32_t clv_pap_place(int32_t lane, int64_t version)
+{
+    return 2 * lane + (int32_t) (version & 1);
+}
+
+/* ---- ranks -> leader ---------------------------------------------------------------------- */
+
+/* Gives local rank's record for version (>= 1) of lane. Non-zero: it was the last of n_local, and
+ * the place is now pending. */
+int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
+                       int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
+
+/* The bell says whether the leader's thread looks by itself. pull: non-zero, the caller must wake
+ * it (once until the next answer). answer: the thread is looking now; returns the pending places as
+ * bits and clears them. mute: the thread will look soon by itself, nobody needs to wake it. */
+int clv_pap_table_pull_bell(clv_pap_table_t *table);
+uint32_t clv_pap_table_answer(clv_pap_table_t *table);
+void clv_pap_table_mute(clv_pap_table_t *table);
+
+/* The version whose records last began to arrive in place, and how many there are. */
+int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p);
+/* CLV_NONE: it is not the record of that version. */
+clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+                                int64_t version,
+                                uint64_t record[CLV_PAP_RECORD_WORDS]) CLV_MUST_CHECK;
+
+/* ---- leader -> ranks ---------------------------------------------------------------------- */
+
+/* The leader's thread prepares a version's attachment (zeroed where it was used before), fills it,
+ * and publishes it with the board: whoever sees the version sees all of it. */
+void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version);
+void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_board_t *board,
+                           size_t attachment_used);
+
+/* CLV_AGAIN: that version is not there. The pointers stay valid as the header says. */
+clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int64_t version,
+                                 clv_pap_board_t *board_p, const void **attachment_p,
+                                 size_t *attachment_bytes_p) CLV_MUST_CHECK;
+
+/* No more boards: lane l has n_versions[l], all published before. Once. */
+void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS]);
+int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane); /* INT64_MAX: no end */
+
+/* The node's clock (CLV_AGAIN: not ready) and its exchange latency, for the next records. */
+void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);
+clv_status_t clv_pap_table_clock(const clv_pap_table_t *table,
+                                 clv_cs_model_t *model_p) CLV_MUST_CHECK;
+void clv_pap_table_set_latency(clv_pap_table_t *table, uint32_t latency_ns);
+uint32_t clv_pap_table_latency(const clv_pap_table_t *table);
+
+#endif
