@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Measuring one configuration (collective, size, pattern): several algorithms in turn on the same
+ * arrivals, and the metrics of each call from global times.
+ *
+ * What is measured, per call: after = last exit - last arrival; run = last exit - first arrival;
+ * time in MPI (exit - arrival) of the mean, the slowest, the last arriving rank and the root; the
+ * largest deviation of an arrival from the pattern; and how long ranks waited for a processor.
+ * Units: ns. Threads: one per process. Everything here is collective.
+ */
+#ifndef CLV_BENCH_MEASURE_H
+#define CLV_BENCH_MEASURE_H
+
+#include <mpi.h>
+
+#include "bench/bench_algorithms.h"
+#include "bench/bench_collectives.h"
+#include "bench/bench_patterns.h"
+#include "bench/bench_sync.h"
+
+/* The metrics of a call; one row each: field, and what the report calls it. */
+#define CLV_METRICS(XX)                                                                            \
+    XX(after_ns, "after")                                                                          \
+    XX(run_ns, "run")                                                                              \
+    XX(mpi_mean_ns, "in_mpi_mean")                                                                 \
+    XX(mpi_max_ns, "in_mpi_max")                                                                   \
+    XX(mpi_late_ns, "in_mpi_late_rank")                                                            \
+    XX(mpi_root_ns, "in_mpi_root")                                                                 \
+    XX(arrival_error_ns, "arrival_error")                                                          \
+    XX(cpu_wait_ns, "cpu_wait")
+
+typedef struct clv_bench_metrics {
+#define CLV_METRIC_FIELD(field, name) double field;
+    CLV_METRICS(CLV_METRIC_FIELD)
+#undef CLV_METRIC_FIELD
+    int is_usable; /* every rank heard of the start in time */
+    int is_valid;  /* every result was right */
+} clv_bench_metrics_t;
+
+typedef struct clv_bench_setup {
+    const clv_collective_t *collective;
+    const clv_algorithm_t *algorithms;
+    int n_algorithms;
+    MPI_Comm *comms;          /* one per algorithm */
+    clv_bench_sync_t *sync;
+    clv_bench_call_t call;    /* buffers and shape; comm, delays and iteration are filled in */
+    int nonblocking;
+    int keep_order;
+    uint64_t seed;
+    int64_t seconds;
+    const char *label;        /* for the progress line */
+} clv_bench_setup_t;
+
+/* Runs warmup + iterations rounds of the pattern. On rank 0, *metrics_p is an array of
+ * [*n_rounds_p][n_algorithms] (measured rounds only), which the caller frees with clv_free; NULL
+ * elsewhere. CLV_NO_MEMORY, or CLV_SYSTEM when an MPI call failed. */
+clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pattern,
+                               int64_t warmup, int64_t iterations, int64_t *n_rounds_p,
+                               clv_bench_metrics_t **metrics_p) CLV_MUST_CHECK;
+
+#endif

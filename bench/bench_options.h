@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command line of clv-bench: parsing, ranges and help, from one table. No MPI.
+ */
+#ifndef CLV_BENCH_OPTIONS_H
+#define CLV_BENCH_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/util_status.h"
+
+typedef struct clv_bench_options {
+    const char *collective;
+    const char *algorithms; /* comma separated; the first is the baseline of the ratios */
+    const char *patterns;
+    const char *sizes;
+    const char *delay;
+    const char *element;
+    const char *operation;
+    const char *sync;
+    const char *clock;
+    const char *json;      /* file to append to, or NULL */
+    int64_t root;
+    int64_t iterations;
+    int64_t warmup;
+    int64_t balanced;      /* calls of the balanced run each configuration starts with */
+    int64_t seconds;       /* per configuration; 0: no limit */
+    int64_t window_us;
+    int64_t seed;
+    double jitter;
+    int nonblocking;
+    int keep_order;        /* algorithms in the order given instead of shuffled per iteration */
+    int strict;            /* exit 3 when the processors, not the network, set the figures */
+    int wants_help;
+} clv_bench_options_t;
+
+/* On failure CLV_INVALID and one line in reason. */
+clv_status_t clv_bench_options_parse(int argc, char **argv, clv_bench_options_t *options_p,
+                                     char *reason, size_t reason_bytes) CLV_MUST_CHECK;
+void clv_bench_options_help(void);
+
+/* "2M", "64K", "1024": bytes. "50ms", "200us", "0.2s": ns; "1.5x": parts of the balanced run time,
+ * then ns is 0 and factor set. CLV_INVALID otherwise. */
+clv_status_t clv_bench_parse_size(const char *text, size_t *bytes_p) CLV_MUST_CHECK;
+clv_status_t clv_bench_parse_delay(const char *text, int64_t *ns_p,
+                                   double *factor_p) CLV_MUST_CHECK;
+
+/* Cuts item number `index` of a comma separated list into buffer; 0 when there is none. A comma
+ * inside an item is not possible. */
+int clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes);
+
+#endif

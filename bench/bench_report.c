@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Table and JSON lines of clv-bench; see bench_report.h.
+ */
+#include "bench/bench_report.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "bench/bench_stats.h"
+#include "util/util_alloc.h"
+
+#define CPU_WAIT_LIMIT 0.10 /* ranks that wait longer for a processor measure the machine, not a network */
+#define MS             1e6
+
+typedef double (*metric_t)(const clv_bench_metrics_t *metrics);
+
+#define CLV_METRIC_GET(field, name)                                                                \
+    static double get_##field(const clv_bench_metrics_t *metrics)                                  \
+    {                                                                                              \
+        return metrics->field;                                                                     \
+    }
+CLV_METRICS(CLV_METRIC_GET)
+
+static const struct {
+    const char *name;
+    metric_t get;
+} metric_rows[] = {
+#define CLV_METRIC_ROW(field, name) {name, get_##field},
+    CLV_METRICS(CLV_METRIC_ROW)
+};
+#define N_METRICS (sizeof metric_rows / sizeof metric_rows[0])
+
+/* ---- values of an algorithm over the rounds ---- */
+
+typedef struct spread {
+    size_t n;
+    double q1;
+    double median;
+    double q3;
+} spread_t;
+
+static const clv_bench_metrics_t *cell(const clv_bench_results_t *results, int64_t round, int a)
+{
+    return &results->metrics[round * results->setup->n_algorithms + a];
+}
+
+static spread_t spread_of(double *values, size_t n_values)
+{
+    spread_t spread = {.n = n_values, .q1 = NAN, .median = NAN, .q3 = NAN};
+
+    if (n_values) {
+        clv_stats_sort(values, n_values);
+        spread.q1 = clv_stats_quantile(values, n_values, 0.25);
+        spread.median = clv_stats_quantile(values, n_values, 0.5);
+        spread.q3 = clv_stats_quantile(values, n_values, 0.75);
+    }
+    return spread;
+}
+
+static spread_t spread_of_metric(const clv_bench_results_t *results, int a, metric_t get,
+                                 double *scratch)
+{
+    size_t n = 0;
+
+    for (int64_t i = 0; i < results->n_rounds; i++) {
+        if (cell(results, i, a)->is_usable) {
+            scratch[n++] = get(cell(results, i, a));
+        }
+    }
+    return spread_of(scratch, n);
+}
+
+/* Round by round against another algorithm: the pairing takes the pattern out of the ratio. */
+static spread_t spread_of_ratio(const clv_bench_results_t *results, int a, int against, metric_t get,
+                                double *scratch)
+{
+    size_t n = 0;
+
+    for (int64_t i = 0; against >= 0 && i < results->n_rounds; i++) {
+        const clv_bench_metrics_t *mine = cell(results, i, a);
+        const clv_bench_metrics_t *other = cell(results, i, against);
+        if (mine->is_usable && other->is_usable && get(other) > 0.0) {
+            scratch[n++] = get(mine) / get(other);
+        }
+    }
+    return spread_of(scratch, n);
+}
+
+/* Median run time of the balanced calls: t0 of the overlap benefit. NaN without them. */
+static double balanced_run(const clv_bench_results_t *results, int a)
+{
+    double values[64];
+    size_t n = 0;
+
+    for (int64_t i = 0; i < results->n_balanced && n < 64; i++) {
+        values[n++] = results->balanced[i * results->setup->n_algorithms + a].run_ns;
+    }
+    return spread_of(values, n).median;
+}
+
+/* (t0 + delta - t) / t, and the same over min(t0, delta): 1 when the delay is hidden perfectly. */
+static spread_t overlap_benefit(const clv_bench_results_t *results, int a, int over_smaller,
+                                double *scratch)
+{
+    const double t0 = balanced_run(results, a);
+    size_t n = 0;
+
+    for (int64_t i = 0; !isnan(t0) && i < results->n_rounds; i++) {
+        const clv_bench_metrics_t *m = cell(results, i, a);
+        const double delta = m->run_ns - m->after_ns;
+        const double over = over_smaller ? fmin(t0, delta) : m->run_ns;
+        if (m->is_usable && over > 0.0) {
+            scratch[n++] = (t0 + delta - m->run_ns) / over;
+        }
+    }
+    return spread_of(scratch, n);
+}
+
+static int bound_index(const clv_bench_setup_t *setup)
+{
+    for (int a = 0; a < setup->n_algorithms; a++) {
+        if (setup->algorithms[a].is_bound) {
+            return a;
+        }
+    }
+    return -1;
+}
+
+clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results)
+{
+    clv_bench_verdict_t verdict = {0};
+    double waited = 0.0;
+    double ran = 0.0;
+
+    for (int64_t i = 0; i < results->n_rounds * results->setup->n_algorithms; i++) {
+        const clv_bench_metrics_t *m = &results->metrics[i];
+        verdict.n_wrong += !m->is_valid;
+        verdict.n_unusable += !m->is_usable;
+        waited += m->cpu_wait_ns;
+        ran += m->run_ns;
+    }
+    verdict.cpu_wait_part = ran > 0.0 ? waited / ran : 0.0;
+    verdict.is_cpu_bound = verdict.cpu_wait_part > CPU_WAIT_LIMIT;
+    return verdict;
+}
+
+/* ---- the table ---- */
+
+static int64_t count_flag(const clv_bench_results_t *results, int a, int of_valid)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < results->n_rounds; i++) {
+        n += of_valid ? cell(results, i, a)->is_valid : cell(results, i, a)->is_usable;
+    }
+    return n;
+}
+
+static void print_ratio(FILE *out, spread_t ratio)
+{
+    if (ratio.n) {
+        fprintf(out, "  %6.3f", ratio.median);
+    } else {
+        fprintf(out, "  %6s", "-");
+    }
+}
+
+static void print_row(FILE *out, const clv_bench_results_t *results, int a, double *scratch)
+{
+    const clv_bench_setup_t *setup = results->setup;
+    const spread_t after = spread_of_metric(results, a, get_after_ns, scratch);
+    const spread_t error = spread_of_metric(results, a, get_arrival_error_ns, scratch);
+
+    fprintf(out, "%-14s %9.3f %8.3f %8.3f", setup->algorithms[a].name, after.median / MS,
+            after.q1 / MS, after.q3 / MS);
+    print_ratio(out, spread_of_ratio(results, a, 0, get_after_ns, scratch));
+    print_ratio(out, spread_of_ratio(results, a, bound_index(setup), get_after_ns, scratch));
+    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_mean_ns, scratch).median / MS);
+    print_ratio(out, spread_of_ratio(results, a, 0, get_mpi_mean_ns, scratch));
+    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_max_ns, scratch).median / MS);
+    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_late_ns, scratch).median / MS);
+    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_root_ns, scratch).median / MS);
+    print_ratio(out, overlap_benefit(results, a, 0, scratch));
+    print_ratio(out, overlap_benefit(results, a, 1, scratch));
+    fprintf(out, " %8.3f  %lld/%lld\n", error.median / MS, (long long) after.n,
+            (long long) count_flag(results, a, 1));
+}
+
+static void print_heading(FILE *out, const clv_bench_results_t *results)
+{
+    const clv_bench_setup_t *setup = results->setup;
+    const char *emulated = getenv("CLV_CLUSTER");
+
+    fprintf(out, "\n%s%s, %d ranks%s%s, %zu bytes, pattern %s", setup->nonblocking ? "i" : "",
+            setup->collective->name, setup->call.n_ranks, emulated ? ", emulated hosts:rate " : "",
+            emulated ? emulated : "", results->n_bytes, results->pattern_text);
+    fprintf(out, ", delay %.3f ms, %lld rounds; times in ms\n",
+            (double) results->pattern->amount_ns / MS, (long long) results->n_rounds);
+    fprintf(out, "%-14s %9s %8s %8s  %6s  %6s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
+            "algorithm", "after", "q1", "q3", "/first", "/bound", "in MPI", "/first", "max", "late",
+            "root", "overl.", "hidden", "arr.err", "used/right");
+}
+
+void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
+{
+    double *scratch = clv_alloc((size_t) results->n_rounds + 1, sizeof *scratch);
+    const clv_bench_verdict_t verdict = clv_bench_verdict(results);
+
+    if (!scratch) {
+        return;
+    }
+    print_heading(out, results);
+    for (int a = 0; a < results->setup->n_algorithms; a++) {
+        print_row(out, results, a, scratch);
+    }
+    fprintf(out, "ranks waited for a processor %.1f %% of the time: %s\n",
+            100.0 * verdict.cpu_wait_part,
+            verdict.is_cpu_bound ? "NOT network-bound, do not trust these figures" : "network-bound");
+    fflush(out);
+    clv_free(scratch);
+}
+
+/* ---- JSON lines ---- */
+
+static void json_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "\"%s\":\"", key);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') {
+            fprintf(out, "\\%c", *text);
+        } else if ((unsigned char) *text >= ' ') {
+            putc(*text, out);
+        }
+    }
+    fprintf(out, "\",");
+}
+
+static void json_number(FILE *out, const char *key, double number)
+{
+    if (isnan(number)) {
+        fprintf(out, "\"%s\":null,", key);
+    } else {
+        fprintf(out, "\"%s\":%.15g,", key, number);
+    }
+}
+
+static void json_machine(FILE *out)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    struct utsname system;
+    cpu_set_t cpus;
+    int length;
+
+    MPI_Get_library_version(library, &length);
+    uname(&system);
+    CPU_ZERO(&cpus);
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    json_text(out, "mpi", library);
+    json_text(out, "system", system.release);
+    json_text(out, "host", system.nodename);
+    json_number(out, "bound_to_cpus", CPU_COUNT(&cpus));
+    json_text(out, "emulated", getenv("CLV_CLUSTER") ? getenv("CLV_CLUSTER") : "");
+}
+
+static void json_factors(FILE *out, const clv_bench_results_t *results)
+{
+    const clv_bench_setup_t *setup = results->setup;
+    const clv_bench_options_t *options = results->options;
+
+    json_text(out, "collective", setup->collective->name);
+    json_number(out, "nonblocking", setup->nonblocking);
+    json_number(out, "ranks", setup->call.n_ranks);
+    json_number(out, "bytes", (double) results->n_bytes);
+    json_text(out, "type", options->element);
+    json_text(out, "op", options->operation);
+    json_number(out, "root", setup->call.root);
+    json_text(out, "pattern", results->pattern_text);
+    json_number(out, "delay_ns", (double) results->pattern->amount_ns);
+    json_number(out, "jitter", options->jitter);
+    json_number(out, "seed", (double) options->seed);
+    json_text(out, "sync", options->sync);
+    json_number(out, "slack_ns", (double) setup->sync->slack_ns);
+    json_text(out, "clock", setup->sync->clock.is_realtime ? "realtime" : "mpi");
+    json_number(out, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
+    json_number(out, "warmup", (double) options->warmup);
+}
+
+static void json_algorithm(FILE *out, const clv_algorithm_t *algorithm)
+{
+    json_text(out, "algorithm", algorithm->name);
+    json_text(out, "components", algorithm->components);
+    for (int s = 0; s < algorithm->n_settings; s++) {
+        json_text(out, algorithm->settings[s].name, algorithm->settings[s].value);
+    }
+}
+
+static void json_values(FILE *out, const clv_bench_results_t *results, int a)
+{
+    for (size_t m = 0; m < N_METRICS; m++) {
+        fprintf(out, "\"%s_ns\":[", metric_rows[m].name);
+        for (int64_t i = 0; i < results->n_rounds; i++) {
+            fprintf(out, "%s%.0f", i ? "," : "", metric_rows[m].get(cell(results, i, a)));
+        }
+        fprintf(out, "],");
+    }
+    fprintf(out, "\"usable\":[");
+    for (int64_t i = 0; i < results->n_rounds; i++) {
+        fprintf(out, "%s%d", i ? "," : "", cell(results, i, a)->is_usable);
+    }
+    fprintf(out, "],");
+}
+
+static void json_summary(FILE *out, const clv_bench_results_t *results, int a, double *scratch)
+{
+    char key[64];
+
+    for (size_t m = 0; m < N_METRICS; m++) {
+        const spread_t spread = spread_of_metric(results, a, metric_rows[m].get, scratch);
+        snprintf(key, sizeof key, "%s_median_ns", metric_rows[m].name);
+        json_number(out, key, spread.median);
+    }
+    json_number(out, "ratio_first",
+                spread_of_ratio(results, a, 0, get_after_ns, scratch).median);
+    json_number(out, "ratio_bound",
+                spread_of_ratio(results, a, bound_index(results->setup), get_after_ns, scratch).median);
+    json_number(out, "balanced_run_ns", balanced_run(results, a));
+    json_number(out, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
+    json_number(out, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
+    json_number(out, "calls", (double) results->n_rounds);
+    json_number(out, "right", (double) count_flag(results, a, 1));
+}
+
+void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)
+{
+    double *scratch = clv_alloc((size_t) results->n_rounds + 1, sizeof *scratch);
+    const clv_bench_verdict_t verdict = clv_bench_verdict(results);
+
+    for (int a = 0; scratch && a < results->setup->n_algorithms; a++) {
+        fprintf(out, "{");
+        json_text(out, "program", "clv-bench 1");
+        json_machine(out);
+        json_factors(out, results);
+        json_algorithm(out, &results->setup->algorithms[a]);
+        json_summary(out, results, a, scratch);
+        json_values(out, results, a);
+        fprintf(out, "\"network_bound\":%s}\n", verdict.is_cpu_bound ? "false" : "true");
+    }
+    fflush(out);
+    clv_free(scratch);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What clv-bench prints: a table to read, and JSON lines with every factor and every value.
+ *
+ * One JSON object per line, configuration and algorithm; flat, numbers in ns, the measured calls as
+ * arrays in order. clv-bench-compare reads these lines. Rank 0 only; no MPI calls that others join.
+ */
+#ifndef CLV_BENCH_REPORT_H
+#define CLV_BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "bench/bench_measure.h"
+#include "bench/bench_options.h"
+
+/* The parts of a configuration that the setup does not hold. balanced may be NULL. */
+typedef struct clv_bench_results {
+    const clv_bench_options_t *options;
+    const clv_bench_setup_t *setup;
+    const clv_pattern_t *pattern;
+    const char *pattern_text;
+    size_t n_bytes;
+    const clv_bench_metrics_t *metrics; /* [n_rounds][n_algorithms] */
+    int64_t n_rounds;
+    const clv_bench_metrics_t *balanced; /* [n_balanced][n_algorithms] */
+    int64_t n_balanced;
+} clv_bench_results_t;
+
+/* The verdict on a configuration, for the exit status. */
+typedef struct clv_bench_verdict {
+    int64_t n_wrong;      /* calls with a wrong result */
+    int64_t n_unusable;   /* calls whose start was missed by a rank */
+    double cpu_wait_part; /* of the run time that ranks waited for a processor */
+    int is_cpu_bound;
+} clv_bench_verdict_t;
+
+void clv_bench_report_table(FILE *out, const clv_bench_results_t *results);
+void clv_bench_report_json(FILE *out, const clv_bench_results_t *results);
+clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One clock for all ranks, and the ways to start a measured call together.
+ *
+ * What: a global clock (the machine's CLOCK_REALTIME where all ranks share it, otherwise offsets and
+ * drifts measured over MPI), waiting until a global time, and the start of a round by Round-Time
+ * (Algorithm 5 of the HCA3 paper), fixed windows, MPI_Barrier or a dissemination barrier.
+ * Units: global ns. A rank that hears of a start after it has passed says so; the round is void.
+ * Threads: one per process. Cost of a round: one MPI_Bcast (round-time), nothing (window), a barrier.
+ */
+#ifndef CLV_BENCH_SYNC_H
+#define CLV_BENCH_SYNC_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "clocksync/clocksync.h"
+#include "util/util_status.h"
+
+typedef struct clv_bench_clock {
+    int is_realtime;       /* CLOCK_REALTIME is the global clock */
+    clv_cs_model_t model;  /* otherwise: from CLOCK_MONOTONIC */
+    int64_t spin_ns;       /* the end of a wait that is spent spinning; 0 where cores are shared */
+} clv_bench_clock_t;
+
+/* "realtime", "mpi" or "auto" (realtime if all ranks are on one machine, or emulated there).
+ * Collective. CLV_INVALID for another name. */
+clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm,
+                                  clv_bench_clock_t *clock_p) CLV_MUST_CHECK;
+int64_t clv_bench_clock_now(const clv_bench_clock_t *clock);
+void clv_bench_clock_wait(const clv_bench_clock_t *clock, int64_t until_global_ns);
+
+typedef struct clv_bench_sync {
+    MPI_Comm comm;
+    int rank;
+    int n_ranks;
+    clv_bench_clock_t clock;
+    int64_t slack_ns;  /* round-time: from the broadcast to the start */
+    int64_t window_ns; /* window */
+    int64_t next_ns;   /* window: the next start */
+    int64_t (*start)(struct clv_bench_sync *sync);
+} clv_bench_sync_t;
+
+typedef struct clv_bench_sync_kind {
+    const char *name;
+    const char *meaning;
+    int64_t (*start)(clv_bench_sync_t *sync);
+} clv_bench_sync_kind_t;
+
+/* Ends with a NULL name. */
+extern const clv_bench_sync_kind_t clv_bench_sync_kinds[];
+
+/* Fills start and slack_ns (from the measured latency of MPI_Bcast); comm and clock are set before.
+ * CLV_INVALID for an unknown name. Collective. */
+clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync) CLV_MUST_CHECK;
+
+/* The common start of the next round on the global clock. Collective. */
+int64_t clv_bench_sync_start(clv_bench_sync_t *sync);
+
+#endif

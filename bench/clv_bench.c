@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-bench: measures MPI collectives when ranks arrive at different times.
+ *
+ * What: for every size and every arrival pattern, several algorithms in turn on the same arrivals,
+ * paired call by call, timed on one global clock, every result checked. See docs/benchmark.md.
+ * Not: a component test. It speaks public MPI only and runs with any library, with clv or without.
+ * Exit: 0; 1 a collective gave a wrong result or failed; 2 wrong use; 3 not network-bound (--strict).
+ */
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_algorithms.h"
+#include "bench/bench_collectives.h"
+#include "bench/bench_measure.h"
+#include "bench/bench_options.h"
+#include "bench/bench_patterns.h"
+#include "bench/bench_report.h"
+#include "bench/bench_stats.h"
+#include "bench/bench_sync.h"
+#include "util/util_alloc.h"
+
+#define MAX_ALGORITHMS 32
+#define MAX_ITEM       512
+
+enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3 };
+
+typedef struct bench {
+    clv_bench_options_t options;
+    clv_algorithm_t algorithms[MAX_ALGORITHMS];
+    MPI_Comm comms[MAX_ALGORITHMS];
+    clv_bench_sync_t sync;
+    clv_bench_setup_t setup;
+    FILE *json;
+    clv_bench_verdict_t total;
+    char reason[1024];
+} bench_t;
+
+/* ---- what can be checked before MPI_Init ---- */
+
+static clv_status_t complain(bench_t *bench, const char *format, const char *text)
+{
+    snprintf(bench->reason, sizeof bench->reason, format, text);
+    return CLV_INVALID;
+}
+
+static clv_status_t read_algorithms(bench_t *bench)
+{
+    char item[MAX_ITEM];
+    clv_status_t status = CLV_OK;
+    int n = 0;
+
+    while (status == CLV_OK && clv_bench_list_item(bench->options.algorithms, n, item, sizeof item)) {
+        if (n == MAX_ALGORITHMS) {
+            return complain(bench, "too many algorithms%s", "");
+        }
+        status = clv_algorithm_parse(item, bench->options.collective, &bench->algorithms[n],
+                                     bench->reason, sizeof bench->reason);
+        n++;
+    }
+    bench->setup.n_algorithms = n;
+    return status;
+}
+
+static clv_status_t read_sizes(bench_t *bench)
+{
+    char item[MAX_ITEM];
+    size_t n_bytes;
+
+    for (int i = 0; clv_bench_list_item(bench->options.sizes, i, item, sizeof item); i++) {
+        if (clv_bench_parse_size(item, &n_bytes) != CLV_OK || n_bytes > INT_MAX) {
+            return complain(bench, "'%s' is not a size below 2 GiB", item);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
+{
+    clv_bench_options_t *options = &bench->options;
+    int64_t ns;
+    double factor;
+
+    if (clv_bench_options_parse(argc, argv, options, bench->reason, sizeof bench->reason)) {
+        return CLV_INVALID;
+    }
+    bench->setup.collective = clv_collective_find(options->collective);
+    if (!bench->setup.collective) {
+        return complain(bench, "unknown collective '%s' (--help lists them)", options->collective);
+    }
+    if (!clv_element_find(options->element, &bench->setup.call.element)) {
+        return complain(bench, "unknown type '%s'", options->element);
+    }
+    if (!clv_operation_find(options->operation, &bench->setup.call.operation)) {
+        return complain(bench, "unknown operation '%s'", options->operation);
+    }
+    if (clv_bench_parse_delay(options->delay, &ns, &factor) != CLV_OK) {
+        return complain(bench, "'%s' is not a delay like 50ms, 200us, 0.1s or 1.5x", options->delay);
+    }
+    if (factor > 0.0 && !options->balanced) {
+        return complain(bench, "a delay of %s needs --balanced-calls", options->delay);
+    }
+    return read_sizes(bench) == CLV_OK ? read_algorithms(bench) : CLV_INVALID;
+}
+
+/* ---- buffers and communicators of a configuration ---- */
+
+static clv_status_t make_buffers(clv_bench_setup_t *setup, size_t n_bytes)
+{
+    clv_bench_call_t *call = &setup->call;
+    const size_t item = clv_element_kind(call->element).size;
+
+    call->count = (int) (n_bytes / item);
+    call->send = clv_alloc(setup->collective->send_items(call) + 1, item);
+    call->recv = clv_alloc(setup->collective->recv_items(call) + 1, item);
+    call->recv_counts = clv_alloc((size_t) call->n_ranks, sizeof *call->recv_counts);
+    int failed = !call->send || !call->recv || !call->recv_counts;
+    for (int r = 0; !failed && r < call->n_ranks; r++) {
+        call->recv_counts[r] = call->count;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, setup->sync->comm);
+    return failed ? CLV_NO_MEMORY : CLV_OK;
+}
+
+static void free_buffers(clv_bench_call_t *call)
+{
+    clv_free(call->send);
+    clv_free(call->recv);
+    clv_free(call->recv_counts);
+    call->send = call->recv = NULL;
+    call->recv_counts = NULL;
+}
+
+/* Fresh communicators for each configuration: what a component learned elsewhere does not leak in. */
+static clv_status_t make_communicators(bench_t *bench)
+{
+    for (int a = 0; a < bench->setup.n_algorithms; a++) {
+        const clv_status_t status =
+            clv_algorithm_communicator(&bench->algorithms[a], bench->sync.comm, &bench->comms[a],
+                                       bench->reason, sizeof bench->reason);
+        if (status != CLV_OK) {
+            return status;
+        }
+    }
+    return CLV_OK;
+}
+
+static void free_communicators(bench_t *bench)
+{
+    for (int a = 0; a < bench->setup.n_algorithms; a++) {
+        if (bench->comms[a] != MPI_COMM_NULL) {
+            MPI_Comm_free(&bench->comms[a]);
+        }
+    }
+}
+
+/* ---- a configuration ---- */
+
+/* Median run time of the baseline's balanced calls, known to all; 0 without balanced calls. */
+static int64_t balanced_run_ns(const bench_t *bench, const clv_bench_metrics_t *balanced,
+                               int64_t n_balanced)
+{
+    int64_t run_ns = 0;
+    double values[64];
+
+    if (balanced) {
+        size_t n = 0;
+        for (int64_t i = 0; i < n_balanced && n < 64; i++) {
+            values[n++] = balanced[i * bench->setup.n_algorithms].run_ns;
+        }
+        run_ns = (int64_t) clv_stats_median(values, n);
+    }
+    MPI_Bcast(&run_ns, 1, MPI_INT64_T, 0, bench->sync.comm);
+    return run_ns;
+}
+
+static void report(bench_t *bench, const clv_bench_results_t *results)
+{
+    const clv_bench_verdict_t verdict = clv_bench_verdict(results);
+
+    bench->total.n_wrong += verdict.n_wrong;
+    bench->total.is_cpu_bound |= verdict.is_cpu_bound;
+    if (bench->json) {
+        clv_bench_report_json(bench->json, results);
+    }
+    if (bench->json != stdout) {
+        clv_bench_report_table(stdout, results);
+    }
+}
+
+static clv_status_t balanced_calls(bench_t *bench, clv_bench_results_t *results,
+                                   clv_bench_metrics_t **balanced_p)
+{
+    clv_pattern_t balanced = *results->pattern;
+
+    if (!bench->options.balanced) {
+        return CLV_OK;
+    }
+    clv_status_t status =
+        clv_pattern_parse("balanced", &balanced, bench->reason, sizeof bench->reason);
+    if (status == CLV_OK) {
+        status = clv_bench_measure(&bench->setup, &balanced, 1, bench->options.balanced,
+                                   &results->n_balanced, balanced_p);
+    }
+    results->balanced = *balanced_p;
+    return status;
+}
+
+/* The balanced calls have communicators of their own, so that no history is mixed. */
+static clv_status_t measure_both(bench_t *bench, clv_bench_results_t *results,
+                                 clv_pattern_t *pattern)
+{
+    clv_bench_metrics_t *balanced = NULL;
+    clv_bench_metrics_t *metrics = NULL;
+    double factor;
+    clv_status_t status = make_communicators(bench);
+
+    if (status == CLV_OK) {
+        status = balanced_calls(bench, results, &balanced);
+    }
+    free_communicators(bench);
+    if (status == CLV_OK) {
+        status = make_communicators(bench);
+    }
+    if (status == CLV_OK) {
+        const int64_t run_ns = balanced_run_ns(bench, balanced, results->n_balanced);
+        status = clv_bench_parse_delay(bench->options.delay, &pattern->amount_ns, &factor);
+        pattern->amount_ns += (int64_t) (factor * (double) run_ns);
+    }
+    if (status == CLV_OK) {
+        status = clv_bench_measure(&bench->setup, pattern, bench->options.warmup,
+                                   bench->options.iterations, &results->n_rounds, &metrics);
+    }
+    if (status == CLV_OK && bench->sync.rank == 0) {
+        results->metrics = metrics;
+        report(bench, results);
+    }
+    free_communicators(bench);
+    clv_free(metrics);
+    clv_free(balanced);
+    return status;
+}
+
+static clv_status_t configuration(bench_t *bench, const char *size_text, const char *pattern_text)
+{
+    const clv_bench_options_t *options = &bench->options;
+    clv_pattern_t pattern = {.n_ranks = bench->sync.n_ranks,
+                             .root = (int) options->root,
+                             .jitter = options->jitter,
+                             .change_at = options->warmup + options->iterations / 2,
+                             .seed = (uint64_t) options->seed};
+    clv_bench_results_t results = {.options = options,
+                                   .setup = &bench->setup,
+                                   .pattern = &pattern,
+                                   .pattern_text = pattern_text};
+    char label[MAX_ITEM * 3];
+
+    snprintf(label, sizeof label, "%s, %s, %s", options->collective, size_text, pattern_text);
+    bench->setup.label = label;
+    clv_status_t status = clv_bench_parse_size(size_text, &results.n_bytes);
+    if (status == CLV_OK) {
+        status = clv_pattern_parse(pattern_text, &pattern, bench->reason, sizeof bench->reason);
+    }
+    if (status == CLV_OK) {
+        status = make_buffers(&bench->setup, results.n_bytes);
+    }
+    if (status == CLV_OK) {
+        status = measure_both(bench, &results, &pattern);
+    }
+    free_buffers(&bench->setup.call);
+    clv_pattern_free(&pattern);
+    return status;
+}
+
+static clv_status_t all_configurations(bench_t *bench)
+{
+    char size[MAX_ITEM];
+    char pattern[MAX_ITEM];
+    clv_status_t status = CLV_OK;
+
+    for (int s = 0; status == CLV_OK && clv_bench_list_item(bench->options.sizes, s, size, sizeof size);
+         s++) {
+        for (int p = 0; status == CLV_OK && clv_bench_list_item(bench->options.patterns, p, pattern,
+                                                                sizeof pattern);
+             p++) {
+            status = configuration(bench, size, pattern);
+        }
+    }
+    return status;
+}
+
+/* ---- set-up after MPI_Init ---- */
+
+/* The benchmark's own traffic must not pass through what it measures. */
+static clv_status_t own_communicator(MPI_Comm *comm_p, char *reason, size_t reason_bytes)
+{
+    const clv_algorithm_t plain = {.name = "own", .components = "^clv"};
+
+    return clv_algorithm_communicator(&plain, MPI_COMM_WORLD, comm_p, reason, reason_bytes);
+}
+
+static clv_status_t set_up(bench_t *bench)
+{
+    const clv_bench_options_t *options = &bench->options;
+    clv_status_t status =
+        own_communicator(&bench->sync.comm, bench->reason, sizeof bench->reason);
+
+    if (status != CLV_OK) {
+        return status;
+    }
+    MPI_Comm_rank(bench->sync.comm, &bench->setup.call.rank);
+    MPI_Comm_size(bench->sync.comm, &bench->setup.call.n_ranks);
+    if (options->root >= bench->setup.call.n_ranks) {
+        return complain(bench, "there is no rank for that --root%s", "");
+    }
+    if (clv_bench_clock_init(options->clock, bench->sync.comm, &bench->sync.clock) != CLV_OK) {
+        return complain(bench, "no clock '%s' (realtime, mpi, auto)", options->clock);
+    }
+    bench->sync.window_ns = options->window_us * 1000;
+    if (clv_bench_sync_init(options->sync, &bench->sync) != CLV_OK) {
+        return complain(bench, "unknown --sync '%s' (--help lists them)", options->sync);
+    }
+    if (options->json && bench->sync.rank == 0) {
+        bench->json = strcmp(options->json, "-") ? fopen(options->json, "a") : stdout;
+    }
+    int failed = options->json && bench->sync.rank == 0 && !bench->json;
+    MPI_Bcast(&failed, 1, MPI_INT, 0, bench->sync.comm);
+    if (failed) {
+        return complain(bench, "cannot write %s", options->json);
+    }
+    return CLV_OK;
+}
+
+static void show_help(int rank)
+{
+    if (rank) {
+        return;
+    }
+    clv_bench_options_help();
+    printf("algorithms:\n");
+    clv_algorithm_list();
+    printf("    tuned:<n>[:<segment>] forces the library's number n; <name>=<components>/<variable>=<value>/... is free\n"
+           "patterns:\n");
+    for (const clv_pattern_kind_t *kind = clv_pattern_kinds; kind->name; kind++) {
+        printf("    %-14s %s\n", kind->name, kind->meaning);
+    }
+    printf("sync:\n");
+    for (const clv_bench_sync_kind_t *kind = clv_bench_sync_kinds; kind->name; kind++) {
+        printf("    %-14s %s\n", kind->name, kind->meaning);
+    }
+}
+
+static int run(bench_t *bench)
+{
+    clv_status_t status = set_up(bench);
+
+    if (status == CLV_OK) {
+        status = all_configurations(bench);
+    }
+    if (bench->json && bench->json != stdout) {
+        fclose(bench->json);
+    }
+    if (status != CLV_OK) {
+        if (bench->setup.call.rank == 0) {
+            fprintf(stderr, "clv-bench: %s\n",
+                    *bench->reason ? bench->reason : clv_status_text(status));
+        }
+        return status == CLV_INVALID || status == CLV_UNSUPPORTED ? EXIT_USAGE : EXIT_WRONG_RESULT;
+    }
+    if (bench->total.n_wrong) {
+        fprintf(stderr, "clv-bench: %lld calls gave a wrong result\n",
+                (long long) bench->total.n_wrong);
+        return EXIT_WRONG_RESULT;
+    }
+    return bench->options.strict && bench->total.is_cpu_bound ? EXIT_CPU_BOUND : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static bench_t bench;
+    const clv_status_t status = read_command_line(&bench, argc, argv);
+    int provided;
+    int rank;
+    int code = 0;
+
+    clv_algorithm_prepare_environment(bench.algorithms, bench.setup.n_algorithms);
+    MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int a = 0; a < MAX_ALGORITHMS; a++) {
+        bench.comms[a] = MPI_COMM_NULL;
+    }
+    bench.setup.algorithms = bench.algorithms;
+    bench.setup.comms = bench.comms;
+    bench.setup.sync = &bench.sync;
+    bench.setup.nonblocking = bench.options.nonblocking;
+    bench.setup.keep_order = bench.options.keep_order;
+    bench.setup.seed = (uint64_t) bench.options.seed;
+    bench.setup.seconds = bench.options.seconds;
+    bench.setup.call.root = (int) bench.options.root;
+    if (status != CLV_OK) {
+        if (rank == 0) {
+            fprintf(stderr, "clv-bench: %s\n", bench.reason);
+        }
+        code = EXIT_USAGE;
+    } else if (bench.options.wants_help) {
+        show_help(rank);
+    } else {
+        code = run(&bench);
+        MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    MPI_T_finalize();
+    MPI_Finalize();
+    return code;
+}
