@@ -55,12 +55,12 @@ int clv_cs_points_agree(const clv_cs_point_t *a, const clv_cs_point_t *b, int64_
     return cs_distance(a->offset_ns, b->offset_ns) <= allowed;
 }
 
-/* Two-sided 99.9 % quantile of Student's t. One degree of freedom says nothing worth having. */
+/* Two-sided 99.9 % quantile of Student's t, within 4 % from 3 degrees of freedom on. */
 static double student(int freedom)
 {
-    static const double quantile[] = {0, 636.6, 31.6, 12.9, 8.61, 6.87, 5.96, 5.41, 5.04, 4.78};
+    static const double quantile[] = {12.9, 8.61, 6.87, 5.96, 5.41, 5.04, 4.78};
     const int n = (int) (sizeof quantile / sizeof quantile[0]);
-    return freedom < n ? quantile[freedom] : 3.3 + 13.0 / freedom;
+    return freedom < n + 3 ? quantile[freedom - 3] : 3.3 + 13.0 / freedom;
 }
 
 /* Running sums of a weighted regression; x and y are differences to the last point. */
@@ -117,10 +117,12 @@ static sums_t centred_sums(const clv_cs_point_t *points, int n_points, const wei
     return s;
 }
 
-/* Statistics need residuals: what a line through few points says of itself is luck. */
+/* Statistics need residuals: three points that happen to lie in line say nothing. */
+#define CS_MIN_FREEDOM 3
+
 static double slope_error_by_residuals(const sums_t *s, double slope, int n_points)
 {
-    if (n_points < 3 || s->xx <= 0.0) {
+    if (n_points - 2 < CS_MIN_FREEDOM || s->xx <= 0.0) {
         return INFINITY;
     }
     const double unexplained = fmax(s->yy - slope * s->xy, 0.0);

@@ -31,3 +31,24 @@ int64_t clv_cs_model_error(const clv_cs_model_t *model, int64_t local_ns)
     const int64_t elapsed = cs_distance(local_ns, model->origin_ns);
     return cs_add(model->error_ns, cs_run_off(elapsed, model->error_ppb));
 }
+
+void clv_cs_model_compose(const clv_cs_model_t *outer, const clv_cs_model_t *inner,
+                          clv_cs_model_t *model_p)
+{
+    const int64_t middle_ns = clv_cs_model_global(inner, inner->origin_ns);
+    clv_cs_model_t model = *inner;
+    model.offset_ns = cs_sub(inner->origin_ns, clv_cs_model_global(outer, middle_ns));
+    model.slope = inner->slope + outer->slope - inner->slope * outer->slope;
+    model.error_ns = cs_add(inner->error_ns, clv_cs_model_error(outer, middle_ns));
+    model.error_ppb = cs_add(inner->error_ppb, outer->error_ppb);
+    *model_p = model;
+}
+
+void clv_cs_model_invert(const clv_cs_model_t *model, clv_cs_model_t *model_p)
+{
+    clv_cs_model_t inverse = *model;
+    inverse.origin_ns = clv_cs_model_global(model, model->origin_ns);
+    inverse.offset_ns = cs_sub(inverse.origin_ns, model->origin_ns);
+    inverse.slope = -model->slope / (1.0 - model->slope);
+    *model_p = inverse;
+}

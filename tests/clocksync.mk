@@ -1,7 +1,13 @@
-EXTRA_DIST += tests/sim/cs_random.h
+EXTRA_DIST += tests/sim/cs_random.h tests/sim/cs_net.h
 unit_tests += tests/unit/test_cs_model
 tests_unit_test_cs_model_SOURCES = tests/unit/test_cs_model.c
 tests_unit_test_cs_model_LDADD = $(clv_test_libs)
 unit_tests += tests/unit/test_cs_tracker
 tests_unit_test_cs_tracker_SOURCES = tests/unit/test_cs_tracker.c
 tests_unit_test_cs_tracker_LDADD = $(clv_test_libs)
+unit_tests += tests/unit/test_cs_parts
+tests_unit_test_cs_parts_SOURCES = tests/unit/test_cs_parts.c
+tests_unit_test_cs_parts_LDADD = $(clv_test_libs)
+unit_tests += tests/unit/test_cs_sync
+tests_unit_test_cs_sync_SOURCES = tests/unit/test_cs_sync.c tests/sim/cs_net.c
+tests_unit_test_cs_sync_LDADD = $(clv_test_libs)

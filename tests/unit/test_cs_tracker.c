@@ -298,9 +298,6 @@ static void a_wild_clock_is_tracked_in_the_end(void **state)
     pings(&world, 400, 50 * CLV_NS_PER_MS);
     assert_true(world.tracker.n_restarts > 0);
     assert_true(true_error(&world) <= bound(&world));
-    print_message("# %d restarts %d points slope %g err %ld\n", world.tracker.n_restarts,
-                  world.tracker.n_points, model_of(&world).slope,
-                  (long) model_of(&world).error_ppb);
     assert_true(fabs(model_of(&world).slope - 700e-6) < 5e-6);
 }
 

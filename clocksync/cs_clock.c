@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Base clocks, as one table, and the pretend clock that tests and measurements are made with.
+ *
+ * A clock is a value of 80 bytes; reading one costs 20 to 40 ns. Thread-safe once made.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "clocksync/cs_internal.h"
+#include "util/util_time.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#define CS_CALIBRATION_NS (20 * CLV_NS_PER_MS)
+
+static int64_t read_kernel_clock(clockid_t id)
+{
+    struct timespec now;
+    (void) clock_gettime(id, &now);
+    return (int64_t) now.tv_sec * CLV_NS_PER_S + now.tv_nsec;
+}
+
+static int64_t monotonic_now(const clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return read_kernel_clock(CLOCK_MONOTONIC);
+}
+
+static int64_t monotonic_raw_now(const clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return read_kernel_clock(CLOCK_MONOTONIC_RAW);
+}
+
+static int64_t realtime_now(const clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return read_kernel_clock(CLOCK_REALTIME);
+}
+
+/* A clock coarser than a microsecond cannot judge microseconds. */
+static clv_status_t open_kernel_clock(clockid_t id)
+{
+    struct timespec resolution;
+    if (clock_getres(id, &resolution) != 0) {
+        return CLV_UNSUPPORTED;
+    }
+    return resolution.tv_sec == 0 && resolution.tv_nsec <= 1000 ? CLV_OK : CLV_UNSUPPORTED;
+}
+
+static clv_status_t monotonic_open(clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return open_kernel_clock(CLOCK_MONOTONIC);
+}
+
+static clv_status_t monotonic_raw_open(clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return open_kernel_clock(CLOCK_MONOTONIC_RAW);
+}
+
+static clv_status_t realtime_open(clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return open_kernel_clock(CLOCK_REALTIME);
+}
+
+#if defined(__x86_64__)
+/* One reading of both counters, taken as close together as an interrupt allows. */
+static void read_both(int64_t *ticks_p, int64_t *ns_p)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 20; i++) {
+        const int64_t before = (int64_t) __rdtsc();
+        const int64_t ns = read_kernel_clock(CLOCK_MONOTONIC_RAW);
+        const int64_t after = (int64_t) __rdtsc();
+        if (after - before < least) {
+            least = after - before;
+            *ticks_p = before + (after - before) / 2;
+            *ns_p = ns;
+        }
+    }
+}
+
+static int tsc_is_invariant(void)
+{
+    unsigned int a, b, c, d;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
+}
+
+static int64_t tsc_now(const clv_cs_clock_t *clock)
+{
+    const int64_t ticks = (int64_t) __rdtsc() - clock->start_ns;
+    return clock->offset_ns + (int64_t) ((double) ticks * clock->rate);
+}
+
+/* The rate need only be near: a wrong one is a drift, and drifts are learnt. A double of ticks is
+ * exact for 34 days at 3 GHz. */
+static clv_status_t tsc_open(clv_cs_clock_t *clock)
+{
+    int64_t ticks, ns;
+    if (!tsc_is_invariant()) {
+        return CLV_UNSUPPORTED;
+    }
+    read_both(&clock->start_ns, &clock->offset_ns);
+    do {
+        read_both(&ticks, &ns);
+    } while (ns - clock->offset_ns < CS_CALIBRATION_NS);
+    clock->rate = (double) (ns - clock->offset_ns) / (double) (ticks - clock->start_ns);
+    return clock->rate > 0.0 ? CLV_OK : CLV_UNSUPPORTED;
+}
+#else
+static int64_t tsc_now(const clv_cs_clock_t *clock)
+{
+    return monotonic_raw_now(clock);
+}
+
+static clv_status_t tsc_open(clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return CLV_UNSUPPORTED;
+}
+#endif
+
+static const struct {
+    const char *name;
+    int64_t (*now_ns)(const clv_cs_clock_t *clock);
+    clv_status_t (*open)(clv_cs_clock_t *clock);
+} table[] = {
+#define CS_CLOCK_ROW(name, text) {#name, name##_now, name##_open},
+    CLV_CS_CLOCK_MAP(CS_CLOCK_ROW)
+#undef CS_CLOCK_ROW
+};
+
+clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (strcmp(name, table[i].name) != 0) {
+            continue;
+        }
+        clv_cs_clock_t clock = {.now_ns = table[i].now_ns, .name = table[i].name};
+        clock.rate = 1.0;
+        clock.step_at_ns = INT64_MAX;
+        const clv_status_t status = table[i].open(&clock);
+        if (status == CLV_OK) {
+            *clock_p = clock;
+        }
+        return status;
+    }
+    return CLV_INVALID;
+}
+
+static int64_t pretend_now(const clv_cs_clock_t *clock)
+{
+    const int64_t base_ns = clv_cs_clock_now_ns(clock->base);
+    const int64_t gained = cs_round((clock->rate - 1.0) * (double) (base_ns - clock->start_ns));
+    const int64_t stepped = base_ns >= clock->step_at_ns ? clock->step_ns : 0;
+    return base_ns + clock->offset_ns + gained + stepped;
+}
+
+void clv_cs_clock_pretend(const clv_cs_clock_t *base, int64_t offset_ns, int64_t drift_ppb,
+                          clv_cs_clock_t *clock_p)
+{
+    clv_cs_clock_t clock = {.now_ns = pretend_now, .name = "pretend", .base = base};
+    clock.start_ns = clv_cs_clock_now_ns(base);
+    clock.offset_ns = offset_ns;
+    clock.rate = 1.0 + (double) drift_ppb * 1e-9;
+    clock.step_at_ns = INT64_MAX;
+    *clock_p = clock;
+}
+
+void clv_cs_clock_pretend_step(clv_cs_clock_t *clock, int64_t at_base_ns, int64_t step_ns)
+{
+    clock->step_at_ns = at_base_ns;
+    clock->step_ns = step_ns;
+}

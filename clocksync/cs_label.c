@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Labels of methods, as the papers print them: "hca3/1000/skampi/100". Not hot, no heap.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "clocksync/cs_internal.h"
+
+#define CS_MAX_TOKENS 32
+#define CS_MAX_LABEL  256
+#define CS_MAX_NUMBER 10000000
+
+typedef struct algorithm_row {
+    const char *label;
+    int offset_only;
+    int32_t n_fit_points;
+    int32_t n_exchanges;
+} algorithm_row_t;
+
+static const algorithm_row_t algorithms[CLV_CS_N_ALGORITHMS] = {
+#define CS_ROW(name, label, offset_only, fit, exchanges, where)                                    \
+    [CLV_CS_##name] = {label, offset_only, fit, exchanges},
+    CLV_CS_ALGORITHM_MAP(CS_ROW)
+#undef CS_ROW
+};
+
+static const char *const offsets[CLV_CS_N_OFFSETS] = {
+#define CS_ROW(name, label, where) [CLV_CS_OFFSET_##name] = label,
+    CLV_CS_OFFSET_MAP(CS_ROW)
+#undef CS_ROW
+};
+
+/* The names the papers use beside ours. */
+static const struct {
+    const char *long_name;
+    const char *label;
+} synonyms[] = {
+    {"SKaMPI-Offset", "skampi"},  {"Mean-RTT-Offset", "mean-rtt"},      {"ClockPropSync", "prop"},
+    {"ClockPropagation", "prop"}, {"recompute_intercept", "recompute"},
+};
+
+static const char *short_name(const char *token)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        if (strcasecmp(token, synonyms[i].long_name) == 0) {
+            return synonyms[i].label;
+        }
+    }
+    return token;
+}
+
+static int algorithm_of(const char *token)
+{
+    int i = 0;
+    while (i < CLV_CS_N_ALGORITHMS && strcasecmp(token, algorithms[i].label) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static int offset_of(const char *token)
+{
+    int i = 0;
+    while (i < CLV_CS_N_OFFSETS && strcasecmp(token, offsets[i]) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* 0 if the token is not a number from 1 to the limit. */
+static int32_t number_of(const char *token)
+{
+    char *end;
+    const long number = strtol(token, &end, 10);
+    const int is_number = token[0] >= '0' && token[0] <= '9' && *end == '\0';
+    return is_number && number >= 1 && number <= CS_MAX_NUMBER ? (int32_t) number : 0;
+}
+
+static clv_cs_method_t default_method(clv_cs_algorithm_t algorithm)
+{
+    clv_cs_method_t method = {.algorithm = algorithm, .offset = CLV_CS_OFFSET_SKAMPI};
+    method.n_fit_points = algorithms[algorithm].n_fit_points;
+    method.n_exchanges = algorithms[algorithm].n_exchanges;
+    if (algorithm == CLV_CS_NETGAUGE) {
+        method.offset = CLV_CS_OFFSET_NETGAUGE;
+    }
+    return method;
+}
+
+/* What may follow an algorithm: numbers, an offset algorithm, options; each at most once. */
+static int take_tail(clv_cs_method_t *method, char *const *tokens, int n_tokens)
+{
+    int has_fit = algorithms[method->algorithm].offset_only;
+    int has_offset = 0, has_exchanges = 0;
+    for (int i = 0; i < n_tokens; i++) {
+        const char *token = short_name(tokens[i]);
+        const int32_t number = number_of(token);
+        if (number > 0 && !has_fit && !has_offset) {
+            method->n_fit_points = number;
+            has_fit = 1;
+        } else if (number > 0 && !has_exchanges) {
+            method->n_exchanges = number;
+            has_exchanges = 1;
+        } else if (number == 0 && offset_of(token) < CLV_CS_N_OFFSETS && !has_offset) {
+            method->offset = (clv_cs_offset_t) offset_of(token);
+            has_offset = 1;
+        } else if (strcasecmp(token, "recompute") == 0 && !method->recompute_intercept) {
+            method->recompute_intercept = 1;
+        } else if (strcasecmp(token, "early") == 0 && !method->stop_early) {
+            method->stop_early = 1;
+        } else {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int take_method(clv_cs_method_t *method, char *const *tokens, int n_tokens)
+{
+    if (n_tokens < 1) {
+        return 0;
+    }
+    const int algorithm = algorithm_of(short_name(tokens[0]));
+    if (algorithm == CLV_CS_N_ALGORITHMS) {
+        return 0;
+    }
+    *method = default_method((clv_cs_algorithm_t) algorithm);
+    return take_tail(method, tokens + 1, n_tokens - 1);
+}
+
+static int split(char *text, char **tokens)
+{
+    int n = 0;
+    char *next = text;
+    while (next != NULL && n < CS_MAX_TOKENS) {
+        tokens[n++] = next;
+        next = strchr(next, '/');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+    }
+    return next == NULL ? n : 0;
+}
+
+static int find_token(char *const *tokens, int n_tokens, const char *word)
+{
+    int i = 0;
+    while (i < n_tokens && strcasecmp(tokens[i], word) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* top/A/bottom/B and top/A/middle/B/bottom/C */
+static int take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
+{
+    const int middle = find_token(tokens, n_tokens, "middle");
+    const int bottom = find_token(tokens, n_tokens, "bottom");
+    if (bottom == n_tokens || (middle < n_tokens && middle > bottom)) {
+        return 0;
+    }
+    const int has_middle = middle < n_tokens;
+    const int end_of_top = has_middle ? middle : bottom;
+    clv_cs_method_t *level = scheme->level;
+    scheme->n_levels = has_middle ? 3 : 2;
+    return take_method(&level[0], tokens + 1, end_of_top - 1) &&
+           (!has_middle || take_method(&level[1], tokens + middle + 1, bottom - middle - 1)) &&
+           take_method(&level[scheme->n_levels - 1], tokens + bottom + 1, n_tokens - bottom - 1);
+}
+
+/* h2hca/... and h3hca/...: HCA3 on top, copies below. A level that turns out not to share a time
+ * source is split before it is copied to. */
+static int take_short_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
+{
+    scheme->n_levels = strcasecmp(tokens[0], "h2hca") == 0 ? 2 : 3;
+    scheme->level[0] = default_method(CLV_CS_HCA3);
+    for (int32_t i = 1; i < scheme->n_levels; i++) {
+        scheme->level[i] = default_method(CLV_CS_PROP);
+    }
+    return take_tail(&scheme->level[0], tokens + 1, n_tokens - 1);
+}
+
+clv_status_t clv_cs_scheme_parse(const char *label, clv_cs_scheme_t *scheme_p)
+{
+    char text[CS_MAX_LABEL];
+    char *tokens[CS_MAX_TOKENS];
+    clv_cs_scheme_t scheme = {.n_levels = 1};
+    if (strlen(label) >= sizeof text) {
+        return CLV_INVALID;
+    }
+    memcpy(text, label, strlen(label) + 1);
+    const int n = split(text, tokens);
+    int is_label;
+    if (n > 0 && strcasecmp(tokens[0], "top") == 0) {
+        is_label = take_levels(&scheme, tokens, n);
+    } else if (n > 0 &&
+               (strcasecmp(tokens[0], "h2hca") == 0 || strcasecmp(tokens[0], "h3hca") == 0)) {
+        is_label = take_short_levels(&scheme, tokens, n);
+    } else {
+        is_label = take_method(&scheme.level[0], tokens, n);
+    }
+    if (!is_label) {
+        return CLV_INVALID;
+    }
+    *scheme_p = scheme;
+    return CLV_OK;
+}
+
+static void append(char *label, int32_t n_bytes, const char *text)
+{
+    const size_t used = strlen(label);
+    (void) snprintf(label + used, (size_t) n_bytes - used, "%s", text);
+}
+
+static void append_method(char *label, int32_t n_bytes, const clv_cs_method_t *method)
+{
+    const algorithm_row_t *row = &algorithms[method->algorithm];
+    char text[80];
+    append(label, n_bytes, row->label);
+    if (method->algorithm == CLV_CS_PROP) {
+        return;
+    }
+    if (!row->offset_only) {
+        (void) snprintf(text, sizeof text, "/%d", (int) method->n_fit_points);
+        append(label, n_bytes, text);
+    }
+    if (!row->offset_only || method->offset != default_method(method->algorithm).offset) {
+        (void) snprintf(text, sizeof text, "/%s", offsets[method->offset]);
+        append(label, n_bytes, text);
+    }
+    (void) snprintf(text, sizeof text, "/%d%s%s", (int) method->n_exchanges,
+                    method->recompute_intercept ? "/recompute" : "",
+                    method->stop_early ? "/early" : "");
+    append(label, n_bytes, text);
+}
+
+void clv_cs_scheme_print(const clv_cs_scheme_t *scheme, char *label_p, int32_t n_bytes)
+{
+    static const char *const names[CLV_CS_MAX_LEVELS + 1][CLV_CS_MAX_LEVELS] = {
+        {"", "", ""}, {"", "", ""}, {"top/", "/bottom/", ""}, {"top/", "/middle/", "/bottom/"}};
+    if (n_bytes < 1) {
+        return;
+    }
+    label_p[0] = '\0';
+    for (int32_t i = 0; i < scheme->n_levels; i++) {
+        append(label_p, n_bytes, names[scheme->n_levels][i]);
+        append_method(label_p, n_bytes, &scheme->level[i]);
+    }
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The offset between two clocks, measured once: SKaMPI-Offset, Mean-RTT-Offset, and Netgauge's.
+ *
+ * All three return a point: the offset, the local time it holds for, and a bound. The papers stop
+ * at the offset; the bound comes from the same timestamps and assumes nothing about symmetry.
+ * Papers write offset = reference - client; here positive means the client is ahead.
+ */
+#include <stdlib.h>
+
+#include "clocksync/cs_pair.h"
+#include "util/util_alloc.h"
+
+/* Before a burst may be cut short; SKaMPI 5 uses the same number. */
+#define CS_MIN_EXCHANGES 8
+/* Netgauge waits for n pings without a new minimum; noise must not make that endless. */
+#define CS_NETGAUGE_LIMIT 20
+#define CS_STEP_RETRIES   3
+
+static int64_t round_trip_of(const clv_cs_sample_t *sample)
+{
+    return cs_sub(cs_sub(sample->client_recv_ns, sample->client_send_ns),
+                  cs_sub(sample->reference_send_ns, sample->reference_recv_ns));
+}
+
+static int64_t middle_of(const clv_cs_sample_t *sample)
+{
+    return sample->client_send_ns + (sample->client_recv_ns - sample->client_send_ns) / 2;
+}
+
+/* What a burst has proven so far: lowest <= offset <= highest, each at the time of the ping that
+ * proved it. Half-way between the two times a drift has moved both limits equally much. */
+typedef struct limits {
+    int64_t lowest_ns, lowest_at_ns;
+    int64_t highest_ns, highest_at_ns;
+    int64_t reference_error_ns;
+    int64_t least_round_trip_ns;
+    int32_t n_samples;
+} limits_t;
+
+static void take_sample(limits_t *limits, const clv_cs_sample_t *sample)
+{
+    const int64_t lowest = cs_sub(sample->client_send_ns, sample->reference_recv_ns);
+    const int64_t highest = cs_sub(sample->client_recv_ns, sample->reference_send_ns);
+    const int64_t round_trip = round_trip_of(sample);
+    if (limits->n_samples == 0 || lowest > limits->lowest_ns) {
+        limits->lowest_ns = lowest;
+        limits->lowest_at_ns = middle_of(sample);
+    }
+    if (limits->n_samples == 0 || highest < limits->highest_ns) {
+        limits->highest_ns = highest;
+        limits->highest_at_ns = middle_of(sample);
+    }
+    if (limits->n_samples == 0 || round_trip < limits->least_round_trip_ns) {
+        limits->least_round_trip_ns = round_trip;
+    }
+    if (sample->reference_error_ns > limits->reference_error_ns) {
+        limits->reference_error_ns = sample->reference_error_ns;
+    }
+    limits->n_samples++;
+}
+
+/* CLV_AGAIN: the limits exclude each other by more than drift explains; a clock stepped. */
+static clv_status_t point_of_limits(const limits_t *limits, clv_cs_point_t *point_p)
+{
+    if (limits->n_samples == 0) {
+        return CLV_PROTOCOL; /* every single answer was nonsense */
+    }
+    const int64_t apart = cs_distance(limits->lowest_at_ns, limits->highest_at_ns);
+    const int64_t drift = cs_run_off(apart, CLV_CS_DRIFT_PRIOR_PPB);
+    const int64_t width = cs_sub(limits->highest_ns, limits->lowest_ns);
+    const int64_t blur = cs_add(limits->reference_error_ns, limits->reference_error_ns);
+    if (cs_add(width, cs_add(drift, blur)) < 0) {
+        return CLV_AGAIN;
+    }
+    const int64_t half = (width > 0 ? width : 0) / 2 + 1;
+    point_p->local_ns = limits->lowest_at_ns + (limits->highest_at_ns - limits->lowest_at_ns) / 2;
+    point_p->offset_ns = limits->lowest_ns + width / 2;
+    point_p->error_ns = cs_add(cs_add(half, drift), limits->reference_error_ns);
+    return CLV_OK;
+}
+
+/* The burst can hardly get better than the best there ever was. (The known trap is to have this
+ * comparison the wrong way round, so that it never fires.) */
+static int is_near_least(const cs_pair_t *pair, const clv_cs_sample_t *sample)
+{
+    return pair->least_round_trip_ns != INT64_MAX &&
+           round_trip_of(sample) <= pair->least_round_trip_ns + pair->least_round_trip_ns / 10;
+}
+
+static int is_nonsense(const clv_cs_sample_t *sample)
+{
+    clv_cs_point_t ignored;
+    return clv_cs_point_of_sample(sample, CLV_CS_DRIFT_PRIOR_PPB, &ignored) != CLV_OK;
+}
+
+static void remember_least(cs_pair_t *pair, int64_t round_trip_ns)
+{
+    if (round_trip_ns < pair->least_round_trip_ns) {
+        pair->least_round_trip_ns = round_trip_ns;
+    }
+}
+
+/* HCA3 paper, Algorithm 7; MBR, Algorithm 7. */
+static clv_status_t skampi_burst(cs_pair_t *pair, clv_cs_point_t *point_p)
+{
+    limits_t limits = {0};
+    for (int32_t i = 0; i < pair->method->n_exchanges; i++) {
+        clv_cs_sample_t sample;
+        const clv_status_t status = clv_cs_pair_ping(pair, &sample);
+        if (status != CLV_OK) {
+            return status;
+        }
+        if (is_nonsense(&sample)) {
+            continue;
+        }
+        take_sample(&limits, &sample);
+        if (pair->method->stop_early && i + 1 >= CS_MIN_EXCHANGES && is_near_least(pair, &sample)) {
+            break;
+        }
+    }
+    if (limits.n_samples > 0) {
+        remember_least(pair, limits.least_round_trip_ns);
+    }
+    return point_of_limits(&limits, point_p);
+}
+
+static clv_status_t skampi_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
+{
+    clv_status_t status = CLV_AGAIN;
+    for (int i = 0; i < CS_STEP_RETRIES && status == CLV_AGAIN; i++) {
+        status = skampi_burst(pair, point_p);
+    }
+    return status == CLV_AGAIN ? CLV_UNSUPPORTED : status; /* a clock that steps all the time */
+}
+
+/* MBR, Algorithm 12: the ping with the least round trip, once n more did not beat it. */
+static clv_status_t netgauge_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
+{
+    const int64_t limit = (int64_t) pair->method->n_exchanges * CS_NETGAUGE_LIMIT;
+    clv_cs_point_t best = {0, 0, INT64_MAX};
+    int64_t unbeaten = 0;
+    for (int64_t i = 0; i < limit && unbeaten < pair->method->n_exchanges; i++) {
+        clv_cs_sample_t sample;
+        clv_cs_point_t point;
+        const clv_status_t status = clv_cs_pair_ping(pair, &sample);
+        if (status != CLV_OK) {
+            return status;
+        }
+        unbeaten++;
+        if (clv_cs_point_of_sample(&sample, CLV_CS_DRIFT_PRIOR_PPB, &point) == CLV_OK &&
+            point.error_ns < best.error_ns) {
+            best = point;
+            unbeaten = 0;
+        }
+    }
+    if (best.error_ns == INT64_MAX) {
+        return CLV_PROTOCOL;
+    }
+    *point_p = best;
+    return CLV_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *) a;
+    const int64_t y = *(const int64_t *) b;
+    return (x > y) - (x < y);
+}
+
+/* Tukey's fences, then the mean (MBR, Algorithm 17, Remove_Outliers). values are sorted here. */
+static int64_t mean_without_outliers(int64_t *values, int32_t n)
+{
+    qsort(values, (size_t) n, sizeof *values, by_value);
+    const int64_t low = values[n / 4];
+    const int64_t high = values[(int64_t) n * 3 / 4];
+    const int64_t reach = cs_sub(high, low) + cs_sub(high, low) / 2;
+    double total = 0.0;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (values[i] >= cs_sub(low, reach) && values[i] <= cs_add(high, reach)) {
+            total += (double) values[i];
+            kept++;
+        }
+    }
+    return cs_round(total / kept);
+}
+
+/* A burst of samples, nonsense left out. */
+static clv_status_t collect(cs_pair_t *pair, clv_cs_sample_t *samples, int32_t *n_p)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < pair->method->n_exchanges; i++) {
+        const clv_status_t status = clv_cs_pair_ping(pair, &samples[n]);
+        if (status != CLV_OK) {
+            return status;
+        }
+        n += !is_nonsense(&samples[n]);
+    }
+    *n_p = n;
+    return n > 0 ? CLV_OK : CLV_PROTOCOL;
+}
+
+static int64_t mean_round_trip(const clv_cs_sample_t *samples, int32_t n, int64_t *scratch)
+{
+    for (int32_t i = 0; i < n; i++) {
+        scratch[i] = round_trip_of(&samples[i]);
+    }
+    const int64_t mean = mean_without_outliers(scratch, n);
+    return mean > 0 ? mean : 1; /* 0 means not measured */
+}
+
+static int64_t offset_by_half_trip(const clv_cs_sample_t *sample, int64_t round_trip_ns)
+{
+    return cs_sub(cs_sub(sample->client_recv_ns, sample->reference_send_ns), round_trip_ns / 2);
+}
+
+/* The median is one of the samples, so that it has a time (HCA3 paper, Algorithm 8, line 17). */
+static clv_status_t point_of_median(const clv_cs_sample_t *samples, int32_t n,
+                                    int64_t round_trip_ns, int64_t *scratch,
+                                    clv_cs_point_t *point_p)
+{
+    for (int32_t i = 0; i < n; i++) {
+        scratch[i] = offset_by_half_trip(&samples[i], round_trip_ns);
+    }
+    qsort(scratch, (size_t) n, sizeof *scratch, by_value);
+    const int64_t median = scratch[n / 2];
+    int32_t i = 0;
+    while (offset_by_half_trip(&samples[i], round_trip_ns) != median) {
+        i++;
+    }
+    clv_cs_point_t point;
+    const clv_status_t status = clv_cs_point_of_sample(&samples[i], CLV_CS_DRIFT_PRIOR_PPB, &point);
+    if (status == CLV_OK) {
+        point.error_ns = cs_add(point.error_ns, cs_distance(median, point.offset_ns));
+        point.offset_ns = median;
+        *point_p = point;
+    }
+    return status;
+}
+
+/* HCA3 paper, Algorithm 8. */
+static clv_status_t mean_rtt_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
+{
+    const size_t n_exchanges = (size_t) pair->method->n_exchanges;
+    clv_cs_sample_t *samples = clv_alloc(n_exchanges, sizeof *samples);
+    int64_t *scratch = clv_alloc(n_exchanges, sizeof *scratch);
+    clv_status_t status = samples != NULL && scratch != NULL ? CLV_OK : CLV_NO_MEMORY;
+    int32_t n = 0;
+    if (status == CLV_OK && pair->mean_round_trip_ns == 0) {
+        status = collect(pair, samples, &n);
+        if (status == CLV_OK) {
+            pair->mean_round_trip_ns = mean_round_trip(samples, n, scratch);
+        }
+    }
+    if (status == CLV_OK) {
+        status = collect(pair, samples, &n);
+    }
+    if (status == CLV_OK) {
+        status = point_of_median(samples, n, pair->mean_round_trip_ns, scratch, point_p);
+    }
+    clv_free(scratch);
+    clv_free(samples);
+    return status;
+}
+
+clv_status_t clv_cs_pair_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
+{
+    static clv_status_t (*const table[CLV_CS_N_OFFSETS])(cs_pair_t *, clv_cs_point_t *) = {
+        [CLV_CS_OFFSET_SKAMPI] = skampi_offset,
+        [CLV_CS_OFFSET_MEAN_RTT] = mean_rtt_offset,
+        [CLV_CS_OFFSET_NETGAUGE] = netgauge_offset,
+    };
+    return pair->clock != NULL ? table[pair->method->offset](pair, point_p) : CLV_UNSUPPORTED;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The door of the blocking family: checks, the table of algorithms, and the levels of H2HCA and
+ * H3HCA (HCA3 paper, sections IV-A to IV-D).
+ *
+ * A level is a group of its own with its own method; what the upper level made of the clock is
+ * where the reference of the lower level starts. Models are always against the one global clock,
+ * so nothing nests and nothing has to be flattened.
+ */
+#include "clocksync/cs_run.h"
+#include "util/util_alloc.h"
+
+static int method_is_sane(const clv_cs_method_t *method)
+{
+    return (unsigned) method->algorithm < CLV_CS_N_ALGORITHMS &&
+           (unsigned) method->offset < CLV_CS_N_OFFSETS && method->n_fit_points > 0 &&
+           method->n_exchanges > 0 && method->n_fit_points <= 10000000 &&
+           method->n_exchanges <= 10000000;
+}
+
+static int arguments_are_sane(const clv_cs_scheme_t *scheme, const clv_cs_group_t *group,
+                              const clv_cs_place_t *places)
+{
+    if (scheme->n_levels < 1 || scheme->n_levels > CLV_CS_MAX_LEVELS || group->n_ranks < 1 ||
+        group->rank < 0 || group->rank >= group->n_ranks || group->reference < 0 ||
+        group->reference >= group->n_ranks || group->timeout_ns <= 0) {
+        return 0;
+    }
+    int needs_places = scheme->n_levels > 1;
+    for (int32_t i = 0; i < scheme->n_levels; i++) {
+        if (!method_is_sane(&scheme->level[i])) {
+            return 0;
+        }
+        needs_places |= scheme->level[i].algorithm == CLV_CS_PROP;
+    }
+    return !needs_places || places != NULL;
+}
+
+static int32_t rounds_of(const cs_run_t *run)
+{
+    const int32_t n = run->group->n_ranks;
+    const clv_cs_algorithm_t algorithm = run->method->algorithm;
+    int32_t rounds = cs_power_below(n) < n;
+    for (int32_t power = cs_power_below(n); power > 1; power /= 2) {
+        rounds++;
+    }
+    if (algorithm == CLV_CS_SKAMPI || algorithm == CLV_CS_JK) {
+        return n - 1;
+    }
+    return algorithm == CLV_CS_HCA ? rounds + n - 1 : rounds;
+}
+
+static clv_status_t run_method(cs_run_t *run)
+{
+    static clv_status_t (*const table[CLV_CS_N_ALGORITHMS])(cs_run_t *) = {
+        [CLV_CS_SKAMPI] = clv_cs_run_star,  [CLV_CS_NETGAUGE] = clv_cs_run_tree_up,
+        [CLV_CS_JK] = clv_cs_run_jk,        [CLV_CS_HCA] = clv_cs_run_tree_up,
+        [CLV_CS_HCA2] = clv_cs_run_tree_up, [CLV_CS_HCA3] = clv_cs_run_hca3,
+        [CLV_CS_PROP] = clv_cs_run_prop,
+    };
+    return table[run->method->algorithm](run);
+}
+
+/* ---- levels ---- */
+
+typedef struct levels {
+    const clv_cs_group_t *group;
+    const clv_cs_place_t *places;
+    int32_t *members; /* indices in the group, n_ranks of them at most, reused per level */
+    int32_t *ranks;   /* the same as numbers of the link */
+    cs_run_t run;
+    clv_status_t status; /* of my clock so far */
+    int32_t n_rounds;
+} levels_t;
+
+typedef int (*same_t)(const clv_cs_place_t *a, const clv_cs_place_t *b);
+
+static int on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b)
+{
+    (void) a;
+    (void) b;
+    return 1;
+}
+
+/* Two time namespaces on one kernel are two hosts: their clocks differ. */
+static int same_host(const clv_cs_place_t *a, const clv_cs_place_t *b)
+{
+    return a->node == b->node && a->time_source == b->time_source;
+}
+
+static int same_socket(const clv_cs_place_t *a, const clv_cs_place_t *b)
+{
+    return same_host(a, b) && a->socket == b->socket;
+}
+
+/* The first member of each class by inner among those of my class by outer; in preferred's class
+ * it is preferred. Returns how many; they are in levels->members. */
+static int32_t leaders(levels_t *levels, same_t outer, same_t inner, int32_t preferred)
+{
+    const clv_cs_place_t *places = levels->places;
+    const clv_cs_place_t *mine = &places[levels->group->rank];
+    int32_t n = 0;
+    for (int32_t i = 0; i < levels->group->n_ranks; i++) {
+        int32_t known = 0;
+        while (known < n && !inner(&places[levels->members[known]], &places[i])) {
+            known++;
+        }
+        if (outer(&places[i], mine) && known == n) {
+            levels->members[n++] = i;
+        }
+    }
+    for (int32_t k = 0; k < n; k++) {
+        if (inner(&places[levels->members[k]], &places[preferred])) {
+            levels->members[k] = preferred;
+        }
+    }
+    return n;
+}
+
+static int32_t members(levels_t *levels, same_t same)
+{
+    const clv_cs_place_t *mine = &levels->places[levels->group->rank];
+    int32_t n = 0;
+    for (int32_t i = 0; i < levels->group->n_ranks; i++) {
+        if (same(&levels->places[i], mine)) {
+            levels->members[n++] = i;
+        }
+    }
+    return n;
+}
+
+static int32_t position(const int32_t *list, int32_t n, int32_t value)
+{
+    int32_t i = 0;
+    while (i < n && list[i] != value) {
+        i++;
+    }
+    return i;
+}
+
+/* My leader by same, given the leaders just listed. */
+static int32_t leader_of_mine(const levels_t *levels, int32_t n_leaders, same_t same)
+{
+    const clv_cs_place_t *mine = &levels->places[levels->group->rank];
+    int32_t k = 0;
+    while (k < n_leaders - 1 && !same(&levels->places[levels->members[k]], mine)) {
+        k++;
+    }
+    return levels->members[k];
+}
+
+/* One method over one group. Its reference starts with what it already has, and keeps that. */
+static void run_group(levels_t *levels, const clv_cs_method_t *method, const clv_cs_group_t *group)
+{
+    const clv_cs_fit_t before = levels->run.fit;
+    levels->run.group = group;
+    levels->run.method = method;
+    levels->run.start = levels->status == CLV_OK ? &before.model : NULL;
+    levels->n_rounds += rounds_of(&levels->run);
+    const clv_status_t status = run_method(&levels->run);
+    if (group->rank != group->reference) {
+        levels->status = status;
+    } else {
+        levels->run.fit = before;
+        levels->status = levels->status == CLV_OK ? status : levels->status;
+    }
+}
+
+/* One level over the n members listed, if I am one of them. */
+static void run_level(levels_t *levels, const clv_cs_method_t *method, int32_t n, int32_t reference)
+{
+    const clv_cs_group_t *whole = levels->group;
+    clv_cs_group_t group = *whole;
+    group.n_ranks = n;
+    group.ranks = levels->ranks;
+    group.rank = position(levels->members, n, whole->rank);
+    group.reference = position(levels->members, n, reference);
+    if (group.rank == n || n == 1) {
+        return;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t member = levels->members[i];
+        levels->ranks[i] = whole->ranks != NULL ? whole->ranks[member] : member;
+    }
+    run_group(levels, method, &group);
+}
+
+static void run_levels(levels_t *levels, const clv_cs_scheme_t *scheme)
+{
+    const int32_t reference = levels->group->reference;
+    int32_t n = leaders(levels, on_one_machine, same_host, reference);
+    const int32_t host_leader = leader_of_mine(levels, n, same_host);
+    run_level(levels, &scheme->level[0], n, reference);
+    if (scheme->n_levels == 2) {
+        run_level(levels, &scheme->level[1], members(levels, same_host), host_leader);
+        return;
+    }
+    n = leaders(levels, same_host, same_socket, host_leader);
+    const int32_t socket_leader = leader_of_mine(levels, n, same_socket);
+    run_level(levels, &scheme->level[1], n, host_leader);
+    run_level(levels, &scheme->level[2], members(levels, same_socket), socket_leader);
+}
+
+static void start_levels(levels_t *levels, const clv_cs_clock_t *clock, const clv_cs_model_t *start)
+{
+    const clv_cs_group_t *group = levels->group;
+    const int is_reference = group->rank == group->reference;
+    levels->run.clock = clock;
+    levels->run.time_source = levels->places != NULL ? levels->places[group->rank].time_source : 0;
+    levels->run.fit.model = start != NULL ? *start : clv_cs_identity;
+    levels->run.fit.r_squared = 1.0;
+    levels->status = is_reference && clock != NULL ? CLV_OK : CLV_UNSUPPORTED;
+}
+
+/* The lists of members are the only memory the door needs, and only for levels. */
+static clv_status_t run_scheme(levels_t *levels, const clv_cs_scheme_t *scheme)
+{
+    if (levels->group->n_ranks == 1) {
+        return levels->status;
+    }
+    if (scheme->n_levels == 1) {
+        run_group(levels, &scheme->level[0], levels->group);
+        return levels->status;
+    }
+    const size_t n = (size_t) levels->group->n_ranks;
+    levels->members = clv_alloc(2 * n, sizeof *levels->members);
+    if (levels->members == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    levels->ranks = levels->members + n;
+    run_levels(levels, scheme);
+    clv_free(levels->members);
+    return levels->status;
+}
+
+static void write_report(const levels_t *levels, int64_t duration_ns, clv_cs_report_t *report_p)
+{
+    report_p->duration_ns = duration_ns;
+    report_p->n_pings = levels->run.n_pings;
+    report_p->n_rounds = levels->n_rounds;
+    report_p->rms_ns = levels->run.fit.rms_ns;
+    report_p->r_squared = levels->run.fit.r_squared;
+}
+
+clv_status_t clv_cs_sync(const clv_cs_scheme_t *scheme, const clv_cs_group_t *group,
+                         const clv_cs_place_t *places, const clv_cs_clock_t *clock,
+                         const clv_cs_model_t *start, clv_cs_model_t *model_p,
+                         clv_cs_report_t *report_p)
+{
+    if (!arguments_are_sane(scheme, group, places)) {
+        return CLV_INVALID;
+    }
+    levels_t levels = {.group = group, .places = places};
+    const int64_t start_ns = clock != NULL ? clv_cs_clock_now_ns(clock) : 0;
+    start_levels(&levels, clock, start);
+    const clv_status_t status = run_scheme(&levels, scheme);
+    const int64_t end_ns = clock != NULL ? clv_cs_clock_now_ns(clock) : 0;
+    if (status == CLV_OK) {
+        *model_p = levels.run.fit.model;
+    }
+    if (report_p != NULL) {
+        write_report(&levels, cs_sub(end_ns, start_ns), report_p);
+    }
+    return status;
+}
