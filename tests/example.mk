@@ -20,3 +20,4 @@ tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_r
 tests_mpi_transport_broken_LDADD = -lm
 
 script_tests += tests/mpi/test_example.sh
+EXTRA_DIST += examples/run.sh

@@ -1,0 +1,110 @@
+#!/bin/bash
+# ./clv run: the example under the installed Open MPI and under clv, side by side.
+#
+#   examples/run.sh [--hosts K] [--rate RATE] [OPTIONS OF THE EXAMPLE...]
+#
+# On an emulated cluster (bench/cluster, needs root) of K hosts, where the links decide; without one
+# over this machine's shared memory, where figures show that it works, not how fast it is.
+# "bound" is what the last rank needs to send its vector over its link, and nothing else.
+# About 40 s. Exit status: 0 when the example's self-check passed in every run.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=${CLV_BUILD:-$top/build}
+program=$build/examples/transport/transport
+hosts=8
+rate_mbit=400
+options=(--quiet --batches 25 --warmup 10 --particles 800 --pace 200)
+
+usage() {
+    echo "usage: ./clv run [--hosts K] [--rate MBIT] [options of the example]" >&2
+    exit 2
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --hosts) hosts=${2:?}; shift 2 ;;
+    --rate) rate_mbit=${2:?}; shift 2 ;;
+    --help) usage ;;
+    *) options+=("$1"); shift ;;
+    esac
+done
+case $hosts$rate_mbit in *[!0-9]*) usage ;; esac
+
+output=$(mktemp -d) || exit 1
+bed=run-$$
+emulated=no
+clean_up() {
+    [ "$emulated" = no ] || "$top/bench/cluster" down --name "$bed" >/dev/null 2>&1
+    rm -rf "$output"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+say() { printf '%s\n' "$*" >&2; }
+
+come_up() {
+    if "$top/bench/cluster" up "$hosts" --rate "${rate_mbit}mbit" --name "$bed" \
+        >"$output/up" 2>&1; then
+        emulated=yes
+        options=(--common-clock "${options[@]}")
+        echo "emulated cluster: $hosts hosts, links of $rate_mbit Mb/s"
+    else
+        sed 's/^/  /' "$output/up"
+        echo "No emulated cluster here: $hosts ranks share this machine's cores and memory."
+        echo 'The figures below show that it works, not how fast it is.'
+    fi
+}
+
+# run_one NAME MCA...: mpirun with these parameters, everything to $output/NAME
+run_one() {
+    local name=$1
+    shift
+    say "running $name ..."
+    if [ $emulated = yes ]; then
+        "$top/bench/cluster" run --name "$bed" --realtime --timeout 200 "$@" -- \
+            "$program" "${options[@]}"
+    else
+        timeout 200 mpirun --oversubscribe -n "$hosts" "$@" "$program" "${options[@]}"
+    fi >"$output/$name" 2>&1
+}
+
+field() { # NAME KEY
+    sed -n "s/^transport-result .*\\b$2=\\([^ ]*\\).*/\\1/p" "$output/$1"
+}
+
+failed=0
+row() { # NAME TITLE
+    if [ "$(field "$1" check)" != ok ]; then
+        printf '%-42s failed:\n' "$2"
+        head -n 12 "$output/$1" | cut -c 1-200 | sed 's/^/    /'
+        failed=1
+        return
+    fi
+    printf '%-42s %10s %10s %12s %10s\n' "$2" "$(field "$1" reduce_mean_ms)" \
+        "$(field "$1" reduce_max_ms)" "$(field "$1" after_ms)" "$(field "$1" batch_ms)"
+}
+
+# Stock runs must not even see our component: the path is given to the clv run alone.
+eval "$("$top/clv" env 2>/dev/null)"
+component_path=${OMPI_MCA_mca_base_component_path:-}
+unset OMPI_MCA_mca_base_component_path
+
+come_up
+run_one stock
+run_one pipeline --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_reduce_algorithm 3 \
+    --mca coll_tuned_reduce_algorithm_segmentsize 32768
+run_one clv --mca mca_base_component_path "$component_path" --mca coll clv
+
+grep -h '^transport: ' "$output/stock"
+grep -h 'NOT network-bound' "$output"/{stock,pipeline,clv} | sort -u
+printf '\n%-42s %21s %12s %10s\n' 'medians over batches [ms]' 'time in MPI_Reduce' 'after last' 'batch'
+printf '%-42s %10s %10s %12s\n' '' 'mean rank' 'worst rank' 'arrival'
+row stock 'Open MPI as installed'
+row pipeline 'Open MPI, pipeline of 32 KiB forced'
+row clv '--mca coll clv'
+if [ $emulated = yes ]; then
+    awk -v rate="$rate_mbit" 'match($0, /tally of [0-9.]+/) {
+        printf "%-42s %10s %10s %12.3f\n", "bound (vector / link rate)", "", "",
+            substr($0, RSTART + 9) * 8.388608 / rate * 1000; exit }' "$output/stock"
+fi
+exit $failed
