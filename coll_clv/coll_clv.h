@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The Open MPI component: its one component object, and the module of a communicator.
+ *
+ * What: declarations that the files of this room share. Not: anything for other rooms.
+ * Every file of this room may call Open MPI; no other room may.
+ *
+ * The way of a call is in coll_clv_reduce.c.
+ */
+#ifndef COLL_CLV_H
+#define COLL_CLV_H
+
+#include "coll_clv/coll_clv_compat.h"
+
+#include "coll_clv/coll_clv_execute.h"
+#include "coll_clv/coll_clv_tables.h"
+
+BEGIN_C_DECLS
+
+/* ---- component ---- */
+
+/* Above han (35) and inter (40), which compute; below sync (50) and the accelerator component
+ * (78), which wrap what is under them. */
+#define COLL_CLV_PRIORITY_NAMED 45
+
+/* One field per parameter row. */
+typedef struct coll_clv_params {
+#define COLL_CLV_C_TYPE_INT    int
+#define COLL_CLV_C_TYPE_ENUM   int
+#define COLL_CLV_C_TYPE_FLAGS  int
+#define COLL_CLV_C_TYPE_BOOL   bool
+#define COLL_CLV_C_TYPE_STRING char *
+#define COLL_CLV_PARAM_FIELD(kind, name, values, preset, min, max, unit, level, meaning)           \
+    COLL_CLV_C_TYPE_##kind name;
+    COLL_CLV_PARAM_MAP(COLL_CLV_PARAM_FIELD)
+#undef COLL_CLV_PARAM_FIELD
+} coll_clv_params_t;
+
+/* One field per counter row. Written by the thread that makes the call; a tool that reads while
+ * another thread reduces sees a recent value. */
+typedef struct coll_clv_counters {
+#define COLL_CLV_COUNTER_FIELD(name, meaning) unsigned long long name;
+    COLL_CLV_COUNTER_MAP(COLL_CLV_COUNTER_FIELD)
+#undef COLL_CLV_COUNTER_FIELD
+} coll_clv_counters_t;
+
+typedef struct coll_clv_component {
+    mca_coll_base_component_t super;
+    coll_clv_params_t params;
+    coll_clv_counters_t counters;
+    int priority; /* what comm_query answers; 0 is off */
+    int output;   /* stream of coll_clv_verbose, -1 before open */
+} coll_clv_component_t;
+
+/* The framework looks this name up; nothing else of ours is visible. */
+OMPI_MODULE_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
+
+/* coll_clv_params.c: registers every parameter and counter, checks ranges, and tells the user.
+ * OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
+int coll_clv_params_register(coll_clv_component_t *component);
+/* Whether the user gave the parameter a value. */
+bool coll_clv_params_is_set(const char *name);
+
+/* coll_clv_select.c: how the user asked for us. */
+bool coll_clv_select_is_named(void);
+/* Where the selection is exactly "clv", brings in the components that fill the other slots. */
+int coll_clv_select_companions(void);
+
+/* ---- module ---- */
+
+/* What coll_clv_tell.c said last about calls of one shape. */
+typedef struct coll_clv_told {
+    uint64_t shape; /* hash; 0: free */
+    const char *reason;
+    int algorithm;
+} coll_clv_told_t;
+
+#define COLL_CLV_N_TOLD 32
+
+typedef struct coll_clv_module {
+    mca_coll_base_module_t super;
+    mca_coll_base_module_reduce_fn_t previous_reduce;
+    mca_coll_base_module_t *previous_module; /* we hold a reference */
+    struct coll_clv_group *group;            /* NULL until the first eligible call */
+    int group_state;                         /* of coll_clv_reduce.c; 0: not set up */
+    coll_clv_scratch_t scratch;
+    coll_clv_told_t told[COLL_CLV_N_TOLD];
+} coll_clv_module_t;
+OBJ_CLASS_DECLARATION(coll_clv_module_t);
+
+mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority);
+
+/* MPI_Reduce on a communicator that is ours. */
+int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
+                        struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                        struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+
+/* ---- algorithms without a plan ---- */
+
+typedef struct coll_clv_algorithm_row {
+    const char *name;
+    /* NULL: no function of this form runs it (auto, and the plans). */
+    mca_coll_base_module_reduce_fn_t run;
+    /* NULL when it is right for these arguments, else why not. From rank-equal inputs only. */
+    const char *(*unfit)(size_t count, const struct ompi_op_t *op, int n_ranks);
+} coll_clv_algorithm_row_t;
+
+/* COLL_CLV_N_ALGORITHMS rows, by code. */
+extern const coll_clv_algorithm_row_t coll_clv_algorithms[];
+
+int coll_clv_reduce_previous(const void *sbuf, void *rbuf, coll_clv_count_t count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+
+/* coll_clv_ring.c: commutative operations, any count, root and number of ranks. Two chunks of
+ * count / n_ranks elements of scratch; 2 (n_ranks - 1) messages one after the other. */
+int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
+                         struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                         struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+
+/* ---- telling ---- */
+
+/* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
+ * another reason than the last one (rank 0 tells), and for each call on each rank at 30. reason is a
+ * static string. Free when coll_clv_verbose is below 10. */
+void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, size_t count,
+                   struct ompi_datatype_t *dtype, int root, int algorithm, const char *reason);
+
+END_C_DECLS
+
+#endif

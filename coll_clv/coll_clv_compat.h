@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every difference between the Open MPI versions that we live in, keyed on the version macro of
+ * the coll framework, never on release numbers.
+ *
+ *                    2.0.0 (4.1)        2.4.0 (5.0)        3.0.0 (6.0)
+ *   counts           int                int                size_t
+ *   coll_reduce is   put in by the framework after enable  put in by enable, taken out by disable
+ *   help texts       files              files              compiled into the library
+ */
+#ifndef COLL_CLV_COMPAT_H
+#define COLL_CLV_COMPAT_H
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/coll.h"
+#include "opal/util/output.h"
+#include "opal/util/show_help.h"
+
+#if defined(MCA_COLL_BASE_VERSION_3_0_0)
+#define COLL_CLV_BASE_VERSION        MCA_COLL_BASE_VERSION_3_0_0
+#define COLL_CLV_MODULE_INSTALLS     1
+#define COLL_CLV_HELP_IN_FILES       0
+#define COLL_CLV_COMPONENT_POINTER() MCA_BASE_COMPONENT_INIT(ompi, coll, clv)
+typedef size_t coll_clv_count_t;
+#else
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#define COLL_CLV_BASE_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#else
+#define COLL_CLV_BASE_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#endif
+#define COLL_CLV_MODULE_INSTALLS 0
+#define COLL_CLV_HELP_IN_FILES   1
+#define COLL_CLV_COMPONENT_POINTER()
+typedef int coll_clv_count_t;
+#endif
+
+/* The reduce that a communicator has now, and its module. */
+static inline void coll_clv_compat_get_reduce(struct ompi_communicator_t *comm,
+                                              mca_coll_base_module_reduce_fn_t *reduce_p,
+                                              mca_coll_base_module_t **module_p)
+{
+    *reduce_p = comm->c_coll->coll_reduce;
+    *module_p = comm->c_coll->coll_reduce_module;
+}
+
+/* Sets both, where that is the module's business. */
+static inline void coll_clv_compat_set_reduce(struct ompi_communicator_t *comm,
+                                              mca_coll_base_module_reduce_fn_t reduce,
+                                              mca_coll_base_module_t *module)
+{
+#if COLL_CLV_MODULE_INSTALLS
+    comm->c_coll->coll_reduce = reduce;
+    comm->c_coll->coll_reduce_module = module;
+#else
+    (void) comm;
+    (void) reduce;
+    (void) module;
+#endif
+}
+
+/* Shows a topic of help-coll-clv.txt whose only argument is the sentence that tells what happened.
+ * Where the texts are compiled in and we are not part of that build, the sentence alone. */
+static inline void coll_clv_compat_help(const char *topic, const char *sentence)
+{
+#if COLL_CLV_HELP_IN_FILES || !defined(CLV_HELP_DIR)
+#if defined(CLV_HELP_DIR)
+    (void) opal_show_help_add_dir(CLV_HELP_DIR);
+#endif
+    opal_show_help("help-coll-clv.txt", topic, true, sentence);
+#else
+    opal_output(0, "coll:clv: %s: %s", topic, sentence);
+#endif
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The component object and its life: register, open, init_query, close.
+ *
+ * Not: parameters (coll_clv_params.c), what a communicator gets (coll_clv_module.c).
+ * Threads: all of this runs in the thread of MPI_Init and MPI_Finalize. May be opened again.
+ */
+#include "coll_clv/coll_clv.h"
+
+#include <stdio.h>
+
+#include "util/util_log.h"
+
+static int clv_register(void);
+static int clv_open(void);
+static int clv_close(void);
+static int clv_init_query(bool enable_progress_threads, bool enable_mpi_threads);
+
+coll_clv_component_t mca_coll_clv_component = {
+    .super =
+        {
+            .collm_version =
+                {
+                    COLL_CLV_BASE_VERSION,
+                    .mca_component_name = "clv",
+                    MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                                          OMPI_RELEASE_VERSION),
+                    .mca_register_component_params = clv_register,
+                    .mca_open_component = clv_open,
+                    .mca_close_component = clv_close,
+                },
+            .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+            .collm_init_query = clv_init_query,
+            .collm_comm_query = mca_coll_clv_comm_query,
+        },
+    .output = -1,
+};
+COLL_CLV_COMPONENT_POINTER()
+
+/* Releases of one series have changed the module structure without a new framework version, so
+ * only the library we were compiled for will do. */
+static bool clv_library_matches(void)
+{
+    char running[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char sentence[256];
+    int length = 0, major = -1, minor = -1, release = -1;
+
+    (void) MPI_Get_library_version(running, &length);
+    if (3 != sscanf(running, "Open MPI v%d.%d.%d", &major, &minor, &release)) {
+        return true; /* a vendor's own words: the framework's version check has to do */
+    }
+    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor
+        && OMPI_RELEASE_VERSION == release) {
+        return true;
+    }
+    (void) snprintf(sentence, sizeof sentence, "built for %d.%d.%d, loaded by %d.%d.%d",
+                    OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
+                    release);
+    coll_clv_compat_help("wrong-library", sentence);
+    return false;
+}
+
+/* First our own health, then the companions: after them there is no way back for a job whose
+ * only component would be missing. */
+static int clv_register(void)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+
+    if (!clv_library_matches()
+        || OMPI_SUCCESS != coll_clv_params_register(component)) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    component->priority = component->params.priority;
+    if (coll_clv_select_is_named() && !coll_clv_params_is_set("priority")) {
+        component->priority = COLL_CLV_PRIORITY_NAMED;
+    }
+    return coll_clv_select_companions();
+}
+
+static void log_to_stream(void *context, clv_log_level_t level, const char *line)
+{
+    (void) level;
+    opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
+}
+
+static int clv_open(void)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    const int verbose = component->params.verbose;
+
+    component->output = opal_output_open(NULL);
+    opal_output_set_verbosity(component->output, verbose);
+    clv_log_set_sink(log_to_stream, component,
+                     (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
+    return OMPI_SUCCESS;
+}
+
+static int clv_close(void)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+
+    clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
+    if (component->output >= 0) {
+        opal_output_close(component->output);
+        component->output = -1;
+    }
+    return OMPI_SUCCESS;
+}
+
+/* Thread levels make no difference: a communicator has one collective at a time. */
+static int clv_init_query(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Registers the tables of coll_clv_tables.h with Open MPI and checks what the user set.
+ *
+ * A value that is no number or no known word is refused by Open MPI itself, in its own words; a
+ * number out of range is refused here. Either way the component is not used: a job that ran on
+ * with a setting silently replaced would be measured for what it is not.
+ */
+#include "coll_clv/coll_clv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+
+/* Everything of a row that is not its storage. */
+typedef struct param_row {
+    const char *name;
+    long long min;
+    long long max;
+    const char *unit;
+    mca_base_var_info_lvl_t level;
+    const char *meaning;
+} param_row_t;
+
+static const mca_base_var_enum_value_t values_of_ALGORITHM[] = {
+#define ALGORITHM_VALUE(code, spelling, meaning) {COLL_CLV_ALGORITHM_##code, spelling},
+    COLL_CLV_ALGORITHM_MAP(ALGORITHM_VALUE){0, NULL}};
+
+static const mca_base_var_enum_value_t values_of_REPRODUCIBLE[] = {
+#define REPRODUCIBLE_VALUE(code, spelling, meaning) {COLL_CLV_REPRODUCIBLE_##code, spelling},
+    COLL_CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
+
+/* "none" is what the absence of flags is called; the flag enumerator has no word for it. */
+static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
+#define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
+    COLL_CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
+
+static int register_var(const param_row_t *row, mca_base_var_type_t type,
+                        mca_base_var_enum_t *values, void *storage)
+{
+    return mca_base_component_var_register(&mca_coll_clv_component.super.collm_version, row->name,
+                                           row->meaning, type, values, 0, 0, row->level,
+                                           MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+static int refuse(const param_row_t *row, const char *value)
+{
+    char sentence[256];
+    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is %s; it must be %lld to %lld%s%s",
+                    row->name, value, row->min, row->max, '\0' == row->unit[0] ? "" : " ",
+                    row->unit);
+    coll_clv_compat_help("bad-parameter", sentence);
+    return OMPI_ERR_BAD_PARAM;
+}
+
+static int register_INT(const param_row_t *row, mca_base_var_enum_t *values, int *storage,
+                        int preset)
+{
+    char value[32];
+
+    *storage = preset;
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)) {
+        return refuse(row, "not such a number");
+    }
+    if (*storage < row->min || *storage > row->max) {
+        (void) snprintf(value, sizeof value, "%d", *storage);
+        return refuse(row, value);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int register_BOOL(const param_row_t *row, mca_base_var_enum_t *values, bool *storage,
+                         int preset)
+{
+    *storage = 0 != preset;
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_BOOL, values, storage)) {
+        return refuse(row, "neither true nor false");
+    }
+    return OMPI_SUCCESS;
+}
+
+/* Open MPI copies the preset and frees the string when the framework closes. */
+static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, char **storage,
+                           const char *preset)
+{
+    *storage = (char *) preset;
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_STRING, values, storage)) {
+        return refuse(row, "not a text");
+    }
+    if (NULL != *storage && strlen(*storage) > (size_t) row->max) {
+        return refuse(row, "too long");
+    }
+    return OMPI_SUCCESS;
+}
+
+static int refuse_word(const param_row_t *row)
+{
+    char sentence[256];
+    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is not one of the words it can be",
+                    row->name);
+    coll_clv_compat_help("bad-parameter", sentence);
+    return OMPI_ERR_BAD_PARAM;
+}
+
+static int register_words(const param_row_t *row, mca_base_var_enum_t *values, int *storage,
+                          int preset)
+{
+    int status;
+
+    if (NULL == values) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    *storage = preset;
+    status = register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage);
+    OBJ_RELEASE(values); /* the variable holds its own reference */
+    return 0 > status ? refuse_word(row) : OMPI_SUCCESS;
+}
+
+static mca_base_var_enum_t *make_enum(const char *name, const mca_base_var_enum_value_t *values)
+{
+    mca_base_var_enum_t *made = NULL;
+    return OPAL_SUCCESS == mca_base_var_enum_create(name, values, &made) ? made : NULL;
+}
+
+static mca_base_var_enum_t *make_flags(const char *name,
+                                       const mca_base_var_enum_value_flag_t *values)
+{
+    mca_base_var_enum_flag_t *made = NULL;
+    return OPAL_SUCCESS == mca_base_var_enum_create_flag(name, values, &made) ? &made->super : NULL;
+}
+
+/* What each kind hands to its function. */
+#define REGISTER_INT(name, values, preset)    register_INT(&row, NULL, &params->name, preset)
+#define REGISTER_BOOL(name, values, preset)   register_BOOL(&row, NULL, &params->name, preset)
+#define REGISTER_STRING(name, values, preset) register_STRING(&row, NULL, &params->name, preset)
+#define REGISTER_ENUM(name, values, preset)                                                        \
+    register_words(&row, make_enum("coll_clv_" #name, values_of_##values), &params->name, preset)
+#define REGISTER_FLAGS(name, values, preset)                                                       \
+    register_words(&row, make_flags("coll_clv_" #name, values_of_##values), &params->name, preset)
+
+static int register_params(coll_clv_params_t *params)
+{
+    int bad = 0;
+#define REGISTER_ROW(kind, name, values, preset, min, max, unit, level, meaning)                   \
+    {                                                                                              \
+        const param_row_t row = {#name, min, max, unit, OPAL_INFO_LVL_##level, meaning};           \
+        bad += OMPI_SUCCESS != REGISTER_##kind(name, values, preset);                              \
+    }
+    COLL_CLV_PARAM_MAP(REGISTER_ROW)
+#undef REGISTER_ROW
+    return 0 == bad ? OMPI_SUCCESS : OMPI_ERR_BAD_PARAM;
+}
+
+static void register_counter(const char *name, const char *meaning, unsigned long long *counter)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
+        MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+        NULL, NULL, NULL, counter);
+}
+
+int coll_clv_params_register(coll_clv_component_t *component)
+{
+#define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
+    COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
+#undef REGISTER_COUNTER
+    return register_params(&component->params);
+}
+
+bool coll_clv_params_is_set(const char *name)
+{
+    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
+    const int index = mca_base_var_find("ompi", "coll", "clv", name);
+
+    return index >= 0
+           && OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL)
+           && MCA_BASE_VAR_SOURCE_DEFAULT != source;
+}

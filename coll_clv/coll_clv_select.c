@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Makes the literal `--mca coll clv` work.
+ *
+ * Open MPI takes it as "this component and no other" and then finds nobody for the other
+ * operations. What the user means is: clv for what clv does, the usual ones for the rest. So while
+ * the framework registers us, its only component, we find and register all others beside us and
+ * clear the selection, which later steps would filter by.
+ */
+#include "coll_clv/coll_clv.h"
+
+#include <string.h>
+
+#include "opal/mca/base/base.h"
+#include "opal/mca/base/mca_base_framework.h"
+
+static const char *selection(void)
+{
+    const char *text = ompi_coll_base_framework.framework_selection;
+    return NULL == text ? "" : text;
+}
+
+/* An item of an including list; an excluding one ("^clv") never gets as far as here. */
+bool coll_clv_select_is_named(void)
+{
+    const char *item = selection();
+
+    while ('\0' != *item) {
+        const size_t length = strcspn(item, ",");
+        if (3 == length && 0 == strncmp(item, "clv", 3)) {
+            return true;
+        }
+        item += length + (',' == item[length]);
+    }
+    return false;
+}
+
+/* Through the variable, so that the text is freed by its owner. */
+static int clear_selection(void)
+{
+    const int index = mca_base_var_find("ompi", "coll", NULL, NULL);
+
+    if (0 > index) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    return mca_base_var_set_value(index, "", 0, MCA_BASE_VAR_SOURCE_OVERRIDE, NULL);
+}
+
+/* A second view of the framework that selects everybody but us: what it finds and registers is
+ * then appended to the real list, behind the item that is being registered now. */
+static int register_companions(mca_base_framework_t *framework)
+{
+    mca_base_framework_t view = *framework;
+    int status;
+
+    view.framework_selection = (char *) "^clv";
+    OBJ_CONSTRUCT(&view.framework_components, opal_list_t);
+    status = mca_base_framework_components_register(&view, MCA_BASE_REGISTER_DEFAULT);
+    if (OPAL_SUCCESS == status) {
+        opal_list_join(&framework->framework_components,
+                       opal_list_get_end(&framework->framework_components),
+                       &view.framework_components);
+    }
+    OBJ_DESTRUCT(&view.framework_components);
+    return status;
+}
+
+int coll_clv_select_companions(void)
+{
+    mca_base_framework_t *framework = &ompi_coll_base_framework;
+
+    /* With others in the list, it is ompi_info that asks for all. */
+    if (0 != strcmp(selection(), "clv")
+        || 1 != opal_list_get_size(&framework->framework_components)) {
+        return OMPI_SUCCESS;
+    }
+    if (OMPI_SUCCESS != clear_selection()) {
+        coll_clv_compat_help("no-other-components", "the selection could not be cleared");
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    if (OPAL_SUCCESS != register_companions(framework)) {
+        coll_clv_compat_help("no-other-components", "they could not be found or registered");
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    return OMPI_SUCCESS;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What users can set and see, as tables: parameters, algorithms, counters. One row per item; the
+ * struct fields, the registration, the range check, docs/params.md and a test come out of the row.
+ *
+ * Not: code. PURE, so that the program that prints docs/params.md needs no Open MPI.
+ * Units are in the names. Levels are those of MPI_T: 1 to 3 for users, 4 to 6 for tuning, 7 to 9
+ * for developers.
+ */
+#ifndef COLL_CLV_TABLES_H
+#define COLL_CLV_TABLES_H
+
+/* Values of coll_clv_reduce_algorithm. Order is the code; codes are what enumerators store. */
+/*     code           spelling        meaning */
+#define COLL_CLV_ALGORITHM_MAP(XX)                                                                 \
+    XX(AUTO,         "auto",         "choose by prediction and cost")                              \
+    XX(PREVIOUS,     "previous",     "the reduce that was installed before this component")        \
+    XX(CLAIRVOYANT,  "clairvoyant",  "the clairvoyant plan for the predicted arrivals")            \
+    XX(LATEST_FIRST, "latest_first", "the latest-arrival-first plan")                              \
+    XX(CHAIN,        "chain",        "a pipelined chain, latest arrival nearest the root")         \
+    XX(BINOMIAL,     "binomial",     "Open MPI's binomial tree")                                   \
+    XX(RABENSEIFNER, "rabenseifner", "Open MPI's reduce-scatter and gather by halving")            \
+    XX(RING,         "ring",         "reduce-scatter on a ring, then gather to the root")
+
+/* Values of coll_clv_reproducible. */
+#define COLL_CLV_REPRODUCIBLE_MAP(XX)                                                              \
+    XX(OFF,    "off",    "the order of combination may differ from call to call")                  \
+    XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
+    XX(ALWAYS, "always", "one fixed order for every reduction")
+
+/* Values of coll_clv_print; several may be given, separated by commas. */
+#define COLL_CLV_PRINT_MAP(XX)                                                                     \
+    XX(NONE,  "none",  0, "nothing")                                                               \
+    XX(BOARD, "board", 1, "the predicted arrivals of each new board")                              \
+    XX(PLAN,  "plan",  2, "each new plan")
+
+/* kind: INT a whole number; BOOL; ENUM one word of COLL_CLV_<values>_MAP; FLAGS words of it;
+ * STRING (min and max are lengths). */
+/*     kind    name              values        default  min  max         unit   level meaning */
+#define COLL_CLV_PARAM_MAP(XX)                                                                     \
+    XX(INT,    priority,         NONE,         0,       0,   100,        "",        1,             \
+       "Priority of the component. 0 leaves it off, except that naming it (--mca coll clv) then "  \
+       "counts as 45: above the components of Open MPI that compute, below those that wrap others") \
+    XX(ENUM,   reduce_algorithm, ALGORITHM,    0,       0,   7,          "",        3,             \
+       "Algorithm of MPI_Reduce; any value but auto forces it wherever it is correct")             \
+    XX(INT,    min_bytes,        NONE,         32768,   1,   2147483647, "bytes",   4,             \
+       "Smallest vector that is predicted and planned; smaller ones take the previous reduce")     \
+    XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,             \
+       "Smallest communicator that is predicted and planned")                                      \
+    XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,             \
+       "Size of a segment of a plan; 0: chosen for each vector")                                   \
+    XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,             \
+       "Time that one segment takes from one rank to the next; 0: measured")                       \
+    XX(INT,    sma_window,       NONE,         8,       1,   256,        "calls",   5,             \
+       "Number of earlier calls that the moving average of arrival times looks at")                \
+    XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,             \
+       "Exchange arrival times in the background; without it nothing is predicted")                \
+    XX(STRING, interface,        NONE,         "",      0,   255,        "",        5,             \
+       "Network interface of the background exchange (name, address or address/bits); "            \
+       "empty: chosen")                                                                            \
+    XX(ENUM,   reproducible,     REPRODUCIBLE, 0,       0,   2,          "",        3,             \
+       "Which reductions must combine in the same order in every call and every run")              \
+    XX(INT,    verbose,          NONE,         0,       0,   100,        "",        2,             \
+       "What to tell: 0 errors, 10 the algorithm and the reason when they change, 30 every call")  \
+    XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,             \
+       "What to print in full")
+
+/* MPI_T performance variables coll_clv_<name>: counted in this process since MPI_Init. */
+/*     name                meaning */
+#define COLL_CLV_COUNTER_MAP(XX)                                                                   \
+    XX(calls,             "calls of MPI_Reduce that reached the component")                        \
+    XX(ran_previous,      "calls that took the previous reduce")                                   \
+    XX(ran_clairvoyant,   "calls that ran a clairvoyant plan")                                     \
+    XX(ran_latest_first,  "calls that ran a latest-arrival-first plan")                            \
+    XX(ran_chain,         "calls that ran a sorted chain")                                         \
+    XX(ran_binomial,      "calls that ran the binomial tree")                                      \
+    XX(ran_rabenseifner,  "calls that ran Rabenseifner's algorithm")                               \
+    XX(ran_ring,          "calls that ran the ring")                                               \
+    XX(not_commutative,   "calls left alone because the operation does not commute")               \
+    XX(too_small,         "calls left alone because of min_bytes or min_ranks")                    \
+    XX(no_prediction,     "calls left alone because there was no usable prediction")
+
+typedef enum coll_clv_algorithm {
+#define COLL_CLV_ALGORITHM_ENUM(code, spelling, meaning) COLL_CLV_ALGORITHM_##code,
+    COLL_CLV_ALGORITHM_MAP(COLL_CLV_ALGORITHM_ENUM)
+#undef COLL_CLV_ALGORITHM_ENUM
+    COLL_CLV_N_ALGORITHMS
+} coll_clv_algorithm_t;
+
+typedef enum coll_clv_reproducible {
+#define COLL_CLV_REPRODUCIBLE_ENUM(code, spelling, meaning) COLL_CLV_REPRODUCIBLE_##code,
+    COLL_CLV_REPRODUCIBLE_MAP(COLL_CLV_REPRODUCIBLE_ENUM)
+#undef COLL_CLV_REPRODUCIBLE_ENUM
+} coll_clv_reproducible_t;
+
+typedef enum coll_clv_print {
+#define COLL_CLV_PRINT_ENUM(code, spelling, bit, meaning) COLL_CLV_PRINT_##code = bit,
+    COLL_CLV_PRINT_MAP(COLL_CLV_PRINT_ENUM)
+#undef COLL_CLV_PRINT_ENUM
+} coll_clv_print_t;
+
+#endif
