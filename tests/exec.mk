@@ -19,3 +19,6 @@ tests_mpi_execute_cases_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_execute_cases_LDADD = $(clv_core_libs)
 # Open MPI's internal libraries have other names in each version; libmpi knows them.
 tests_mpi_execute_cases_LDFLAGS = $(AM_LDFLAGS) -Wl,--copy-dt-needed-entries
+
+script_tests += tests/mpi/test_execute.sh
+EXTRA_DIST += tests/mpi/reduce_common.sh

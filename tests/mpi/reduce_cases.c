@@ -440,8 +440,8 @@ static int long_run(void)
                           MPI_COMM_WORLD);
         go_on = MPI_Wtime() < end;
         MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (0 == i && 0 == world_rank) {
-            printf("# running\n");
+        if (0 == i) {
+            printf("# rank %d is pid %d\n", world_rank, (int) getpid());
             fflush(stdout);
         }
     }

@@ -1,0 +1,28 @@
+#!/bin/bash
+# The executor called directly, without the component: plans of every generator, every legal
+# reduce, over shared memory, TCP, UCX and cm. TAP.
+. "$CLV_TOP/tests/mpi/reduce_common.sh"
+cases=$CLV_BUILD/tests/mpi/execute_cases
+if [ ! -x "$cases" ]; then
+    echo '1..0 # SKIP built without the headers of Open MPI'
+    exit 0
+fi
+ranks=${CLV_TEST_RANKS:-1 2 3 5 8}
+pmls='tcp ucx cm'
+
+# shellcheck disable=SC2086
+echo 1..$(($(set -- $ranks $pmls; echo $#) + 1))
+for p in $ranks; do
+    launch "$p" $(pml_options ob1) "$cases" -i 10 && has "$all_right"
+    report $? "$p ranks, ob1 in shared memory"
+done
+for pml in $pmls; do
+    if ! pml_works $pml; then
+        skip "4 ranks, $pml" "this Open MPI cannot start with it here"
+        continue
+    fi
+    launch 4 $(pml_options $pml) "$cases" -i 5 && has "$all_right"
+    report $? "4 ranks, $pml"
+done
+launch 4 "$cases" -c flood_of_a_late_root && has "$all_right"
+report $? "200 reduces of 1 MiB with the root 2 s late: its memory is bounded"

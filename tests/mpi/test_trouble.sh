@@ -1,0 +1,82 @@
+#!/bin/bash
+# What goes wrong around a reduce: a rank that stops for five seconds, one that is killed, a root
+# that is late while the others flood it, processes that are spawned and merged. No orphan, no
+# leftover in /dev/shm. TAP.
+. "$CLV_TOP/tests/mpi/reduce_common.sh"
+cases=$CLV_BUILD/tests/mpi/reduce_cases
+clv="--mca coll clv --mca coll_clv_min_bytes 0 --mca coll_clv_min_ranks 2"
+forced="$clv --mca coll_clv_reduce_algorithm clairvoyant"
+
+# launch_behind RANKS ARGUMENTS...: the same in the background; sets $runner.
+launch_behind() {
+    : >"$output"
+    launch "$@" &
+    runner=$!
+}
+
+# rank_pid RANK: waits until the rank has told its process id.
+rank_pid() {
+    local pid=
+    for _ in $(seq 100); do
+        pid=$(sed -n "s/^.*# rank $1 is pid \([0-9]*\)$/\1/p" "$output")
+        [ -z "$pid" ] || break
+        sleep 0.1
+    done
+    echo "$pid"
+}
+
+pids() {
+    sed -n 's/^.*# rank [0-9]* is pid \([0-9]*\)$/\1/p' "$output"
+}
+
+# Nobody of the run is left after a moment.
+nobody_left() {
+    local pid
+    sleep 1
+    for pid in $(pids); do
+        if kill -0 "$pid" 2>/dev/null; then
+            echo "process $pid is left" >>"$output"
+            return 1
+        fi
+    done
+}
+
+shm_files() {
+    find /dev/shm -mindepth 1 2>/dev/null | grep -c -e clv -e vader_segment -e openmpi
+}
+
+echo 1..7
+before=$(shm_files)
+
+launch_behind 4 $forced "$cases" -c long_run -i 30
+pid=$(rank_pid 2)
+sleep 0.5
+kill -STOP "$pid" && sleep 5 && kill -CONT "$pid"
+wait $runner && has "$all_right"
+report $? "a rank stopped for five seconds: every result is right"
+
+launch_behind 4 $forced "$cases" -c long_run -i 300
+pid=$(rank_pid 2)
+sleep 0.5
+kill -KILL "$pid"
+! wait $runner && has 'signal 9' && nobody_left
+report $? "a rank killed in the middle: the job ends, says so, and leaves nobody"
+
+launch_behind 4 $forced "$cases" -c long_run -i 300
+pid=$(rank_pid 0)
+sleep 0.5
+kill -KILL "$pid"
+! wait $runner && nobody_left
+report $? "rank 0 killed in the middle: the same"
+
+[ "$(shm_files)" -le "$before" ]
+report $? "nothing is left in /dev/shm"
+
+launch 4 $forced "$cases" -c flood_of_a_late_root && has "$all_right"
+report $? "200 reduces of 1 MiB with the root 2 s late: its memory is bounded"
+
+launch 4 $clv "$cases" -c flood_of_a_late_root && has "$all_right"
+report $? "the same when the component chooses"
+
+launch 2 $clv "$cases" -c spawned_and_merged && has "$all_right"
+report $? "spawned processes reduce in the merged communicator"
