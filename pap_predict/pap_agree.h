@@ -10,8 +10,8 @@
  * What it is not: sockets, threads, clocks. The caller serialises the calls of one machine. Any
  * monotonic local clock will do for now_ns. Callbacks must not call back into the machine.
  *
- * Memory: all of it at create, (4 * 44 + 4) bytes per rank and lane plus two messages; nothing
- * later. Cost: O(records) per message.
+ * Memory: all of it at create, 4 * (48 + 1) bytes per rank and lane (pages of unused lanes stay
+ * untouched) plus 92 bytes per rank; nothing later. Cost: O(records) per message.
  */
 #ifndef CLV_PAP_AGREE_H
 #define CLV_PAP_AGREE_H
@@ -25,12 +25,13 @@
 
 /* Why there are no more predictions. */
 #define CLV_PAP_LOST_REASON_MAP(XX)                                                                \
-    XX(LINK,      1, "a connection was lost and did not come back")                                \
-    XX(LEFT,      2, "a node freed the group while others still gave records")                     \
+    XX(LINK, 1, "a connection was lost and did not come back")                                     \
+    XX(LEFT, 2, "a node freed the group while others still gave records")                          \
     XX(REQUESTED, 3, "a node asked for it")                                                        \
-    XX(DISAGREE,  4, "ranks reported different boards or choices for one call")                    \
-    XX(ABANDONED, 5, "cut off just after giving a record; this node can not know what the others " \
-                     "decided")
+    XX(DISAGREE, 4, "ranks reported different boards or choices for one call")                     \
+    XX(ABANDONED, 5,                                                                               \
+       "cut off just after giving a record; this node can not know what the others "               \
+       "decided")
 
 typedef enum clv_pap_lost_reason {
 #define CLV_PAP_LOST_ENUM(name, value, text) CLV_PAP_LOST_##name = value,
@@ -46,7 +47,7 @@ typedef struct clv_pap_agree_options {
     const clv_pap_layout_t *layout; /* must outlive the machine */
     int32_t node;                   /* this one */
     int64_t lost_ns;                /* a link down this long while a vector is due is lost */
-    int64_t retry_ns;               /* a record unanswered this long is sent again; doubles */
+    int64_t retry_ns;               /* unanswered this long: ask again, then doubling; see stale */
     int64_t abandon_ns;             /* cut off in the window this long: go on without, loudly */
 } clv_pap_agree_options_t;
 
@@ -59,6 +60,9 @@ typedef struct clv_pap_agree_ops {
     void (*publish)(void *context, const clv_pap_vector_t *vector);
     /* At most once: lane l has n_versions[l] vectors and will never have another. */
     void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
+    /* The link looks up but nobody answers (half-open): close it and connect again. The machine
+     * has counted it as lost already. May be NULL. */
+    void (*stale)(void *context, int32_t node);
 } clv_pap_agree_ops_t;
 
 /* All links are down at first. CLV_INVALID, CLV_NO_MEMORY. */
@@ -90,9 +94,9 @@ int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
 /* Asks node 0 to end predictions for the whole group. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 
-/* All ranks of this node have freed the group: tells the neighbours. The caller may close once
- * clv_pap_agree_may_close says so, or when it no longer wants to wait: until then this node still
- * passes on what others need. */
+/* All ranks of this node have freed the group. The subtree says so upward once every node of it
+ * has; until then this node still passes on what the nodes below it need. The caller may close
+ * once may_close says so, or when it no longer wants to wait. */
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
 int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 

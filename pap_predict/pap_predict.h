@@ -52,7 +52,8 @@ typedef struct clv_pap_stream_key {
 typedef struct clv_pap_board {
     int32_t n_ranks;
     int32_t n_vectors;           /* valid vectors behind the prediction, 0 .. sma_window */
-    int64_t version;             /* counts the stream's vectors; equal boards have equal versions */
+    int64_t version;             /* counts the lane's vectors; equal boards have equal versions */
+    uint32_t generation;         /* of the stream in its lane */
     int64_t sigma_ns;            /* rms of (actual - predicted), relative to each call's mean */
     int64_t worst_error_ns;      /* largest |actual - predicted| in the newest vector */
     int64_t clock_error_ns;      /* largest clock error bound in the newest vector */

@@ -13,7 +13,8 @@
 
 #include <stdint.h>
 
-#define CLV_PAP_MAX_SPREAD_NS (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there */
+#define CLV_PAP_MAX_SPREAD_NS (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there   \
+                                                  */
 
 /* What is remembered of a call. The first is always kept, the rest only for predictors with
  * all_columns. INT64_MIN: unknown. */
@@ -30,7 +31,7 @@ typedef struct clv_pap_history clv_pap_history_t; /* pap_board.h */
 int32_t clv_pap_history_n_rows(const clv_pap_history_t *history);
 int32_t clv_pap_history_n_ranks(const clv_pap_history_t *history);
 const int64_t *clv_pap_history_row(const clv_pap_history_t *history, clv_pap_column_t column,
-                                   int32_t age); /* age 0: the newest */
+                                   int32_t age);                             /* age 0: the newest */
 int64_t clv_pap_history_call(const clv_pap_history_t *history, int32_t age); /* its call number */
 int64_t clv_pap_history_next_call(const clv_pap_history_t *history); /* the one to predict */
 
@@ -43,17 +44,17 @@ typedef struct clv_pap_predictor_ops {
 
 /*      stem       all columns, meaning */
 #define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
-    XX(sma,      0, "simple moving average of the window")                                         \
-    XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
-    XX(median,   0, "median of the window, rank by rank")                                          \
+    XX(sma, 0, "simple moving average of the window")                                              \
+    XX(ewma, 0, "exponentially weighted average, newest weighs most")                              \
+    XX(median, 0, "median of the window, rank by rank")                                            \
     XX(periodic, 0, "average of the calls at the same phase, when the pattern has a period")       \
-    XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")
+    XX(compute, 1, "exit of the last call plus the average computing time, rank by rank")
 
 typedef enum clv_pap_predictor {
 #define CLV_PAP_PREDICTOR_ENUM(stem, all_columns, meaning) clv_pap_predictor_##stem,
     CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_ENUM)
 #undef CLV_PAP_PREDICTOR_ENUM
-    CLV_PAP_N_PREDICTORS
+        CLV_PAP_N_PREDICTORS
 } clv_pap_predictor_t;
 
 #define CLV_PAP_PREDICTOR_DECLARE(stem, all_columns, meaning)                                      \

@@ -21,7 +21,7 @@ typedef struct clv_pap_given {
     int32_t lane;
     uint32_t generation;
     int64_t sequence;
-    int64_t arrival_ns;          /* local, as are the next two */
+    int64_t arrival_ns; /* local, as are the next two */
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
     int32_t previous_choice;
@@ -32,17 +32,17 @@ typedef struct clv_pap_given {
 typedef struct clv_pap_stream {
     clv_pap_stream_key_t key;
     int32_t in_use;
-    int32_t fresh;         /* no board of this stream's own yet */
-    uint32_t generation;   /* counts the streams that had this lane before */
-    int32_t given;         /* the record of `sequence` was given by a hint already */
-    int64_t last_use;      /* call number on the communicator */
-    int64_t calls;         /* number of the next call */
-    int64_t next_sample;   /* call number; INT64_MAX: never again */
-    int64_t sequence;      /* the next record's */
-    int64_t version;       /* the board of calls before the next sample; 0 none */
+    int32_t fresh;       /* no board of this stream's own yet */
+    uint32_t generation; /* counts the streams that had this lane before */
+    int32_t given;       /* the record of `sequence` was given by a hint already */
+    int64_t last_use;    /* call number on the communicator */
+    int64_t calls;       /* number of the next call */
+    int64_t next_sample; /* call number; INT64_MAX: never again */
+    int64_t sequence;    /* the next record's */
+    int64_t version;     /* the board of calls before the next sample; 0 none */
     int32_t has_previous;
     int32_t previous_choice;
-    uint32_t board_hash;   /* of the board in use */
+    uint32_t board_hash; /* of the board in use */
     uint32_t previous_hash;
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;

@@ -23,7 +23,7 @@
 
 #define CLV_PAP_MAX_CHILDREN 20 /* of one node: log2 CLV_PAP_MAX_RANKS */
 
-int32_t clv_pap_tree_parent(int32_t node);                       /* -1 for node 0 */
+int32_t clv_pap_tree_parent(int32_t node); /* -1 for node 0 */
 int32_t clv_pap_tree_n_children(int32_t n_nodes, int32_t node);
 int32_t clv_pap_tree_child(int32_t node, int32_t index);         /* index < n_children */
 int32_t clv_pap_tree_subtree_end(int32_t n_nodes, int32_t node); /* one past its last node */

@@ -25,12 +25,12 @@
 
 /*      name     value  direction and meaning */
 #define CLV_PAP_WIRE_KIND_MAP(XX)                                                                  \
-    XX(HELLO,   1, "child to parent: how many vectors of each lane I have")                        \
-    XX(UP,      2, "child to parent: the records of my whole subtree")                             \
-    XX(DOWN,    3, "parent to child: a complete vector, decided by node 0")                        \
-    XX(LOST,    4, "parent to child: no more vectors, and how many of each lane there were")       \
+    XX(HELLO, 1, "either way: how many vectors of each lane I have; the child asks")               \
+    XX(UP, 2, "child to parent: the records of my whole subtree")                                  \
+    XX(DOWN, 3, "parent to child: a complete vector, decided by node 0")                           \
+    XX(LOST, 4, "parent to child: no more vectors, and how many of each lane there were")          \
     XX(GIVE_UP, 5, "child to parent: ask node 0 to decide LOST")                                   \
-    XX(BYE,     6, "either way: my ranks have freed the group; not a loss")
+    XX(BYE, 6, "child to parent: my whole subtree has freed the group; not a loss")
 
 typedef enum clv_pap_wire_kind {
 #define CLV_PAP_WIRE_ENUM(name, value, meaning) CLV_PAP_WIRE_##name = value,

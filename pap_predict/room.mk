@@ -1,7 +1,10 @@
 clv_pap_headers = pap_predict/pap_predict.h pap_predict/pap_vector.h pap_predict/pap_tree.h \
 	pap_predict/pap_wire.h pap_predict/pap_agree.h pap_predict/pap_predictors.h \
 	pap_predict/pap_board.h pap_predict/pap_stream.h
-clv_pap_sources =
+clv_pap_sources = pap_predict/pap_vector.c pap_predict/pap_tree.c pap_predict/pap_wire.c \
+	pap_predict/pap_agree.c pap_predict/pap_stream.c pap_predict/pap_board.c \
+	pap_predict/pap_predictors.c pap_predict/pap_sma.c pap_predict/pap_ewma.c \
+	pap_predict/pap_median.c pap_predict/pap_periodic.c pap_predict/pap_compute.c
 clv_pap_headers += pap_predict/pap_bytes.h pap_predict/pap_mac.h pap_predict/pap_interface.h \
 	pap_predict/pap_card.h pap_predict/pap_table.h pap_predict/pap_channel.h
 clv_pap_sources += pap_predict/pap_mac.c pap_predict/pap_interface.c pap_predict/pap_card.c \

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Records and vectors; see pap_vector.h.
+ */
+#include "pap_predict/pap_vector.h"
+
+#include <stddef.h>
+
+static int in_time_range(int64_t time_ns)
+{
+    return time_ns >= -CLV_PAP_MAX_TIME_NS && time_ns <= CLV_PAP_MAX_TIME_NS;
+}
+
+const char *clv_pap_record_problem(const clv_pap_record_t *record)
+{
+    if (!in_time_range(record->arrival_ns)) {
+        return "arrival out of range";
+    }
+    if (!in_time_range(record->previous_arrival_ns) || !in_time_range(record->previous_exit_ns)) {
+        return "previous call out of range";
+    }
+    if ((record->flags & ~CLV_PAP_RECORD_FLAGS) != 0) {
+        return "unknown flag";
+    }
+    return NULL;
+}
+
+int64_t clv_pap_vector_last_arrival(const clv_pap_vector_t *vector)
+{
+    int64_t last_ns = vector->records[0].arrival_ns;
+    for (int32_t rank = 1; rank < vector->n_ranks; rank++) {
+        if (vector->records[rank].arrival_ns > last_ns) {
+            last_ns = vector->records[rank].arrival_ns;
+        }
+    }
+    return last_ns;
+}
+
+uint32_t clv_pap_latency_update(uint32_t old_ns, int64_t newest_ns)
+{
+    int64_t faded_ns = (int64_t) old_ns - old_ns / 8;
+    int64_t larger_ns = newest_ns > faded_ns ? newest_ns : faded_ns;
+    return larger_ns > (int64_t) UINT32_MAX ? UINT32_MAX : (uint32_t) larger_ns;
+}
