@@ -97,6 +97,7 @@ static int round_of(const clv_bench_setup_t *setup, int a, clv_bench_call_t *cal
     call->comm = setup->comms[a];
     for (int attempt = 0; attempt < MAX_TRIES && status == MPI_SUCCESS; attempt++) {
         clv_bench_fill(setup->collective, call);
+        MPI_Barrier(setup->sync->comm); /* filling must not eat the time between notice and start */
         status = timed_call(setup, a, call, record);
         record->is_valid = setup->algorithms[a].is_bound || setup->collective->is_valid(call);
         flags[0] = !record->is_on_time;

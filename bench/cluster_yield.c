@@ -24,6 +24,10 @@
 /* Each thread runs its own event loop, so the descriptor it last waited on is the right one. */
 static _Thread_local int own_epoll = -1;
 
+/* The progress engine yields even after a turn in which sockets were served, and the caller looks at
+ * its request only afterwards: sleeping then would add MAX_SLEEP_MS to every message. */
+static _Thread_local int just_served;
+
 typedef int (*epoll_wait_t)(int, struct epoll_event *, int, int);
 
 static epoll_wait_t next_epoll_wait;
@@ -41,7 +45,9 @@ int epoll_wait(int epoll, struct epoll_event *events, int n_events, int timeout_
         errno = ENOSYS;
         return -1;
     }
-    return next_epoll_wait(epoll, events, n_events, timeout_ms);
+    const int n_ready = next_epoll_wait(epoll, events, n_events, timeout_ms);
+    just_served |= n_ready > 0;
+    return n_ready;
 }
 
 int sched_yield(void)
@@ -50,6 +56,10 @@ int sched_yield(void)
 
     if (own_epoll < 0) {
         return (int) syscall(SYS_sched_yield);
+    }
+    if (just_served) {
+        just_served = 0;
+        return 0;
     }
     const int saved = errno;
     if (poll(&ready, 1, MAX_SLEEP_MS) < 0 && errno == EBADF) {
