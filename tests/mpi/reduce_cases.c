@@ -396,11 +396,22 @@ static long max_rss_kib(void)
     return usage.ru_maxrss;
 }
 
-/* Everybody calls many reduces of 1 MiB while the root sleeps: what it finds must be bounded by
- * the credits, not by the calls. */
+/* Busy with something else for a while, but taking in what the network brings. */
+static void be_late(double seconds)
+{
+    double end = MPI_Wtime() + seconds;
+    int found;
+
+    while (MPI_Wtime() < end) {
+        MPI_Iprobe(0, 1, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Everybody calls many reduces of 64 KiB, which go eagerly, while the root is elsewhere: what it
+ * finds must be bounded by the credits, not by the calls. */
 static int flood_of_a_late_root(void)
 {
-    enum { n_doubles = 131072, n_calls = 200 };
+    enum { n_doubles = 8192, n_calls = 2000 };
     double *own = malloc(n_doubles * sizeof *own), *sum = malloc(n_doubles * sizeof *sum);
     int wrong = 0;
     long before;
@@ -413,7 +424,7 @@ static int flood_of_a_late_root(void)
     MPI_Barrier(MPI_COMM_WORLD);
     before = max_rss_kib();
     if (0 == world_rank) {
-        sleep_us(2000000);
+        be_late(2);
     }
     for (int i = 0; i < n_calls; i++) {
         rc_reduce(own, sum, n_doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);

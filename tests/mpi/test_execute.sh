@@ -25,4 +25,4 @@ for pml in $pmls; do
     report $? "4 ranks, $pml"
 done
 launch 4 "$cases" -c flood_of_a_late_root && has "$all_right"
-report $? "200 reduces of 1 MiB with the root 2 s late: its memory is bounded"
+report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"

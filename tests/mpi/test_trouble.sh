@@ -73,7 +73,7 @@ report $? "rank 0 killed in the middle: the same"
 report $? "nothing is left in /dev/shm"
 
 launch 4 $forced "$cases" -c flood_of_a_late_root && has "$all_right"
-report $? "200 reduces of 1 MiB with the root 2 s late: its memory is bounded"
+report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"
 
 launch 4 $clv "$cases" -c flood_of_a_late_root && has "$all_right"
 report $? "the same when the component chooses"
