@@ -11,3 +11,6 @@ tests_unit_test_cs_parts_LDADD = $(clv_test_libs)
 unit_tests += tests/unit/test_cs_sync
 tests_unit_test_cs_sync_SOURCES = tests/unit/test_cs_sync.c tests/sim/cs_net.c
 tests_unit_test_cs_sync_LDADD = $(clv_test_libs)
+mpi_programs += tools/clv-clock
+tools_clv_clock_SOURCES = tools/clv-clock.c tools/clock_report.c tools/clock_report.h
+tools_clv_clock_LDADD = $(clv_core_libs)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What clv-clock found, as a table, as JSON, and as the papers' picture. No MPI here.
+ */
+#ifndef CLV_CLOCK_REPORT_H
+#define CLV_CLOCK_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define CLOCK_MAX_WAITS 8
+#define CLOCK_MAX_LABEL 256
+
+/* How good the global clocks were at one time after a synchronisation, over all ranks. */
+typedef struct clock_accuracy {
+    double wait_s;
+    double max_us, mean_us;           /* as Check-Global-Clock measures it */
+    double true_max_us, true_mean_us; /* by the common truth; NaN without one */
+    double bound_max_us;              /* the largest bound that a rank claims */
+    int32_t n_checked;                /* ranks judged by the truth */
+    int32_t n_covered;                /* of these: bound >= true error */
+} clock_accuracy_t;
+
+/* One synchronisation. */
+typedef struct clock_result {
+    char label[CLOCK_MAX_LABEL];
+    int32_t run;
+    int32_t n_failed; /* ranks without a clock afterwards */
+    double duration_s;
+    int32_t n_rounds;
+    int64_t n_pings; /* of all ranks */
+    double r_squared_min, rms_max_us;
+    int32_t n_waits;
+    clock_accuracy_t accuracy[CLOCK_MAX_WAITS];
+} clock_result_t;
+
+/* What every result depends on. */
+typedef struct clock_setting {
+    int32_t n_ranks, n_hosts, reference;
+    const char *clock;
+    const char *mpi; /* version line */
+    double drift_ppm, pretend_s;
+    int has_truth;
+} clock_setting_t;
+
+void clock_print_table(FILE *file, const clock_setting_t *setting, const clock_result_t *results,
+                       int n_results);
+/* 0, or -1 with errno. */
+int clock_write_json(const char *path, const clock_setting_t *setting,
+                     const clock_result_t *results, int n_results);
+/* Accuracy against duration, a panel per wait. path ends in .png, .svg or .pdf; beside it stays
+ * path.gp, which gnuplot can draw again. 0; -1 with errno; 1: no gnuplot, path.gp is there. */
+int clock_draw(const char *path, const clock_setting_t *setting, const clock_result_t *results,
+               int n_results);
+
+#endif

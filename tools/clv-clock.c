@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-clock: synchronises the clocks of an MPI program's ranks by named methods, and tells how long
+ * it took and how good the result is, right after and later. Uses public MPI only.
+ *
+ * Two judges. Check-Global-Clock (HCA3 paper, Algorithm 6) measures every rank's global clock
+ * against the reference's, as well as one SKaMPI-Offset can. Where all hosts share CLOCK_REALTIME
+ * (one machine, an emulated cluster) --truth realtime compares through it, to about 0.2 us.
+ *
+ * Units: ns inside, us and s in what is printed. One thread. See the man page.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(HAVE_HWLOC)
+#include <hwloc.h>
+#endif
+
+#include "clocksync/clocksync.h"
+#include "tools/clock_report.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define MAX_METHODS 32
+
+typedef struct options {
+    const char *methods[MAX_METHODS];
+    int n_methods;
+    double waits_s[CLOCK_MAX_WAITS];
+    int n_waits;
+    int n_runs, reference, n_exchanges;
+    const char *clock;
+    double drift_ppm, pretend_s, timeout_s;
+    int has_truth, is_quiet;
+    const char *json, *plot;
+} options_t;
+
+/* This process among the others. */
+typedef struct world {
+    int rank, n_ranks;
+    clv_cs_clock_t base, pretend;
+    const clv_cs_clock_t *clock; /* one of the two; NULL: unusable */
+    clv_cs_place_t *places;      /* of all ranks */
+    int host, n_hosts;           /* hosts numbered by first rank */
+    clv_cs_group_t group;
+} world_t;
+
+/* What a rank tells rank 0 after one synchronisation. */
+typedef struct rank_row {
+    int32_t status, n_rounds;
+    double duration_s, r_squared, rms_us;
+    int64_t n_pings;
+    struct {
+        int64_t real_ns, global_ns, bound_ns; /* the truth and what we said it was */
+        int64_t blur_ns;                      /* of the sighting itself */
+    } sighting[CLOCK_MAX_WAITS];
+} rank_row_t;
+
+/* ---- the link: plain MPI point to point ---- */
+
+#define LINK_TAG 77
+
+static clv_status_t mpi_link_send(void *link, int peer, const void *data, size_t n_bytes)
+{
+    MPI_Comm *comm = link;
+    const int answer = MPI_Send(data, (int) n_bytes, MPI_BYTE, peer, LINK_TAG, *comm);
+    return answer == MPI_SUCCESS ? CLV_OK : CLV_LOST;
+}
+
+/* A request that timed out is withdrawn; if it cannot be any more, the message is here after all.
+ */
+static clv_status_t withdraw(MPI_Request *request, MPI_Status *status)
+{
+    int was_cancelled = 1;
+    MPI_Cancel(request);
+    MPI_Wait(request, status);
+    MPI_Test_cancelled(status, &was_cancelled);
+    return was_cancelled ? CLV_TIMEOUT : CLV_OK;
+}
+
+static clv_status_t mpi_link_recv(void *link, int peer, void *data, size_t n_bytes,
+                                  int64_t timeout_ns)
+{
+    MPI_Comm *comm = link;
+    MPI_Request request;
+    MPI_Status status;
+    int is_here = 0, n_received = 0;
+    if (MPI_Irecv(data, (int) n_bytes, MPI_BYTE, peer, LINK_TAG, *comm, &request) != MPI_SUCCESS) {
+        return CLV_LOST;
+    }
+    const int64_t deadline_ns = clv_local_now_ns() + timeout_ns;
+    while (!is_here) {
+        if (MPI_Test(&request, &is_here, &status) != MPI_SUCCESS) {
+            return CLV_LOST;
+        }
+        if (!is_here && clv_local_now_ns() > deadline_ns) {
+            const clv_status_t answer = withdraw(&request, &status);
+            if (answer != CLV_OK) {
+                return answer;
+            }
+            is_here = 1;
+        }
+    }
+    MPI_Get_count(&status, MPI_BYTE, &n_received);
+    return (size_t) n_received == n_bytes ? CLV_OK : CLV_PROTOCOL;
+}
+
+static const clv_link_ops_t mpi_link_ops = {mpi_link_send, mpi_link_recv};
+
+/* ---- options ---- */
+
+static const char usage[] =
+    "usage: mpirun ... clv-clock [options] [METHOD ...]\n"
+    "  METHOD              hca3 | hca3/1000/skampi/100 | jk/1000/mean-rtt/20 | h2hca/500 | ...; "
+    "hca3\n"
+    "  --wait S[,S...]     check again S seconds after the synchronisation           10\n"
+    "  --runs N            synchronise N times by each method                        1\n"
+    "  --reference RANK    whose clock is the global one                             0\n"
+    "  --clock NAME        monotonic, monotonic_raw, realtime, tsc                   monotonic\n"
+    "  --drift-ppm D       make clocks drift, host by host, up to D ppm either way   0\n"
+    "  --pretend S         make clocks differ, host by host, by up to S seconds      0\n"
+    "  --truth realtime    judge by CLOCK_REALTIME, which all hosts share\n"
+    "  --exchanges N       pings per rank when checking                              100\n"
+    "  --timeout S         longest wait for one message                              60\n"
+    "  --json FILE         write what was found\n"
+    "  --plot FILE         draw accuracy against duration (.png, .svg, .pdf)\n"
+    "  --quiet             no table\n"
+    "  --list              algorithms and where they are described\n"
+    "exit: 0; 1 a rank got no clock; 2 wrong use\n";
+
+static int parse_waits(options_t *options, const char *text)
+{
+    options->n_waits = 1; /* 0 s comes first */
+    for (const char *next = text; next != NULL && *next != '\0';) {
+        char *end;
+        const double seconds = strtod(next, &end);
+        if (end == next || !(seconds > options->waits_s[options->n_waits - 1]) ||
+            options->n_waits == CLOCK_MAX_WAITS || (*end != ',' && *end != '\0')) {
+            return 0;
+        }
+        options->waits_s[options->n_waits++] = seconds;
+        next = *end == ',' ? end + 1 : end;
+    }
+    return 1;
+}
+
+static int parse_number(const char *text, double low, double high, double *number_p)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end != '\0' || !(number >= low && number <= high)) {
+        return 0;
+    }
+    *number_p = number;
+    return 1;
+}
+
+static int parse_count(const char *text, int low, int *count_p)
+{
+    double number;
+    if (!parse_number(text, low, 1e6, &number) || number != floor(number)) {
+        return 0;
+    }
+    *count_p = (int) number;
+    return 1;
+}
+
+static int take_option(options_t *o, int option, const char *text)
+{
+    switch (option) {
+    case 'w':
+        return parse_waits(o, text);
+    case 'r':
+        return parse_count(text, 1, &o->n_runs);
+    case 'R':
+        return parse_count(text, 0, &o->reference);
+    case 'x':
+        return parse_count(text, 1, &o->n_exchanges);
+    case 'c':
+        o->clock = text;
+        return 1;
+    case 'd':
+        return parse_number(text, 0, 1000, &o->drift_ppm);
+    case 'p':
+        return parse_number(text, 0, 1e7, &o->pretend_s);
+    case 't':
+        o->has_truth = 1;
+        return strcmp(text, "realtime") == 0;
+    case 'T':
+        return parse_number(text, 0.001, 1e6, &o->timeout_s);
+    case 'j':
+        o->json = text;
+        return 1;
+    case 'g':
+        o->plot = text;
+        return 1;
+    case 'q':
+        o->is_quiet = 1;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int take_methods(options_t *o, int argc, char **argv)
+{
+    clv_cs_scheme_t scheme;
+    for (int i = optind; i < argc; i++) {
+        if (o->n_methods == MAX_METHODS || clv_cs_scheme_parse(argv[i], &scheme) != CLV_OK) {
+            return 0;
+        }
+        o->methods[o->n_methods++] = argv[i];
+    }
+    if (o->n_methods == 0) {
+        o->methods[o->n_methods++] = "hca3";
+    }
+    return 1;
+}
+
+static int parse_options(int argc, char **argv, options_t *o)
+{
+    static const struct option names[] = {
+        {"wait", 1, NULL, 'w'},  {"runs", 1, NULL, 'r'},      {"reference", 1, NULL, 'R'},
+        {"clock", 1, NULL, 'c'}, {"drift-ppm", 1, NULL, 'd'}, {"pretend", 1, NULL, 'p'},
+        {"truth", 1, NULL, 't'}, {"timeout", 1, NULL, 'T'},   {"json", 1, NULL, 'j'},
+        {"plot", 1, NULL, 'g'},  {"quiet", 0, NULL, 'q'},     {"exchanges", 1, NULL, 'x'},
+        {NULL, 0, NULL, 0}};
+    *o = (options_t){.n_runs = 1, .n_exchanges = 100, .clock = "monotonic", .timeout_s = 60};
+    (void) parse_waits(o, "10");
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        if (!take_option(o, option, optarg)) {
+            return 0;
+        }
+    }
+    return take_methods(o, argc, argv);
+}
+
+static int wants(int argc, char **argv, const char *word)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], word) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void print_algorithms(void)
+{
+#define PRINT_ROW(name, label, offset_only, fit, exchanges, where)                                 \
+    printf("%-10s %s\n", label, where);
+    CLV_CS_ALGORITHM_MAP(PRINT_ROW)
+#undef PRINT_ROW
+    printf("%-10s %s\n%-10s %s\n", "h2hca", "HCA3 paper, section IV-C, Algorithm 4", "h3hca",
+           "HCA3 paper, section IV-D");
+#define PRINT_ROW(name, label, where) printf("offset %-8s %s\n", label, where);
+    CLV_CS_OFFSET_MAP(PRINT_ROW)
+#undef PRINT_ROW
+#define PRINT_ROW(name, text) printf("clock %-14s %s\n", #name, text);
+    CLV_CS_CLOCK_MAP(PRINT_ROW)
+#undef PRINT_ROW
+}
+
+/* ---- the world ---- */
+
+#if defined(HAVE_HWLOC)
+/* The package that holds all CPUs we may run on; 0 when they are spread or unknown. */
+static int32_t socket_by_hwloc(void)
+{
+    hwloc_topology_t topology;
+    int32_t socket = 0;
+    if (hwloc_topology_init(&topology) != 0) {
+        return 0;
+    }
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (set != NULL && hwloc_topology_load(topology) == 0 &&
+        hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
+        hwloc_obj_t holder = hwloc_get_obj_covering_cpuset(topology, set);
+        while (holder != NULL && holder->type != HWLOC_OBJ_PACKAGE) {
+            holder = holder->parent;
+        }
+        socket = holder != NULL ? (int32_t) holder->logical_index : 0;
+    }
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topology);
+    return socket;
+}
+#endif
+
+/* Ranks number hosts in the order of their first ranks, so all agree. */
+static void number_hosts(world_t *world)
+{
+    world->n_hosts = 0;
+    for (int i = 0; i < world->n_ranks; i++) {
+        int first = 0;
+        while (world->places[first].time_source != world->places[i].time_source) {
+            first++;
+        }
+        world->n_hosts += first == i;
+        if (world->places[world->rank].time_source == world->places[i].time_source && first == i) {
+            world->host = world->n_hosts - 1;
+        }
+    }
+}
+
+static int first_rank_of_my_host(const world_t *world)
+{
+    int first = 0;
+    while (world->places[first].time_source != world->places[world->rank].time_source) {
+        first++;
+    }
+    return first;
+}
+
+/* The first two hosts take the extremes; the others lie between, the same in every run. */
+static double share_of_host(int host)
+{
+    if (host < 2) {
+        return host == 0 ? 1.0 : -1.0;
+    }
+    return fmod(host * 0.6180339887, 1.0) * 2.0 - 1.0;
+}
+
+/* All ranks of a host must pretend the same: they share one clock, and copies must be right. */
+static void pretend(world_t *world, const options_t *options)
+{
+    int64_t start_ns = world->clock != NULL ? clv_cs_clock_now_ns(world->clock) : 0;
+    int64_t *starts = clv_alloc((size_t) world->n_ranks, sizeof *starts);
+    if (starts == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return;
+    }
+    MPI_Allgather(&start_ns, 1, MPI_INT64_T, starts, 1, MPI_INT64_T, MPI_COMM_WORLD);
+    start_ns = starts[first_rank_of_my_host(world)];
+    clv_free(starts);
+    if (world->clock == NULL) {
+        return;
+    }
+    const double share = share_of_host(world->host);
+    clv_cs_clock_pretend(&world->base, (int64_t) (share * options->pretend_s * 1e9),
+                         (int64_t) (share * options->drift_ppm * 1e3), &world->pretend);
+    world->pretend.start_ns = start_ns;
+    world->clock = &world->pretend;
+}
+
+static void open_clock(world_t *world, const options_t *options)
+{
+    const clv_status_t status = clv_cs_clock_open(options->clock, &world->base);
+    world->clock = status == CLV_OK ? &world->base : NULL;
+    if (status != CLV_OK) {
+        fprintf(stderr, "clv-clock: rank %d: clock %s: %s\n", world->rank, options->clock,
+                clv_status_text(status));
+    }
+}
+
+/* Without a boot id a rank is a host of its own: nothing is copied that might be wrong. */
+static clv_cs_place_t my_place(const world_t *world)
+{
+    clv_cs_place_t place;
+    if (clv_cs_place_discover(world->clock, &place) != CLV_OK) {
+        place = (clv_cs_place_t){.node = (uint64_t) world->rank, .time_source = 0};
+        place.time_source = UINT64_MAX - place.node;
+    }
+#if defined(HAVE_HWLOC)
+    place.socket = socket_by_hwloc();
+#endif
+    return place;
+}
+
+static void set_up_world(world_t *world, const options_t *options, MPI_Comm *comm)
+{
+    MPI_Comm_rank(*comm, &world->rank);
+    MPI_Comm_size(*comm, &world->n_ranks);
+    open_clock(world, options);
+    world->places = clv_alloc((size_t) world->n_ranks, sizeof *world->places);
+    if (world->places == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return;
+    }
+    const clv_cs_place_t mine = my_place(world);
+    MPI_Allgather(&mine, (int) sizeof mine, MPI_BYTE, world->places, (int) sizeof mine, MPI_BYTE,
+                  *comm);
+    number_hosts(world);
+    if (options->drift_ppm != 0 || options->pretend_s != 0) {
+        pretend(world, options);
+    }
+    world->group = (clv_cs_group_t){.ops = &mpi_link_ops,
+                                    .link = comm,
+                                    .n_ranks = world->n_ranks,
+                                    .rank = world->rank,
+                                    .reference = options->reference,
+                                    .timeout_ns = (int64_t) (options->timeout_s * 1e9)};
+}
+
+/* ---- judging ---- */
+
+static int64_t realtime_now_ns(void)
+{
+    struct timespec now;
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * CLV_NS_PER_S + now.tv_nsec;
+}
+
+/* What our clock reads at one instant of the true time: the tightest of many brackets. Returns how
+ * far off that can be. */
+static int64_t sight(const clv_cs_clock_t *clock, int64_t *local_p, int64_t *real_p)
+{
+    int64_t tightest = INT64_MAX;
+    for (int i = 0; i < 100; i++) {
+        const int64_t before = realtime_now_ns();
+        const int64_t local = clv_cs_clock_now_ns(clock);
+        const int64_t after = realtime_now_ns();
+        if (after - before < tightest) {
+            tightest = after - before;
+            *local_p = local;
+            *real_p = before + (after - before) / 2;
+        }
+    }
+    return tightest / 2 + 1;
+}
+
+static void sleep_until(int64_t local_ns)
+{
+    const int64_t left_ns = local_ns - clv_local_now_ns();
+    if (left_ns > 0) {
+        const struct timespec pause = {left_ns / CLV_NS_PER_S, left_ns % CLV_NS_PER_S};
+        (void) nanosleep(&pause, NULL);
+    }
+}
+
+/* The reference is sighted before and after the others, so that its clock can be interpolated to
+ * the instants of theirs. */
+static void take_sightings(const world_t *world, const clv_cs_model_t *model, int wait,
+                           rank_row_t *row, int64_t reference_global_ns[2],
+                           int64_t reference_real_ns[2])
+{
+    int64_t local_ns = 0, real_ns = 0;
+    for (int turn = 0; turn < 3; turn++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (model == NULL || (turn != 1 && world->rank != world->group.reference)) {
+            continue;
+        }
+        const int64_t blur_ns = sight(world->clock, &local_ns, &real_ns);
+        const int64_t global_ns = clv_cs_model_global(model, local_ns);
+        if (turn == 1) {
+            row->sighting[wait].real_ns = real_ns;
+            row->sighting[wait].global_ns = global_ns;
+            row->sighting[wait].bound_ns = clv_cs_model_error(model, local_ns);
+            row->sighting[wait].blur_ns = blur_ns;
+        } else {
+            reference_global_ns[turn / 2] = global_ns;
+            reference_real_ns[turn / 2] = real_ns;
+        }
+    }
+}
+
+typedef struct truth {
+    int64_t global_ns[2], real_ns[2]; /* of the reference */
+} truth_t;
+
+static int64_t true_error_ns(const truth_t *truth, int64_t real_ns, int64_t global_ns)
+{
+    const double rate = (double) (truth->global_ns[1] - truth->global_ns[0]) /
+                        (double) (truth->real_ns[1] - truth->real_ns[0]);
+    const int64_t elapsed_ns = real_ns - truth->real_ns[0];
+    const int64_t drifted_ns = (int64_t) llround((double) elapsed_ns * (rate - 1.0));
+    return global_ns - (truth->global_ns[0] + elapsed_ns + drifted_ns);
+}
+
+static void judge_by_truth(const world_t *world, const truth_t *truth, const rank_row_t *rows,
+                           int wait, clock_accuracy_t *accuracy)
+{
+    double total = 0;
+    accuracy->true_max_us = 0;
+    for (int i = 0; i < world->n_ranks; i++) {
+        if (rows[i].status != CLV_OK || i == world->group.reference) {
+            continue;
+        }
+        const int64_t error_ns = llabs(
+            true_error_ns(truth, rows[i].sighting[wait].real_ns, rows[i].sighting[wait].global_ns));
+        total += (double) error_ns * 1e-3;
+        accuracy->true_max_us = fmax(accuracy->true_max_us, (double) error_ns * 1e-3);
+        const int64_t blur_ns =
+            rows[i].sighting[wait].blur_ns + rows[world->group.reference].sighting[wait].blur_ns;
+        accuracy->n_covered += error_ns <= rows[i].sighting[wait].bound_ns + blur_ns;
+        accuracy->n_checked++;
+    }
+    accuracy->true_mean_us = accuracy->n_checked > 0 ? total / accuracy->n_checked : 0;
+}
+
+static void judge_by_check(const world_t *world, const clv_cs_point_t *points,
+                           const rank_row_t *rows, int wait, clock_accuracy_t *accuracy)
+{
+    double total = 0;
+    int n = 0;
+    for (int i = 0; i < world->n_ranks; i++) {
+        if (i == world->group.reference || points[i].error_ns == INT64_MAX) {
+            continue;
+        }
+        const double offset_us = fabs((double) points[i].offset_ns) * 1e-3;
+        accuracy->max_us = fmax(accuracy->max_us, offset_us);
+        accuracy->bound_max_us =
+            fmax(accuracy->bound_max_us, (double) rows[i].sighting[wait].bound_ns * 1e-3);
+        total += offset_us;
+        n++;
+    }
+    accuracy->mean_us = n > 0 ? total / n : 0;
+}
+
+/* ---- one synchronisation ---- */
+
+typedef struct bench {
+    const options_t *options;
+    const world_t *world;
+    rank_row_t *rows;       /* at rank 0 and at the reference */
+    clv_cs_point_t *points; /* [wait][rank], filled at the reference */
+    truth_t truth[CLOCK_MAX_WAITS];
+} bench_t;
+
+static void check_and_sight(bench_t *bench, const clv_cs_model_t *model, int wait, rank_row_t *row)
+{
+    const world_t *world = bench->world;
+    clv_cs_point_t *points = bench->points + (size_t) wait * (size_t) world->n_ranks;
+    truth_t *truth = &bench->truth[wait];
+    take_sightings(world, model, wait, row, truth->global_ns, truth->real_ns);
+    const clv_status_t status =
+        clv_cs_check(&world->group, world->clock, model, bench->options->n_exchanges, points);
+    if (status != CLV_OK && row->status == CLV_OK) {
+        row->status = status;
+    }
+}
+
+static rank_row_t synchronise_and_check(bench_t *bench, const char *label)
+{
+    const world_t *world = bench->world;
+    clv_cs_scheme_t scheme;
+    clv_cs_model_t model;
+    clv_cs_report_t report = {0};
+    rank_row_t row = {.status = clv_cs_scheme_parse(label, &scheme)};
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (row.status == CLV_OK) {
+        row.status =
+            clv_cs_sync(&scheme, &world->group, world->places, world->clock, NULL, &model, &report);
+    }
+    const int64_t end_ns = clv_local_now_ns();
+    row.n_rounds = report.n_rounds;
+    row.n_pings = report.n_pings;
+    row.duration_s = (double) report.duration_ns * 1e-9;
+    row.r_squared = report.r_squared;
+    row.rms_us = report.rms_ns * 1e-3;
+    const clv_cs_model_t *usable = row.status == CLV_OK ? &model : NULL;
+    for (int wait = 0; wait < bench->options->n_waits; wait++) {
+        sleep_until(end_ns + (int64_t) (bench->options->waits_s[wait] * 1e9));
+        check_and_sight(bench, usable, wait, &row);
+    }
+    return row;
+}
+
+static void summarise_fit(const bench_t *bench, clock_result_t *result)
+{
+    result->r_squared_min = 1;
+    for (int i = 0; i < bench->world->n_ranks; i++) {
+        const rank_row_t *row = &bench->rows[i];
+        result->n_failed += row->status != CLV_OK;
+        result->duration_s = fmax(result->duration_s, row->duration_s);
+        result->n_pings += row->n_pings;
+        result->n_rounds = row->n_rounds > result->n_rounds ? row->n_rounds : result->n_rounds;
+        result->r_squared_min = fmin(result->r_squared_min, row->r_squared);
+        result->rms_max_us = fmax(result->rms_max_us, row->rms_us);
+    }
+}
+
+static void summarise(const bench_t *bench, clock_result_t *result)
+{
+    summarise_fit(bench, result);
+    result->n_waits = bench->options->n_waits;
+    for (int wait = 0; wait < result->n_waits; wait++) {
+        clock_accuracy_t *accuracy = &result->accuracy[wait];
+        accuracy->wait_s = bench->options->waits_s[wait];
+        accuracy->true_max_us = accuracy->true_mean_us = NAN;
+        judge_by_check(bench->world, bench->points + (size_t) wait * (size_t) bench->world->n_ranks,
+                       bench->rows, wait, accuracy);
+        if (bench->options->has_truth) {
+            judge_by_truth(bench->world, &bench->truth[wait], bench->rows, wait, accuracy);
+        }
+    }
+}
+
+/* The reference has seen it all; rank 0 prints. */
+static void run_one(bench_t *bench, const char *label, int run, clock_result_t *result)
+{
+    const int reference = bench->world->group.reference;
+    const rank_row_t row = synchronise_and_check(bench, label);
+    memset(result, 0, sizeof *result);
+    (void) snprintf(result->label, sizeof result->label, "%s", label);
+    result->run = run;
+    MPI_Gather(&row, (int) sizeof row, MPI_BYTE, bench->rows, (int) sizeof row, MPI_BYTE, reference,
+               MPI_COMM_WORLD);
+    if (bench->world->rank == reference) {
+        summarise(bench, result);
+    }
+    MPI_Bcast(result, (int) sizeof *result, MPI_BYTE, reference, MPI_COMM_WORLD);
+}
+
+static int run_all(const options_t *options, const world_t *world, clock_result_t *results)
+{
+    bench_t bench = {.options = options, .world = world};
+    const size_t n_ranks = (size_t) world->n_ranks;
+    int n = 0;
+    bench.rows = clv_alloc(n_ranks, sizeof *bench.rows);
+    bench.points = clv_alloc(n_ranks * CLOCK_MAX_WAITS, sizeof *bench.points);
+    if (bench.rows == NULL || bench.points == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    /* Runs outside, methods inside: what changes with time meets all methods alike. */
+    for (int run = 0; run < options->n_runs; run++) {
+        for (int m = 0; m < options->n_methods; m++) {
+            run_one(&bench, options->methods[m], run, &results[n++]);
+        }
+    }
+    clv_free(bench.points);
+    clv_free(bench.rows);
+    return n;
+}
+
+static int publish(const options_t *options, const world_t *world, const clock_result_t *results,
+                   int n)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    version[strcspn(version, "\n")] = '\0';
+    const clock_setting_t setting = {.n_ranks = world->n_ranks,
+                                     .n_hosts = world->n_hosts,
+                                     .reference = options->reference,
+                                     .clock = options->clock,
+                                     .mpi = version,
+                                     .drift_ppm = options->drift_ppm,
+                                     .pretend_s = options->pretend_s,
+                                     .has_truth = options->has_truth};
+    int is_bad = 0;
+    if (!options->is_quiet) {
+        clock_print_table(stdout, &setting, results, n);
+    }
+    if (options->json != NULL && clock_write_json(options->json, &setting, results, n) != 0) {
+        fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+        is_bad = 1;
+    }
+    const int drawn = options->plot != NULL ? clock_draw(options->plot, &setting, results, n) : 0;
+    if (drawn != 0) {
+        fprintf(stderr, "clv-clock: %s: %s\n", options->plot,
+                drawn < 0 ? strerror(errno)
+                          : "gnuplot failed or is missing; the .gp file is there");
+        is_bad = 1;
+    }
+    return is_bad;
+}
+
+static int any_failed(const clock_result_t *results, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (results[i].n_failed > 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    options_t options;
+    world_t world = {0};
+    MPI_Comm comm;
+    int answer = 0;
+    if (wants(argc, argv, "--help") || wants(argc, argv, "--list")) {
+        if (wants(argc, argv, "--help")) {
+            fputs(usage, stdout);
+        } else {
+            print_algorithms();
+        }
+        return 0;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_size(comm, &world.n_ranks);
+    MPI_Comm_rank(comm, &world.rank);
+    const int is_good = parse_options(argc, argv, &options) && options.reference < world.n_ranks;
+    clock_result_t *results =
+        is_good ? clv_alloc((size_t) (options.n_runs * options.n_methods), sizeof *results) : NULL;
+    if (results == NULL) {
+        if (world.rank == 0) {
+            fputs(usage, stderr);
+        }
+        answer = 2;
+    } else {
+        set_up_world(&world, &options, &comm);
+        const int n = run_all(&options, &world, results);
+        answer = any_failed(results, n);
+        answer |= world.rank == 0 ? publish(&options, &world, results, n) : 0;
+        clv_free(world.places);
+        clv_free(results);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return answer;
+}
