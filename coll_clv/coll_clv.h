@@ -120,6 +120,11 @@ int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
 
 /* ---- telling ---- */
 
+/* Tells the user that we cannot be used: a topic of help-coll-clv.txt whose only argument is the
+ * sentence that says what happened. One process per node tells at length, the others the sentence
+ * alone. */
+void coll_clv_help(const char *topic, const char *sentence);
+
 /* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
  * another reason than the last one (rank 0 tells), and for each call on each rank at 30. reason is a
  * static string. Free when coll_clv_verbose is below 10. */

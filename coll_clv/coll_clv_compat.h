@@ -18,7 +18,6 @@
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "opal/util/output.h"
-#include "opal/util/show_help.h"
 
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #define COLL_CLV_BASE_VERSION        MCA_COLL_BASE_VERSION_3_0_0
@@ -59,20 +58,6 @@ static inline void coll_clv_compat_set_reduce(struct ompi_communicator_t *comm,
     (void) comm;
     (void) reduce;
     (void) module;
-#endif
-}
-
-/* Shows a topic of help-coll-clv.txt whose only argument is the sentence that tells what happened.
- * Where the texts are compiled in and we are not part of that build, the sentence alone. */
-static inline void coll_clv_compat_help(const char *topic, const char *sentence)
-{
-#if COLL_CLV_HELP_IN_FILES || !defined(CLV_HELP_DIR)
-#if defined(CLV_HELP_DIR)
-    (void) opal_show_help_add_dir(CLV_HELP_DIR);
-#endif
-    opal_show_help("help-coll-clv.txt", topic, true, sentence);
-#else
-    opal_output(0, "coll:clv: %s: %s", topic, sentence);
 #endif
 }
 

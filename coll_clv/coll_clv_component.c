@@ -56,7 +56,7 @@ static bool clv_library_matches(void)
     (void) snprintf(sentence, sizeof sentence, "built for %d.%d.%d, loaded by %d.%d.%d",
                     OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
                     release);
-    coll_clv_compat_help("wrong-library", sentence);
+    coll_clv_help("wrong-library", sentence);
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include "coll_clv/coll_clv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "opal/mca/base/mca_base_pvar.h"
@@ -45,14 +46,47 @@ static int register_var(const param_row_t *row, mca_base_var_type_t type,
                                            MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
-static int refuse(const param_row_t *row, const char *value)
+static int refuse(const param_row_t *row, const char *value, const char *allowed)
 {
-    char sentence[256];
-    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is %s; it must be %lld to %lld%s%s",
-                    row->name, value, row->min, row->max, '\0' == row->unit[0] ? "" : " ",
-                    row->unit);
-    coll_clv_compat_help("bad-parameter", sentence);
+    char sentence[512];
+    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is %s; allowed: %s", row->name, value,
+                    allowed);
+    coll_clv_help("bad-parameter", sentence);
     return OMPI_ERR_BAD_PARAM;
+}
+
+static int refuse_number(const param_row_t *row, const char *value)
+{
+    char allowed[96];
+    (void) snprintf(allowed, sizeof allowed, "%lld to %lld%s%s", row->min, row->max,
+                    '\0' == row->unit[0] ? "" : " ", row->unit);
+    return refuse(row, value, allowed);
+}
+
+/* What the user wrote, as far as it came by the command line or the environment, else "". */
+static const char *written(const param_row_t *row)
+{
+    char name[96];
+    const char *text;
+
+    (void) snprintf(name, sizeof name, "OMPI_MCA_coll_clv_%s", row->name);
+    text = getenv(name);
+    return NULL == text ? "" : text;
+}
+
+/* Open MPI reads "abc" as 0 and "8x" as 8; what it means to allow is a number and one of kMG. */
+static bool is_number(const char *text)
+{
+    char *rest = NULL;
+
+    if ('\0' == text[0]) {
+        return true;
+    }
+    (void) strtoll(text, &rest, 0);
+    if (rest == text) {
+        return false;
+    }
+    return '\0' == rest[0] || (NULL != strchr("kKmMgG", rest[0]) && '\0' == rest[1]);
 }
 
 static int register_INT(const param_row_t *row, mca_base_var_enum_t *values, int *storage,
@@ -61,12 +95,13 @@ static int register_INT(const param_row_t *row, mca_base_var_enum_t *values, int
     char value[32];
 
     *storage = preset;
-    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)) {
-        return refuse(row, "not such a number");
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)
+        || !is_number(written(row))) {
+        return refuse_number(row, written(row));
     }
     if (*storage < row->min || *storage > row->max) {
         (void) snprintf(value, sizeof value, "%d", *storage);
-        return refuse(row, value);
+        return refuse_number(row, value);
     }
     return OMPI_SUCCESS;
 }
@@ -76,7 +111,7 @@ static int register_BOOL(const param_row_t *row, mca_base_var_enum_t *values, bo
 {
     *storage = 0 != preset;
     if (0 > register_var(row, MCA_BASE_VAR_TYPE_BOOL, values, storage)) {
-        return refuse(row, "neither true nor false");
+        return refuse(row, written(row), "true or false");
     }
     return OMPI_SUCCESS;
 }
@@ -86,36 +121,38 @@ static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, 
                            const char *preset)
 {
     *storage = (char *) preset;
-    if (0 > register_var(row, MCA_BASE_VAR_TYPE_STRING, values, storage)) {
-        return refuse(row, "not a text");
-    }
-    if (NULL != *storage && strlen(*storage) > (size_t) row->max) {
-        return refuse(row, "too long");
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_STRING, values, storage)
+        || (NULL != *storage && strlen(*storage) > (size_t) row->max)) {
+        return refuse(row, "too long", "a short name");
     }
     return OMPI_SUCCESS;
 }
 
-static int refuse_word(const param_row_t *row)
+static int refuse_word(const param_row_t *row, mca_base_var_enum_t *values)
 {
-    char sentence[256];
-    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is not one of the words it can be",
-                    row->name);
-    coll_clv_compat_help("bad-parameter", sentence);
-    return OMPI_ERR_BAD_PARAM;
+    char *allowed = NULL;
+    int status;
+
+    (void) values->dump(values, &allowed);
+    status = refuse(row, written(row), NULL == allowed ? "one of its words" : allowed);
+    free(allowed);
+    return status;
 }
 
 static int register_words(const param_row_t *row, mca_base_var_enum_t *values, int *storage,
                           int preset)
 {
-    int status;
+    int status = OMPI_SUCCESS;
 
     if (NULL == values) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     *storage = preset;
-    status = register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage);
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)) {
+        status = refuse_word(row, values);
+    }
     OBJ_RELEASE(values); /* the variable holds its own reference */
-    return 0 > status ? refuse_word(row) : OMPI_SUCCESS;
+    return status;
 }
 
 static mca_base_var_enum_t *make_enum(const char *name, const mca_base_var_enum_value_t *values)

@@ -75,11 +75,11 @@ int coll_clv_select_companions(void)
         return OMPI_SUCCESS;
     }
     if (OMPI_SUCCESS != clear_selection()) {
-        coll_clv_compat_help("no-other-components", "the selection could not be cleared");
+        coll_clv_help("no-other-components", "the selection could not be cleared");
         return OMPI_ERR_NOT_AVAILABLE;
     }
     if (OPAL_SUCCESS != register_companions(framework)) {
-        coll_clv_compat_help("no-other-components", "they could not be found or registered");
+        coll_clv_help("no-other-components", "they could not be found or registered");
         return OMPI_ERR_NOT_AVAILABLE;
     }
     return OMPI_SUCCESS;

@@ -7,6 +7,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_algorithms.c \
 	coll_clv/coll_clv_component.c \
 	coll_clv/coll_clv_execute.c \
+	coll_clv/coll_clv_help.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_reduce.c \

@@ -2,3 +2,11 @@ unit_tests += tests/unit/test_coll_decide
 tests_unit_test_coll_decide_SOURCES = tests/unit/test_coll_decide.c \
 	coll_clv/coll_clv_decide.c coll_clv/coll_clv_sheet.c
 tests_unit_test_coll_decide_LDADD = $(clv_test_libs)
+
+# The component in Open MPI: selection, parameters, algorithms without a plan.
+mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others
+tests_mpi_coll_probe_SOURCES = tests/mpi/coll_probe.c
+tests_mpi_coll_others_SOURCES = tests/mpi/coll_others.c
+if CLV_HAVE_OMPI
+script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh
+endif

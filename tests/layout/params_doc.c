@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Prints docs/params.md from the tables, so that the page cannot be wrong.
+ *
+ * usage: params_doc           the page
+ *        params_doc --names   the full names of all parameters, one a line
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "coll_clv/coll_clv_tables.h"
+
+static void print_names(void)
+{
+#define PRINT_NAME(kind, name, values, preset, min, max, unit, level, meaning)                     \
+    puts("coll_clv_" #name);
+    COLL_CLV_PARAM_MAP(PRINT_NAME)
+#undef PRINT_NAME
+}
+
+#define DEFAULT_INT(values, preset)    printf("%d", preset)
+#define DEFAULT_BOOL(values, preset)   printf("%s", 0 != (preset) ? "true" : "false")
+#define DEFAULT_STRING(values, preset) printf("%s", '\0' == (preset)[0] ? "empty" : preset)
+#define DEFAULT_FLAGS(values, preset)  printf("none")
+#define DEFAULT_ENUM(values, preset)   printf("%s", first_word_##values[preset])
+
+#define RANGE_INT(values, min, max)    printf("%lld to %lld", (long long) (min), (long long) (max))
+#define RANGE_BOOL(values, min, max)   printf("true, false")
+#define RANGE_STRING(values, min, max) printf("up to %d characters", max)
+#define RANGE_FLAGS(values, min, max)  printf("words below")
+#define RANGE_ENUM(values, min, max)   printf("one word below")
+
+static const char *const first_word_ALGORITHM[] = {
+#define WORD(code, spelling, meaning) spelling,
+    COLL_CLV_ALGORITHM_MAP(WORD)};
+static const char *const first_word_REPRODUCIBLE[] = {COLL_CLV_REPRODUCIBLE_MAP(WORD)};
+#undef WORD
+
+static void print_params(void)
+{
+    puts("| parameter | default | allowed | unit | level | meaning |\n|---|---|---|---|---|---|");
+#define PRINT_ROW(kind, name, values, preset, min, max, unit, level, meaning)                      \
+    printf("| `coll_clv_" #name "` | ");                                                           \
+    DEFAULT_##kind(values, preset);                                                                \
+    printf(" | ");                                                                                 \
+    RANGE_##kind(values, min, max);                                                                \
+    printf(" | %s | %d | %s |\n", unit, level, meaning);
+    COLL_CLV_PARAM_MAP(PRINT_ROW)
+#undef PRINT_ROW
+}
+
+static void print_words(void)
+{
+#define PRINT_WORD(code, spelling, meaning)       printf("| `%s` | %s |\n", spelling, meaning);
+#define PRINT_FLAG(code, spelling, flag, meaning) printf("| `%s` | %s |\n", spelling, meaning);
+    puts("\n## Words of `coll_clv_reduce_algorithm`\n\n| word | meaning |\n|---|---|");
+    COLL_CLV_ALGORITHM_MAP(PRINT_WORD)
+    puts("\n## Words of `coll_clv_reproducible`\n\n| word | meaning |\n|---|---|");
+    COLL_CLV_REPRODUCIBLE_MAP(PRINT_WORD)
+    puts("\n## Words of `coll_clv_print`\n\n| word | meaning |\n|---|---|");
+    COLL_CLV_PRINT_MAP(PRINT_FLAG)
+}
+
+static void print_counters(void)
+{
+    puts("\n## Counters\n\nPerformance variables of MPI_T, per process.\n\n"
+         "| variable | meaning |\n|---|---|");
+#define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
+    COLL_CLV_COUNTER_MAP(PRINT_COUNTER)
+#undef PRINT_COUNTER
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && 0 == strcmp(argv[1], "--names")) {
+        print_names();
+        return 0;
+    }
+    puts("# Parameters and counters\n\n"
+         "Made from coll_clv/coll_clv_tables.h by `./clv params`; do not edit.\n\n"
+         "Set a parameter with `mpirun --mca NAME VALUE` or `export OMPI_MCA_NAME=VALUE`, the same\n"
+         "on every rank. A value that is not allowed is reported with its name and range and the\n"
+         "component is not used. Numbers may end in k, M or G.\n");
+    print_params();
+    print_words();
+    print_counters();
+    return 0;
+}

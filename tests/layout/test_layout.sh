@@ -1,0 +1,122 @@
+#!/bin/bash
+# What the layout of the project promises (docs/architecture.md): who includes whom, which symbols
+# are visible, headers that compile alone, and a parameter page that equals the table.
+. "$CLV_TOP/tests/support/tap.sh"
+cd "$CLV_TOP" || exit 1
+
+# ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
+public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost)\.h|clocksync/clocksync\.h'
+public_headers="$public_headers|pap_predict/pap_predict\\.h"
+rooms='util schedule clocksync pap_predict coll_clv bench tools examples tests'
+may_include() {
+    case $1 in
+    util) echo 'util/.*' ;;
+    schedule) echo 'schedule/.*|util/[a-z_]*\.h' ;;
+    clocksync) echo 'clocksync/.*|util/[a-z_]*\.h' ;;
+    pap_predict) echo 'pap_predict/.*|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    coll_clv) echo "coll_clv/.*|$public_headers" ;;
+    bench) echo "bench/.*|$public_headers" ;;
+    esac
+}
+
+# Includes of another room that the room may not have; prints them.
+strangers() {
+    local room=$1
+    grep -rnE --include='*.[ch]' '^ *# *include "' "$room" |
+        grep -E "\"(${rooms// /|})/" |
+        grep -vE "\"($(may_include "$room"))\""
+}
+
+none() { # command: it must print nothing
+    local found
+    found=$("$@")
+    printf '%s\n' "$found"
+    [ -z "$found" ]
+}
+
+for room in util schedule clocksync pap_predict coll_clv bench; do
+    [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
+    tap_ok "$room includes only what it may" none strangers "$room"
+done
+
+mpi_outside() {
+    grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
+        util schedule clocksync pap_predict
+    grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
+}
+tap_ok 'only coll_clv includes Open MPI, the pure rooms no mpi.h' none mpi_outside
+heap_elsewhere() {
+    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' util schedule clocksync pap_predict \
+        coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
+}
+tap_ok 'the heap is reached through util_alloc.h' none heap_elsewhere
+
+# ---- symbols
+if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
+    visible() {
+        nm -D --defined-only "$CLV_BUILD/component/mca_coll_clv.so" | awk '{print $3}' |
+            grep -vxE 'mca_coll_clv_component|ompi_coll_clv_component_ptr|mca_coll_clv_component_ptr'
+    }
+    tap_ok 'the component shows one symbol' none visible
+    glue_names() {
+        nm --defined-only "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o |
+            awk '$2 ~ /[A-TV-Z]/ {print $3}' |
+            grep -vE '^(mca_coll_clv_|coll_clv_|ompi_coll_clv_component_ptr$)'
+    }
+    tap_ok 'global names of coll_clv begin with coll_clv_ or mca_coll_clv_' none glue_names
+else
+    tap_skip 'symbols of the component' 'it is not built'
+fi
+core_names() {
+    nm --defined-only "$CLV_BUILD/.libs/libclvcore.a" 2>/dev/null |
+        awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
+}
+tap_ok 'global names of the pure rooms begin with clv_' none core_names
+
+# ---- headers
+ompi_flags=$(make -s -C "$CLV_BUILD" show-ompi-cppflags)
+mpi_flags=$(make -s -C "$CLV_BUILD" show-mpi-cppflags)
+compiles_alone() { # compiler header
+    local flags=''
+    case $2 in
+    coll_clv/*) flags=$ompi_flags ;;
+    bench/* | tests/* | examples/* | tools/*) flags=$mpi_flags ;;
+    esac
+    # shellcheck disable=SC2086
+    printf '#include "%s"\n' "$2" |
+        "$1" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
+            -I. $flags -x c -fsyntax-only -
+}
+all_compile() {
+    local header bad=0
+    for header in $(find util schedule clocksync pap_predict coll_clv bench examples \
+        -name '*.h' -not -path '*/shim/*'); do
+        case $header in coll_clv/*) [ -n "$ompi_flags" ] || continue ;; esac
+        compiles_alone "$1" "$header" || { echo "$header does not compile alone"; bad=1; }
+    done
+    return $bad
+}
+for compiler in gcc clang; do
+    if command -v $compiler >/dev/null; then
+        tap_ok "each header compiles alone with $compiler" all_compile $compiler
+    else
+        tap_skip "headers with $compiler" "there is no $compiler"
+    fi
+done
+
+# ---- documentation
+same_params() { "$CLV_BUILD/tests/layout/params_doc" | diff - docs/params.md; }
+tap_ok 'docs/params.md equals the table (./clv params writes it)' same_params
+page_says() { grep -q "$1" docs/params.md; }
+tap_ok 'and has the parameters' page_says '`coll_clv_reduce_algorithm`'
+
+# ---- build lists: every source file is in its room's list
+unlisted() {
+    local file
+    for file in util/*.c schedule/*.c clocksync/*.c pap_predict/*.c; do
+        [ -f "$file" ] || continue
+        grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
+    done
+}
+tap_ok 'every source of a room is built' none unlisted
+tap_end

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
+ * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
+ *
+ * usage: coll_probe [COUNT [ROUNDS]]     Exit status 1 when a sum is wrong.
+ * Without the component there are no counters and the line ends after "right".
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX       "coll_clv_"
+#define MAX_COUNTERS 64
+
+static int reduce_to(int root, int count, double *mine, double *sum)
+{
+    int rank, n_ranks, n_wrong = 0;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    for (int i = 0; i < count; i++) {
+        mine[i] = rank + i;
+    }
+    MPI_Reduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+    for (int i = 0; rank == root && i < count; i++) {
+        const double right = (double) i * n_ranks + n_ranks * (n_ranks - 1) / 2.0;
+        n_wrong += sum[i] < right || sum[i] > right;
+    }
+    return n_wrong;
+}
+
+static int reduce_all(int count, int n_rounds)
+{
+    double *mine = calloc((size_t) count + 1, sizeof *mine);
+    double *sum = calloc((size_t) count + 1, sizeof *sum);
+    int n_ranks, n_wrong = 0;
+
+    if (NULL == mine || NULL == sum) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    for (int call = 0; call < n_ranks * n_rounds; call++) {
+        n_wrong += reduce_to(call % n_ranks, count, mine, sum);
+    }
+    free(mine);
+    free(sum);
+    MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return n_wrong;
+}
+
+typedef struct counters {
+    MPI_T_pvar_session session;
+    int n;
+    char names[MAX_COUNTERS][64];
+    MPI_T_pvar_handle handles[MAX_COUNTERS];
+} counters_t;
+
+/* A handle counts from when it is made. */
+static void watch(counters_t *counters, int index)
+{
+    char name[256];
+    int name_bytes = sizeof name, verbosity, class, bind, readonly, continuous, atomic, n_values;
+    MPI_Datatype type;
+    MPI_T_enum values;
+
+    if (MPI_SUCCESS != MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type,
+                                           &values, NULL, NULL, &bind, &readonly, &continuous,
+                                           &atomic)
+        || 0 != strncmp(name, PREFIX, strlen(PREFIX)) || MAX_COUNTERS == counters->n) {
+        return;
+    }
+    if (MPI_SUCCESS == MPI_T_pvar_handle_alloc(counters->session, index, NULL,
+                                               &counters->handles[counters->n], &n_values)) {
+        snprintf(counters->names[counters->n++], sizeof counters->names[0], "%.63s",
+                 name + strlen(PREFIX));
+    }
+}
+
+static void watch_all(counters_t *counters)
+{
+    int provided, n_pvars = 0;
+
+    counters->n = 0;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&counters->session);
+    MPI_T_pvar_get_num(&n_pvars);
+    for (int i = 0; i < n_pvars; i++) {
+        watch(counters, i);
+    }
+}
+
+/* " name=value" for each that is not 0. */
+static void print_counters(counters_t *counters)
+{
+    for (int i = 0; i < counters->n; i++) {
+        unsigned long long value = 0;
+        MPI_T_pvar_read(counters->session, counters->handles[i], &value);
+        if (0 != value) {
+            printf(" %s=%llu", counters->names[i], value);
+        }
+    }
+    printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+    const int count = argc > 1 ? atoi(argv[1]) : 1000;
+    const int n_rounds = argc > 2 ? atoi(argv[2]) : 2;
+    counters_t counters;
+    int rank, n_wrong;
+
+    MPI_Init(&argc, &argv);
+    watch_all(&counters);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    n_wrong = reduce_all(count, n_rounds);
+    if (0 == rank) {
+        printf("probe: sums %s,", 0 == n_wrong ? "right" : "WRONG");
+        print_counters(&counters);
+    }
+    MPI_T_pvar_session_free(&counters.session);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0 == n_wrong ? 0 : 1;
+}

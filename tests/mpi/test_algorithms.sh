@@ -1,0 +1,35 @@
+#!/bin/bash
+# Each algorithm that can be forced without a prediction runs, says so, and is right for every
+# datatype and operation of the case matrix; what it cannot do goes to the previous reduce.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+probe=$CLV_BUILD/tests/mpi/coll_probe
+cases=$CLV_BUILD/tests/mpi/reduce_cases
+
+# What is not ours needs no matrix at every size.
+ranks_for() { [ "$1" = ring ] && echo 2 3 4 || echo 3; }
+
+for algorithm in previous binomial rabenseifner ring; do
+    forced=(--mca coll clv --mca coll_clv_reduce_algorithm $algorithm --mca coll_clv_verbose 10)
+    for ranks in $(ranks_for $algorithm); do
+        tap_ok "$algorithm, $ranks ranks: the case matrix" mpi_run -np $ranks "${forced[@]}" "$cases"
+    done
+    said=$(mpi_run -np 5 "${forced[@]}" "$probe" 4099)
+    tap_has "$algorithm, 5 ranks: sums" 'sums right' "$said"
+    tap_has "$algorithm ran every call" "ran_$algorithm=10" "$said"
+    tap_has "$algorithm is named with its reason" \
+        "$algorithm, because coll_clv_reduce_algorithm says so" "$said"
+    tap_ok "$algorithm is told once per shape of call" \
+        test "$(grep -c 'because' <<<"$said")" -eq 5
+done
+
+forced=(--mca coll clv --mca coll_clv_verbose 10 --mca coll_clv_reduce_algorithm)
+said=$(mpi_run -np 5 "${forced[@]}" ring "$probe" 3)
+tap_has 'ring with fewer elements than ranks' 'ran_ring=10' "$said"
+tap_has 'ring with fewer elements than ranks: sums' 'sums right' "$said"
+said=$(mpi_run -np 5 "${forced[@]}" rabenseifner "$probe" 3)
+tap_has 'rabenseifner with too few elements says that it cannot' \
+    'previous, because there are fewer elements' "$said"
+said=$(mpi_run -np 3 "${forced[@]}" binomial --mca coll_clv_segment_bytes 1000 "$probe" 5000)
+tap_has 'binomial in segments' 'sums right, calls=6' "$said"
+tap_end

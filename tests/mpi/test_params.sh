@@ -1,0 +1,55 @@
+#!/bin/bash
+# Parameters: ompi_info shows each with its level, bad values are refused with name and range, good
+# ones are taken.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+probe=$CLV_BUILD/tests/mpi/coll_probe
+list=(--mca coll clv,tuned,basic,libnbc,self,inter)
+
+shown=$(timeout 60 ompi_info --param coll clv --level 9 2>&1)
+for name in $("$CLV_BUILD/tests/layout/params_doc" --names); do
+    tap_has "ompi_info shows $name" "\"$name\"" "$shown"
+done
+tap_has 'ompi_info shows levels' 'level: 3 user/all' "$shown"
+tap_has 'ompi_info shows values' '6:"rabenseifner"' "$shown"
+
+# parameter|bad value|what the message must say
+while IFS='|' read -r name value words; do
+    said=$(mpi_run -np 2 "${list[@]}" --mca "coll_clv_$name" "$value" "$probe" 10)
+    tap_has "$name = $value is refused by name and range" "coll_clv_$name is $value; allowed: $words" \
+        "$said"
+    tap_lacks "$name = $value: the component is not used" 'calls=' "$said"
+done <<'BAD'
+priority|101|0 to 100
+priority|-1|0 to 100
+min_ranks|1|2 to
+min_bytes|0|1 to 2147483647 bytes
+segment_bytes|-5|0 to 1073741824 bytes
+segment_bytes|abc|0 to 1073741824 bytes
+segment_bytes|12x|0 to 1073741824 bytes
+round_time_ns|2000000000|0 to 1000000000 ns
+sma_window|0|1 to 256 calls
+sma_window|100000000000000|1 to 256 calls
+verbose|-7|0 to 100
+exchange|maybe|true or false
+reduce_algorithm|fast|0:"auto"
+reproducible|sometimes|0:"off"
+print|everything|
+BAD
+
+said=$(mpi_run -np 2 --mca coll clv --mca coll_clv_sma_window 0 "$probe" 10)
+tap_ok 'named alone and refused: MPI_Init fails' test 0 -eq "$(grep -c 'sums right' <<<"$said")"
+tap_has 'and says why' 'coll_clv_sma_window is 0; allowed: 1 to 256 calls' "$said"
+
+while IFS='|' read -r name value; do
+    said=$(mpi_run -np 2 "${list[@]}" --mca "coll_clv_$name" "$value" "$probe" 10)
+    tap_has "$name = $value is taken" 'calls=' "$said"
+done <<'GOOD'
+segment_bytes|64k
+print|board,plan
+print|none
+exchange|0
+reproducible|always
+interface|lo
+GOOD
+tap_end
