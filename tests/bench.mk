@@ -7,3 +7,10 @@ bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench
 	bench/bench_measure.c bench/bench_measure.h bench/bench_report.c bench/bench_report.h \
 	bench/bench_sync.c bench/bench_sync.h $(clv_bench_sources)
 bench_clv_bench_LDADD = $(clv_core_libs)
+
+unit_tests += tests/unit/test_bench_stats tests/unit/test_bench_patterns
+tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_sources)
+tests_unit_test_bench_stats_LDADD = $(clv_test_libs)
+tests_unit_test_bench_patterns_SOURCES = tests/unit/test_bench_patterns.c $(clv_bench_sources)
+tests_unit_test_bench_patterns_LDADD = $(clv_test_libs)
+script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh

@@ -1,0 +1,92 @@
+#!/bin/bash
+# clv-bench on this machine's own transports: every collective gives right results, blocking and
+# not; every pattern, clock and sync runs; output is there for people and programs; wrong use is one
+# clear line and a non-zero exit. TAP. About 30 s. Figures are not looked at: shared memory.
+set -u
+: "${CLV_BUILD:?}"
+bench=$CLV_BUILD/bench/clv-bench
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+output=$work/output
+n=0
+
+run() { # ranks options ...
+    local ranks=$1
+    shift
+    timeout 60 mpirun --oversubscribe -n "$ranks" "$bench" "$@" >"$output" 2>&1
+}
+report() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $n - $2"
+    else
+        echo "not ok $n - $2"
+        sed 's/^/# /' "$output"
+    fi
+}
+refuses() { # text options ...: exit 2 and exactly one line of our own
+    local text=$1
+    shift
+    run 2 "$@"
+    [ $? -eq 2 ] && [ "$(grep -c '^clv-bench: ' "$output")" -eq 1 ] && grep -q -- "$text" "$output"
+}
+short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
+
+echo 1..9
+status=0
+for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter; do
+    for form in '' --nonblocking; do
+        # shellcheck disable=SC2086
+        run 3 --collective $collective $form --sizes 1000,0 --patterns uniform $short && grep -q '2/2$' "$output" || { status=1; break 2; }
+    done
+done
+report $status "every collective, blocking and nonblocking, is right"
+
+status=0
+for kind in 'int32 --op max' 'int64 --op min' 'float --op sum' 'double --op max'; do
+    # shellcheck disable=SC2086
+    run 5 --type $kind --root 3 --sizes 40K --algorithms default,ring,linear,bound $short || { status=1; break; }
+done
+report $status "every type and operation, another root, our own ring"
+
+# shellcheck disable=SC2086
+run 4 --sizes 8K $short --algorithms default,bound --delay 1x \
+    --patterns balanced,one-late:2,half-late,root-late,ascending,descending,uniform,exponential,repeated,alternating,drifting,sudden &&
+    [ "$(grep -c '^bound' "$output")" -eq 12 ]
+report $? "every pattern, the delay as a multiple of the balanced run"
+
+printf '0 1 2\n2 1 0\n' >"$work/delays"
+# shellcheck disable=SC2086
+run 3 --patterns "trace:$work/delays" --sizes 8 $short
+report $? "delays from a file"
+
+status=0
+for way in 'round-time --clock realtime' 'round-time --clock mpi' 'window --clock mpi' barrier dissemination; do
+    # shellcheck disable=SC2086
+    run 3 --sync $way --window 20000 --sizes 8 $short || { status=1; break; }
+done
+report $status "every sync, every clock"
+
+# shellcheck disable=SC2086
+run 3 --sizes 8 $short --algorithms default,tuned:5,free=^clv/coll_tuned_reduce_algorithm=1 --json "$work/lines" &&
+    [ "$(grep -c '^{.*"after_ns":\[[0-9]*,[0-9]*\].*}$' "$work/lines")" -eq 3 ] && grep -q '"coll_tuned_reduce_algorithm":"5"' "$work/lines"
+report $? "JSON lines hold every call and every setting"
+
+run 3 --sizes 8 --seconds 1 --iterations 100000 --warmup 0 --patterns balanced
+report $? "a time limit ends a configuration"
+
+refuses 'unknown collective' --collective scan &&
+    refuses 'unknown pattern' --patterns late &&
+    refuses 'unknown algorithm' --algorithms fastest &&
+    refuses 'unknown algorithm' --collective bcast --algorithms ring &&
+    refuses 'there are 2 ranks' --patterns "trace:$work/delays" &&
+    refuses "no control variable 'coll_none_x'" --algorithms x=/coll_none_x=1 &&
+    refuses "no coll component 'none'" --algorithms x=none &&
+    refuses 'not a delay' --delay 5 && refuses 'not a size' --sizes 3Q &&
+    refuses 'no rank' --root 2 && refuses 'unknown --sync' --sync never &&
+    refuses "no clock" --clock sundial && refuses 'cannot write' --json /nonexistent/file
+report $? "wrong use is told in one line, exit 2"
+
+run 2 --help && grep -q 'pipeline' "$output" && grep -q 'one-late' "$output" && grep -q 'round-time' "$output"
+report $? "help lists algorithms, patterns and syncs"
