@@ -15,7 +15,7 @@
 #define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
 #define LINE        64
 #define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
-#define CLOCK_WORDS 5
+#define CLOCK_WORDS 6 /* the model's five, and whether there is one */
 
 /* The first pages; every part that another process writes has its own cache line. */
 typedef struct table_head {
@@ -42,7 +42,7 @@ typedef struct table_record {
     _Atomic uint64_t words[CLV_PAP_RECORD_WORDS];
 } table_record_t;
 
-_Static_assert(sizeof(table_record_t) == LINE, "a record is a cache line");
+_Static_assert(sizeof(table_record_t) == 2 * LINE, "ranks do not share lines");
 
 #define COUNT_BITS 20 /* CLV_PAP_MAX_RANKS is 2^20 - 1 here; 44 bits are left for versions */
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
@@ -346,6 +346,7 @@ static void model_to_words(const clv_cs_model_t *model, uint64_t words[CLOCK_WOR
     memcpy(&words[2], &model->slope, sizeof words[2]);
     words[3] = (uint64_t) model->error_ns;
     words[4] = (uint64_t) model->error_ppb;
+    words[5] = 1;
 }
 
 static void model_from_words(const uint64_t words[CLOCK_WORDS], clv_cs_model_t *model)
@@ -359,8 +360,10 @@ static void model_from_words(const uint64_t words[CLOCK_WORDS], clv_cs_model_t *
 
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model)
 {
-    uint64_t words[CLOCK_WORDS];
-    model_to_words(model, words);
+    uint64_t words[CLOCK_WORDS] = {0};
+    if (model) {
+        model_to_words(model, words);
+    }
     const uint32_t sequence = atomic_load_explicit(&table->head->clock_sequence, memory_order_relaxed);
     atomic_store_explicit(&table->head->clock_sequence, sequence + 1, memory_order_relaxed);
     for (int i = 0; i < CLOCK_WORDS; i++) {
@@ -381,7 +384,7 @@ clv_status_t clv_pap_table_clock(const clv_pap_table_t *table, clv_cs_model_t *m
         }
         after = atomic_load_explicit(&table->head->clock_sequence, memory_order_relaxed);
     } while (before != after || before % 2 != 0);
-    if (before == 0) {
+    if (words[5] == 0) {
         return CLV_AGAIN;
     }
     model_from_words(words, model_p);

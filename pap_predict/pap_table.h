@@ -29,7 +29,7 @@
 #include "pap_predict/pap_predict.h"
 
 #define CLV_PAP_PLACES       (2 * CLV_PAP_MAX_STREAMS)
-#define CLV_PAP_RECORD_WORDS 7 /* 64 bytes with the tag: a cache line per record */
+#define CLV_PAP_RECORD_WORDS 8 /* and the tag: two cache lines per record */
 
 typedef struct clv_pap_table clv_pap_table_t;
 
@@ -88,7 +88,7 @@ clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS]);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane); /* INT64_MAX: no end */
 
-/* The node's clock (CLV_AGAIN: not ready) and its exchange latency, for the next records. */
+/* The node's clock (NULL, CLV_AGAIN: not ready) and its exchange latency, for the next records. */
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);
 clv_status_t clv_pap_table_clock(const clv_pap_table_t *table,
                                  clv_cs_model_t *model_p) CLV_MUST_CHECK;

@@ -9,3 +9,8 @@ clv_pap_headers += pap_predict/pap_bytes.h pap_predict/pap_mac.h pap_predict/pap
 	pap_predict/pap_card.h pap_predict/pap_table.h pap_predict/pap_channel.h
 clv_pap_sources += pap_predict/pap_mac.c pap_predict/pap_interface.c pap_predict/pap_card.c \
 	pap_predict/pap_table.c pap_predict/pap_channel.c
+clv_pap_headers += pap_predict/pap_thread.h pap_predict/pap_clock.h pap_predict/pap_process.h \
+	pap_predict/pap_leader.h pap_predict/pap_record.h
+clv_pap_sources += pap_predict/pap_thread.c pap_predict/pap_clock.c pap_predict/pap_process.c \
+	pap_predict/pap_listen.c pap_predict/pap_leader.c pap_predict/pap_record.c \
+	pap_predict/pap_group.c

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_clock.h.
+ */
+#include "pap_predict/pap_clock.h"
+
+#include "util/util_time.h"
+
+#define BURST_PINGS      8
+#define PAUSE_MAX_NS     (4 * CLV_NS_PER_S)
+#define PAUSE_FIRST_NS   (20 * CLV_NS_PER_MS) /* doubles from burst to burst */
+#define SUSPEND_MIN_NS   (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
+#define MAX_TURNAROUND_NS (CLV_NS_PER_MS) /* a longer one adds the drift of two clocks to the error */
+
+void clv_pap_clock_init(clv_pap_clock_t *clock, int is_reference)
+{
+    *clock = (clv_pap_clock_t){.is_ready = is_reference,
+                               .model = clv_cs_identity,
+                               .suspended_ns = clv_cs_suspended_ns(),
+                               .next_burst_ns = INT64_MAX};
+    clv_cs_tracker_init(&clock->tracker, BURST_PINGS);
+}
+
+void clv_pap_clock_connected(clv_pap_clock_t *clock, int64_t now_ns)
+{
+    clock->next_burst_ns = now_ns;
+    clock->n_left = 0;
+    clock->is_outstanding = 0;
+    clock->n_bursts = 0;
+}
+
+void clv_pap_clock_lost(clv_pap_clock_t *clock)
+{
+    clock->next_burst_ns = INT64_MAX;
+    clock->n_left = 0;
+    clock->is_outstanding = 0;
+}
+
+static int64_t pause_ns(int32_t n_bursts)
+{
+    const int64_t pause = PAUSE_FIRST_NS << (n_bursts < 10 ? n_bursts : 10);
+    return pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
+}
+
+/* CLOCK_MONOTONIC stands still while the host is suspended. */
+static void check_suspended(clv_pap_clock_t *clock)
+{
+    const int64_t suspended_ns = clv_cs_suspended_ns();
+    if (suspended_ns - clock->suspended_ns > SUSPEND_MIN_NS) {
+        clv_cs_tracker_restart(&clock->tracker);
+        clock->n_bursts = 0;
+    }
+    clock->suspended_ns = suspended_ns;
+}
+
+int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns)
+{
+    if (clock->is_outstanding) {
+        return 0;
+    }
+    if (clock->n_left > 0) {
+        clock->n_left--;
+    } else if (now_ns >= clock->next_burst_ns) {
+        check_suspended(clock);
+        clock->n_left = BURST_PINGS - 1;
+        clock->next_burst_ns = now_ns + pause_ns(clock->n_bursts++);
+    } else {
+        return 0;
+    }
+    clock->is_outstanding = 1;
+    return 1;
+}
+
+int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock)
+{
+    /* While a ping is outstanding its answer is an event of its own. */
+    return clock->is_outstanding ? INT64_MAX : clock->n_left > 0 ? 0 : clock->next_burst_ns;
+}
+
+static int feed(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns)
+{
+    const clv_cs_sample_t sample = {.client_send_ns = stamp->echo_sent_ns,
+                                    .reference_recv_ns = stamp->echo_recv_ns,
+                                    .reference_send_ns = stamp->sent_ns,
+                                    .client_recv_ns = received_ns,
+                                    .reference_error_ns = stamp->error_ns};
+    if (!stamp->has_global || stamp->echo_sent_ns == clock->last_echo_ns ||
+        stamp->echo_sent_ns == 0 || stamp->sent_ns < stamp->echo_recv_ns ||
+        stamp->sent_ns > stamp->echo_recv_ns + MAX_TURNAROUND_NS) {
+        return 0;
+    }
+    clock->last_echo_ns = stamp->echo_sent_ns;
+    return clv_cs_tracker_feed(&clock->tracker, &sample) == CLV_OK;
+}
+
+int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns,
+                       int is_pong)
+{
+    const int was_ready = clock->is_ready;
+    clv_cs_model_t model;
+    if (is_pong) {
+        clock->is_outstanding = 0;
+        if (!stamp->has_global) {
+            clv_pap_clock_lost(clock); /* until it says that it is ready */
+            return 0;
+        }
+    }
+    const int changed = feed(clock, stamp, received_ns);
+    clock->is_ready = clv_cs_tracker_model(&clock->tracker, &model) == CLV_OK;
+    if (clock->is_ready) {
+        clock->model = model;
+    }
+    return changed || was_ready != clock->is_ready;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A group on one rank: the three steps of its life and the calls; see pap_predict.h.
+ *
+ * A call touches the rank's own streams and the node's table, nothing else: no lock, no heap. One
+ * system call at most: the node's last rank to give a record rings its leader's thread.
+ */
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_leader.h"
+#include "pap_predict/pap_process.h"
+#include "pap_predict/pap_record.h"
+#include "pap_predict/pap_stream.h"
+#include "pap_predict/pap_table.h"
+#include "pap_predict/pap_tree.h"
+#include "util/util_alloc.h"
+#include "util/util_log.h"
+#include "util/util_time.h"
+
+struct clv_pap_group {
+    clv_pap_t *pap;
+    int32_t n_ranks;
+    int32_t rank;
+    clv_pap_attach_ops_t attach;
+    clv_pap_table_t *table;
+    int table_fd;           /* -1 once the others have opened it */
+    int owns_table;         /* else the leader does */
+    int listens;            /* holds the listener for the card's sake */
+    clv_pap_leader_t *leader; /* on the node's first rank */
+    clv_pap_bell_t *bell;   /* on the others */
+    int32_t *node_ranks;
+    int32_t n_local, local_rank;
+    clv_pap_streams_t streams;
+    clv_pap_stream_key_t keys[CLV_PAP_MAX_STREAMS]; /* for hints, which name no stream */
+    clv_pap_board_t views[CLV_PAP_PLACES];
+    const void *attachments[CLV_PAP_PLACES];
+    size_t attachment_bytes[CLV_PAP_PLACES];
+    int64_t waiting_since_ns; /* 0: not waiting */
+};
+
+/* ---- step 1: create ----------------------------------------------------------------------- */
+
+static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_card_t *card)
+{
+    const clv_pap_t *pap = group->pap;
+    clv_status_t status = clv_pap_card_host(card);
+    if (status != CLV_OK) {
+        return status;
+    }
+    card->table_fd = (uint32_t) group->table_fd;
+    card->wake_fd = (uint32_t) clv_pap_thread_bell_fd(pap->thread);
+    card->table_bytes = clv_pap_table_bytes(group->n_ranks, group->attach.attachment_bytes);
+    card->table_token = token;
+    card->pretend_node = pap->pretend_node;
+    card->port = pap->port;
+    card->n_addresses = pap->n_addresses;
+    memcpy(card->addresses, pap->addresses, sizeof card->addresses);
+    if (group->rank == 0 &&
+        getrandom(card->key, sizeof card->key, 0) != (ssize_t) sizeof card->key) {
+        return CLV_SYSTEM;
+    }
+    return CLV_OK;
+}
+
+static clv_status_t hold_listener(clv_pap_group_t *group)
+{
+    clv_pap_thread_lock(group->pap->thread);
+    clv_status_t status = clv_pap_listen_acquire(group->pap);
+    clv_pap_thread_unlock(group->pap->thread);
+    group->listens = status == CLV_OK;
+    return status;
+}
+
+static void let_listener_go(clv_pap_group_t *group)
+{
+    if (group->listens) {
+        clv_pap_thread_lock(group->pap->thread);
+        clv_pap_listen_release(group->pap);
+        clv_pap_thread_unlock(group->pap->thread);
+        group->listens = 0;
+    }
+}
+
+static clv_status_t prepare(clv_pap_group_t *group, unsigned char *card_bytes)
+{
+    uint64_t token = 0;
+    clv_pap_card_t card = {0};
+    if (getrandom(&token, sizeof token, 0) != (ssize_t) sizeof token) {
+        return CLV_SYSTEM;
+    }
+    clv_status_t status = clv_pap_table_create(group->n_ranks, group->attach.attachment_bytes,
+                                               token, &group->table, &group->table_fd);
+    group->owns_table = status == CLV_OK;
+    status = status == CLV_OK ? hold_listener(group) : status;
+    status = status == CLV_OK ? fill_card(group, token, &card) : status;
+    if (status == CLV_OK) {
+        clv_pap_card_encode(&card, card_bytes);
+    }
+    explicit_bzero(&card, sizeof card);
+    return status;
+}
+
+clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
+                                  const clv_pap_attach_ops_t *attach, unsigned char *card,
+                                  clv_pap_group_t **group_p)
+{
+    if (n_ranks < 1 || n_ranks >= CLV_PAP_MAX_RANKS || rank < 0 || rank >= n_ranks) {
+        return CLV_INVALID;
+    }
+    clv_pap_group_t *group = clv_alloc(1, sizeof *group);
+    if (group == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    group->pap = pap;
+    group->n_ranks = n_ranks;
+    group->rank = rank;
+    group->table_fd = -1;
+    if (attach) {
+        group->attach = *attach;
+    }
+    clv_pap_streams_init(&group->streams);
+    clv_status_t status = prepare(group, card);
+    if (status != CLV_OK) {
+        clv_pap_group_free(group);
+        return status;
+    }
+    *group_p = group;
+    return CLV_OK;
+}
+
+/* ---- step 2: attach ----------------------------------------------------------------------- */
+
+/* All cards, and who leads whom, while attach runs. */
+typedef struct roster {
+    clv_pap_card_t *cards;   /* by rank */
+    clv_pap_card_t *leaders; /* by node */
+    int32_t *leader_rank;    /* by node */
+    int32_t *node_of_rank;
+    int32_t n_nodes;
+} roster_t;
+
+static void roster_clear(roster_t *roster)
+{
+    clv_free(roster->cards);
+    clv_free(roster->leaders);
+    clv_free(roster->leader_rank);
+    clv_free(roster->node_of_rank);
+}
+
+static clv_status_t roster_reserve(roster_t *roster, int32_t n_ranks)
+{
+    const size_t n = (size_t) n_ranks;
+    roster->cards = clv_alloc(n, sizeof *roster->cards);
+    roster->leaders = clv_alloc(n, sizeof *roster->leaders);
+    roster->leader_rank = clv_alloc(n, sizeof *roster->leader_rank);
+    roster->node_of_rank = clv_alloc(n, sizeof *roster->node_of_rank);
+    return roster->cards && roster->leaders && roster->leader_rank && roster->node_of_rank
+               ? CLV_OK
+               : CLV_NO_MEMORY;
+}
+
+static int32_t node_of(const roster_t *roster, const clv_pap_card_t *card)
+{
+    int32_t node = 0;
+    while (node < roster->n_nodes && !clv_pap_card_same_node(&roster->leaders[node], card)) {
+        node++;
+    }
+    return node;
+}
+
+static clv_status_t roster_fill(roster_t *roster, const unsigned char *cards, int32_t n_ranks)
+{
+    for (int32_t rank = 0; rank < n_ranks; rank++) {
+        clv_pap_card_t *card = &roster->cards[rank];
+        clv_status_t status =
+            clv_pap_card_decode(cards + (size_t) rank * CLV_PAP_CARD_BYTES, card);
+        if (status != CLV_OK) {
+            clv_log(CLV_LOG_ERROR, "the card of rank %d is malformed", rank);
+            return status;
+        }
+        const int32_t node = node_of(roster, card);
+        if (node == roster->n_nodes) {
+            roster->leaders[node] = *card;
+            roster->leader_rank[node] = rank;
+            roster->n_nodes++;
+        }
+        roster->node_of_rank[rank] = node;
+    }
+    return CLV_OK;
+}
+
+static clv_status_t list_node_ranks(clv_pap_group_t *group, const clv_pap_layout_t *layout,
+                                    int32_t node)
+{
+    const int32_t first = layout->first[node];
+    group->n_local = layout->first[node + 1] - first;
+    group->node_ranks = clv_alloc((size_t) group->n_local, sizeof *group->node_ranks);
+    if (group->node_ranks == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    memcpy(group->node_ranks, layout->rank_at + first,
+           (size_t) group->n_local * sizeof *group->node_ranks);
+    while (group->node_ranks[group->local_rank] != group->rank) {
+        group->local_rank++;
+    }
+    return CLV_OK;
+}
+
+static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster,
+                                  clv_pap_layout_t *layout)
+{
+    const clv_pap_leader_options_t options = {.pap = group->pap,
+                                              .table = group->table,
+                                              .attach = group->attach,
+                                              .node = roster->node_of_rank[group->rank],
+                                              .key = roster->cards[0].key,
+                                              .cards = roster->leaders};
+    clv_pap_thread_lock(group->pap->thread);
+    clv_status_t status = clv_pap_leader_create(&options, layout, &group->leader);
+    clv_pap_thread_unlock(group->pap->thread);
+    if (status != CLV_OK) {
+        return status;
+    }
+    group->owns_table = 0;
+    if (layout->n_nodes > 1) {
+        group->listens = 0; /* the leader holds it now */
+    }
+    memset(layout, 0, sizeof *layout);
+    return CLV_OK;
+}
+
+static clv_status_t follow_leader(clv_pap_group_t *group, const roster_t *roster)
+{
+    const clv_pap_card_t *card = &roster->leaders[roster->node_of_rank[group->rank]];
+    clv_pap_table_close(group->table);
+    (void) close(group->table_fd);
+    group->table = NULL;
+    group->table_fd = -1;
+    group->owns_table = 0;
+    clv_status_t status =
+        clv_pap_table_open(group->n_ranks, group->attach.attachment_bytes, card->table_token,
+                           card->pid, card->table_fd, &group->table);
+    if (status != CLV_OK) {
+        clv_log(CLV_LOG_ERROR, "rank %d cannot open the table of process %u on its node: %s",
+                group->rank, (unsigned) card->pid, clv_status_text(status));
+        return status;
+    }
+    group->owns_table = 1;
+    clv_pap_thread_lock(group->pap->thread);
+    status = clv_pap_bell_acquire(group->pap, card->pid, card->wake_fd, &group->bell);
+    clv_pap_thread_unlock(group->pap->thread);
+    return status;
+}
+
+static clv_status_t take_place(clv_pap_group_t *group, const roster_t *roster)
+{
+    clv_pap_layout_t layout = {0};
+    const int32_t node = roster->node_of_rank[group->rank];
+    clv_status_t status =
+        clv_pap_layout_init(roster->node_of_rank, group->n_ranks, roster->n_nodes, &layout);
+    if (status != CLV_OK) {
+        return status;
+    }
+    status = list_node_ranks(group, &layout, node);
+    if (status == CLV_OK) {
+        status = roster->leader_rank[node] == group->rank ? become_leader(group, roster, &layout)
+                                                          : follow_leader(group, roster);
+    }
+    let_listener_go(group);
+    clv_pap_layout_clear(&layout);
+    return status;
+}
+
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards)
+{
+    roster_t roster = {0};
+    clv_status_t status = roster_reserve(&roster, group->n_ranks);
+    status = status == CLV_OK ? roster_fill(&roster, cards, group->n_ranks) : status;
+    status = status == CLV_OK ? take_place(group, &roster) : status;
+    roster_clear(&roster);
+    return status;
+}
+
+const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p)
+{
+    *n_p = group->n_local;
+    return group->node_ranks;
+}
+
+/* ---- step 3: activate, and the end -------------------------------------------------------- */
+
+clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
+{
+    if (group->leader == NULL) {
+        return CLV_OK;
+    }
+    (void) close(group->table_fd); /* every rank of the node has opened it */
+    group->table_fd = -1;
+    clv_pap_thread_lock(group->pap->thread);
+    clv_status_t status = clv_pap_thread_start(group->pap->thread);
+    if (status == CLV_OK) {
+        clv_pap_leader_start(group->leader);
+    }
+    clv_pap_thread_unlock(group->pap->thread);
+    clv_pap_thread_ring(group->pap->thread);
+    return status;
+}
+
+static void leave_leader(clv_pap_group_t *group)
+{
+    clv_pap_thread_lock(group->pap->thread);
+    clv_pap_leader_leave(group->leader);
+    clv_pap_thread_unlock(group->pap->thread);
+    clv_pap_thread_ring(group->pap->thread);
+}
+
+void clv_pap_group_free(clv_pap_group_t *group)
+{
+    if (group == NULL || !clv_pap_thread_is_ours(group->pap->thread)) {
+        return;
+    }
+    if (group->leader) {
+        leave_leader(group);
+    }
+    if (group->owns_table) {
+        clv_pap_table_close(group->table);
+    }
+    if (group->table_fd >= 0) {
+        (void) close(group->table_fd);
+    }
+    let_listener_go(group);
+    clv_pap_thread_lock(group->pap->thread);
+    clv_pap_bell_release(group->pap, group->bell);
+    clv_pap_thread_unlock(group->pap->thread);
+    clv_free(group->node_ranks);
+    clv_free(group);
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+static void ring_leader(const clv_pap_group_t *group)
+{
+    if (!clv_pap_table_pull_bell(group->table)) {
+        return; /* somebody has rung already, or the thread looks by itself */
+    }
+    if (group->leader) {
+        clv_pap_thread_ring(group->pap->thread);
+    } else if (write(group->bell->fd, "", 1) < 0) {
+        return; /* full: rung */
+    }
+}
+
+static void give(clv_pap_group_t *group, const clv_pap_given_t *given)
+{
+    clv_cs_model_t model;
+    clv_pap_record_t record = {0};
+    const int has_clock = clv_pap_table_clock(group->table, &model) == CLV_OK;
+    clv_pap_given_to_record(given, has_clock ? &model : NULL, clv_pap_table_latency(group->table),
+                            &record);
+    if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given->lane,
+                            given->sequence + 1, given->generation, &group->keys[given->lane],
+                            &record)) {
+        ring_leader(group);
+    }
+    clv_pap_count(group->pap, CLV_PAP_COUNT_sampled, 1);
+}
+
+void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
+                        clv_pap_call_t *call)
+{
+    clv_pap_given_t given;
+    const int gives = clv_pap_streams_begin(&group->streams, key, local_ns, call, &given);
+    clv_pap_count(group->pap, CLV_PAP_COUNT_calls, 1);
+    group->keys[call->stream] = *key;
+    if (gives) {
+        give(group, &given);
+    }
+}
+
+static const clv_pap_board_t *find_board(void *context, int32_t lane, int64_t version)
+{
+    clv_pap_group_t *group = context;
+    const int32_t place = clv_pap_place(lane, version);
+    return clv_pap_table_board(group->table, lane, version, &group->views[place],
+                               &group->attachments[place],
+                               &group->attachment_bytes[place]) == CLV_OK
+               ? &group->views[place]
+               : NULL;
+}
+
+static int64_t count_versions(void *context, int32_t lane)
+{
+    const clv_pap_group_t *group = context;
+    return clv_pap_table_n_versions(group->table, lane);
+}
+
+static const clv_pap_shelf_ops_t shelf_ops = {find_board, count_versions};
+
+static void count_answer(clv_pap_group_t *group, clv_status_t status)
+{
+    if (status == CLV_AGAIN && group->waiting_since_ns == 0) {
+        group->waiting_since_ns = clv_local_now_ns();
+        clv_pap_count(group->pap, CLV_PAP_COUNT_board_waits, 1);
+    } else if (status != CLV_AGAIN && group->waiting_since_ns != 0) {
+        clv_pap_count(group->pap, CLV_PAP_COUNT_board_wait_ns,
+                      clv_local_now_ns() - group->waiting_since_ns);
+        group->waiting_since_ns = 0;
+    }
+    if (status == CLV_OK) {
+        clv_pap_count(group->pap, CLV_PAP_COUNT_boards, 1);
+    }
+}
+
+clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *call,
+                                const clv_pap_board_t **board_p, const void **attachment_p,
+                                size_t *attachment_bytes_p)
+{
+    const clv_pap_board_t *board;
+    clv_status_t status =
+        clv_pap_streams_board(&group->streams, call, &shelf_ops, group, &board);
+    count_answer(group, status);
+    if (status == CLV_OK) {
+        const int32_t place = clv_pap_place(call->stream, board->version);
+        *board_p = board;
+        *attachment_p = group->attachments[place];
+        *attachment_bytes_p = group->attachment_bytes[place];
+    }
+    return status;
+}
+
+void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
+                      int64_t local_ns)
+{
+    clv_pap_streams_end(&group->streams, call, choice, local_ns);
+}
+
+void clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
+{
+    clv_pap_given_t given;
+    if (clv_pap_streams_hint(&group->streams, local_now_ns, ns_from_now, &given)) {
+        give(group, &given);
+    }
+}
+
+clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,
+                                 int64_t *error_ns_p)
+{
+    clv_cs_model_t model;
+    clv_status_t status = clv_pap_table_clock(group->table, &model);
+    if (status == CLV_OK) {
+        *global_ns_p = clv_cs_model_global(&model, local_ns);
+        *error_ns_p = clv_cs_model_error(&model, local_ns);
+    }
+    return status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A node's leader in one group: what the thread does for it. Collects the records of the node's
+ * ranks from the table, runs the agreement over the connections to its tree neighbours, keeps the
+ * clock, and publishes boards. Private to the pap_predict room.
+ *
+ * It outlives the group on its own rank: others may still need what it passes on. All functions
+ * run under the thread's lock.
+ * Memory: agreement, histories and attachment state, all at create: O(ranks * window).
+ */
+#ifndef CLV_PAP_LEADER_H
+#define CLV_PAP_LEADER_H
+
+#include <stdint.h>
+
+#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_process.h"
+#include "pap_predict/pap_table.h"
+#include "pap_predict/pap_tree.h"
+
+typedef struct clv_pap_leader_options {
+    clv_pap_t *pap;
+    clv_pap_table_t *table; /* becomes the leader's when create succeeds */
+    clv_pap_attach_ops_t attach;
+    int32_t node;           /* of the layout */
+    const unsigned char *key;
+    const clv_pap_card_t *cards; /* of all nodes' leaders, n_nodes of them; copied as needed */
+} clv_pap_leader_options_t;
+
+/* layout's arrays become the leader's when create succeeds. */
+clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
+                                   const clv_pap_layout_t *layout,
+                                   clv_pap_leader_t **leader_p) CLV_MUST_CHECK;
+/* Closes its connections and the table. */
+void clv_pap_leader_free(clv_pap_leader_t *leader);
+
+/* Hands it to the thread: connects, and serves. */
+void clv_pap_leader_start(clv_pap_leader_t *leader);
+/* Its rank has freed the group: attach.make is not called any more. The thread goes on passing
+ * messages until the neighbours need nothing, or for a bounded time, then frees it (at once when
+ * it was never started). */
+void clv_pap_leader_leave(clv_pap_leader_t *leader);
+
+/* The thread's round: everything that is due; returns the next deadline. */
+int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung);
+int clv_pap_leader_is_done(const clv_pap_leader_t *leader);
+clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader); /* in the process's list */
+
+/* ---- called by connections ---------------------------------------------------------------- */
+
+/* The key if this is the leader of that group and node is one of its children, else NULL. */
+const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
+                                            const unsigned char *group_id, uint32_t node,
+                                            int32_t *neighbour_p, size_t *max_payload_p);
+/* A connection has finished its handshake; replaces an older one of that neighbour. */
+void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_pap_conn_t *conn);
+/* It ended (the caller closes it). */
+void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_pap_conn_t *conn);
+clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn,
+                                  clv_pap_frame_kind_t kind, const clv_pap_stamp_t *stamp,
+                                  int64_t received_ns, const unsigned char *payload,
+                                  size_t payload_bytes) CLV_MUST_CHECK;
+
+#endif

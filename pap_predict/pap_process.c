@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_process.h: open and close, the thread's round, bells, counters.
+ */
+#include "pap_predict/pap_process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_leader.h"
+#include "pap_predict/pap_predictors.h"
+#include "util/util_alloc.h"
+#include "util/util_log.h"
+#include "util/util_time.h"
+
+#define CLOSE_NS CLV_NS_PER_S /* how long close waits for leaders that others still need */
+
+/* ---- the thread's round ------------------------------------------------------------------- */
+
+static int64_t work(void *context, int64_t now_ns, int rung)
+{
+    clv_pap_t *pap = context;
+    int64_t deadline_ns = clv_pap_listen_work(pap, now_ns);
+    clv_pap_leader_t *leader = pap->leaders, *next;
+    for (; leader; leader = next) {
+        next = *clv_pap_leader_next(leader);
+        const int64_t one_ns = clv_pap_leader_work(leader, now_ns, rung);
+        deadline_ns = one_ns < deadline_ns ? one_ns : deadline_ns;
+        if (clv_pap_leader_is_done(leader)) {
+            clv_pap_leader_free(leader);
+        }
+    }
+    return deadline_ns;
+}
+
+static const clv_pap_thread_ops_t thread_ops = {work};
+
+/* ---- open and close ----------------------------------------------------------------------- */
+
+static int are_options_valid(const clv_pap_options_t *options)
+{
+    return options->sma_window >= 1 && options->sma_window <= CLV_PAP_MAX_WINDOW &&
+           options->predictor >= 0 && options->predictor < CLV_PAP_N_PREDICTORS &&
+           options->connect_timeout_ns > 0 &&
+           (options->interface == NULL || strlen(options->interface) < 32);
+}
+
+/* No interface is needed by a job on one node: only a name that does not exist is an error here. */
+static clv_status_t find_addresses(clv_pap_t *pap)
+{
+    clv_status_t status =
+        clv_pap_interface_list(pap->options.interface, pap->addresses, &pap->n_addresses);
+    return pap->options.interface ? status : CLV_OK;
+}
+
+clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
+{
+    if (!are_options_valid(options)) {
+        return CLV_INVALID;
+    }
+    clv_pap_t *pap = clv_alloc(1, sizeof *pap);
+    if (pap == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    pap->options = *options;
+    pap->listen_fd = -1;
+    if (options->interface) {
+        (void) snprintf(pap->interface, sizeof pap->interface, "%s", options->interface);
+        pap->options.interface = pap->interface;
+    }
+    clv_status_t status = find_addresses(pap);
+    status = status == CLV_OK ? clv_pap_thread_create(&thread_ops, pap, &pap->thread) : status;
+    if (status != CLV_OK) {
+        clv_free(pap);
+        return status;
+    }
+    *pap_p = pap;
+    return CLV_OK;
+}
+
+static int has_leaders(clv_pap_t *pap)
+{
+    clv_pap_thread_lock(pap->thread);
+    const int has = pap->leaders != NULL;
+    clv_pap_thread_unlock(pap->thread);
+    return has;
+}
+
+/* Leaders that have been left go by themselves once nobody needs them. */
+static void wait_for_leaders(clv_pap_t *pap)
+{
+    const struct timespec pause = {0, 200000};
+    const int64_t until_ns = clv_local_now_ns() + CLOSE_NS;
+    while (has_leaders(pap) && clv_local_now_ns() < until_ns) {
+        clv_pap_thread_ring(pap->thread);
+        (void) nanosleep(&pause, NULL);
+    }
+}
+
+void clv_pap_close(clv_pap_t *pap)
+{
+    if (pap == NULL || !clv_pap_thread_is_ours(pap->thread)) {
+        return;
+    }
+    wait_for_leaders(pap);
+    clv_pap_thread_stop(pap->thread);
+    while (pap->leaders) {
+        clv_pap_leader_free(pap->leaders);
+    }
+    clv_pap_listen_close(pap);
+    clv_pap_thread_free(pap->thread);
+    clv_free(pap);
+}
+
+void clv_pap_pretend_node(clv_pap_t *pap, uint32_t node)
+{
+    pap->pretend_node = node;
+}
+
+/* ---- bells -------------------------------------------------------------------------------- */
+
+/* Read and write: with a reader of our own, a dead owner never means SIGPIPE. */
+static clv_status_t open_bell(uint32_t pid, uint32_t fd, clv_pap_bell_t *bell)
+{
+    char path[64];
+    struct stat status;
+    (void) snprintf(path, sizeof path, "/proc/%u/fd/%u", (unsigned) pid, (unsigned) fd);
+    bell->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (bell->fd < 0) {
+        return CLV_SYSTEM;
+    }
+    if (fstat(bell->fd, &status) != 0 || !S_ISFIFO(status.st_mode)) {
+        (void) close(bell->fd);
+        return CLV_PROTOCOL;
+    }
+    bell->device = (uint64_t) status.st_dev;
+    bell->inode = (uint64_t) status.st_ino;
+    return CLV_OK;
+}
+
+static clv_pap_bell_t *same_bell(clv_pap_t *pap, const clv_pap_bell_t *bell)
+{
+    clv_pap_bell_t *one = pap->bells;
+    while (one && (one->device != bell->device || one->inode != bell->inode)) {
+        one = one->next;
+    }
+    return one;
+}
+
+clv_status_t clv_pap_bell_acquire(clv_pap_t *pap, uint32_t pid, uint32_t fd,
+                                  clv_pap_bell_t **bell_p)
+{
+    clv_pap_bell_t *bell = clv_alloc(1, sizeof *bell);
+    if (bell == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    clv_status_t status = open_bell(pid, fd, bell);
+    if (status != CLV_OK) {
+        clv_free(bell);
+        return status;
+    }
+    clv_pap_bell_t *known = same_bell(pap, bell);
+    if (known) {
+        (void) close(bell->fd);
+        clv_free(bell);
+        bell = known;
+    } else {
+        bell->next = pap->bells;
+        pap->bells = bell;
+    }
+    bell->n_users++;
+    *bell_p = bell;
+    return CLV_OK;
+}
+
+void clv_pap_bell_release(clv_pap_t *pap, clv_pap_bell_t *bell)
+{
+    if (bell == NULL || --bell->n_users > 0) {
+        return;
+    }
+    clv_pap_bell_t **at = &pap->bells;
+    while (*at != bell) {
+        at = &(*at)->next;
+    }
+    *at = bell->next;
+    (void) close(bell->fd);
+    clv_free(bell);
+}
+
+/* ---- counters ----------------------------------------------------------------------------- */
+
+void clv_pap_read_counters(const clv_pap_t *pap, clv_pap_counters_t *counters)
+{
+    memset(counters, 0, sizeof *counters);
+    if (pap == NULL) {
+        return;
+    }
+#define READ_COUNTER(name, meaning)                                                                \
+    counters->name =                                                                               \
+        atomic_load_explicit(&pap->counters[CLV_PAP_COUNT_##name], memory_order_relaxed);
+    CLV_PAP_COUNTER_MAP(READ_COUNTER)
+#undef READ_COUNTER
+    counters->thread_cpu_ns = clv_pap_thread_cpu_ns(pap->thread);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_thread.h.
+ */
+#include "pap_predict/pap_thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define MAX_EVENTS  32
+#define STACK_BYTES ((size_t) 1 << 20) /* plans are made on it; small where everything is locked in memory */
+#define BELL        UINT64_MAX         /* epoll's datum for the bell */
+
+typedef struct watch {
+    int fd; /* -1: free */
+    uint32_t events;
+    uint32_t generation; /* so that an event of a closed descriptor is not taken for a new one's */
+    clv_pap_ready_t ready;
+    void *owner;
+} watch_t;
+
+struct clv_pap_thread {
+    clv_pap_thread_t *next; /* of all threads, for fork */
+    clv_pap_thread_ops_t ops;
+    void *context;
+    pthread_mutex_t mutex;
+    pthread_t id;
+    int runs;
+    int stops;
+    int forked; /* this is a copy in a forked child */
+    int epoll_fd;
+    int bell[2];
+    watch_t *watches;
+    int32_t n_watches;
+};
+
+/* ---- fork --------------------------------------------------------------------------------- */
+
+static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
+static clv_pap_thread_t *all_threads;
+
+static void before_fork(void)
+{
+    (void) pthread_mutex_lock(&all_mutex);
+    for (clv_pap_thread_t *one = all_threads; one; one = one->next) {
+        (void) pthread_mutex_lock(&one->mutex);
+    }
+}
+
+static void after_fork_in_parent(void)
+{
+    for (clv_pap_thread_t *one = all_threads; one; one = one->next) {
+        (void) pthread_mutex_unlock(&one->mutex);
+    }
+    (void) pthread_mutex_unlock(&all_mutex);
+}
+
+/* A connection lives as long as any copy of its descriptor: the child must not keep one. */
+static void close_all(clv_pap_thread_t *thread)
+{
+    for (int32_t i = 0; i < thread->n_watches; i++) {
+        if (thread->watches[i].fd >= 0) {
+            (void) close(thread->watches[i].fd);
+        }
+    }
+    (void) close(thread->epoll_fd);
+    (void) close(thread->bell[0]);
+    (void) close(thread->bell[1]);
+}
+
+static void after_fork_in_child(void)
+{
+    for (clv_pap_thread_t *one = all_threads; one; one = one->next) {
+        one->forked = 1;
+        close_all(one);
+        (void) pthread_mutex_unlock(&one->mutex);
+    }
+    all_threads = NULL;
+    (void) pthread_mutex_unlock(&all_mutex);
+}
+
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void register_fork(void)
+{
+    (void) pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+static void enlist(clv_pap_thread_t *thread)
+{
+    (void) pthread_once(&fork_once, register_fork);
+    (void) pthread_mutex_lock(&all_mutex);
+    thread->next = all_threads;
+    all_threads = thread;
+    (void) pthread_mutex_unlock(&all_mutex);
+}
+
+static void delist(clv_pap_thread_t *thread)
+{
+    (void) pthread_mutex_lock(&all_mutex);
+    for (clv_pap_thread_t **at = &all_threads; *at; at = &(*at)->next) {
+        if (*at == thread) {
+            *at = thread->next;
+            break;
+        }
+    }
+    (void) pthread_mutex_unlock(&all_mutex);
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+/* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through /proc. */
+static clv_status_t open_bell(clv_pap_thread_t *thread)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = BELL};
+    if (pipe2(thread->bell, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return CLV_SYSTEM;
+    }
+    thread->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (thread->epoll_fd >= 0 &&
+        epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, thread->bell[0], &event) == 0) {
+        return CLV_OK;
+    }
+    (void) close(thread->bell[0]);
+    (void) close(thread->bell[1]);
+    if (thread->epoll_fd >= 0) {
+        (void) close(thread->epoll_fd);
+    }
+    return CLV_SYSTEM;
+}
+
+clv_status_t clv_pap_thread_create(const clv_pap_thread_ops_t *ops, void *context,
+                                   clv_pap_thread_t **thread_p)
+{
+    clv_pap_thread_t *thread = clv_alloc(1, sizeof *thread);
+    if (thread == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    thread->ops = *ops;
+    thread->context = context;
+    clv_status_t status = open_bell(thread);
+    if (status != CLV_OK) {
+        clv_free(thread);
+        return status;
+    }
+    (void) pthread_mutex_init(&thread->mutex, NULL);
+    enlist(thread);
+    *thread_p = thread;
+    return CLV_OK;
+}
+
+void clv_pap_thread_stop(clv_pap_thread_t *thread)
+{
+    if (thread->forked) {
+        return;
+    }
+    clv_pap_thread_lock(thread);
+    const int ran = thread->runs;
+    thread->stops = 1;
+    thread->runs = 0;
+    clv_pap_thread_unlock(thread);
+    clv_pap_thread_ring(thread);
+    if (ran) {
+        (void) pthread_join(thread->id, NULL);
+    }
+}
+
+void clv_pap_thread_free(clv_pap_thread_t *thread)
+{
+    if (thread == NULL) {
+        return;
+    }
+    if (!thread->forked) {
+        clv_pap_thread_stop(thread);
+        delist(thread);
+        close_all(thread);
+        (void) pthread_mutex_destroy(&thread->mutex);
+    }
+    clv_free(thread->watches);
+    clv_free(thread);
+}
+
+void clv_pap_thread_lock(clv_pap_thread_t *thread)
+{
+    (void) pthread_mutex_lock(&thread->mutex);
+}
+
+void clv_pap_thread_unlock(clv_pap_thread_t *thread)
+{
+    (void) pthread_mutex_unlock(&thread->mutex);
+}
+
+int clv_pap_thread_is_ours(const clv_pap_thread_t *thread)
+{
+    return !thread->forked;
+}
+
+void clv_pap_thread_ring(const clv_pap_thread_t *thread)
+{
+    /* A full pipe is rung already. The read end is ours, so there is no SIGPIPE. */
+    if (!thread->forked && write(thread->bell[1], "", 1) < 0) {
+        return;
+    }
+}
+
+int clv_pap_thread_bell_fd(const clv_pap_thread_t *thread)
+{
+    return thread->bell[1];
+}
+
+int64_t clv_pap_thread_cpu_ns(clv_pap_thread_t *thread)
+{
+    clockid_t clock;
+    struct timespec time = {0, 0};
+    if (!thread->forked) {
+        clv_pap_thread_lock(thread);
+        if (thread->runs && pthread_getcpuclockid(thread->id, &clock) == 0) {
+            (void) clock_gettime(clock, &time);
+        }
+        clv_pap_thread_unlock(thread);
+    }
+    return (int64_t) time.tv_sec * CLV_NS_PER_S + time.tv_nsec;
+}
+
+/* ---- watches ------------------------------------------------------------------------------ */
+
+static uint64_t datum(const clv_pap_thread_t *thread, int32_t watch)
+{
+    return (uint64_t) thread->watches[watch].generation << 32 | (uint32_t) watch;
+}
+
+static clv_status_t grow(clv_pap_thread_t *thread)
+{
+    const int32_t n_watches = 2 * thread->n_watches + 8;
+    watch_t *watches = clv_alloc((size_t) n_watches, sizeof *watches);
+    if (watches == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    for (int32_t i = 0; i < n_watches; i++) {
+        watches[i] = i < thread->n_watches ? thread->watches[i] : (watch_t){.fd = -1};
+    }
+    clv_free(thread->watches);
+    thread->watches = watches;
+    thread->n_watches = n_watches;
+    return CLV_OK;
+}
+
+static int32_t free_watch(const clv_pap_thread_t *thread)
+{
+    int32_t watch = 0;
+    while (watch < thread->n_watches && thread->watches[watch].fd >= 0) {
+        watch++;
+    }
+    return watch;
+}
+
+clv_status_t clv_pap_thread_watch(clv_pap_thread_t *thread, int fd, uint32_t events,
+                                  clv_pap_ready_t ready, void *owner, int32_t *watch_p)
+{
+    const int32_t watch = free_watch(thread);
+    if (watch == thread->n_watches && grow(thread) != CLV_OK) {
+        return CLV_NO_MEMORY;
+    }
+    struct epoll_event event = {.events = events, .data.u64 = datum(thread, watch)};
+    if (epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
+        return CLV_SYSTEM;
+    }
+    thread->watches[watch].fd = fd;
+    thread->watches[watch].events = events;
+    thread->watches[watch].ready = ready;
+    thread->watches[watch].owner = owner;
+    *watch_p = watch;
+    return CLV_OK;
+}
+
+void clv_pap_thread_rewatch(clv_pap_thread_t *thread, int32_t watch, uint32_t events)
+{
+    watch_t *one = &thread->watches[watch];
+    struct epoll_event event = {.events = events, .data.u64 = datum(thread, watch)};
+    if (one->events != events) {
+        one->events = events;
+        (void) epoll_ctl(thread->epoll_fd, EPOLL_CTL_MOD, one->fd, &event);
+    }
+}
+
+void clv_pap_thread_unwatch(clv_pap_thread_t *thread, int32_t watch)
+{
+    watch_t *one = &thread->watches[watch];
+    (void) epoll_ctl(thread->epoll_fd, EPOLL_CTL_DEL, one->fd, NULL);
+    one->fd = -1;
+    one->generation++;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------- */
+
+/* Reads the bell empty; non-zero if it was rung. */
+static int answer_bell(const clv_pap_thread_t *thread)
+{
+    char bytes[64];
+    int rung = 0;
+    while (read(thread->bell[0], bytes, sizeof bytes) > 0) {
+        rung = 1;
+    }
+    return rung;
+}
+
+static int dispatch(clv_pap_thread_t *thread, const struct epoll_event *events, int n_events)
+{
+    int rung = 0;
+    for (int i = 0; i < n_events; i++) {
+        const int32_t watch = (int32_t) (uint32_t) events[i].data.u64;
+        if (events[i].data.u64 == BELL) {
+            rung = answer_bell(thread);
+        } else if (thread->watches[watch].fd >= 0 &&
+                   datum(thread, watch) == events[i].data.u64) {
+            thread->watches[watch].ready(thread->watches[watch].owner, events[i].events);
+        }
+    }
+    return rung;
+}
+
+/* Milliseconds to sleep, rounded up: waking a little early would only mean waking twice. */
+static int sleep_ms(int64_t deadline_ns)
+{
+    if (deadline_ns == INT64_MAX) {
+        return -1;
+    }
+    const int64_t left_ns = deadline_ns - clv_local_now_ns();
+    if (left_ns <= 0) {
+        return 0;
+    }
+    const int64_t left_ms = (left_ns - 1) / CLV_NS_PER_MS + 1;
+    return left_ms > INT_MAX ? INT_MAX : (int) left_ms;
+}
+
+static void *run(void *argument)
+{
+    clv_pap_thread_t *thread = argument;
+    struct epoll_event events[MAX_EVENTS];
+    const struct sched_param no_priority = {0};
+    int rung = 1; /* whatever was rung before it ran */
+    (void) pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority);
+    clv_pap_thread_lock(thread);
+    while (!thread->stops) {
+        const int64_t deadline_ns = thread->ops.work(thread->context, clv_local_now_ns(), rung);
+        clv_pap_thread_unlock(thread);
+        const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, sleep_ms(deadline_ns));
+        clv_pap_thread_lock(thread);
+        rung = dispatch(thread, events, n_events);
+    }
+    clv_pap_thread_unlock(thread);
+    return NULL;
+}
+
+clv_status_t clv_pap_thread_start(clv_pap_thread_t *thread)
+{
+    pthread_attr_t attributes;
+    sigset_t all_signals, old_signals;
+    if (thread->runs || thread->forked) {
+        return CLV_OK;
+    }
+    (void) pthread_attr_init(&attributes);
+    (void) pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* Blocked before it begins, so that there is no moment in which it could take one. */
+    (void) sigfillset(&all_signals);
+    (void) pthread_sigmask(SIG_SETMASK, &all_signals, &old_signals);
+    const int error = pthread_create(&thread->id, &attributes, run, thread);
+    (void) pthread_sigmask(SIG_SETMASK, &old_signals, NULL);
+    (void) pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        errno = error;
+        return CLV_SYSTEM;
+    }
+    (void) pthread_setname_np(thread->id, "clv");
+    thread->runs = 1;
+    return CLV_OK;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_job.h.
+ */
+#include "tests/support/pap_job.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_process.h"
+#include "util/util_hash.h"
+#include "util/util_log.h"
+#include "util/util_time.h"
+
+pap_job_t *job_new(const pap_job_options_t *options)
+{
+    pap_job_t *job = mmap(NULL, sizeof *job, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                          -1, 0);
+    if (job == MAP_FAILED) {
+        abort();
+    }
+    job->options = *options;
+    return job;
+}
+
+void job_free(pap_job_t *job)
+{
+    (void) munmap(job, sizeof *job);
+}
+
+void job_sleep_ns(int64_t ns)
+{
+    const struct timespec time = {ns / CLV_NS_PER_S, ns % CLV_NS_PER_S};
+    (void) nanosleep(&time, NULL);
+}
+
+static int32_t count_entries(const char *path)
+{
+    int32_t n = 0;
+    DIR *dir = opendir(path);
+    for (struct dirent *one; dir && (one = readdir(dir));) {
+        n += one->d_name[0] != '.';
+    }
+    if (dir) {
+        (void) closedir(dir);
+    }
+    return n - 1; /* the directory itself, when it is /proc/self/fd */
+}
+
+int32_t job_count_fds(void)
+{
+    return count_entries("/proc/self/fd");
+}
+
+int32_t job_count_threads(void)
+{
+    return count_entries("/proc/self/task") + 1;
+}
+
+int32_t job_node(const pap_job_t *job, int32_t rank)
+{
+    const pap_job_options_t *options = &job->options;
+    if (!options->blocks) {
+        return rank % options->n_nodes;
+    }
+    return (int32_t) ((int64_t) rank * options->n_nodes / options->n_ranks);
+}
+
+/* Every rank is here, or the job has failed. */
+static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
+{
+    (void) atomic_fetch_add(arrived, 1);
+    while (atomic_load(arrived) < job->options.n_ranks * round) {
+        if (atomic_load(&job->failed)) {
+            return -1;
+        }
+        job_sleep_ns(20 * CLV_NS_PER_US);
+    }
+    return atomic_load(&job->failed) ? -1 : 0;
+}
+
+/* Beside each board lies a hash of it and of how many boards there were: a deterministic function
+ * of all boards so far, so any difference in the past shows as well. */
+static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
+                          const clv_pap_board_t *board, void *memory, void *attachment,
+                          size_t attachment_bytes)
+{
+    uint64_t *chain = memory;
+    (void) context;
+    (void) attachment_bytes;
+    *chain = clv_fnv1a64(*chain, board->predicted_ns, (size_t) board->n_ranks * sizeof(int64_t));
+    *chain = clv_fnv1a64(*chain, &board->version, sizeof board->version);
+    *chain = clv_fnv1a64(*chain, &key->total_bytes, sizeof key->total_bytes);
+    memcpy(attachment, chain, sizeof *chain);
+    return sizeof *chain;
+}
+
+static uint64_t hash_of(const clv_pap_board_t *board, const void *attachment, size_t n_bytes)
+{
+    uint64_t hash = CLV_FNV1A64_BASIS;
+    hash = clv_fnv1a64(hash, &board->version, sizeof board->version);
+    hash = clv_fnv1a64(hash, &board->sample_every, sizeof board->sample_every);
+    hash = clv_fnv1a64(hash, &board->sigma_ns, sizeof board->sigma_ns);
+    hash = clv_fnv1a64(hash, board->predicted_ns, (size_t) board->n_ranks * sizeof(int64_t));
+    hash = clv_fnv1a64(hash, attachment, n_bytes);
+    return hash > JOB_SAW_TIMEOUT ? hash : hash + 3;
+}
+
+static void note_board(pap_job_t *job, int32_t rank, int32_t call, const clv_pap_board_t *board,
+                       const void *attachment, size_t n_bytes)
+{
+    int64_t latest = 0;
+    for (int32_t i = 0; i < board->n_ranks; i++) {
+        latest = board->predicted_ns[i] > latest ? board->predicted_ns[i] : latest;
+    }
+    job->predicted_spread_ns[rank][call] = latest;
+    job->n_vectors[rank][call] = board->n_vectors;
+    job->saw[rank][call] = hash_of(board, attachment, n_bytes);
+}
+
+static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int32_t number)
+{
+    const clv_pap_stream_key_t key = {0, 1, 1000 + number % job->options.n_streams};
+    const clv_pap_board_t *board = NULL;
+    const void *attachment = NULL;
+    size_t n_bytes = 0;
+    clv_pap_call_t call;
+    const int64_t begin_ns = clv_local_now_ns();
+    clv_pap_call_begin(group, &key, begin_ns, &call);
+    clv_status_t status = clv_pap_call_board(group, &call, &board, &attachment, &n_bytes);
+    job->call_ns[rank][number] = clv_local_now_ns() - begin_ns;
+    while (status == CLV_AGAIN && clv_local_now_ns() - begin_ns < job->options.wait_ns) {
+        job_sleep_ns(20 * CLV_NS_PER_US);
+        status = clv_pap_call_board(group, &call, &board, &attachment, &n_bytes);
+    }
+    if (status == CLV_OK) {
+        note_board(job, rank, number, board, attachment, n_bytes);
+    } else {
+        job->saw[rank][number] = status == CLV_NONE ? JOB_SAW_NONE : JOB_SAW_TIMEOUT;
+    }
+    atomic_store(&job->at_call[rank], number + 1);
+    if (job->options.synchronous) {
+        (void) meet(job, &job->arrived[3], number + 1);
+    }
+    clv_pap_call_end(group, &call, status == CLV_OK ? 2 : 1, clv_local_now_ns());
+}
+
+static void make_calls(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
+{
+    const pap_job_options_t *options = &job->options;
+    for (int32_t call = 0; call < options->n_calls; call++) {
+        const int64_t work_ns = options->work_ns + rank * options->late_ns;
+        if (options->before_call) {
+            options->before_call(job, rank, call);
+        }
+        if (options->uses_hints) {
+            clv_pap_hint(group, clv_local_now_ns(), work_ns);
+        }
+        if (work_ns > 0) {
+            job_sleep_ns(work_ns);
+        }
+        make_call(job, group, rank, call);
+    }
+}
+
+static void note_clock(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
+{
+    const int64_t local_ns = clv_local_now_ns();
+    int64_t global_ns, error_ns;
+    job->global_error_ns[rank] = -1;
+    if (clv_pap_global_time(group, local_ns, &global_ns, &error_ns) == CLV_OK) {
+        job->global_error_ns[rank] = error_ns;
+        job->global_minus_local_ns[rank] = global_ns - local_ns;
+    }
+}
+
+static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
+{
+    const clv_pap_attach_ops_t attach = {attach_hash, NULL, sizeof(uint64_t), 256};
+    clv_pap_group_t *group = NULL;
+    if (clv_pap_group_create(pap, job->options.n_ranks, rank, &attach,
+                             job->cards + rank * CLV_PAP_CARD_BYTES, &group) != CLV_OK) {
+        return 11;
+    }
+    if (meet(job, &job->arrived[0], 1) != 0 || clv_pap_group_attach(group, job->cards) != CLV_OK) {
+        clv_pap_group_free(group);
+        return 12;
+    }
+    if (meet(job, &job->arrived[1], 1) != 0 || clv_pap_group_activate(group) != CLV_OK) {
+        clv_pap_group_free(group);
+        return 13;
+    }
+    make_calls(job, group, rank);
+    note_clock(job, group, rank);
+    clv_pap_group_free(group);
+    return 0;
+}
+
+static void log_line(void *context, clv_log_level_t level, const char *line)
+{
+    (void) level;
+    fprintf(stderr, "# rank %d: %s\n", *(const int *) context, line);
+}
+
+static int run_rank(pap_job_t *job, int32_t rank)
+{
+    const clv_pap_options_t options = {.sma_window = 4,
+                                       .connect_timeout_ns = job->options.connect_timeout_ns};
+    clv_pap_t *pap = NULL;
+    if (getenv("CLV_TEST_LOG")) {
+        clv_log_set_sink(log_line, &rank, CLV_LOG_DEBUG);
+    }
+    job->n_fds_before[rank] = job_count_fds();
+    if (clv_pap_open(&options, &pap) != CLV_OK) {
+        return 10;
+    }
+    clv_pap_pretend_node(pap, (uint32_t) job_node(job, rank));
+    int result = run_group(job, pap, rank);
+    /* A real program's finalize synchronises, too. */
+    if (result == 0) {
+        (void) meet(job, &job->arrived[2], 1);
+    }
+    clv_pap_read_counters(pap, &job->counters[rank]);
+    clv_pap_close(pap);
+    job->n_fds_after[rank] = job_count_fds();
+    return result != 0 ? result : job_count_threads() == 1 ? 0 : 14;
+}
+
+static void reap(pap_job_t *job, int seconds)
+{
+    const int64_t until_ns = clv_local_now_ns() + seconds * CLV_NS_PER_S;
+    for (int32_t n_left = job->options.n_ranks; n_left > 0;) {
+        for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
+            if (job->pids[rank] > 0 && waitpid(job->pids[rank], &job->exits[rank], WNOHANG) > 0) {
+                job->pids[rank] = 0;
+                n_left--;
+                if (job->exits[rank] != 0) {
+                    atomic_store(&job->failed, 1);
+                }
+            }
+        }
+        if (clv_local_now_ns() > until_ns) {
+            for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
+                if (job->pids[rank] > 0) {
+                    printf("# rank %d still runs, at call %d\n", rank, job->at_call[rank]);
+                    (void) kill(job->pids[rank], SIGKILL);
+                }
+            }
+        }
+        job_sleep_ns(CLV_NS_PER_MS);
+    }
+}
+
+void job_run(pap_job_t *job, int seconds)
+{
+    (void) fflush(NULL);
+    for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
+        job->pids[rank] = fork();
+        if (job->pids[rank] == 0) {
+            const int result = run_rank(job, rank);
+            if (result != 0) {
+                atomic_store(&job->failed, 1);
+            }
+            (void) fflush(NULL);
+            exit(result); /* not _exit: leak checkers look at the end */
+        }
+    }
+    if (job->options.meanwhile) {
+        job->options.meanwhile(job);
+    }
+    reap(job, seconds);
+}
+
+int job_count_disagreements(const pap_job_t *job)
+{
+    int n_bad = 0;
+    for (int32_t call = 0; call < job->options.n_calls; call++) {
+        uint64_t first = 0;
+        for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
+            const uint64_t saw = job->saw[rank][call];
+            first = first == 0 ? saw : first;
+            if (saw != 0 && saw != first) {
+                printf("# call %d: rank %d saw %llx, another %llx\n", call, rank,
+                       (unsigned long long) saw, (unsigned long long) first);
+                n_bad++;
+                break;
+            }
+        }
+    }
+    return n_bad;
+}
+
+int job_count_boards(const pap_job_t *job, int32_t rank)
+{
+    int n = 0;
+    for (int32_t call = 0; call < job->options.n_calls; call++) {
+        n += job->saw[rank][call] > JOB_SAW_TIMEOUT;
+    }
+    return n;
+}
+
+int job_count_seen(const pap_job_t *job, uint64_t what)
+{
+    int n = 0;
+    for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
+        for (int32_t call = 0; call < job->options.n_calls; call++) {
+            n += job->saw[rank][call] == what;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A job without MPI: P processes that exchange cards through shared memory and make calls, and what
+ * each of them saw at each call. For tests of the pap_predict shell.
+ */
+#ifndef CLV_TESTS_PAP_JOB_H
+#define CLV_TESTS_PAP_JOB_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pap_predict/pap_predict.h"
+
+#define JOB_MAX_RANKS 32
+#define JOB_MAX_CALLS 2000
+
+/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of board and attachment. */
+#define JOB_SAW_NONE    1
+#define JOB_SAW_TIMEOUT 2
+
+typedef struct pap_job pap_job_t;
+
+typedef struct pap_job_options {
+    int32_t n_ranks;
+    int32_t n_nodes;         /* ranks are dealt round robin or in blocks */
+    int32_t blocks;
+    int32_t n_calls;
+    int32_t n_streams;       /* calls go through them in turn */
+    int64_t work_ns;         /* computing time between calls ... */
+    int64_t late_ns;         /* ... and how much more for rank i: i * late_ns */
+    int64_t connect_timeout_ns;
+    int64_t wait_ns;         /* for one board; then it is a timeout */
+    int32_t synchronous;     /* all ranks leave a call together */
+    int32_t uses_hints;
+    /* On the rank's process before call number call; may be NULL. */
+    void (*before_call)(pap_job_t *job, int32_t rank, int32_t call);
+    /* In the parent while the ranks run; may be NULL. */
+    void (*meanwhile)(pap_job_t *job);
+} pap_job_options_t;
+
+struct pap_job {
+    pap_job_options_t options;
+    unsigned char cards[JOB_MAX_RANKS * CLV_PAP_CARD_BYTES];
+    pid_t pids[JOB_MAX_RANKS];
+    int exits[JOB_MAX_RANKS]; /* wait status */
+    uint64_t saw[JOB_MAX_RANKS][JOB_MAX_CALLS];
+    int32_t n_vectors[JOB_MAX_RANKS][JOB_MAX_CALLS];
+    int64_t predicted_spread_ns[JOB_MAX_RANKS][JOB_MAX_CALLS];
+    int64_t call_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* spent in begin and the first board */
+    int64_t global_error_ns[JOB_MAX_RANKS];        /* last known bound, -1: never ready */
+    int64_t global_minus_local_ns[JOB_MAX_RANKS];
+    clv_pap_counters_t counters[JOB_MAX_RANKS];
+    int32_t n_fds_before[JOB_MAX_RANKS], n_fds_after[JOB_MAX_RANKS];
+    _Atomic int32_t arrived[4];
+    _Atomic int32_t at_call[JOB_MAX_RANKS];
+    _Atomic int32_t failed;
+};
+
+/* Shared memory, zeroed. */
+pap_job_t *job_new(const pap_job_options_t *options);
+void job_free(pap_job_t *job);
+
+/* Forks the ranks, waits for all (kills them after seconds), fills exits. */
+void job_run(pap_job_t *job, int seconds);
+
+int32_t job_node(const pap_job_t *job, int32_t rank);
+/* A number that is not right is described on standard output; returns how many calls differ
+ * between ranks that saw them. */
+int job_count_disagreements(const pap_job_t *job);
+int job_count_boards(const pap_job_t *job, int32_t rank);
+int job_count_seen(const pap_job_t *job, uint64_t what); /* over all ranks and calls */
+int32_t job_count_fds(void);
+int32_t job_count_threads(void);
+void job_sleep_ns(int64_t ns);
+
+#endif

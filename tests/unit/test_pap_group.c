@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The whole of pap_predict in real processes: shared table, thread, sockets, clock. "Nodes" are
+ * pretended, so that connections run over this machine's own addresses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/pap_job.h"
+#include "util/util_time.h"
+
+static pap_job_options_t usual(int32_t n_ranks, int32_t n_nodes)
+{
+    return (pap_job_options_t){.n_ranks = n_ranks,
+                               .n_nodes = n_nodes,
+                               .n_calls = 120,
+                               .n_streams = 1,
+                               .work_ns = 2 * CLV_NS_PER_MS,
+                               .late_ns = 500 * CLV_NS_PER_US,
+                               .connect_timeout_ns = 10 * CLV_NS_PER_S,
+                               .wait_ns = 20 * CLV_NS_PER_S};
+}
+
+/* Runs it; every rank must end well, and all agree. */
+static pap_job_t *run(const pap_job_options_t *options)
+{
+    pap_job_t *job = job_new(options);
+    job_run(job, 60);
+    for (int32_t rank = 0; rank < options->n_ranks; rank++) {
+        assert_int_equal(job->exits[rank], 0);
+        assert_int_equal(job->n_fds_after[rank], job->n_fds_before[rank]);
+    }
+    assert_int_equal(job_count_disagreements(job), 0);
+    assert_int_equal(job_count_seen(job, JOB_SAW_TIMEOUT), 0);
+    assert_int_equal(job_count_seen(job, 0), 0);
+    return job;
+}
+
+static void expect_boards(const pap_job_t *job, int at_least)
+{
+    for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
+        assert_true(job_count_boards(job, rank) >= at_least);
+        assert_int_equal(job->counters[rank].lost_groups, 0);
+        assert_int_equal(job->counters[rank].rejected, 0);
+    }
+}
+
+static void ranks_of_one_node_agree(void **state)
+{
+    (void) state;
+    const pap_job_options_t options = usual(4, 1);
+    pap_job_t *job = run(&options);
+    expect_boards(job, 100);
+    /* Rank i comes 0.5 ms after rank i - 1: the prediction knows, within what a busy machine adds. */
+    assert_true(job->predicted_spread_ns[0][119] > CLV_NS_PER_MS);
+    assert_int_equal(job->counters[0].sent_bytes, 0);
+    job_free(job);
+}
+
+static void single_rank_has_boards(void **state)
+{
+    (void) state;
+    const pap_job_options_t options = usual(1, 1);
+    pap_job_t *job = run(&options);
+    expect_boards(job, 100);
+    job_free(job);
+}
+
+static void nodes_agree(void **state)
+{
+    (void) state;
+    static const int32_t shapes[][3] = {{2, 2, 0}, {6, 3, 0}, {8, 8, 0}, {7, 5, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        pap_job_options_t options = usual(shapes[i][0], shapes[i][1]);
+        options.blocks = shapes[i][2];
+        pap_job_t *job = run(&options);
+        expect_boards(job, 60);
+        for (int32_t rank = 0; rank < options.n_ranks; rank++) {
+            /* One machine: the true offset is zero, the bound must cover what the clock says. */
+            assert_true(job->global_error_ns[rank] >= 0);
+            assert_true(llabs(job->global_minus_local_ns[rank]) <= job->global_error_ns[rank]);
+        }
+        job_free(job);
+    }
+}
+
+static void tight_loop_agrees(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(4, 2);
+    options.work_ns = options.late_ns = 0;
+    options.n_calls = JOB_MAX_CALLS;
+    pap_job_t *job = run(&options);
+    job_free(job);
+}
+
+static void more_streams_than_lanes_agree(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(4, 2);
+    options.n_streams = CLV_PAP_MAX_STREAMS + 3;
+    options.n_calls = 400;
+    options.work_ns = options.late_ns = 100 * CLV_NS_PER_US;
+    job_free(run(&options));
+    options.n_streams = CLV_PAP_MAX_STREAMS;
+    pap_job_t *job = run(&options);
+    expect_boards(job, 200);
+    job_free(job);
+}
+
+static void hints_are_boards_of_the_same_call(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(4, 2);
+    options.uses_hints = 1;
+    pap_job_t *job = run(&options);
+    expect_boards(job, 60);
+    job_free(job);
+}
+
+/* ---- trouble ------------------------------------------------------------------------------ */
+
+static void stop_rank_2(pap_job_t *job)
+{
+    while (atomic_load(&job->at_call[2]) < 40) {
+        job_sleep_ns(CLV_NS_PER_MS);
+    }
+    (void) kill(job->pids[2], SIGSTOP);
+    job_sleep_ns(2 * CLV_NS_PER_S);
+    (void) kill(job->pids[2], SIGCONT);
+}
+
+static void stopped_process_is_waited_for(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(4, 4);
+    options.meanwhile = stop_rank_2;
+    options.connect_timeout_ns = CLV_NS_PER_S;
+    pap_job_t *job = run(&options);
+    expect_boards(job, 60);
+    job_free(job);
+}
+
+/* Cuts every TCP connection of this process. */
+static void cut_connections(void)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        int accepts = 0;
+        socklen_t n_bytes = sizeof accepts;
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &n_bytes) == 0 && !accepts) {
+            (void) shutdown(fd, SHUT_RDWR);
+        }
+    }
+}
+
+static void cut_now_and_then(pap_job_t *job, int32_t rank, int32_t call)
+{
+    (void) job;
+    if (call % 20 == 10 && rank % 3 == 1) {
+        cut_connections();
+    }
+}
+
+static void cut_connections_heal(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(6, 6);
+    options.before_call = cut_now_and_then;
+    pap_job_t *job = run(&options);
+    expect_boards(job, 60);
+    job_free(job);
+}
+
+static void die_at_50(pap_job_t *job, int32_t rank, int32_t call)
+{
+    (void) job;
+    if (rank == 3 && call == 50) {
+        _exit(9);
+    }
+}
+
+/* Without MPI nobody ends the others: they must come to the same end by themselves. */
+static void killed_leader_means_none_for_all(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(5, 5);
+    options.before_call = die_at_50;
+    options.connect_timeout_ns = 500 * CLV_NS_PER_MS;
+    pap_job_t *job = job_new(&options);
+    job_run(job, 60);
+    assert_int_equal(WEXITSTATUS(job->exits[3]), 9);
+    assert_int_equal(job_count_disagreements(job), 0);
+    assert_int_equal(job_count_seen(job, JOB_SAW_TIMEOUT), 0);
+    for (int32_t rank = 0; rank < options.n_ranks; rank++) {
+        assert_true(rank == 3 || job->saw[rank][119] == JOB_SAW_NONE);
+    }
+    job_free(job);
+}
+
+static void fork_and_system_at_some_calls(pap_job_t *job, int32_t rank, int32_t call)
+{
+    (void) job;
+    (void) rank;
+    if (call % 40 == 20) {
+        pid_t child = fork();
+        if (child == 0) {
+            /* No socket and no bell of the parent's is left here, and nothing hangs. */
+            int n_sockets = 0;
+            for (int fd = 3; fd < 256; fd++) {
+                int type;
+                socklen_t n_bytes = sizeof type;
+                n_sockets += getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n_bytes) == 0;
+            }
+            _exit(n_sockets == 0 ? 0 : 1);
+        }
+        int status = -1;
+        (void) waitpid(child, &status, 0);
+        if (status != 0 || system("exit 0") != 0) {
+            _exit(8);
+        }
+    }
+}
+
+static void fork_and_system_are_harmless(void **state)
+{
+    (void) state;
+    pap_job_options_t options = usual(4, 2);
+    options.before_call = fork_and_system_at_some_calls;
+    pap_job_t *job = run(&options);
+    expect_boards(job, 60);
+    job_free(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_rank_has_boards),
+        cmocka_unit_test(ranks_of_one_node_agree),
+        cmocka_unit_test(nodes_agree),
+        cmocka_unit_test(tight_loop_agrees),
+        cmocka_unit_test(more_streams_than_lanes_agree),
+        cmocka_unit_test(hints_are_boards_of_the_same_call),
+        cmocka_unit_test(stopped_process_is_waited_for),
+        cmocka_unit_test(cut_connections_heal),
+        cmocka_unit_test(killed_leader_means_none_for_all),
+        cmocka_unit_test(fork_and_system_are_harmless),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
