@@ -18,7 +18,8 @@
 #define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */
 #define RETRY_FIRST_NS (10 * CLV_NS_PER_MS) /* between rounds over the addresses; doubles ... */
 #define RETRY_MAX_NS   (CLV_NS_PER_S)       /* ... up to this */
-#define RESEND_NS      (CLV_NS_PER_S)       /* TCP repeats what is lost; this is for lost connections */
+#define RESEND_NS      (4 * CLV_NS_PER_S)   /* TCP repeats what is lost; this finds half-open ends, but
+                                               must not take a stopped process for one */
 #define ABANDON_FACTOR 4                    /* times connect_timeout_ns */
 #define LINGER_NS      (60 * CLV_NS_PER_S)  /* serve others so long after our rank has left */
 
@@ -231,7 +232,17 @@ static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_
     }
 }
 
-static const clv_pap_agree_ops_t agree_ops = {agree_send, agree_publish, agree_lost};
+static void agree_stale(void *context, int32_t node)
+{
+    clv_pap_leader_t *leader = context;
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        if (leader->neighbours[i].node == node && leader->neighbours[i].conn) {
+            leader->neighbours[i].conn->is_broken = 1;
+        }
+    }
+}
+
+static const clv_pap_agree_ops_t agree_ops = {agree_send, agree_publish, agree_lost, agree_stale};
 
 /* ---- records of this node's ranks --------------------------------------------------------- */
 

@@ -261,8 +261,11 @@ void job_run(pap_job_t *job, int seconds)
 {
     (void) fflush(NULL);
     for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
-        job->pids[rank] = fork();
-        if (job->pids[rank] == 0) {
+        const pid_t pid = fork();
+        if (pid > 0) {
+            job->pids[rank] = pid; /* shared: the child must not write it */
+        }
+        if (pid == 0) {
             const int result = run_rank(job, rank);
             if (result != 0) {
                 atomic_store(&job->failed, 1);

@@ -6,6 +6,7 @@
 #ifndef CLV_TESTS_PAP_JOB_H
 #define CLV_TESTS_PAP_JOB_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/types.h>
 
