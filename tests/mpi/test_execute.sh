@@ -11,7 +11,7 @@ ranks=${CLV_TEST_RANKS:-1 2 3 5 8}
 pmls='tcp ucx cm'
 
 # shellcheck disable=SC2086
-echo 1..$(($(set -- $ranks $pmls; echo $#) + 1))
+echo 1..$(($(set -- $ranks $pmls; echo $#) + 2))
 for p in $ranks; do
     launch "$p" $(pml_options ob1) "$cases" -i 10 && has "$all_right"
     report $? "$p ranks, ob1 in shared memory"
@@ -26,3 +26,5 @@ for pml in $pmls; do
 done
 launch 4 "$cases" -c flood_of_a_late_root && has "$all_right"
 report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"
+launch 1 $(pml_options ob1) "${cases%_cases}_errors" && has "$all_right"
+report $? "bad arguments, no memory, a message that does not fit"

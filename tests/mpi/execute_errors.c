@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The executor where things go wrong: arguments out of range, no memory at each allocation, a
+ * message that does not fit. One rank, which talks to itself. Last line as reduce_cases.
+ */
+#include "ompi_config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+
+#include "coll_clv/coll_clv_execute.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+/* Eager: ob1 of Open MPI 4.1.4 writes a longer one that does not fit past the end of the buffer. */
+#define N_NUMBERS 90
+
+static int n_wrong;
+static double own[N_NUMBERS], sum[N_NUMBERS], message[N_NUMBERS];
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("# WRONG: %s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            n_wrong++;                                                                             \
+        }                                                                                          \
+    } while (0)
+
+static int execute(const clv_step_t *steps, int64_t n_steps, int32_t n_segments, int root,
+                   coll_clv_scratch_t *scratch)
+{
+    return coll_clv_execute_steps(steps, n_steps, n_segments, own, sum, N_NUMBERS, MPI_DOUBLE,
+                                  MPI_SUM, root, MPI_COMM_SELF, scratch);
+}
+
+/* A message to ourselves in the tag of the executor. */
+static ompi_request_t *send_numbers(int count)
+{
+    ompi_request_t *request = NULL;
+
+    CHECK(OMPI_SUCCESS ==
+          MCA_PML_CALL(isend(message, (size_t) count, MPI_DOUBLE, 0, MCA_COLL_BASE_TAG_REDUCE,
+                             MCA_PML_BASE_SEND_STANDARD, MPI_COMM_SELF, &request)));
+    return request;
+}
+
+static void nonsense_is_refused(void)
+{
+    static const clv_step_t outside = {0, 1, 0, CLV_STEP_SEND};
+    coll_clv_scratch_t scratch = {0};
+
+    CHECK(OMPI_ERR_BAD_PARAM == execute(NULL, 0, 0, 0, &scratch));
+    CHECK(OMPI_ERR_BAD_PARAM == execute(NULL, 0, N_NUMBERS + 1, 0, &scratch));
+    CHECK(OMPI_ERR_BAD_PARAM == execute(&outside, 1, 1, 0, &scratch));
+    coll_clv_scratch_free(&scratch);
+}
+
+static void nobody_else_is_a_copy(void)
+{
+    coll_clv_scratch_t scratch = {0};
+
+    memset(sum, 0, sizeof sum);
+    CHECK(OMPI_SUCCESS == execute(NULL, 0, 7, 0, &scratch));
+    CHECK(0 == memcmp(own, sum, sizeof sum));
+    coll_clv_scratch_free(&scratch);
+}
+
+static int refuse_nth(void *context, size_t n_bytes)
+{
+    (void) n_bytes;
+    return 0 == --*(int *) context;
+}
+
+/* Root receives one message of itself: its sum is twice its own. */
+static void without_memory_nothing_is_posted(void)
+{
+    static const clv_step_t receive = {0, 0, 0, CLV_STEP_RECV};
+
+    for (int n = 1;; n++) {
+        coll_clv_scratch_t scratch = {0};
+        int countdown = n, rc;
+        ompi_request_t *request = send_numbers(N_NUMBERS);
+
+        memset(sum, 0, sizeof sum);
+        clv_alloc_set_hook(refuse_nth, &countdown);
+        rc = execute(&receive, 1, 1, 0, &scratch);
+        clv_alloc_set_hook(NULL, NULL);
+        if (OMPI_SUCCESS != rc) {
+            CHECK(OMPI_ERR_OUT_OF_RESOURCE == rc);
+            rc = execute(&receive, 1, 1, 0, &scratch); /* the message must still be there */
+        } else {
+            CHECK(3 == n); /* tables, then buffers */
+        }
+        CHECK(OMPI_SUCCESS == rc && sum[5] == own[5] + message[5]);
+        CHECK(OMPI_SUCCESS == ompi_request_wait(&request, MPI_STATUS_IGNORE));
+        coll_clv_scratch_free(&scratch);
+        if (countdown > 0) {
+            return;
+        }
+    }
+}
+
+/* The first of three receives gets too much, the other two get nothing: they are taken back, and
+ * the memory can be used again at once. */
+static void a_message_that_does_not_fit_is_an_error(void)
+{
+    static const clv_step_t receives[] = {
+        {0, 0, 0, CLV_STEP_RECV}, {1, 0, 1, CLV_STEP_RECV}, {2, 0, 2, CLV_STEP_RECV}};
+    coll_clv_scratch_t scratch = {0};
+
+    for (int i = 0; i < 50; i++) {
+        int64_t start_ns = clv_local_now_ns();
+        ompi_request_t *request = send_numbers(N_NUMBERS);
+        CHECK(MPI_ERR_TRUNCATE == execute(receives, 3, 3, 0, &scratch));
+        CHECK(clv_local_now_ns() - start_ns < CLV_NS_PER_S);
+        CHECK(NULL != scratch.buffers);
+        CHECK(OMPI_SUCCESS == ompi_request_wait(&request, MPI_STATUS_IGNORE));
+    }
+    without_memory_nothing_is_posted(); /* nothing is left in the queues */
+    coll_clv_scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < N_NUMBERS; i++) {
+        own[i] = i;
+        message[i] = 1000 + 3 * i;
+    }
+    nonsense_is_refused();
+    nobody_else_is_a_copy();
+    without_memory_nothing_is_posted();
+    a_message_that_does_not_fit_is_an_error();
+    if (0 == n_wrong) {
+        printf("# reduce_cases: all right\n");
+    }
+    MPI_Finalize();
+    return 0 != n_wrong;
+}
