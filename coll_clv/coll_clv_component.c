@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "coll_clv/coll_clv_group.h"
 #include "util/util_log.h"
 
 static int clv_register(void);
@@ -99,6 +100,7 @@ static int clv_close(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
 
+    coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */
     clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
     if (component->output >= 0) {
         opal_output_close(component->output);

@@ -28,6 +28,9 @@
 /* Ranks times segments of the largest plan: bounds plan time and the node's table. */
 #define COLL_CLV_MAX_CELLS 65536
 
+/* A background connection that is not up after so long is lost. */
+#define COLL_CLV_CONNECT_NS INT64_C(10000000000)
+
 /* Blind plans kept (forced plans before the first board). */
 #define COLL_CLV_BLIND_PLANS 4
 
@@ -69,7 +72,6 @@ void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *call,
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
 /* The agreed cost model. */
 const clv_cost_t *coll_clv_group_cost(const coll_clv_group_t *group);
-/* The current board's text for coll_clv_print; see coll_clv_print.c. */
 
 /* The process's channel: counters, and the end (component close). */
 void coll_clv_process_counters(clv_pap_counters_t *counters);

@@ -11,6 +11,8 @@
 
 #include "ompi/mca/coll/base/coll_base_functions.h"
 
+#include "coll_clv/coll_clv_group.h"
+
 static void module_construct(coll_clv_module_t *module)
 {
     memset((char *) module + sizeof module->super, 0, sizeof *module - sizeof module->super);
@@ -18,6 +20,7 @@ static void module_construct(coll_clv_module_t *module)
 
 static void module_destruct(coll_clv_module_t *module)
 {
+    coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
     if (NULL != module->previous_module) {
         OBJ_RELEASE(module->previous_module);
@@ -74,5 +77,6 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_reduce = mca_coll_clv_reduce;
+    module->algorithm = mca_coll_clv_component.params.reduce_algorithm;
     return &module->super;
 }

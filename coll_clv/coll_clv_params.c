@@ -38,12 +38,16 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
     COLL_CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
 
+/* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with. */
 static int register_var(const param_row_t *row, mca_base_var_type_t type,
                         mca_base_var_enum_t *values, void *storage)
 {
-    return mca_base_component_var_register(&mca_coll_clv_component.super.collm_version, row->name,
-                                           row->meaning, type, values, 0, 0, row->level,
-                                           MCA_BASE_VAR_SCOPE_READONLY, storage);
+    const bool settable = NULL != values;
+
+    return mca_base_component_var_register(
+        &mca_coll_clv_component.super.collm_version, row->name, row->meaning, type, values, 0,
+        settable ? MCA_BASE_VAR_FLAG_SETTABLE : 0, row->level,
+        settable ? MCA_BASE_VAR_SCOPE_ALL : MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
 static int refuse(const param_row_t *row, const char *value, const char *allowed)

@@ -1,37 +1,226 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_Reduce on a communicator that is ours: forced algorithm, or the previous reduce.
+ * MPI_Reduce with clv: the whole story on one screen.
+ *
+ *   not for us -------------------------------------> the previous reduce
+ *   forced to an algorithm that needs no plan ------> that algorithm
+ *   first eligible call: the communicator's group is set up (collective)
+ *   begin: number the call, give the record, wait for the board
+ *       the sheet beside the board has a plan ------> run this rank's steps
+ *       it has none, or there is no board ----------> the previous reduce
+ *   end: what ran, and when this rank left
+ *
+ * Every condition is computed from what MPI makes equal on all ranks (count, type signature,
+ * operation, root), from parameters, or from the board.
  */
 #include "coll_clv/coll_clv.h"
 
-static void count_run(coll_clv_counters_t *counters, int algorithm)
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/op/op.h"
+
+#include "coll_clv/coll_clv_group.h"
+#include "util/util_log.h"
+
+/* MPI_Reduce's arguments, which travel together. */
+typedef struct reduce_args {
+    const void *sbuf;
+    void *rbuf;
+    coll_clv_count_t count;
+    struct ompi_datatype_t *dtype;
+    struct ompi_op_t *op;
+    int root;
+    struct ompi_communicator_t *comm;
+    coll_clv_module_t *module;
+} reduce_args_t;
+
+static int64_t total_bytes(const reduce_args_t *args)
 {
-    unsigned long long *const by_algorithm[COLL_CLV_N_ALGORITHMS] = {
+    size_t element_bytes = 0;
+    ompi_datatype_type_size(args->dtype, &element_bytes);
+    return (int64_t) (element_bytes * (size_t) args->count);
+}
+
+/* ---- not for us ----------------------------------------------------------------------------- */
+
+static bool is_integer(const reduce_args_t *args)
+{
+    return ompi_op_is_intrinsic(args->op) && ompi_datatype_is_predefined(args->dtype) &&
+           OMPI_DATATYPE_FLAG_DATA_INT ==
+               (args->dtype->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE);
+}
+
+/* Plans combine in an order that follows the arrivals. */
+static bool must_keep_order(const reduce_args_t *args)
+{
+    switch (mca_coll_clv_component.params.reproducible) {
+    case COLL_CLV_REPRODUCIBLE_OFF:
+        return false;
+    case COLL_CLV_REPRODUCIBLE_FLOAT:
+        return !is_integer(args);
+    default:
+        return true;
+    }
+}
+
+static const char *unfit_for_plans(const reduce_args_t *args, int algorithm)
+{
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
+    const char *reason = coll_clv_algorithms[COLL_CLV_ALGORITHM_CLAIRVOYANT].unfit(
+        (size_t) args->count, args->op, ompi_comm_size(args->comm));
+
+    if (NULL != reason) {
+        mca_coll_clv_component.counters.not_commutative++;
+        return reason;
+    }
+    if (must_keep_order(args)) {
+        return "coll_clv_reproducible asks for one order";
+    }
+    if (ompi_comm_size(args->comm) > CLV_SCHED_MAX_RANKS) {
+        return "the communicator is larger than any plan";
+    }
+    if (COLL_CLV_ALGORITHM_AUTO != algorithm) {
+        return NULL; /* forced: small ones too */
+    }
+    if (!params->exchange) {
+        return "coll_clv_exchange is off";
+    }
+    if (total_bytes(args) < params->min_bytes || ompi_comm_size(args->comm) < params->min_ranks) {
+        mca_coll_clv_component.counters.too_small++;
+        return "it is smaller than coll_clv_min_bytes or coll_clv_min_ranks";
+    }
+    return NULL;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static void count_run(int algorithm)
+{
+    coll_clv_counters_t *counters = &mca_coll_clv_component.counters;
+    unsigned long long *const ran[COLL_CLV_N_ALGORITHMS] = {
         [COLL_CLV_ALGORITHM_PREVIOUS] = &counters->ran_previous,
+        [COLL_CLV_ALGORITHM_CLAIRVOYANT] = &counters->ran_clairvoyant,
+        [COLL_CLV_ALGORITHM_LATEST_FIRST] = &counters->ran_latest_first,
+        [COLL_CLV_ALGORITHM_CHAIN] = &counters->ran_chain,
         [COLL_CLV_ALGORITHM_BINOMIAL] = &counters->ran_binomial,
         [COLL_CLV_ALGORITHM_RABENSEIFNER] = &counters->ran_rabenseifner,
         [COLL_CLV_ALGORITHM_RING] = &counters->ran_ring,
     };
-    (*by_algorithm[algorithm])++;
+    (*ran[algorithm])++;
+}
+
+static void tell(const reduce_args_t *args, int algorithm, const char *reason)
+{
+    count_run(algorithm);
+    coll_clv_tell(args->module, args->comm, (size_t) args->count, args->dtype, args->root,
+                  algorithm, reason);
+}
+
+static int run_without_plan(const reduce_args_t *args, int algorithm, const char *reason)
+{
+    tell(args, algorithm, reason);
+    return coll_clv_algorithms[algorithm].run(args->sbuf, args->rbuf, args->count, args->dtype,
+                                              args->op, args->root, args->comm,
+                                              &args->module->super);
+}
+
+/* Codes of the decider and of the parameter, side by side. */
+static const int algorithm_of_choice[COLL_CLV_N_CHOICES] = {
+    [COLL_CLV_CHOICE_PREVIOUS] = COLL_CLV_ALGORITHM_PREVIOUS,
+    [COLL_CLV_CHOICE_CHAIN] = COLL_CLV_ALGORITHM_CHAIN,
+    [COLL_CLV_CHOICE_LATEST_FIRST] = COLL_CLV_ALGORITHM_LATEST_FIRST,
+    [COLL_CLV_CHOICE_CLAIRVOYANT] = COLL_CLV_ALGORITHM_CLAIRVOYANT,
+};
+
+static int forced_choice(int algorithm)
+{
+    for (int choice = 0; choice < COLL_CLV_N_CHOICES; choice++) {
+        if (algorithm_of_choice[choice] == algorithm) {
+            return choice;
+        }
+    }
+    return -1;
+}
+
+static int run_order(const reduce_args_t *args, const coll_clv_order_t *order)
+{
+    const char *reason = coll_clv_reason_text((coll_clv_reason_t) order->decision.reason);
+
+    if (NULL == order->steps || (size_t) order->decision.n_segments > (size_t) args->count) {
+        mca_coll_clv_component.counters.no_prediction += 0 == order->has_board;
+        return run_without_plan(args, COLL_CLV_ALGORITHM_PREVIOUS, reason);
+    }
+    mca_coll_clv_component.counters.plans_ahead += 0 != order->made_ahead;
+    mca_coll_clv_component.counters.plans_late += 0 == order->made_ahead;
+    tell(args, algorithm_of_choice[order->decision.choice], reason);
+    return coll_clv_execute_steps(order->steps, order->n_steps, order->decision.n_segments,
+                                  args->sbuf, args->rbuf, (size_t) args->count, args->dtype,
+                                  args->op, args->root, args->comm, &args->module->scratch);
+}
+
+/* ---- the communicator's group --------------------------------------------------------------- */
+
+static int set_up_group(const reduce_args_t *args, int algorithm)
+{
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
+    const bool named = NULL != params->interface && '\0' != params->interface[0];
+    const coll_clv_settings_t settings = {
+        .pap = {.sma_window = params->sma_window,
+                .predictor = 0,
+                .interface = named ? params->interface : NULL,
+                .connect_timeout_ns = COLL_CLV_CONNECT_NS},
+        .forced = forced_choice(algorithm),
+        .exchange = params->exchange,
+        .round_ns = params->round_time_ns,
+        .segment_bytes = params->segment_bytes,
+    };
+    const char *why = NULL;
+    int rc = coll_clv_group_setup(args->comm, &settings, &args->module->group, &why);
+
+    if (OMPI_SUCCESS == rc && NULL != why && 0 == ompi_comm_rank(args->comm)) {
+        clv_log(CLV_LOG_INFO, "no predictions on %s: %s", args->comm->c_name, why);
+    }
+    return rc;
+}
+
+static int reduce_by_plan(const reduce_args_t *args, int algorithm)
+{
+    const clv_pap_stream_key_t key = {
+        .root = args->root, .commutative = 1, .total_bytes = total_bytes(args)};
+    coll_clv_module_t *module = args->module;
+    coll_clv_order_t order;
+    clv_pap_call_t call;
+    int rc = NULL == module->group ? set_up_group(args, algorithm) : OMPI_SUCCESS;
+
+    if (OMPI_SUCCESS == rc) {
+        rc = coll_clv_group_begin(module->group, &key, &call, &order);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = run_order(args, &order);
+    coll_clv_group_end(module->group, &call, &order);
+    return rc;
 }
 
 int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
                         struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
                         struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
-    int algorithm = mca_coll_clv_component.params.reduce_algorithm;
+    const reduce_args_t args = {.sbuf = sbuf, .rbuf = rbuf, .count = count, .dtype = dtype,
+                                .op = op,     .root = root, .comm = comm,
+                                .module = (coll_clv_module_t *) module};
+    const int algorithm = args.module->algorithm;
     const coll_clv_algorithm_row_t *row = &coll_clv_algorithms[algorithm];
-    const char *reason = row->unfit((size_t) count, op, ompi_comm_size(comm));
+    const bool planned = NULL == row->run;
+    const char *unfit = planned ? unfit_for_plans(&args, algorithm)
+                                : row->unfit((size_t) count, op, ompi_comm_size(comm));
 
     mca_coll_clv_component.counters.calls++;
-    if (NULL != reason || NULL == row->run) {
-        algorithm = COLL_CLV_ALGORITHM_PREVIOUS;
-        reason = NULL != reason ? reason : "there is no prediction";
-    } else {
-        reason = "coll_clv_reduce_algorithm says so";
+    if (NULL != unfit) {
+        return run_without_plan(&args, COLL_CLV_ALGORITHM_PREVIOUS, unfit);
     }
-    count_run(&mca_coll_clv_component.counters, algorithm);
-    coll_clv_tell((coll_clv_module_t *) module, comm, (size_t) count, dtype, root, algorithm,
-                  reason);
-    return coll_clv_algorithms[algorithm].run(sbuf, rbuf, count, dtype, op, root, comm, module);
+    if (!planned) {
+        return run_without_plan(&args, algorithm, "coll_clv_reduce_algorithm says so");
+    }
+    return reduce_by_plan(&args, algorithm);
 }

@@ -51,7 +51,7 @@
        "Size of a segment of a plan; 0: chosen for each vector")                                   \
     XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,             \
        "Time that one segment takes from one rank to the next; 0: measured")                       \
-    XX(INT,    sma_window,       NONE,         8,       1,   256,        "calls",   5,             \
+    XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,             \
        "Number of earlier calls that the moving average of arrival times looks at")                \
     XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,             \
        "Exchange arrival times in the background; without it nothing is predicted")                \
@@ -78,7 +78,9 @@
     XX(ran_ring,          "calls that ran the ring")                                               \
     XX(not_commutative,   "calls left alone because the operation does not commute")               \
     XX(too_small,         "calls left alone because of min_bytes or min_ranks")                    \
-    XX(no_prediction,     "calls left alone because there was no usable prediction")
+    XX(no_prediction,     "calls left alone because there was no usable prediction")                \
+    XX(plans_ahead,       "calls that found their plan made by the background thread")              \
+    XX(plans_late,        "calls that made their plan themselves")
 
 typedef enum coll_clv_algorithm {
 #define COLL_CLV_ALGORITHM_ENUM(code, spelling, meaning) COLL_CLV_ALGORITHM_##code,
