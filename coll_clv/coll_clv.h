@@ -83,6 +83,8 @@ typedef struct coll_clv_module {
     mca_coll_base_module_t *previous_module; /* we hold a reference */
     int algorithm;                           /* coll_clv_reduce_algorithm when this was made */
     struct coll_clv_group *group;            /* NULL until the first eligible call */
+    int64_t shown_version;                   /* what coll_clv_print showed last */
+    int32_t shown_root;
     coll_clv_scratch_t scratch;
     coll_clv_told_t told[COLL_CLV_N_TOLD];
 } coll_clv_module_t;

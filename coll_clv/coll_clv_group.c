@@ -327,9 +327,16 @@ clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group)
     return group->pap;
 }
 
-const clv_cost_t *coll_clv_group_cost(const coll_clv_group_t *group)
+clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                const coll_clv_order_t *order)
 {
-    return &group->terms.cost;
+    clv_plan_t *plan = NULL;
+
+    if (NULL == order->steps || CLV_OK != coll_clv_decided_plan(&group->terms, key, order->board,
+                                                                &order->decision, &plan)) {
+        return NULL;
+    }
+    return plan;
 }
 
 /* ---- a call ----------------------------------------------------------------------------------- */
@@ -428,7 +435,7 @@ static clv_status_t order_from(coll_clv_group_t *group, const clv_pap_stream_key
     if (CLV_OK != sheet->status) {
         return (clv_status_t) sheet->status;
     }
-    order->has_board = 1;
+    order->board = board;
     order->decision = sheet->decision;
     if (COLL_CLV_CHOICE_PREVIOUS == sheet->decision.choice) {
         return CLV_OK;

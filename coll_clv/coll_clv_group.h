@@ -48,7 +48,7 @@ typedef struct coll_clv_order {
     coll_clv_decision_t decision;
     const clv_step_t *steps;
     int64_t n_steps;
-    int has_board;
+    const clv_pap_board_t *board; /* NULL: none for this call; valid until coll_clv_group_end */
     int made_ahead; /* the background thread had made the plan before we asked */
 } coll_clv_order_t;
 
@@ -70,8 +70,9 @@ void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *call,
 
 /* The pap_predict group, or NULL; for the hint and for printing. */
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
-/* The agreed cost model. */
-const clv_cost_t *coll_clv_group_cost(const coll_clv_group_t *group);
+/* The plan of an order again, for printing: the caller's to free, NULL when there is none. */
+clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                const coll_clv_order_t *order);
 
 /* The process's channel: counters, and the end (component close). */
 void coll_clv_process_counters(clv_pap_counters_t *counters);

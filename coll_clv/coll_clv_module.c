@@ -16,6 +16,7 @@
 static void module_construct(coll_clv_module_t *module)
 {
     memset((char *) module + sizeof module->super, 0, sizeof *module - sizeof module->super);
+    module->shown_version = -1;
 }
 
 static void module_destruct(coll_clv_module_t *module)

@@ -19,6 +19,7 @@
 #include "ompi/op/op.h"
 
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_print.h"
 #include "util/util_log.h"
 
 /* MPI_Reduce's arguments, which travel together. */
@@ -146,7 +147,7 @@ static int run_order(const reduce_args_t *args, const coll_clv_order_t *order)
     const char *reason = coll_clv_reason_text((coll_clv_reason_t) order->decision.reason);
 
     if (NULL == order->steps || (size_t) order->decision.n_segments > (size_t) args->count) {
-        mca_coll_clv_component.counters.no_prediction += 0 == order->has_board;
+        mca_coll_clv_component.counters.no_prediction += NULL == order->board;
         return run_without_plan(args, COLL_CLV_ALGORITHM_PREVIOUS, reason);
     }
     mca_coll_clv_component.counters.plans_ahead += 0 != order->made_ahead;
@@ -155,6 +156,40 @@ static int run_order(const reduce_args_t *args, const coll_clv_order_t *order)
     return coll_clv_execute_steps(order->steps, order->n_steps, order->decision.n_segments,
                                   args->sbuf, args->rbuf, (size_t) args->count, args->dtype,
                                   args->op, args->root, args->comm, &args->module->scratch);
+}
+
+/* ---- showing -------------------------------------------------------------------------------- */
+
+static void print_line(void *context, const char *line)
+{
+    opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
+}
+
+/* Rank 0 shows each board once, and its plan. */
+static void show(const reduce_args_t *args, const clv_pap_stream_key_t *key,
+                 const coll_clv_order_t *order)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    const int64_t version = NULL == order->board ? 0 : order->board->version;
+    clv_plan_t *plan;
+
+    if (COLL_CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(args->comm) ||
+        (version == args->module->shown_version && key->root == args->module->shown_root)) {
+        return;
+    }
+    args->module->shown_version = version;
+    args->module->shown_root = key->root;
+    if (0 != (component->params.print & COLL_CLV_PRINT_BOARD)) {
+        coll_clv_print_board(args->comm->c_name, key, order->board, &order->decision, print_line,
+                             component);
+    }
+    if (0 != (component->params.print & COLL_CLV_PRINT_PLAN)) {
+        plan = coll_clv_group_plan(args->module->group, key, order);
+        if (NULL != plan) {
+            coll_clv_print_plan(plan, print_line, component);
+            clv_plan_free(plan);
+        }
+    }
 }
 
 /* ---- the communicator's group --------------------------------------------------------------- */
@@ -197,6 +232,7 @@ static int reduce_by_plan(const reduce_args_t *args, int algorithm)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    show(args, &key, &order);
     rc = run_order(args, &order);
     coll_clv_group_end(module->group, &call, &order);
     return rc;

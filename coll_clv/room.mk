@@ -5,6 +5,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_decide.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_group.h \
+	coll_clv/coll_clv_print.h \
 	coll_clv/coll_clv_sheet.h \
 	coll_clv/coll_clv_tables.h
 clv_coll_clv_sources = \
@@ -17,6 +18,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_group.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
+	coll_clv/coll_clv_print.c \
 	coll_clv/coll_clv_reduce.c \
 	coll_clv/coll_clv_ring.c \
 	coll_clv/coll_clv_select.c \

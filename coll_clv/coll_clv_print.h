@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What coll_clv_print shows: who is late, by how much, how sure we are, and what was made of it.
+ *
+ * PURE: writes text through a function the caller gives; no Open MPI here. Lines carry no newline.
+ * Cost: O(ranks) per board, O(sends) per plan; only when the user asked.
+ */
+#ifndef COLL_CLV_PRINT_H
+#define COLL_CLV_PRINT_H
+
+#include "coll_clv/coll_clv_decide.h"
+#include "pap_predict/pap_predict.h"
+#include "schedule/schedule.h"
+
+/* Ranks listed one by one, the latest first; the others are counted. */
+#define COLL_CLV_PRINT_RANKS 16
+
+typedef void (*coll_clv_print_line_t)(void *context, const char *line);
+
+/* title names the communicator; board may be NULL (then only the decision). */
+void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
+                          const clv_pap_board_t *board, const coll_clv_decision_t *decision,
+                          coll_clv_print_line_t print, void *context);
+
+/* One line per send, "round sender receiver segment", as clv-plan --format tuples. */
+void coll_clv_print_plan(const clv_plan_t *plan, coll_clv_print_line_t print, void *context);
+
+#endif
