@@ -66,11 +66,11 @@ void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
     char line[256];
 
     if (NULL == board) {
-        (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to %" PRId32
+        (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to rank %" PRId32
                         ": no board yet", title, key->total_bytes, key->root);
         print(context, line);
     } else {
-        (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to %" PRId32
+        (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to rank %" PRId32
                         ", board %" PRId64 " of %" PRId32 " calls: sigma %.3f ms, last error at "
                         "most %.3f ms, clocks to %.3f ms",
                         title, key->total_bytes, key->root, board->version, board->n_vectors,

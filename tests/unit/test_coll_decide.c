@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "coll_clv/coll_clv_decide.h"
+#include "coll_clv/coll_clv_print.h"
 #include "coll_clv/coll_clv_sheet.h"
 #include "util/util_alloc.h"
 
@@ -314,6 +315,76 @@ static void a_sheet_gives_each_rank_its_steps(void **state)
     clv_plan_free(plan);
 }
 
+static char printed[4096];
+
+static void append_line(void *context, const char *line)
+{
+    (void) context;
+    strcat(strcat(printed, line), "\n");
+}
+
+static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
+{
+    const int64_t late_ns[4] = {0, 2500000, 0, 9000000};
+    const clv_pap_board_t board = {.n_ranks = 4,
+                                   .n_vectors = 3,
+                                   .version = 7,
+                                   .sigma_ns = 120000,
+                                   .worst_error_ns = 310000,
+                                   .clock_error_ns = 15000,
+                                   .predicted_ns = late_ns};
+    const coll_clv_decision_t decision = {.choice = COLL_CLV_CHOICE_CHAIN,
+                                          .n_segments = 64,
+                                          .round_ns = 700000,
+                                          .predicted_after_ns = 42000000};
+
+    (void) state;
+    printed[0] = '\0';
+    coll_clv_print_board("world", &two_mib, &board, &decision, append_line, NULL);
+    assert_string_equal(
+        printed,
+        "world: reduce of 2097152 bytes to rank 0, board 7 of 3 calls: sigma 0.120 ms, last error at "
+        "most 0.310 ms, clocks to 0.015 ms\n"
+        "  rank 3 late by 9.000 ms\n"
+        "  rank 1 late by 2.500 ms\n"
+        "  rank 0 late by 0.000 ms\n"
+        "  rank 2 late by 0.000 ms\n"
+        "  then CHAIN in 64 segments, round 0.700 ms, expected to end 42.000 ms after the last "
+        "arrival: measuring the previous reduce first\n");
+    printed[0] = '\0';
+    coll_clv_print_board("world", &two_mib, NULL, &decision, append_line, NULL);
+    assert_non_null(strstr(printed, "no board yet"));
+}
+
+static void a_long_board_is_cut_and_says_so(void **state)
+{
+    int64_t late_ns[40];
+    const clv_pap_board_t board = {.n_ranks = 40, .predicted_ns = late_ns};
+    const coll_clv_decision_t decision = {0};
+
+    (void) state;
+    for (int p = 0; p < 40; p++) {
+        late_ns[p] = p * 1000;
+    }
+    printed[0] = '\0';
+    coll_clv_print_board("world", &two_mib, &board, &decision, append_line, NULL);
+    assert_non_null(strstr(printed, "rank 39 late by 0.039 ms"));
+    assert_null(strstr(printed, "rank 23 late"));
+    assert_non_null(strstr(printed, "and 24 ranks earlier than these"));
+}
+
+static void a_printed_plan_has_a_line_per_send(void **state)
+{
+    clv_send_t sends[2] = {{0, 1, 0, 0}, {1, 2, 0, 0}};
+    const clv_plan_t plan = {.n_ranks = 3, .n_segments = 1, .n_rounds = 2, .n_sends = 2,
+                             .sends = sends};
+
+    (void) state;
+    printed[0] = '\0';
+    coll_clv_print_plan(&plan, append_line, NULL);
+    assert_string_equal(printed, "0 1 0 0\n1 2 0 0\n");
+}
+
 static void every_choice_and_reason_has_a_name(void **state)
 {
     (void) state;
@@ -337,6 +408,9 @@ int main(void)
         cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),
         cmocka_unit_test(out_of_memory_is_said_not_hidden),
         cmocka_unit_test(a_sheet_gives_each_rank_its_steps),
+        cmocka_unit_test(a_board_tells_who_is_late_and_how_sure_we_are),
+        cmocka_unit_test(a_long_board_is_cut_and_says_so),
+        cmocka_unit_test(a_printed_plan_has_a_line_per_send),
         cmocka_unit_test(every_choice_and_reason_has_a_name),
     };
 
