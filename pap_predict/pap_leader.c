@@ -224,12 +224,12 @@ static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_
 {
     clv_pap_leader_t *leader = context;
     clv_pap_table_set_end(leader->table, n_versions);
-    if (!leader->has_left) {
-        clv_pap_count(leader->pap, CLV_PAP_COUNT_lost_groups, 1);
-        clv_log(reason == CLV_PAP_LOST_LEFT ? CLV_LOG_DEBUG : CLV_LOG_INFO,
-                "no more predictions for a communicator of %d ranks: %s", leader->layout.n_ranks,
-                clv_pap_lost_text((int) reason));
+    if (leader->has_left || reason == CLV_PAP_LOST_LEFT) {
+        return; /* the ordinary end: nobody will need the vector that some gave records for */
     }
+    clv_pap_count(leader->pap, CLV_PAP_COUNT_lost_groups, 1);
+    clv_log(CLV_LOG_INFO, "no more predictions for a communicator of %d ranks: %s",
+            leader->layout.n_ranks, clv_pap_lost_text((int) reason));
 }
 
 static void agree_stale(void *context, int32_t node)

@@ -93,7 +93,8 @@ static const clv_pap_channel_ops_t conn_ops = {conn_find, conn_up, conn_frame};
 
 static void drop(clv_pap_conn_t *conn, clv_status_t status)
 {
-    if (conn->leader == NULL || status == CLV_PROTOCOL) {
+    /* A stranger that just goes away again may be one of ours that had to start anew. */
+    if ((conn->leader == NULL && status != CLV_LOST) || status == CLV_PROTOCOL) {
         clv_pap_count(conn->pap, CLV_PAP_COUNT_rejected, 1);
         clv_log(CLV_LOG_DEBUG, "connection closed: %s", clv_status_text(status));
     }

@@ -58,9 +58,24 @@ int32_t job_count_fds(void)
     return count_entries("/proc/self/fd");
 }
 
-int32_t job_count_threads(void)
+/* By its name: a sanitizer has threads of its own. */
+int job_has_thread(void)
 {
-    return count_entries("/proc/self/task") + 1;
+    int found = 0;
+    DIR *dir = opendir("/proc/self/task");
+    for (struct dirent *one; dir && (one = readdir(dir));) {
+        char path[300], name[16] = "";
+        (void) snprintf(path, sizeof path, "/proc/self/task/%s/comm", one->d_name);
+        FILE *file = fopen(path, "r");
+        if (file) {
+            found += fgets(name, sizeof name, file) && strcmp(name, "clv\n") == 0;
+            (void) fclose(file);
+        }
+    }
+    if (dir) {
+        (void) closedir(dir);
+    }
+    return found;
 }
 
 int32_t job_node(const pap_job_t *job, int32_t rank)
@@ -229,7 +244,7 @@ static int run_rank(pap_job_t *job, int32_t rank)
     clv_pap_read_counters(pap, &job->counters[rank]);
     clv_pap_close(pap);
     job->n_fds_after[rank] = job_count_fds();
-    return result != 0 ? result : job_count_threads() == 1 ? 0 : 14;
+    return result != 0 ? result : job_has_thread() ? 14 : 0;
 }
 
 static void reap(pap_job_t *job, int seconds)
