@@ -28,7 +28,9 @@ struct clv_pap_history {
     int32_t sample_every; /* from the newest sampled call to the next ... */
     int32_t next_every;   /* ... and from there on, as the newest board says */
     int32_t n_rows;
-    int32_t newest;   /* row index */
+    int32_t newest;      /* row index */
+    int64_t before_call; /* of the row before the newest, also with a window of 1; -1: none */
+    int64_t before_start_ns;
     int32_t n_errors; /* in error_ns, at most window */
     int32_t next_error;
     int32_t has_prediction;
@@ -335,6 +337,8 @@ static int64_t find_sigma(clv_pap_history_t *history, int64_t clock_error_ns)
 
 static void start_row(clv_pap_history_t *history, int64_t call, int64_t start_ns)
 {
+    history->before_call = history->n_rows > 0 ? history->row_call[history->newest] : -1;
+    history->before_start_ns = history->row_start_ns[history->newest];
     history->newest = (history->newest + 1) % history->window;
     history->n_rows += history->n_rows < history->window;
     history->row_call[history->newest] = call;
@@ -441,23 +445,19 @@ static void set_announced(clv_pap_history_t *history, int announced)
 /* ---- how often to sample ------------------------------------------------------------------------
  */
 
-static int64_t row_distance_ns(const clv_pap_history_t *history, int32_t age)
-{
-    int64_t distance_ns =
-        history->row_start_ns[history->newest] - history->row_start_ns[row_index(history, age)];
-    return distance_ns < 0 ? 0 : distance_ns;
-}
-
 static int64_t mean_interval(const clv_pap_history_t *history)
 {
     int32_t oldest = history->n_rows - 1;
-    return oldest < 1 ? 0 : row_distance_ns(history, oldest) / oldest;
+    int64_t span_ns =
+        history->row_start_ns[history->newest] - history->row_start_ns[row_index(history, oldest)];
+    return oldest < 1 || span_ns < 0 ? 0 : span_ns / oldest;
 }
 
 static int64_t call_interval(const clv_pap_history_t *history)
 {
-    int64_t n_calls = clv_pap_history_call(history, 0) - clv_pap_history_call(history, 1);
-    int64_t interval_ns = row_distance_ns(history, 1) / (n_calls > 0 ? n_calls : 1);
+    int64_t n_calls = clv_pap_history_call(history, 0) - history->before_call;
+    int64_t span_ns = history->row_start_ns[history->newest] - history->before_start_ns;
+    int64_t interval_ns = span_ns / (n_calls > 0 ? n_calls : 1);
     return interval_ns > 0 ? interval_ns : 1;
 }
 
@@ -465,7 +465,7 @@ static int64_t call_interval(const clv_pap_history_t *history)
 static int32_t choose_sample_every(const clv_pap_history_t *history, uint32_t latency_ns,
                                    int32_t now_every)
 {
-    if (history->n_rows < 2) {
+    if (history->before_call < 0) {
         return 1;
     }
     int64_t interval_ns = call_interval(history);
@@ -497,6 +497,7 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->next_every = 1;
     history->announced = 0;
     history->n_rows = 0;
+    history->before_call = -1;
     history->n_errors = 0;
     history->next_error = 0;
     history->has_prediction = 0;

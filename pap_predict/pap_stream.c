@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "util/util_hash.h"
 #include "util/util_time.h"
 
 void clv_pap_streams_init(clv_pap_streams_t *streams)
@@ -155,7 +156,10 @@ void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call,
     clv_pap_stream_t *stream = &streams->lane[call->stream];
     stream->has_previous = 1;
     stream->previous_choice = choice;
-    stream->previous_hash = stream->board_hash;
+    uint64_t hash = clv_fnv1a64_u32(CLV_FNV1A64_BASIS, stream->previous_hash);
+    hash = clv_fnv1a64_u32(hash, stream->board_hash);
+    hash = clv_fnv1a64_u32(hash, (uint32_t) choice);
+    stream->previous_hash = (uint32_t) (hash ^ (hash >> 32));
     stream->previous_arrival_ns = call->arrival_ns;
     stream->previous_exit_ns = local_ns;
 }

@@ -42,8 +42,8 @@ typedef struct clv_pap_stream {
     int64_t version;     /* the board of calls before the next sample; 0 none */
     int32_t has_previous;
     int32_t previous_choice;
-    uint32_t board_hash; /* of the board in use */
-    uint32_t previous_hash;
+    uint32_t board_hash;    /* of the board in use */
+    uint32_t previous_hash; /* of all its boards and choices so far: one differing call shows */
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
 } clv_pap_stream_t;

@@ -38,7 +38,7 @@ int64_t clv_pap_vector_last_arrival(const clv_pap_vector_t *vector)
 
 uint32_t clv_pap_latency_update(uint32_t old_ns, int64_t newest_ns)
 {
-    int64_t faded_ns = (int64_t) old_ns - old_ns / 8;
+    int64_t faded_ns = old_ns / 2;
     int64_t larger_ns = newest_ns > faded_ns ? newest_ns : faded_ns;
     return larger_ns > (int64_t) UINT32_MAX ? UINT32_MAX : (uint32_t) larger_ns;
 }

@@ -34,7 +34,7 @@ typedef struct clv_pap_record {
     uint32_t clock_error_ns;     /* bound; saturates */
     uint32_t latency_ns;         /* this node's exchange latency, last arrival to vector known */
     int32_t previous_choice;     /* what that call ran; rank-equal */
-    uint32_t previous_hash;      /* of the board that call used, 0: none; rank-equal */
+    uint32_t previous_hash;      /* of all boards and choices of the stream so far; rank-equal */
     uint32_t flags;
 } clv_pap_record_t;
 
@@ -52,8 +52,9 @@ const char *clv_pap_record_problem(const clv_pap_record_t *record);
 /* The latest arrival, for measuring how long a vector took from there to here. */
 int64_t clv_pap_vector_last_arrival(const clv_pap_vector_t *vector);
 
-/* The latency to put in the next records: the newest one, or a slowly falling older one if that is
- * larger, so that one lucky exchange does not shorten the sampling distance. Saturates. */
+/* The latency to put in the next records: the newest one, or half the older one if that is
+ * larger: one lucky exchange shortens the sampling distance little, a slow one is soon forgotten.
+ * Saturates. */
 uint32_t clv_pap_latency_update(uint32_t old_ns, int64_t newest_ns);
 
 #endif

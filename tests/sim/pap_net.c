@@ -1,0 +1,933 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The pretend job; see pap_net.h.
+ *
+ * A connection is a number; each side believes in one, or in none (0). Only the newest number of an
+ * edge is alive, and only until it is cut. Sides learn of a cut at their own times: that is what a
+ * half-open connection is.
+ */
+#include "tests/sim/pap_net.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pap_predict/pap_board.h"
+#include "pap_predict/pap_stream.h"
+#include "tests/sim/cs_random.h"
+#include "util/util_time.h"
+
+#define MS CLV_NS_PER_MS
+#define S  CLV_NS_PER_S
+
+enum { PARENT_SIDE, CHILD_SIDE };
+
+typedef enum kind {
+    RANK_BEGIN,
+    RANK_LOOK,
+    RANK_END,
+    RECORD,
+    DELIVER,
+    CUT,
+    SIDE_LOST,
+    CONNECT,
+    SIDE_UP,
+    TICK
+} kind_t;
+
+typedef struct event {
+    int64_t at_ns;
+    int64_t order;
+    kind_t kind;
+    int32_t who; /* rank, node, or edge (the child's number) */
+    int32_t side;
+    int64_t number; /* of the connection, or a tick's deadline */
+    int32_t n_bytes;
+    void *data;
+} event_t;
+
+typedef struct edge {
+    int64_t alive; /* newest connection while it lives, else 0 */
+    int64_t newest;
+    int64_t believes[2];
+    int64_t last_ns[2];  /* newest delivery to a side, to keep order */
+    int64_t grace_ns[2]; /* what is delivered to a side later than this after the cut is lost */
+    int64_t cut_at_ns;
+    int32_t dead; /* never again */
+} edge_t;
+
+typedef struct shelf {
+    int64_t version[2];
+    clv_pap_board_t board[2];
+    int64_t *predicted_ns[2];
+    clv_pap_history_t *history;
+} shelf_t;
+
+typedef struct node {
+    clv_pap_agree_t *agree;
+    shelf_t shelf[CLV_PAP_MAX_STREAMS];
+    int64_t n_versions[CLV_PAP_MAX_STREAMS];
+    int64_t tick_at_ns;
+    int64_t busy_until_ns;
+    uint32_t latency_ns;
+    int32_t lost;
+    int32_t must_disagree; /* give up as soon as the callback is over */
+    int32_t stale;         /* close the link to the parent as soon as the callback is over */
+    int32_t closed;
+    int32_t n_running; /* ranks */
+} node_t;
+
+typedef struct rank {
+    clv_pap_streams_t streams;
+    int32_t node;
+    int32_t next;    /* call */
+    int32_t blocked; /* waits for its board */
+    int32_t waited;
+    int32_t in_call;
+    int32_t sleeping; /* in a synchronous call, not all are in */
+    clv_pap_call_t call;
+    const clv_pap_board_t *held;
+    int64_t held_version;
+    int64_t last_record_ns;
+    int64_t base_ns; /* its usual lateness */
+    clv_cs_model_t clock;
+} rank_t;
+
+typedef struct truth {
+    int32_t known;
+    int32_t status;
+    uint32_t hash;
+    int32_t n_in;
+} truth_t;
+
+typedef struct world {
+    const pap_net_options_t *options;
+    pap_net_result_t *result;
+    cs_random_t random;
+    int64_t now_ns;
+    int64_t order;
+    event_t *heap;
+    int64_t n_events;
+    int64_t max_events;
+    clv_pap_layout_t layout;
+    int32_t n_ranks;
+    node_t *node;
+    rank_t *rank;
+    edge_t *edge; /* by child */
+    truth_t *truth;
+    int32_t *key_of_call;
+    int32_t *sync_of_call;
+    int32_t n_told;
+    int64_t told_lane_version;
+    int64_t last_given_ns;
+} world_t;
+
+static void broken(world_t *world, const char *text)
+{
+    if (world->result->broken == NULL) {
+        world->result->broken = text;
+    }
+}
+
+static int64_t random_between(world_t *world, int64_t low, int64_t high)
+{
+    return cs_random_range(&world->random, low, high);
+}
+
+static int chance(world_t *world, int percent)
+{
+    return random_between(world, 1, 100) <= percent;
+}
+
+/* ---- the queue: a binary heap ordered by time, then by age --------------------------------- */
+
+static int earlier(const event_t *a, const event_t *b)
+{
+    return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
+}
+
+static void swap_events(event_t *a, event_t *b)
+{
+    event_t c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void push_event(world_t *world, event_t event)
+{
+    if (world->n_events == world->max_events) {
+        world->max_events = world->max_events == 0 ? 256 : 2 * world->max_events;
+        world->heap = realloc(world->heap, (size_t) world->max_events * sizeof *world->heap);
+        if (world->heap == NULL) {
+            abort();
+        }
+    }
+    event.order = world->order++;
+    int64_t i = world->n_events++;
+    world->heap[i] = event;
+    for (; i > 0 && earlier(&world->heap[i], &world->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+        swap_events(&world->heap[i], &world->heap[(i - 1) / 2]);
+    }
+}
+
+static event_t pop_event(world_t *world)
+{
+    event_t first = world->heap[0];
+    world->heap[0] = world->heap[--world->n_events];
+    for (int64_t i = 0;;) {
+        int64_t least = i;
+        for (int64_t child = 2 * i + 1; child <= 2 * i + 2 && child < world->n_events; child++) {
+            least = earlier(&world->heap[child], &world->heap[least]) ? child : least;
+        }
+        if (least == i) {
+            return first;
+        }
+        swap_events(&world->heap[i], &world->heap[least]);
+        i = least;
+    }
+}
+
+static void later(world_t *world, int64_t after_ns, kind_t kind, int32_t who, int32_t side,
+                  int64_t number)
+{
+    push_event(world, (event_t){.at_ns = world->now_ns + after_ns,
+                                .kind = kind,
+                                .who = who,
+                                .side = side,
+                                .number = number});
+}
+
+/* ---- connections -------------------------------------------------------------------------------
+ */
+
+static int32_t side_node(int32_t edge, int32_t side)
+{
+    return side == CHILD_SIDE ? edge : clv_pap_tree_parent(edge);
+}
+
+/* The edge between two neighbours is named by the child, which has the higher number. */
+static void send_message(void *context, int32_t to, const void *message, size_t n_bytes);
+
+static int64_t message_delay(world_t *world)
+{
+    int64_t delay_ns = world->options->delay_ns;
+    return random_between(world, delay_ns / 2, delay_ns + delay_ns / 2);
+}
+
+/* The sender's link is busy for the message's length, so that a wide fan-out costs what it costs.
+ */
+static int64_t departure(world_t *world, node_t *node, size_t n_bytes)
+{
+    if (world->options->bytes_per_ns <= 0.0) {
+        return world->now_ns;
+    }
+    int64_t start_ns = node->busy_until_ns > world->now_ns ? node->busy_until_ns : world->now_ns;
+    node->busy_until_ns = start_ns + (int64_t) ((double) n_bytes / world->options->bytes_per_ns);
+    return node->busy_until_ns;
+}
+
+static void count_message(world_t *world, int32_t from, size_t n_bytes)
+{
+    pap_net_result_t *result = world->result;
+    result->messages++;
+    result->bytes += (int64_t) n_bytes;
+    result->top_bytes += from == 0 ? (int64_t) n_bytes : 0;
+    if ((int64_t) n_bytes > result->max_message_bytes) {
+        result->max_message_bytes = (int64_t) n_bytes;
+    }
+}
+
+typedef struct sender {
+    world_t *world;
+    int32_t node;
+} sender_t;
+
+static void send_message(void *context, int32_t to, const void *message, size_t n_bytes)
+{
+    sender_t *sender = context;
+    world_t *world = sender->world;
+    int32_t name = to > sender->node ? to : sender->node;
+    int32_t to_side = to > sender->node ? CHILD_SIDE : PARENT_SIDE;
+    edge_t *edge = &world->edge[name];
+    int64_t number = edge->believes[1 - to_side];
+    if (number == 0) {
+        broken(world, "a message was sent on a link that is down");
+        return;
+    }
+    count_message(world, sender->node, n_bytes);
+    if (number != edge->alive) {
+        return;
+    }
+    int64_t at_ns = departure(world, &world->node[sender->node], n_bytes) + message_delay(world);
+    at_ns = at_ns > edge->last_ns[to_side] ? at_ns : edge->last_ns[to_side];
+    edge->last_ns[to_side] = at_ns;
+    void *copy = malloc(n_bytes);
+    if (copy == NULL) {
+        abort();
+    }
+    memcpy(copy, message, n_bytes);
+    push_event(world, (event_t){.at_ns = at_ns,
+                                .kind = DELIVER,
+                                .who = name,
+                                .side = to_side,
+                                .number = number,
+                                .n_bytes = (int32_t) n_bytes,
+                                .data = copy});
+}
+
+/* After a cut both sides learn of it, each at its own time; one in three only much later. */
+static void cut_edge(world_t *world, int32_t name)
+{
+    edge_t *edge = &world->edge[name];
+    if (edge->alive == 0) {
+        return;
+    }
+    for (int side = 0; side < 2; side++) {
+        int64_t learns_ns = chance(world, 33) ? random_between(world, 5 * S, 40 * S)
+                                              : random_between(world, 0, 20 * MS);
+        edge->grace_ns[side] = world->now_ns + random_between(world, 0, world->options->delay_ns);
+        later(world, learns_ns, SIDE_LOST, name, side, edge->alive);
+    }
+    edge->alive = 0;
+}
+
+static void node_lost_parent(world_t *world, int32_t name)
+{
+    world->edge[name].believes[CHILD_SIDE] = 0;
+    later(world, random_between(world, 1 * MS, 500 * MS), CONNECT, name, 0, 0);
+}
+
+static void side_lost(world_t *world, int32_t name, int32_t side, int64_t number)
+{
+    edge_t *edge = &world->edge[name];
+    node_t *node = &world->node[side_node(name, side)];
+    if (edge->believes[side] != number || node->closed) {
+        return;
+    }
+    clv_pap_agree_link_lost(node->agree, world->now_ns, side_node(name, 1 - side));
+    if (side == CHILD_SIDE) {
+        node_lost_parent(world, name);
+    } else {
+        edge->believes[PARENT_SIDE] = 0;
+    }
+}
+
+static void connect_edge(world_t *world, int32_t name)
+{
+    edge_t *edge = &world->edge[name];
+    if (edge->dead || world->node[name].closed ||
+        world->node[side_node(name, PARENT_SIDE)].closed) {
+        return;
+    }
+    edge->alive = ++edge->newest;
+    later(world, world->options->delay_ns, SIDE_UP, name, PARENT_SIDE, edge->alive);
+    later(world, 2 * world->options->delay_ns, SIDE_UP, name, CHILD_SIDE, edge->alive);
+}
+
+/* A connection that died on its way up is seen up and then lost, as with real sockets. */
+static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
+{
+    edge_t *edge = &world->edge[name];
+    node_t *node = &world->node[side_node(name, side)];
+    int32_t other = side_node(name, 1 - side);
+    if (node->closed) {
+        return;
+    }
+    if (edge->believes[side] != 0) {
+        clv_pap_agree_link_lost(node->agree, world->now_ns, other);
+    }
+    edge->believes[side] = number;
+    edge->last_ns[side] = world->now_ns;
+    clv_pap_agree_link_up(node->agree, world->now_ns, other);
+    if (number != edge->alive) {
+        later(world, random_between(world, 0, 20 * MS), SIDE_LOST, name, side, number);
+    }
+}
+
+static void deliver(world_t *world, event_t *event)
+{
+    edge_t *edge = &world->edge[event->who];
+    node_t *node = &world->node[side_node(event->who, event->side)];
+    int survives = event->number == edge->alive ||
+                   (event->number == edge->newest && event->at_ns <= edge->grace_ns[event->side]);
+    if (survives && edge->believes[event->side] == event->number && !node->closed) {
+        clv_status_t status = clv_pap_agree_message(node->agree, world->now_ns,
+                                                    side_node(event->who, 1 - event->side),
+                                                    event->data, (size_t) event->n_bytes);
+        if (status != CLV_OK && world->options->plant == 0) {
+            broken(world, "a correct neighbour's message was refused");
+        }
+        if (status != CLV_OK) {
+            side_lost(world, event->who, event->side, event->number);
+        }
+    }
+    free(event->data);
+}
+
+/* ---- what the agreement tells a node ------------------------------------------------------------
+ */
+
+static void wake_ranks(world_t *world, int32_t node)
+{
+    for (int32_t rank = 0; rank < world->n_ranks; rank++) {
+        if (world->rank[rank].node == node && world->rank[rank].blocked) {
+            world->rank[rank].blocked = 0;
+            later(world, random_between(world, 0, 5000), RANK_LOOK, rank, 0, 0);
+        }
+    }
+}
+
+/* Nobody on the node may still hold the board whose place is taken now. */
+static void check_unused(world_t *world, int32_t node, int32_t lane, const clv_pap_board_t *board)
+{
+    for (int32_t rank = 0; rank < world->n_ranks; rank++) {
+        const rank_t *other = &world->rank[rank];
+        if (other->node == node && other->held == board) {
+            broken(world, "a board was overwritten while a rank used it");
+        }
+        if (other->node == node && other->in_call && other->call.stream == lane &&
+            other->streams.lane[lane].version == board->version && board->version > 0 &&
+            other->held == board) {
+            broken(world, "a board was overwritten before a rank had left it");
+        }
+    }
+}
+
+/* How long after the last record the last node knows: the exchange's own time. */
+static void measure(world_t *world, int32_t node, const clv_pap_vector_t *vector)
+{
+    int64_t name = vector->sequence * CLV_PAP_MAX_STREAMS + vector->lane;
+    world->result->vectors += node == 0;
+    if (node == 0) {
+        world->told_lane_version = name;
+        world->n_told = 0;
+    }
+    if (world->told_lane_version == name && ++world->n_told == world->layout.n_nodes) {
+        int64_t latency_ns = world->now_ns - world->last_given_ns;
+        world->result->last_latency_ns = latency_ns;
+        if (latency_ns > world->result->worst_latency_ns) {
+            world->result->worst_latency_ns = latency_ns;
+        }
+    }
+}
+
+static void publish_vector(void *context, const clv_pap_vector_t *vector)
+{
+    sender_t *sender = context;
+    world_t *world = sender->world;
+    node_t *node = &world->node[sender->node];
+    shelf_t *shelf = &node->shelf[vector->lane];
+    int64_t version = vector->sequence + 1;
+    int place = (int) (version & 1);
+    if (shelf->version[1 - place] != version - 1) {
+        broken(world, "vectors came with a gap");
+    }
+    check_unused(world, sender->node, vector->lane, &shelf->board[place]);
+    clv_pap_history_feed(shelf->history, vector, &shelf->board[place], shelf->predicted_ns[place]);
+    shelf->version[place] = version;
+    if (world->options->plant == 2 && sender->node == world->layout.n_nodes - 1 && version == 5) {
+        shelf->board[place].hash ^= 1;
+    }
+    if (shelf->board[place].disagree) {
+        world->result->disagreements++;
+        node->must_disagree = 1;
+    }
+    if (shelf->board[place].sample_every > world->result->max_sample_every) {
+        world->result->max_sample_every = shelf->board[place].sample_every;
+    }
+    int64_t latency_ns = world->now_ns - clv_pap_vector_last_arrival(vector);
+    node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
+    measure(world, sender->node, vector);
+    wake_ranks(world, sender->node);
+}
+
+static void node_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
+{
+    sender_t *sender = context;
+    world_t *world = sender->world;
+    node_t *node = &world->node[sender->node];
+    if (node->lost) {
+        broken(world, "the end was told twice");
+    }
+    node->lost = (int32_t) reason;
+    memcpy(node->n_versions, n_versions, sizeof node->n_versions);
+    if (sender->node == 0) {
+        world->result->lost_reason = (int32_t) reason;
+    }
+    wake_ranks(world, sender->node);
+}
+
+static void link_stale(void *context, int32_t neighbour)
+{
+    sender_t *sender = context;
+    (void) neighbour;
+    sender->world->node[sender->node].stale = 1;
+    sender->world->result->stale_links++;
+}
+
+static const clv_pap_agree_ops_t agree_ops = {send_message, publish_vector, node_lost, link_stale};
+
+/* What a caller does once the machine has returned: act on flags, set the next alarm. */
+static void settle(world_t *world, int32_t index)
+{
+    node_t *node = &world->node[index];
+    if (node->closed) {
+        return;
+    }
+    if (node->must_disagree) {
+        node->must_disagree = 0;
+        clv_pap_agree_give_up(node->agree, world->now_ns, CLV_PAP_LOST_DISAGREE);
+    }
+    if (node->stale) {
+        node->stale = 0;
+        node_lost_parent(world, index);
+    }
+    int64_t deadline_ns = clv_pap_agree_deadline(node->agree);
+    if (deadline_ns != INT64_MAX && deadline_ns != node->tick_at_ns) {
+        node->tick_at_ns = deadline_ns;
+        int64_t after_ns = deadline_ns > world->now_ns ? deadline_ns - world->now_ns : 0;
+        later(world, after_ns, TICK, index, 0, deadline_ns);
+    }
+    if (node->n_running == 0 && clv_pap_agree_may_close(node->agree)) {
+        node->closed = 1;
+    }
+}
+
+/* ---- ranks
+ * --------------------------------------------------------------------------------------- */
+
+static const clv_pap_board_t *find_board(void *context, int32_t lane, int64_t version)
+{
+    sender_t *at = context;
+    shelf_t *shelf = &at->world->node[at->node].shelf[lane];
+    int place = (int) (version & 1);
+    if (shelf->version[place] > version) {
+        broken(at->world, "a board was asked for after its place was taken");
+    }
+    return shelf->version[place] == version ? &shelf->board[place] : NULL;
+}
+
+static int64_t lane_versions(void *context, int32_t lane)
+{
+    sender_t *at = context;
+    const node_t *node = &at->world->node[at->node];
+    return node->lost ? node->n_versions[lane] : INT64_MAX;
+}
+
+static const clv_pap_shelf_ops_t shelf_ops = {find_board, lane_versions};
+
+/* Records of one rank reach its leader in order, a little later. */
+static void hand_over(world_t *world, int32_t index, const clv_pap_given_t *given)
+{
+    rank_t *rank = &world->rank[index];
+    clv_pap_given_t *copy = malloc(sizeof *copy);
+    if (copy == NULL) {
+        abort();
+    }
+    *copy = *given;
+    int64_t at_ns = world->now_ns + random_between(world, 100, 2000);
+    at_ns = at_ns > rank->last_record_ns ? at_ns : rank->last_record_ns;
+    rank->last_record_ns = at_ns;
+    push_event(world, (event_t){.at_ns = at_ns, .kind = RECORD, .who = index, .data = copy});
+}
+
+static void take_record(world_t *world, event_t *event)
+{
+    rank_t *rank = &world->rank[event->who];
+    node_t *node = &world->node[rank->node];
+    const clv_pap_given_t *given = event->data;
+    clv_pap_record_t record;
+    int ready = rank->streams.calls > world->options->invalid_calls;
+    clv_pap_given_to_record(given, ready ? &rank->clock : NULL, node->latency_ns, &record);
+    clv_status_t status =
+        clv_pap_agree_local_record(node->agree, world->now_ns, event->who, given->lane,
+                                   given->generation, given->sequence, &record);
+    if (status != CLV_OK && world->options->plant == 0) {
+        broken(world, "a correct rank's record was refused");
+    }
+    if (world->now_ns > world->last_given_ns) {
+        world->last_given_ns = world->now_ns;
+    }
+    free(event->data);
+}
+
+static int64_t rank_local_ns(const world_t *world, const rank_t *rank)
+{
+    return clv_cs_model_local(&rank->clock, world->now_ns);
+}
+
+static clv_pap_stream_key_t key_of(int32_t number)
+{
+    return (clv_pap_stream_key_t){.root = number % 3, .commutative = 1, .total_bytes = 8 * number};
+}
+
+static void begin_call(world_t *world, int32_t index)
+{
+    rank_t *rank = &world->rank[index];
+    clv_pap_given_t given;
+    clv_pap_stream_key_t key = key_of(world->key_of_call[rank->next]);
+    rank->in_call = 1;
+    rank->waited = 0;
+    if (clv_pap_streams_begin(&rank->streams, &key, rank_local_ns(world, rank), &rank->call,
+                              &given)) {
+        hand_over(world, index, &given);
+    }
+    later(world, 0, RANK_LOOK, index, 0, 0);
+}
+
+/* All ranks get the same answer for one call, except those of a node that said it cannot know. */
+static void compare(world_t *world, const rank_t *rank, clv_status_t status,
+                    const clv_pap_board_t *board)
+{
+    truth_t *truth = &world->truth[rank->next];
+    uint32_t hash = status == CLV_OK ? board->hash : 0;
+    world->result->calls++;
+    world->result->with_board += status == CLV_OK;
+    world->result->waits += rank->waited;
+    world->result->announced += status == CLV_OK && board->version > rank->call.board_version;
+    int differs = truth->known && (truth->status != (int32_t) status || truth->hash != hash);
+    if (world->node[rank->node].lost == CLV_PAP_LOST_ABANDONED) {
+        world->result->wrong_guesses += differs; /* it said that it can not know */
+        return;
+    }
+    if (!truth->known) {
+        *truth = (truth_t){.known = 1, .status = status, .hash = hash, .n_in = truth->n_in};
+    } else if (differs && world->options->plant == 0) {
+        broken(world, "two ranks had different boards for one call");
+    }
+}
+
+static void enter(world_t *world, int32_t index)
+{
+    rank_t *rank = &world->rank[index];
+    truth_t *truth = &world->truth[rank->next];
+    truth->n_in++;
+    if (!world->sync_of_call[rank->next]) {
+        later(world, random_between(world, 1000, 100000), RANK_END, index, 0, 0);
+        return;
+    }
+    rank->sleeping = 1;
+    for (int32_t other = 0; other < world->n_ranks && truth->n_in == world->n_ranks; other++) {
+        if (world->rank[other].sleeping) {
+            world->rank[other].sleeping = 0;
+            later(world, random_between(world, 1000, 100000), RANK_END, other, 0, 0);
+        }
+    }
+}
+
+static void look(world_t *world, int32_t index)
+{
+    rank_t *rank = &world->rank[index];
+    sender_t at = {world, rank->node};
+    const clv_pap_board_t *board = NULL;
+    clv_status_t status =
+        clv_pap_streams_board(&rank->streams, &rank->call, &shelf_ops, &at, &board);
+    if (status == CLV_AGAIN) {
+        if (!rank->call.sampled) {
+            broken(world, "a call that is not sampled had to wait");
+        }
+        rank->blocked = 1;
+        rank->waited = 1;
+        return;
+    }
+    rank->held = board;
+    compare(world, rank, status, board);
+    enter(world, index);
+}
+
+static int64_t compute_time(world_t *world, const rank_t *rank)
+{
+    int64_t mean_ns = world->options->compute_ns;
+    int64_t time_ns = rank->base_ns + random_between(world, 0, mean_ns);
+    return chance(world, 1) ? time_ns + 20 * mean_ns : time_ns;
+}
+
+static void maybe_hint(world_t *world, int32_t index, int64_t compute_ns)
+{
+    clv_pap_given_t given;
+    rank_t *rank = &world->rank[index];
+    int hints = world->options->hints;
+    if ((hints == 2 || (hints == 1 && chance(world, 60))) &&
+        clv_pap_streams_hint(&rank->streams, rank_local_ns(world, rank), compute_ns, &given)) {
+        hand_over(world, index, &given);
+    }
+}
+
+static void rank_done(world_t *world, rank_t *rank)
+{
+    node_t *node = &world->node[rank->node];
+    if (--node->n_running == 0) {
+        clv_pap_agree_bye(node->agree, world->now_ns);
+    }
+}
+
+static void end_call(world_t *world, int32_t index)
+{
+    rank_t *rank = &world->rank[index];
+    int lies =
+        world->options->plant == 1 && index == 0 && rank->next == world->options->n_calls / 2;
+    clv_pap_streams_end(&rank->streams, &rank->call, lies ? 77 : 3, rank_local_ns(world, rank));
+    rank->held = NULL;
+    rank->in_call = 0;
+    rank->next++;
+    if (rank->next == world->options->n_calls) {
+        rank_done(world, rank);
+        return;
+    }
+    int64_t compute_ns = compute_time(world, rank);
+    maybe_hint(world, index, compute_ns);
+    later(world, compute_ns, RANK_BEGIN, index, 0, 0);
+}
+
+/* ---- the world
+ * ----------------------------------------------------------------------------------- */
+
+static void *new_items(size_t n_items, size_t item_bytes)
+{
+    void *items = calloc(n_items, item_bytes);
+    if (items == NULL) {
+        abort();
+    }
+    return items;
+}
+
+static void make_layout(world_t *world)
+{
+    const pap_net_options_t *options = world->options;
+    int32_t max_ranks = options->ranks_per_node > 0 ? options->ranks_per_node : 4;
+    int32_t *node_of = new_items((size_t) (options->n_nodes * max_ranks), sizeof *node_of);
+    int32_t n_ranks = 0;
+    for (int32_t node = 0; node < options->n_nodes; node++) {
+        int64_t n_local = options->ranks_per_node > 0 ? max_ranks : random_between(world, 1, 4);
+        for (int64_t i = 0; i < n_local; i++) {
+            node_of[n_ranks++] = node;
+        }
+    }
+    for (int32_t i = n_ranks - 1; i > 0 && options->ranks_per_node == 0; i--) {
+        int32_t j = (int32_t) random_between(world, 0, i);
+        int32_t keep = node_of[i];
+        node_of[i] = node_of[j];
+        node_of[j] = keep;
+    }
+    world->n_ranks = n_ranks;
+    if (clv_pap_layout_init(node_of, n_ranks, options->n_nodes, &world->layout) != CLV_OK) {
+        broken(world, "no layout");
+    }
+    world->rank = new_items((size_t) n_ranks, sizeof *world->rank);
+    for (int32_t rank = 0; rank < n_ranks; rank++) {
+        world->rank[rank].node = node_of[rank];
+    }
+    free(node_of);
+}
+
+static void make_ranks(world_t *world)
+{
+    world->node = new_items((size_t) world->layout.n_nodes, sizeof *world->node);
+    for (int32_t index = 0; index < world->n_ranks; index++) {
+        rank_t *rank = &world->rank[index];
+        clv_pap_streams_init(&rank->streams);
+        rank->base_ns = random_between(world, 0, world->options->compute_ns);
+        rank->clock = (clv_cs_model_t){.offset_ns = random_between(world, -S, S), .error_ns = 500};
+        world->node[rank->node].n_running++;
+        later(world, compute_time(world, rank), RANK_BEGIN, index, 0, 0);
+    }
+}
+
+static void make_node(world_t *world, int32_t index, sender_t *sender)
+{
+    node_t *node = &world->node[index];
+    clv_pap_agree_options_t options = {.layout = &world->layout,
+                                       .node = index,
+                                       .lost_ns = 10 * S,
+                                       .retry_ns = 1 * S,
+                                       .abandon_ns = 60 * S};
+    int32_t window = (int32_t) (world->options->seed % 7 + 1);
+    clv_pap_predictor_t predictor =
+        (clv_pap_predictor_t) (world->options->seed % CLV_PAP_N_PREDICTORS);
+    if (clv_pap_agree_create(&options, &agree_ops, sender, 0, &node->agree) != CLV_OK) {
+        broken(world, "no agreement");
+    }
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        shelf_t *shelf = &node->shelf[lane];
+        shelf->version[1] = -1;
+        shelf->predicted_ns[0] = new_items((size_t) world->n_ranks, sizeof(int64_t));
+        shelf->predicted_ns[1] = new_items((size_t) world->n_ranks, sizeof(int64_t));
+        if (clv_pap_history_create(world->n_ranks, window, predictor, &shelf->history) != CLV_OK) {
+            broken(world, "no history");
+        }
+    }
+}
+
+static void free_node(node_t *node)
+{
+    clv_pap_agree_free(node->agree);
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        clv_pap_history_free(node->shelf[lane].history);
+        free(node->shelf[lane].predicted_ns[0]);
+        free(node->shelf[lane].predicted_ns[1]);
+    }
+}
+
+static void make_program(world_t *world)
+{
+    const pap_net_options_t *options = world->options;
+    int32_t key = 0;
+    world->key_of_call = new_items((size_t) options->n_calls, sizeof *world->key_of_call);
+    world->sync_of_call = new_items((size_t) options->n_calls, sizeof *world->sync_of_call);
+    world->truth = new_items((size_t) options->n_calls, sizeof *world->truth);
+    for (int32_t call = 0; call < options->n_calls; call++) {
+        if (random_between(world, 1, options->key_burst) == 1) {
+            key = (int32_t) random_between(world, 0, options->n_keys - 1);
+        }
+        world->key_of_call[call] = key;
+        world->sync_of_call[call] = chance(world, options->synchronous_percent);
+    }
+}
+
+static void make_links(world_t *world)
+{
+    const pap_net_options_t *options = world->options;
+    int64_t span_ns = 2 * options->n_calls * options->compute_ns;
+    int32_t last = options->n_nodes - 1;
+    world->edge = new_items((size_t) options->n_nodes, sizeof *world->edge);
+    for (int32_t name = 1; name < options->n_nodes; name++) {
+        later(world, random_between(world, 0, 50 * MS), CONNECT, name, 0, 0);
+    }
+    for (int32_t i = 0; i < options->n_cuts && last > 0; i++) {
+        later(world, random_between(world, 0, span_ns), CUT,
+              (int32_t) random_between(world, 1, last), 0, 0);
+    }
+    if (options->lose_for_good && last > 0) {
+        later(world, random_between(world, 0, span_ns), CUT,
+              (int32_t) random_between(world, 1, last), 1, 0);
+    }
+}
+
+static void tick(world_t *world, const event_t *event)
+{
+    node_t *node = &world->node[event->who];
+    if (node->tick_at_ns == event->number) {
+        node->tick_at_ns = 0;
+    }
+    if (!node->closed) {
+        clv_pap_agree_tick(node->agree, world->now_ns);
+    }
+}
+
+static void handle(world_t *world, event_t *event)
+{
+    switch (event->kind) {
+    case RANK_BEGIN:
+        begin_call(world, event->who);
+        break;
+    case RANK_LOOK:
+        look(world, event->who);
+        break;
+    case RANK_END:
+        end_call(world, event->who);
+        break;
+    case RECORD:
+        take_record(world, event);
+        break;
+    case DELIVER:
+        deliver(world, event);
+        break;
+    case CUT:
+        world->edge[event->who].dead |= event->side;
+        cut_edge(world, event->who);
+        break;
+    case SIDE_LOST:
+        side_lost(world, event->who, event->side, event->number);
+        break;
+    case CONNECT:
+        connect_edge(world, event->who);
+        break;
+    case SIDE_UP:
+        side_up(world, event->who, event->side, event->number);
+        break;
+    case TICK:
+        tick(world, event);
+        break;
+    }
+}
+
+/* Both ends of an edge, or the node of a rank, may have something to do afterwards. */
+static void settle_all(world_t *world, const event_t *event)
+{
+    switch (event->kind) {
+    case RANK_BEGIN:
+    case RANK_LOOK:
+        break;
+    case RANK_END:
+    case RECORD:
+        settle(world, world->rank[event->who].node);
+        break;
+    case TICK:
+        settle(world, event->who);
+        break;
+    default:
+        settle(world, event->who);
+        settle(world, clv_pap_tree_parent(event->who));
+    }
+}
+
+static void check_end(world_t *world)
+{
+    for (int32_t rank = 0; rank < world->n_ranks; rank++) {
+        if (world->rank[rank].next != world->options->n_calls) {
+            broken(world, "a rank waits forever");
+        }
+    }
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        world->result->evictions += (int32_t) world->rank[0].streams.lane[lane].generation;
+    }
+    for (int32_t node = 0; node < world->layout.n_nodes; node++) {
+        world->result->open_nodes += !world->node[node].closed;
+        world->result->abandoned_nodes += world->node[node].lost == CLV_PAP_LOST_ABANDONED;
+    }
+    world->result->virtual_ns = world->now_ns;
+}
+
+static void free_world(world_t *world)
+{
+    while (world->n_events > 0) {
+        event_t event = pop_event(world);
+        free(event.data);
+    }
+    for (int32_t node = 0; node < world->layout.n_nodes; node++) {
+        free_node(&world->node[node]);
+    }
+    free(world->heap);
+    free(world->node);
+    free(world->rank);
+    free(world->edge);
+    free(world->truth);
+    free(world->key_of_call);
+    free(world->sync_of_call);
+    clv_pap_layout_clear(&world->layout);
+}
+
+void pap_net_run(const pap_net_options_t *options, pap_net_result_t *result)
+{
+    world_t world = {.options = options, .result = result, .random = {options->seed}};
+    memset(result, 0, sizeof *result);
+    make_layout(&world);
+    make_program(&world);
+    make_ranks(&world);
+    sender_t *senders = new_items((size_t) options->n_nodes, sizeof *senders);
+    for (int32_t node = 0; node < options->n_nodes; node++) {
+        senders[node] = (sender_t){&world, node};
+        make_node(&world, node, &senders[node]);
+    }
+    make_links(&world);
+    while (world.n_events > 0 && result->broken == NULL) {
+        event_t event = pop_event(&world);
+        world.now_ns = event.at_ns;
+        handle(&world, &event);
+        settle_all(&world, &event);
+    }
+    if (result->broken == NULL) {
+        check_end(&world);
+    }
+    free_world(&world);
+    free(senders);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A pretend job for the protocol tests: ranks that make calls, node leaders that run the agreement,
+ * and connections that delay, break, half-open and come back, all in virtual time.
+ *
+ * Everything random comes from one seed. The world watches the promises of docs/protocol.md while
+ * it runs and stops at the first broken one, with a text. No threads, no sockets, no real time.
+ */
+#ifndef PAP_NET_H
+#define PAP_NET_H
+
+#include <stdint.h>
+
+#include "pap_predict/pap_agree.h"
+
+typedef struct pap_net_options {
+    uint64_t seed;
+    int32_t n_nodes;
+    int32_t ranks_per_node; /* at most; 0: a random number on each */
+    int32_t n_calls;
+    int32_t n_keys;              /* streams; more than 16 push each other out */
+    int32_t key_burst;           /* calls on one stream in a row, about */
+    int32_t n_cuts;              /* connections that break and come back */
+    int32_t lose_for_good;       /* one connection never comes back */
+    int32_t hints;               /* 0 none, 1 some ranks sometimes, 2 all ranks always */
+    int32_t invalid_calls;       /* clocks become ready after about so many calls */
+    int32_t plant;               /* 0 nothing, 1 one rank lies about its choice, 2 a node's board */
+    int64_t compute_ns;          /* mean time between calls */
+    int64_t delay_ns;            /* of a message: uniform in [delay / 2, 3 delay / 2] */
+    double bytes_per_ns;         /* of each sender; 0: infinite */
+    int32_t synchronous_percent; /* calls that nobody leaves before all are in */
+} pap_net_options_t;
+
+typedef struct pap_net_result {
+    const char *broken; /* NULL: every promise was kept */
+    int64_t calls;      /* rank calls checked */
+    int64_t with_board; /* of them */
+    int64_t waits;      /* that had to wait */
+    int64_t messages;
+    int64_t bytes;
+    int64_t vectors; /* decided by node 0 */
+    int64_t max_message_bytes;
+    int64_t top_bytes;       /* sent by node 0 */
+    int64_t last_latency_ns; /* last record given to last node told, newest vector */
+    int64_t worst_latency_ns;
+    int64_t virtual_ns;
+    int32_t max_sample_every;
+    int32_t evictions;
+    int32_t announced; /* calls that went by hints */
+    int32_t abandoned_nodes;
+    int32_t wrong_guesses; /* rank calls on them that differ from the others' */
+    int32_t stale_links;
+    int32_t lost_reason;   /* at node 0; 0: not lost */
+    int32_t disagreements; /* boards that said so */
+    int32_t open_nodes;    /* that could not close at the end */
+} pap_net_result_t;
+
+/* A text also when memory runs out. */
+void pap_net_run(const pap_net_options_t *options, pap_net_result_t *result);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The promise of the protocol, on thousands of pretend jobs: the same board on every rank at every
+ * call, and no wait that nobody ends. CLV_PAP_SIM_SEEDS: how many jobs (default 10000).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "pap_predict/pap_wire.h"
+#include "tests/sim/cs_random.h"
+#include "tests/sim/pap_net.h"
+#include "util/util_time.h"
+
+#define US CLV_NS_PER_US
+#define MS CLV_NS_PER_MS
+
+typedef struct totals {
+    int64_t jobs;
+    int64_t calls;
+    int64_t with_board;
+    int64_t waits;
+    int64_t vectors;
+    int64_t evictions;
+    int64_t announced;
+    int64_t lost;
+    int64_t abandoned;
+    int64_t wrong;
+    int64_t stale;
+    int32_t max_sample_every;
+} totals_t;
+
+static uint64_t first_seed;
+
+static int64_t n_jobs(void)
+{
+    const char *text = getenv("CLV_PAP_SIM_SEEDS");
+    return text != NULL ? strtoll(text, NULL, 0) : 10000;
+}
+
+static void add(totals_t *totals, const pap_net_result_t *result)
+{
+    totals->jobs++;
+    totals->calls += result->calls;
+    totals->with_board += result->with_board;
+    totals->waits += result->waits;
+    totals->vectors += result->vectors;
+    totals->evictions += result->evictions;
+    totals->announced += result->announced;
+    totals->lost += result->lost_reason != 0;
+    totals->abandoned += result->abandoned_nodes;
+    totals->wrong += result->wrong_guesses > 0;
+    totals->stale += result->stale_links;
+    if (result->max_sample_every > totals->max_sample_every) {
+        totals->max_sample_every = result->max_sample_every;
+    }
+}
+
+static void print_totals(const char *name, const totals_t *totals)
+{
+    printf(
+        "# %s: %lld jobs, %lld rank calls, %lld with a board, %lld waited, %lld vectors, "
+        "%lld streams pushed out, %lld announced, largest K %d, %lld lost, %lld abandoned nodes, "
+        "%lld jobs where one of them guessed wrong, %lld half-open links found\n",
+        name, (long long) totals->jobs, (long long) totals->calls, (long long) totals->with_board,
+        (long long) totals->waits, (long long) totals->vectors, (long long) totals->evictions,
+        (long long) totals->announced, totals->max_sample_every, (long long) totals->lost,
+        (long long) totals->abandoned, (long long) totals->wrong, (long long) totals->stale);
+}
+
+/* A small job, every property drawn from its seed. */
+static pap_net_options_t draw(uint64_t seed)
+{
+    cs_random_t random = {seed ^ UINT64_C(0x5bd1e995)};
+    pap_net_options_t options = {.seed = seed};
+    options.n_nodes = (int32_t) cs_random_range(&random, 1, 9);
+    options.n_calls = (int32_t) cs_random_range(&random, 5, 40);
+    options.n_keys = (int32_t) cs_random_range(&random, 1, 3);
+    options.key_burst = (int32_t) cs_random_range(&random, 1, 4);
+    options.delay_ns = cs_random_range(&random, 10 * US, 2 * MS);
+    options.compute_ns = cs_random_range(&random, 1, 4) == 1 ? 20 * US : 5 * MS;
+    options.synchronous_percent = (int32_t) cs_random_range(&random, 0, 2) * 30;
+    options.invalid_calls = (int32_t) cs_random_range(&random, 0, 1) * 3;
+    options.hints =
+        cs_random_range(&random, 1, 4) == 1 ? 2 : (int32_t) cs_random_range(&random, 0, 1);
+    return options;
+}
+
+static void run_jobs(const char *name, int64_t n, void (*change)(pap_net_options_t *, uint64_t),
+                     totals_t *totals)
+{
+    *totals = (totals_t){0};
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t seed = first_seed + (uint64_t) i;
+        pap_net_options_t options = draw(seed);
+        pap_net_result_t result;
+        change(&options, seed);
+        pap_net_run(&options, &result);
+        if (result.broken != NULL) {
+            fail_msg("%s, seed %llu: %s", name, (unsigned long long) seed, result.broken);
+        }
+        int may_lose_bye = options.lose_for_good || options.n_cuts > 0;
+        if (!may_lose_bye && result.open_nodes != 0) {
+            fail_msg("%s, seed %llu: %d nodes can never close", name, (unsigned long long) seed,
+                     result.open_nodes);
+        }
+        add(totals, &result);
+    }
+    print_totals(name, totals);
+}
+
+static void change_nothing(pap_net_options_t *options, uint64_t seed)
+{
+    (void) options;
+    (void) seed;
+}
+
+static void change_cuts(pap_net_options_t *options, uint64_t seed)
+{
+    options->n_cuts = (int32_t) (seed % 12 + 1);
+}
+
+static void change_lose(pap_net_options_t *options, uint64_t seed)
+{
+    options->n_cuts = (int32_t) (seed % 3);
+    options->n_nodes += options->n_nodes == 1;
+    options->lose_for_good = 1;
+}
+
+static void change_churn(pap_net_options_t *options, uint64_t seed)
+{
+    options->n_keys = 15 + (int32_t) (seed % 10);
+    options->n_calls = 150;
+    options->n_nodes = 1 + (int32_t) (seed % 4);
+    options->n_cuts = (int32_t) (seed % 3);
+}
+
+static void change_tight(pap_net_options_t *options, uint64_t seed)
+{
+    options->compute_ns = 5 * US + (int64_t) (seed % 10) * US;
+    options->delay_ns = 1 * MS;
+    options->n_calls = 400;
+    options->n_keys = 1;
+    options->n_nodes = 2 + (int32_t) (seed % 3);
+    options->hints = 0;
+}
+
+static void late_ranks_and_delays_leave_boards_equal(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("delays", n_jobs() * 3 / 10, change_nothing, &totals);
+    assert_true(totals.with_board * 4 > totals.calls);
+    assert_true(totals.announced > 0);
+    assert_int_equal(totals.lost, 0);
+}
+
+static void links_that_come_back_leave_boards_equal(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("cuts", n_jobs() * 4 / 10, change_cuts, &totals);
+    assert_true(totals.with_board * 4 > totals.calls);
+    assert_true(totals.stale > 0);
+}
+
+static void a_link_lost_for_good_ends_predictions_for_all(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("lost", n_jobs() * 2 / 10, change_lose, &totals);
+    assert_true(totals.lost > 0);
+}
+
+static void streams_that_push_each_other_out_leave_boards_equal(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("churn", n_jobs() / 20, change_churn, &totals);
+    assert_true(totals.evictions > 0);
+}
+
+static void a_tight_loop_is_sampled_rarely(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("tight loop", n_jobs() / 20, change_tight, &totals);
+    assert_true(totals.max_sample_every > 50);
+    assert_true(totals.waits * 10 < totals.calls);
+}
+
+/* The checks above must be able to fail: one rank that says something else is found out. */
+static void a_planted_disagreement_is_caught(void **state)
+{
+    (void) state;
+    for (uint64_t i = 0; i < 200; i++) {
+        pap_net_options_t options = draw(first_seed + i);
+        pap_net_result_t result;
+        options.n_nodes += options.n_nodes == 1;
+        options.n_keys = 1;
+        options.key_burst = 1;
+        options.n_calls = 60;
+        options.hints = 0;
+        options.invalid_calls = 0; /* so that every call is sampled */
+        options.compute_ns = 5 * MS;
+        options.delay_ns = 50 * US;
+        options.plant = 1 + (int32_t) (i % 2);
+        pap_net_run(&options, &result);
+        assert_null(result.broken);
+        assert_true(result.disagreements > 0);
+        assert_int_equal(result.lost_reason, CLV_PAP_LOST_DISAGREE);
+    }
+}
+
+/* 1024 ranks on 64 nodes, 30 us and 1 Gb/s: what one vector costs. */
+static void a_thousand_ranks_agree_in_milliseconds(void **state)
+{
+    (void) state;
+    pap_net_options_t options = {.seed = first_seed,
+                                 .n_nodes = 64,
+                                 .ranks_per_node = 16,
+                                 .n_calls = 20,
+                                 .n_keys = 1,
+                                 .key_burst = 1,
+                                 .compute_ns = 50 * MS,
+                                 .delay_ns = 30 * US,
+                                 .bytes_per_ns = 0.125};
+    pap_net_result_t result;
+    pap_net_run(&options, &result);
+    assert_null(result.broken);
+    assert_true(result.vectors >= 19);
+    printf(
+        "# 1024 ranks, 64 nodes, 30 us, 1 Gb/s: %d hops up and %d down, %lld messages and %.2f MB "
+        "per vector, %.0f kB of it by node 0, longest message %lld bytes, last record to last "
+        "node: %.2f ms\n",
+        clv_pap_tree_depth(63), clv_pap_tree_depth(63),
+        (long long) (result.messages / result.vectors),
+        (double) result.bytes / (double) result.vectors / 1e6,
+        (double) result.top_bytes / (double) result.vectors / 1e3,
+        (long long) result.max_message_bytes, (double) result.worst_latency_ns / 1e6);
+    assert_true(result.max_message_bytes <= (int64_t) clv_pap_wire_max_bytes(1024));
+    assert_true(result.worst_latency_ns < 20 * MS);
+}
+
+int main(void)
+{
+    cs_random_t random;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_ranks_and_delays_leave_boards_equal),
+        cmocka_unit_test(links_that_come_back_leave_boards_equal),
+        cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
+        cmocka_unit_test(streams_that_push_each_other_out_leave_boards_equal),
+        cmocka_unit_test(a_tight_loop_is_sampled_rarely),
+        cmocka_unit_test(a_planted_disagreement_is_caught),
+        cmocka_unit_test(a_thousand_ranks_agree_in_milliseconds),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    first_seed = cs_random_seed_from_environment(&random);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
