@@ -4,3 +4,7 @@ tests_unit_test_pap_mac_LDADD = $(clv_test_libs)
 unit_tests += tests/unit/test_pap_group
 tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/pap_job.c tests/support/pap_job.h
 tests_unit_test_pap_group_LDADD = $(clv_test_libs)
+unit_tests += tests/sim/test_pap_sim
+tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c
+tests_sim_test_pap_sim_LDADD = $(clv_test_libs)
+EXTRA_DIST += tests/sim/pap_net.h
