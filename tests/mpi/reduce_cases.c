@@ -336,6 +336,7 @@ static void *thread_main(void *argument)
         part->wrong += rc_check(find_type(MPI_DOUBLE), MPI_SUM, NULL, count,
                                 draw_below(&shared, world_size), i & 1, part->comm);
     }
+    rc_end_thread();
     return NULL;
 }
 
@@ -589,6 +590,7 @@ int main(int argc, char **argv)
     rc_build_tables();
     wrong = run_cases(list, verbose);
     rc_free_tables();
+    rc_end_thread();
     if (0 == world_rank && !wrong) {
         printf("# reduce_cases: all right\n");
     }

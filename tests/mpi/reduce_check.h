@@ -67,6 +67,9 @@ int rc_reduce(const void *sbuf, void *rbuf, int count, MPI_Datatype type, MPI_Op
  * differ from rank to rank with the same signature: stock Open MPI 4.1.4 does not. */
 extern const int rc_bears_odd_types;
 
+/* Ends this thread's use of rc_reduce. */
+void rc_end_thread(void);
+
 /* Does one reduce and returns the number of things that were wrong on this rank (0 or 1), after
  * saying which. value NULL: small numbers. */
 int rc_check(const rc_type_t *type, MPI_Op op, int64_t (*value)(int rank, int64_t i), int count,

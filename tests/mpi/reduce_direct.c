@@ -17,8 +17,7 @@
 
 #define MAX_RANKS 256
 
-/* One per thread: a communicator is used by one thread, and what a thread keeps is never freed, as
- * a module's would be with its communicator. */
+/* One per thread, as a communicator is used by one thread at a time. */
 static _Thread_local coll_clv_scratch_t scratch;
 static _Thread_local uint64_t state;
 
@@ -91,4 +90,9 @@ int rc_reduce(const void *sbuf, void *rbuf, int count, MPI_Datatype type, MPI_Op
     rc = run_plan(plan, sbuf, rbuf, count, type, op, root, comm);
     clv_plan_free(plan);
     return rc;
+}
+
+void rc_end_thread(void)
+{
+    coll_clv_scratch_free(&scratch);
 }
