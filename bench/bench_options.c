@@ -28,7 +28,7 @@ static const option_row_t rows[] = {
     {"algorithms", TEXT, AT(algorithms), 0, 0, "default", "list; the first is the baseline"},
     {"patterns", TEXT, AT(patterns), 0, 0, "balanced", "list of arrival patterns"},
     {"sizes", TEXT, AT(sizes), 0, 0, "2M", "list of bytes per vector or block, with K, M, G"},
-    {"delay", TEXT, AT(delay), 0, 0, "50ms", "largest delay: 50ms, 200us, 0.1s, or 1.5x the\n"
+    {"delay", TEXT, AT(delay), 0, 0, "50ms", "list of largest delays: 50ms, 200us, 0.1s, 1.5x the\n"
      "                          baseline's balanced run time"},
     {"jitter", REAL, AT(jitter), 0, 1, "0.01", "of lasting patterns, as a part of the delay"},
     {"type", TEXT, AT(element), 0, 0, "double", "int32, int64, float, double"},

@@ -35,6 +35,7 @@ typedef struct bench {
     clv_bench_sync_t sync;
     clv_bench_setup_t setup;
     FILE *json;
+    const char *delay; /* of the current configuration, as text */
     clv_bench_verdict_t total;
     char reason[1024];
 } bench_t;
@@ -78,12 +79,26 @@ static clv_status_t read_sizes(bench_t *bench)
     return CLV_OK;
 }
 
-static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
+static clv_status_t read_delays(bench_t *bench)
 {
-    clv_bench_options_t *options = &bench->options;
+    char item[MAX_ITEM];
     int64_t ns;
     double factor;
 
+    for (int i = 0; clv_bench_list_item(bench->options.delay, i, item, sizeof item); i++) {
+        if (clv_bench_parse_delay(item, &ns, &factor) != CLV_OK) {
+            return complain(bench, "'%s' is not a delay like 50ms, 200us, 0.1s or 1.5x", item);
+        }
+        if (factor > 0.0 && !bench->options.balanced) {
+            return complain(bench, "a delay of %s needs --balanced-calls", item);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
+{
+    clv_bench_options_t *options = &bench->options;
     if (clv_bench_options_parse(argc, argv, options, bench->reason, sizeof bench->reason)) {
         return CLV_INVALID;
     }
@@ -97,13 +112,8 @@ static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
     if (!clv_operation_find(options->operation, &bench->setup.call.operation)) {
         return complain(bench, "unknown operation '%s'", options->operation);
     }
-    if (clv_bench_parse_delay(options->delay, &ns, &factor) != CLV_OK) {
-        return complain(bench, "'%s' is not a delay like 50ms, 200us, 0.1s or 1.5x", options->delay);
-    }
-    if (factor > 0.0 && !options->balanced) {
-        return complain(bench, "a delay of %s needs --balanced-calls", options->delay);
-    }
-    return read_sizes(bench) == CLV_OK ? read_algorithms(bench) : CLV_INVALID;
+    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK ? read_algorithms(bench)
+                                                                       : CLV_INVALID;
 }
 
 /* ---- buffers and communicators of a configuration ---- */
@@ -227,7 +237,7 @@ static clv_status_t measure_both(bench_t *bench, clv_bench_results_t *results,
     }
     if (status == CLV_OK) {
         const int64_t run_ns = balanced_run_ns(bench, balanced, results->n_balanced);
-        status = clv_bench_parse_delay(bench->options.delay, &pattern->amount_ns, &factor);
+        status = clv_bench_parse_delay(bench->delay, &pattern->amount_ns, &factor);
         pattern->amount_ns += (int64_t) (factor * (double) run_ns);
     }
     if (status == CLV_OK) {
@@ -275,18 +285,31 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
     return status;
 }
 
-static clv_status_t all_configurations(bench_t *bench)
+static clv_status_t all_patterns(bench_t *bench, const char *size)
 {
-    char size[MAX_ITEM];
     char pattern[MAX_ITEM];
     clv_status_t status = CLV_OK;
 
-    for (int s = 0; status == CLV_OK && clv_bench_list_item(bench->options.sizes, s, size, sizeof size);
-         s++) {
-        for (int p = 0; status == CLV_OK && clv_bench_list_item(bench->options.patterns, p, pattern,
-                                                                sizeof pattern);
-             p++) {
-            status = configuration(bench, size, pattern);
+    for (int i = 0; status == CLV_OK && clv_bench_list_item(bench->options.patterns, i, pattern,
+                                                            sizeof pattern);
+         i++) {
+        status = configuration(bench, size, pattern);
+    }
+    return status;
+}
+
+static clv_status_t all_configurations(bench_t *bench)
+{
+    const clv_bench_options_t *options = &bench->options;
+    char size[MAX_ITEM];
+    char delay[MAX_ITEM];
+    clv_status_t status = CLV_OK;
+
+    bench->delay = delay;
+    for (int s = 0; clv_bench_list_item(options->sizes, s, size, sizeof size); s++) {
+        for (int d = 0; status == CLV_OK && clv_bench_list_item(options->delay, d, delay, sizeof delay);
+             d++) {
+            status = all_patterns(bench, size);
         }
     }
     return status;

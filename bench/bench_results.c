@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * JSON lines of clv-bench to groups of medians; see bench_results.h.
+ */
+#include "bench/bench_results.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_stats.h"
+#include "util/util_alloc.h"
+
+#define MAX_CALLS 100000
+
+/* ---- one flat object ---- */
+
+/* What follows "key":, or NULL. */
+static const char *find_value(const char *line, const char *key)
+{
+    const size_t length = strlen(key);
+
+    for (const char *at = strstr(line, key); at; at = strstr(at + 1, key)) {
+        if (at > line && at[-1] == '"' && at[length] == '"' && at[length + 1] == ':') {
+            return at + length + 2;
+        }
+    }
+    return NULL;
+}
+
+static int read_text(const char *line, const char *key, char *text, size_t text_bytes)
+{
+    const char *from = find_value(line, key);
+    size_t n = 0;
+
+    if (!from || *from++ != '"') {
+        return 0;
+    }
+    while (*from && *from != '"' && n + 1 < text_bytes) {
+        from += *from == '\\' && from[1];
+        text[n++] = *from++;
+    }
+    text[n] = '\0';
+    return *from == '"';
+}
+
+static int read_number(const char *line, const char *key, double *number_p)
+{
+    const char *from = find_value(line, key);
+    char *end;
+
+    if (!from) {
+        return 0;
+    }
+    const double number = strtod(from, &end);
+    if (end == from || !isfinite(number)) {
+        return 0;
+    }
+    *number_p = number;
+    return 1;
+}
+
+/* Numbers of "key":[...]; -1 when it is not there or malformed. */
+static long read_array(const char *line, const char *key, double *numbers, long max)
+{
+    const char *from = find_value(line, key);
+    long n = 0;
+
+    if (!from || *from++ != '[') {
+        return -1;
+    }
+    while (*from != ']') {
+        char *end;
+        const double number = strtod(from, &end);
+        if (end == from || !isfinite(number) || n == max) {
+            return -1;
+        }
+        numbers[n++] = number;
+        from = *end == ',' ? end + 1 : end;
+    }
+    return n;
+}
+
+/* ---- groups ---- */
+
+static int read_factors(const char *line, const char *label, clv_result_group_t *group)
+{
+    memset(group, 0, sizeof *group);
+    snprintf(group->label, sizeof group->label, "%s", label);
+    return read_text(line, "collective", group->collective, sizeof group->collective) &&
+           read_text(line, "pattern", group->pattern, sizeof group->pattern) &&
+           read_text(line, "algorithm", group->algorithm, sizeof group->algorithm) &&
+           read_number(line, "ranks", &group->n_ranks) &&
+           read_number(line, "bytes", &group->n_bytes) &&
+           read_number(line, "delay_ns", &group->delay_ns);
+}
+
+static int same_number(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+int clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b)
+{
+    return !strcmp(a->collective, b->collective) && !strcmp(a->pattern, b->pattern) &&
+           same_number(a->n_ranks, b->n_ranks) && same_number(a->n_bytes, b->n_bytes) &&
+           same_number(a->delay_ns, b->delay_ns);
+}
+
+static int is_same_group(const clv_result_group_t *a, const clv_result_group_t *b)
+{
+    return clv_results_comparable(a, b) && !strcmp(a->algorithm, b->algorithm) &&
+           !strcmp(a->label, b->label);
+}
+
+static clv_result_group_t *find_or_add(clv_result_set_t *set, const clv_result_group_t *like)
+{
+    for (size_t i = 0; i < set->n_groups; i++) {
+        if (is_same_group(&set->groups[i], like)) {
+            return &set->groups[i];
+        }
+    }
+    if (set->n_groups == set->n_allocated) {
+        const size_t n = set->n_allocated ? 2 * set->n_allocated : 16;
+        clv_result_group_t *more = clv_alloc(n, sizeof *more);
+        if (!more) {
+            return NULL;
+        }
+        if (set->n_groups) {
+            memcpy(more, set->groups, set->n_groups * sizeof *more);
+        }
+        clv_free(set->groups);
+        set->groups = more;
+        set->n_allocated = n;
+    }
+    set->groups[set->n_groups] = *like;
+    return &set->groups[set->n_groups++];
+}
+
+/* Usable calls through the filter to one median. 0 when there are none. */
+static int reduce_calls(const char *line, const char *metric, double *values, double *usable,
+                        clv_result_group_t *group, double *median_p)
+{
+    char key[CLV_RESULTS_TEXT];
+    size_t n = 0;
+
+    snprintf(key, sizeof key, "%s_ns", metric);
+    const long n_values = read_array(line, key, values, MAX_CALLS);
+    const long n_usable = read_array(line, "usable", usable, MAX_CALLS);
+    if (n_values < 0) {
+        return read_number(line, metric, median_p);
+    }
+    for (long i = 0; i < n_values && i < n_usable; i++) {
+        if (usable[i] > 0.5) {
+            values[n++] = values[i];
+        }
+    }
+    const size_t n_kept = clv_stats_tukey(values, n);
+    group->n_calls += n;
+    group->n_filtered += n - n_kept;
+    *median_p = clv_stats_median(values, n_kept);
+    return n_kept > 0;
+}
+
+static clv_status_t add_line(const char *line, const char *label, const char *metric,
+                             double *scratch, clv_result_set_t *set)
+{
+    clv_result_group_t factors;
+    double median = 0.0;
+
+    if (*line != '{' || !read_factors(line, label, &factors)) {
+        return CLV_PROTOCOL;
+    }
+    clv_result_group_t *group = find_or_add(set, &factors);
+    if (!group) {
+        return CLV_NO_MEMORY;
+    }
+    if (!reduce_calls(line, metric, scratch, scratch + MAX_CALLS, group, &median)) {
+        return CLV_INVALID;
+    }
+    if (group->n_runs == CLV_RESULTS_RUNS) {
+        return CLV_LIMIT;
+    }
+    group->is_cpu_bound |= strstr(line, "\"network_bound\":false") != NULL;
+    group->value[group->n_runs++] = median;
+    return CLV_OK;
+}
+
+static const char *explain(clv_status_t status)
+{
+    return status == CLV_PROTOCOL  ? "not a line of clv-bench"
+           : status == CLV_INVALID ? "no usable calls, or no such metric"
+           : status == CLV_LIMIT   ? "more than 128 mpiruns"
+                                   : clv_status_text(status);
+}
+
+clv_status_t clv_results_read(const char *path, const char *label, const char *metric,
+                              clv_result_set_t *set, char *reason, size_t reason_bytes)
+{
+    double *scratch = clv_alloc(2 * MAX_CALLS, sizeof *scratch);
+    clv_status_t status = scratch ? CLV_OK : CLV_NO_MEMORY;
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t n_line = 0;
+    int number = 0;
+
+    if (!file) {
+        snprintf(reason, reason_bytes, "%s: %s", path, strerror(errno));
+        clv_free(scratch);
+        return CLV_INVALID;
+    }
+    while (status == CLV_OK && getline(&line, &n_line, file) > 0) {
+        number++;
+        status = add_line(line, label, metric, scratch, set);
+    }
+    if (status == CLV_OK && !number) {
+        status = CLV_PROTOCOL;
+    }
+    if (status != CLV_OK) {
+        snprintf(reason, reason_bytes, "%s, line %d: %s", path, number, explain(status));
+    }
+    free(line); /* getline's own */
+    fclose(file);
+    clv_free(scratch);
+    return status;
+}
+
+void clv_results_free(clv_result_set_t *set)
+{
+    clv_free(set->groups);
+    set->groups = NULL;
+    set->n_groups = set->n_allocated = 0;
+}

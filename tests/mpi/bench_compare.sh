@@ -1,0 +1,71 @@
+#!/bin/bash
+# clv-bench-compare on made-up results with known answers: the filter, the median of each mpirun, the
+# test, the interval, pictures, commands in shuffled order, and wrong input. TAP. No MPI; 2 s.
+set -u
+: "${CLV_BUILD:?}"
+compare=$CLV_BUILD/bench/clv-bench-compare
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+output=$work/output
+n=0
+
+report() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
+}
+line() { # algorithm values usable [delay_ns]
+    echo "{\"collective\":\"reduce\",\"ranks\":8,\"bytes\":1024,\"pattern\":\"uniform\",\"delay_ns\":${4:-5000000},\"algorithm\":\"$1\",\"after_ns\":[$2],\"usable\":[$3],\"overlap_benefit\":0.5,\"network_bound\":true}"
+}
+refuses() { # text options ...
+    local text=$1
+    shift
+    "$compare" "$@" >"$output" 2>&1
+    [ $? -eq 2 ] && [ "$(wc -l <"$output")" -eq 1 ] && grep -q -- "$text" "$output"
+}
+
+echo 1..6
+# Medians of a: 10, 11, 12, 13, 14 ms (999 is an outlier, the last value unusable); of b 20 ms more.
+for i in 0 1 2 3 4; do
+    a=1$i b=3$i
+    { line a "${a}000000,${a}000000,${a}100000,${a}000000,${a}000000,999000000,1" 1,1,1,1,1,1,0
+      line b "${b}000000,${b}000000,${b}100000,${b}000000,${b}000000" 1,1,1,1,1; } >"$work/$i.json"
+done
+"$compare" --baseline b "$work"/[0-4].json >"$output" 2>&1 &&
+    grep -Eq '^a +5 +20 +12\.000 +10\.000 +14\.000 +0\.375 +0\.004\*\* +1\.00 +-20\.000 \[-23\.000, -17\.000\]' "$output"
+report $? "filter, medians, ratio, exact one-sided p, wins, shift and interval"
+
+"$compare" --baseline b "$work"/[01].json >"$output" 2>&1 && grep -q 'too few mpiruns' "$output"
+report $? "too few mpiruns are told"
+
+for d in 0 1 2; do line a "1${d}000000,12000000" 1,1 $((d * 1000000)); done >"$work/5.json"
+if command -v gnuplot >/dev/null; then
+    "$compare" --figure fig10 --metric after --plot "$work/f.png" "$work/5.json" >"$output" 2>&1 &&
+        [ "$(head -c 4 "$work/f.png" | tail -c 3)" = PNG ] &&
+        "$compare" --figure overlap --plot "$work/f.svg" "$work/5.json" >"$output" 2>&1 &&
+        grep -q '</svg>' "$work/f.svg" && [ ! -e "$work/f.svg.gnuplot" ]
+    report $? "pictures as PNG and SVG"
+else
+    n=$((n + 1)); echo "ok $n - pictures # SKIP no gnuplot"
+fi
+
+cat >"$work/pretend" <<END
+#!/bin/sh
+echo "\$1" >>"$work/order"
+cat "$work/\$2.json" >"\$4"
+END
+chmod +x "$work/pretend"
+"$compare" --folder "$work/out" --runs 5 --seed 3 --run "one=$work/pretend one 0" --run "two=$work/pretend two 1" \
+    --baseline two >"$output" 2>&1 && [ "$(sort "$work/order" | uniq -c | tr -s ' \n' ' ')" = ' 5 one 5 two ' ] &&
+    [ "$(uniq "$work/order" | wc -l)" -gt 2 ] && grep -Eq '^one: a +5 ' "$output" && [ -e "$work/out/two-run-5.json" ]
+report $? "commands run in shuffled order and are compared by label"
+
+"$compare" --run "x=false" --folder "$work/out" >"$output" 2>&1
+[ $? -eq 1 ]
+report $? "a command that fails ends it, exit 1"
+
+echo '{"collective":"reduce"' >"$work/bad"
+: >"$work/empty"
+refuses 'not a line of clv-bench' "$work/bad" && refuses 'not a line' "$work/empty" && refuses 'No such file' /nonexistent &&
+    refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&
+    refuses 'unknown figure' --figure fig9 x && refuses 'unknown option' --what x y && refuses 'give result files'
+report $? "wrong use and wrong files are told in one line, exit 2"
