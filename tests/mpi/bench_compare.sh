@@ -31,7 +31,7 @@ for i in 0 1 2 3 4; do
       line b "${b}000000,${b}000000,${b}100000,${b}000000,${b}000000" 1,1,1,1,1; } >"$work/$i.json"
 done
 "$compare" --baseline b "$work"/[0-4].json >"$output" 2>&1 &&
-    grep -Eq '^a +5 +20 +12\.000 +10\.000 +14\.000 +0\.375 +0\.004\*\* +1\.00 +-20\.000 \[-23\.000, -17\.000\]' "$output"
+    grep -Eq '^a +5 +25 +12\.000 +10\.000 +14\.000 +0\.375 +0\.004\*\* +1\.00 +-20\.000 \[-23\.000, -17\.000\]' "$output"
 report $? "filter, medians, ratio, exact one-sided p, wins, shift and interval"
 
 "$compare" --baseline b "$work"/[01].json >"$output" 2>&1 && grep -q 'too few mpiruns' "$output"
