@@ -96,7 +96,7 @@ static int closed_form(void)
 {
     int count = 100003, root = world_size / 2, wrong = 0;
     int64_t *values = malloc((size_t) count * sizeof *values);
-    int64_t *sums = malloc((size_t) count * sizeof *sums);
+    int64_t *sums = calloc((size_t) count, sizeof *sums);
 
     for (int64_t i = 0; i < count; i++) {
         values[i] = world_rank * INT64_C(65536) + i;
@@ -472,7 +472,8 @@ static int more_than_two_gib(void)
     }
     rc_reduce(own, sum, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
     for (int64_t i = 0; i < count && NULL != sum; i++) {
-        wrong |= sum[i] != (double) (world_size * (world_size - 1) / 2 + world_size * (i % 1000));
+        int64_t want = (int64_t) world_size * (world_size - 1) / 2 + world_size * (i % 1000);
+        wrong |= sum[i] != (double) want;
     }
     free(own);
     free(sum);

@@ -298,6 +298,7 @@ static vector_t vector_make(const rc_type_t *type, int count)
     if (NULL == v.memory) {
         fprintf(stderr, "# no memory for the test\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
+        exit(2);
     }
     memset(v.memory, PATTERN, v.n_bytes);
     v.base = v.memory + GUARD_BYTES - lowest;

@@ -24,7 +24,7 @@ static _Thread_local uint64_t state;
 static int below(int n)
 {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int) ((state >> 33) % (uint64_t) n);
+    return n > 0 ? (int) ((state >> 33) % (uint64_t) n) : 0;
 }
 
 /* From what is equal on all ranks. */
