@@ -53,7 +53,7 @@ typedef struct coll_clv_component {
 } coll_clv_component_t;
 
 /* The framework looks this name up; nothing else of ours is visible. */
-OMPI_MODULE_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
+OMPI_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
 
 /* coll_clv_params.c: registers every parameter and counter, checks ranges, and tells the user.
  * OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
