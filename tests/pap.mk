@@ -8,3 +8,6 @@ unit_tests += tests/sim/test_pap_sim
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c
 tests_sim_test_pap_sim_LDADD = $(clv_test_libs)
 EXTRA_DIST += tests/sim/pap_net.h
+unit_tests += tests/unit/test_pap_channel
+tests_unit_test_pap_channel_SOURCES = tests/unit/test_pap_channel.c
+tests_unit_test_pap_channel_LDADD = $(clv_test_libs)

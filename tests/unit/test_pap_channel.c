@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connections over the loopback with somebody in the middle: who gets in, what gets through, and
+ * that no changed, repeated or oversized byte does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_channel.h"
+#include "util/util_time.h"
+
+#define MAX_PAYLOAD     1000
+#define HELLO_BYTES     48
+#define CHALLENGE_BYTES 48
+#define PROOF_BYTES     32
+#define HEADER_BYTES    48
+
+/* One end: a channel and what it has delivered. */
+typedef struct end {
+    clv_pap_channel_t *channel;
+    clv_status_t status;
+    const unsigned char *key; /* that find answers with; NULL: no such group */
+    int n_up;
+    int n_frames;
+    clv_pap_stamp_t stamp;
+    size_t n_bytes;
+    unsigned char payload[MAX_PAYLOAD];
+} end_t;
+
+/* client ==wire[0]=> man in the middle ==wire[1]=> server, and back. */
+typedef struct line {
+    int wire[2];
+    long flip_at[2]; /* byte of that direction (0: from the client) to change; -1 none */
+    int flip_bit;
+    long seen[2];
+    size_t max_piece;
+    end_t client, server;
+} line_t;
+
+static unsigned char right_key[CLV_PAP_KEY_BYTES] = "the key of this group";
+static unsigned char wrong_key[CLV_PAP_KEY_BYTES] = "the key of another one";
+
+static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t node,
+                                 size_t *max_payload_p)
+{
+    end_t *end = context;
+    unsigned char id[CLV_PAP_GROUP_ID_BYTES];
+    clv_pap_group_id(right_key, id);
+    *max_payload_p = MAX_PAYLOAD;
+    return node == 5 && memcmp(id, group_id, sizeof id) == 0 ? end->key : NULL;
+}
+
+static int up(void *context, clv_pap_channel_t *channel)
+{
+    end_t *end = context;
+    (void) channel;
+    end->n_up++;
+    return 0;
+}
+
+static clv_status_t frame(void *context, clv_pap_channel_t *channel, clv_pap_frame_kind_t kind,
+                          const clv_pap_stamp_t *stamp, int64_t received_ns,
+                          const unsigned char *payload, size_t payload_bytes)
+{
+    end_t *end = context;
+    (void) channel;
+    (void) received_ns;
+    assert_int_equal(kind, CLV_PAP_FRAME_DATA);
+    end->n_frames++;
+    end->stamp = *stamp;
+    end->n_bytes = payload_bytes;
+    memcpy(end->payload, payload, payload_bytes);
+    return CLV_OK;
+}
+
+static const clv_pap_channel_ops_t ops = {find, up, frame};
+
+static int listen_here(uint16_t *port_p)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n_bytes = sizeof any;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *) &any, sizeof any), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *) &any, &n_bytes), 0);
+    *port_p = ntohs(any.sin_port);
+    return fd;
+}
+
+static void nonblocking(int fd)
+{
+    assert_int_equal(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), 0);
+}
+
+static void line_open(line_t *line, const unsigned char *client_key)
+{
+    static const clv_pap_address_t loopback = {4, 8, {127, 0, 0, 1}};
+    uint16_t port;
+    int pair[2], listener = listen_here(&port);
+    memset(line, 0, sizeof *line);
+    line->flip_at[0] = line->flip_at[1] = -1;
+    line->max_piece = 100000;
+    line->server.key = right_key;
+    assert_int_equal(clv_pap_channel_connect(&loopback, port, client_key, 5, MAX_PAYLOAD,
+                                             &line->client.channel),
+                     CLV_OK);
+    line->wire[0] = accept(listener, NULL, NULL);
+    (void) setsockopt(line->wire[0], IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    (void) close(listener);
+    /* The server's end can be any stream socket. */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    line->wire[1] = pair[0];
+    nonblocking(line->wire[0]);
+    nonblocking(line->wire[1]);
+    nonblocking(pair[1]);
+    assert_int_equal(clv_pap_channel_accept(pair[1], &line->server.channel), CLV_OK);
+}
+
+static void line_close(line_t *line)
+{
+    clv_pap_channel_close(line->client.channel);
+    clv_pap_channel_close(line->server.channel);
+    (void) close(line->wire[0]);
+    (void) close(line->wire[1]);
+}
+
+static int pass(line_t *line, int from)
+{
+    unsigned char bytes[4096];
+    const size_t most = line->max_piece < sizeof bytes ? line->max_piece : sizeof bytes;
+    const ssize_t n = read(line->wire[from], bytes, most);
+    for (ssize_t i = 0; i < n; i++) {
+        if (line->seen[from]++ == line->flip_at[from]) {
+            bytes[i] ^= (unsigned char) (1u << line->flip_bit);
+        }
+    }
+    return n > 0 && write(line->wire[!from], bytes, (size_t) n) == n;
+}
+
+static void step(end_t *end)
+{
+    if (end->status == CLV_OK) {
+        end->status = clv_pap_channel_io(end->channel, &ops, end);
+    }
+}
+
+/* Until nothing moves any more; the kernel may need a moment to carry bytes over. */
+static void pump(line_t *line)
+{
+    const struct timespec moment = {0, 100000};
+    for (int quiet = 0; quiet < 4;) {
+        step(&line->client);
+        step(&line->server);
+        const int moved = pass(line, 0) + pass(line, 1);
+        quiet = moved ? 0 : quiet + 1;
+        if (!moved) {
+            (void) nanosleep(&moment, NULL);
+        }
+    }
+    step(&line->client);
+    step(&line->server);
+}
+
+static void send_bytes(end_t *end, size_t n_bytes, clv_status_t expected)
+{
+    unsigned char payload[MAX_PAYLOAD + 1];
+    const clv_pap_stamp_t stamp = {.sent_ns = (int64_t) n_bytes, .echo_sent_ns = -1, .echo_recv_ns = INT64_MIN,
+                                   .error_ns = INT64_MAX, .has_global = n_bytes % 2};
+    memset(payload, (int) n_bytes, sizeof payload);
+    assert_int_equal(clv_pap_channel_send(end->channel, CLV_PAP_FRAME_DATA, &stamp, payload, n_bytes),
+                     expected);
+}
+
+static void expect_frame(const end_t *end, int n_frames, size_t n_bytes)
+{
+    assert_int_equal(end->status, CLV_OK);
+    assert_int_equal(end->n_frames, n_frames);
+    assert_int_equal(end->n_bytes, n_bytes);
+    assert_true(end->stamp.sent_ns == (int64_t) n_bytes && end->stamp.echo_sent_ns == -1);
+    assert_true(end->stamp.echo_recv_ns == INT64_MIN && end->stamp.error_ns == INT64_MAX);
+    assert_int_equal(end->stamp.has_global, n_bytes % 2);
+    for (size_t i = 0; i < n_bytes; i++) {
+        assert_int_equal(end->payload[i], n_bytes & 0xff);
+    }
+}
+
+static void frames_of_all_lengths_arrive_both_ways(void **state)
+{
+    (void) state;
+    static const size_t pieces[] = {1, 7, 100000};
+    for (size_t p = 0; p < 3; p++) {
+        line_t line;
+        line_open(&line, right_key);
+        line.max_piece = pieces[p];
+        pump(&line);
+        assert_int_equal(line.client.n_up, 1);
+        assert_int_equal(line.server.n_up, 1);
+        assert_int_equal(clv_pap_channel_node(line.server.channel), 5);
+        int n_frames = 0;
+        for (size_t n_bytes = 0; n_bytes <= MAX_PAYLOAD; n_bytes += 37) {
+            send_bytes(&line.client, n_bytes, CLV_OK);
+            send_bytes(&line.server, n_bytes, CLV_OK);
+            pump(&line);
+            n_frames++;
+            expect_frame(&line.client, n_frames, n_bytes);
+            expect_frame(&line.server, n_frames, n_bytes);
+        }
+        line_close(&line);
+    }
+}
+
+static void wrong_key_gets_nowhere(void **state)
+{
+    (void) state;
+    line_t line;
+    line_open(&line, wrong_key); /* its group id is unknown already */
+    pump(&line);
+    assert_int_equal(line.server.status, CLV_PROTOCOL);
+    assert_int_equal(line.client.n_up + line.server.n_up, 0);
+    line_close(&line);
+    line_open(&line, right_key);
+    line.server.key = wrong_key; /* a server that pretends */
+    pump(&line);
+    assert_int_equal(line.client.status, CLV_PROTOCOL);
+    assert_int_equal(line.client.n_up + line.server.n_up, 0);
+    line_close(&line);
+}
+
+static void no_changed_byte_of_the_handshake_passes(void **state)
+{
+    (void) state;
+    static const long n_bytes[2] = {HELLO_BYTES + PROOF_BYTES, CHALLENGE_BYTES};
+    for (int from = 0; from < 2; from++) {
+        for (long at = 0; at < n_bytes[from]; at++) {
+            line_t line;
+            line_open(&line, right_key);
+            line.flip_at[from] = at;
+            line.flip_bit = (int) (at % 8);
+            pump(&line);
+            assert_int_equal(line.server.n_up, 0);
+            assert_true(line.client.status != CLV_OK || line.server.status != CLV_OK);
+            line_close(&line);
+        }
+    }
+}
+
+static void no_changed_byte_of_a_frame_passes(void **state)
+{
+    (void) state;
+    for (int from = 0; from < 2; from++) {
+        for (long at = 0; at < HEADER_BYTES + 21; at++) {
+            line_t line;
+            line_open(&line, right_key);
+            pump(&line);
+            line.flip_at[from] = line.seen[from] + at;
+            line.flip_bit = (int) (at % 8);
+            send_bytes(from == 0 ? &line.client : &line.server, 21, CLV_OK);
+            pump(&line);
+            end_t *to = from == 0 ? &line.server : &line.client;
+            assert_int_equal(to->n_frames, 0);
+            /* Either refused, or a longer frame is awaited whose tag cannot fit. */
+            for (int more = 0; more < 30 && to->status == CLV_OK; more++) {
+                send_bytes(from == 0 ? &line.client : &line.server, 21, CLV_OK);
+            }
+            pump(&line);
+            assert_int_equal(to->status, CLV_PROTOCOL);
+            assert_int_equal(to->n_frames, 0);
+            line_close(&line);
+        }
+    }
+}
+
+static void repeated_frame_is_refused(void **state)
+{
+    (void) state;
+    line_t line;
+    unsigned char bytes[HEADER_BYTES + 21];
+    line_open(&line, right_key);
+    pump(&line);
+    send_bytes(&line.client, 21, CLV_OK);
+    while (recv(line.wire[0], bytes, sizeof bytes, MSG_PEEK) != (ssize_t) sizeof bytes) {
+    }
+    pump(&line);
+    expect_frame(&line.server, 1, 21);
+    assert_int_equal(write(line.wire[1], bytes, sizeof bytes), sizeof bytes);
+    pump(&line);
+    assert_int_equal(line.server.status, CLV_PROTOCOL);
+    assert_int_equal(line.server.n_frames, 1);
+    line_close(&line);
+}
+
+static void lengths_and_queues_are_bounded(void **state)
+{
+    (void) state;
+    line_t line;
+    line_open(&line, right_key);
+    const clv_pap_stamp_t stamp = {0};
+    assert_int_equal(clv_pap_channel_send(line.client.channel, CLV_PAP_FRAME_PING, &stamp, NULL, 0),
+                     CLV_LOST); /* not up yet */
+    pump(&line);
+    send_bytes(&line.client, MAX_PAYLOAD + 1, CLV_LIMIT);
+    /* Nobody reads: sockets fill, then the queue, then it is over, long before memory is. */
+    static const unsigned char payload[MAX_PAYLOAD];
+    clv_status_t status = CLV_OK;
+    long n_sent = 0;
+    while (status == CLV_OK && n_sent < 100000) {
+        status = clv_pap_channel_send(line.client.channel, CLV_PAP_FRAME_DATA, &stamp, payload,
+                                      sizeof payload);
+        n_sent++;
+    }
+    assert_int_equal(status, CLV_LIMIT);
+    line_close(&line);
+}
+
+static void end_of_the_peer_is_lost(void **state)
+{
+    (void) state;
+    line_t line;
+    line_open(&line, right_key);
+    pump(&line);
+    (void) shutdown(line.wire[0], SHUT_RDWR);
+    (void) shutdown(line.wire[1], SHUT_RDWR);
+    step(&line.client);
+    step(&line.server);
+    assert_int_equal(line.client.status, CLV_LOST);
+    assert_int_equal(line.server.status, CLV_LOST);
+    line_close(&line);
+}
+
+/* ---- cards and addresses ------------------------------------------------------------------ */
+
+static void cards_keep_every_field(void **state)
+{
+    (void) state;
+    clv_pap_card_t card = {0}, back;
+    unsigned char bytes[CLV_PAP_CARD_BYTES], again[CLV_PAP_CARD_BYTES];
+    assert_int_equal(clv_pap_card_host(&card), CLV_OK);
+    assert_int_equal(card.pid, getpid());
+    card.table_fd = 7;
+    card.wake_fd = 9;
+    card.table_bytes = UINT64_MAX - 3;
+    card.table_token = 0x0123456789abcdef;
+    card.pretend_node = 3;
+    card.port = 65535;
+    assert_int_equal(clv_pap_interface_list(NULL, card.addresses, &card.n_addresses), CLV_OK);
+    memset(card.key, 0xa5, sizeof card.key);
+    clv_pap_card_encode(&card, bytes);
+    assert_int_equal(clv_pap_card_decode(bytes, &back), CLV_OK);
+    assert_true(clv_pap_card_same_node(&card, &back));
+    assert_memory_equal(card.key, back.key, sizeof card.key);
+    clv_pap_card_encode(&back, again);
+    assert_memory_equal(bytes, again, sizeof bytes);
+    back.time_ns_id++;
+    assert_false(clv_pap_card_same_node(&card, &back));
+}
+
+static void malformed_cards_are_refused(void **state)
+{
+    (void) state;
+    clv_pap_card_t card = {.n_addresses = 1, .addresses = {{.family = 4}}};
+    unsigned char bytes[CLV_PAP_CARD_BYTES], bad[CLV_PAP_CARD_BYTES];
+    static const int matters[] = {0, 1, 2, 3, 4, 5, 6, 7, 110, 111, 113, 114, 115, 116};
+    clv_pap_card_encode(&card, bytes);
+    for (size_t i = 0; i < sizeof matters / sizeof matters[0]; i++) {
+        memcpy(bad, bytes, sizeof bad);
+        bad[matters[i]] ^= 0x41;
+        assert_int_equal(clv_pap_card_decode(bad, &card), CLV_PROTOCOL);
+    }
+}
+
+static void interface_can_be_named(void **state)
+{
+    (void) state;
+    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES];
+    int32_t n_addresses = 0;
+    assert_int_equal(clv_pap_interface_list("lo", addresses, &n_addresses), CLV_OK);
+    assert_true(n_addresses >= 1);
+    const clv_pap_address_t loopback = {4, 8, {127, 0, 0, 1}}, other = {4, 0, {127, 9, 9, 9}};
+    assert_true(clv_pap_interface_is_own(addresses, n_addresses, &loopback));
+    assert_int_equal(clv_pap_interface_score(&loopback, 1, &other), 2);
+    const clv_pap_address_t far = {4, 0, {10, 0, 0, 1}}, far6 = {6, 0, {0xfd}};
+    assert_int_equal(clv_pap_interface_score(&loopback, 1, &far), 1);
+    assert_int_equal(clv_pap_interface_score(&loopback, 1, &far6), 0);
+    assert_int_equal(clv_pap_interface_list("nosuch0", addresses, &n_addresses), CLV_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_of_all_lengths_arrive_both_ways),
+        cmocka_unit_test(wrong_key_gets_nowhere),
+        cmocka_unit_test(no_changed_byte_of_the_handshake_passes),
+        cmocka_unit_test(no_changed_byte_of_a_frame_passes),
+        cmocka_unit_test(repeated_frame_is_refused),
+        cmocka_unit_test(lengths_and_queues_are_bounded),
+        cmocka_unit_test(end_of_the_peer_is_lost),
+        cmocka_unit_test(cards_keep_every_field),
+        cmocka_unit_test(malformed_cards_are_refused),
+        cmocka_unit_test(interface_can_be_named),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
