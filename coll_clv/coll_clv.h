@@ -128,8 +128,8 @@ int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
 void coll_clv_help(const char *topic, const char *sentence);
 
 /* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
- * another reason than the last one (rank 0 tells), and for each call on each rank at 30. reason is a
- * static string. Free when coll_clv_verbose is below 10. */
+ * another reason than the last one (rank 0 tells), and for each call on each rank at 30. reason is
+ * a static string. Free when coll_clv_verbose is below 10. */
 void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, size_t count,
                    struct ompi_datatype_t *dtype, int root, int algorithm, const char *reason);
 

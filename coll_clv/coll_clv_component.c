@@ -50,8 +50,8 @@ static bool clv_library_matches(void)
     if (3 != sscanf(running, "Open MPI v%d.%d.%d", &major, &minor, &release)) {
         return true; /* a vendor's own words: the framework's version check has to do */
     }
-    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor
-        && OMPI_RELEASE_VERSION == release) {
+    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor &&
+        OMPI_RELEASE_VERSION == release) {
         return true;
     }
     (void) snprintf(sentence, sizeof sentence, "built for %d.%d.%d, loaded by %d.%d.%d",
@@ -67,8 +67,7 @@ static int clv_register(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
 
-    if (!clv_library_matches()
-        || OMPI_SUCCESS != coll_clv_params_register(component)) {
+    if (!clv_library_matches() || OMPI_SUCCESS != coll_clv_params_register(component)) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     component->priority = component->params.priority;

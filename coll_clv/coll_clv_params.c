@@ -38,6 +38,12 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
     COLL_CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
 
+#define WORD(code, spelling, meaning)            spelling " "
+#define FLAG_WORD(code, spelling, flag, meaning) spelling " "
+static const char words_of_ALGORITHM[] = COLL_CLV_ALGORITHM_MAP(WORD);
+static const char words_of_REPRODUCIBLE[] = COLL_CLV_REPRODUCIBLE_MAP(WORD);
+static const char words_of_PRINT[] = COLL_CLV_PRINT_MAP(FLAG_WORD);
+
 /* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with. */
 static int register_var(const param_row_t *row, mca_base_var_type_t type,
                         mca_base_var_enum_t *values, void *storage)
@@ -99,8 +105,7 @@ static int register_INT(const param_row_t *row, mca_base_var_enum_t *values, int
     char value[32];
 
     *storage = preset;
-    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)
-        || !is_number(written(row))) {
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage) || !is_number(written(row))) {
         return refuse_number(row, written(row));
     }
     if (*storage < row->min || *storage > row->max) {
@@ -125,26 +130,15 @@ static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, 
                            const char *preset)
 {
     *storage = (char *) preset;
-    if (0 > register_var(row, MCA_BASE_VAR_TYPE_STRING, values, storage)
-        || (NULL != *storage && strlen(*storage) > (size_t) row->max)) {
+    if (0 > register_var(row, MCA_BASE_VAR_TYPE_STRING, values, storage) ||
+        (NULL != *storage && strlen(*storage) > (size_t) row->max)) {
         return refuse(row, "too long", "a short name");
     }
     return OMPI_SUCCESS;
 }
 
-static int refuse_word(const param_row_t *row, mca_base_var_enum_t *values)
-{
-    char *allowed = NULL;
-    int status;
-
-    (void) values->dump(values, &allowed);
-    status = refuse(row, written(row), NULL == allowed ? "one of its words" : allowed);
-    free(allowed);
-    return status;
-}
-
-static int register_words(const param_row_t *row, mca_base_var_enum_t *values, int *storage,
-                          int preset)
+static int register_words(const param_row_t *row, mca_base_var_enum_t *values, const char *words,
+                          int *storage, int preset)
 {
     int status = OMPI_SUCCESS;
 
@@ -153,7 +147,7 @@ static int register_words(const param_row_t *row, mca_base_var_enum_t *values, i
     }
     *storage = preset;
     if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)) {
-        status = refuse_word(row, values);
+        status = refuse(row, written(row), words);
     }
     OBJ_RELEASE(values); /* the variable holds its own reference */
     return status;
@@ -177,9 +171,11 @@ static mca_base_var_enum_t *make_flags(const char *name,
 #define REGISTER_BOOL(name, values, preset)   register_BOOL(&row, NULL, &params->name, preset)
 #define REGISTER_STRING(name, values, preset) register_STRING(&row, NULL, &params->name, preset)
 #define REGISTER_ENUM(name, values, preset)                                                        \
-    register_words(&row, make_enum("coll_clv_" #name, values_of_##values), &params->name, preset)
+    register_words(&row, make_enum("coll_clv_" #name, values_of_##values), words_of_##values,      \
+                   &params->name, preset)
 #define REGISTER_FLAGS(name, values, preset)                                                       \
-    register_words(&row, make_flags("coll_clv_" #name, values_of_##values), &params->name, preset)
+    register_words(&row, make_flags("coll_clv_" #name, values_of_##values), words_of_##values,     \
+                   &params->name, preset)
 
 static int register_params(coll_clv_params_t *params)
 {
@@ -216,7 +212,6 @@ bool coll_clv_params_is_set(const char *name)
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
     const int index = mca_base_var_find("ompi", "coll", "clv", name);
 
-    return index >= 0
-           && OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL)
-           && MCA_BASE_VAR_SOURCE_DEFAULT != source;
+    return index >= 0 && OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL) &&
+           MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }

@@ -150,8 +150,7 @@ static int gather_at_root(const ring_t *ring, char *complete)
         ompi_coll_base_free_reqs(requests, n_posted);
     } else if (0 != n_elements) {
         status = ompi_datatype_copy_content_same_ddt(
-            ring->dtype, n_elements,
-            ring->result + chunk_offset(ring, ring->rank), complete);
+            ring->dtype, n_elements, ring->result + chunk_offset(ring, ring->rank), complete);
     }
     clv_free(requests);
     return status;
@@ -198,8 +197,7 @@ int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
         status = scatter_around(&ring, &complete);
     }
     if (OMPI_SUCCESS == status) {
-        status = rank == root ? gather_at_root(&ring, complete)
-                              : gather_from_here(&ring, complete);
+        status = rank == root ? gather_at_root(&ring, complete) : gather_from_here(&ring, complete);
     }
     clv_free(ring.memory);
     return status;

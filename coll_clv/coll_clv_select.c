@@ -70,8 +70,8 @@ int coll_clv_select_companions(void)
     mca_base_framework_t *framework = &ompi_coll_base_framework;
 
     /* With others in the list, it is ompi_info that asks for all. */
-    if (0 != strcmp(selection(), "clv")
-        || 1 != opal_list_get_size(&framework->framework_components)) {
+    if (0 != strcmp(selection(), "clv") ||
+        1 != opal_list_get_size(&framework->framework_components)) {
         return OMPI_SUCCESS;
     }
     if (OMPI_SUCCESS != clear_selection()) {

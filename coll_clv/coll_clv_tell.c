@@ -39,8 +39,8 @@ void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, 
     if (verbose < CLV_LOG_INFO) {
         return;
     }
-    if (!take_news(&module->told[shape % COLL_CLV_N_TOLD], shape, algorithm, reason)
-        && verbose < CLV_LOG_DEBUG) {
+    if (!take_news(&module->told[shape % COLL_CLV_N_TOLD], shape, algorithm, reason) &&
+        verbose < CLV_LOG_DEBUG) {
         return;
     }
     if (0 != ompi_comm_rank(comm) && verbose < CLV_LOG_DEBUG) {

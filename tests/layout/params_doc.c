@@ -76,11 +76,12 @@ int main(int argc, char **argv)
         print_names();
         return 0;
     }
-    puts("# Parameters and counters\n\n"
-         "Made from coll_clv/coll_clv_tables.h by `./clv params`; do not edit.\n\n"
-         "Set a parameter with `mpirun --mca NAME VALUE` or `export OMPI_MCA_NAME=VALUE`, the same\n"
-         "on every rank. A value that is not allowed is reported with its name and range and the\n"
-         "component is not used. Numbers may end in k, M or G.\n");
+    puts(
+        "# Parameters and counters\n\n"
+        "Made from coll_clv/coll_clv_tables.h by `./clv params`; do not edit.\n\n"
+        "Set a parameter with `mpirun --mca NAME VALUE` or `export OMPI_MCA_NAME=VALUE`, the same\n"
+        "on every rank. A value that is not allowed is reported with its name and range and the\n"
+        "component is not used. Numbers may end in k, M or G.\n");
     print_params();
     print_words();
     print_counters();

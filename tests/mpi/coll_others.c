@@ -50,7 +50,10 @@ static void use_inter(MPI_Comm world)
     MPI_Comm_remote_size(inter, &remote);
     MPI_Comm_rank(half, &rank);
     MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM,
-               1 == mine ? 0 : 0 == rank ? MPI_ROOT : MPI_PROC_NULL, inter);
+               1 == mine   ? 0
+               : 0 == rank ? MPI_ROOT
+                           : MPI_PROC_NULL,
+               inter);
     expect(1 == mine || 0 != rank || remote == sum, "reduce between two groups");
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);

@@ -67,8 +67,8 @@ static void watch(counters_t *counters, int index)
 
     if (MPI_SUCCESS != MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type,
                                            &values, NULL, NULL, &bind, &readonly, &continuous,
-                                           &atomic)
-        || 0 != strncmp(name, PREFIX, strlen(PREFIX)) || MAX_COUNTERS == counters->n) {
+                                           &atomic) ||
+        0 != strncmp(name, PREFIX, strlen(PREFIX)) || MAX_COUNTERS == counters->n) {
         return;
     }
     if (MPI_SUCCESS == MPI_T_pvar_handle_alloc(counters->session, index, NULL,

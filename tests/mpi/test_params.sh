@@ -32,9 +32,9 @@ sma_window|0|1 to 256 calls
 sma_window|100000000000000|1 to 256 calls
 verbose|-7|0 to 100
 exchange|maybe|true or false
-reduce_algorithm|fast|0:"auto"
-reproducible|sometimes|0:"off"
-print|everything|
+reduce_algorithm|fast|auto previous clairvoyant
+reproducible|sometimes|off float always
+print|everything|none board plan
 BAD
 
 said=$(mpi_run -np 2 --mca coll clv --mca coll_clv_sma_window 0 "$probe" 10)
