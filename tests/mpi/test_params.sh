@@ -28,8 +28,8 @@ segment_bytes|-5|0 to 1073741824 bytes
 segment_bytes|abc|0 to 1073741824 bytes
 segment_bytes|12x|0 to 1073741824 bytes
 round_time_ns|2000000000|0 to 1000000000 ns
-sma_window|0|1 to 256 calls
-sma_window|100000000000000|1 to 256 calls
+sma_window|0|1 to 64 calls
+sma_window|100000000000000|1 to 64 calls
 verbose|-7|0 to 100
 exchange|maybe|true or false
 reduce_algorithm|fast|auto previous clairvoyant
