@@ -169,6 +169,7 @@ static const derived_row_t derived_rows[] = {
     {"data before the address", 2, {-20, -8}, -20, 16},
     {"lower bound above the data", 2, {4, 8}, 20, 24},
     {"elements interleaved", 2, {0, 40000}, 0, 4},
+    {"no data at all", 0, {0}, 0, 4},
     {"backwards: negative extent", 2, {0, 4}, 0, -8},
 };
 #define N_DERIVED ((int) (sizeof derived_rows / sizeof derived_rows[0]))
