@@ -93,7 +93,8 @@ say 'updating packages ...'
 run_inside "$root" apt-get -qq update || say 'apt-get update failed: using what is there'
 say 'building and testing ...'
 status=0
-run_inside "$root" sh -c "cd $work && ./clv build && ompi_info --version | head -n 1 &&
+run_inside "$root" sh -c "cd $work && ./clv build && test -f build/component/mca_coll_clv.so &&
+    ompi_info --version | head -n 1 &&
     ./clv test \"\$@\"" sh "$@" || status=$?
 say "$suite: exit status $status"
 exit $status
