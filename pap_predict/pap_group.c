@@ -219,7 +219,11 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
                                               .key = roster->cards[0].key,
                                               .cards = roster->leaders};
     clv_pap_thread_lock(group->pap->thread);
-    clv_status_t status = clv_pap_leader_create(&options, layout, &group->leader);
+    /* Here and not in activate: whatever can fail must fail while all can still go without. */
+    clv_status_t status = clv_pap_thread_start(group->pap->thread);
+    if (status == CLV_OK) {
+        status = clv_pap_leader_create(&options, layout, &group->leader);
+    }
     clv_pap_thread_unlock(group->pap->thread);
     if (status != CLV_OK) {
         return status;
@@ -300,13 +304,10 @@ clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
     (void) close(group->table_fd); /* every rank of the node has opened it */
     group->table_fd = -1;
     clv_pap_thread_lock(group->pap->thread);
-    clv_status_t status = clv_pap_thread_start(group->pap->thread);
-    if (status == CLV_OK) {
-        clv_pap_leader_start(group->leader);
-    }
+    clv_pap_leader_start(group->leader);
     clv_pap_thread_unlock(group->pap->thread);
     clv_pap_thread_ring(group->pap->thread);
-    return status;
+    return CLV_OK;
 }
 
 static void leave_leader(clv_pap_group_t *group)

@@ -4,8 +4,9 @@
  * See pap_process.h; everything here runs under the thread's lock.
  *
  * A stranger costs at most one small struct, for at most two seconds; when all places are taken
- * the oldest stranger goes, so a peer that answers at once always gets through. Accepting is paid
- * from a bucket that fills with time: a flood cannot take more than about 1 % of a core.
+ * the oldest stranger goes after 0.1 s, so a peer that answers at once always gets through. Accepting is paid
+ * from a bucket that fills with time and that a proved key pays back: a flood cannot take more than
+ * about 1 % of a core.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -21,6 +22,7 @@
 #include "util/util_time.h"
 
 #define HANDSHAKE_NS  (2 * CLV_NS_PER_S)
+#define PATIENCE_NS   (100 * CLV_NS_PER_MS) /* a stranger keeps its place so long at least */
 #define ACCEPT_NS     (4 * CLV_NS_PER_MS) /* one accept each so often in the long run ... */
 #define ACCEPT_MAX_NS (64 * ACCEPT_NS)    /* ... and so many at once: a parent's children */
 #define BACKLOG       128
@@ -60,6 +62,7 @@ static int adopt(clv_pap_conn_t *conn)
                                    clv_pap_channel_node(conn->channel), &conn->neighbour,
                                    &ignored)) {
             conn->leader = one;
+            conn->pap->accept_tokens_ns += ACCEPT_NS; /* only those who prove nothing pay */
             forget_stranger(conn);
             return 0;
         }
@@ -167,8 +170,8 @@ void clv_pap_conn_close(clv_pap_conn_t *conn)
 
 /* ---- strangers ---------------------------------------------------------------------------- */
 
-/* A free place; the oldest stranger's if there is none. */
-static int stranger_place(clv_pap_t *pap)
+/* A free place, or that of a stranger who has had time enough and did not use it; -1: none. */
+static int stranger_place(clv_pap_t *pap, int64_t now_ns)
 {
     int oldest = 0;
     for (int i = 0; i < CLV_PAP_MAX_STRANGERS; i++) {
@@ -178,6 +181,9 @@ static int stranger_place(clv_pap_t *pap)
         if (pap->strangers[i]->deadline_ns < pap->strangers[oldest]->deadline_ns) {
             oldest = i;
         }
+    }
+    if (now_ns < pap->strangers[oldest]->deadline_ns - HANDSHAKE_NS + PATIENCE_NS) {
+        return -1;
     }
     drop(pap->strangers[oldest], CLV_LIMIT);
     return oldest;
@@ -194,7 +200,7 @@ static int came_to_our_address(const clv_pap_t *pap, int fd)
            clv_pap_interface_is_own(pap->addresses, pap->n_addresses, &address);
 }
 
-static void let_in(clv_pap_t *pap, int fd, int64_t now_ns)
+static void let_in(clv_pap_t *pap, int fd, int place, int64_t now_ns)
 {
     clv_pap_channel_t *channel = NULL;
     if (!came_to_our_address(pap, fd) || clv_pap_channel_accept(fd, &channel) != CLV_OK) {
@@ -202,7 +208,6 @@ static void let_in(clv_pap_t *pap, int fd, int64_t now_ns)
         (void) close(fd);
         return;
     }
-    const int place = stranger_place(pap);
     pap->strangers[place] = clv_pap_conn_new(pap, channel, NULL, -1, now_ns + HANDSHAKE_NS);
 }
 
@@ -221,16 +226,17 @@ static int may_accept(clv_pap_t *pap, int64_t now_ns)
 static void listener_ready(void *owner, uint32_t events)
 {
     clv_pap_t *pap = owner;
-    int fd = -1;
+    int fd = -1, place = -1;
     (void) events;
     const int64_t now_ns = clv_local_now_ns();
-    while (may_accept(pap, now_ns) &&
+    while (may_accept(pap, now_ns) && (place = stranger_place(pap, now_ns)) >= 0 &&
            (fd = accept4(pap->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
         pap->accept_tokens_ns -= ACCEPT_NS;
-        let_in(pap, fd, now_ns);
+        let_in(pap, fd, place, now_ns);
     }
     /* Also when descriptors ran out: look again later instead of spinning on a full backlog. */
-    if (!may_accept(pap, now_ns) || (fd < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) {
+    if (place < 0 || !may_accept(pap, now_ns) ||
+        (fd < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) {
         pap->accept_again_ns = now_ns + 4 * ACCEPT_NS;
         clv_pap_thread_rewatch(pap->thread, pap->listen_watch, 0);
     }

@@ -11,3 +11,6 @@ EXTRA_DIST += tests/sim/pap_net.h
 unit_tests += tests/unit/test_pap_channel
 tests_unit_test_pap_channel_SOURCES = tests/unit/test_pap_channel.c
 tests_unit_test_pap_channel_LDADD = $(clv_test_libs)
+unit_tests += tests/unit/test_pap_hostile
+tests_unit_test_pap_hostile_SOURCES = tests/unit/test_pap_hostile.c tests/support/pap_job.c tests/support/pap_job.h
+tests_unit_test_pap_hostile_LDADD = $(clv_test_libs)
