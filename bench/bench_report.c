@@ -15,6 +15,7 @@
 
 #define CPU_WAIT_LIMIT 0.10 /* ranks that wait longer for a processor measure the machine, not a network */
 #define MS             1e6
+#define LEAST_DELAY    0.05 /* of the balanced run time: a smaller delay has no overlap to speak of */
 
 typedef double (*metric_t)(const clv_bench_metrics_t *metrics);
 
@@ -113,7 +114,7 @@ static spread_t overlap_benefit(const clv_bench_results_t *results, int a, int o
         const clv_bench_metrics_t *m = cell(results, i, a);
         const double delta = m->run_ns - m->after_ns;
         const double over = over_smaller ? fmin(t0, delta) : m->run_ns;
-        if (m->is_usable && over > 0.0) {
+        if (m->is_usable && delta > LEAST_DELAY * t0) {
             scratch[n++] = (t0 + delta - m->run_ns) / over;
         }
     }

@@ -212,7 +212,7 @@ static clv_status_t balanced_calls(bench_t *bench, clv_bench_results_t *results,
     clv_status_t status =
         clv_pattern_parse("balanced", &balanced, bench->reason, sizeof bench->reason);
     if (status == CLV_OK) {
-        status = clv_bench_measure(&bench->setup, &balanced, 1, bench->options.balanced,
+        status = clv_bench_measure(&bench->setup, &balanced, bench->options.warmup, bench->options.balanced,
                                    &results->n_balanced, balanced_p);
     }
     results->balanced = *balanced_p;
