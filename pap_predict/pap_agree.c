@@ -229,6 +229,13 @@ static int is_unsure(const clv_pap_agree_t *agree)
     return 0;
 }
 
+/* The parent owes a word: a vector, the end, or any sign of life on a new connection. */
+static int is_answer_due(const clv_pap_agree_t *agree)
+{
+    int asking = agree->give_up_reason != 0 || is_unsure(agree) || !agree->parent.heard;
+    return agree->parent.up && !agree->lost && asking;
+}
+
 /* ---- sending -------------------------------------------------------------------------------- */
 
 static void send_bytes(clv_pap_agree_t *agree, const link_t *link, size_t n_bytes)
@@ -689,6 +696,9 @@ clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32
     if (status == CLV_OK) {
         link->heard = 1;
     }
+    if (!is_answer_due(agree)) {
+        agree->retry_at_ns = INT64_MAX; /* an idle group wakes nobody */
+    }
     return status;
 }
 
@@ -780,12 +790,6 @@ int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree)
     clv_pap_lost_reason_t reason;
     int64_t first_ns = sooner(children_deadline(agree, &reason), parent_deadline(agree));
     return sooner(first_ns, agree->retry_at_ns);
-}
-
-static int is_answer_due(const clv_pap_agree_t *agree)
-{
-    int asking = agree->give_up_reason != 0 || is_unsure(agree) || !agree->parent.heard;
-    return agree->parent.up && !agree->lost && asking;
 }
 
 /* Two questions in a row without a word back: the connection is dead whatever it says. */

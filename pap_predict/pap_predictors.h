@@ -13,8 +13,9 @@
 
 #include <stdint.h>
 
-#define CLV_PAP_MAX_SPREAD_NS (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there   \
-                                                  */
+#define CLV_PAP_MAX_SPREAD_NS                                                                      \
+    (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there                             \
+                        */
 
 /* What is remembered of a call. The first is always kept, the rest only for predictors with
  * all_columns. INT64_MIN: unknown. */
@@ -42,12 +43,12 @@ typedef struct clv_pap_predictor_ops {
     void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1 */
 } clv_pap_predictor_ops_t;
 
-/*      stem       all columns, meaning */
+/*      stem       all columns, meaning; the first is the default (docs/decisions/0005) */
 #define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
+    XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
     XX(sma, 0, "simple moving average of the window")                                              \
     XX(ewma, 0, "exponentially weighted average, newest weighs most")                              \
     XX(median, 0, "median of the window, rank by rank")                                            \
-    XX(periodic, 0, "average of the calls at the same phase, when the pattern has a period")       \
     XX(compute, 1, "exit of the last call plus the average computing time, rank by rank")
 
 typedef enum clv_pap_predictor {

@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The tree, and one node's agreement driven by hand: what it refuses, what it sends again, when it
+ * gives up. The whole protocol runs in tests/sim/test_pap_sim.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pap_predict/pap_agree.h"
+#include "pap_predict/pap_wire.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define S CLV_NS_PER_S
+
+/* ---- tree and layout ------------------------------------------------------------------------- */
+
+static void every_node_is_its_parents_child(void **state)
+{
+    (void) state;
+    for (int32_t n_nodes = 1; n_nodes <= 130; n_nodes++) {
+        int32_t n_children = 0;
+        for (int32_t node = 0; node < n_nodes; node++) {
+            int32_t n = clv_pap_tree_n_children(n_nodes, node);
+            int32_t end = clv_pap_tree_subtree_end(n_nodes, node);
+            int32_t next = node + 1;
+            for (int32_t i = 0; i < n; i++) {
+                int32_t child = clv_pap_tree_child(node, i);
+                assert_int_equal(clv_pap_tree_parent(child), node);
+                assert_int_equal(child, next); /* children's subtrees tile this one */
+                next = clv_pap_tree_subtree_end(n_nodes, child);
+                assert_int_equal(clv_pap_tree_depth(child), clv_pap_tree_depth(node) + 1);
+            }
+            assert_int_equal(next, end);
+            n_children += n;
+        }
+        assert_int_equal(n_children, n_nodes - 1);
+        assert_int_equal(clv_pap_tree_subtree_end(n_nodes, 0), n_nodes);
+    }
+    assert_int_equal(clv_pap_tree_parent(0), -1);
+    assert_int_equal(clv_pap_tree_depth(63), 6);
+}
+
+static void a_layout_sorts_ranks_by_node(void **state)
+{
+    (void) state;
+    const int32_t node_of[] = {1, 0, 2, 1, 0};
+    const int32_t rank_at[] = {1, 4, 0, 3, 2};
+    clv_pap_layout_t layout;
+    assert_int_equal(clv_pap_layout_init(node_of, 5, 3, &layout), CLV_OK);
+    assert_int_equal(layout.first[0], 0);
+    assert_int_equal(layout.first[1], 2);
+    assert_int_equal(layout.first[2], 4);
+    assert_int_equal(layout.first[3], 5);
+    for (int32_t i = 0; i < 5; i++) {
+        assert_int_equal(layout.rank_at[i], rank_at[i]);
+        assert_int_equal(layout.position_of[rank_at[i]], i);
+    }
+    clv_pap_layout_clear(&layout);
+}
+
+static void impossible_layouts_are_refused(void **state)
+{
+    (void) state;
+    const int32_t gap[] = {0, 2};
+    const int32_t beyond[] = {0, 3};
+    const int32_t below[] = {0, -1};
+    clv_pap_layout_t layout;
+    assert_int_equal(clv_pap_layout_init(gap, 2, 2, &layout), CLV_INVALID);
+    assert_int_equal(clv_pap_layout_init(beyond, 2, 2, &layout), CLV_INVALID);
+    assert_int_equal(clv_pap_layout_init(below, 2, 2, &layout), CLV_INVALID);
+    assert_int_equal(clv_pap_layout_init(gap, 0, 0, &layout), CLV_INVALID);
+    assert_int_equal(clv_pap_layout_init(gap, 2, 3, &layout), CLV_INVALID);
+    const int32_t empty[] = {0, 0};
+    assert_int_equal(clv_pap_layout_init(empty, 2, 2, &layout), CLV_INVALID);
+}
+
+/* ---- a node by hand -------------------------------------------------------------------------- */
+
+#define MAX_SENT 64
+
+typedef struct sent {
+    int32_t node;
+    clv_pap_message_t message;
+} sent_t;
+
+typedef struct bench {
+    clv_pap_layout_t layout;
+    clv_pap_agree_t *agree;
+    sent_t sent[MAX_SENT];
+    int n_sent;
+    int n_published;
+    int64_t published_last_arrival;
+    uint32_t published_flags; /* of rank 0 */
+    uint32_t published_generation;
+    int lost;
+    int64_t n_versions;
+    int stale;
+} bench_t;
+
+static void on_send(void *context, int32_t node, const void *bytes, size_t n_bytes)
+{
+    bench_t *bench = context;
+    assert_true(bench->n_sent < MAX_SENT);
+    sent_t *sent = &bench->sent[bench->n_sent++];
+    sent->node = node;
+    assert_int_equal(clv_pap_wire_decode(bytes, n_bytes, bench->layout.n_ranks, &sent->message),
+                     CLV_OK);
+}
+
+static void on_publish(void *context, const clv_pap_vector_t *vector)
+{
+    bench_t *bench = context;
+    bench->n_published++;
+    bench->published_last_arrival = clv_pap_vector_last_arrival(vector);
+    bench->published_flags = vector->records[0].flags;
+    bench->published_generation = vector->generation;
+}
+
+static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
+{
+    bench_t *bench = context;
+    assert_int_equal(bench->lost, 0);
+    bench->lost = (int) reason;
+    bench->n_versions = n_versions[0];
+}
+
+static void on_stale(void *context, int32_t node)
+{
+    bench_t *bench = context;
+    assert_int_equal(node, 0);
+    bench->stale++;
+}
+
+static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_lost, on_stale};
+
+static clv_status_t start(bench_t *bench, int32_t n_nodes, int32_t node)
+{
+    int32_t node_of[16];
+    memset(bench, 0, sizeof *bench);
+    for (int32_t i = 0; i < n_nodes; i++) {
+        node_of[i] = i;
+    }
+    clv_status_t status = clv_pap_layout_init(node_of, n_nodes, n_nodes, &bench->layout);
+    clv_pap_agree_options_t options = {.layout = &bench->layout,
+                                       .node = node,
+                                       .lost_ns = 10 * S,
+                                       .retry_ns = 1 * S,
+                                       .abandon_ns = 60 * S};
+    if (status == CLV_OK) {
+        status = clv_pap_agree_create(&options, &ops, bench, 0, &bench->agree);
+    }
+    if (status != CLV_OK) {
+        clv_pap_layout_clear(&bench->layout);
+    }
+    return status;
+}
+
+static void stop(bench_t *bench)
+{
+    clv_pap_agree_free(bench->agree);
+    clv_pap_layout_clear(&bench->layout);
+}
+
+static clv_pap_record_t record_at(int64_t arrival_ns)
+{
+    return (clv_pap_record_t){.arrival_ns = arrival_ns};
+}
+
+static clv_status_t give(bench_t *bench, int64_t now_ns, int32_t rank, int64_t sequence)
+{
+    clv_pap_record_t record = record_at(100 * sequence + rank);
+    return clv_pap_agree_local_record(bench->agree, now_ns, rank, 0, 0, sequence, &record);
+}
+
+static clv_status_t get_records(bench_t *bench, int64_t now_ns, int32_t from,
+                                clv_pap_wire_kind_t kind, int64_t sequence, int32_t n_records,
+                                uint32_t generation, uint32_t flags)
+{
+    unsigned char bytes[1024];
+    clv_pap_record_t records[16];
+    for (int32_t i = 0; i < n_records; i++) {
+        records[i] = record_at(100 * sequence + i);
+        records[i].flags = flags;
+    }
+    size_t n = clv_pap_wire_put_records(bytes, kind, 0, generation, sequence, records, n_records);
+    return clv_pap_agree_message(bench->agree, now_ns, from, bytes, n);
+}
+
+static clv_status_t get_counts(bench_t *bench, int64_t now_ns, int32_t from,
+                               clv_pap_wire_kind_t kind, int64_t count)
+{
+    unsigned char bytes[1024];
+    int64_t counts[CLV_PAP_MAX_STREAMS] = {count};
+    size_t n = clv_pap_wire_put_counts(bytes, kind, kind == CLV_PAP_WIRE_LOST ? 1 : 0, counts);
+    return clv_pap_agree_message(bench->agree, now_ns, from, bytes, n);
+}
+
+static clv_status_t get_bare(bench_t *bench, int64_t now_ns, int32_t from, clv_pap_wire_kind_t kind)
+{
+    unsigned char bytes[64];
+    size_t n = clv_pap_wire_put_bare(bytes, kind, kind == CLV_PAP_WIRE_GIVE_UP ? 3 : 0);
+    return clv_pap_agree_message(bench->agree, now_ns, from, bytes, n);
+}
+
+static void assert_sent(bench_t *bench, int index, int32_t node, clv_pap_wire_kind_t kind)
+{
+    assert_true(index < bench->n_sent);
+    assert_int_equal(bench->sent[index].node, node);
+    assert_int_equal(bench->sent[index].message.kind, kind);
+}
+
+static void create_checks_and_survives_no_memory(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 2, 2), CLV_INVALID);
+    assert_int_equal(start(&bench, 2, -1), CLV_INVALID);
+    assert_int_equal(start(&bench, 2, 1), CLV_OK);
+    stop(&bench);
+    clv_pap_agree_free(NULL);
+}
+
+static int fail_at(void *context, size_t n_bytes)
+{
+    int *left = context;
+    (void) n_bytes;
+    return (*left)-- == 0;
+}
+
+static void every_failed_allocation_is_told(void **state)
+{
+    (void) state;
+    bench_t bench;
+    clv_status_t status = CLV_NO_MEMORY;
+    int n_failures = 0;
+    for (int site = 0; status != CLV_OK; site++) {
+        int left = site;
+        clv_alloc_set_hook(fail_at, &left);
+        status = start(&bench, 3, 1);
+        clv_alloc_set_hook(NULL, NULL);
+        assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
+        n_failures += status != CLV_OK;
+    }
+    assert_true(n_failures > 100); /* 3 of the layout, 3 of the machine, 8 per lane */
+    stop(&bench);
+}
+
+static void a_lone_node_decides_at_once(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 1, 0), CLV_OK);
+    for (int64_t sequence = 0; sequence < 5; sequence++) {
+        assert_int_equal(give(&bench, 0, 0, sequence), CLV_OK);
+        assert_int_equal(bench.n_published, sequence + 1);
+        assert_int_equal(bench.published_last_arrival, 100 * sequence);
+    }
+    assert_int_equal(clv_pap_agree_n_versions(bench.agree, 0), 5);
+    assert_int_equal(clv_pap_agree_deadline(bench.agree), INT64_MAX);
+    assert_int_equal(bench.n_sent, 0);
+    stop(&bench);
+}
+
+static void wrong_local_records_are_refused(void **state)
+{
+    (void) state;
+    bench_t bench;
+    clv_pap_record_t bad = {.arrival_ns = INT64_MAX};
+    assert_int_equal(start(&bench, 2, 0), CLV_OK);
+    assert_int_equal(give(&bench, 0, 1, 0), CLV_INVALID); /* not of this node */
+    assert_int_equal(give(&bench, 0, 2, 0), CLV_INVALID);
+    assert_int_equal(give(&bench, 0, -1, 0), CLV_INVALID);
+    assert_int_equal(give(&bench, 0, 0, 2), CLV_INVALID); /* too far ahead */
+    assert_int_equal(give(&bench, 0, 0, -1), CLV_INVALID);
+    assert_int_equal(clv_pap_agree_local_record(bench.agree, 0, 0, 0, 0, 0, &bad), CLV_INVALID);
+    bad = record_at(0);
+    assert_int_equal(clv_pap_agree_local_record(bench.agree, 0, 0, 16, 0, 0, &bad), CLV_INVALID);
+    assert_int_equal(give(&bench, 0, 0, 0), CLV_OK);
+    assert_int_equal(give(&bench, 0, 0, 0), CLV_INVALID); /* twice */
+    assert_int_equal(bench.n_published, 0);
+    stop(&bench);
+}
+
+/* Node 0 with children 1 and 2. */
+static void the_top_waits_for_all_and_tells_all(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 3, 0), CLV_OK);
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    clv_pap_agree_link_up(bench.agree, 0, 2);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_int_equal(get_counts(&bench, 0, 2, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_sent(&bench, 0, 1, CLV_PAP_WIRE_HELLO);
+    assert_sent(&bench, 1, 2, CLV_PAP_WIRE_HELLO);
+    assert_int_equal(give(&bench, 0, 0, 0), CLV_OK);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK); /* again */
+    assert_int_equal(bench.n_published, 0);
+    assert_int_equal(get_records(&bench, 0, 2, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
+    assert_int_equal(bench.n_published, 1);
+    assert_sent(&bench, 2, 1, CLV_PAP_WIRE_DOWN);
+    assert_sent(&bench, 3, 2, CLV_PAP_WIRE_DOWN);
+    assert_int_equal(bench.n_sent, 4);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK); /* old */
+    assert_int_equal(bench.n_sent, 4);
+    stop(&bench);
+}
+
+static void what_no_correct_child_says_is_refused(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 3, 0), CLV_OK);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_PROTOCOL); /* not up */
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    clv_pap_agree_link_up(bench.agree, 0, 7); /* nobody: ignored */
+    clv_pap_agree_link_lost(bench.agree, 0, 7);
+    assert_int_equal(get_counts(&bench, 0, 7, CLV_PAP_WIRE_HELLO, 0), CLV_PROTOCOL);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 1), CLV_PROTOCOL); /* too new */
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 2, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 2, 1, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_DOWN, 0, 3, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_LOST, 0), CLV_PROTOCOL);
+    assert_int_equal(clv_pap_agree_message(bench.agree, 0, 1, "garbage", 7), CLV_PROTOCOL);
+    assert_int_equal(bench.lost, 0);
+    stop(&bench);
+}
+
+static void a_child_too_far_behind_is_refused(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 2, 0), CLV_OK);
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    for (int64_t sequence = 0; sequence < 3; sequence++) {
+        assert_int_equal(give(&bench, 0, 0, sequence), CLV_OK);
+        assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, sequence, 1, 0, 0), CLV_OK);
+    }
+    assert_int_equal(bench.n_published, 3);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_PROTOCOL);
+    clv_pap_agree_link_up(bench.agree, 0, 1); /* replaces the old connection */
+    bench.n_sent = 0;
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 1), CLV_OK);
+    assert_sent(&bench, 0, 1, CLV_PAP_WIRE_DOWN); /* the two it lacks, in order */
+    assert_int_equal(bench.sent[0].message.sequence, 1);
+    assert_sent(&bench, 1, 1, CLV_PAP_WIRE_DOWN);
+    assert_int_equal(bench.sent[1].message.sequence, 2);
+    assert_sent(&bench, 2, 1, CLV_PAP_WIRE_HELLO);
+    stop(&bench);
+}
+
+/* Node 2 of 4: parent 0, child 3, ranks 2 and 3 in its subtree. */
+static void start_middle(bench_t *bench)
+{
+    assert_int_equal(start(bench, 4, 2), CLV_OK);
+    clv_pap_agree_link_up(bench->agree, 0, 0);
+    clv_pap_agree_link_up(bench->agree, 0, 3);
+    assert_int_equal(get_counts(bench, 0, 0, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_int_equal(get_counts(bench, 0, 3, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    bench->n_sent = 0;
+}
+
+static void complete_subtree(bench_t *bench, int64_t now_ns, int64_t sequence)
+{
+    assert_int_equal(give(bench, now_ns, 2, sequence), CLV_OK);
+    assert_int_equal(get_records(bench, now_ns, 3, CLV_PAP_WIRE_UP, sequence, 1, 0, 0), CLV_OK);
+}
+
+static void a_middle_node_passes_up_and_down(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_DOWN, 0, 4, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(give(&bench, 0, 2, 0), CLV_OK);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_DOWN, 0, 4, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
+    assert_sent(&bench, 0, 0, CLV_PAP_WIRE_UP);
+    assert_int_equal(bench.sent[0].message.n_items, 2);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_DOWN, 1, 4, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_DOWN, 0, 4, 0, 0), CLV_OK);
+    assert_sent(&bench, 1, 3, CLV_PAP_WIRE_DOWN);
+    assert_int_equal(bench.n_published, 1);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_DOWN, 0, 4, 0, 0), CLV_OK); /* old */
+    assert_int_equal(bench.n_published, 1);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_UP, 0, 4, 0, 0), CLV_PROTOCOL);
+    assert_int_equal(get_counts(&bench, 0, 0, CLV_PAP_WIRE_LOST, 0), CLV_PROTOCOL); /* has one */
+    assert_int_equal(get_counts(&bench, 0, 0, CLV_PAP_WIRE_LOST, 1), CLV_OK);
+    assert_int_equal(bench.lost, 1);
+    assert_int_equal(bench.n_versions, 1);
+    assert_sent(&bench, 2, 3, CLV_PAP_WIRE_LOST);
+    assert_int_equal(get_counts(&bench, 0, 0, CLV_PAP_WIRE_LOST, 1), CLV_OK);
+    assert_int_equal(give(&bench, 0, 2, 1), CLV_OK); /* taken, for nothing */
+    assert_int_equal(clv_pap_agree_deadline(bench.agree), INT64_MAX);
+    clv_pap_agree_link_up(bench.agree, 0, 3);
+    bench.n_sent = 0;
+    assert_int_equal(get_counts(&bench, 0, 3, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_sent(&bench, 0, 3, CLV_PAP_WIRE_DOWN);
+    assert_sent(&bench, 1, 3, CLV_PAP_WIRE_LOST);
+    stop(&bench);
+}
+
+static void a_new_connection_gets_all_again(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    complete_subtree(&bench, 0, 0);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 0);
+    complete_subtree(&bench, 1 * S, 1); /* nobody to tell */
+    assert_int_equal(bench.n_sent, 1);
+    clv_pap_agree_link_up(bench.agree, 2 * S, 0);
+    assert_sent(&bench, 1, 0, CLV_PAP_WIRE_HELLO);
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_UP);
+    assert_int_equal(bench.sent[2].message.sequence, 0);
+    assert_sent(&bench, 3, 0, CLV_PAP_WIRE_UP);
+    assert_int_equal(bench.sent[3].message.sequence, 1);
+    stop(&bench);
+}
+
+static int64_t tick_on(bench_t *bench)
+{
+    int64_t now_ns = clv_pap_agree_deadline(bench->agree);
+    assert_true(now_ns < INT64_MAX);
+    clv_pap_agree_tick(bench->agree, now_ns);
+    return now_ns;
+}
+
+static void a_silent_connection_is_found_stale(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    complete_subtree(&bench, 0, 0);
+    assert_int_equal(tick_on(&bench), 1 * S);
+    assert_sent(&bench, 1, 0, CLV_PAP_WIRE_HELLO);
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_UP);
+    assert_int_equal(get_counts(&bench, 1 * S, 0, CLV_PAP_WIRE_HELLO, 0), CLV_OK); /* lives */
+    while (bench.stale == 0) {
+        assert_true(tick_on(&bench) < 60 * S);
+    }
+    assert_int_equal(bench.lost, 0);
+    stop(&bench);
+}
+
+static void cut_off_with_nothing_sent_is_certain(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 0);
+    assert_int_equal(clv_pap_agree_deadline(bench.agree), INT64_MAX); /* nobody waits */
+    complete_subtree(&bench, 2 * S, 0);
+    assert_int_equal(tick_on(&bench), 12 * S);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_LINK);
+    assert_int_equal(bench.n_versions, 0);
+    assert_sent(&bench, 0, 3, CLV_PAP_WIRE_LOST);
+    clv_pap_agree_link_up(bench.agree, 13 * S, 0); /* back: the others shall know */
+    assert_sent(&bench, 1, 0, CLV_PAP_WIRE_HELLO);
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_GIVE_UP);
+    stop(&bench);
+}
+
+static void cut_off_in_the_window_waits_longer(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    complete_subtree(&bench, 0, 0);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 0);
+    assert_int_equal(tick_on(&bench), 11 * S); /* leaves, says nothing yet */
+    assert_int_equal(bench.lost, 0);
+    assert_int_equal(tick_on(&bench), 61 * S);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_ABANDONED);
+    stop(&bench);
+}
+
+static void cut_off_in_the_window_and_back_is_certain_again(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    complete_subtree(&bench, 0, 0);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 0);
+    tick_on(&bench);
+    clv_pap_agree_link_up(bench.agree, 20 * S, 0);
+    assert_sent(&bench, 1, 0, CLV_PAP_WIRE_HELLO); /* no record any more */
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_GIVE_UP);
+    assert_int_equal(get_records(&bench, 20 * S, 0, CLV_PAP_WIRE_DOWN, 0, 4, 0, 0), CLV_OK);
+    assert_int_equal(get_counts(&bench, 20 * S, 0, CLV_PAP_WIRE_LOST, 1), CLV_OK);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_LINK);
+    assert_int_equal(bench.n_versions, 1);
+    stop(&bench);
+}
+
+static void a_lost_child_is_told_upward_and_ends_all(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 3);
+    assert_int_equal(give(&bench, 2 * S, 2, 0), CLV_OK);
+    assert_int_equal(tick_on(&bench), 12 * S);
+    assert_sent(&bench, 0, 0, CLV_PAP_WIRE_GIVE_UP);
+    assert_int_equal(bench.lost, 0); /* not its decision */
+    stop(&bench);
+    assert_int_equal(start(&bench, 2, 0), CLV_OK);
+    assert_int_equal(give(&bench, 0, 0, 0), CLV_OK);
+    assert_int_equal(tick_on(&bench), 10 * S);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_LINK);
+    stop(&bench);
+}
+
+static void giving_up_reaches_the_top(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    assert_int_equal(get_bare(&bench, 0, 3, CLV_PAP_WIRE_GIVE_UP), CLV_OK);
+    assert_sent(&bench, 0, 0, CLV_PAP_WIRE_GIVE_UP);
+    assert_int_equal(bench.sent[0].message.reason, CLV_PAP_LOST_REQUESTED);
+    clv_pap_agree_give_up(bench.agree, 0, CLV_PAP_LOST_LINK); /* once is enough */
+    assert_int_equal(bench.n_sent, 1);
+    tick_on(&bench); /* no answer: asks again */
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_GIVE_UP);
+    stop(&bench);
+    assert_int_equal(start(&bench, 2, 0), CLV_OK);
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_int_equal(get_bare(&bench, 0, 1, CLV_PAP_WIRE_GIVE_UP), CLV_OK);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_REQUESTED);
+    assert_sent(&bench, 1, 1, CLV_PAP_WIRE_LOST);
+    stop(&bench);
+}
+
+static void different_generations_are_a_disagreement(void **state)
+{
+    (void) state;
+    bench_t bench;
+    for (uint32_t theirs = 0; theirs < 2; theirs++) {
+        assert_int_equal(start(&bench, 2, 0), CLV_OK);
+        clv_pap_agree_link_up(bench.agree, 0, 1);
+        assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+        clv_pap_record_t record = record_at(1);
+        assert_int_equal(clv_pap_agree_local_record(bench.agree, 0, 0, 0, 1 - theirs, 0, &record),
+                         CLV_OK);
+        assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, theirs, 0), CLV_PROTOCOL);
+        assert_int_equal(bench.lost, CLV_PAP_LOST_DISAGREE);
+        stop(&bench);
+    }
+}
+
+/* A hint for a call that never came stands in the next stream's vector as invalid. */
+static void an_old_announcement_becomes_invalid(void **state)
+{
+    (void) state;
+    bench_t bench;
+    for (uint32_t theirs = 0; theirs < 2; theirs++) {
+        assert_int_equal(start(&bench, 2, 0), CLV_OK);
+        clv_pap_agree_link_up(bench.agree, 0, 1);
+        assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+        clv_pap_record_t record = record_at(1);
+        record.flags = theirs == 1 ? CLV_PAP_RECORD_ANNOUNCED : 0;
+        uint32_t other_flags = theirs == 1 ? 0 : CLV_PAP_RECORD_ANNOUNCED;
+        assert_int_equal(clv_pap_agree_local_record(bench.agree, 0, 0, 0, 1 - theirs, 0, &record),
+                         CLV_OK);
+        assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, theirs, other_flags),
+                         CLV_OK);
+        assert_int_equal(bench.n_published, 1);
+        assert_int_equal(bench.published_generation, 1);
+        assert_int_equal(bench.lost, 0);
+        assert_int_equal((bench.published_flags & CLV_PAP_RECORD_INVALID) != 0, theirs == 1);
+        stop(&bench);
+    }
+}
+
+static void the_group_closes_from_the_leaves(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    clv_pap_agree_bye(bench.agree, 0);
+    assert_int_equal(bench.n_sent, 0); /* the child still needs this node */
+    assert_false(clv_pap_agree_may_close(bench.agree));
+    assert_int_equal(get_bare(&bench, 0, 3, CLV_PAP_WIRE_BYE), CLV_OK);
+    assert_sent(&bench, 0, 0, CLV_PAP_WIRE_BYE);
+    assert_true(clv_pap_agree_may_close(bench.agree));
+    stop(&bench);
+}
+
+static void latency_falls_slowly_and_saturates(void **state)
+{
+    (void) state;
+    assert_int_equal(clv_pap_latency_update(1000, 10), 500);
+    assert_int_equal(clv_pap_latency_update(1000, 2000), 2000);
+    assert_int_equal(clv_pap_latency_update(10, -5), 5);
+    assert_int_equal(clv_pap_latency_update(10, INT64_MAX), UINT32_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_node_is_its_parents_child),
+        cmocka_unit_test(a_layout_sorts_ranks_by_node),
+        cmocka_unit_test(impossible_layouts_are_refused),
+        cmocka_unit_test(create_checks_and_survives_no_memory),
+        cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(a_lone_node_decides_at_once),
+        cmocka_unit_test(wrong_local_records_are_refused),
+        cmocka_unit_test(the_top_waits_for_all_and_tells_all),
+        cmocka_unit_test(what_no_correct_child_says_is_refused),
+        cmocka_unit_test(a_child_too_far_behind_is_refused),
+        cmocka_unit_test(a_middle_node_passes_up_and_down),
+        cmocka_unit_test(a_new_connection_gets_all_again),
+        cmocka_unit_test(a_silent_connection_is_found_stale),
+        cmocka_unit_test(cut_off_with_nothing_sent_is_certain),
+        cmocka_unit_test(cut_off_in_the_window_waits_longer),
+        cmocka_unit_test(cut_off_in_the_window_and_back_is_certain_again),
+        cmocka_unit_test(a_lost_child_is_told_upward_and_ends_all),
+        cmocka_unit_test(giving_up_reaches_the_top),
+        cmocka_unit_test(different_generations_are_a_disagreement),
+        cmocka_unit_test(an_old_announcement_becomes_invalid),
+        cmocka_unit_test(the_group_closes_from_the_leaves),
+        cmocka_unit_test(latency_falls_slowly_and_saturates),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-predict: replays arrival traces through the predictors and prints each one's error.
+ * Also makes traces of known patterns from a seed. See clv-predict.1.
+ *
+ * Every call of a trace is taken as sampled, as in a program with milliseconds between reduces. The
+ * code that predicts is the component's own; only the network is left out.
+ * Exit: 0, 1 no memory, 2 bad arguments or a malformed trace.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pap_predict/pap_board.h"
+#include "tools/pap_trace.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define DEFAULT_WINDOW 8
+
+typedef struct options {
+    int32_t window;
+    int csv;
+    const char *pattern; /* to make */
+    int32_t n_ranks;
+    int32_t n_calls;
+    uint64_t seed;
+} options_t;
+
+/* Of the predictions that were made before their calls. */
+typedef struct score {
+    int64_t n;       /* predicted calls */
+    int64_t rms_ns;  /* of errors relative to each call's mean */
+    int64_t mean_ns; /* mean absolute */
+    int64_t worst_ns;
+    int64_t sigma_ns;    /* rms of what the boards claimed */
+    int64_t n_surprises; /* calls with an error above 4 sigma */
+} score_t;
+
+/* ---- one trace, one predictor -------------------------------------------------------------------
+ */
+
+static void fill_records(const trace_t *trace, int32_t call, clv_pap_record_t *records)
+{
+    size_t row = (size_t) call * (size_t) trace->n_ranks;
+    for (int32_t rank = 0; rank < trace->n_ranks; rank++) {
+        size_t cell = row + (size_t) rank;
+        records[rank] = (clv_pap_record_t){.arrival_ns = trace->arrival_ns[cell]};
+        if (call > 0) {
+            cell -= (size_t) trace->n_ranks;
+            records[rank].previous_arrival_ns = trace->arrival_ns[cell];
+            records[rank].previous_exit_ns = trace->exit_ns[cell];
+            records[rank].flags = CLV_PAP_RECORD_PREVIOUS;
+        }
+    }
+}
+
+/* errors[rank]: actual - predicted, relative to the call's mean. */
+static void find_errors(const trace_t *trace, int32_t call, const int64_t *predicted_ns,
+                        int64_t *errors)
+{
+    const int64_t *arrival_ns = trace->arrival_ns + (size_t) call * (size_t) trace->n_ranks;
+    int64_t mean = 0;
+    for (int32_t rank = 0; rank < trace->n_ranks; rank++) {
+        errors[rank] = arrival_ns[rank] - arrival_ns[0] - predicted_ns[rank];
+        mean += errors[rank];
+    }
+    for (int32_t rank = 0; rank < trace->n_ranks; rank++) {
+        errors[rank] -= mean / trace->n_ranks;
+    }
+}
+
+static void add_call(score_t *score, const int64_t *errors, int32_t n_ranks, int64_t sigma_ns,
+                     int64_t *rms_of_call)
+{
+    int64_t worst_ns = 0;
+    int64_t sum_ns = 0;
+    for (int32_t rank = 0; rank < n_ranks; rank++) {
+        int64_t size_ns = errors[rank] < 0 ? -errors[rank] : errors[rank];
+        worst_ns = size_ns > worst_ns ? size_ns : worst_ns;
+        sum_ns += size_ns;
+    }
+    score->mean_ns += sum_ns / n_ranks;
+    score->worst_ns = worst_ns > score->worst_ns ? worst_ns : score->worst_ns;
+    score->n_surprises += worst_ns > 4 * sigma_ns;
+    score->n++;
+    *rms_of_call = clv_pap_rms(errors, n_ranks);
+}
+
+typedef struct scratch {
+    clv_pap_record_t *records;
+    int64_t *predicted_ns;
+    int64_t *errors;
+    int64_t *rms_ns;   /* by call */
+    int64_t *sigma_ns; /* by call */
+} scratch_t;
+
+static void replay(const trace_t *trace, clv_pap_history_t *history, scratch_t *scratch,
+                   score_t *score)
+{
+    clv_pap_board_t board = {0};
+    *score = (score_t){0};
+    for (int32_t call = 0; call < trace->n_calls; call++) {
+        if (board.n_vectors > 0) {
+            int64_t n = score->n;
+            find_errors(trace, call, scratch->predicted_ns, scratch->errors);
+            scratch->sigma_ns[n] = board.sigma_ns;
+            add_call(score, scratch->errors, trace->n_ranks, board.sigma_ns, &scratch->rms_ns[n]);
+        }
+        fill_records(trace, call, scratch->records);
+        clv_pap_vector_t vector = {
+            .n_ranks = trace->n_ranks, .sequence = call, .records = scratch->records};
+        clv_pap_history_feed(history, &vector, &board, scratch->predicted_ns);
+    }
+    score->rms_ns = clv_pap_rms(scratch->rms_ns, (int32_t) score->n);
+    score->sigma_ns = clv_pap_rms(scratch->sigma_ns, (int32_t) score->n);
+    score->mean_ns /= score->n > 0 ? score->n : 1;
+}
+
+static void free_scratch(scratch_t *scratch)
+{
+    clv_free(scratch->records);
+    clv_free(scratch->predicted_ns);
+    clv_free(scratch->errors);
+    clv_free(scratch->rms_ns);
+    clv_free(scratch->sigma_ns);
+}
+
+static clv_status_t make_scratch(const trace_t *trace, scratch_t *scratch)
+{
+    size_t n_ranks = (size_t) trace->n_ranks;
+    size_t n_calls = (size_t) trace->n_calls;
+    *scratch =
+        (scratch_t){clv_alloc(n_ranks, sizeof(clv_pap_record_t)),
+                    clv_alloc(n_ranks, sizeof(int64_t)), clv_alloc(n_ranks, sizeof(int64_t)),
+                    clv_alloc(n_calls, sizeof(int64_t)), clv_alloc(n_calls, sizeof(int64_t))};
+    if (scratch->records == NULL || scratch->predicted_ns == NULL || scratch->errors == NULL ||
+        scratch->rms_ns == NULL || scratch->sigma_ns == NULL) {
+        free_scratch(scratch);
+        return CLV_NO_MEMORY;
+    }
+    return CLV_OK;
+}
+
+static clv_status_t score_trace(const trace_t *trace, int32_t window, clv_pap_predictor_t predictor,
+                                score_t *score)
+{
+    scratch_t scratch;
+    clv_pap_history_t *history;
+    clv_status_t status = make_scratch(trace, &scratch);
+    if (status != CLV_OK) {
+        return status;
+    }
+    status = clv_pap_history_create(trace->n_ranks, window, predictor, &history);
+    if (status == CLV_OK) {
+        replay(trace, history, &scratch, score);
+        clv_pap_history_free(history);
+    }
+    free_scratch(&scratch);
+    return status;
+}
+
+/* ---- printing
+ * ------------------------------------------------------------------------------------- */
+
+static void print_score(const options_t *options, const char *trace_name, const char *name,
+                        const score_t *score)
+{
+    const char *format = options->csv ? "%s,%s,%lld,%.1f,%.1f,%.1f,%.1f,%lld\n"
+                                      : "%-22s %-9s %6lld %10.1f %10.1f %10.1f %10.1f %6lld\n";
+    printf(format, trace_name, name, (long long) score->n, (double) score->rms_ns / 1e3,
+           (double) score->mean_ns / 1e3, (double) score->worst_ns / 1e3,
+           (double) score->sigma_ns / 1e3, (long long) score->n_surprises);
+}
+
+static void print_head(const options_t *options)
+{
+    if (options->csv) {
+        printf("trace,predictor,calls,rms_us,mean_us,worst_us,sigma_us,surprises\n");
+    } else {
+        printf("errors in us, relative to each call's mean; window %d\n", options->window);
+        printf("%-22s %-9s %6s %10s %10s %10s %10s %6s\n", "trace", "predictor", "calls", "rms",
+               "mean", "worst", "sigma", ">4sig");
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* ---- files
+ * ---------------------------------------------------------------------------------------- */
+
+static int read_trace(const char *path, trace_t *trace)
+{
+    int line = 0;
+    const char *reason = NULL;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    if (file == NULL) {
+        perror(path);
+        return 2;
+    }
+    clv_status_t status = trace_read(file, trace, &line, &reason);
+    if (file != stdin) {
+        fclose(file);
+    }
+    if (status == CLV_PROTOCOL) {
+        fprintf(stderr, "clv-predict: %s, line %d: %s\n", path, line, reason);
+        return 2;
+    }
+    if (status != CLV_OK) {
+        fprintf(stderr, "clv-predict: %s: %s\n", path, clv_status_text(status));
+        return 1;
+    }
+    return 0;
+}
+
+static int judge_file(const options_t *options, const char *path)
+{
+    trace_t trace;
+    int result = read_trace(path, &trace);
+    if (result != 0) {
+        return result;
+    }
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS && result == 0; i++) {
+        score_t score = {0};
+        if (score_trace(&trace, options->window, (clv_pap_predictor_t) i, &score) != CLV_OK) {
+            fprintf(stderr, "clv-predict: out of memory\n");
+            result = 1;
+        } else {
+            print_score(options, base_name(path), clv_pap_predictors[i].name, &score);
+        }
+    }
+    trace_clear(&trace);
+    return result;
+}
+
+static int make_trace(const options_t *options)
+{
+    trace_t trace;
+    clv_status_t status =
+        trace_make(options->pattern, options->n_ranks, options->n_calls, options->seed, &trace);
+    if (status != CLV_OK) {
+        fprintf(stderr, "clv-predict: --make %s: %s\n", options->pattern, clv_status_text(status));
+        return status == CLV_INVALID ? 2 : 1;
+    }
+    printf("# clv-predict --make %s --ranks %d --calls %d --seed %llu\n", options->pattern,
+           options->n_ranks, options->n_calls, (unsigned long long) options->seed);
+    trace_write(stdout, &trace);
+    trace_clear(&trace);
+    return 0;
+}
+
+/* ---- arguments
+ * ------------------------------------------------------------------------------------ */
+
+static void print_help(FILE *file)
+{
+    fprintf(file, "usage: clv-predict [--window N] [--csv] TRACE...\n"
+                  "       clv-predict --make PATTERN [--ranks N] [--calls N] [--seed N]\n"
+                  "predictors:\n");
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        fprintf(file, "  %-12s %s\n", clv_pap_predictors[i].name, clv_pap_predictors[i].meaning);
+    }
+    fprintf(file, "patterns:\n");
+    for (int i = 0; trace_patterns[i].name != NULL; i++) {
+        fprintf(file, "  %-12s %s\n", trace_patterns[i].name, trace_patterns[i].meaning);
+    }
+}
+
+static int64_t number_in(const char *option, const char *text, int64_t low, int64_t high)
+{
+    char *end;
+    long long number = strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || number < low || number > high) {
+        fprintf(stderr, "clv-predict: --%s %s: expected a number from %lld to %lld\n", option, text,
+                (long long) low, (long long) high);
+        exit(2);
+    }
+    return number;
+}
+
+static const struct option long_options[] = {
+    {"window", required_argument, NULL, 'w'}, {"csv", no_argument, NULL, 'c'},
+    {"make", required_argument, NULL, 'm'},   {"ranks", required_argument, NULL, 'r'},
+    {"calls", required_argument, NULL, 'n'},  {"seed", required_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+};
+
+static void set_option(options_t *options, int letter)
+{
+    switch (letter) {
+    case 'w':
+        options->window = (int32_t) number_in("window", optarg, 1, CLV_PAP_MAX_WINDOW);
+        break;
+    case 'c':
+        options->csv = 1;
+        break;
+    case 'm':
+        options->pattern = optarg;
+        break;
+    case 'r':
+        options->n_ranks = (int32_t) number_in("ranks", optarg, 1, TRACE_MAX_RANKS);
+        break;
+    case 'n':
+        options->n_calls = (int32_t) number_in("calls", optarg, 1, TRACE_MAX_CALLS);
+        break;
+    case 's':
+        options->seed = (uint64_t) number_in("seed", optarg, 0, INT64_MAX);
+        break;
+    case 'h':
+        print_help(stdout);
+        exit(0);
+    default:
+        print_help(stderr);
+        exit(2);
+    }
+}
+
+int main(int n_arguments, char **arguments)
+{
+    options_t options = {.window = DEFAULT_WINDOW, .n_ranks = 12, .n_calls = 48, .seed = 1};
+    int letter;
+    int result = 0;
+    while ((letter = getopt_long(n_arguments, arguments, "w:ch", long_options, NULL)) != -1) {
+        set_option(&options, letter);
+    }
+    if (options.pattern != NULL) {
+        return make_trace(&options);
+    }
+    if (optind == n_arguments) {
+        print_help(stderr);
+        return 2;
+    }
+    print_head(&options);
+    for (int i = optind; i < n_arguments && result == 0; i++) {
+        result = judge_file(&options, arguments[i]);
+    }
+    return result;
+}
