@@ -71,11 +71,12 @@ void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
         print(context, line);
     } else {
         (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to rank %" PRId32
-                        ", board %" PRId64 " of %" PRId32 " calls: sigma %.3f ms, last error at "
-                        "most %.3f ms, clocks to %.3f ms",
-                        title, key->total_bytes, key->root, board->version, board->n_vectors,
-                        MS(board->sigma_ns), MS(board->worst_error_ns),
-                        MS(board->clock_error_ns));
+                        ", board %" PRId64 ", %s: sigma %.3f ms over %" PRId32
+                        " calls, last error at most %.3f ms, clocks to %.3f ms",
+                        title, key->total_bytes, key->root, board->version,
+                        board->announced ? "announced" : "predicted", MS(board->sigma_ns),
+                        board->n_vectors,
+                        MS(board->worst_error_ns), MS(board->clock_error_ns));
         print(context, line);
         print_ranks(board, print, context);
     }

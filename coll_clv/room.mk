@@ -14,8 +14,9 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_component.c \
 	coll_clv/coll_clv_decide.c \
 	coll_clv/coll_clv_execute.c \
-	coll_clv/coll_clv_help.c \
 	coll_clv/coll_clv_group.c \
+	coll_clv/coll_clv_help.c \
+	coll_clv/coll_clv_hint.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_print.c \

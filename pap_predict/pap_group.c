@@ -438,12 +438,14 @@ void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_
     clv_pap_streams_end(&group->streams, call, choice, local_ns);
 }
 
-void clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
+int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
     clv_pap_given_t given;
-    if (clv_pap_streams_hint(&group->streams, local_now_ns, ns_from_now, &given)) {
-        give(group, &given);
+    if (!clv_pap_streams_hint(&group->streams, local_now_ns, ns_from_now, &given)) {
+        return 0;
     }
+    give(group, &given);
+    return 1;
 }
 
 clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,

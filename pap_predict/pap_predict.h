@@ -145,8 +145,9 @@ clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *ca
 void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
                       int64_t local_ns);
 
-/* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). */
-void clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
+/* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
+ * nothing to take it, out of range, not a sampled call, or given already. */
+int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
 
 /* ---- looking ------------------------------------------------------------------------------ */
 

@@ -11,3 +11,6 @@ tests_mpi_coll_others_SOURCES = tests/mpi/coll_others.c
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh
 endif
+mpi_programs += tests/mpi/hint_cases
+tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
+script_tests += tests/mpi/test_hint.sh

@@ -343,8 +343,8 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
     coll_clv_print_board("world", &two_mib, &board, &decision, append_line, NULL);
     assert_string_equal(
         printed,
-        "world: reduce of 2097152 bytes to rank 0, board 7 of 3 calls: sigma 0.120 ms, last error at "
-        "most 0.310 ms, clocks to 0.015 ms\n"
+        "world: reduce of 2097152 bytes to rank 0, board 7, predicted: sigma 0.120 ms over 3 calls, "
+        "last error at most 0.310 ms, clocks to 0.015 ms\n"
         "  rank 3 late by 9.000 ms\n"
         "  rank 1 late by 2.500 ms\n"
         "  rank 0 late by 0.000 ms\n"

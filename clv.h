@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For programs that know when they will be back: tells clv when this rank will arrive at its next
+ * MPI_Reduce. Header only; needs no library and no link option, and does nothing where the
+ * component is absent, so it may stay in the program.
+ *
+ * clv predicts arrivals that repeat by itself. A program that draws its delays afresh (or has just
+ * looked at the size of its next piece of work) knows better: with a hint from every rank, the next
+ * call of the communicator's latest kind (root and size) is planned for the announced times. A
+ * wrong hint costs time, never a wrong result. A hint from some ranks only is ignored.
+ */
+#ifndef CLV_H
+#define CLV_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* RTLD_DEFAULT; include this header first, or define it yourself */
+#endif
+#include <dlfcn.h>
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int (*clv_hint_arrival_fn)(MPI_Comm comm, long long ns_from_now);
+
+/* Call it after the previous reduce on comm, before the work whose end is announced.
+ * ns_from_now: 0 to one hour. Returns 1 when the hint was taken, 0 when there is nobody to take it:
+ * no component, no eligible call on comm so far, a call that will not be sampled, or a hint given
+ * already. Not collective; same thread rules as a collective on comm. */
+static inline int clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
+{
+    static clv_hint_arrival_fn taker;
+    static int looked;
+
+    if (!looked) {
+        void *symbol = dlsym(RTLD_DEFAULT, "coll_clv_hint_arrival");
+        __builtin_memcpy(&taker, &symbol, sizeof taker);
+        looked = 1;
+    }
+    return taker ? taker(comm, ns_from_now) : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

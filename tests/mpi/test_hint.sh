@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# clv_hint_arrival: taken where clv is, ignored where it is not, and what it is for: delays drawn
+# afresh, which no average predicts, are known when they are announced.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+program=$CLV_BUILD/tests/mpi/hint_cases
+
+# Median of the boards' "last error at most", in us, without the first boards, which still learn.
+median_error_us() {
+    sed -n 's/.*last error at most \([0-9.]*\) ms.*/\1/p' | tail -n 10 | sort -n |
+        awk '{ v[NR] = $1 } END { print NR ? int(v[int((NR + 1) / 2)] * 1000) : -1 }'
+}
+
+hinted=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print board "$program")
+tap_point $? 'a hinted run ends well'
+silent=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print board "$program" --silent)
+tap_point $? 'a silent run ends well'
+tap_has 'hints are taken from the second call on' '15 of 16 hints taken, 0 wrong' "$hinted"
+tap_has 'boards say that they are announced' 'announced: sigma' "$hinted"
+tap_lacks 'without hints none is announced' 'announced: sigma' "$silent"
+
+with=$(printf '%s\n' "$hinted" | median_error_us)
+without=$(printf '%s\n' "$silent" | median_error_us)
+better() { [ "$with" -ge 0 ] && [ $((with * 4)) -lt "$without" ]; }
+tap_ok "the error is under a quarter: $with us against $without us" better
+
+plain=$(mpi_run -np 3 --mca coll ^clv "$program")
+tap_point $? 'a run without clv ends well'
+tap_has 'without clv nobody takes a hint' '0 of 16 hints taken, 0 wrong' "$plain"
+tap_end
