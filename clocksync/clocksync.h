@@ -71,9 +71,10 @@ typedef struct clv_cs_tracker {
     int32_t burst_count;
     int32_t n_points;
     int32_t n_restarts;
+    int32_t is_doubted;
+    int32_t reserved;
     int64_t drift_prior_ppb; /* doubled by each step: a clock that steps is trusted less */
-    int64_t newest_local_ns;
-    clv_cs_point_t best;                         /* of the burst under way */
+    clv_cs_point_t best;     /* of the burst under way */
     clv_cs_point_t point[CLV_CS_TRACKER_POINTS]; /* oldest first */
     clv_cs_model_t model;
 } clv_cs_tracker_t;
@@ -93,8 +94,13 @@ clv_status_t clv_cs_tracker_feed(clv_cs_tracker_t *tracker, const clv_cs_sample_
  * suspended (clv_cs_suspended_ns changed) or that the reference is another one. */
 void clv_cs_tracker_restart(clv_cs_tracker_t *tracker);
 
-/* The newest model; CLV_AGAIN before the first point. It stays usable without further samples (a
- * lost reference): its bound just grows. Its origin is the newest point. */
+/* The reference says that it has no time just now (its own tracker started again). Until the next
+ * sample clv_cs_tracker_model answers CLV_AGAIN: perhaps the reference's reference stepped, and we
+ * are as wrong as it was. A sample that agrees clears the doubt, one that does not restarts. */
+void clv_cs_tracker_doubt(clv_cs_tracker_t *tracker);
+
+/* The newest model; CLV_AGAIN before the first point, and while in doubt. It stays usable without
+ * further samples (a lost reference): its bound just grows. Its origin is the newest point. */
 clv_status_t clv_cs_tracker_model(const clv_cs_tracker_t *tracker,
                                   clv_cs_model_t *model_p) CLV_MUST_CHECK;
 

@@ -65,7 +65,7 @@ static double student(int freedom)
 
 /* Running sums of a weighted regression; x and y are differences to the last point. */
 typedef struct sums {
-    double w, x, y, xx, xy, yy;
+    double w, ww, x, y, xx, xy, yy;
 } sums_t;
 
 /* How much a point counts. The least round trip cannot be beaten; what lies above it is queueing,
@@ -119,6 +119,7 @@ static sums_t centred_sums(const clv_cs_point_t *points, int n_points, const wei
     for (int i = 0; i < n_points; i++) {
         const double w = weight_of(weighing, &points[i]);
         s.w += w;
+        s.ww += w * w;
         s.x += w * (double) cs_sub(points[i].local_ns, last->local_ns);
         s.y += w * (double) cs_sub(points[i].offset_ns, last->offset_ns);
     }
@@ -137,60 +138,60 @@ static sums_t centred_sums(const clv_cs_point_t *points, int n_points, const wei
 
 /* Statistics need residuals: three points that happen to lie in line say nothing. */
 #define CS_MIN_FREEDOM 3
-
-static double slope_error_of(double squares, double xx, int freedom)
-{
-    return student(freedom) * sqrt(squares / freedom / xx);
-}
-
-/* If every point's noise is its own. */
-static double slope_error_if_white(const sums_t *s, double slope, int n_points)
-{
-    const double unexplained = fmax(s->yy - slope * s->xy, 0.0);
-    return slope_error_of(unexplained, s->xx, n_points - 2);
-}
-
-/* Neighbours often err alike: a busy switch or processor lasts longer than a burst. So the means
- * of batches are looked at too; alone, each point's noise would pass for n times as much news. */
+/* Neighbours often err alike: a busy switch or processor lasts longer than a burst. So sums over
+ * batches are looked at too; alone, each point's noise would pass for n times as much news. */
 #define CS_MAX_BATCHES 10
 
-static double slope_error_if_alike(const clv_cs_point_t *points, int n_points,
-                                   const weighing_t *weighing, const sums_t *s, double slope)
+/* How hard one point pulls at the slope with what it lies off the line. The line gives way to a
+ * point that stands alone, so its residual is too small by its share h (HC3). */
+static double pull_of(const clv_cs_point_t *point, const clv_cs_point_t *last,
+                      const weighing_t *weighing, const sums_t *s, double slope)
 {
-    const clv_cs_point_t *last = &points[n_points - 1];
-    const int n_batches = n_points / 2 < CS_MAX_BATCHES ? n_points / 2 : CS_MAX_BATCHES;
-    double squares = 0.0;
-    if (n_batches - 2 < CS_MIN_FREEDOM) {
-        return 0.0;
+    const double w = weight_of(weighing, point);
+    const double x = (double) cs_sub(point->local_ns, last->local_ns) - s->x;
+    const double y = (double) cs_sub(point->offset_ns, last->offset_ns) - s->y;
+    const double h = fmin(w / s->w + w * x * x / s->xx, 0.9);
+    return w * x * (y - slope * x) / (1.0 - h);
+}
+
+/* squares of pulls, from n of something: the sandwich estimate, which needs no model of the noise
+ */
+static double slope_error_of(double squares, const sums_t *s, int n)
+{
+    const int freedom = n - 2;
+    if (freedom < CS_MIN_FREEDOM) {
+        return INFINITY;
     }
-    for (int k = 0; k < n_batches; k++) {
-        const int end = (int) ((int64_t) n_points * (k + 1) / n_batches);
-        double total = 0.0, residual = 0.0;
-        for (int i = (int) ((int64_t) n_points * k / n_batches); i < end; i++) {
-            const double w = weight_of(weighing, &points[i]);
-            const double x = (double) cs_sub(points[i].local_ns, last->local_ns) - s->x;
-            const double y = (double) cs_sub(points[i].offset_ns, last->offset_ns) - s->y;
-            total += w;
-            residual += w * (y - slope * x);
-        }
-        squares += residual * residual / total;
-    }
-    return slope_error_of(squares, s->xx, n_batches - 2);
+    return student(freedom) * sqrt(squares * n / freedom) / s->xx;
 }
 
 static double slope_error_by_residuals(const clv_cs_point_t *points, int n_points,
                                        const weighing_t *weighing, const sums_t *s, double slope)
 {
-    if (n_points - 2 < CS_MIN_FREEDOM || s->xx <= 0.0) {
+    const int n_batches = n_points / 2 < CS_MAX_BATCHES ? n_points / 2 : CS_MAX_BATCHES;
+    const int n_that_count = (int) (s->w * s->w / s->ww);
+    double squares = 0.0, batch_squares = 0.0;
+    if (s->xx <= 0.0) {
         return INFINITY;
     }
-    return fmax(slope_error_if_white(s, slope, n_points),
-                slope_error_if_alike(points, n_points, weighing, s, slope));
+    for (int k = 0; k < n_batches; k++) {
+        const int end = (int) ((int64_t) n_points * (k + 1) / n_batches);
+        double batch = 0.0;
+        for (int i = (int) ((int64_t) n_points * k / n_batches); i < end; i++) {
+            const double pull = pull_of(&points[i], &points[n_points - 1], weighing, s, slope);
+            squares += pull * pull;
+            batch += pull;
+        }
+        batch_squares += batch * batch;
+    }
+    return fmax(slope_error_of(squares, s, n_that_count),
+                slope_error_of(batch_squares, s, n_batches));
 }
 
 /* Two bounds far apart leave little room for the slope between them; this is hard, and the better
- * judge while points are few. Many points: the residuals know more, and this would cost n^2. */
-#define CS_FEW_POINTS 10
+ * judge while points are few. Many points: the residuals know more, and this costs n^2 (3 us for
+ * a full tracker). */
+#define CS_FEW_POINTS CLV_CS_TRACKER_POINTS
 
 static double slope_error_by_bounds(const clv_cs_point_t *points, int n_points, double slope)
 {

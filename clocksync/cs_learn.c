@@ -21,13 +21,17 @@ void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p)
     clv_cs_fit_line(point, 1, CLV_CS_DRIFT_PRIOR_PPB, fit_p);
 }
 
-/* Two neighbours that contradict each other have a step between them. */
+/* A point that contradicts the sharpest one after it lies before a step. Not its neighbour: a
+ * ping that straddles the step proves so little that it agrees with both sides. */
 static int first_after_step(const clv_cs_point_t *points, int n_points)
 {
-    int first = n_points - 1;
+    int first = n_points - 1, sharpest = first;
     while (first > 0 &&
-           clv_cs_points_agree(&points[first - 1], &points[first], CLV_CS_DRIFT_PRIOR_PPB)) {
+           clv_cs_points_agree(&points[first - 1], &points[sharpest], CLV_CS_DRIFT_PRIOR_PPB)) {
         first--;
+        if (points[first].error_ns < points[sharpest].error_ns) {
+            sharpest = first;
+        }
     }
     return first;
 }

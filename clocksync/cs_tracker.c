@@ -26,32 +26,38 @@ void clv_cs_tracker_init(clv_cs_tracker_t *tracker, int32_t burst_length)
     memset(tracker, 0, sizeof *tracker);
     tracker->burst_length = burst_length > 0 ? burst_length : 1;
     tracker->drift_prior_ppb = CLV_CS_DRIFT_PRIOR_PPB;
-    tracker->newest_local_ns = INT64_MIN;
 }
 
 void clv_cs_tracker_restart(clv_cs_tracker_t *tracker)
 {
     tracker->n_points = 0;
     tracker->burst_count = 0;
-    tracker->newest_local_ns = INT64_MIN;
     tracker->n_restarts++;
     if (tracker->drift_prior_ppb < TRACKER_MAX_PRIOR_PPB) {
         tracker->drift_prior_ppb *= 2;
     }
 }
 
-static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
+void clv_cs_tracker_doubt(clv_cs_tracker_t *tracker)
 {
-    const int64_t bound = clv_cs_model_error(&tracker->model, point->local_ns);
-    return cs_miss(&tracker->model, point) <= cs_add(bound, point->error_ns);
+    tracker->is_doubted = 1;
 }
 
-static int is_step(const clv_cs_tracker_t *tracker, const clv_cs_sample_t *sample,
-                   const clv_cs_point_t *point)
+/* What grows with time is statistical: counted twice here, because taking bad luck for a step costs
+ * the clock for a burst, and a real step is seldom that small. */
+static int agrees_with_model(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
 {
-    if (sample->client_send_ns < tracker->newest_local_ns) {
-        return 1; /* pings do not overlap: the local clock was set back */
-    }
+    const clv_cs_model_t *model = &tracker->model;
+    const int64_t age = cs_distance(point->local_ns, model->origin_ns);
+    const int64_t bound =
+        cs_add(clv_cs_model_error(model, point->local_ns), cs_run_off(age, model->error_ppb));
+    return cs_miss(model, point) <= cs_add(bound, point->error_ns);
+}
+
+/* A clock that was set back needs no rule of its own: bounds grow with the distance in time, but
+ * by a ten thousandth of it. */
+static int is_step(const clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
+{
     if (tracker->n_points > 0 && !agrees_with_model(tracker, point)) {
         return 1;
     }
@@ -121,13 +127,13 @@ clv_status_t clv_cs_tracker_feed(clv_cs_tracker_t *tracker, const clv_cs_sample_
     if (status != CLV_OK) {
         return status;
     }
-    if (is_step(tracker, sample, &point)) {
+    if (is_step(tracker, &point)) {
         clv_cs_tracker_restart(tracker);
     }
     if (tracker->burst_count == 0 || point.error_ns < tracker->best.error_ns) {
         tracker->best = point;
     }
-    tracker->newest_local_ns = sample->client_recv_ns;
+    tracker->is_doubted = 0;
     tracker->burst_count++;
     if (!burst_is_complete(tracker)) {
         return CLV_AGAIN;
@@ -140,7 +146,7 @@ clv_status_t clv_cs_tracker_feed(clv_cs_tracker_t *tracker, const clv_cs_sample_
 
 clv_status_t clv_cs_tracker_model(const clv_cs_tracker_t *tracker, clv_cs_model_t *model_p)
 {
-    if (tracker->n_points == 0) {
+    if (tracker->n_points == 0 || tracker->is_doubted) {
         return CLV_AGAIN;
     }
     *model_p = tracker->model;

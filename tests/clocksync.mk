@@ -14,3 +14,6 @@ tests_unit_test_cs_sync_LDADD = $(clv_test_libs)
 mpi_programs += tools/clv-clock
 tools_clv_clock_SOURCES = tools/clv-clock.c tools/clock_report.c tools/clock_report.h
 tools_clv_clock_LDADD = $(clv_core_libs)
+unit_tests += tests/sim/test_cs_scenarios
+tests_sim_test_cs_scenarios_SOURCES = tests/sim/test_cs_scenarios.c
+tests_sim_test_cs_scenarios_LDADD = $(clv_test_libs)

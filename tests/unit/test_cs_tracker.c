@@ -263,6 +263,25 @@ static void a_step_inside_a_ping_is_caught(void **state)
     }
 }
 
+/* The reference lost its own reference: we may be wrong with it, so nothing is said meanwhile. */
+static void doubt_silences_until_the_next_sample(void **state)
+{
+    (void) state;
+    world_t world = new_world(10);
+    clv_cs_model_t model;
+    pings(&world, 100, 20 * CLV_NS_PER_MS);
+    clv_cs_tracker_doubt(&world.tracker);
+    assert_int_equal(clv_cs_tracker_model(&world.tracker, &model), CLV_AGAIN);
+    (void) ping(&world);
+    assert_true(true_error(&world) <= bound(&world));
+    assert_int_equal(world.tracker.n_restarts, 0);
+    clv_cs_tracker_doubt(&world.tracker);
+    world.reference_ahead_ns += CLV_NS_PER_S;
+    (void) ping(&world);
+    assert_int_equal(clv_cs_tracker_model(&world.tracker, &model), CLV_AGAIN);
+    assert_int_equal(world.tracker.n_restarts, 1);
+}
+
 static void a_lost_reference_widens_the_bound(void **state)
 {
     (void) state;
@@ -387,6 +406,7 @@ int main(void)
         cmocka_unit_test(a_step_of_the_reference_restarts),
         cmocka_unit_test(a_suspended_client_restarts),
         cmocka_unit_test(a_step_inside_a_ping_is_caught),
+        cmocka_unit_test(doubt_silences_until_the_next_sample),
         cmocka_unit_test(a_lost_reference_widens_the_bound),
         cmocka_unit_test(follows_a_drift_that_changes),
         cmocka_unit_test(a_wild_clock_is_tracked_in_the_end),
