@@ -9,13 +9,25 @@
 #define PAUSE_MAX_NS     (4 * CLV_NS_PER_S)
 #define PAUSE_FIRST_NS   (20 * CLV_NS_PER_MS) /* doubles from burst to burst */
 #define SUSPEND_MIN_NS   (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
-#define MAX_TURNAROUND_NS (CLV_NS_PER_MS) /* a longer one adds the drift of two clocks to the error */
+#define MAX_TURNAROUND_NS UINT64_C(1000000) /* a longer one adds the drift of two clocks to the error */
+
+/* The counter is the difference of two clock reads; between them the thread may lose its core. */
+static int64_t suspended_now_ns(void)
+{
+    int64_t middle[3];
+    for (int i = 0; i < 3; i++) {
+        middle[i] = clv_cs_suspended_ns();
+    }
+    const int64_t low = middle[0] < middle[1] ? middle[0] : middle[1];
+    const int64_t high = middle[0] < middle[1] ? middle[1] : middle[0];
+    return middle[2] < low ? low : middle[2] > high ? high : middle[2];
+}
 
 void clv_pap_clock_init(clv_pap_clock_t *clock, int is_reference)
 {
     *clock = (clv_pap_clock_t){.is_ready = is_reference,
                                .model = clv_cs_identity,
-                               .suspended_ns = clv_cs_suspended_ns(),
+                               .suspended_ns = suspended_now_ns(),
                                .next_burst_ns = INT64_MAX};
     clv_cs_tracker_init(&clock->tracker, BURST_PINGS);
 }
@@ -44,7 +56,7 @@ static int64_t pause_ns(int32_t n_bursts)
 /* CLOCK_MONOTONIC stands still while the host is suspended. */
 static void check_suspended(clv_pap_clock_t *clock)
 {
-    const int64_t suspended_ns = clv_cs_suspended_ns();
+    const int64_t suspended_ns = suspended_now_ns();
     if (suspended_ns - clock->suspended_ns > SUSPEND_MIN_NS) {
         clv_cs_tracker_restart(&clock->tracker);
         clock->n_bursts = 0;
@@ -83,12 +95,13 @@ static int feed(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t re
                                     .reference_send_ns = stamp->sent_ns,
                                     .client_recv_ns = received_ns,
                                     .reference_error_ns = stamp->error_ns};
-    if (!stamp->has_global || stamp->echo_sent_ns == clock->last_echo_ns ||
-        stamp->echo_sent_ns == 0 || stamp->sent_ns < stamp->echo_recv_ns ||
-        stamp->sent_ns > stamp->echo_recv_ns + MAX_TURNAROUND_NS) {
+    /* The tracker wants samples one after the other; those of frames that cross are left out. */
+    if (!stamp->has_global || stamp->echo_sent_ns <= clock->taken_until_ns ||
+        stamp->sent_ns < stamp->echo_recv_ns ||
+        (uint64_t) stamp->sent_ns - (uint64_t) stamp->echo_recv_ns > MAX_TURNAROUND_NS) {
         return 0;
     }
-    clock->last_echo_ns = stamp->echo_sent_ns;
+    clock->taken_until_ns = received_ns;
     return clv_cs_tracker_feed(&clock->tracker, &sample) == CLV_OK;
 }
 

@@ -22,7 +22,7 @@ typedef struct clv_pap_clock {
     clv_cs_tracker_t tracker;
     int64_t suspended_ns;
     int64_t next_burst_ns;  /* INT64_MAX: none due (no connection, or the parent is not ready) */
-    int64_t last_echo_ns;   /* our time stamp that was measured with last */
+    int64_t taken_until_ns; /* when the last sample that was taken ended */
     int32_t n_bursts;       /* begun */
     int32_t n_left;         /* pings of the burst under way, beyond the one outstanding */
     int32_t is_outstanding; /* a ping without its answer yet */
