@@ -12,6 +12,7 @@
  */
 #include "ompi_config.h"
 
+#include "coll_clv/coll_clv_compat.h"
 #include "coll_clv/coll_clv_execute.h"
 
 #include <limits.h>
@@ -215,7 +216,8 @@ static int combine_into_result(execution_t *run, int32_t segment, void *buffer)
     int rc;
 
     if (has_three_address_form(run, count)) {
-        ompi_3buff_op_reduce(run->op, own, buffer, result, (int) count, run->dtype);
+        ompi_3buff_op_reduce(run->op, own, buffer, result, (coll_clv_count_t) count,
+                             run->dtype);
         return OMPI_SUCCESS;
     }
     rc = copy_elements(run, count, result, own);

@@ -15,6 +15,7 @@
 #include "opal/runtime/opal_progress.h"
 
 #include "coll_clv/coll_clv_calibrate.h"
+#include "coll_clv/coll_clv_compat.h"
 #include "coll_clv/coll_clv_sheet.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
@@ -147,8 +148,9 @@ static uint64_t hash_settings(const coll_clv_settings_t *settings)
 static int gather_bytes(struct ompi_communicator_t *comm, const void *mine, void *all,
                         size_t n_bytes)
 {
-    return comm->c_coll->coll_allgather(mine, (int) n_bytes, MPI_BYTE, all, (int) n_bytes, MPI_BYTE,
-                                        comm, comm->c_coll->coll_allgather_module);
+    const coll_clv_count_t count = (coll_clv_count_t) n_bytes;
+    return comm->c_coll->coll_allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm,
+                                        comm->c_coll->coll_allgather_module);
 }
 
 static int reserve(setup_t *setup)

@@ -113,7 +113,7 @@ tap_ok 'and has the parameters' page_says '`coll_clv_reduce_algorithm`'
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file
-    for file in util/*.c schedule/*.c clocksync/*.c pap_predict/*.c; do
+    for file in util/*.c schedule/*.c clocksync/*.c pap_predict/*.c coll_clv/*.c; do
         [ -f "$file" ] || continue
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done

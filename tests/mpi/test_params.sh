@@ -11,7 +11,7 @@ for name in $("$CLV_BUILD/tests/layout/params_doc" --names); do
     tap_has "ompi_info shows $name" "\"$name\"" "$shown"
 done
 tap_has 'ompi_info shows levels' 'level: 3 user/all' "$shown"
-tap_has 'ompi_info shows values' '6:"rabenseifner"' "$shown"
+tap_ok 'ompi_info shows values' grep -qE '6[:|]"?rabenseifner' <<<"$shown"
 
 # parameter|bad value|what the message must say
 while IFS='|' read -r name value words; do

@@ -30,9 +30,14 @@ WAYS
 
 said=$(mpi_run -np 1 --mca coll clv "$probe")
 tap_has 'a single rank works' 'sums right' "$said"
-said=$(mpi_run -np 3 --mca coll clv --mca coll_sync_barrier_before 1 "$probe")
-tap_has 'under a component that wraps: sums' 'sums right' "$said"
-tap_has 'under a component that wraps: calls' 'calls=6 ' "$said"
+# The component sync of Open MPI 6.0.0rc2 crashes by itself when a communicator ends.
+if mpi_run -np 3 --mca coll_sync_barrier_before 1 "$probe" >/dev/null; then
+    said=$(mpi_run -np 3 --mca coll clv --mca coll_sync_barrier_before 1 "$probe")
+    tap_has 'under a component that wraps: sums' 'sums right' "$said"
+    tap_has 'under a component that wraps: calls' 'calls=6 ' "$said"
+else
+    tap_skip 'under a component that wraps' 'sync does not work in this Open MPI without us either'
+fi
 
 # Every collective of MPI has somebody when only we are named.
 tap_ok 'communicators come and go, all other collectives run' \

@@ -72,6 +72,12 @@ mpi_setup() {
 }
 
 mpi_run() {
+    # Open MPI 5 mixes null bytes into what it forwards.
+    mpi_run_raw "$@" | tr -d '\0'
+    return "${PIPESTATUS[0]}"
+}
+
+mpi_run_raw() {
     timeout -k 5 60 mpirun --oversubscribe \
         --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" "$@" 2>&1 </dev/null
 }
