@@ -40,7 +40,7 @@ static const option_row_t rows[] = {
     {"seconds", NUMBER, AT(seconds), 0, 1e6, "0", "end a configuration after so long; 0 is never"},
     {"sync", TEXT, AT(sync), 0, 0, "round-time", "round-time, window, barrier, dissemination"},
     {"window", NUMBER, AT(window_us), 1, 1e9, "500000", "us between starts, for sync window"},
-    {"clock", TEXT, AT(clock), 0, 0, "auto", "realtime, mpi, auto"},
+    {"clock", TEXT, AT(clock), 0, 0, "auto", "realtime, a method like hca3, or auto"},
     {"seed", NUMBER, AT(seed), 0, 9e15, "1", "of patterns and order"},
     {"json", TEXT, AT(json), 0, 0, NULL, "append a line per result to this file; - is stdout"},
     {"nonblocking", FLAG, AT(nonblocking), 0, 0, NULL, "the nonblocking form, then wait"},

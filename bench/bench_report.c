@@ -285,7 +285,7 @@ static void json_factors(FILE *out, const clv_bench_results_t *results)
     json_number(out, "seed", (double) options->seed);
     json_text(out, "sync", options->sync);
     json_number(out, "slack_ns", (double) setup->sync->slack_ns);
-    json_text(out, "clock", setup->sync->clock.is_realtime ? "realtime" : "mpi");
+    json_text(out, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
     json_number(out, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
     json_number(out, "warmup", (double) options->warmup);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/util_alloc.h"
 #include "util/util_time.h"
 
 #define SLACK_FACTOR   3 /* B of Algorithm 5 */
@@ -18,10 +19,9 @@
 #define MAX_SLACK_NS   (20 * CLV_NS_PER_MS) /* one bad broadcast must not slow every round */
 #define N_LATENCY      20
 #define SPIN_NS        (100 * CLV_NS_PER_US)
-#define N_PINGS        50
-#define FIT_PAUSE_NS   (200 * CLV_NS_PER_MS)
+#define LINK_TIMEOUT_NS (60 * CLV_NS_PER_S)
 
-enum { TAG_PING = 201, TAG_PONG = 202, TAG_ROUND = 203 };
+enum { TAG_LINK = 201, TAG_ROUND = 203 };
 
 /* ---- the clock ---- */
 
@@ -79,72 +79,74 @@ static int ranks_on_this_machine(MPI_Comm comm)
     return n_local;
 }
 
-/* The best of some pings between rank 0 and one other, as the tracker wants it. */
-static void exchange_pings(MPI_Comm comm, int rank, int peer, clv_cs_tracker_t *tracker)
+/* ---- the link that the clock algorithms run over: plain MPI point to point ---- */
+
+static clv_status_t link_send(void *link, int peer, const void *data, size_t n_bytes)
 {
-    for (int i = 0; i < N_PINGS; i++) {
-        if (rank == 0) {
-            int64_t stamp[2];
-            MPI_Recv(NULL, 0, MPI_INT64_T, peer, TAG_PING, comm, MPI_STATUS_IGNORE);
-            stamp[0] = clv_local_now_ns();
-            stamp[1] = clv_local_now_ns();
-            MPI_Send(stamp, 2, MPI_INT64_T, peer, TAG_PONG, comm);
-        } else {
-            int64_t stamp[2];
-            clv_cs_sample_t sample = {.client_send_ns = clv_local_now_ns()};
-            MPI_Send(NULL, 0, MPI_INT64_T, 0, TAG_PING, comm);
-            MPI_Recv(stamp, 2, MPI_INT64_T, 0, TAG_PONG, comm, MPI_STATUS_IGNORE);
-            sample.client_recv_ns = clv_local_now_ns();
-            sample.reference_recv_ns = stamp[0];
-            sample.reference_send_ns = stamp[1];
-            (void) clv_cs_tracker_feed(tracker, &sample);
-        }
-    }
+    MPI_Comm *comm = link;
+
+    return MPI_Send(data, (int) n_bytes, MPI_BYTE, peer, TAG_LINK, *comm) == MPI_SUCCESS ? CLV_OK
+                                                                                        : CLV_LOST;
 }
 
-/* Every rank in turn against rank 0, a pause, and again: two points give offset and drift. */
-static clv_status_t measure_model(MPI_Comm comm, clv_cs_model_t *model_p)
+/* A rank that is lost ends the whole job under the default error handler, so waiting is bounded. */
+static clv_status_t link_recv(void *link, int peer, void *data, size_t n_bytes, int64_t timeout_ns)
 {
-    clv_cs_tracker_t tracker;
-    int rank;
-    int n_ranks;
+    MPI_Comm *comm = link;
+    MPI_Status status;
+    int n_received;
 
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &n_ranks);
-    clv_cs_tracker_init(&tracker, N_PINGS);
-    for (int point = 0; point < 3; point++) {
-        for (int peer = 1; peer < n_ranks; peer++) {
-            if (rank == 0 || rank == peer) {
-                exchange_pings(comm, rank, peer, &tracker);
-            }
-        }
-        sleep_until(CLOCK_MONOTONIC, clv_local_now_ns() + FIT_PAUSE_NS);
-        MPI_Barrier(comm);
+    (void) timeout_ns;
+    if (MPI_Recv(data, (int) n_bytes, MPI_BYTE, peer, TAG_LINK, *comm, &status) != MPI_SUCCESS) {
+        return CLV_LOST;
     }
-    if (rank == 0) {
-        *model_p = clv_cs_identity;
-        return CLV_OK;
+    MPI_Get_count(&status, MPI_BYTE, &n_received);
+    return (size_t) n_received == n_bytes ? CLV_OK : CLV_PROTOCOL;
+}
+
+static clv_status_t synchronise(const clv_cs_scheme_t *scheme, MPI_Comm comm,
+                                clv_cs_model_t *model_p)
+{
+    static const clv_link_ops_t ops = {link_send, link_recv};
+    clv_cs_group_t group = {.ops = &ops, .link = &comm, .timeout_ns = LINK_TIMEOUT_NS};
+    clv_cs_clock_t clock;
+    clv_cs_place_t place = {0};
+    clv_cs_place_t *places;
+
+    MPI_Comm_rank(comm, &group.rank);
+    MPI_Comm_size(comm, &group.n_ranks);
+    if (clv_cs_clock_open("monotonic", &clock) != CLV_OK ||
+        clv_cs_place_discover(&clock, &place) != CLV_OK) {
+        place.node = place.time_source = (uint64_t) group.rank; /* alone, then */
     }
-    return clv_cs_tracker_model(&tracker, model_p);
+    places = clv_alloc((size_t) group.n_ranks, sizeof *places);
+    if (!places) {
+        return CLV_NO_MEMORY;
+    }
+    MPI_Allgather(&place, (int) sizeof place, MPI_BYTE, places, (int) sizeof place, MPI_BYTE, comm);
+    const clv_status_t status = clv_cs_sync(scheme, &group, places, &clock, NULL, model_p, NULL);
+    clv_free(places);
+    return status;
 }
 
 clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm, clv_bench_clock_t *clock_p)
 {
     clv_bench_clock_t clock = {.model = clv_cs_identity};
+    const int is_auto = !strcmp(name, "auto");
     const int n_local = ranks_on_this_machine(comm);
+    clv_cs_scheme_t scheme;
     int n_ranks;
 
     MPI_Comm_size(comm, &n_ranks);
-    const int is_auto = !strcmp(name, "auto");
-    if (!is_auto && strcmp(name, "realtime") && strcmp(name, "mpi")) {
-        return CLV_INVALID;
-    }
     clock.is_realtime =
         !strcmp(name, "realtime") || (is_auto && (is_emulated() || n_local == n_ranks));
+    if (!clock.is_realtime && clv_cs_scheme_parse(is_auto ? "hca3" : name, &scheme) != CLV_OK) {
+        return CLV_INVALID;
+    }
     /* Spinning ranks that share cores delay each other by more than a sleep does. */
     clock.spin_ns = is_emulated() || n_local > sysconf(_SC_NPROCESSORS_ONLN) ? 0 : SPIN_NS;
     (void) prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    int failed = !clock.is_realtime && measure_model(comm, &clock.model) != CLV_OK;
+    int failed = !clock.is_realtime && synchronise(&scheme, comm, &clock.model) != CLV_OK;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
     if (failed) {
         return CLV_UNSUPPORTED;

@@ -23,8 +23,9 @@ typedef struct clv_bench_clock {
     int64_t spin_ns;       /* the end of a wait that is spent spinning; 0 where cores are shared */
 } clv_bench_clock_t;
 
-/* "realtime", "mpi" or "auto" (realtime if all ranks are on one machine, or emulated there).
- * Collective. CLV_INVALID for another name. */
+/* "realtime", a method of clocksync ("hca3", "jk/1000/mean-rtt/20", ...), or "auto": realtime if all
+ * ranks are on one machine, or emulated there, else hca3. Collective. CLV_INVALID: no such name;
+ * CLV_UNSUPPORTED: some rank got no clock. */
 clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm,
                                   clv_bench_clock_t *clock_p) CLV_MUST_CHECK;
 int64_t clv_bench_clock_now(const clv_bench_clock_t *clock);

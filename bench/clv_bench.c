@@ -340,7 +340,7 @@ static clv_status_t set_up(bench_t *bench)
         return complain(bench, "there is no rank for that --root%s", "");
     }
     if (clv_bench_clock_init(options->clock, bench->sync.comm, &bench->sync.clock) != CLV_OK) {
-        return complain(bench, "no clock '%s' (realtime, mpi, auto)", options->clock);
+        return complain(bench, "no clock '%s' (realtime, a method like hca3, auto)", options->clock);
     }
     bench->sync.window_ns = options->window_us * 1000;
     if (clv_bench_sync_init(options->sync, &bench->sync) != CLV_OK) {

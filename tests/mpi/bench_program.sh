@@ -62,7 +62,7 @@ run 3 --patterns "trace:$work/delays" --sizes 8 $short
 report $? "delays from a file"
 
 status=0
-for way in 'round-time --clock realtime' 'round-time --clock mpi' 'window --clock mpi' barrier dissemination; do
+for way in 'round-time --clock realtime' 'round-time --clock hca3' 'window --clock hca3' barrier dissemination; do
     # shellcheck disable=SC2086
     run 3 --sync $way --window 20000 --sizes 8 $short || { status=1; break; }
 done
