@@ -236,22 +236,6 @@ static clv_status_t play(search_t *search)
     return CLV_OK;
 }
 
-/* Among the ranks of the first window, the one all others will have seen longest. */
-static int32_t earliest_rank(const clv_instance_t *instance)
-{
-    int32_t first = 0;
-    for (int32_t p = 1; p < instance->n_ranks; p++) {
-        int64_t later_ns = instance->arrival_ns[p] - instance->arrival_ns[first];
-        if (0 == later_ns) {
-            later_ns = clv_sched_order_ns(instance, p) - clv_sched_order_ns(instance, first);
-        }
-        if (later_ns < 0) {
-            first = p;
-        }
-    }
-    return first;
-}
-
 static void start(search_t *search)
 {
     const clv_instance_t *instance = search->instance;
@@ -259,7 +243,7 @@ static void start(search_t *search)
 
     search->round_ns = clv_sched_effective_round_ns(instance);
     search->round_limit = clv_sched_round_limit(instance);
-    search->first_sink = earliest_rank(instance);
+    search->first_sink = clv_sched_first_rank(instance);
     for (int32_t p = 0; p < instance->n_ranks; p++) {
         search->avail_ns[p] = instance->arrival_ns[p] - first_ns;
         search->n_held[p] = instance->n_segments;

@@ -11,9 +11,12 @@
 #include "schedule/schedule.h"
 
 #define CLV_GENERATOR_MAP(XX)                                                                      \
-    XX("bitset", linear, "Clairvoyant (linear search until the bit sets land)")                    \
-    XX("latest-first", latest_linear, "latest arrival first, by linear search")                    \
-    XX("latest-first-rns", latest_rns_linear, "latest-first whose root never sends once arrived")  \
+    XX("bitset", bitset, "Clairvoyant by dual bit sets, the default")                              \
+    XX("linear", linear, "Clairvoyant by linear search, the oracle")                               \
+    XX("latest-first", latest, "like Clairvoyant, but the latest arrivals are served first")       \
+    XX("latest-first-rns", latest_rns, "latest-first whose root never sends once it has arrived")  \
+    XX("latest-first-linear", latest_linear, "latest-first by linear search, the oracle")          \
+    XX("latest-first-rns-linear", latest_rns_linear, "latest-first-rns by linear search")          \
     XX("chain", chain, "one pipelined chain sorted by arrival, latest nearest the root")
 
 #define CLV_GENERATOR_DECLARE(name, stem, meaning)                                                 \

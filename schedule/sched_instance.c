@@ -58,6 +58,21 @@ int64_t clv_sched_round_limit(const clv_instance_t *instance)
     return limit < INT32_MAX ? limit : INT32_MAX - 1;
 }
 
+int32_t clv_sched_first_rank(const clv_instance_t *instance)
+{
+    int32_t first = 0;
+    for (int32_t p = 1; p < instance->n_ranks; p++) {
+        int64_t later_ns = instance->arrival_ns[p] - instance->arrival_ns[first];
+        if (0 == later_ns) {
+            later_ns = clv_sched_order_ns(instance, p) - clv_sched_order_ns(instance, first);
+        }
+        if (later_ns < 0) {
+            first = p;
+        }
+    }
+    return first;
+}
+
 clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)
 {
     if (instance->n_ranks < 1 || instance->n_segments < 1) {

@@ -32,4 +32,8 @@ static inline int64_t clv_sched_order_ns(const clv_instance_t *instance, int32_t
     return NULL == instance->order_ns ? instance->arrival_ns[rank] : instance->order_ns[rank];
 }
 
+/* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root
+ * has arrived. */
+int32_t clv_sched_first_rank(const clv_instance_t *instance);
+
 #endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The schedules of sched_clairvoyant.c from two bit matrices: the default generators.
+ *
+ *   rows     H: for each rank the segments it holds         (find the lowest segment)
+ *   columns  R: for each segment the members that hold it   (find the first peer)
+ *
+ * Bits of a column are in processing order: for Clairvoyant the seats of the front, a circle read
+ * from its head; for latest-first a line, latest arrival first. A send is two searches for the
+ * first common bit: the receiver's row against the segments not known to be exhausted in this
+ * round, then that segment's column against the members free to send. Both sets only shrink
+ * within a round, so a segment found without a free holder is not looked up again.
+ *
+ * Memory: 2 bits per (rank, segment), tables of 82 bytes per rank, and the plan.
+ * Time: a few vector instructions per send and per failed search, see docs/schedule.md.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/sched_bitset.h"
+#include "schedule/sched_front.h"
+#include "schedule/sched_generators.h"
+#include "schedule/sched_instance.h"
+#include "schedule/sched_plan.h"
+#include "schedule/sched_simd.h"
+#include "util/util_alloc.h"
+
+#define ROUND_NAME(stem) stem##_plain
+#define ROUND_TARGET
+#define ROUND_LEVEL 0
+#include "schedule/sched_bitset_round.inc"
+
+#if CLV_SIMD_X86
+#include <immintrin.h>
+
+#define ROUND_NAME(stem) stem##_avx2
+#define ROUND_TARGET     __attribute__((target("avx2,bmi,bmi2")))
+#define ROUND_LEVEL      1
+#include "schedule/sched_bitset_round.inc"
+
+#define ROUND_NAME(stem) stem##_avx512
+#define ROUND_TARGET     __attribute__((target("avx512f,avx512vl,avx2,bmi,bmi2")))
+#define ROUND_LEVEL      2
+#include "schedule/sched_bitset_round.inc"
+#endif
+
+typedef void (*play_round_t)(clv_bitset_round_t *round, const uint64_t *members, int32_t sink);
+
+static const play_round_t play_round[CLV_N_SIMD] = {
+    [CLV_SIMD_PLAIN] = play_round_plain,
+#if CLV_SIMD_X86
+    [CLV_SIMD_AVX2] = play_round_avx2,
+    [CLV_SIMD_AVX512] = play_round_avx512,
+#endif
+};
+
+typedef struct rule {
+    int latest_first;
+    int root_never_sends;
+} rule_t;
+
+typedef struct bitset {
+    const clv_instance_t *instance;
+    rule_t rule;
+    clv_front_t front;
+    clv_builder_t builder;
+    clv_bitset_round_t at;
+    uint64_t *members; /* by turn */
+    uint64_t *joined;  /* members new in this round */
+    uint64_t *all;
+    int32_t *rank_at; /* turn -> rank */
+    int32_t *seat_at; /* turn -> seat of the front */
+    int32_t *turn_at; /* seat -> turn */
+    int32_t root;     /* turn of the root */
+    int32_t first;    /* turn of the rank that arrives first */
+    void *memory;
+} bitset_t;
+
+/* Set sizes a vector loop can walk without a tail. */
+static int32_t set_words(int32_t n_bits)
+{
+    int32_t n_words = (n_bits + 63) / 64;
+    return n_words <= 1 ? 1 : n_words <= 4 ? 4 : (n_words + 7) / 8 * 8;
+}
+
+static void set_bit(uint64_t *set, int32_t bit)
+{
+    set[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+static void clear_bit(uint64_t *set, int32_t bit)
+{
+    set[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+static int has_bit(const uint64_t *set, int32_t bit)
+{
+    return (int) (set[bit / 64] >> (bit % 64) & 1);
+}
+
+static uint64_t summarize(const uint64_t *set, int32_t n_words)
+{
+    uint64_t summary = 0;
+    for (int32_t w = 0; w < n_words; w++) {
+        summary |= (uint64_t) (0 != set[w]) << w;
+    }
+    return summary;
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static uint64_t *take_words(uint64_t **next, size_t n_words)
+{
+    uint64_t *words = *next;
+    *next += n_words;
+    return words;
+}
+
+static int32_t *take_ints(int32_t **next, size_t n_ints)
+{
+    int32_t *ints = *next;
+    *next += n_ints;
+    return ints;
+}
+
+/* One block: 2 bits per cell for the matrices, then summaries, sets and tables. */
+static clv_status_t carve(bitset_t *bitset)
+{
+    clv_bitset_round_t *at = &bitset->at;
+    size_t n_ranks = (size_t) bitset->instance->n_ranks;
+    size_t n_segments = (size_t) bitset->instance->n_segments;
+    size_t row = (size_t) at->row_words, column = (size_t) at->column_words;
+    size_t n_words = n_ranks * (row + 1) + n_segments * (column + 1) + 3 * column + 2 * row;
+
+    bitset->memory = clv_alloc(n_words * sizeof(uint64_t) + 6 * n_ranks * sizeof(int32_t), 1);
+    if (NULL == bitset->memory) {
+        return CLV_NO_MEMORY;
+    }
+    uint64_t *words = bitset->memory;
+    at->rows = take_words(&words, n_ranks * row);
+    at->columns = take_words(&words, n_segments * column);
+    at->row_summary = take_words(&words, n_ranks);
+    at->column_summary = take_words(&words, n_segments);
+    at->free = take_words(&words, column);
+    at->live = take_words(&words, row);
+    bitset->all = take_words(&words, row);
+    bitset->members = take_words(&words, column);
+    bitset->joined = take_words(&words, column);
+    int32_t *ints = (int32_t *) words;
+    at->gifts = (clv_bitset_gift_t *) take_ints(&ints, 2 * n_ranks);
+    at->emptied = take_ints(&ints, n_ranks);
+    bitset->rank_at = take_ints(&ints, n_ranks);
+    bitset->seat_at = take_ints(&ints, n_ranks);
+    bitset->turn_at = take_ints(&ints, n_ranks);
+    at->all = bitset->all;
+    at->rank_at = bitset->rank_at;
+    return CLV_OK;
+}
+
+static clv_status_t allocate(bitset_t *bitset)
+{
+    bitset->at.row_words = set_words(bitset->instance->n_segments);
+    bitset->at.column_words = set_words(bitset->instance->n_ranks);
+    clv_status_t status = clv_front_init(&bitset->front, bitset->instance);
+    if (CLV_OK == status) {
+        status = clv_builder_init(&bitset->builder, bitset->instance);
+    }
+    return CLV_OK == status ? carve(bitset) : status;
+}
+
+static void release(bitset_t *bitset)
+{
+    clv_free(bitset->memory);
+    clv_builder_drop(&bitset->builder);
+    clv_front_drop(&bitset->front);
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    int64_t order_ns;
+    int32_t rank;
+} candidate_t;
+
+static int compare_latest_first(const void *a, const void *b)
+{
+    const candidate_t *x = a, *y = b;
+    if (x->order_ns != y->order_ns) {
+        return x->order_ns > y->order_ns ? -1 : 1;
+    }
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static clv_status_t line_up_latest_first(bitset_t *bitset)
+{
+    const clv_instance_t *instance = bitset->instance;
+    candidate_t *line = clv_alloc((size_t) instance->n_ranks, sizeof *line);
+    if (NULL == line) {
+        return CLV_NO_MEMORY;
+    }
+    for (int32_t p = 0; p < instance->n_ranks; p++) {
+        line[p] = (candidate_t){clv_sched_order_ns(instance, p), p};
+    }
+    qsort(line, (size_t) instance->n_ranks, sizeof *line, compare_latest_first);
+    for (int32_t turn = 0; turn < instance->n_ranks; turn++) {
+        bitset->seat_at[turn] = bitset->front.seat_of[line[turn].rank];
+    }
+    clv_free(line);
+    return CLV_OK;
+}
+
+/* Clairvoyant takes turns as the front is seated. */
+static void line_up_by_seat(bitset_t *bitset)
+{
+    for (int32_t turn = 0; turn < bitset->instance->n_ranks; turn++) {
+        bitset->seat_at[turn] = turn;
+    }
+}
+
+static void assign_turns(bitset_t *bitset)
+{
+    const clv_instance_t *instance = bitset->instance;
+    const clv_front_t *front = &bitset->front;
+
+    for (int32_t turn = 0; turn < instance->n_ranks; turn++) {
+        bitset->turn_at[bitset->seat_at[turn]] = turn;
+        bitset->rank_at[turn] = front->rank_at[bitset->seat_at[turn]];
+    }
+    bitset->root = bitset->turn_at[front->seat_of[instance->root]];
+    bitset->first = bitset->turn_at[front->seat_of[clv_sched_first_rank(instance)]];
+}
+
+/* Everybody holds everything; a column knows its holders only once they have arrived. */
+static void fill_rows(bitset_t *bitset)
+{
+    clv_bitset_round_t *at = &bitset->at;
+    size_t row_words = (size_t) at->row_words;
+
+    for (int32_t s = 0; s < bitset->instance->n_segments; s++) {
+        set_bit(bitset->all, s);
+    }
+    uint64_t summary = summarize(bitset->all, at->row_words);
+    for (size_t turn = 0; turn < (size_t) bitset->instance->n_ranks; turn++) {
+        memcpy(at->rows + turn * row_words, bitset->all, row_words * sizeof *at->rows);
+        at->row_summary[turn] = summary;
+    }
+}
+
+/* ---- rounds ------------------------------------------------------------------------------- */
+
+static void admit(bitset_t *bitset)
+{
+    clv_bitset_round_t *at = &bitset->at;
+    size_t n_words = (size_t) at->column_words;
+    const clv_front_t *front = &bitset->front;
+
+    memset(bitset->joined, 0, n_words * sizeof *bitset->joined);
+    for (int32_t k = front->n_arrived - front->n_joined; k < front->n_arrived; k++) {
+        set_bit(bitset->joined, bitset->turn_at[front->arrived[k]]);
+    }
+    for (size_t w = 0; w < n_words; w++) {
+        uint64_t joined = bitset->joined[w];
+        bitset->members[w] |= joined;
+        for (size_t s = 0; 0 != joined && s < (size_t) bitset->instance->n_segments; s++) {
+            at->columns[s * n_words + w] |= joined;
+            at->column_summary[s] |= UINT64_C(1) << w;
+        }
+    }
+}
+
+static void open_round(bitset_t *bitset)
+{
+    clv_bitset_round_t *at = &bitset->at;
+
+    if (bitset->front.n_joined > 0) {
+        admit(bitset);
+    }
+    memcpy(at->free, bitset->members, (size_t) at->column_words * sizeof *at->free);
+    memcpy(at->live, bitset->all, (size_t) at->row_words * sizeof *at->live);
+    at->n_free = bitset->front.n_members;
+    if (bitset->rule.root_never_sends && has_bit(at->free, bitset->root)) {
+        clear_bit(at->free, bitset->root);
+        at->n_free--;
+    }
+    at->free_summary = summarize(at->free, at->column_words);
+    at->live_summary = summarize(at->live, at->row_words);
+    at->n_gifts = 0;
+    at->n_emptied = 0;
+    at->head = bitset->rule.latest_first ? 0 : bitset->front.head;
+    at->round = (int32_t) bitset->front.round;
+    at->send = bitset->builder.sends + bitset->builder.n_sends;
+}
+
+/* The root once it is a member; before that the head, or for latest-first who came first. */
+static int32_t choose_sink(const bitset_t *bitset)
+{
+    if (has_bit(bitset->members, bitset->root)) {
+        return bitset->root;
+    }
+    return bitset->rule.latest_first ? bitset->first : bitset->at.head;
+}
+
+static void close_round(bitset_t *bitset)
+{
+    const clv_bitset_round_t *at = &bitset->at;
+
+    bitset->builder.n_sends = at->send - bitset->builder.sends;
+    clv_front_end_round(&bitset->front);
+    for (int32_t k = 0; k < at->n_emptied; k++) {
+        int32_t turn = at->emptied[k];
+        if (0 == (1 == at->row_words ? at->rows[turn] : at->row_summary[turn])) {
+            clear_bit(bitset->members, turn);
+            clv_front_leave(&bitset->front, bitset->seat_at[turn]);
+        }
+    }
+}
+
+static clv_status_t play(bitset_t *bitset)
+{
+    play_round_t play_one = play_round[clv_simd_level()];
+    clv_status_t status;
+
+    while (CLV_OK == (status = clv_front_next(&bitset->front))) {
+        if (CLV_OK != clv_builder_reserve(&bitset->builder, bitset->front.n_members)) {
+            return CLV_NO_MEMORY;
+        }
+        open_round(bitset);
+        play_one(&bitset->at, bitset->members, choose_sink(bitset));
+        close_round(bitset);
+    }
+    return CLV_NONE == status ? CLV_OK : status;
+}
+
+static clv_status_t prepare(bitset_t *bitset)
+{
+    clv_status_t status = allocate(bitset);
+    if (CLV_OK != status) {
+        return status;
+    }
+    if (bitset->rule.latest_first) {
+        status = line_up_latest_first(bitset);
+    } else {
+        line_up_by_seat(bitset);
+    }
+    if (CLV_OK == status) {
+        assign_turns(bitset);
+        fill_rows(bitset);
+    }
+    return status;
+}
+
+static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_plan_t **plan_p)
+{
+    bitset_t bitset = {.instance = instance, .rule = rule};
+    clv_status_t status = prepare(&bitset);
+    if (CLV_OK == status) {
+        status = play(&bitset);
+    }
+    if (CLV_OK == status) {
+        status = clv_builder_finish(&bitset.builder, instance, plan_p);
+    }
+    release(&bitset);
+    return status;
+}
+
+clv_status_t clv_sched_bitset_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){0, 0}, plan_p);
+}
+
+clv_status_t clv_sched_latest_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){1, 0}, plan_p);
+}
+
+clv_status_t clv_sched_latest_rns_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){1, 1}, plan_p);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Private to schedule/: who takes part in which round, without touching every rank each round.
+ *
+ * Two facts make it cheap. A rank inside the window stays inside until it is finished, so members
+ * are a set that only sees joins and leaves. And all members become available d later together,
+ * so the order by availability is a circle, sorted once by arrival modulo d: only the place where
+ * the circle starts, the head, moves.
+ *
+ *        seats by (arrival mod d, lead, rank):   0 1 2 3 4 5 6 7
+ *        members x, head h:                      x . x h . x x .     order h 5 6 0 2
+ *
+ * Time of the first arrival is 0. Cost: O(ranks log ranks) once, O(joins) per round and the words
+ * of a bit set between head and next member. 37 bytes per rank.
+ */
+#ifndef CLV_SCHED_FRONT_H
+#define CLV_SCHED_FRONT_H
+
+#include "schedule/schedule.h"
+
+typedef struct clv_front {
+    int32_t n_ranks;
+    int32_t n_words;  /* of a bit set over seats */
+    int64_t round_ns; /* effective */
+    int64_t round;    /* the current one */
+    int64_t round_limit;
+    int64_t start_ns; /* where the window of the current round starts: availability of head */
+    int32_t head;     /* seat of the first member */
+    int32_t n_members;
+    int32_t n_unfinished; /* members and ranks still to come */
+    int32_t n_arrived;
+    int32_t n_joined;    /* arrived[n_arrived - n_joined ..] joined for the current round */
+    int32_t *arrived;    /* seats in order of arrival */
+    int32_t *rank_at;    /* seat -> rank */
+    int32_t *seat_of;    /* rank -> seat */
+    int32_t *tie_first;  /* seat -> first seat with the same phase */
+    int64_t *phase_ns;   /* seat -> arrival mod d */
+    int64_t *arrival_ns; /* seat -> arrival */
+    uint64_t *members;   /* bit set over seats */
+    void *memory;
+} clv_front_t;
+
+clv_status_t clv_front_init(clv_front_t *front, const clv_instance_t *instance) CLV_MUST_CHECK;
+void clv_front_drop(clv_front_t *front);
+
+/* Forms the group of the next round in which at least two ranks take part; idle rounds are jumped.
+ * CLV_OK, CLV_NONE when at most one rank is unfinished, CLV_OVERFLOW. */
+clv_status_t clv_front_next(clv_front_t *front) CLV_MUST_CHECK;
+
+/* The current round is over: its members become available one round length later. */
+void clv_front_end_round(clv_front_t *front);
+
+/* The member holds nothing any more. Between clv_front_end_round and clv_front_next. */
+void clv_front_leave(clv_front_t *front, int32_t seat);
+
+/* The first set bit at or after `from` on the circle, or -1. Bits beyond the set are zero. */
+static inline int32_t clv_bits_next_circular(const uint64_t *bits, int32_t n_words, int32_t from)
+{
+    int32_t first = from / 64;
+    uint64_t word = bits[first] & (~UINT64_C(0) << (from % 64));
+    for (int32_t w = first;;) {
+        if (0 != word) {
+            return w * 64 + __builtin_ctzll(word);
+        }
+        if (++w == n_words) {
+            break;
+        }
+        word = bits[w];
+    }
+    for (int32_t w = 0; w <= first; w++) {
+        if (0 != bits[w]) {
+            return w * 64 + __builtin_ctzll(bits[w]);
+        }
+    }
+    return -1;
+}
+
+#endif
