@@ -8,12 +8,16 @@
  */
 #include "coll_clv/coll_clv.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
+
+#include "coll_clv/coll_clv_group.h"
 
 /* Everything of a row that is not its storage. */
 typedef struct param_row {
@@ -199,8 +203,34 @@ static void register_counter(const char *name, const char *meaning, unsigned lon
         NULL, NULL, NULL, counter);
 }
 
+/* The channel's counters are snapshots: the context of the variable is the place of its field. */
+static int read_exchange_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    clv_pap_counters_t counters = {0};
+    int64_t number;
+
+    (void) object;
+    coll_clv_process_counters(&counters);
+    memcpy(&number, (const char *) &counters + (uintptr_t) pvar->ctx, sizeof number);
+    *(unsigned long long *) value = (unsigned long long) number;
+    return OPAL_SUCCESS;
+}
+
+static void register_exchange_counter(const char *name, const char *meaning, size_t place)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
+        MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+        read_exchange_counter, NULL, NULL, (void *) (uintptr_t) place);
+}
+
 int coll_clv_params_register(coll_clv_component_t *component)
 {
+#define REGISTER_EXCHANGE_COUNTER(name, meaning)                                                   \
+    register_exchange_counter("exchange_" #name, meaning, offsetof(clv_pap_counters_t, name));
+    CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)
+#undef REGISTER_EXCHANGE_COUNTER
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER

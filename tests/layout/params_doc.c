@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coll_clv/coll_clv_tables.h"
+#include "pap_predict/pap_predict.h"
 
 static void print_names(void)
 {
@@ -67,6 +68,9 @@ static void print_counters(void)
          "| variable | meaning |\n|---|---|");
 #define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
     COLL_CLV_COUNTER_MAP(PRINT_COUNTER)
+#define PRINT_EXCHANGE_COUNTER(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
+    CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_COUNTER)
+#undef PRINT_EXCHANGE_COUNTER
 #undef PRINT_COUNTER
 }
 
