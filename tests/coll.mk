@@ -14,3 +14,4 @@ endif
 mpi_programs += tests/mpi/hint_cases
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 script_tests += tests/mpi/test_hint.sh
+script_tests += tests/mpi/test_ahead.sh

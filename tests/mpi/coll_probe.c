@@ -3,13 +3,16 @@
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
  * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
  *
- * usage: coll_probe [COUNT [ROUNDS]]     Exit status 1 when a sum is wrong.
+ * usage: coll_probe [COUNT [ROUNDS [WORK_MS]]]     Exit status 1 when a sum is wrong.
+ * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
+ * one reduce to rank 0: an iterative program.
  * Without the component there are no counters and the line ends after "right".
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PREFIX       "coll_clv_"
 #define MAX_COUNTERS 64
@@ -31,7 +34,19 @@ static int reduce_to(int root, int count, double *mine, double *sum)
     return n_wrong;
 }
 
-static int reduce_all(int count, int n_rounds)
+static void work(int work_ms)
+{
+    const long long us = (long long) work_ms * 1000;
+    struct timespec nap;
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    nap.tv_sec = 0;
+    nap.tv_nsec = (long) ((us + (rank % 2 ? us / 8 : 0)) * 1000);
+    (void) nanosleep(&nap, NULL);
+}
+
+static int reduce_all(int count, int n_rounds, int work_ms)
 {
     double *mine = calloc((size_t) count + 1, sizeof *mine);
     double *sum = calloc((size_t) count + 1, sizeof *sum);
@@ -41,8 +56,12 @@ static int reduce_all(int count, int n_rounds)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    for (int call = 0; call < n_ranks * n_rounds; call++) {
+    for (int call = 0; 0 == work_ms && call < n_ranks * n_rounds; call++) {
         n_wrong += reduce_to(call % n_ranks, count, mine, sum);
+    }
+    for (int call = 0; 0 != work_ms && call < n_rounds; call++) {
+        work(work_ms);
+        n_wrong += reduce_to(0, count, mine, sum);
     }
     free(mine);
     free(sum);
@@ -108,13 +127,14 @@ int main(int argc, char **argv)
 {
     const int count = argc > 1 ? atoi(argv[1]) : 1000;
     const int n_rounds = argc > 2 ? atoi(argv[2]) : 2;
+    const int work_ms = argc > 3 ? atoi(argv[3]) : 0;
     counters_t counters;
     int rank, n_wrong;
 
     MPI_Init(&argc, &argv);
     watch_all(&counters);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    n_wrong = reduce_all(count, n_rounds);
+    n_wrong = reduce_all(count, n_rounds, work_ms);
     if (0 == rank) {
         printf("probe: sums %s,", 0 == n_wrong ? "right" : "WRONG");
         print_counters(&counters);
