@@ -3,5 +3,5 @@ clv_schedule_headers = schedule/schedule.h schedule/sched_instance.h schedule/sc
 	schedule/sched_bitset.h schedule/sched_cost.h schedule/sched_exec.h
 clv_schedule_sources = schedule/sched_instance.c schedule/sched_plan.c schedule/sched_validate.c \
 	schedule/sched_generators.c schedule/sched_clairvoyant.c schedule/sched_front.c \
-	schedule/sched_simd.c schedule/sched_bitset.c schedule/sched_bitset_round.inc \
+	schedule/sched_simd.c schedule/sched_segtree.c schedule/sched_bitset.c schedule/sched_bitset_round.inc \
 	schedule/sched_chain.c schedule/sched_cost.c schedule/sched_exec.c

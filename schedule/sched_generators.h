@@ -12,6 +12,7 @@
 
 #define CLV_GENERATOR_MAP(XX)                                                                      \
     XX("bitset", bitset, "Clairvoyant by dual bit sets, the default")                              \
+    XX("segtree", segtree, "Clairvoyant by segment tree, the paper's own")                         \
     XX("linear", linear, "Clairvoyant by linear search, the oracle")                               \
     XX("latest-first", latest, "like Clairvoyant, but the latest arrivals are served first")       \
     XX("latest-first-rns", latest_rns, "latest-first whose root never sends once it has arrived")  \

@@ -1,0 +1,9 @@
+unit_tests += tests/unit/test_sched_agreement
+tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
+	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
+	tests/support/random_instance.h
+tests_unit_test_sched_agreement_LDADD = $(clv_test_libs)
+
+tool_programs += bench/bench_plan
+bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c
+bench_bench_plan_LDADD = $(clv_core_libs)

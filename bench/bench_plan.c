@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How long a plan takes to make: CPU time per plan of every generator, for P = N, on the two kinds
+ * of instances of the paper's Table 1.
+ *
+ * Output: one line per generator, size and kind: median and mean CPU microseconds, nanoseconds
+ * per send of the median, scratch bytes per (rank, segment) (everything allocated but the plan),
+ * and the speed against the segment tree. A generator that would take over --budget milliseconds
+ * per plan at a size (by its last size, growing eightfold per doubling) is left out from there on.
+ * Usage: bench_plan [--min P] [--max P] [--instances K] [--budget MS] [--only NAME]
+ *                   [--simd plain|avx2|avx512] [--seed S]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "schedule/sched_simd.h"
+#include "schedule/schedule.h"
+#include "tests/support/pairing_heap_plan.h"
+#include "tests/support/random_instance.h"
+#include "util/util_alloc.h"
+
+enum { MAX_INSTANCES = 1000, MAX_ROWS = 32 };
+
+typedef struct options {
+    int32_t min_ranks;
+    int32_t max_ranks;
+    int32_t n_instances;
+    double budget_ms;
+    const char *only;
+    uint64_t seed;
+} options_t;
+
+typedef struct sample {
+    double median_us;
+    double mean_us;
+    double ns_per_send;
+    double bytes_per_cell;
+} sample_t;
+
+static clv_generator_t contestants[MAX_ROWS];
+static double last_us[MAX_ROWS][2];
+static clv_draw_t draw;
+
+static double cpu_us(void)
+{
+    struct timespec now;
+    (void) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
+}
+
+static int count_bytes(void *context, size_t n_bytes)
+{
+    *(double *) context += (double) n_bytes;
+    return 0;
+}
+
+/* Everything a generator takes from the heap besides the sends it hands out. */
+static double scratch_bytes(const clv_generator_t *generator, const clv_instance_t *instance)
+{
+    clv_plan_t *plan = NULL;
+    double n_bytes = 0, send_bytes = 0;
+    clv_alloc_set_hook(count_bytes, &n_bytes);
+    if (CLV_OK == clv_plan_make(generator, instance, &plan)) {
+        send_bytes = (double) plan->n_sends * sizeof(clv_send_t);
+    }
+    clv_alloc_set_hook(NULL, NULL);
+    clv_plan_free(plan);
+    return n_bytes - send_bytes;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+static sample_t measure(const clv_generator_t *generator, int skewed, int32_t size,
+                        int32_t n_instances, uint64_t seed)
+{
+    static double took_us[MAX_INSTANCES];
+    double sum_us = 0, n_sends = 0;
+    uint64_t state = seed + (uint64_t) size;
+
+    for (int32_t k = 0; k < n_instances; k++) {
+        clv_plan_t *plan = NULL;
+        clv_draw_paper(&draw, &state, skewed, size, size);
+        double start_us = cpu_us();
+        clv_status_t status = clv_plan_make(generator, &draw.instance, &plan);
+        took_us[k] = cpu_us() - start_us;
+        if (CLV_OK != status) {
+            fprintf(stderr, "bench_plan: %s: %s\n", generator->name, clv_status_text(status));
+            exit(1);
+        }
+        sum_us += took_us[k];
+        n_sends += (double) plan->n_sends;
+        clv_plan_free(plan);
+    }
+    qsort(took_us, (size_t) n_instances, sizeof *took_us, compare_doubles);
+    double median_us = took_us[n_instances / 2];
+    return (sample_t){median_us, sum_us / n_instances, median_us * 1e3 * n_instances / n_sends,
+                      scratch_bytes(generator, &draw.instance) / ((double) size * size)};
+}
+
+/* As many instances as fit into about a second, at least three. */
+static int32_t choose_count(const options_t *options, double expected_us)
+{
+    double n = expected_us > 0 ? 1e6 / expected_us : options->n_instances;
+    return n >= options->n_instances ? options->n_instances : n < 3 ? 3 : (int32_t) n;
+}
+
+static void bench_size(const options_t *options, int32_t size, int skewed, int n_rows)
+{
+    double segtree_us = 0;
+    for (int r = 0; r < n_rows; r++) {
+        double expected_us = last_us[r][skewed] * 8;
+        if (expected_us > options->budget_ms * 1e3) {
+            continue;
+        }
+        sample_t sample = measure(&contestants[r], skewed, size, choose_count(options, expected_us),
+                                  options->seed);
+        last_us[r][skewed] = sample.mean_us;
+        if (0 == strcmp(contestants[r].name, "segtree")) {
+            segtree_us = sample.mean_us;
+        }
+        printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.2f", (int) size,
+               skewed ? "skewed" : "uniform", contestants[r].name, sample.median_us, sample.mean_us,
+               sample.ns_per_send, sample.bytes_per_cell);
+        if (segtree_us > 0) {
+            printf(" %10.2f", sample.mean_us / segtree_us);
+        }
+        printf("\n");
+        (void) fflush(stdout);
+    }
+}
+
+/* The table's generators, the segment tree first so that others can be held against it. */
+static int gather_contestants(const char *only)
+{
+    static const clv_generator_t heap = {"pairing-heap", "", clv_pairing_heap_generate};
+    const clv_generator_t *segtree = clv_generator_find("segtree");
+    int n_rows = 0;
+    if (NULL != segtree && (NULL == only || 0 == strcmp(only, segtree->name))) {
+        contestants[n_rows++] = *segtree;
+    }
+    for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+        if (row != segtree && (NULL == only || 0 == strcmp(only, row->name))) {
+            contestants[n_rows++] = *row;
+        }
+    }
+    if (NULL == only || 0 == strcmp(only, heap.name)) {
+        contestants[n_rows++] = heap;
+    }
+    return n_rows;
+}
+
+static int force_simd(const char *name)
+{
+    for (int level = 0; level < CLV_N_SIMD; level++) {
+        if (0 == strcmp(clv_simd_name((clv_simd_t) level), name)) {
+            return CLV_OK == clv_simd_force((clv_simd_t) level);
+        }
+    }
+    return 0;
+}
+
+static int read_options(int argc, char **argv, options_t *options)
+{
+    for (int k = 1; k + 1 < argc; k += 2) {
+        const char *value = argv[k + 1];
+        if (0 == strcmp(argv[k], "--min")) {
+            options->min_ranks = atoi(value);
+        } else if (0 == strcmp(argv[k], "--max")) {
+            options->max_ranks = atoi(value);
+        } else if (0 == strcmp(argv[k], "--instances")) {
+            options->n_instances = atoi(value);
+        } else if (0 == strcmp(argv[k], "--budget")) {
+            options->budget_ms = atof(value);
+        } else if (0 == strcmp(argv[k], "--only")) {
+            options->only = value;
+        } else if (0 == strcmp(argv[k], "--simd")) {
+            if (!force_simd(value)) {
+                return 0;
+            }
+        } else if (0 == strcmp(argv[k], "--seed")) {
+            options->seed = strtoull(value, NULL, 10);
+        } else {
+            return 0;
+        }
+    }
+    return 1 == argc % 2 && options->min_ranks >= 2 && options->max_ranks <= CLV_SCHED_MAX_RANKS &&
+           options->n_instances >= 3 && options->n_instances <= MAX_INSTANCES && options->seed > 0;
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {4, 1024, 100, 2000, NULL, 1};
+    if (!read_options(argc, argv, &options)) {
+        fprintf(stderr,
+                "usage: bench_plan [--min P] [--max P] [--instances 3..%d] [--budget MS] "
+                "[--only GENERATOR] [--simd plain|avx2|avx512] [--seed S]\n",
+                MAX_INSTANCES);
+        return 2;
+    }
+    int n_rows = gather_contestants(options.only);
+    printf("# seed %llu, CPU time, P = N, simd %s\n", (unsigned long long) options.seed,
+           clv_simd_name(clv_simd_level()));
+    printf("%5s  %-8s %-24s %12s %12s %9s %9s %10s\n", "P", "arrivals", "generator", "median us",
+           "mean us", "ns/send", "bytes/cell", "x segtree");
+    for (int32_t size = options.min_ranks; size <= options.max_ranks; size *= 2) {
+        for (int skewed = 0; skewed < 2; skewed++) {
+            bench_size(&options, size, skewed, n_rows);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every fast generator against its oracle on random instances, bit for bit, and every plan before
+ * the validator. CLV_SEED repeats a run; CLV_SCHED_INSTANCES scales the counts (1 = as in CI).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "schedule/sched_simd.h"
+#include "schedule/schedule.h"
+#include "tests/support/pairing_heap_plan.h"
+#include "tests/support/random_instance.h"
+
+static uint64_t seed;
+static clv_draw_t draw;
+
+static const char *const clairvoyant[] = {"segtree", "bitset", NULL};
+static const char *const latest[] = {"latest-first", NULL};
+static const char *const latest_rns[] = {"latest-first-rns", NULL};
+
+static void check_valid(const clv_plan_t *plan, const char *name)
+{
+    char reason[160] = "";
+    if (CLV_OK != clv_plan_validate(plan, reason, sizeof reason) ||
+        CLV_OK != clv_plan_validate_arrivals(plan, &draw.instance, reason, sizeof reason)) {
+        fail_msg("%s: P %d N %d d %lld: %s", name, (int) plan->n_ranks, (int) plan->n_segments,
+                 (long long) draw.instance.round_ns, reason);
+    }
+}
+
+static void check_same(const clv_plan_t *oracle, const clv_plan_t *plan, const char *name)
+{
+    assert_int_equal(plan->n_sends, oracle->n_sends);
+    for (int64_t k = 0; k < oracle->n_sends; k++) {
+        const clv_send_t *a = &oracle->sends[k], *b = &plan->sends[k];
+        if (a->round != b->round || a->sender != b->sender || a->receiver != b->receiver ||
+            a->segment != b->segment) {
+            fail_msg("%s: P %d N %d: send %lld differs", name, (int) plan->n_ranks,
+                     (int) plan->n_segments, (long long) k);
+        }
+    }
+}
+
+static clv_plan_t *make(const clv_generator_t *generator)
+{
+    clv_plan_t *plan = NULL;
+    assert_non_null(generator);
+    assert_int_equal(clv_plan_make(generator, &draw.instance, &plan), CLV_OK);
+    return plan;
+}
+
+/* The oracle is validated; who equals it is valid too. */
+static void compare_with(const char *oracle_name, const char *const *names, int with_heap)
+{
+    static const clv_generator_t heap = {"pairing-heap", "", clv_pairing_heap_generate};
+    clv_plan_t *oracle = make(clv_generator_find(oracle_name));
+    check_valid(oracle, oracle_name);
+    for (; NULL != *names; names++) {
+        clv_plan_t *plan = make(clv_generator_find(*names));
+        check_same(oracle, plan, *names);
+        clv_plan_free(plan);
+    }
+    if (with_heap) {
+        clv_plan_t *plan = make(&heap);
+        check_same(oracle, plan, heap.name);
+        clv_plan_free(plan);
+    }
+    clv_plan_free(oracle);
+}
+
+static int32_t random_size(uint64_t *state, int32_t largest)
+{
+    /* Most sizes are small, where the corners are and where many fit into the time. */
+    int32_t limit = 0 == clv_random_between(state, 0, 3) ? largest : largest / 4 + 1;
+    return (int32_t) clv_random_between(state, 1, limit);
+}
+
+static void run_instances(int n_instances, int32_t smallest, int32_t largest, int with_heap)
+{
+    const char *scale = getenv("CLV_SCHED_INSTANCES");
+    uint64_t state = seed + (uint64_t) largest;
+    n_instances *= NULL != scale ? atoi(scale) : 1;
+    for (int k = 0; k < n_instances; k++) {
+        clv_family_t family = (clv_family_t) (k % CLV_N_FAMILIES);
+        int32_t n_ranks = smallest + random_size(&state, largest - smallest);
+        int32_t n_segments = smallest + random_size(&state, largest - smallest);
+        clv_draw_instance(&draw, &state, family, n_ranks, n_segments);
+        if (0 == clv_random_between(&state, 0, 3)) {
+            clv_draw_clip(&draw, clv_random_between(&state, 0, 4 * draw.instance.round_ns));
+        }
+        (void) clv_simd_force((clv_simd_t) (k / CLV_N_FAMILIES % CLV_N_SIMD));
+        compare_with("linear", clairvoyant, with_heap);
+        if (0 == k % 4) {
+            compare_with("latest-first-linear", latest, 0);
+            compare_with("latest-first-rns-linear", latest_rns, 0);
+        }
+        clv_simd_force_none();
+    }
+    print_message("# %d instances up to %d, seed %llu\n", n_instances, (int) largest,
+                  (unsigned long long) seed);
+}
+
+static void agree_on_50000_small_instances(void **state)
+{
+    (void) state;
+    run_instances(50000, 0, 64, 1);
+}
+
+static void agree_on_500_instances_up_to_300(void **state)
+{
+    (void) state;
+    run_instances(500, 0, 300, 0);
+}
+
+static void agree_on_50_instances_up_to_1000(void **state)
+{
+    (void) state;
+    run_instances(50, 0, 1000, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agree_on_50000_small_instances),
+        cmocka_unit_test(agree_on_500_instances_up_to_300),
+        cmocka_unit_test(agree_on_50_instances_up_to_1000),
+    };
+    const char *given = getenv("CLV_SEED");
+    seed = NULL != given ? strtoull(given, NULL, 10) : 20211204;
+    seed += 0 == seed;
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
