@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One rank's streams: numbers, lanes, records and the boards of its calls, with a shelf by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pap_predict/pap_stream.h"
+#include "tests/sim/cs_random.h"
+
+static cs_random_t generator;
+
+/* Boards of every lane up to a version; all alike but for what a test sets. */
+typedef struct shelf {
+    int64_t n_versions[CLV_PAP_MAX_STREAMS];
+    int64_t end;
+    clv_pap_board_t board;
+} shelf_t;
+
+static const clv_pap_board_t *find(void *context, int32_t lane, int64_t version)
+{
+    shelf_t *shelf = context;
+    shelf->board.version = version;
+    shelf->board.hash = (uint32_t) version + 1;
+    return version <= shelf->n_versions[lane] ? &shelf->board : NULL;
+}
+
+static int64_t n_versions(void *context, int32_t lane)
+{
+    (void) lane;
+    return ((shelf_t *) context)->end;
+}
+
+static const clv_pap_shelf_ops_t shelf_ops = {find, n_versions};
+
+static shelf_t new_shelf(int32_t sample_every)
+{
+    return (shelf_t){.end = INT64_MAX, .board = {.n_vectors = 3, .sample_every = sample_every}};
+}
+
+static clv_pap_stream_key_t key_of(int64_t bytes)
+{
+    return (clv_pap_stream_key_t){.root = 1, .commutative = 1, .total_bytes = bytes};
+}
+
+static clv_status_t ask(clv_pap_streams_t *streams, const clv_pap_call_t *call, shelf_t *shelf,
+                        const clv_pap_board_t **board_p)
+{
+    return clv_pap_streams_board(streams, call, &shelf_ops, shelf, board_p);
+}
+
+/* A whole call whose boards are all there; returns whether it gave a record. */
+static int run_call(clv_pap_streams_t *streams, shelf_t *shelf, int64_t bytes, clv_pap_call_t *call,
+                    clv_pap_given_t *given)
+{
+    const clv_pap_board_t *board;
+    clv_pap_stream_key_t key = key_of(bytes);
+    int gave = clv_pap_streams_begin(streams, &key, 1000, call, given);
+    shelf->n_versions[call->stream] = INT64_MAX;
+    shelf->board.generation = streams->lane[call->stream].generation;
+    clv_status_t status = ask(streams, call, shelf, &board);
+    assert_true(status == CLV_OK || status == CLV_NONE);
+    clv_pap_streams_end(streams, call, 5, 1500);
+    return gave;
+}
+
+static void every_kth_call_gives_a_record(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    shelf_t shelf = new_shelf(4);
+    int64_t sequence = 0;
+    clv_pap_streams_init(&streams);
+    for (int64_t number = 0; number < 41; number++) {
+        int sampled = number == 0 || number % 4 == 1; /* 0, then 1 + 4 k */
+        assert_int_equal(run_call(&streams, &shelf, 64, &call, &given), sampled);
+        assert_int_equal(call.number, number);
+        assert_int_equal(call.sampled, sampled);
+        if (sampled) {
+            assert_int_equal(given.sequence, sequence++);
+            assert_int_equal((given.flags & CLV_PAP_RECORD_PREVIOUS) != 0, number > 0);
+        }
+    }
+}
+
+static void a_sampled_call_waits_for_the_vector_before(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    const clv_pap_board_t *board = NULL;
+    clv_pap_stream_key_t key = key_of(64);
+    shelf_t shelf = new_shelf(2);
+    clv_pap_streams_init(&streams);
+    assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE); /* no wait at the first */
+    clv_pap_streams_end(&streams, &call, 0, 0);
+    assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
+    assert_int_equal(call.board_version, 1);
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
+    shelf.n_versions[0] = 1;
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK); /* as often as one likes */
+    clv_pap_streams_end(&streams, &call, 0, 0);
+    assert_false(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
+    assert_int_equal(board->version, 1);
+    clv_pap_streams_end(&streams, &call, 0, 0);
+    assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
+    shelf.end = 1;
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+    clv_pap_streams_end(&streams, &call, 0, 0);
+    for (int i = 0; i < 20; i++) { /* and none ever after, and no records */
+        assert_false(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
+        assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+        clv_pap_streams_end(&streams, &call, 0, 0);
+    }
+}
+
+static void boards_without_vectors_are_none(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    const clv_pap_board_t *board = NULL;
+    clv_pap_stream_key_t key = key_of(64);
+    shelf_t shelf = new_shelf(1);
+    clv_pap_streams_init(&streams);
+    run_call(&streams, &shelf, 64, &call, &given);
+    shelf.board.n_vectors = 0;
+    assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+    shelf.board.n_vectors = 1;
+    shelf.board.generation = 9; /* of another stream in this lane */
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+}
+
+/* An oracle: keys by their last use. */
+static void lanes_go_to_the_least_recently_used(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    shelf_t shelf = new_shelf(1);
+    int64_t last_use[24];
+    int64_t lane_key[CLV_PAP_MAX_STREAMS];
+    memset(last_use, -1, sizeof last_use);
+    memset(lane_key, -1, sizeof lane_key);
+    clv_pap_streams_init(&streams);
+    for (int64_t now = 0; now < 5000; now++) {
+        int64_t key = cs_random_range(&generator, 0, 23);
+        int expected = -1;
+        for (int lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+            expected = lane_key[lane] == key ? lane : expected;
+        }
+        for (int lane = 0; lane < CLV_PAP_MAX_STREAMS && expected < 0; lane++) {
+            expected = lane_key[lane] < 0 ? lane : expected;
+        }
+        if (expected < 0) {
+            expected = 0;
+            for (int lane = 1; lane < CLV_PAP_MAX_STREAMS; lane++) {
+                expected =
+                    last_use[lane_key[lane]] < last_use[lane_key[expected]] ? lane : expected;
+            }
+        }
+        run_call(&streams, &shelf, key, &call, &given);
+        assert_int_equal(call.stream, expected);
+        lane_key[expected] = key;
+        last_use[key] = now;
+    }
+}
+
+static void round_robin_over_too_many_streams_gives_no_records(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    shelf_t shelf = new_shelf(1);
+    int n_records = 0;
+    clv_pap_streams_init(&streams);
+    for (int i = 0; i < 1700; i++) {
+        n_records += run_call(&streams, &shelf, i % 17, &call, &given);
+    }
+    assert_int_equal(n_records, 16); /* of the lanes' first streams, once each */
+}
+
+static void a_recycled_lane_goes_on_counting(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    const clv_pap_board_t *board;
+    clv_pap_stream_key_t late = key_of(99);
+    shelf_t shelf = new_shelf(1);
+    clv_pap_streams_init(&streams);
+    for (int i = 0; i < 32; i++) {
+        run_call(&streams, &shelf, i / 2, &call, &given);
+    }
+    shelf.n_versions[0] = 1; /* the old stream's last vector is not complete */
+    assert_false(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
+    assert_int_equal(call.stream, 0);
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE); /* and does not wait */
+    clv_pap_streams_end(&streams, &call, 0, 0);
+    assert_true(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
+    assert_int_equal(given.generation, 1);
+    assert_int_equal(given.sequence, 2);
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
+    shelf.n_versions[0] = 2;
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+    assert_int_equal(streams.lane[0].next_sample, 2);
+}
+
+static void a_hint_gives_the_record_early(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    const clv_pap_board_t *board;
+    clv_pap_stream_key_t key = key_of(64);
+    shelf_t shelf = new_shelf(1);
+    clv_pap_streams_init(&streams);
+    assert_false(clv_pap_streams_hint(&streams, 0, 10, &given)); /* no stream yet */
+    run_call(&streams, &shelf, 64, &call, &given);
+    assert_false(clv_pap_streams_hint(&streams, 2000, -1, &given));
+    assert_false(clv_pap_streams_hint(&streams, 2000, INT64_MAX, &given));
+    assert_true(clv_pap_streams_hint(&streams, 2000, 700, &given));
+    assert_int_equal(given.arrival_ns, 2700);
+    assert_int_equal(given.sequence, 1);
+    assert_int_equal(given.flags, CLV_PAP_RECORD_ANNOUNCED | CLV_PAP_RECORD_PREVIOUS);
+    assert_false(clv_pap_streams_hint(&streams, 2000, 900, &given)); /* the first one counts */
+    shelf.n_versions[0] = 1;
+    shelf.board.announced = 1;
+    assert_false(clv_pap_streams_begin(&streams, &key, 2701, &call, &given));
+    assert_true(call.sampled);
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN); /* for the announcements */
+    shelf.n_versions[0] = 2;
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
+    assert_int_equal(board->version, 2);
+}
+
+static void a_hint_between_samples_does_nothing(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    shelf_t shelf = new_shelf(5);
+    clv_pap_streams_init(&streams);
+    run_call(&streams, &shelf, 64, &call, &given);
+    run_call(&streams, &shelf, 64, &call, &given);
+    assert_false(clv_pap_streams_hint(&streams, 0, 10, &given));
+}
+
+static void records_are_in_global_time(void **state)
+{
+    (void) state;
+    clv_cs_model_t model = {.offset_ns = 1000, .error_ns = 30};
+    clv_pap_given_t given = {.arrival_ns = 5000,
+                             .previous_arrival_ns = 3000,
+                             .previous_exit_ns = 4000,
+                             .previous_choice = 2,
+                             .previous_hash = 9,
+                             .flags = CLV_PAP_RECORD_PREVIOUS};
+    clv_pap_record_t record;
+    clv_pap_given_to_record(&given, &model, 77, &record);
+    assert_int_equal(record.arrival_ns, 4000);
+    assert_int_equal(record.previous_arrival_ns, 2000);
+    assert_int_equal(record.previous_exit_ns, 3000);
+    assert_int_equal(record.clock_error_ns, 30);
+    assert_int_equal(record.latency_ns, 77);
+    assert_int_equal(record.flags, CLV_PAP_RECORD_PREVIOUS);
+    clv_pap_given_to_record(&given, NULL, 77, &record);
+    assert_int_equal(record.flags, CLV_PAP_RECORD_PREVIOUS | CLV_PAP_RECORD_INVALID);
+    assert_int_equal(record.previous_choice, 2);
+    given.arrival_ns = INT64_MAX / 2; /* a broken clock harms nobody */
+    clv_pap_given_to_record(&given, &model, 77, &record);
+    assert_null(clv_pap_record_problem(&record));
+    assert_true((record.flags & CLV_PAP_RECORD_INVALID) != 0);
+    model.error_ns = INT64_MAX / 4;
+    given.arrival_ns = 5000;
+    clv_pap_given_to_record(&given, &model, 77, &record);
+    assert_int_equal(record.clock_error_ns, UINT32_MAX);
+}
+
+static void one_differing_call_shows_in_every_later_record(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams[2];
+    clv_pap_call_t call;
+    clv_pap_given_t given[2];
+    shelf_t shelf = new_shelf(7);
+    for (int i = 0; i < 2; i++) {
+        clv_pap_streams_init(&streams[i]);
+        for (int n = 0; n < 30; n++) {
+            run_call(&streams[i], &shelf, 64, &call, &given[i]);
+            if (n == 17 && i == 1) {
+                clv_pap_streams_end(&streams[i], &call, 6, 1500); /* something else */
+            }
+        }
+        assert_int_equal(given[i].sequence, 5);
+    }
+    assert_int_not_equal(given[0].previous_hash, given[1].previous_hash);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kth_call_gives_a_record),
+        cmocka_unit_test(a_sampled_call_waits_for_the_vector_before),
+        cmocka_unit_test(boards_without_vectors_are_none),
+        cmocka_unit_test(lanes_go_to_the_least_recently_used),
+        cmocka_unit_test(round_robin_over_too_many_streams_gives_no_records),
+        cmocka_unit_test(a_recycled_lane_goes_on_counting),
+        cmocka_unit_test(a_hint_gives_the_record_early),
+        cmocka_unit_test(a_hint_between_samples_does_nothing),
+        cmocka_unit_test(records_are_in_global_time),
+        cmocka_unit_test(one_differing_call_shows_in_every_later_record),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    cs_random_seed_from_environment(&generator);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
