@@ -468,7 +468,8 @@ static clv_status_t wait_for_board(coll_clv_group_t *group, const clv_pap_call_t
             (void) nanosleep(&nap, NULL);
         }
     }
-    *sheet_p = attachment;
+    /* A board of no valid vector (clocks not ready) has no sheet, on every rank: as good as none. */
+    *sheet_p = n_bytes > 0 ? attachment : NULL;
     return status;
 }
 
@@ -492,8 +493,8 @@ int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *ke
         clv_pap_call_begin(group->pap, key, clv_local_now_ns(), call);
         status = wait_for_board(group, call, &board, &sheet);
     }
-    status = CLV_OK == status ? order_from(group, key, board, sheet, order)
-                              : order_blind(group, key, order);
+    status = CLV_OK == status && NULL != sheet ? order_from(group, key, board, sheet, order)
+                                               : order_blind(group, key, order);
     return ompi_error_of(status);
 }
 
