@@ -345,7 +345,7 @@ void clv_pap_group_free(clv_pap_group_t *group)
 static void ring_leader(const clv_pap_group_t *group)
 {
     if (!clv_pap_table_pull_bell(group->table)) {
-        return; /* somebody has rung already, or the thread looks by itself */
+        return; /* somebody has rung already */
     }
     if (group->leader) {
         clv_pap_thread_ring(group->pap->thread);

@@ -28,7 +28,7 @@ typedef struct table_head {
     _Alignas(LINE) _Atomic uint32_t clock_sequence;
     _Atomic uint64_t clock_words[CLOCK_WORDS];
     _Alignas(LINE) _Atomic uint32_t pending; /* bit per place */
-    _Atomic uint32_t bell;                   /* 1: pulled, or the thread looks by itself */
+    _Atomic uint32_t bell;                   /* 1: pulled since the thread last looked */
     struct {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
@@ -240,11 +240,6 @@ uint32_t clv_pap_table_answer(clv_pap_table_t *table)
 {
     atomic_store(&table->head->bell, 0);
     return atomic_exchange(&table->head->pending, 0);
-}
-
-void clv_pap_table_mute(clv_pap_table_t *table)
-{
-    atomic_store(&table->head->bell, 1);
 }
 
 int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p)

@@ -57,12 +57,10 @@ static inline int32_t clv_pap_place(int32_t lane, int64_t version)
 int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
 
-/* The bell says whether the leader's thread looks by itself. pull: non-zero, the caller must wake
- * it (once until the next answer). answer: the thread is looking now; returns the pending places as
- * bits and clears them. mute: the thread will look soon by itself, nobody needs to wake it. */
+/* pull: non-zero, the caller must wake the leader's thread; else somebody has done so since it last
+ * looked. answer: the thread looks now; returns the pending places as bits and clears them. */
 int clv_pap_table_pull_bell(clv_pap_table_t *table);
 uint32_t clv_pap_table_answer(clv_pap_table_t *table);
-void clv_pap_table_mute(clv_pap_table_t *table);
 
 /* The version whose records last began to arrive in place, and how many there are. */
 int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p);

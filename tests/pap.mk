@@ -33,3 +33,6 @@ tests_unit_test_pap_stream_LDADD = $(clv_test_libs)
 unit_tests += tests/unit/test_pap_trace
 tests_unit_test_pap_trace_SOURCES = tests/unit/test_pap_trace.c tools/pap_trace.c tools/pap_trace.h
 tests_unit_test_pap_trace_LDADD = $(clv_test_libs)
+tool_programs += tests/support/pap-cost
+tests_support_pap_cost_SOURCES = tests/support/pap_cost.c tests/support/pap_job.c tests/support/pap_job.h
+tests_support_pap_cost_LDADD = $(clv_core_libs)

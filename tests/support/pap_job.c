@@ -154,6 +154,7 @@ static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int3
         job_sleep_ns(20 * CLV_NS_PER_US);
         status = clv_pap_call_board(group, &call, &board, &attachment, &n_bytes);
     }
+    job->wait_ns[rank][number] = clv_local_now_ns() - begin_ns;
     if (status == CLV_OK) {
         note_board(job, rank, number, board, attachment, n_bytes);
     } else {
@@ -170,14 +171,18 @@ static void make_calls(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
 {
     const pap_job_options_t *options = &job->options;
     for (int32_t call = 0; call < options->n_calls; call++) {
-        const int64_t work_ns = options->work_ns + rank * options->late_ns;
+        const int is_second = options->in_pairs && call % 2 == 1;
+        const int64_t work_ns = is_second ? 0 : options->work_ns + rank * options->late_ns;
         if (options->before_call) {
             options->before_call(job, rank, call);
         }
         if (options->uses_hints) {
             clv_pap_hint(group, clv_local_now_ns(), work_ns);
         }
-        if (work_ns > 0) {
+        const int64_t until_ns = clv_local_now_ns() + work_ns;
+        while (options->spins && clv_local_now_ns() < until_ns) {
+        }
+        if (!options->spins && work_ns > 0) {
             job_sleep_ns(work_ns);
         }
         make_call(job, group, rank, call);

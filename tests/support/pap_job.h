@@ -33,6 +33,8 @@ typedef struct pap_job_options {
     int64_t wait_ns;         /* for one board; then it is a timeout */
     int32_t synchronous;     /* all ranks leave a call together */
     int32_t uses_hints;
+    int32_t spins;           /* works by computing, not by sleeping */
+    int32_t in_pairs;        /* each second call follows at once: it waits for the first's board */
     /* On the rank's process before call number call; may be NULL. */
     void (*before_call)(pap_job_t *job, int32_t rank, int32_t call);
     /* In the parent while the ranks run; may be NULL. */
@@ -48,6 +50,7 @@ struct pap_job {
     int32_t n_vectors[JOB_MAX_RANKS][JOB_MAX_CALLS];
     int64_t predicted_spread_ns[JOB_MAX_RANKS][JOB_MAX_CALLS];
     int64_t call_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* spent in begin and the first board */
+    int64_t wait_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* from begin to the board's answer */
     int64_t global_error_ns[JOB_MAX_RANKS];        /* last known bound, -1: never ready */
     int64_t global_minus_local_ns[JOB_MAX_RANKS];
     clv_pap_counters_t counters[JOB_MAX_RANKS];
