@@ -114,7 +114,9 @@ int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int
         clock->is_outstanding = 0;
         if (!stamp->has_global) {
             clv_pap_clock_lost(clock); /* until it says that it is ready */
-            return 0;
+            clv_cs_tracker_doubt(&clock->tracker); /* what unsettled it may have unsettled us */
+            clock->is_ready = 0;
+            return was_ready;
         }
     }
     const int changed = feed(clock, stamp, received_ns);

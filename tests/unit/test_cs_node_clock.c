@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The node's clock in the background thread, seen from outside: what steps, suspensions and a
+ * parent without a clock do to what a node says about time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "pap_predict/pap_clock.h"
+#include "util/util_time.h"
+
+#define PARENT_AHEAD_NS (1000 * CLV_NS_PER_S)
+
+typedef struct pair {
+    clv_pap_clock_t clock;
+    int64_t now_ns; /* the child's local clock */
+    int64_t parent_ahead_ns;
+    int parent_has_global;
+} pair_t;
+
+static pair_t new_pair(void)
+{
+    pair_t pair = {.now_ns = 50 * CLV_NS_PER_S, .parent_ahead_ns = PARENT_AHEAD_NS};
+    pair.parent_has_global = 1;
+    clv_pap_clock_init(&pair.clock, 0);
+    clv_pap_clock_connected(&pair.clock, pair.now_ns);
+    return pair;
+}
+
+/* One ping if one is due; true if it was answered. */
+static int ping(pair_t *pair)
+{
+    if (!clv_pap_clock_wants_ping(&pair->clock, pair->now_ns)) {
+        return 0;
+    }
+    clv_pap_stamp_t stamp = {.has_global = pair->parent_has_global};
+    stamp.echo_sent_ns = pair->now_ns;
+    pair->now_ns += 30000;
+    stamp.echo_recv_ns = pair->now_ns + pair->parent_ahead_ns;
+    pair->now_ns += 2000;
+    stamp.sent_ns = pair->now_ns + pair->parent_ahead_ns;
+    pair->now_ns += 30000;
+    (void) clv_pap_clock_take(&pair->clock, &stamp, pair->now_ns, 1);
+    return 1;
+}
+
+static void run(pair_t *pair, int64_t duration_ns)
+{
+    const int64_t end_ns = pair->now_ns + duration_ns;
+    while (pair->now_ns < end_ns) {
+        (void) ping(pair);
+        pair->now_ns += CLV_NS_PER_MS;
+    }
+}
+
+static int64_t error_ns(const pair_t *pair)
+{
+    const int64_t global_ns = clv_cs_model_global(&pair->clock.model, pair->now_ns);
+    return llabs(global_ns - (pair->now_ns + pair->parent_ahead_ns));
+}
+
+static void is_ready_within_50_ms(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    assert_false(pair.clock.is_ready);
+    run(&pair, 50 * CLV_NS_PER_MS);
+    assert_true(pair.clock.is_ready);
+    assert_true(error_ns(&pair) < 50 * CLV_NS_PER_US);
+}
+
+static void a_step_is_not_used_and_is_recovered_from(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    run(&pair, 30 * CLV_NS_PER_S);
+    pair.parent_ahead_ns += CLV_NS_PER_S;
+    while (!ping(&pair)) {
+        pair.now_ns += CLV_NS_PER_MS;
+    }
+    assert_false(pair.clock.is_ready);
+    run(&pair, 10 * CLV_NS_PER_S);
+    assert_true(pair.clock.is_ready);
+    assert_true(error_ns(&pair) < 50 * CLV_NS_PER_US);
+}
+
+/* Its own reference stepped, perhaps: a node that went on would be wrong and not know it. */
+static void a_parent_without_a_clock_silences_its_child(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    run(&pair, 30 * CLV_NS_PER_S);
+    pair.parent_has_global = 0;
+    while (!ping(&pair)) {
+        pair.now_ns += CLV_NS_PER_MS;
+    }
+    assert_false(pair.clock.is_ready);
+    assert_false(clv_pap_clock_wants_ping(&pair.clock, pair.now_ns + CLV_NS_PER_S));
+    pair.parent_has_global = 1;
+    clv_pap_clock_connected(&pair.clock, pair.now_ns);
+    run(&pair, 10 * CLV_NS_PER_MS);
+    assert_true(pair.clock.is_ready); /* nothing had happened: one good answer is enough */
+    assert_int_equal(pair.clock.tracker.n_restarts, 0);
+}
+
+static void a_lost_parent_widens_the_bound(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    run(&pair, 30 * CLV_NS_PER_S);
+    clv_pap_clock_lost(&pair.clock);
+    const int64_t before = clv_cs_model_error(&pair.clock.model, pair.now_ns);
+    run(&pair, 100 * CLV_NS_PER_S);
+    assert_true(clv_cs_model_error(&pair.clock.model, pair.now_ns) >=
+                before + 100 * CLV_CS_WANDER_PPB);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_ready_within_50_ms),
+        cmocka_unit_test(a_step_is_not_used_and_is_recovered_from),
+        cmocka_unit_test(a_parent_without_a_clock_silences_its_child),
+        cmocka_unit_test(a_lost_parent_widens_the_bound),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
