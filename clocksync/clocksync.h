@@ -190,6 +190,9 @@ typedef struct clv_cs_method {
     int32_t recompute_intercept; /* HCA3 paper, Algorithm 2, lines 6 and 14 */
     int32_t stop_early;          /* SKaMPI: end a burst at a round trip within 10 % of the least
                                   * known, after at least 8 */
+    int32_t pause_us; /* rest between fit points: the same pings see a longer stretch of the
+                       * drift, and pairs that share processors or links get out of each
+                       * other's way */
 } clv_cs_method_t;
 
 /* One method for all ranks, or one per level of the machine: 2 levels are H2HCA (HCA3 paper,
@@ -206,7 +209,8 @@ typedef struct clv_cs_scheme {
  *     h2hca/500/skampi/100            hca3 between nodes, the clock is copied within
  *     top/hca3/500/skampi/100/bottom/prop        the same, spelt out; h3hca: top, middle, bottom
  * The first number counts fit points, the one after the offset algorithm exchanges; an offset-only
- * algorithm takes exchanges alone. Also: recompute, early. CLV_INVALID: not a label. */
+ * algorithm takes exchanges alone. Also: recompute, early, and a pause such as 2ms or 500us.
+ * CLV_INVALID: not a label. */
 clv_status_t clv_cs_scheme_parse(const char *label, clv_cs_scheme_t *scheme_p) CLV_MUST_CHECK;
 /* The label of a scheme, always parseable; at most n_bytes with the final 0. */
 void clv_cs_scheme_print(const clv_cs_scheme_t *scheme, char *label_p, int32_t n_bytes);
@@ -220,9 +224,10 @@ typedef struct clv_cs_group {
     void *link;
     const int32_t *ranks;
     int32_t n_ranks;
-    int32_t rank;       /* my index */
-    int32_t reference;  /* index of whose clock is the global one */
-    int64_t timeout_ns; /* of one wait; must cover the turns of the others */
+    int32_t rank;                          /* my index */
+    int32_t reference;                     /* index of whose clock is the global one */
+    int64_t timeout_ns;                    /* of one wait; must cover the turns of the others */
+    void (*sleep)(void *link, int64_t ns); /* for pauses; NULL: nanosleep */
 } clv_cs_group_t;
 
 typedef struct clv_cs_report {

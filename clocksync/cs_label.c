@@ -79,6 +79,16 @@ static int32_t number_of(const char *token)
     return is_number && number >= 1 && number <= CS_MAX_NUMBER ? (int32_t) number : 0;
 }
 
+/* "2ms", "500us" in us; 0 if the token is no pause. */
+static int32_t pause_of(const char *token)
+{
+    char *end;
+    const long number = strtol(token, &end, 10);
+    const long unit_us = strcasecmp(end, "us") == 0 ? 1 : strcasecmp(end, "ms") == 0 ? 1000 : 0;
+    const int is_number = token[0] >= '0' && token[0] <= '9' && number >= 1 && number <= 1000000;
+    return is_number ? (int32_t) (number * unit_us) : 0;
+}
+
 static clv_cs_method_t default_method(clv_cs_algorithm_t algorithm)
 {
     clv_cs_method_t method = {.algorithm = algorithm, .offset = CLV_CS_OFFSET_SKAMPI};
@@ -109,6 +119,8 @@ static int take_tail(clv_cs_method_t *method, char *const *tokens, int n_tokens)
             has_offset = 1;
         } else if (strcasecmp(token, "recompute") == 0 && !method->recompute_intercept) {
             method->recompute_intercept = 1;
+        } else if (pause_of(token) > 0 && method->pause_us == 0) {
+            method->pause_us = pause_of(token);
         } else if (strcasecmp(token, "early") == 0 && !method->stop_early) {
             method->stop_early = 1;
         } else {
@@ -235,6 +247,10 @@ static void append_method(char *label, int32_t n_bytes, const clv_cs_method_t *m
                     method->recompute_intercept ? "/recompute" : "",
                     method->stop_early ? "/early" : "");
     append(label, n_bytes, text);
+    if (method->pause_us > 0) {
+        (void) snprintf(text, sizeof text, "/%dus", (int) method->pause_us);
+        append(label, n_bytes, text);
+    }
 }
 
 void clv_cs_scheme_print(const clv_cs_scheme_t *scheme, char *label_p, int32_t n_bytes)

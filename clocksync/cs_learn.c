@@ -5,6 +5,7 @@
  */
 #include "clocksync/cs_pair.h"
 #include "util/util_alloc.h"
+#include "util/util_time.h"
 
 int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm)
 {
@@ -49,12 +50,27 @@ void clv_cs_fit_set_intercept(clv_cs_fit_t *fit, const clv_cs_point_t *point)
     fit->model.error_ns = point->error_ns;
 }
 
+static void rest(const cs_pair_t *pair)
+{
+    const clv_cs_group_t *group = pair->group;
+    const int64_t ns = pair->method->pause_us * CLV_NS_PER_US;
+    if (ns > 0 && group->sleep != NULL) {
+        group->sleep(group->link, ns);
+    } else if (ns > 0) {
+        const struct timespec pause = {ns / CLV_NS_PER_S, ns % CLV_NS_PER_S};
+        (void) nanosleep(&pause, NULL); /* a signal may shorten it; nothing hangs on it */
+    }
+}
+
 static clv_status_t learn_line(cs_pair_t *pair, clv_cs_point_t *points, clv_cs_fit_t *fit_p)
 {
     clv_cs_fit_t fit;
     clv_status_t status = CLV_OK;
     const int32_t n_points = pair->method->n_fit_points;
     for (int32_t i = 0; status == CLV_OK && i < n_points; i++) {
+        if (i > 0) {
+            rest(pair);
+        }
         status = clv_cs_pair_offset(pair, &points[i]);
     }
     if (status != CLV_OK) {

@@ -15,7 +15,7 @@ static int method_is_sane(const clv_cs_method_t *method)
     return (unsigned) method->algorithm < CLV_CS_N_ALGORITHMS &&
            (unsigned) method->offset < CLV_CS_N_OFFSETS && method->n_fit_points > 0 &&
            method->n_exchanges > 0 && method->n_fit_points <= 10000000 &&
-           method->n_exchanges <= 10000000;
+           method->n_exchanges <= 10000000 && method->pause_us >= 0;
 }
 
 static int arguments_are_sane(const clv_cs_scheme_t *scheme, const clv_cs_group_t *group,

@@ -40,6 +40,7 @@ static void labels_say_what_the_papers_say(void **state)
 
     assert_int_equal(parsed("skampi/33").level[0].n_exchanges, 33);
     assert_int_equal(parsed("netgauge").level[0].offset, CLV_CS_OFFSET_NETGAUGE);
+    assert_int_equal(parsed("hca3/9/skampi/5/2ms").level[0].pause_us, 2000);
     assert_int_equal(parsed("hca2/9").level[0].n_fit_points, 9);
 }
 
@@ -65,6 +66,8 @@ static void printed_labels_parse_to_the_same(void **state)
     (void) state;
     static const char *const labels[] = {
         "hca3/1000/skampi/100",
+        "hca3/5/skampi/6/2ms",
+        "hca2/5/700us/early",
         "jk/3/mean-rtt/4/recompute",
         "skampi/9",
         "netgauge/8",
@@ -119,6 +122,9 @@ static void wrong_labels_are_refused(void **state)
                                          "skampi/1/2",
                                          "top/x/bottom/prop",
                                          "hca3/+5",
+                                         "hca3/0ms",
+                                         "hca3/2s",
+                                         "hca3/2ms/2ms",
                                          "top"};
     clv_cs_scheme_t scheme;
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {

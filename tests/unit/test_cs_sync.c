@@ -34,6 +34,11 @@ typedef struct trial {
 static cs_random_t rng;
 static trial_t trial; /* large; one at a time */
 
+static void sleep_on(void *link, int64_t ns)
+{
+    cs_net_sleep(link, ns);
+}
+
 static clv_cs_group_t group_of(cs_net_rank_t *rank, int n_ranks)
 {
     return (clv_cs_group_t){.ops = &cs_net_link_ops,
@@ -41,7 +46,8 @@ static clv_cs_group_t group_of(cs_net_rank_t *rank, int n_ranks)
                             .n_ranks = n_ranks,
                             .rank = rank->rank,
                             .reference = trial.reference,
-                            .timeout_ns = trial.timeout_ns};
+                            .timeout_ns = trial.timeout_ns,
+                            .sleep = sleep_on};
 }
 
 static int n_ranks;
@@ -121,6 +127,30 @@ static void assert_all_ok(void)
     for (int i = 0; i < n_ranks; i++) {
         assert_int_equal(trial.status[i], CLV_OK);
     }
+}
+
+static int64_t slope_error_after(const char *label, int64_t *duration_p)
+{
+    const cs_net_config_t config = cs_net_quiet(2, 77);
+    set_up(&config, label);
+    synchronise();
+    assert_int_equal(trial.status[0] + trial.status[1], CLV_OK);
+    const int64_t error = worst_error(10 * CLV_NS_PER_S);
+    *duration_p = trial.report[1 - trial.reference].duration_ns;
+    tear_down();
+    return error;
+}
+
+/* The same 500 pings over a longer stretch: a better slope. */
+static void a_pause_between_points_makes_a_better_slope(void **state)
+{
+    (void) state;
+    int64_t without_ns, with_ns;
+    const int64_t without = slope_error_after("hca3/50/skampi/10", &without_ns);
+    const int64_t with = slope_error_after("hca3/50/skampi/10/10ms", &with_ns);
+    assert_true(with_ns > without_ns + 49 * 10 * CLV_NS_PER_MS);
+    assert_true(with < 10 * CLV_NS_PER_US);
+    assert_true(with * 3 < without);
 }
 
 static const struct {
@@ -658,6 +688,7 @@ static void bad_arguments_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pause_between_points_makes_a_better_slope),
         cmocka_unit_test(every_algorithm_any_ranks_any_reference),
         cmocka_unit_test(bounds_cover_the_truth_in_hundreds_of_networks),
         cmocka_unit_test(hca3_right_after_is_as_good_as_two_offsets),
