@@ -7,3 +7,8 @@ tests_unit_test_sched_agreement_LDADD = $(clv_test_libs)
 tool_programs += bench/bench_plan
 bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c
 bench_bench_plan_LDADD = $(clv_core_libs)
+
+script_tests += tests/unit/test_sched_plan_tool.sh
+tool_programs += tools/clv-plan
+tools_clv_plan_SOURCES = tools/clv-plan.c
+tools_clv_plan_LDADD = $(clv_core_libs)

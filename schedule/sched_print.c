@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The formats of clv-plan. Cost: O(sends), the table O(sends * ranks * segments) at worst but it
+ * is for small plans.
+ */
+#include "schedule/sched_print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "schedule/sched_instance.h"
+
+static void print_tuples(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    (void) instance;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        fprintf(out, "%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 "\n", send->round, send->sender,
+                send->receiver, send->segment);
+    }
+}
+
+/* "3" or "1,4" when the sink took the segment back and sent it again; "." if it never leaves. */
+static void print_cell(FILE *out, const clv_plan_t *plan, int32_t rank, int32_t segment)
+{
+    char cell[64] = "";
+    size_t used = 0;
+    for (int64_t k = 0; k < plan->n_sends && used + 12 < sizeof cell; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        if (send->sender == rank && send->segment == segment) {
+            used += (size_t) snprintf(cell + used, sizeof cell - used, used > 0 ? ",%d" : "%d",
+                                      (int) send->round);
+        }
+    }
+    fprintf(out, " %4s", 0 == used ? "." : cell);
+}
+
+static void print_text(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    (void) instance;
+    fprintf(out, "     ");
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        char name[16];
+        (void) snprintf(name, sizeof name, "p%d", (int) p);
+        fprintf(out, " %4s", name);
+    }
+    fprintf(out, "\n");
+    for (int32_t s = 0; s < plan->n_segments; s++) {
+        char name[16];
+        (void) snprintf(name, sizeof name, "s%d", (int) s);
+        fprintf(out, "%-5s", name);
+        for (int32_t p = 0; p < plan->n_ranks; p++) {
+            print_cell(out, plan, p, s);
+        }
+        fprintf(out, "\n");
+    }
+}
+
+static void print_dot(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    fprintf(out, "digraph plan {\n  label=\"edges: round/segment\";\n  node [shape=circle];\n");
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        fprintf(out, "  p%d [label=\"p%d\\n%" PRId64 " ns\"%s];\n", (int) p, (int) p,
+                instance->arrival_ns[p], p == plan->root ? ", shape=doublecircle" : "");
+    }
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        fprintf(out, "  p%d -> p%d [label=\"%d/s%d\"];\n", (int) send->sender, (int) send->receiver,
+                (int) send->round, (int) send->segment);
+    }
+    fprintf(out, "}\n");
+}
+
+static void print_hash(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    (void) instance;
+    fprintf(out, "%016" PRIx64 "\n", clv_plan_hash(plan));
+}
+
+int32_t clv_plan_rounds_after(const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    int64_t last_round = clv_sched_spread_ns(instance) / clv_sched_effective_round_ns(instance);
+    return plan->n_rounds > last_round ? plan->n_rounds - (int32_t) last_round : 0;
+}
+
+static void print_summary(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    fprintf(out, "rounds %d\nsends %" PRId64 "\nrounds after the last arrival %d\n",
+            (int) plan->n_rounds, plan->n_sends, (int) clv_plan_rounds_after(plan, instance));
+}
+
+/* Layout of the picture, in pixels: a row per rank, a column per round. */
+enum { CELL_WIDTH = 34, ROW_HEIGHT = 30, LEFT = 46, TOP = 26 };
+
+static void print_gantt_frame(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    int64_t width = LEFT + (int64_t) plan->n_rounds * CELL_WIDTH + 10;
+    int64_t height = TOP + (int64_t) plan->n_ranks * ROW_HEIGHT + 10;
+    int64_t first_ns = clv_sched_first_ns(instance);
+
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRId64 "\" height=\"%" PRId64
+            "\" font-family=\"sans-serif\" font-size=\"10\">\n"
+            "<text x=\"4\" y=\"14\">rounds of %" PRId64 " ns; upper: sends segment &gt; to, lower: "
+            "receives segment &lt; from; bar: arrival</text>\n",
+            width, height, instance->round_ns);
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        int64_t y = TOP + (int64_t) p * ROW_HEIGHT;
+        int64_t x = LEFT + (int64_t) ((double) (instance->arrival_ns[p] - first_ns) /
+                                      (double) instance->round_ns * CELL_WIDTH);
+        fprintf(out,
+                "<text x=\"4\" y=\"%" PRId64 "\">p%d%s</text>"
+                "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"2\" height=\"%d\"/>\n",
+                y + 18, (int) p, p == plan->root ? " root" : "", x, y, ROW_HEIGHT - 2);
+    }
+}
+
+static void print_gantt_box(FILE *out, const clv_send_t *send, int32_t row, int32_t other,
+                            int lower, int32_t n_segments)
+{
+    int64_t x = LEFT + (int64_t) send->round * CELL_WIDTH + 2;
+    int64_t y = TOP + (int64_t) row * ROW_HEIGHT + (lower ? ROW_HEIGHT / 2 : 0);
+    fprintf(out,
+            "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%d\" height=\"%d\" "
+            "fill=\"hsl(%d,70%%,%d%%)\"/><text x=\"%" PRId64 "\" y=\"%" PRId64 "\">%d%s%d</text>\n",
+            x, y, CELL_WIDTH - 3, ROW_HEIGHT / 2 - 2,
+            (int) ((int64_t) send->segment * 360 / n_segments), lower ? 88 : 72, x + 2, y + 10,
+            (int) send->segment, lower ? "&lt;" : "&gt;", (int) other);
+}
+
+static void print_gantt(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    print_gantt_frame(out, plan, instance);
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        print_gantt_box(out, send, send->sender, send->receiver, 0, plan->n_segments);
+        print_gantt_box(out, send, send->receiver, send->sender, 1, plan->n_segments);
+    }
+    fprintf(out, "</svg>\n");
+}
+
+const clv_format_t clv_formats[] = {
+#define CLV_FORMAT_ROW(name, meaning) {#name, meaning, print_##name},
+    CLV_FORMAT_MAP(CLV_FORMAT_ROW)
+#undef CLV_FORMAT_ROW
+        {NULL, NULL, NULL},
+};
+
+const clv_format_t *clv_format_find(const char *name)
+{
+    for (const clv_format_t *row = clv_formats; NULL != row->name; row++) {
+        if (0 == strcmp(row->name, name)) {
+            return row;
+        }
+    }
+    return NULL;
+}

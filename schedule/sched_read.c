@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The parser of the golden format: one table of keys in the order in which they must come.
+ */
+#include "schedule/sched_read.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/util_alloc.h"
+
+typedef struct reader {
+    const char *at;
+    const char *end;
+    const char *line_end;
+    clv_parsed_t *parsed;
+    clv_parse_error_t *error;
+} reader_t;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static clv_status_t
+refuse(reader_t *reader, clv_status_t status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void) vsnprintf(reader->error->reason, sizeof reader->error->reason, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* ---- words and numbers of a line --------------------------------------------------------------
+ */
+
+static size_t next_word(reader_t *reader, const char **word_p)
+{
+    while (reader->at < reader->line_end && ' ' == *reader->at) {
+        reader->at++;
+    }
+    *word_p = reader->at;
+    while (reader->at < reader->line_end && ' ' != *reader->at) {
+        reader->at++;
+    }
+    return (size_t) (reader->at - *word_p);
+}
+
+static int is_word(const char *word, size_t length, const char *text)
+{
+    return strlen(text) == length && 0 == memcmp(word, text, length);
+}
+
+/* A decimal number in [low, high]; nothing is skipped, rounded or wrapped. */
+static clv_status_t read_number(reader_t *reader, int64_t low, int64_t high, int64_t *number_p)
+{
+    const char *word;
+    size_t length = next_word(reader, &word);
+    size_t k = length > 0 && '-' == word[0];
+    int64_t number = 0;
+
+    if (k == length) {
+        return refuse(reader, CLV_INVALID, "a number is missing");
+    }
+    for (int negative = (int) k; k < length; k++) {
+        int64_t digit = word[k] - '0';
+        if (digit < 0 || digit > 9) {
+            return refuse(reader, CLV_INVALID, "not a decimal number");
+        }
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, negative ? -digit : digit, &number)) {
+            return refuse(reader, CLV_OVERFLOW, "a number does not fit 64 bits");
+        }
+    }
+    if (number < low || number > high) {
+        return refuse(reader, CLV_LIMIT, "%lld is outside %lld .. %lld", (long long) number,
+                      (long long) low, (long long) high);
+    }
+    *number_p = number;
+    return CLV_OK;
+}
+
+static clv_status_t read_int(reader_t *reader, int64_t low, int64_t high, int32_t *int_p)
+{
+    int64_t number;
+    clv_status_t status = read_number(reader, low, high, &number);
+    if (CLV_OK == status) {
+        *int_p = (int32_t) number;
+    }
+    return status;
+}
+
+static clv_status_t read_times(reader_t *reader, int64_t **times_p)
+{
+    int64_t *times_ns = clv_alloc((size_t) reader->parsed->instance.n_ranks, sizeof *times_ns);
+    if (NULL == times_ns) {
+        return refuse(reader, CLV_NO_MEMORY, "out of memory");
+    }
+    *times_p = times_ns;
+    for (int32_t p = 0; p < reader->parsed->instance.n_ranks; p++) {
+        clv_status_t status = read_number(reader, 0, INT64_MAX, &times_ns[p]);
+        if (CLV_OK != status) {
+            return status;
+        }
+    }
+    return CLV_OK;
+}
+
+/* ---- one function per key ----------------------------------------------------------------------
+ */
+
+static clv_status_t read_ranks(reader_t *reader)
+{
+    return read_int(reader, 1, CLV_SCHED_MAX_RANKS, &reader->parsed->instance.n_ranks);
+}
+
+static clv_status_t read_segments(reader_t *reader)
+{
+    return read_int(reader, 1, CLV_SCHED_MAX_SEGMENTS, &reader->parsed->instance.n_segments);
+}
+
+static clv_status_t read_root(reader_t *reader)
+{
+    return read_int(reader, 0, reader->parsed->instance.n_ranks - 1,
+                    &reader->parsed->instance.root);
+}
+
+static clv_status_t read_round(reader_t *reader)
+{
+    return read_number(reader, 1, INT64_MAX, &reader->parsed->instance.round_ns);
+}
+
+static clv_status_t read_arrival(reader_t *reader)
+{
+    const char *reason;
+    clv_status_t status = read_times(reader, &reader->parsed->arrival_ns);
+    reader->parsed->instance.arrival_ns = reader->parsed->arrival_ns;
+    if (CLV_OK == status) {
+        status = clv_instance_check(&reader->parsed->instance, &reason);
+        if (CLV_OK != status) {
+            return refuse(reader, status, "%s", reason);
+        }
+    }
+    return status;
+}
+
+static clv_status_t read_order(reader_t *reader)
+{
+    clv_status_t status = read_times(reader, &reader->parsed->order_ns);
+    reader->parsed->instance.order_ns = reader->parsed->order_ns;
+    return status;
+}
+
+static clv_status_t read_sends(reader_t *reader)
+{
+    return read_number(reader, 0, INT64_MAX, &reader->parsed->n_sends);
+}
+
+static clv_status_t read_last_round(reader_t *reader)
+{
+    return read_number(reader, -1, INT32_MAX, &reader->parsed->last_round);
+}
+
+static clv_status_t read_hash(reader_t *reader)
+{
+    const char *word;
+    uint64_t hash = 0;
+    if (16 != next_word(reader, &word)) {
+        return refuse(reader, CLV_INVALID, "the hash has not 16 digits");
+    }
+    for (int k = 0; k < 16; k++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = memchr(digits, word[k], 16);
+        if (NULL == digit) {
+            return refuse(reader, CLV_INVALID, "the hash is not hexadecimal");
+        }
+        hash = hash << 4 | (uint64_t) (digit - digits);
+    }
+    reader->parsed->has_hash = 1;
+    reader->parsed->hash = hash;
+    return CLV_OK;
+}
+
+static clv_status_t read_nothing(reader_t *reader)
+{
+    (void) reader;
+    return CLV_OK;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+typedef struct golden_key {
+    const char *name;
+    int required;
+    clv_status_t (*read)(reader_t *reader);
+} golden_key_t;
+
+static const golden_key_t keys[] = {
+    {"P", 1, read_ranks},         {"N", 1, read_segments},
+    {"root", 1, read_root},       {"d", 1, read_round},
+    {"arrival", 1, read_arrival}, {"order", 0, read_order},
+    {"sends", 0, read_sends},     {"last_round", 0, read_last_round},
+    {"fnv1a64", 0, read_hash},    {"schedule", 0, read_nothing},
+};
+enum { N_KEYS = sizeof keys / sizeof *keys };
+
+static int next_line(reader_t *reader)
+{
+    if (reader->at >= reader->end) {
+        return 0;
+    }
+    const char *newline = memchr(reader->at, '\n', (size_t) (reader->end - reader->at));
+    reader->line_end = NULL == newline ? reader->end : newline;
+    reader->error->line++;
+    return 1;
+}
+
+static clv_status_t end_line(reader_t *reader)
+{
+    const char *word;
+    if (0 != next_word(reader, &word)) {
+        return refuse(reader, CLV_INVALID, "something follows the last value");
+    }
+    reader->at = reader->line_end + (reader->line_end < reader->end);
+    return CLV_OK;
+}
+
+/* After `schedule`: tuples, of which only the form is checked; the hash says more. */
+static clv_status_t read_tuple(reader_t *reader)
+{
+    const clv_instance_t *instance = &reader->parsed->instance;
+    const int64_t high[4] = {INT32_MAX, instance->n_ranks - 1, instance->n_ranks - 1,
+                             instance->n_segments - 1};
+    clv_status_t status = CLV_OK;
+    for (int k = 0; CLV_OK == status && k < 4; k++) {
+        int64_t number;
+        status = read_number(reader, 0, high[k], &number);
+    }
+    return status;
+}
+
+/* The key the line begins with, at or after *next_p; required ones cannot be passed over. */
+static clv_status_t read_key(reader_t *reader, int *next_p)
+{
+    const char *word;
+    size_t length = next_word(reader, &word);
+    for (int k = *next_p; k < N_KEYS; k++) {
+        if (is_word(word, length, keys[k].name)) {
+            *next_p = k + 1;
+            return keys[k].read(reader);
+        }
+        if (keys[k].required) {
+            return refuse(reader, CLV_INVALID, "expected '%s'", keys[k].name);
+        }
+    }
+    return refuse(reader, CLV_INVALID, "unexpected '%.*s'", length > 20 ? 20 : (int) length, word);
+}
+
+static clv_status_t read_lines(reader_t *reader)
+{
+    int next = 0;
+    while (next_line(reader)) {
+        clv_status_t status = next < N_KEYS ? read_key(reader, &next) : read_tuple(reader);
+        if (CLV_OK == status) {
+            status = end_line(reader);
+        }
+        if (CLV_OK != status) {
+            return status;
+        }
+    }
+    if (next < N_KEYS && keys[next].required) {
+        reader->error->line++;
+        return refuse(reader, CLV_INVALID, "expected '%s', found the end", keys[next].name);
+    }
+    return CLV_OK;
+}
+
+clv_status_t clv_instance_parse(const char *text, size_t n_bytes, clv_parsed_t *parsed_p,
+                                clv_parse_error_t *error_p)
+{
+    clv_parsed_t parsed = {.n_sends = -1, .last_round = -1};
+    reader_t reader = {text, text + n_bytes, text, &parsed, error_p};
+
+    *error_p = (clv_parse_error_t){0};
+    clv_status_t status = read_lines(&reader);
+    if (CLV_OK != status) {
+        clv_parsed_free(&parsed);
+        return status;
+    }
+    *parsed_p = parsed;
+    return CLV_OK;
+}
+
+void clv_parsed_free(clv_parsed_t *parsed)
+{
+    clv_free(parsed->order_ns);
+    clv_free(parsed->arrival_ns);
+    *parsed = (clv_parsed_t){0};
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reads an instance in the golden format: strict, because a schedule made from a misread file is
+ * wrong without anyone noticing.
+ *
+ *   P <ranks>  N <segments>  root <rank>  d <ns>      each on its own line, in this order
+ *   arrival <ns> ... one per rank
+ *   order <ns> ...                                    optional, see clv_instance_t
+ *   sends <count>, last_round <round>, fnv1a64 <16 hex digits>, schedule + tuples   optional: what
+ *                                                     the file says the plan must be
+ */
+#ifndef CLV_SCHED_READ_H
+#define CLV_SCHED_READ_H
+
+#include "schedule/schedule.h"
+
+typedef struct clv_parsed {
+    clv_instance_t instance; /* its arrays point to the two below */
+    int64_t *arrival_ns;
+    int64_t *order_ns;
+    int64_t n_sends;    /* -1: not stated */
+    int64_t last_round; /* -1: none; only meaningful with n_sends */
+    int has_hash;
+    uint64_t hash;
+} clv_parsed_t;
+
+typedef struct clv_parse_error {
+    int64_t line; /* from 1 */
+    char reason[120];
+} clv_parse_error_t;
+
+/* CLV_OK, CLV_NO_MEMORY, or what clv_instance_check would say, with the line and the reason in
+ * error_p. The text need not end in a zero byte. On CLV_OK the caller frees. */
+clv_status_t clv_instance_parse(const char *text, size_t n_bytes, clv_parsed_t *parsed_p,
+                                clv_parse_error_t *error_p) CLV_MUST_CHECK;
+void clv_parsed_free(clv_parsed_t *parsed);
+
+#endif

@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# clv-plan: golden files, every scheduler and format, bad input; and that the drawings in the source
+# and the documentation show the plan that is made. Prints TAP.
+set -u
+plan="$CLV_BUILD/tools/clv-plan"
+golden="$CLV_TOP/tests/data/golden"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+n=0
+
+ok() { # name, command...
+    local name=$1
+    shift
+    n=$((n + 1))
+    if "$@" > "$scratch/out" 2>&1; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        sed 's/^/# /' "$scratch/out"
+    fi
+}
+
+all_golden() { # scheduler
+    local file
+    for file in "$golden"/[0-9]*.txt; do
+        "$plan" --scheduler "$1" --format hash --check < "$file" > "$scratch/hash" ||
+            { echo "$file"; return 1; }
+    done
+}
+
+golden_of() { # scheduler, table of hashes
+    local file want
+    while read -r file want; do
+        [ "$("$plan" --scheduler "$1" --format hash < "$golden/$file")" = "$want" ] ||
+            { echo "$file differs"; return 1; }
+    done < "$2"
+}
+
+same_tuples() { # the tuples of 02.txt are printed as they stand in the file
+    diff <(sed '1,/^schedule/d' "$golden/02.txt") <("$plan" < "$golden/02.txt")
+}
+
+drawing() { # file: the lines between the markers, comment signs and spacing apart
+    sed -n '/\[drawing: plan of 02.txt\]/,/\[end of drawing\]/p' "$1" |
+        sed '1d;$d;s/^ \*//' | tr -s ' ' | sed 's/^ //;s/ $//' | grep -E '^(p0|s[0-9])'
+}
+
+same_drawing() { # file
+    [ -n "$(drawing "$1")" ] &&
+        diff <(drawing "$1") \
+            <("$plan" --format text < "$golden/02.txt" | tr -s ' ' | sed 's/^ //;s/ $//')
+}
+
+refuses() { # text, pattern of the message: exit status 2 and exactly one line
+    printf "$1" | "$plan" > "$scratch/stdout" 2> "$scratch/message"
+    [ $? -eq 2 ] && [ ! -s "$scratch/stdout" ] && [ "$(wc -l < "$scratch/message")" -eq 1 ] &&
+        grep -q "$2" "$scratch/message" || { cat "$scratch/message"; return 1; }
+}
+
+refuses_arguments() {
+    "$plan" "$@" < "$golden/02.txt" > "$scratch/stdout" 2> "$scratch/message"
+    [ $? -eq 2 ] && [ "$(wc -l < "$scratch/message")" -eq 1 ]
+}
+
+detects_wrong_hash() {
+    sed 's/^fnv1a64 .*/fnv1a64 0123456789abcdef/' "$golden/02.txt" | "$plan" --check > /dev/null 2>&1
+    [ $? -eq 1 ]
+}
+
+detects_wrong_count() {
+    sed 's/^sends .*/sends 16/' "$golden/02.txt" | "$plan" --check > /dev/null 2>&1
+    [ $? -eq 1 ]
+}
+
+every_scheduler_is_valid() {
+    local name file
+    for name in $("$plan" --help | sed -n '/^schedulers/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+        for file in "$golden"/{00,02,07,09,17,20,25,29}.txt; do
+            sed '/^sends/,$d' "$file" | "$plan" --scheduler "$name" --check > /dev/null ||
+                { echo "$name $file"; return 1; }
+        done
+    done
+}
+
+dot_is_graph() {
+    "$plan" --format dot < "$golden/02.txt" > "$scratch/dot" &&
+        [ "$(grep -c -- '->' "$scratch/dot")" -eq 15 ] && head -1 "$scratch/dot" | grep -q '^digraph'
+}
+
+gantt_is_svg() { # two boxes per send and a bar per rank, and well-formed as far as tags go
+    "$plan" --format gantt < "$golden/02.txt" > "$scratch/svg" &&
+        [ "$(grep -o '<rect' "$scratch/svg" | wc -l)" -eq 34 ] &&
+        [ "$(grep -o '<text' "$scratch/svg" | wc -l)" -eq \
+            "$(grep -o '</text>' "$scratch/svg" | wc -l)" ] && tail -1 "$scratch/svg" | grep -q '</svg>'
+}
+
+summary_is_right() {
+    diff <(printf 'rounds 6\nsends 15\nrounds after the last arrival 5\n') \
+        <("$plan" --format summary < "$golden/02.txt")
+}
+
+head4='P 2\nN 1\nroot 0\nd 10\n'
+ok 'bitset reproduces all golden files' all_golden bitset
+ok 'segtree reproduces all golden files' all_golden segtree
+ok 'linear reproduces all golden files' all_golden linear
+ok 'latest-first reproduces its golden hashes' golden_of latest-first "$golden/latest-first.hashes"
+ok 'latest-first-rns reproduces its golden hashes' \
+    golden_of latest-first-rns "$golden/latest-first-rns.hashes"
+ok 'every scheduler makes valid plans' every_scheduler_is_valid
+ok 'tuples are printed as in the golden file' same_tuples
+ok 'the drawing in the source shows the real plan' \
+    same_drawing "$CLV_TOP/schedule/sched_clairvoyant.c"
+ok 'the drawing in the documentation shows the real plan' same_drawing "$CLV_TOP/docs/schedule.md"
+ok 'summary' summary_is_right
+ok 'dot has an edge per send' dot_is_graph
+ok 'gantt is an SVG with two boxes per send' gantt_is_svg
+ok 'check detects a wrong hash' detects_wrong_hash
+ok 'check detects a wrong number of sends' detects_wrong_count
+ok 'empty input' refuses '' "line 1: expected 'P'"
+ok 'a missing line' refuses 'P 2\nroot 0\n' "line 2: expected 'N'"
+ok 'a missing number' refuses 'P\n' 'line 1: a number is missing'
+ok 'not a number' refuses 'P 2x\n' 'line 1: not a decimal'
+ok 'zero ranks' refuses 'P 0\n' 'line 1: 0 is outside 1 .. 4096'
+ok 'too many ranks' refuses 'P 4097\n' 'line 1: 4097 is outside'
+ok 'too many segments' refuses 'P 2\nN 5000\n' 'line 2: 5000 is outside'
+ok 'a root that is no rank' refuses 'P 2\nN 1\nroot 2\n' 'line 3: 2 is outside 0 .. 1'
+ok 'a round of nothing' refuses 'P 2\nN 1\nroot 0\nd 0\n' 'line 4: 0 is outside'
+ok 'a number beyond 64 bits' refuses 'P 2\nN 1\nroot 0\nd 9999999999999999999\n' 'line 4: .*64 bits'
+ok 'a missing arrival' refuses "${head4}arrival 1\n" 'line 5: a number is missing'
+ok 'an arrival too many' refuses "${head4}arrival 1 2 3\n" 'line 5: something follows'
+ok 'a negative arrival' refuses "${head4}arrival 1 -2\n" 'line 5: -2 is outside'
+ok 'arrivals that overflow the rounds' refuses "${head4}arrival 0 9000000000000000000\n" \
+    'line 5: .*2^30 rounds'
+ok 'an unknown key' refuses "${head4}arrival 1 2\ncolour 3\n" "line 6: unexpected 'colour'"
+ok 'a tuple out of range' refuses "${head4}arrival 1 2\nschedule\n0 2 0 0\n" 'line 7: 2 is outside'
+ok 'an unknown scheduler' refuses_arguments --scheduler fastest
+ok 'an unknown format' refuses_arguments --format tex
+ok 'an unknown argument' refuses_arguments --please
+echo "1..$n"
