@@ -9,7 +9,7 @@
 #include "coll_clv/coll_clv_group.h"
 #include "util/util_time.h"
 
-OMPI_MODULE_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
+OMPI_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
 
 static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
 {
