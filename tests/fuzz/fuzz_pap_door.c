@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * libFuzzer target: what strangers can send. The first byte chooses: a card, a server's connection
+ * from its first byte on, or one whose hello was right. Nothing may crash, leak, or get in.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_bytes.h"
+#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_channel.h"
+
+static const unsigned char key[CLV_PAP_KEY_BYTES] = "a key that is never told";
+
+static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t node,
+                                 size_t *max_payload_p)
+{
+    (void) context;
+    (void) group_id;
+    *max_payload_p = 5000;
+    return node < 10 ? key : NULL;
+}
+
+/* Nobody here knows the key. */
+static int up(void *context, clv_pap_channel_t *channel)
+{
+    (void) context;
+    (void) channel;
+    abort();
+}
+
+static clv_status_t frame(void *context, clv_pap_channel_t *channel, clv_pap_frame_kind_t kind,
+                          const clv_pap_stamp_t *stamp, int64_t received_ns,
+                          const unsigned char *payload, size_t payload_bytes)
+{
+    (void) context;
+    (void) channel;
+    (void) kind;
+    (void) stamp;
+    (void) received_ns;
+    (void) payload;
+    (void) payload_bytes;
+    abort();
+}
+
+static const clv_pap_channel_ops_t ops = {find, up, frame};
+
+static void try_card(const uint8_t *data, size_t n_bytes)
+{
+    unsigned char bytes[CLV_PAP_CARD_BYTES] = {0}, again[CLV_PAP_CARD_BYTES];
+    clv_pap_card_t card;
+    memcpy(bytes, data, n_bytes < sizeof bytes ? n_bytes : sizeof bytes);
+    if (clv_pap_card_decode(bytes, &card) == CLV_OK) {
+        clv_pap_card_encode(&card, again);
+        if (clv_pap_card_decode(again, &card) != CLV_OK) {
+            abort();
+        }
+    }
+}
+
+static void put_hello(int fd)
+{
+    unsigned char hello[48] = "clvH\1";
+    clv_pap_group_id(key, hello + 8);
+    (void) !write(fd, hello, sizeof hello);
+}
+
+/* In pieces whose lengths are part of the input, so that every way to cut a message is tried. */
+static void try_channel(const uint8_t *data, size_t n_bytes, int with_hello)
+{
+    int pair[2];
+    clv_pap_channel_t *channel = NULL;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) != 0 ||
+        clv_pap_channel_accept(pair[0], &channel) != CLV_OK) {
+        abort();
+    }
+    if (with_hello) {
+        put_hello(pair[1]);
+    }
+    clv_status_t status = clv_pap_channel_io(channel, &ops, NULL);
+    for (size_t at = 0; at < n_bytes && status == CLV_OK;) {
+        size_t piece = 1 + data[at] % 64;
+        piece = piece < n_bytes - at ? piece : n_bytes - at;
+        (void) !write(pair[1], data + at, piece);
+        at += piece;
+        status = clv_pap_channel_io(channel, &ops, NULL);
+    }
+    clv_pap_channel_close(channel);
+    (void) close(pair[1]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+    if (n_bytes == 0) {
+        return 0;
+    }
+    if (data[0] % 3 == 0) {
+        try_card(data + 1, n_bytes - 1);
+    } else {
+        try_channel(data + 1, n_bytes - 1, data[0] % 3 == 1);
+    }
+    return 0;
+}
