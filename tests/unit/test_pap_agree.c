@@ -161,7 +161,7 @@ static clv_status_t start(bench_t *bench, int32_t n_nodes, int32_t node)
     return status;
 }
 
-static void stop(bench_t *bench)
+static void take_down(bench_t *bench)
 {
     clv_pap_agree_free(bench->agree);
     clv_pap_layout_clear(&bench->layout);
@@ -222,7 +222,7 @@ static void create_checks_and_survives_no_memory(void **state)
     assert_int_equal(start(&bench, 2, 2), CLV_INVALID);
     assert_int_equal(start(&bench, 2, -1), CLV_INVALID);
     assert_int_equal(start(&bench, 2, 1), CLV_OK);
-    stop(&bench);
+    take_down(&bench);
     clv_pap_agree_free(NULL);
 }
 
@@ -248,7 +248,7 @@ static void every_failed_allocation_is_told(void **state)
         n_failures += status != CLV_OK;
     }
     assert_true(n_failures > 100); /* 3 of the layout, 3 of the machine, 8 per lane */
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void a_lone_node_decides_at_once(void **state)
@@ -264,7 +264,7 @@ static void a_lone_node_decides_at_once(void **state)
     assert_int_equal(clv_pap_agree_n_versions(bench.agree, 0), 5);
     assert_int_equal(clv_pap_agree_deadline(bench.agree), INT64_MAX);
     assert_int_equal(bench.n_sent, 0);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void wrong_local_records_are_refused(void **state)
@@ -284,7 +284,7 @@ static void wrong_local_records_are_refused(void **state)
     assert_int_equal(give(&bench, 0, 0, 0), CLV_OK);
     assert_int_equal(give(&bench, 0, 0, 0), CLV_INVALID); /* twice */
     assert_int_equal(bench.n_published, 0);
-    stop(&bench);
+    take_down(&bench);
 }
 
 /* Node 0 with children 1 and 2. */
@@ -310,7 +310,7 @@ static void the_top_waits_for_all_and_tells_all(void **state)
     assert_int_equal(bench.n_sent, 4);
     assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK); /* old */
     assert_int_equal(bench.n_sent, 4);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void what_no_correct_child_says_is_refused(void **state)
@@ -332,7 +332,7 @@ static void what_no_correct_child_says_is_refused(void **state)
     assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_LOST, 0), CLV_PROTOCOL);
     assert_int_equal(clv_pap_agree_message(bench.agree, 0, 1, "garbage", 7), CLV_PROTOCOL);
     assert_int_equal(bench.lost, 0);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void a_child_too_far_behind_is_refused(void **state)
@@ -356,7 +356,7 @@ static void a_child_too_far_behind_is_refused(void **state)
     assert_sent(&bench, 1, 1, CLV_PAP_WIRE_DOWN);
     assert_int_equal(bench.sent[1].message.sequence, 2);
     assert_sent(&bench, 2, 1, CLV_PAP_WIRE_HELLO);
-    stop(&bench);
+    take_down(&bench);
 }
 
 /* Node 2 of 4: parent 0, child 3, ranks 2 and 3 in its subtree. */
@@ -407,7 +407,7 @@ static void a_middle_node_passes_up_and_down(void **state)
     assert_int_equal(get_counts(&bench, 0, 3, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
     assert_sent(&bench, 0, 3, CLV_PAP_WIRE_DOWN);
     assert_sent(&bench, 1, 3, CLV_PAP_WIRE_LOST);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void a_new_connection_gets_all_again(void **state)
@@ -425,7 +425,7 @@ static void a_new_connection_gets_all_again(void **state)
     assert_int_equal(bench.sent[2].message.sequence, 0);
     assert_sent(&bench, 3, 0, CLV_PAP_WIRE_UP);
     assert_int_equal(bench.sent[3].message.sequence, 1);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static int64_t tick_on(bench_t *bench)
@@ -450,7 +450,7 @@ static void a_silent_connection_is_found_stale(void **state)
         assert_true(tick_on(&bench) < 60 * S);
     }
     assert_int_equal(bench.lost, 0);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void cut_off_with_nothing_sent_is_certain(void **state)
@@ -468,7 +468,7 @@ static void cut_off_with_nothing_sent_is_certain(void **state)
     clv_pap_agree_link_up(bench.agree, 13 * S, 0); /* back: the others shall know */
     assert_sent(&bench, 1, 0, CLV_PAP_WIRE_HELLO);
     assert_sent(&bench, 2, 0, CLV_PAP_WIRE_GIVE_UP);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void cut_off_in_the_window_waits_longer(void **state)
@@ -482,7 +482,7 @@ static void cut_off_in_the_window_waits_longer(void **state)
     assert_int_equal(bench.lost, 0);
     assert_int_equal(tick_on(&bench), 61 * S);
     assert_int_equal(bench.lost, CLV_PAP_LOST_ABANDONED);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void cut_off_in_the_window_and_back_is_certain_again(void **state)
@@ -500,7 +500,7 @@ static void cut_off_in_the_window_and_back_is_certain_again(void **state)
     assert_int_equal(get_counts(&bench, 20 * S, 0, CLV_PAP_WIRE_LOST, 1), CLV_OK);
     assert_int_equal(bench.lost, CLV_PAP_LOST_LINK);
     assert_int_equal(bench.n_versions, 1);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void a_lost_child_is_told_upward_and_ends_all(void **state)
@@ -513,12 +513,12 @@ static void a_lost_child_is_told_upward_and_ends_all(void **state)
     assert_int_equal(tick_on(&bench), 12 * S);
     assert_sent(&bench, 0, 0, CLV_PAP_WIRE_GIVE_UP);
     assert_int_equal(bench.lost, 0); /* not its decision */
-    stop(&bench);
+    take_down(&bench);
     assert_int_equal(start(&bench, 2, 0), CLV_OK);
     assert_int_equal(give(&bench, 0, 0, 0), CLV_OK);
     assert_int_equal(tick_on(&bench), 10 * S);
     assert_int_equal(bench.lost, CLV_PAP_LOST_LINK);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void giving_up_reaches_the_top(void **state)
@@ -533,14 +533,14 @@ static void giving_up_reaches_the_top(void **state)
     assert_int_equal(bench.n_sent, 1);
     tick_on(&bench); /* no answer: asks again */
     assert_sent(&bench, 2, 0, CLV_PAP_WIRE_GIVE_UP);
-    stop(&bench);
+    take_down(&bench);
     assert_int_equal(start(&bench, 2, 0), CLV_OK);
     clv_pap_agree_link_up(bench.agree, 0, 1);
     assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
     assert_int_equal(get_bare(&bench, 0, 1, CLV_PAP_WIRE_GIVE_UP), CLV_OK);
     assert_int_equal(bench.lost, CLV_PAP_LOST_REQUESTED);
     assert_sent(&bench, 1, 1, CLV_PAP_WIRE_LOST);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void different_generations_are_a_disagreement(void **state)
@@ -556,7 +556,7 @@ static void different_generations_are_a_disagreement(void **state)
                          CLV_OK);
         assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, theirs, 0), CLV_PROTOCOL);
         assert_int_equal(bench.lost, CLV_PAP_LOST_DISAGREE);
-        stop(&bench);
+        take_down(&bench);
     }
 }
 
@@ -580,7 +580,7 @@ static void an_old_announcement_becomes_invalid(void **state)
         assert_int_equal(bench.published_generation, 1);
         assert_int_equal(bench.lost, 0);
         assert_int_equal((bench.published_flags & CLV_PAP_RECORD_INVALID) != 0, theirs == 1);
-        stop(&bench);
+        take_down(&bench);
     }
 }
 
@@ -595,7 +595,7 @@ static void the_group_closes_from_the_leaves(void **state)
     assert_int_equal(get_bare(&bench, 0, 3, CLV_PAP_WIRE_BYE), CLV_OK);
     assert_sent(&bench, 0, 0, CLV_PAP_WIRE_BYE);
     assert_true(clv_pap_agree_may_close(bench.agree));
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void latency_falls_slowly_and_saturates(void **state)

@@ -41,7 +41,7 @@ static void start(bench_t *bench, int32_t window, clv_pap_predictor_t predictor)
     bench->start_ns = 5 * MS;
 }
 
-static void stop(bench_t *bench)
+static void take_down(bench_t *bench)
 {
     clv_pap_history_free(bench->history);
 }
@@ -140,7 +140,7 @@ static void sma_equals_the_slow_average(void **state)
                 assert_int_equal(bench.predicted_ns[rank], mean[rank] - smallest);
             }
         }
-        stop(&bench);
+        take_down(&bench);
     }
 }
 
@@ -183,7 +183,7 @@ static int64_t error_of(clv_pap_predictor_t predictor, int kind)
         }
         feed(&bench);
     }
-    stop(&bench);
+    take_down(&bench);
     return sum / (CALLS / 2) / P;
 }
 
@@ -231,7 +231,7 @@ static void sigma_is_honest(void **state)
                 shown += (double) bench.board.worst_error_ns / 2;
             }
         }
-        stop(&bench);
+        take_down(&bench);
     }
     assert_true(n_outside * 100 < n_judged);
     assert_true(claimed > 0.6 * shown);
@@ -249,7 +249,7 @@ static void few_vectors_make_a_large_sigma(void **state)
     feed_late(&bench, late);
     assert_int_equal(bench.board.sigma_ns, 0);
     assert_int_equal(bench.board.worst_error_ns, 0);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void a_surprise_widens_sigma_at_once(void **state)
@@ -266,7 +266,7 @@ static void a_surprise_widens_sigma_at_once(void **state)
     feed_late(&bench, after);
     assert_true(bench.board.worst_error_ns > 4 * sigma + 40 * MS);
     assert_true(bench.board.sigma_ns > 15 * MS);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void the_clock_error_is_a_floor(void **state)
@@ -282,7 +282,7 @@ static void the_clock_error_is_a_floor(void **state)
     }
     assert_int_equal(bench.board.clock_error_ns, 7777);
     assert_int_equal(bench.board.sigma_ns, 7777);
-    stop(&bench);
+    take_down(&bench);
 }
 
 /* ---- what makes no row -------------------------------------------------------------------------
@@ -307,7 +307,7 @@ static void invalid_vectors_are_skipped_alike(void **state)
     feed(&bench);
     assert_int_equal(bench.board.n_vectors, 1);
     assert_int_equal(bench.predicted_ns[2], 2 * MS);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void a_new_stream_in_the_lane_starts_afresh(void **state)
@@ -326,7 +326,7 @@ static void a_new_stream_in_the_lane_starts_afresh(void **state)
     assert_int_equal(bench.board.generation, 1);
     assert_int_equal(bench.predicted_ns[0], 3 * MS);
     assert_int_equal(bench.predicted_ns[1], 0);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void wild_times_stay_in_range(void **state)
@@ -354,7 +354,7 @@ static void wild_times_stay_in_range(void **state)
                 assert_true(bench.predicted_ns[rank] <= CLV_PAP_MAX_SPREAD_NS);
             }
         }
-        stop(&bench);
+        take_down(&bench);
     }
 }
 
@@ -387,7 +387,7 @@ static void the_call_before_is_described(void **state)
     assert_true(bench.board.disagree);
     assert_int_equal(bench.board.n_vectors, 0);
     assert_int_equal(bench.board.previous_choice, -1);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void calls_far_apart_are_all_sampled(void **state)
@@ -414,7 +414,7 @@ static void calls_far_apart_are_all_sampled(void **state)
     }
     assert_true(call > 3000);
     assert_int_equal(bench.board.sample_every, 1);
-    stop(&bench);
+    take_down(&bench);
 }
 
 static void announce(bench_t *bench, const int64_t *late_ns, const int64_t *actual_before_ns)
@@ -459,7 +459,7 @@ static void announced_arrivals_are_the_prediction(void **state)
     bench.records[1].flags = CLV_PAP_RECORD_ANNOUNCED;
     feed(&bench);
     assert_false(bench.board.announced); /* one rank is not all */
-    stop(&bench);
+    take_down(&bench);
 }
 
 /* ---- limits -------------------------------------------------------------------------------------
@@ -486,8 +486,8 @@ static void equal_vectors_make_equal_boards(void **state)
         feed(&a);
         feed(&b);
         assert_int_not_equal(a.board.hash, b.board.hash);
-        stop(&a);
-        stop(&b);
+        take_down(&a);
+        take_down(&b);
     }
 }
 
