@@ -30,7 +30,6 @@ coll_clv_component_t mca_coll_clv_component = {
                     .mca_open_component = clv_open,
                     .mca_close_component = clv_close,
                 },
-            .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
             .collm_init_query = clv_init_query,
             .collm_comm_query = mca_coll_clv_comm_query,
         },
