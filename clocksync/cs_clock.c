@@ -103,7 +103,7 @@ static int64_t tsc_now(const clv_cs_clock_t *clock)
  * exact for 34 days at 3 GHz. */
 static clv_status_t tsc_open(clv_cs_clock_t *clock)
 {
-    int64_t ticks, ns;
+    int64_t ticks = 0, ns = 0;
     if (!tsc_is_invariant()) {
         return CLV_UNSUPPORTED;
     }
