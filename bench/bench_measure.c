@@ -175,7 +175,7 @@ static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own,
     if (!failed) {
         MPI_Gather(own, (int) n_calls * RECORD_NUMBERS, MPI_INT64_T, all,
                    (int) n_calls * RECORD_NUMBERS, MPI_INT64_T, 0, setup->sync->comm);
-        for (int64_t i = 0; is_reporter && i < n_calls; i++) {
+        for (int64_t i = 0; all && metrics && i < n_calls; i++) {
             metrics[i] = derive(all + i, n_calls, call->n_ranks, call->root);
         }
         *metrics_p = metrics;

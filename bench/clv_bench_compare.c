@@ -51,6 +51,8 @@ typedef struct compare {
     char reason[1024];
 } compare_t;
 
+static const char default_metric[] = "after";
+
 static void help(void)
 {
     printf("usage: clv-bench-compare [options] FILE ...          one JSON file of clv-bench per mpirun\n"
@@ -148,8 +150,8 @@ static clv_status_t read_command_line(compare_t *compare, int argc, char **argv)
     if (status == CLV_OK && compare->plot && !compare->figure) {
         compare->figure = clv_figure_find("delay");
     }
-    if (!compare->metric) {
-        compare->metric = compare->figure ? compare->figure->metric : "after";
+    if (compare->metric == default_metric && compare->figure) {
+        compare->metric = compare->figure->metric;
     }
     return status;
 }
@@ -348,7 +350,7 @@ static void print_all(const compare_t *compare)
 
 int main(int argc, char **argv)
 {
-    static compare_t compare = {.n_runs = 5, .folder = "clv-compare", .level = 0.95, .seed = 1};
+    static compare_t compare = {.n_runs = 5, .folder = "clv-compare", .metric = default_metric, .level = 0.95, .seed = 1};
 
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         help();
