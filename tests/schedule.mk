@@ -12,3 +12,10 @@ script_tests += tests/unit/test_sched_plan_tool.sh
 tool_programs += tools/clv-plan
 tools_clv_plan_SOURCES = tools/clv-plan.c
 tools_clv_plan_LDADD = $(clv_core_libs)
+
+unit_tests += tests/unit/test_sched_plan
+tests_unit_test_sched_plan_SOURCES = tests/unit/test_sched_plan.c
+tests_unit_test_sched_plan_LDADD = $(clv_test_libs)
+
+script_tests += tests/fuzz/fuzz_sched.sh
+EXTRA_DIST += tests/fuzz/fuzz_sched.c

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * libFuzzer target: any bytes through the reader; what it accepts through every generator. All
+ * plans must be valid, and the generators of one schedule must agree at every SIMD level.
+ * Sizes are bounded so that an input takes milliseconds.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "schedule/sched_read.h"
+#include "schedule/sched_simd.h"
+#include "schedule/schedule.h"
+
+enum { MAX_SIZE = 80 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
+
+/* The plan's hash, 0 if there is none; aborts on an invalid plan. */
+static uint64_t try_generator(const char *name, const clv_instance_t *instance)
+{
+    clv_plan_t *plan = NULL;
+    char reason[160];
+    if (CLV_OK != clv_plan_make(clv_generator_find(name), instance, &plan)) {
+        return 0;
+    }
+    if (CLV_OK != clv_plan_validate(plan, reason, sizeof reason) ||
+        CLV_OK != clv_plan_validate_arrivals(plan, instance, reason, sizeof reason)) {
+        abort();
+    }
+    uint64_t hash = clv_plan_hash(plan);
+    clv_plan_free(plan);
+    return hash;
+}
+
+static void must_agree(const char *oracle, const char *fast, const clv_instance_t *instance)
+{
+    if (try_generator(oracle, instance) != try_generator(fast, instance)) {
+        abort();
+    }
+}
+
+static void try_instance(const clv_instance_t *instance)
+{
+    for (int level = 0; level < CLV_N_SIMD; level++) {
+        if (CLV_OK == clv_simd_force((clv_simd_t) level)) {
+            must_agree("linear", "bitset", instance);
+            must_agree("linear", "segtree", instance);
+        }
+    }
+    clv_simd_force_none();
+    must_agree("latest-first-linear", "latest-first", instance);
+    must_agree("latest-first-rns-linear", "latest-first-rns", instance);
+    (void) try_generator("chain", instance);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+    clv_parsed_t parsed;
+    clv_parse_error_t error;
+    if (CLV_OK == clv_instance_parse((const char *) data, n_bytes, &parsed, &error)) {
+        if (parsed.instance.n_ranks <= MAX_SIZE && parsed.instance.n_segments <= MAX_SIZE) {
+            try_instance(&parsed.instance);
+        }
+        clv_parsed_free(&parsed);
+    }
+    return 0;
+}
