@@ -54,14 +54,14 @@ static int64_t misfit(const clv_pap_history_t *history, int32_t period)
     return n_pairs < MIN_PAIRS ? INT64_MAX : sum / n_pairs;
 }
 
-/* A longer period must fit by a quarter better: noise alone makes none. */
+/* A longer period must fit twice as well: noise alone makes none. */
 static int32_t find_period(const clv_pap_history_t *history)
 {
     int32_t best_period = 1;
     int64_t best = misfit(history, 1);
     for (int32_t period = 2; period <= clv_pap_history_n_rows(history) / 2; period++) {
         int64_t candidate = misfit(history, period);
-        if (candidate < best - best / 4) {
+        if (candidate < best / 2) {
             best = candidate;
             best_period = period;
         }

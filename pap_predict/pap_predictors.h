@@ -43,7 +43,7 @@ typedef struct clv_pap_predictor_ops {
     void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1 */
 } clv_pap_predictor_ops_t;
 
-/*      stem       all columns, meaning; the first is the default (docs/decisions/0005) */
+/*      stem       all columns, meaning; the first is the default (docs/decisions/0006) */
 #define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
     XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
     XX(sma, 0, "simple moving average of the window")                                              \

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The agreement of docs/protocol.md as a Promela model: one lane, K = 1, one rank per node.
+ *
+ * In it: records up, decisions down, connections that are cut at any moment with any suffix of
+ * what was on the way lost, each side noticing at its own time, HELLO and sending again on a new
+ * connection, the top giving up on a silent child, a cut-off node leaving when that is certain.
+ * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what boards
+ * contain, and abandoning in the window (the one guess the protocol may make).
+ *
+ * Checked: assertions marked INVARIANT, and that no run ends before every rank made every call.
+ * Tree: TREE 0 is a chain 0 - 1 - 2, TREE 1 is a top with two children.
+ */
+#ifndef CALLS
+#define CALLS 3
+#endif
+#ifndef CUTS
+#define CUTS 2
+#endif
+#ifndef TREE
+#define TREE 0
+#endif
+#define N    3
+#define NONE 100 /* no board; otherwise a call's answer is its version */
+
+#if TREE == 0
+#define PARENT(i)      (i - 1)
+#define IS_CHILD(c, i) (c == i + 1)
+#else
+#define PARENT(i)      0
+#define IS_CHILD(c, i) (i == 0 && c > 0)
+#endif
+
+mtype = { HELLO, UP, DOWN, LOST, GIVE_UP };
+
+chan up[N] = [8] of { mtype, byte };   /* of the edge above node i */
+chan down[N] = [8] of { mtype, byte };
+
+bit alive[N];      /* the connection of the edge above node i works */
+bit child_up[N];   /* the child believes in it */
+bit parent_up[N];  /* the parent believes in it ... */
+bit greeted[N];    /* ... and has heard HELLO on it */
+byte cuts;
+
+byte given[N];     /* records its rank gave = calls it began */
+byte in_call[N];   /* 1: its rank looks for its board */
+byte decided[N];
+byte got[N];       /* vectors whose UP came over the edge above node i */
+byte sent[N];      /* ... were sent on the present connection */
+byte ever_sent[N];
+bit lost[N];
+bit left[N];
+bit asked[N];      /* to end predictions */
+bit asked_sent[N]; /* on the present connection */
+byte truth[CALLS];
+bit known[CALLS];
+byte finished;
+
+inline put(channel, c, kind, value) {
+    if
+    :: alive[c] -> assert(len(channel) < 8); channel ! kind, value
+    :: else -> skip
+    fi
+}
+
+inline pass_down(i, kind, value) {
+    c = 1;
+    do
+    :: c < N ->
+        if
+        :: IS_CHILD(c, i) && parent_up[c] && greeted[c] -> put(down[c], c, kind, value)
+        :: else -> skip
+        fi;
+        c++
+    :: else -> break
+    od
+}
+
+#define DUE(i)      (given[i] > decided[i] || (i + 1 < N && IS_CHILD(i + 1, i) && got[i + 1] > decided[i]) || \
+                     (i + 2 < N && IS_CHILD(i + 2, i) && got[i + 2] > decided[i]))
+#define CHILDREN(i, q) ((i + 1 >= N || !IS_CHILD(i + 1, i) || got[i + 1] > q) && \
+                        (i + 2 >= N || !IS_CHILD(i + 2, i) || got[i + 2] > q))
+#define COMPLETE(i, q) (given[i] > q && CHILDREN(i, q))
+
+/* INVARIANT: the place of version v - 2 is free when version v is published, two places suffice. */
+inline accept(i) {
+    assert(given[i] > decided[i]);
+    decided[i]++;
+    pass_down(i, DOWN, decided[i] - 1)
+}
+
+inline end_here(i) {
+    lost[i] = 1;
+    pass_down(i, LOST, decided[i])
+}
+
+/* INVARIANT: one answer per call. */
+inline answer(i, what) {
+    if
+    :: known[given[i] - 1] -> assert(truth[given[i] - 1] == what)
+    :: else -> known[given[i] - 1] = 1; truth[given[i] - 1] = what
+    fi;
+    in_call[i] = 0;
+    if
+    :: given[i] == CALLS -> finished++
+    :: else -> skip
+    fi
+}
+
+proctype node(byte i) {
+    byte c;
+    byte value;
+    mtype kind;
+end:
+    do
+    /* its rank: gives the record, then waits for the version that the vector before makes */
+    :: atomic { !in_call[i] && given[i] < CALLS -> given[i]++; in_call[i] = 1 }
+    :: atomic { in_call[i] && given[i] == 1 -> answer(i, NONE) }
+    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 -> answer(i, given[i] - 1) }
+    :: atomic { in_call[i] && given[i] > 1 && decided[i] < given[i] - 1 && lost[i] -> answer(i, NONE) }
+
+    /* the top decides */
+    :: atomic { i == 0 && !lost[i] && COMPLETE(i, decided[i]) && decided[i] < CALLS -> accept(i) }
+
+    /* a complete subtree goes up, in order */
+    :: atomic {
+        i > 0 && child_up[i] && !left[i] && !lost[i] && sent[i] < decided[i] + 2 &&
+            COMPLETE(i, sent[i]) ->
+        put(up[i], i, UP, sent[i]);
+        sent[i]++;
+        if
+        :: ever_sent[i] < sent[i] -> ever_sent[i] = sent[i]
+        :: else -> skip
+        fi
+    }
+    :: atomic { i > 0 && child_up[i] && asked[i] && !asked_sent[i] ->
+        put(up[i], i, GIVE_UP, 0);
+        asked_sent[i] = 1
+    }
+
+    /* from the parent */
+    :: atomic {
+        i > 0 && child_up[i] && len(down[i]) > 0 ->
+        down[i] ? kind, value;
+        if
+        :: lost[i] -> skip
+        :: !lost[i] && kind == DOWN && value < decided[i] -> skip
+        :: !lost[i] && kind == DOWN && value >= decided[i] ->
+            assert(value == decided[i]);        /* INVARIANT: no gap */
+            assert(COMPLETE(i, decided[i]));    /* INVARIANT: not without this subtree */
+            accept(i)
+        :: !lost[i] && kind == LOST ->
+            assert(value == decided[i]);        /* INVARIANT: the end comes last */
+            end_here(i)
+        fi
+    }
+
+    /* from a child */
+    :: atomic {
+        i + 1 < N && IS_CHILD(i + 1, i) && parent_up[i + 1] && len(up[i + 1]) > 0 -> c = i + 1;
+        goto from_child
+    }
+    :: atomic {
+        i + 2 < N && IS_CHILD(i + 2, i) && parent_up[i + 2] && len(up[i + 2]) > 0 -> c = i + 2;
+        goto from_child
+    }
+
+    /* time-outs: a silent child, a silent parent */
+    :: atomic {
+        i + 1 < N && IS_CHILD(i + 1, i) && !greeted[i + 1] && DUE(i) && !lost[i] && !asked[i] ->
+        asked[i] = 1;
+        if
+        :: i == 0 -> end_here(i)
+        :: else -> skip
+        fi
+    }
+    :: atomic {
+        i + 2 < N && IS_CHILD(i + 2, i) && !greeted[i + 2] && DUE(i) && !lost[i] && !asked[i] ->
+        asked[i] = 1;
+        if
+        :: i == 0 -> end_here(i)
+        :: else -> skip
+        fi
+    }
+    :: atomic { i > 0 && !child_up[i] && DUE(i) && !lost[i] && !left[i] ->
+        left[i] = 1;
+        asked[i] = 1
+    }
+#ifdef BROKEN /* what must be found: leaving although something was sent */
+    :: atomic { i > 0 && left[i] && !lost[i] && !child_up[i] -> end_here(i) }
+#else
+    :: atomic { i > 0 && left[i] && !lost[i] && !child_up[i] && ever_sent[i] <= decided[i] ->
+        end_here(i)
+    }
+#endif
+    od;
+
+from_child:
+    atomic {
+        up[c] ? kind, value;
+        if
+        :: kind == HELLO ->
+            assert(value <= decided[i] && value + 2 >= decided[i]); /* INVARIANT: two suffice */
+            greeted[c] = 1;
+            do
+            :: value < decided[i] -> put(down[c], c, DOWN, value); value++
+            :: else -> break
+            od;
+            if
+            :: lost[i] -> put(down[c], c, LOST, decided[i])
+            :: else -> skip
+            fi
+        :: kind == UP ->
+            assert(greeted[c]);
+            assert(value <= decided[i] + 1);   /* INVARIANT: two open vectors suffice */
+            assert(value <= got[c]);
+            if
+            :: value == got[c] -> got[c]++
+            :: else -> skip
+            fi
+        :: kind == GIVE_UP ->
+            if
+            :: !lost[i] && !asked[i] ->
+                asked[i] = 1;
+                if
+                :: i == 0 -> end_here(i)
+                :: else -> skip
+                fi
+            :: else -> skip
+            fi
+        fi;
+        c = 0; value = 0; kind = HELLO;
+        goto end
+    }
+}
+
+/* The network: cuts, each side noticing, new connections. */
+proctype edge(byte c) {
+    mtype kind;
+    byte value;
+end:
+    do
+    :: atomic { alive[c] && cuts < CUTS && finished < N -> cuts++; alive[c] = 0 }
+    :: atomic { !alive[c] && child_up[c] ->
+        child_up[c] = 0;
+        do
+        :: len(down[c]) > 0 -> down[c] ? kind, value
+        :: else -> break
+        od
+    }
+    :: atomic { !alive[c] && parent_up[c] ->
+        parent_up[c] = 0;
+        greeted[c] = 0;
+        do
+        :: len(up[c]) > 0 -> up[c] ? kind, value
+        :: else -> break
+        od
+    }
+    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] ->
+        kind = HELLO; value = 0; /* leave no trace in the state */
+        alive[c] = 1;
+        child_up[c] = 1;
+        parent_up[c] = 1;
+        sent[c] = decided[c];
+        asked_sent[c] = 0;
+        up[c] ! HELLO, decided[c]
+    }
+    od
+}
+
+init {
+    atomic {
+        run node(0);
+        run node(1);
+        run node(2);
+        run edge(1);
+        run edge(2)
+    }
+    (finished == N) /* an end before this is a deadlock */
+}

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Checks the protocol's model with Spin: both trees must be free of errors, and a broken variant
+# must be found out. Opt-in: CLV_MODEL=1 (a few minutes and a GB); skips without spin.
+# CALLS and CUTS enlarge the model.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+calls=${CALLS:-3}
+cuts=${CUTS:-1}
+
+if [ "${CLV_MODEL:-0}" = 0 ] || ! command -v spin > /dev/null; then
+    echo "1..0 # SKIP set CLV_MODEL=1 and install spin to check the model"
+    exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+# check NUMBER NAME EXPECTED-ERRORS(0|some) DEFINES...
+check() {
+    local number=$1 name=$2 expected=$3 errors
+    shift 3
+    cp "$here/pap.pml" .
+    : > pan.log
+    spin -a "$@" pap.pml > spin.log 2>&1 &&
+        cc -O2 -DMEMLIM=3000 -DSAFETY -DCOLLAPSE -DVECTORSZ=2048 -w -o pan pan.c &&
+        timeout 900 ./pan -m2000000 > pan.log 2>&1
+    errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log)
+    sed -n 's/^ *\([0-9.e+]*\) states, stored.*/# \1 states/p; s/^\(.*actual memory usage.*\)/# \1/p' pan.log
+    grep -E "max search depth|out of memory|truncated" pan.log | sed 's/^/# /'
+    if { [ "$expected" = 0 ] && [ "$errors" = 0 ] && ! grep -q "Search not completed" pan.log; } ||
+        { [ "$expected" = some ] && [ -n "$errors" ] && [ "$errors" != 0 ]; }; then
+        echo "ok $number - $name"
+    else
+        echo "not ok $number - $name"
+        sed 's/^/# /' spin.log pan.log | head -40
+        failed=1
+    fi
+}
+
+echo "1..3"
+check 1 "chain of three, $calls calls, $cuts cuts: one answer per call, no deadlock" 0 \
+    -DTREE=0 -DCALLS="$calls" -DCUTS="$cuts"
+check 2 "top with two children, $calls calls, $cuts cuts: one answer per call, no deadlock" 0 \
+    -DTREE=1 -DCALLS="$calls" -DCUTS="$cuts"
+check 3 "leaving although a record was sent is found out" some -DTREE=0 -DCALLS=2 -DCUTS=1 -DBROKEN
+exit $failed
