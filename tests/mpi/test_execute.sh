@@ -7,7 +7,7 @@ if [ ! -x "$cases" ]; then
     echo '1..0 # SKIP built without the headers of Open MPI'
     exit 0
 fi
-ranks=${CLV_TEST_RANKS:-1 2 3 5 8}
+ranks=${CLV_TEST_RANKS:-1 3 8}
 pmls='tcp ucx cm'
 
 # shellcheck disable=SC2086
