@@ -219,7 +219,7 @@ static int sub_communicators(void)
            rc_check(find_type(MPI_INT), MPI_MAX, NULL, 1000, 0, world_rank & 1, MPI_COMM_SELF);
 }
 
-static int duplicates_come_and_go(void)
+static int copies_come_and_go(void)
 {
     int wrong = 0;
 
@@ -497,7 +497,7 @@ typedef struct test_case {
     XX(user_operations, 0)                                                                         \
     XX(zero_counts, 0)                                                                             \
     XX(sub_communicators, 0)                                                                       \
-    XX(duplicates_come_and_go, 0)                                                                  \
+    XX(copies_come_and_go, 0)                                                                  \
     XX(between_two_groups, 0)                                                                      \
     XX(user_messages_beside, 0)                                                                    \
     XX(other_collectives_between, 0)                                                               \
