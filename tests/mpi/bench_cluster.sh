@@ -88,7 +88,7 @@ fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'no bed is up' "$cluster" run -- true
 report $? "wrong use is told in one line, exit 2"
 
-run "$cluster" with 2 --strict -- sh -c 'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
+run "$cluster" with 2 --ranks-per-host "$(nproc)" --strict -- sh -c 'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
 [ $? -eq 3 ] && grep -q 'NOT network-bound' "$output"
 report $? "a run that the processors bound is refused with --strict"
 
