@@ -217,7 +217,8 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
                                               .attach = group->attach,
                                               .node = roster->node_of_rank[group->rank],
                                               .key = roster->cards[0].key,
-                                              .cards = roster->leaders};
+                                              .cards = roster->leaders,
+                                              .rank_cards = roster->cards};
     clv_pap_thread_lock(group->pap->thread);
     /* Here and not in activate: whatever can fail must fail while all can still go without. */
     clv_status_t status = clv_pap_thread_start(group->pap->thread);

@@ -9,6 +9,7 @@
 #include "pap_predict/pap_agree.h"
 #include "pap_predict/pap_board.h"
 #include "pap_predict/pap_clock.h"
+#include "pap_predict/pap_place.h"
 #include "pap_predict/pap_record.h"
 #include "pap_predict/pap_wire.h"
 #include "util/util_alloc.h"
@@ -65,6 +66,7 @@ struct clv_pap_leader {
     int has_left;
     int must_give_up;    /* found within a callback; asked for outside */
     int64_t linger_ns;   /* when to go, after has_left */
+    pid_t *pids;         /* of the node's ranks, until the thread has placed itself */
 };
 
 static int has_parent(const clv_pap_leader_t *leader)
@@ -467,11 +469,26 @@ static int64_t settle(clv_pap_leader_t *leader)
     return leader->has_left ? earlier(deadline_ns, leader->linger_ns) : deadline_ns;
 }
 
+/* Beside the ranks of the largest group that this process leads: usually MPI_COMM_WORLD. */
+static void place(clv_pap_leader_t *leader)
+{
+    const int32_t *first = &leader->layout.first[leader->node];
+    const int32_t n_local = first[1] - first[0];
+    if (leader->pids && n_local > leader->pap->n_placed_for) {
+        leader->pap->n_placed_for = n_local;
+        const int n_cpus = clv_pap_place_beside(leader->pids, n_local);
+        clv_log(CLV_LOG_DEBUG, "background thread: %d processors without a rank of ours", n_cpus);
+    }
+    clv_free(leader->pids);
+    leader->pids = NULL;
+}
+
 int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
 {
     if (!leader->has_started) {
         return INT64_MAX;
     }
+    place(leader);
     drop_broken(leader, now_ns);
     if (rung && !leader->has_left) {
         collect(leader, now_ns);
@@ -585,6 +602,17 @@ static clv_status_t create_histories(clv_pap_leader_t *leader)
     return status;
 }
 
+static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_card_t *rank_cards)
+{
+    const int32_t first = leader->layout.first[leader->node];
+    const int32_t n_local = leader->layout.first[leader->node + 1] - first;
+    leader->pids = clv_alloc((size_t) n_local, sizeof *leader->pids);
+    for (int32_t i = 0; leader->pids && i < n_local; i++) {
+        leader->pids[i] = (pid_t) rank_cards[leader->layout.rank_at[first + i]].pid;
+    }
+    return leader->pids ? CLV_OK : CLV_NO_MEMORY;
+}
+
 /* Frees what is the leader's own; the table and the layout stay. */
 static void release(clv_pap_leader_t *leader)
 {
@@ -594,6 +622,7 @@ static void release(clv_pap_leader_t *leader)
     }
     clv_free(leader->predicted_ns);
     clv_free(leader->memories);
+    clv_free(leader->pids);
     explicit_bzero(leader->key, sizeof leader->key);
     clv_free(leader);
 }
@@ -632,6 +661,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     clv_status_t status = find_neighbours(leader, options->cards);
     status = status == CLV_OK ? create_agree(leader) : status;
     status = status == CLV_OK ? create_histories(leader) : status;
+    status = status == CLV_OK ? list_pids(leader, options->rank_cards) : status;
     if (status != CLV_OK) {
         release(leader);
         return status;

@@ -25,6 +25,7 @@ typedef struct clv_pap_leader_options {
     int32_t node;           /* of the layout */
     const unsigned char *key;
     const clv_pap_card_t *cards; /* of all nodes' leaders, n_nodes of them; copied as needed */
+    const clv_pap_card_t *rank_cards; /* of all ranks, likewise */
 } clv_pap_leader_options_t;
 
 /* layout's arrays become the leader's when create succeeds. */

@@ -53,6 +53,7 @@ struct clv_pap {
     uint32_t pretend_node; /* tests: see clv_pap_pretend_node */
     clv_pap_thread_t *thread;
     clv_pap_leader_t *leaders;
+    int32_t n_placed_for; /* ranks beside which the thread has found its place */
     int listen_fd; /* -1: nobody needs it now */
     int32_t listen_watch;
     int32_t n_listen_users;

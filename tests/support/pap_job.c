@@ -236,6 +236,12 @@ static int run_rank(pap_job_t *job, int32_t rank)
     if (getenv("CLV_TEST_LOG")) {
         clv_log_set_sink(log_line, &rank, CLV_LOG_DEBUG);
     }
+    if (job->options.is_bound) {
+        cpu_set_t only;
+        CPU_ZERO(&only);
+        CPU_SET(0, &only);
+        (void) sched_setaffinity(0, sizeof only, &only);
+    }
     job->n_fds_before[rank] = job_count_fds();
     if (clv_pap_open(&options, &pap) != CLV_OK) {
         return 10;

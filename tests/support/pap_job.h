@@ -33,6 +33,7 @@ typedef struct pap_job_options {
     int64_t wait_ns;         /* for one board; then it is a timeout */
     int32_t synchronous;     /* all ranks leave a call together */
     int32_t uses_hints;
+    int32_t is_bound;        /* all ranks to processor 0, as a launcher does it */
     int32_t spins;           /* works by computing, not by sleeping */
     int32_t in_pairs;        /* each second call follows at once: it waits for the first's board */
     /* On the rank's process before call number call; may be NULL. */

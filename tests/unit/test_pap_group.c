@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -245,6 +246,51 @@ static void fork_and_system_are_harmless(void **state)
     job_free(job);
 }
 
+/* ---- placing ------------------------------------------------------------------------------ */
+
+/* What the thread named clv of this process may run on; CPU_COUNT 0: there is none. */
+static cpu_set_t processors_of_thread(void)
+{
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    for (int id = getpid(); id < getpid() + 200; id++) {
+        char path[64], name[16] = "";
+        (void) snprintf(path, sizeof path, "/proc/self/task/%d/comm", id);
+        FILE *file = fopen(path, "r");
+        if (file) {
+            if (fgets(name, sizeof name, file) && strcmp(name, "clv\n") == 0) {
+                (void) sched_getaffinity(id, sizeof cpus, &cpus);
+            }
+            (void) fclose(file);
+        }
+    }
+    return cpus;
+}
+
+static void expect_thread_off_processor_0(pap_job_t *job, int32_t rank, int32_t call)
+{
+    (void) job;
+    (void) rank;
+    const cpu_set_t cpus = processors_of_thread();
+    if (call == 119 && (CPU_COUNT(&cpus) == 0 || CPU_ISSET(0, &cpus))) {
+        _exit(7);
+    }
+}
+
+static void thread_keeps_off_the_ranks_processors(void **state)
+{
+    (void) state;
+    cpu_set_t ours;
+    pap_job_options_t options = usual(1, 1);
+    assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
+    if (CPU_COUNT(&ours) < 2 || !CPU_ISSET(0, &ours)) {
+        skip();
+    }
+    options.is_bound = 1;
+    options.before_call = expect_thread_off_processor_0;
+    job_free(run(&options));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +304,7 @@ int main(void)
         cmocka_unit_test(cut_connections_heal),
         cmocka_unit_test(killed_leader_means_none_for_all),
         cmocka_unit_test(fork_and_system_are_harmless),
+        cmocka_unit_test(thread_keeps_off_the_ranks_processors),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
