@@ -18,7 +18,14 @@
     XX("latest-first-rns", latest_rns, "latest-first whose root never sends once it has arrived")  \
     XX("latest-first-linear", latest_linear, "latest-first by linear search, the oracle")          \
     XX("latest-first-rns-linear", latest_rns_linear, "latest-first-rns by linear search")          \
-    XX("chain", chain, "one pipelined chain sorted by arrival, latest nearest the root")
+    XX("chain", chain, "one pipelined chain sorted by arrival, latest nearest the root")           \
+    XX("chain-by-rank", chain_by_rank, "pipelined chain by rank")                                  \
+    XX("binomial", binomial, "binomial tree, whole vectors")                                       \
+    XX("binomial-pipelined", binomial_pipelined, "binomial tree, segment by segment")              \
+    XX("binary-tree", binary_tree, "binary tree, segment by segment")                              \
+    XX("double-tree", double_tree, "two mirrored binary trees, every second segment each")         \
+    XX("ring", ring, "ring reduce-scatter, then gather")                                           \
+    XX("rabenseifner", rabenseifner, "recursive halving, then binomial gather")
 
 #define CLV_GENERATOR_DECLARE(name, stem, meaning)                                                 \
     clv_status_t clv_sched_##stem##_generate(const clv_instance_t *instance, clv_plan_t **plan_p);
