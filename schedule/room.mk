@@ -6,5 +6,5 @@ clv_schedule_sources = schedule/sched_instance.c schedule/sched_plan.c schedule/
 	schedule/sched_generators.c schedule/sched_clairvoyant.c schedule/sched_front.c \
 	schedule/sched_simd.c schedule/sched_segtree.c schedule/sched_bitset.c \
 	schedule/sched_bitset_round.inc schedule/sched_chain.c schedule/sched_classic.c \
-	schedule/sched_cost.c \
-	schedule/sched_cache.c schedule/sched_read.c schedule/sched_print.c schedule/sched_exec.c
+	schedule/sched_cost.c schedule/sched_cache.c schedule/sched_read.c schedule/sched_print.c \
+	schedule/sched_exec.c

@@ -118,17 +118,31 @@ static void list_chain_by_rank(layout_t *layout)
     }
 }
 
+static int32_t depth_of(int32_t u)
+{
+    int32_t depth = 0;
+    for (; u > 0; u = (u - 1) / 2) {
+        depth++;
+    }
+    return depth;
+}
+
 /* Two binary trees below the root, one mirrored, so that the inner ranks of one are leaves of the
- * other; each takes every second segment. */
+ * other; each takes every second segment. Listed in waves, a level two rounds behind the one below
+ * it: in order of segments a rank would wait as an inner one before it sends as a leaf. */
 static void list_double_tree(layout_t *layout)
 {
     int32_t n_others = layout->instance->n_ranks - 1;
-    for (int32_t s = 0; s < layout->instance->n_segments; s++) {
+    int32_t n_segments = layout->instance->n_segments;
+    int32_t deepest = depth_of(n_others - 1);
+    for (int32_t wave = 0; wave < n_segments + 2 * deepest; wave++) {
         for (int32_t u = n_others - 1; u >= 0; u--) {
-            int32_t parent = (u - 1) / 2;
+            int32_t s = wave - 2 * (deepest - depth_of(u)), parent = (u - 1) / 2;
             int32_t sender = 0 == s % 2 ? u + 1 : n_others - u;
             int32_t receiver = 0 == u ? 0 : 0 == s % 2 ? parent + 1 : n_others - parent;
-            place(layout, sender, receiver, s);
+            if (s >= 0 && s < n_segments) {
+                place(layout, sender, receiver, s);
+            }
         }
     }
 }

@@ -19,3 +19,7 @@ tests_unit_test_sched_plan_LDADD = $(clv_test_libs)
 
 script_tests += tests/fuzz/fuzz_sched.sh
 EXTRA_DIST += tests/fuzz/fuzz_sched.c
+
+tool_programs += bench/plan_quality
+bench_plan_quality_SOURCES = bench/plan_quality.c
+bench_plan_quality_LDADD = $(clv_core_libs)

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How good plans are, in rounds: every generator on seven kinds of arrivals, P = N, in the round
+ * model of the schedule. Not a measurement: no clock, no network (bench/ has others for those).
+ *
+ * Per line: mean rounds after the last arrival, mean sends per (P - 1) N, and by how much the
+ * rounds after the last arrival exceed the lower bound. The bound: whoever arrives at t or later
+ * has N segments to bring in, and each round at most halves the number of ranks holding one, so
+ * t + N - 1 + ceil(log2(ranks arriving at t or later, and one more if any came earlier)).
+ * Usage: plan_quality [P] [instances] [seed]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/sched_print.h"
+#include "schedule/schedule.h"
+#include "tests/support/random_instance.h"
+
+enum { ROUND_NS = 1000000 };
+
+#define ARRIVAL_MAP(XX)                                                                            \
+    XX(balanced)                                                                                   \
+    XX(uniform)                                                                                    \
+    XX(two_groups)                                                                                 \
+    XX(one_late)                                                                                   \
+    XX(burst)                                                                                      \
+    XX(root_late)                                                                                  \
+    XX(exponential)
+
+static double fraction(uint64_t *state)
+{
+    return (double) (clv_random_next(state) >> 11) / 9007199254740992.0;
+}
+
+/* In rounds, before they become nanoseconds. */
+static double balanced(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    (void) state, (void) rank, (void) root, (void) size;
+    return 0;
+}
+
+static double uniform(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    (void) rank, (void) root;
+    return fraction(state) * size;
+}
+
+static double two_groups(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    (void) root;
+    return fraction(state) + (rank % 2 ? size : 0);
+}
+
+static double one_late(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    (void) state;
+    return rank == (root + 1) % size ? size : 0;
+}
+
+static double burst(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    (void) root;
+    return fraction(state) * (rank % 8 ? 2 : size);
+}
+
+static double root_late(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    return rank == root ? size : fraction(state);
+}
+
+static double exponential(uint64_t *state, int32_t rank, int32_t root, int32_t size)
+{
+    (void) rank, (void) root;
+    return -log(1 - fraction(state)) * size / 8;
+}
+
+typedef struct pattern {
+    const char *name;
+    double (*arrival)(uint64_t *state, int32_t rank, int32_t root, int32_t size);
+} pattern_t;
+
+static const pattern_t patterns[] = {
+#define PATTERN_ROW(name) {#name, name},
+    ARRIVAL_MAP(PATTERN_ROW)
+#undef PATTERN_ROW
+        {NULL, NULL},
+};
+
+static clv_draw_t draw;
+
+static void draw_pattern(const pattern_t *pattern, uint64_t *state, int32_t size)
+{
+    draw.instance = (clv_instance_t){
+        size, size, (int32_t) clv_random_between(state, 0, size - 1), ROUND_NS, draw.arrival_ns,
+        NULL};
+    for (int32_t p = 0; p < size; p++) {
+        draw.arrival_ns[p] =
+            (int64_t) (pattern->arrival(state, p, draw.instance.root, size) * ROUND_NS);
+    }
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+    return (x > y) - (x < y);
+}
+
+static int32_t log2_up(int32_t n)
+{
+    int32_t log = 0;
+    while (1 << log < n) {
+        log++;
+    }
+    return log;
+}
+
+/* Lower bound of the rounds after the last arrival. */
+static int32_t bound_after(void)
+{
+    static int64_t sorted[CLV_SCHED_MAX_RANKS];
+    const clv_instance_t *instance = &draw.instance;
+    int32_t n_ranks = instance->n_ranks, best = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        sorted[p] = draw.arrival_ns[p];
+    }
+    qsort(sorted, (size_t) n_ranks, sizeof *sorted, compare_times);
+    for (int32_t p = 0; p < n_ranks; p++) {
+        int32_t round = (int32_t) ((sorted[p] - sorted[0]) / ROUND_NS);
+        int32_t n_late = n_ranks - p + (p > 0);
+        int32_t bound = round + instance->n_segments - 1 + log2_up(n_late);
+        best = bound > best ? bound : best;
+    }
+    return best - (int32_t) ((sorted[n_ranks - 1] - sorted[0]) / ROUND_NS);
+}
+
+static void print_quality(const clv_generator_t *generator, const pattern_t *pattern, int32_t size,
+                          int n_instances, uint64_t seed)
+{
+    double after = 0, sends = 0, bound = 0;
+    uint64_t state = seed;
+    for (int k = 0; k < n_instances; k++) {
+        clv_plan_t *plan = NULL;
+        draw_pattern(pattern, &state, size);
+        if (CLV_OK != clv_plan_make(generator, &draw.instance, &plan)) {
+            fprintf(stderr, "plan_quality: %s fails\n", generator->name);
+            exit(1);
+        }
+        after += clv_plan_rounds_after(plan, &draw.instance);
+        sends += (double) plan->n_sends;
+        bound += bound_after();
+        clv_plan_free(plan);
+    }
+    printf("%-12s %-20s %10.1f %8.3f %9.1f %%\n", pattern->name, generator->name,
+           after / n_instances, sends / n_instances / ((size - 1) * (double) size),
+           (after / bound - 1) * 100);
+}
+
+/* One row per schedule: the other implementations of the same schedule say the same. */
+static int is_other_implementation(const char *name)
+{
+    return 0 == strcmp(name, "segtree") || NULL != strstr(name, "linear");
+}
+
+int main(int argc, char **argv)
+{
+    int size = argc > 1 ? atoi(argv[1]) : 64;
+    int n_instances = argc > 2 ? atoi(argv[2]) : 20;
+    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+    if (argc > 4 || size < 2 || size > CLV_SCHED_MAX_RANKS || n_instances < 1 || 0 == seed) {
+        fprintf(stderr, "usage: plan_quality [P 2..%d] [instances] [seed]\n", CLV_SCHED_MAX_RANKS);
+        return 2;
+    }
+    printf("# P = N = %d, %d instances, seed %llu\n%-12s %-20s %10s %8s %11s\n", size, n_instances,
+           (unsigned long long) seed, "arrivals", "scheduler", "after", "sends", "over bound");
+    for (const pattern_t *pattern = patterns; NULL != pattern->name; pattern++) {
+        for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+            if (!is_other_implementation(row->name)) {
+                print_quality(row, pattern, size, n_instances, seed);
+            }
+        }
+    }
+    return 0;
+}
