@@ -9,6 +9,10 @@
  *
  * Units: ns inside, us and s in what is printed. One thread. See the man page.
  */
+#if defined(HAVE_CONFIG_H)
+#include "config.h" /* HAVE_HWLOC */
+#endif
+
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
