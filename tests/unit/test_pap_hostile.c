@@ -310,7 +310,8 @@ static void communicators_come_and_go(int one_node)
     assert_int_equal(job_count_fds(), n_fds);
     printf("# resident after 1000 cycles %ld KiB, after 4000 %ld KiB\n", kib_early, kib_late);
 #if !defined(__SANITIZE_ADDRESS__) /* it keeps what was freed; and finds leaks by itself */
-    assert_true(kib_late < kib_early + 4096);
+    /* 3000 forgotten leaders would be 60 MiB and more; the rest is the allocator's breathing. */
+    assert_true(kib_late < kib_early + 16384);
 #endif
 }
 
