@@ -85,7 +85,7 @@ static void run_instances(int n_instances, int32_t smallest, int32_t largest, in
 {
     const char *scale = getenv("CLV_SCHED_INSTANCES");
     uint64_t state = seed + (uint64_t) largest;
-    n_instances *= NULL != scale ? atoi(scale) : 1;
+    n_instances = NULL != scale ? (int) (n_instances * atof(scale)) : n_instances;
     for (int k = 0; k < n_instances; k++) {
         clv_family_t family = (clv_family_t) (k % CLV_N_FAMILIES);
         int32_t n_ranks = smallest + random_size(&state, largest - smallest);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The util room: names of status codes, levels of the log and its one sink, the allocation hook.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "util/util_alloc.h"
+#include "util/util_hash.h"
+#include "util/util_log.h"
+#include "util/util_status.h"
+
+typedef struct heard {
+    int n_lines;
+    clv_log_level_t level;
+    char line[2000];
+} heard_t;
+
+static void hear(void *context, clv_log_level_t level, const char *line)
+{
+    heard_t *heard = context;
+    heard->n_lines++;
+    heard->level = level;
+    (void) strncpy(heard->line, line, sizeof heard->line - 1);
+}
+
+static void every_status_has_its_name_and_a_text(void **state)
+{
+    (void) state;
+#define CHECK(name, value, text)                                                                   \
+    assert_string_equal(clv_status_name(CLV_##name), #name);                                       \
+    assert_string_equal(clv_status_text(CLV_##name), text);
+    CLV_STATUS_MAP(CHECK)
+#undef CHECK
+    assert_string_equal(clv_status_name((clv_status_t) 77), "unknown");
+    assert_string_equal(clv_status_text((clv_status_t) -77), "unknown");
+}
+
+static void the_log_is_silent_without_a_sink(void **state)
+{
+    (void) state;
+    clv_log_set_sink(NULL, NULL, CLV_LOG_DEBUG);
+    assert_false(clv_log_wants(CLV_LOG_ERROR));
+    clv_log(CLV_LOG_ERROR, "nobody hears %d", 1);
+}
+
+static void the_sink_hears_what_its_level_lets_through(void **state)
+{
+    heard_t heard = {0, CLV_LOG_DEBUG, ""};
+    (void) state;
+    clv_log_set_sink(hear, &heard, CLV_LOG_INFO);
+    assert_true(clv_log_wants(CLV_LOG_INFO));
+    assert_false(clv_log_wants(CLV_LOG_DEBUG));
+    clv_log(CLV_LOG_DEBUG, "too fine");
+    assert_int_equal(heard.n_lines, 0);
+    clv_log(CLV_LOG_ERROR, "lost %s after %d ns", "peer", 12);
+    assert_int_equal(heard.n_lines, 1);
+    assert_int_equal(heard.level, CLV_LOG_ERROR);
+    assert_string_equal(heard.line, "lost peer after 12 ns");
+    clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
+}
+
+static void a_long_line_is_cut_not_overrun(void **state)
+{
+    static char text[5000];
+    heard_t heard = {0, CLV_LOG_DEBUG, ""};
+    (void) state;
+    memset(text, 'x', sizeof text - 1);
+    clv_log_set_sink(hear, &heard, CLV_LOG_DEBUG);
+    clv_log(CLV_LOG_INFO, "%s", text);
+    assert_int_equal(heard.n_lines, 1);
+    assert_true(strlen(heard.line) > 80 && strlen(heard.line) < sizeof text - 1);
+    clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
+}
+
+static int refuse_second(void *context, size_t n_bytes)
+{
+    int *n_calls = context;
+    (void) n_bytes;
+    return 2 == ++*n_calls;
+}
+
+static void memory_is_zeroed_and_refused_where_it_must_be(void **state)
+{
+    int n_calls = 0;
+    int64_t *first = clv_alloc(4, sizeof *first);
+    (void) state;
+    assert_non_null(first);
+    assert_int_equal(first[0] | first[1] | first[2] | first[3], 0);
+    clv_free(first);
+    clv_free(NULL);
+    assert_null(clv_alloc(0, 8));
+    assert_null(clv_alloc(SIZE_MAX / 4, 8));
+    clv_alloc_set_hook(refuse_second, &n_calls);
+    first = clv_alloc(1, 1);
+    assert_non_null(first);
+    assert_null(clv_alloc(1, 1));
+    clv_alloc_set_hook(NULL, NULL);
+    clv_free(first);
+}
+
+/* Published values of FNV-1a, 64 bits. */
+static void the_hash_is_the_published_one(void **state)
+{
+    (void) state;
+    assert_true(clv_fnv1a64(CLV_FNV1A64_BASIS, "", 0) == UINT64_C(0xcbf29ce484222325));
+    assert_true(clv_fnv1a64(CLV_FNV1A64_BASIS, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+    assert_true(clv_fnv1a64(CLV_FNV1A64_BASIS, "foobar", 6) == UINT64_C(0x85944171f73967e8));
+    assert_true(clv_fnv1a64_u32(CLV_FNV1A64_BASIS, UINT32_C(0x64636261)) ==
+                clv_fnv1a64(CLV_FNV1A64_BASIS, "abcd", 4));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_its_name_and_a_text),
+        cmocka_unit_test(the_log_is_silent_without_a_sink),
+        cmocka_unit_test(the_sink_hears_what_its_level_lets_through),
+        cmocka_unit_test(a_long_line_is_cut_not_overrun),
+        cmocka_unit_test(memory_is_zeroed_and_refused_where_it_must_be),
+        cmocka_unit_test(the_hash_is_the_published_one),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
