@@ -1,9 +1,10 @@
 #!/bin/bash
 # Opt-in: builds this tree and runs its tests under another Debian release, so under another Open MPI.
 #
-#   tests/versions/other-debian.sh trixie|sid [TEST NAME...]
+#   tests/versions/other-debian.sh bookworm|trixie|sid [TEST NAME...]
 #
-# trixie has Open MPI 5.0, sid (unstable) 6.0. The release lives in a folder made with debootstrap
+# bookworm (4.1) is a bare machine for the set-up of ./clv itself; trixie has Open MPI 5.0, sid
+# (unstable) 6.0. The release lives in a folder made with debootstrap
 # and kept for the next time (CLV_ROOTS, default ~/.cache/clv/roots; about 1 GiB each). Everything
 # runs in its own mount, pid, ipc and uts namespaces: when the script ends, however it ends, its
 # mounts and processes are gone. Only a copy of the tree goes in; it is removed at the end.
@@ -19,7 +20,7 @@ limit=${CLV_TIMEOUT:-2400} # seconds for build and tests
 say() { printf 'other-debian: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
 
-usage() { die 'usage: tests/versions/other-debian.sh trixie|sid [TEST NAME...]'; }
+usage() { die 'usage: tests/versions/other-debian.sh bookworm|trixie|sid [TEST NAME...]'; }
 
 # The main archive among the sources of this machine's apt.
 mirror() {
@@ -76,7 +77,7 @@ run_inside() {
 [ $# -ge 1 ] || usage
 suite=$1
 shift
-case $suite in trixie | sid) ;; *) usage ;; esac
+case $suite in bookworm | trixie | sid) ;; *) usage ;; esac
 [ "$(id -u)" -eq 0 ] || die 'needs root'
 command -v debootstrap >/dev/null || die 'needs the package debootstrap'
 
