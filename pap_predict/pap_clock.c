@@ -88,6 +88,16 @@ int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock)
     return clock->is_outstanding ? INT64_MAX : clock->n_left > 0 ? 0 : clock->next_burst_ns;
 }
 
+/* After a step nothing is known: as soon and as dense as at first, not at the next burst of a clock
+ * long settled. Not at once, or a parent that talks nonsense would make us ping without a pause. */
+static void learn_anew(clv_pap_clock_t *clock, int64_t now_ns)
+{
+    clock->n_bursts = 0;
+    if (clock->next_burst_ns > now_ns + PAUSE_FIRST_NS && clock->next_burst_ns != INT64_MAX) {
+        clock->next_burst_ns = now_ns + PAUSE_FIRST_NS;
+    }
+}
+
 static int feed(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns)
 {
     const clv_cs_sample_t sample = {.client_send_ns = stamp->echo_sent_ns,
@@ -102,7 +112,12 @@ static int feed(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t re
         return 0;
     }
     clock->taken_until_ns = received_ns;
-    return clv_cs_tracker_feed(&clock->tracker, &sample) == CLV_OK;
+    const int32_t n_restarts = clock->tracker.n_restarts;
+    const int changed = clv_cs_tracker_feed(&clock->tracker, &sample) == CLV_OK;
+    if (clock->tracker.n_restarts != n_restarts) {
+        learn_anew(clock, received_ns);
+    }
+    return changed;
 }
 
 int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns,

@@ -30,12 +30,9 @@ static pair_t new_pair(void)
     return pair;
 }
 
-/* One ping if one is due; true if it was answered. */
-static int ping(pair_t *pair)
+/* There and back in 62 us; the answer is taken. */
+static void exchange(pair_t *pair, int is_pong)
 {
-    if (!clv_pap_clock_wants_ping(&pair->clock, pair->now_ns)) {
-        return 0;
-    }
     clv_pap_stamp_t stamp = {.has_global = pair->parent_has_global};
     stamp.echo_sent_ns = pair->now_ns;
     pair->now_ns += 30000;
@@ -43,7 +40,16 @@ static int ping(pair_t *pair)
     pair->now_ns += 2000;
     stamp.sent_ns = pair->now_ns + pair->parent_ahead_ns;
     pair->now_ns += 30000;
-    (void) clv_pap_clock_take(&pair->clock, &stamp, pair->now_ns, 1);
+    (void) clv_pap_clock_take(&pair->clock, &stamp, pair->now_ns, is_pong);
+}
+
+/* One ping if one is due; true if it was answered. */
+static int ping(pair_t *pair)
+{
+    if (!clv_pap_clock_wants_ping(&pair->clock, pair->now_ns)) {
+        return 0;
+    }
+    exchange(pair, 1);
     return 1;
 }
 
@@ -87,6 +93,41 @@ static void a_step_is_not_used_and_is_recovered_from(void **state)
     assert_true(error_ns(&pair) < 50 * CLV_NS_PER_US);
 }
 
+/* The frames of the exchange carry timestamps too, so a step shows at any time between two bursts,
+ * which are 4 s apart by then. */
+static void a_step_is_learnt_within_100_ms(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    run(&pair, 30 * CLV_NS_PER_S);
+    while (pair.clock.next_burst_ns - pair.now_ns < 2 * CLV_NS_PER_S) {
+        (void) ping(&pair);
+        pair.now_ns += CLV_NS_PER_MS;
+    }
+    pair.parent_ahead_ns += CLV_NS_PER_S;
+    exchange(&pair, 0);
+    assert_false(pair.clock.is_ready);
+    run(&pair, 100 * CLV_NS_PER_MS);
+    assert_true(pair.clock.is_ready);
+    assert_true(error_ns(&pair) < 50 * CLV_NS_PER_US);
+}
+
+/* A clock that steps all the time must not make the thread busy. */
+static void steps_without_end_do_not_make_pings_without_end(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    int n_pings = 0;
+    run(&pair, 30 * CLV_NS_PER_S);
+    const int64_t end_ns = pair.now_ns + 10 * CLV_NS_PER_S;
+    while (pair.now_ns < end_ns) {
+        pair.parent_ahead_ns += CLV_NS_PER_S;
+        n_pings += ping(&pair);
+        pair.now_ns += 100 * CLV_NS_PER_US;
+    }
+    assert_true(n_pings < 10 * 8 * 60);
+}
+
 /* Its own reference stepped, perhaps: a node that went on would be wrong and not know it. */
 static void a_parent_without_a_clock_silences_its_child(void **state)
 {
@@ -123,6 +164,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_ready_within_50_ms),
         cmocka_unit_test(a_step_is_not_used_and_is_recovered_from),
+        cmocka_unit_test(a_step_is_learnt_within_100_ms),
+        cmocka_unit_test(steps_without_end_do_not_make_pings_without_end),
         cmocka_unit_test(a_parent_without_a_clock_silences_its_child),
         cmocka_unit_test(a_lost_parent_widens_the_bound),
     };
