@@ -44,12 +44,15 @@ struct coll_clv_group {
     blind_plan_t blind[COLL_CLV_BLIND_PLANS];
     int32_t next_blind;
     clv_step_t *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
+    coll_clv_group_t *older; /* in the list of those with a clock, under process_lock */
+    coll_clv_group_t *newer;
 };
 
 /* ---- the process's one channel ------------------------------------------------------------ */
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_pap_t *process_pap;
+static coll_clv_group_t *newest_group; /* of those with a clock */
 
 static clv_pap_t *process_open(const clv_pap_options_t *options)
 {
@@ -68,6 +71,47 @@ void coll_clv_process_counters(clv_pap_counters_t *counters)
 {
     pthread_mutex_lock(&process_lock);
     clv_pap_read_counters(process_pap, counters);
+    pthread_mutex_unlock(&process_lock);
+}
+
+void coll_clv_process_clock(coll_clv_clock_t *clock)
+{
+    const int64_t local_ns = clv_local_now_ns();
+    int64_t global_ns = local_ns, error_ns = -1;
+
+    pthread_mutex_lock(&process_lock);
+    if (NULL == newest_group ||
+        CLV_OK != clv_pap_global_time(newest_group->pap, local_ns, &global_ns, &error_ns)) {
+        error_ns = -1;
+    }
+    pthread_mutex_unlock(&process_lock);
+    *clock = (coll_clv_clock_t){.offset_ns = global_ns - local_ns, .error_ns = error_ns};
+}
+
+/* From here on others may look at the group's clock. */
+static void clock_show(coll_clv_group_t *group)
+{
+    pthread_mutex_lock(&process_lock);
+    group->older = newest_group;
+    if (NULL != group->older) {
+        group->older->newer = group;
+    }
+    newest_group = group;
+    pthread_mutex_unlock(&process_lock);
+}
+
+/* When it returns nobody looks any more. Fine for a group that was never shown. */
+static void clock_hide(coll_clv_group_t *group)
+{
+    pthread_mutex_lock(&process_lock);
+    if (NULL != group->older) {
+        group->older->newer = group->newer;
+    }
+    if (NULL != group->newer) {
+        group->newer->older = group->older;
+    } else if (newest_group == group) {
+        newest_group = group->older;
+    }
     pthread_mutex_unlock(&process_lock);
 }
 
@@ -303,6 +347,9 @@ int coll_clv_group_setup(struct ompi_communicator_t *comm, const coll_clv_settin
     }
     unreserve(&setup);
     if (OMPI_SUCCESS == rc) {
+        if (NULL != group->pap) {
+            clock_show(group);
+        }
         *group_p = group;
         *why_p = setup.why;
     } else {
@@ -316,6 +363,7 @@ void coll_clv_group_free(coll_clv_group_t *group)
     if (NULL == group) {
         return;
     }
+    clock_hide(group);
     clv_pap_group_free(group->pap);
     for (int i = 0; i < COLL_CLV_BLIND_PLANS; i++) {
         clv_free(group->blind[i].steps);

@@ -22,6 +22,7 @@
 #include "ompi/communicator/communicator.h"
 
 #include "coll_clv/coll_clv_decide.h"
+#include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/pap_predict.h"
 #include "schedule/schedule.h"
 
@@ -74,8 +75,11 @@ clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                 const coll_clv_order_t *order);
 
-/* The process's channel: counters, and the end (component close). */
+/* The process's channel: counters, clock, and the end (component close). */
 void coll_clv_process_counters(clv_pap_counters_t *counters);
+/* The newest group's clock, now. Any thread at any time; a lock that is held for the length of
+ * such a look, no system call. */
+void coll_clv_process_clock(coll_clv_clock_t *clock);
 void coll_clv_process_close(void);
 
 #endif

@@ -225,12 +225,39 @@ static void register_exchange_counter(const char *name, const char *meaning, siz
         read_exchange_counter, NULL, NULL, (void *) (uintptr_t) place);
 }
 
+/* The context is the place of the field, as above. */
+static int read_clock(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    coll_clv_clock_t clock;
+    long long number;
+
+    (void) object;
+    coll_clv_process_clock(&clock);
+    memcpy(&number, (const char *) &clock + (uintptr_t) pvar->ctx, sizeof number);
+    *(int64_t *) value = number;
+    return OPAL_SUCCESS;
+}
+
+/* Generic: the only class that may be negative and whose value is not a difference. */
+static void register_clock(const char *name, const char *meaning, size_t place)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
+        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_clock, NULL, NULL,
+        (void *) (uintptr_t) place);
+}
+
 int coll_clv_params_register(coll_clv_component_t *component)
 {
 #define REGISTER_EXCHANGE_COUNTER(name, meaning)                                                   \
     register_exchange_counter("exchange_" #name, meaning, offsetof(clv_pap_counters_t, name));
     CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)
 #undef REGISTER_EXCHANGE_COUNTER
+#define REGISTER_CLOCK(name, meaning)                                                              \
+    register_clock("exchange_clock_" #name, meaning, offsetof(coll_clv_clock_t, name));
+    COLL_CLV_CLOCK_MAP(REGISTER_CLOCK)
+#undef REGISTER_CLOCK
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER

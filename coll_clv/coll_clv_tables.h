@@ -82,6 +82,20 @@
     XX(plans_ahead,       "calls that found their plan made by the background thread")              \
     XX(plans_late,        "calls that made their plan themselves")
 
+/* MPI_T performance variables coll_clv_exchange_clock_<name>: the global clock of the communicator
+ * that joined the exchange last, read now. Whole numbers with a sign, not counted. */
+/*     name      meaning */
+#define COLL_CLV_CLOCK_MAP(XX)                                                                     \
+    XX(offset_ns, "global clock of the newest communicator minus this process's CLOCK_MONOTONIC, " \
+                  "now, ns; 0 while there is none")                                                \
+    XX(error_ns,  "bound of the error of that offset, now, ns; -1 while there is no global clock")
+
+typedef struct coll_clv_clock {
+#define COLL_CLV_CLOCK_FIELD(name, meaning) long long name;
+    COLL_CLV_CLOCK_MAP(COLL_CLV_CLOCK_FIELD)
+#undef COLL_CLV_CLOCK_FIELD
+} coll_clv_clock_t;
+
 typedef enum coll_clv_algorithm {
 #define COLL_CLV_ALGORITHM_ENUM(code, spelling, meaning) COLL_CLV_ALGORITHM_##code,
     COLL_CLV_ALGORITHM_MAP(COLL_CLV_ALGORITHM_ENUM)

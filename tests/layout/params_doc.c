@@ -71,6 +71,11 @@ static void print_counters(void)
 #define PRINT_EXCHANGE_COUNTER(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_COUNTER)
 #undef PRINT_EXCHANGE_COUNTER
+    puts("\n## Clock\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
+         "| variable | meaning |\n|---|---|");
+#define PRINT_CLOCK(name, meaning) PRINT_COUNTER(exchange_clock_##name, meaning)
+    COLL_CLV_CLOCK_MAP(PRINT_CLOCK)
+#undef PRINT_CLOCK
 #undef PRINT_COUNTER
 }
 

@@ -110,14 +110,14 @@ static void watch_all(counters_t *counters)
     }
 }
 
-/* " name=value" for each that is not 0. */
+/* " name=value" for each that is not 0. The clock's have a sign; counts do not come that far. */
 static void print_counters(counters_t *counters)
 {
     for (int i = 0; i < counters->n; i++) {
-        unsigned long long value = 0;
+        long long value = 0;
         MPI_T_pvar_read(counters->session, counters->handles[i], &value);
         if (0 != value) {
-            printf(" %s=%llu", counters->names[i], value);
+            printf(" %s=%lld", counters->names[i], value);
         }
     }
     printf("\n");
