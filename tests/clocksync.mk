@@ -22,3 +22,10 @@ tests_unit_test_cs_node_clock_SOURCES = tests/unit/test_cs_node_clock.c
 tests_unit_test_cs_node_clock_LDADD = $(clv_test_libs)
 script_tests += tests/sim/test_cs_tool.sh
 EXTRA_DIST += tests/sim/test_cs_tool.sh tools/clv-clock.1
+mpi_programs += tests/mpi/clock_watch
+tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c tests/mpi/pvar_look.c tests/mpi/pvar_look.h
+tests_mpi_clock_watch_LDADD = -ldl
+if CLV_HAVE_OMPI
+script_tests += tests/mpi/test_clock_watch.sh
+endif
+EXTRA_DIST += tests/quality/clock_watch.sh
