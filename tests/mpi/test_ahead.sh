@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The plan is made before the call: in an iterative program (16 ranks, 10 ms of work) at least
-# 99 % of the calls find theirs ready, and the exchange's counters tell of it.
+# 99 % of the calls find theirs ready, and the exchange's counters tell of it. A program that never makes
+# an eligible call has no exchange at all.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 
@@ -17,5 +18,9 @@ boards=$(counter exchange_boards)
 tap_ok "at least 198 of 200 plans were made ahead: ${ahead:-none}" test "${ahead:-0}" -ge 198
 tap_ok "at least 198 of 200 calls had a board: ${boards:-none}" test "${boards:-0}" -ge 198
 tap_has 'the thread says what it used' 'exchange_thread_cpu_ns=' "$output"
+
+small=$(mpi_run -np 3 --mca coll clv "$CLV_BUILD/tests/mpi/coll_probe" 100 5)
+tap_has 'small reduces reach the component' 'calls=15 ran_previous=15' "$small"
+tap_lacks 'and start nothing: no exchange, no thread' 'exchange_' "$small"
 printf '# %s\n' "$(printf '%s\n' "$output" | grep '^probe')"
 tap_end
