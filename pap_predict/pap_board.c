@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "pap_predict/pap_best.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 
@@ -19,7 +20,7 @@
 struct clv_pap_history {
     int32_t n_ranks;
     int32_t window;
-    const clv_pap_predictor_ops_t *predictor;
+    clv_pap_predictor_t predictor;
     int32_t n_columns;
 
     uint32_t generation;
@@ -42,8 +43,11 @@ struct clv_pap_history {
     int64_t row_start_ns[CLV_PAP_MAX_WINDOW]; /* global ns of the earliest arrival */
     int64_t error_ns[CLV_PAP_MAX_WINDOW];     /* rms over ranks, one per judged prediction */
     int64_t *cells;                           /* [column][row][rank] */
-    int64_t *prediction_ns;                   /* the one outstanding */
+    int64_t *predictions_ns; /* [predictor][rank] for `best`, else the one outstanding alone */
+    int64_t *prediction_ns;  /* the one outstanding, within predictions_ns */
     int64_t *scratch_ns;
+    int32_t has_rivals; /* predictions_ns holds what every predictor says of the next call */
+    clv_pap_best_t best;
 };
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -129,6 +133,11 @@ static void subtract_mean(int64_t *values, int32_t n_values)
 
 /* ---- memory and looking ---------------------------------------------------------------------- */
 
+static int64_t *rival_row(const clv_pap_history_t *history, clv_pap_predictor_t predictor)
+{
+    return history->predictions_ns + (size_t) predictor * (size_t) history->n_ranks;
+}
+
 clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_predictor_t predictor,
                                     clv_pap_history_t **history_p)
 {
@@ -142,16 +151,19 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
     }
     history->n_ranks = n_ranks;
     history->window = window;
-    history->predictor = &clv_pap_predictors[predictor];
-    history->n_columns = history->predictor->all_columns ? CLV_PAP_COLUMNS : 1;
+    history->predictor = predictor;
+    history->n_columns = clv_pap_predictors[predictor].all_columns ? CLV_PAP_COLUMNS : 1;
     size_t n_rows = (size_t) history->n_columns * (size_t) window;
     history->cells = clv_alloc(n_rows * (size_t) n_ranks, sizeof *history->cells);
-    history->prediction_ns = clv_alloc((size_t) n_ranks, sizeof *history->prediction_ns);
+    size_t n_predictions = predictor == clv_pap_predictor_best ? CLV_PAP_N_PREDICTORS : 1;
+    history->predictions_ns = clv_alloc(n_predictions * (size_t) n_ranks, sizeof(int64_t));
     history->scratch_ns = clv_alloc((size_t) n_ranks, sizeof *history->scratch_ns);
-    if (history->cells == NULL || history->prediction_ns == NULL || history->scratch_ns == NULL) {
+    if (history->cells == NULL || history->predictions_ns == NULL || history->scratch_ns == NULL) {
         clv_pap_history_free(history);
         return CLV_NO_MEMORY;
     }
+    history->prediction_ns =
+        n_predictions == 1 ? history->predictions_ns : rival_row(history, clv_pap_predictor_best);
     *history_p = history;
     return CLV_OK;
 }
@@ -162,7 +174,7 @@ void clv_pap_history_free(clv_pap_history_t *history)
         return;
     }
     clv_free(history->cells);
-    clv_free(history->prediction_ns);
+    clv_free(history->predictions_ns);
     clv_free(history->scratch_ns);
     clv_free(history);
 }
@@ -177,9 +189,11 @@ int32_t clv_pap_history_n_ranks(const clv_pap_history_t *history)
     return history->n_ranks;
 }
 
+/* 0 <= age < window. In every predictor's inner loop: no division. */
 static int32_t row_index(const clv_pap_history_t *history, int32_t age)
 {
-    return (history->newest - age + history->window) % history->window;
+    int32_t row = history->newest - age;
+    return row < 0 ? row + history->window : row;
 }
 
 static int64_t *cell_row(const clv_pap_history_t *history, clv_pap_column_t column, int32_t row)
@@ -202,6 +216,17 @@ int64_t clv_pap_history_call(const clv_pap_history_t *history, int32_t age)
 int64_t clv_pap_history_next_call(const clv_pap_history_t *history)
 {
     return history->call + history->sample_every;
+}
+
+const int64_t *clv_pap_history_followed(const clv_pap_history_t *history)
+{
+    return rival_row(history, history->best.followed);
+}
+
+clv_pap_predictor_t clv_pap_history_predictor(const clv_pap_history_t *history)
+{
+    return history->predictor == clv_pap_predictor_best ? history->best.followed
+                                                        : history->predictor;
 }
 
 /* ---- what a vector says ---------------------------------------------------------------------- */
@@ -290,17 +315,41 @@ static void describe_previous(const clv_pap_vector_t *vector, clv_pap_board_t *b
 /* ---- judging the outstanding prediction --------------------------------------------------------
  */
 
-static void judge(clv_pap_history_t *history, const int64_t *arrival_ns)
+/* Relative to the call's mean; leaves the errors by rank in scratch_ns. */
+static int64_t error_of(clv_pap_history_t *history, const int64_t *predicted_ns,
+                        const int64_t *arrival_ns)
 {
     int64_t *error_ns = history->scratch_ns;
+    for (int32_t rank = 0; rank < history->n_ranks; rank++) {
+        error_ns[rank] = arrival_ns[rank] - predicted_ns[rank];
+    }
+    subtract_mean(error_ns, history->n_ranks);
+    return clv_pap_rms(error_ns, history->n_ranks);
+}
+
+/* All predictors by the same call: the next prediction comes from the one that was least wrong. */
+static void judge_rivals(clv_pap_history_t *history, const int64_t *arrival_ns)
+{
+    int64_t error_ns[CLV_PAP_N_PREDICTORS] = {0};
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        if (i != clv_pap_predictor_best) {
+            const int64_t *predicted_ns = rival_row(history, (clv_pap_predictor_t) i);
+            error_ns[i] = error_of(history, predicted_ns, arrival_ns);
+        }
+    }
+    clv_pap_best_judge(&history->best, error_ns);
+}
+
+static void judge(clv_pap_history_t *history, const int64_t *arrival_ns)
+{
+    const int64_t *error_ns = history->scratch_ns;
     if (!history->has_prediction) {
         return;
     }
-    for (int32_t rank = 0; rank < history->n_ranks; rank++) {
-        error_ns[rank] = arrival_ns[rank] - history->prediction_ns[rank];
+    if (history->has_rivals) {
+        judge_rivals(history, arrival_ns);
     }
-    subtract_mean(error_ns, history->n_ranks);
-    history->newest_error_ns = clv_pap_rms(error_ns, history->n_ranks);
+    history->newest_error_ns = error_of(history, history->prediction_ns, arrival_ns);
     history->worst_error_ns = largest_magnitude(error_ns, history->n_ranks);
     history->error_ns[history->next_error] = history->newest_error_ns;
     history->next_error = (history->next_error + 1) % history->window;
@@ -414,13 +463,34 @@ static void zero_smallest(int64_t *values, int32_t n_values)
     }
 }
 
+static void predict_by(const clv_pap_history_t *history, clv_pap_predictor_t predictor,
+                       int64_t *predicted_ns)
+{
+    clv_pap_predictors[predictor].predict(history, predicted_ns);
+    zero_smallest(predicted_ns, history->n_ranks);
+}
+
+static void predict_rivals(clv_pap_history_t *history)
+{
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        if (i != clv_pap_predictor_best) {
+            clv_pap_predictor_t rival = (clv_pap_predictor_t) i;
+            predict_by(history, rival, rival_row(history, rival));
+        }
+    }
+    history->has_rivals = 1;
+}
+
 static void predict(clv_pap_history_t *history)
 {
     history->has_prediction = history->n_rows > 0;
-    if (history->has_prediction) {
-        history->predictor->predict(history, history->prediction_ns);
-        zero_smallest(history->prediction_ns, history->n_ranks);
+    if (!history->has_prediction) {
+        return;
     }
+    if (history->predictor == clv_pap_predictor_best) {
+        predict_rivals(history);
+    }
+    predict_by(history, history->predictor, history->prediction_ns);
 }
 
 static void predict_announced(clv_pap_history_t *history, const clv_pap_vector_t *vector)
@@ -430,6 +500,7 @@ static void predict_announced(clv_pap_history_t *history, const clv_pap_vector_t
     }
     zero_smallest(history->prediction_ns, history->n_ranks);
     history->has_prediction = 1;
+    history->has_rivals = 0; /* nothing was predicted, so nobody is judged */
 }
 
 /* Errors of hints say nothing about errors of the predictor, and the reverse. */
@@ -501,6 +572,8 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->n_errors = 0;
     history->next_error = 0;
     history->has_prediction = 0;
+    history->has_rivals = 0;
+    clv_pap_best_begin(&history->best);
     history->deferred = 0;
     history->worst_error_ns = 0;
     history->newest_error_ns = 0;

@@ -7,8 +7,9 @@
  * prediction outstanding. Fed vector by vector without gaps, it is equal on every node. A vector
  * of a new generation clears it.
  *
- * Memory: at create, (columns * window + 2) * 8 bytes per rank (columns 1, or 4 for a predictor
- * with all_columns). Cost per vector: a few passes over window * ranks.
+ * Memory: at create, (columns * window + predictions + 1) * 8 bytes per rank; columns 1, or 4 for a
+ * predictor with all_columns; predictions 1, or one per predictor for `best`. Cost per vector: a
+ * few passes over window * ranks; for `best`, the sum of all predictors.
  */
 #ifndef CLV_PAP_BOARD_H
 #define CLV_PAP_BOARD_H
@@ -26,6 +27,9 @@
 clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_predictor_t predictor,
                                     clv_pap_history_t **history_p) CLV_MUST_CHECK;
 void clv_pap_history_free(clv_pap_history_t *history);
+
+/* The predictor behind the next prediction: the one created with, or whom `best` follows. */
+clv_pap_predictor_t clv_pap_history_predictor(const clv_pap_history_t *history);
 
 /* Takes the lane's next vector and writes the board that follows it; board->predicted_ns points to
  * predicted_ns, the caller's array of n_ranks items, filled here. board->version is

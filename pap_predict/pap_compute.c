@@ -61,7 +61,7 @@ static int64_t last_arrival(const clv_pap_history_t *history)
     return last_ns;
 }
 
-/* From one call to the next, mean over the ranks. */
+/* From one call to the next, mean over the ranks; only calls not sampled need it. */
 static int64_t mean_cycle(const clv_pap_history_t *history)
 {
     int32_t n_ranks = clv_pap_history_n_ranks(history);
@@ -95,7 +95,8 @@ void clv_pap_compute_predict(const clv_pap_history_t *history, int64_t *predicte
         return;
     }
     int64_t last_ns = last_arrival(history);
-    int64_t cycle_ns = mean_cycle(history);
+    int64_t n_calls = clv_pap_history_next_call(history) - clv_pap_history_call(history, 0);
+    int64_t cycle_ns = n_calls > 1 ? mean_cycle(history) : 0;
     for (int32_t rank = 0; rank < clv_pap_history_n_ranks(history); rank++) {
         predicted_ns[rank] = predict_rank(history, rank, last_ns, cycle_ns);
     }

@@ -36,6 +36,9 @@ const int64_t *clv_pap_history_row(const clv_pap_history_t *history, clv_pap_col
 int64_t clv_pap_history_call(const clv_pap_history_t *history, int32_t age); /* its call number */
 int64_t clv_pap_history_next_call(const clv_pap_history_t *history); /* the one to predict */
 
+/* For `best`: what the predictor it follows says of the next call. */
+const int64_t *clv_pap_history_followed(const clv_pap_history_t *history);
+
 typedef struct clv_pap_predictor_ops {
     const char *name;
     const char *meaning;
@@ -43,8 +46,11 @@ typedef struct clv_pap_predictor_ops {
     void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1 */
 } clv_pap_predictor_ops_t;
 
-/*      stem       all columns, meaning; the first is the default (docs/decisions/0006) */
+/*      stem       all columns, meaning; the first is the default (docs/decisions/0006). `best`
+ * needs what the others need; it breaks ties by their order here. The words of coll_clv_predictor
+ * are these, in this order. */
 #define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
+    XX(best, 1, "whichever of the others was least wrong in the last calls")                       \
     XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
     XX(sma, 0, "simple moving average of the window")                                              \
     XX(ewma, 0, "exponentially weighted average, newest weighs most")                              \

@@ -41,3 +41,6 @@ tests_fuzz_fuzz_pap_wire_SOURCES = tests/fuzz/fuzz_pap_wire.c
 tests_fuzz_fuzz_pap_wire_LDADD = $(clv_core_libs)
 script_tests += tests/fuzz/fuzz_pap_wire.sh
 EXTRA_DIST += tests/model/pap.pml tests/model/run.sh
+unit_tests += tests/unit/test_pap_best
+tests_unit_test_pap_best_SOURCES = tests/unit/test_pap_best.c
+tests_unit_test_pap_best_LDADD = $(clv_test_libs)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The predictor that follows the best of the others; see pap_best.h. The board keeps what each of
+ * them predicted and judges it (pap_board.c); here is the choice alone.
+ */
+#include "pap_predict/pap_best.h"
+
+#include <string.h>
+
+#include "pap_predict/pap_board.h"
+
+#define MARGIN 16 /* another must be better by a 16th */
+
+void clv_pap_best_begin(clv_pap_best_t *best)
+{
+    *best = (clv_pap_best_t){.followed = clv_pap_predictor_periodic};
+}
+
+static int64_t recent_error(const clv_pap_best_t *best, clv_pap_predictor_t predictor)
+{
+    return clv_pap_rms(best->error_ns[predictor], best->n_judged);
+}
+
+void clv_pap_best_judge(clv_pap_best_t *best, const int64_t *error_ns)
+{
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        best->error_ns[i][best->next] = error_ns[i];
+    }
+    best->next = (best->next + 1) % CLV_PAP_BEST_JUDGED;
+    best->n_judged += best->n_judged < CLV_PAP_BEST_JUDGED;
+    int64_t followed_ns = recent_error(best, best->followed);
+    int64_t least_ns = followed_ns - followed_ns / MARGIN;
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        clv_pap_predictor_t other = (clv_pap_predictor_t) i;
+        if (other != clv_pap_predictor_best && recent_error(best, other) < least_ns) {
+            least_ns = recent_error(best, other);
+            best->followed = other;
+        }
+    }
+}
+
+void clv_pap_best_predict(const clv_pap_history_t *history, int64_t *predicted_ns)
+{
+    memcpy(predicted_ns, clv_pap_history_followed(history),
+           (size_t) clv_pap_history_n_ranks(history) * sizeof *predicted_ns);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which predictor `best` follows: the one with the least error over the last calls, each judged by
+ * what it said before the call. Private to the pap_predict room and its tests.
+ *
+ * Integers and table order only, so every node follows the same one. It changes its mind only for
+ * an error clearly smaller than that of the one it follows: two that are equally good would
+ * otherwise take turns, and each turn makes new plans.
+ *
+ * Not: the error of what was announced. That is the board's sigma, which knows nothing of this.
+ * Memory: the struct, no pointers. Cost: predictors x CLV_PAP_BEST_JUDGED per call.
+ */
+#ifndef CLV_PAP_BEST_H
+#define CLV_PAP_BEST_H
+
+#include <stdint.h>
+
+#include "pap_predict/pap_predictors.h"
+
+#define CLV_PAP_BEST_JUDGED 16 /* calls looked back at */
+
+typedef struct clv_pap_best {
+    clv_pap_predictor_t followed; /* never clv_pap_predictor_best itself */
+    int32_t n_judged;             /* at most CLV_PAP_BEST_JUDGED */
+    int32_t next;
+    int64_t error_ns[CLV_PAP_N_PREDICTORS][CLV_PAP_BEST_JUDGED]; /* row of `best`: unused */
+} clv_pap_best_t;
+
+void clv_pap_best_begin(clv_pap_best_t *best);
+
+/* error_ns[predictor]: rms over the ranks of the newest call, 0 .. 2^43. */
+void clv_pap_best_judge(clv_pap_best_t *best, const int64_t *error_ns);
+
+#endif
