@@ -37,6 +37,10 @@ static const mca_base_var_enum_value_t values_of_REPRODUCIBLE[] = {
 #define REPRODUCIBLE_VALUE(code, spelling, meaning) {COLL_CLV_REPRODUCIBLE_##code, spelling},
     COLL_CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
 
+static const mca_base_var_enum_value_t values_of_PREDICTOR[] = {
+#define PREDICTOR_VALUE(code, spelling, meaning) {COLL_CLV_PREDICTOR_##code, spelling},
+    COLL_CLV_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
+
 /* "none" is what the absence of flags is called; the flag enumerator has no word for it. */
 static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
@@ -46,6 +50,7 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define FLAG_WORD(code, spelling, flag, meaning) spelling " "
 static const char words_of_ALGORITHM[] = COLL_CLV_ALGORITHM_MAP(WORD);
 static const char words_of_REPRODUCIBLE[] = COLL_CLV_REPRODUCIBLE_MAP(WORD);
+static const char words_of_PREDICTOR[] = COLL_CLV_PREDICTOR_MAP(WORD);
 static const char words_of_PRINT[] = COLL_CLV_PRINT_MAP(FLAG_WORD);
 
 /* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with. */

@@ -200,7 +200,7 @@ static int set_up_group(const reduce_args_t *args, int algorithm)
     const bool named = NULL != params->interface && '\0' != params->interface[0];
     const coll_clv_settings_t settings = {
         .pap = {.sma_window = params->sma_window,
-                .predictor = 0,
+                .predictor = params->predictor,
                 .interface = named ? params->interface : NULL,
                 .connect_timeout_ns = COLL_CLV_CONNECT_NS},
         .forced = forced_choice(algorithm),

@@ -28,6 +28,16 @@
     XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
     XX(ALWAYS, "always", "one fixed order for every reduction")
 
+/* Values of coll_clv_predictor: names of clv_pap_predictors[] in their order, since the code is the
+ * index into it (tests/unit/test_coll_tables compares them). */
+#define COLL_CLV_PREDICTOR_MAP(XX)                                                                 \
+    XX(BEST,     "best",     "whichever of the others was least wrong in the last calls")          \
+    XX(PERIODIC, "periodic", "average of the calls at the same phase, where there is a period")    \
+    XX(SMA,      "sma",      "simple moving average of the window")                                \
+    XX(EWMA,     "ewma",     "exponentially weighted average, newest weighs most")                 \
+    XX(MEDIAN,   "median",   "median of the window, rank by rank")                                 \
+    XX(COMPUTE,  "compute",  "exit of the last call plus the average computing time, rank by rank")
+
 /* Values of coll_clv_print; several may be given, separated by commas. */
 #define COLL_CLV_PRINT_MAP(XX)                                                                     \
     XX(NONE,  "none",  0, "nothing")                                                               \
@@ -52,7 +62,9 @@
     XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,             \
        "Time that one segment takes from one rank to the next; 0: measured")                       \
     XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,             \
-       "Number of earlier calls that the moving average of arrival times looks at")                \
+       "Number of earlier calls that the predictor of arrival times looks at")                     \
+    XX(ENUM,   predictor,        PREDICTOR,    0,       0,   5,          "",        5,             \
+       "How arrival times are predicted from those of earlier calls")                              \
     XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,             \
        "Exchange arrival times in the background; without it nothing is predicted")                \
     XX(STRING, interface,        NONE,         "",      0,   255,        "",        5,             \
@@ -108,6 +120,13 @@ typedef enum coll_clv_reproducible {
     COLL_CLV_REPRODUCIBLE_MAP(COLL_CLV_REPRODUCIBLE_ENUM)
 #undef COLL_CLV_REPRODUCIBLE_ENUM
 } coll_clv_reproducible_t;
+
+typedef enum coll_clv_predictor {
+#define COLL_CLV_PREDICTOR_ENUM(code, spelling, meaning) COLL_CLV_PREDICTOR_##code,
+    COLL_CLV_PREDICTOR_MAP(COLL_CLV_PREDICTOR_ENUM)
+#undef COLL_CLV_PREDICTOR_ENUM
+    COLL_CLV_N_PREDICTORS
+} coll_clv_predictor_t;
 
 typedef enum coll_clv_print {
 #define COLL_CLV_PRINT_ENUM(code, spelling, bit, meaning) COLL_CLV_PRINT_##code = bit,

@@ -3,6 +3,9 @@ tests_unit_test_coll_decide_SOURCES = tests/unit/test_coll_decide.c \
 	coll_clv/coll_clv_decide.c coll_clv/coll_clv_print.c coll_clv/coll_clv_sheet.c
 tests_unit_test_coll_decide_CFLAGS = $(AM_CFLAGS) # objects of its own, beside libtool's
 tests_unit_test_coll_decide_LDADD = $(clv_test_libs)
+unit_tests += tests/unit/test_coll_tables
+tests_unit_test_coll_tables_SOURCES = tests/unit/test_coll_tables.c
+tests_unit_test_coll_tables_LDADD = $(clv_test_libs)
 
 # The component in Open MPI: selection, parameters, algorithms without a plan.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others

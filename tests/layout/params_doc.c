@@ -35,6 +35,7 @@ static const char *const first_word_ALGORITHM[] = {
 #define WORD(code, spelling, meaning) spelling,
     COLL_CLV_ALGORITHM_MAP(WORD)};
 static const char *const first_word_REPRODUCIBLE[] = {COLL_CLV_REPRODUCIBLE_MAP(WORD)};
+static const char *const first_word_PREDICTOR[] = {COLL_CLV_PREDICTOR_MAP(WORD)};
 #undef WORD
 
 static void print_params(void)
@@ -58,6 +59,8 @@ static void print_words(void)
     COLL_CLV_ALGORITHM_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_reproducible`\n\n| word | meaning |\n|---|---|");
     COLL_CLV_REPRODUCIBLE_MAP(PRINT_WORD)
+    puts("\n## Words of `coll_clv_predictor`\n\n| word | meaning |\n|---|---|");
+    COLL_CLV_PREDICTOR_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_print`\n\n| word | meaning |\n|---|---|");
     COLL_CLV_PRINT_MAP(PRINT_FLAG)
 }

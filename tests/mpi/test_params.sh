@@ -33,6 +33,7 @@ sma_window|100000000000000|1 to 64 calls
 verbose|-7|0 to 100
 exchange|maybe|true or false
 reduce_algorithm|fast|auto previous clairvoyant
+predictor|oracle|best periodic sma ewma median compute
 reproducible|sometimes|off float always
 print|everything|none board plan
 BAD
@@ -50,6 +51,8 @@ print|board,plan
 print|none
 exchange|0
 reproducible|always
+predictor|compute
+predictor|sma
 interface|lo
 GOOD
 tap_end
