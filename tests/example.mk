@@ -9,7 +9,9 @@ clv_transport_sources = \
     examples/transport/transport_report.h \
     examples/transport/transport_rng.h \
     examples/transport/transport_shares.c \
-    examples/transport/transport_shares.h
+    examples/transport/transport_shares.h \
+    examples/transport/transport_trace.c \
+    examples/transport/transport_trace.h
 
 mpi_programs += examples/transport/transport
 examples_transport_transport_SOURCES = $(clv_transport_sources)

@@ -10,7 +10,8 @@
  *     rank 2  |====== particles ======|~~~ waits ~~~~~~~~~~|     ranks are late in every batch
  *
  * Plain public MPI; nothing here knows which reduce runs below. Exit status 0: the physics is right
- * and the tally equals a serial run's; 1: it does not; 2: bad options.
+ * and the tally equals a serial run's; 1: it does not, or --trace cannot be written; 2: bad
+ * options.
  *
  * --pace: on a machine with fewer cores than ranks, computing in parallel cannot be shown by
  * computing. Then every rank follows few particles and sleeps in proportion to its share, which
@@ -20,6 +21,7 @@
  */
 #include <mpi.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@
 #include "examples/transport/transport_physics.h"
 #include "examples/transport/transport_report.h"
 #include "examples/transport/transport_shares.h"
+#include "examples/transport/transport_trace.h"
 
 typedef struct run {
     transport_options_t options;
@@ -43,6 +46,7 @@ typedef struct run {
     transport_times_t *times; /* per batch, this rank */
     transport_times_t *all_times;
     transport_fates_t fates;
+    FILE *trace; /* root: for --trace, else NULL */
 } run_t;
 
 static double now_s(const run_t *run)
@@ -222,25 +226,77 @@ static void say_what_runs(const run_t *run)
     (void) fflush(stdout);
 }
 
-static int run_all(run_t *run)
+/* ---- --trace: opened before the work, so that a wrong name does not cost a run ------------------
+ */
+
+static int complain_of_trace(const run_t *run)
+{
+    (void) fprintf(stderr, "transport: --trace %s: %s\n", run->options.trace, strerror(errno));
+    return 1;
+}
+
+/* All ranks learn whether the root could open it. */
+static int open_trace(run_t *run)
 {
     int status = 0;
-    run_begin(run);
+    if (NULL == run->options.trace) {
+        return 0;
+    }
+    if (run->rank == run->root) {
+        run->trace = fopen(run->options.trace, "w");
+        status = NULL == run->trace ? complain_of_trace(run) : 0;
+    }
+    MPI_Bcast(&status, 1, MPI_INT, run->root, MPI_COMM_WORLD);
+    return status;
+}
+
+static int close_trace(run_t *run)
+{
+    if (NULL == run->trace) {
+        return 0;
+    }
+    const int is_written =
+        transport_trace_write(run->trace, &run->options, run->n_ranks, run->all_times);
+    const int is_closed = 0 == fclose(run->trace);
+    return is_written && is_closed ? 0 : complain_of_trace(run);
+}
+
+/* Root: the report, the trace, the exit status. */
+static int conclude(run_t *run)
+{
+    const transport_verdict_t verdict = judge(run);
+    const char *problem = transport_verdict_problem(&verdict);
+    const int status = close_trace(run);
+    transport_report(&run->options, run->n_ranks, run->all_times, &run->fates, &verdict);
+    if (NULL != problem) {
+        (void) fprintf(stderr, "transport: %s\n", problem);
+        return 1;
+    }
+    return status;
+}
+
+static int run_and_judge(run_t *run)
+{
+    int status = 0;
     if (run->rank == run->root) {
         say_what_runs(run);
     }
     run_batches(run);
     collect(run);
     if (run->rank == run->root) {
-        const transport_verdict_t verdict = judge(run);
-        const char *problem = transport_verdict_problem(&verdict);
-        transport_report(&run->options, run->n_ranks, run->all_times, &run->fates, &verdict);
-        if (NULL != problem) {
-            (void) fprintf(stderr, "transport: %s\n", problem);
-            status = 1;
-        }
+        status = conclude(run);
     }
     MPI_Bcast(&status, 1, MPI_INT, run->root, MPI_COMM_WORLD);
+    return status;
+}
+
+static int run_all(run_t *run)
+{
+    run_begin(run);
+    int status = open_trace(run);
+    if (0 == status) {
+        status = run_and_judge(run);
+    }
     run_end(run);
     return status;
 }
@@ -253,6 +309,9 @@ static const char *check_together(const run_t *run)
                            (double) options->cells_y * (double) options->cells_z;
     if (options->root >= run->n_ranks) {
         return "--root is not one of the ranks";
+    }
+    if (NULL != options->trace && !options->common_clock) {
+        return "--trace needs --common-clock: arrivals of ranks are compared on one clock";
     }
     return n_items > 2147483647.0 ? "the tally has more items than an MPI count can say" : NULL;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum kind { WHOLE, REAL, FLAG };
+enum kind { WHOLE, REAL, FLAG, TEXT };
 
 typedef struct row {
     enum kind kind;
@@ -28,10 +28,17 @@ static const row_t rows[] = {
 
 static char problem[160];
 
+static void store_text(const row_t *row, const char *text, transport_options_t *options)
+{
+    *(const char **) (void *) ((char *) options + row->offset) = text;
+}
+
 static void store(const row_t *row, double value, transport_options_t *options)
 {
     char *field = (char *) options + row->offset;
-    if (REAL == row->kind) {
+    if (TEXT == row->kind) {
+        store_text(row, NULL, options);
+    } else if (REAL == row->kind) {
         *(double *) (void *) field = value;
     } else {
         *(int64_t *) (void *) field = (int64_t) value;
@@ -62,9 +69,22 @@ static const row_t *find_row(const char *argument)
     return NULL;
 }
 
+static const char *take_text(const row_t *row, const char *text, transport_options_t *options)
+{
+    if (NULL == text || '\0' == text[0]) {
+        (void) snprintf(problem, sizeof problem, "--%s wants a file", row->name);
+        return problem;
+    }
+    store_text(row, text, options);
+    return NULL;
+}
+
 static const char *take_value(const row_t *row, const char *text, transport_options_t *options)
 {
     char *end = NULL;
+    if (TEXT == row->kind) {
+        return take_text(row, text, options);
+    }
     const double value = NULL == text ? NAN : strtod(text, &end);
     const int is_number = NULL != text && end != text && '\0' == *end;
     const int is_whole = REAL == row->kind || floor(value) == value;
@@ -101,11 +121,11 @@ const char *transport_options_parse(int argc, char **argv, transport_options_t *
 
 void transport_options_help(FILE *out)
 {
-    static const char *const kinds[] = {"N", "X", ""};
+    static const char *const kinds[] = {"N", "X", "", "F"};
     for (size_t i = 0; i < N_ROWS; i++) {
         const row_t *row = &rows[i];
         (void) fprintf(out, "  --%-12s %-1s  %s", row->name, kinds[row->kind], row->meaning);
-        if (FLAG != row->kind) {
+        if (WHOLE == row->kind || REAL == row->kind) {
             (void) fprintf(out, " (%g .. %g; %g)", row->least, row->most, row->preset);
         }
         (void) fprintf(out, "\n");

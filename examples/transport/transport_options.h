@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* clang-format off */
-/*     kind  name          default  least  most   meaning */
+/*     kind  name          default  least  most   meaning; TEXT: not given if not given */
 #define TRANSPORT_OPTION_MAP(XX)                                                                   \
     XX(WHOLE, batches,      20,      1,    1e6,   "batches; each ends in one MPI_Reduce")          \
     XX(WHOLE, warmup,       5,       0,    1e6,   "first batches left out of the summary")         \
@@ -25,6 +25,7 @@
     XX(WHOLE, root,         0,       0,    1e6,   "rank that collects the tally")                  \
     XX(WHOLE, seed,         1,       0,    1e15,  "random seed")                                   \
     XX(FLAG,  common_clock, 0,       0,    1,     "ranks share CLOCK_REALTIME: show the time after the last") \
+    XX(TEXT,  trace,        0,       0,    1,     "file for the arrivals at every reduce, for clv-predict") \
     XX(FLAG,  no_serial,    0,       0,    1,     "skip the serial run that the tally is compared with") \
     XX(FLAG,  quiet,        0,       0,    1,     "no line per batch")
 /* clang-format on */
@@ -32,9 +33,11 @@
 typedef int64_t transport_whole_t;
 typedef double transport_real_t;
 typedef int64_t transport_flag_t;
+typedef const char *transport_text_t; /* one of argv, or NULL: not given */
 #define TRANSPORT_TYPE_WHOLE transport_whole_t
 #define TRANSPORT_TYPE_REAL  transport_real_t
 #define TRANSPORT_TYPE_FLAG  transport_flag_t
+#define TRANSPORT_TYPE_TEXT  transport_text_t
 
 typedef struct transport_options {
 #define TRANSPORT_OPTION_FIELD(kind, name, preset, least, most, meaning) TRANSPORT_TYPE_##kind name;

@@ -9,7 +9,7 @@ broken=$CLV_BUILD/tests/mpi/transport_broken
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 output=$(mktemp) || exit 1
-trap 'rm -f "$output"' EXIT
+trap 'rm -f "$output" "$output.trace"' EXIT
 n=0
 
 # run RANKS PROGRAM OPTIONS...: output and errors to $output, the exit status of mpirun
@@ -34,7 +34,7 @@ has() {
     grep -q -- "$1" "$output"
 }
 
-echo 1..9
+echo 1..13
 run 4 "$program" --quiet --batches 8 --particles 50000
 report $? "four ranks: the self-check passes"
 has '^transport-result ranks=4 batches=3 .* after_ms=unknown .* check=ok$'
@@ -56,3 +56,13 @@ report $? "a reduce that loses one count is noticed"
 report $? "a bad value names the option and the range"
 ! run 2 "$program" --root 2 && has 'root is not one of the ranks'
 report $? "a root outside the ranks is refused"
+run 3 "$program" --quiet --batches 6 --particles 2000 --common-clock --root 1 \
+    --trace "$output.trace" && has 'check=ok' && grep -c '^call ' "$output.trace" | grep -qx 6
+report $? "--trace writes a line for every batch"
+"$CLV_BUILD/tools/clv-predict" --csv "$output.trace" >"$output" 2>&1 && has '^[^,]*,best,5,'
+report $? "clv-predict replays it"
+! run 2 "$program" --batches 2 --trace "$output.trace" && has 'trace needs --common-clock'
+report $? "--trace without a common clock is refused"
+! run 2 "$program" --batches 2 --common-clock --trace /nowhere/trace && has '/nowhere/trace: No such' \
+    && ! has 'transport-result'
+report $? "a trace that cannot be written is told before the run"
