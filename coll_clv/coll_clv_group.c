@@ -541,6 +541,11 @@ int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *ke
         clv_pap_call_begin(group->pap, key, clv_local_now_ns(), call);
         status = wait_for_board(group, call, &board, &sheet);
     }
+    if (status < CLV_OK) {
+        clv_log(CLV_LOG_ERROR, "cut off from the other nodes just before a decision; this reduce "
+                               "cannot be right with or without them");
+        return ompi_error_of(status);
+    }
     status = CLV_OK == status && NULL != sheet ? order_from(group, key, board, sheet, order)
                                                : order_blind(group, key, order);
     return ompi_error_of(status);

@@ -399,7 +399,13 @@ static int64_t count_versions(void *context, int32_t lane)
     return clv_pap_table_n_versions(group->table, lane);
 }
 
-static const clv_pap_shelf_ops_t shelf_ops = {find_board, count_versions};
+static int is_unsure(void *context)
+{
+    const clv_pap_group_t *group = context;
+    return clv_pap_table_is_unsure(group->table);
+}
+
+static const clv_pap_shelf_ops_t shelf_ops = {find_board, count_versions, is_unsure};
 
 static void count_answer(clv_pap_group_t *group, clv_status_t status)
 {

@@ -225,12 +225,13 @@ static void agree_publish(void *context, const clv_pap_vector_t *vector)
 static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     clv_pap_leader_t *leader = context;
-    clv_pap_table_set_end(leader->table, n_versions);
+    clv_pap_table_set_end(leader->table, n_versions, reason == CLV_PAP_LOST_ABANDONED);
     if (leader->has_left || reason == CLV_PAP_LOST_LEFT) {
         return; /* the ordinary end: nobody will need the vector that some gave records for */
     }
     clv_pap_count(leader->pap, CLV_PAP_COUNT_lost_groups, 1);
-    clv_log(CLV_LOG_INFO, "no more predictions for a communicator of %d ranks: %s",
+    clv_log(reason == CLV_PAP_LOST_ABANDONED ? CLV_LOG_ERROR : CLV_LOG_INFO,
+            "no more predictions for a communicator of %d ranks: %s",
             leader->layout.n_ranks, clv_pap_lost_text((int) reason));
 }
 

@@ -136,7 +136,8 @@ void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
 /* The board of this call. CLV_OK: *board_p (and *attachment_p, its bytes in *attachment_bytes_p,
  * both valid until call_end). CLV_AGAIN: not complete yet; the caller makes MPI progress and asks
  * again: the missing record comes from a rank that has not entered an earlier call, or the group
- * will be declared lost. CLV_NONE: none for this call, on every rank. A sampled call must be asked for
+ * will be declared lost. CLV_NONE: none for this call, on every rank. CLV_LOST: this
+ * node was cut off for good while others may have the board; the call must fail. A sampled call must be asked for
  * until it answers other than CLV_AGAIN: the answer also tells when to sample next. */
 clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *call,
                                 const clv_pap_board_t **board_p, const void **attachment_p,

@@ -174,7 +174,10 @@ static clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *context, 
         *board_p = board;
         return CLV_OK;
     }
-    return version > shelf->n_versions(context, lane) ? CLV_NONE : CLV_AGAIN;
+    if (version <= shelf->n_versions(context, lane)) {
+        return CLV_AGAIN;
+    }
+    return shelf->is_unsure != NULL && shelf->is_unsure(context) ? CLV_LOST : CLV_NONE;
 }
 
 /* The first sampled call of a stream has no board of its own. In a recycled lane it still waits for

@@ -73,6 +73,8 @@ typedef struct clv_pap_shelf_ops {
     const clv_pap_board_t *(*find)(void *context, int32_t lane, int64_t version);
     /* How many versions the lane will ever have; INT64_MAX while nothing is lost. */
     int64_t (*n_versions)(void *context, int32_t lane);
+    /* The end is a guess (ABANDONED): who asks for more gets CLV_LOST. NULL: it never is. */
+    int (*is_unsure)(void *context);
 } clv_pap_shelf_ops_t;
 
 /* The board of a call: CLV_OK and *board_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_board.

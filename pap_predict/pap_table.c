@@ -17,12 +17,15 @@
 #define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
 #define CLOCK_WORDS 6 /* the model's five, and whether there is one */
 
+/* No end yet; all nodes know the same end; this node had to guess. */
+enum { END_NONE, END_CERTAIN, END_UNSURE };
+
 /* The first pages; every part that another process writes has its own cache line. */
 typedef struct table_head {
     uint64_t magic;
     uint64_t token;
     uint64_t n_bytes;
-    _Alignas(LINE) _Atomic uint32_t has_end;
+    _Alignas(LINE) _Atomic uint32_t end; /* END_... */
     _Atomic uint32_t latency_ns;
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     _Alignas(LINE) _Atomic uint32_t clock_sequence;
@@ -308,16 +311,23 @@ clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int
     return CLV_OK;
 }
 
-void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS])
+void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
+                           int is_unsure)
 {
     memcpy(table->head->n_versions, n_versions, sizeof table->head->n_versions);
     /* release: who sees the end sees the numbers, and every board published before. */
-    atomic_store_explicit(&table->head->has_end, 1, memory_order_release);
+    atomic_store_explicit(&table->head->end, is_unsure ? END_UNSURE : END_CERTAIN,
+                          memory_order_release);
+}
+
+int clv_pap_table_is_unsure(const clv_pap_table_t *table)
+{
+    return atomic_load_explicit(&table->head->end, memory_order_acquire) == END_UNSURE;
 }
 
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane)
 {
-    return atomic_load_explicit(&table->head->has_end, memory_order_acquire)
+    return atomic_load_explicit(&table->head->end, memory_order_acquire) != END_NONE
                ? table->head->n_versions[lane]
                : INT64_MAX;
 }

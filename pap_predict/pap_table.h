@@ -82,8 +82,11 @@ clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int
                                  clv_pap_board_t *board_p, const void **attachment_p,
                                  size_t *attachment_bytes_p) CLV_MUST_CHECK;
 
-/* No more boards: lane l has n_versions[l], all published before. Once. */
-void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS]);
+/* No more boards: lane l has n_versions[l], all published before. Once. is_unsure: other nodes may
+ * have one more. */
+void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
+                           int is_unsure);
+int clv_pap_table_is_unsure(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane); /* INT64_MAX: no end */
 
 /* The node's clock (NULL, CLV_AGAIN: not ready) and its exchange latency, for the next records. */

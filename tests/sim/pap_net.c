@@ -513,7 +513,8 @@ static int64_t lane_versions(void *context, int32_t lane)
     return node->lost ? node->n_versions[lane] : INT64_MAX;
 }
 
-static const clv_pap_shelf_ops_t shelf_ops = {find_board, lane_versions};
+/* A guess is counted here, where the library would refuse. */
+static const clv_pap_shelf_ops_t shelf_ops = {find_board, lane_versions, NULL};
 
 /* Records of one rank reach its leader in order, a little later. */
 static void hand_over(world_t *world, int32_t index, const clv_pap_given_t *given)

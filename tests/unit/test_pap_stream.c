@@ -17,6 +17,7 @@ static cs_random_t generator;
 
 /* Boards of every lane up to a version; all alike but for what a test sets. */
 typedef struct shelf {
+    int unsure;
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     int64_t end;
     clv_pap_board_t board;
@@ -36,7 +37,12 @@ static int64_t n_versions(void *context, int32_t lane)
     return ((shelf_t *) context)->end;
 }
 
-static const clv_pap_shelf_ops_t shelf_ops = {find, n_versions};
+static int is_unsure(void *context)
+{
+    return ((shelf_t *) context)->unsure;
+}
+
+static const clv_pap_shelf_ops_t shelf_ops = {find, n_versions, is_unsure};
 
 static shelf_t new_shelf(int32_t sample_every)
 {
@@ -117,6 +123,9 @@ static void a_sampled_call_waits_for_the_vector_before(void **state)
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
     assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
     shelf.end = 1;
+    shelf.unsure = 1; /* the others may have it: neither with nor without is right */
+    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_LOST);
+    shelf.unsure = 0;
     assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
     clv_pap_streams_end(&streams, &call, 0, 0);
     for (int i = 0; i < 20; i++) { /* and none ever after, and no records */
