@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The executor's table over public MPI.
+ */
+#include "bench/sim/sim_execute.h"
+
+#include <mpi.h>
+
+#include "util/util_alloc.h"
+
+#define TAG 17
+
+typedef struct world {
+    float *vector;
+    float *slots; /* one segment for each receive */
+    int32_t n_floats;
+    int32_t n_segments;
+    int32_t slot_floats;
+    int32_t recv_window;
+    int32_t n_requests;                            /* both windows */
+    MPI_Request requests[2 * CLV_EXEC_MAX_WINDOW]; /* receives first */
+    int done[2 * CLV_EXEC_MAX_WINDOW];
+} world_t;
+
+static int32_t segment_first(const world_t *world, int32_t segment)
+{
+    return (int32_t) ((int64_t) segment * world->n_floats / world->n_segments);
+}
+
+static int32_t segment_floats(const world_t *world, int32_t segment)
+{
+    return segment_first(world, segment + 1) - segment_first(world, segment);
+}
+
+static float *slot_floats(const world_t *world, int32_t slot)
+{
+    return world->slots + (size_t) slot * (size_t) world->slot_floats;
+}
+
+static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t segment)
+{
+    world_t *world = context;
+
+    world->done[slot] = 0;
+    MPI_Irecv(slot_floats(world, slot), segment_floats(world, segment), MPI_FLOAT, peer, TAG,
+              MPI_COMM_WORLD, &world->requests[slot]);
+    return CLV_OK;
+}
+
+static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
+                              int synchronous)
+{
+    world_t *world = context;
+    int32_t index = world->recv_window + slot;
+
+    world->done[index] = 0;
+    (synchronous ? MPI_Issend : MPI_Isend)(world->vector + segment_first(world, segment),
+                                           segment_floats(world, segment), MPI_FLOAT, peer, TAG,
+                                           MPI_COMM_WORLD, &world->requests[index]);
+    return CLV_OK;
+}
+
+static clv_status_t test_recv(void *context, int32_t slot)
+{
+    return ((world_t *) context)->done[slot] ? CLV_OK : CLV_AGAIN;
+}
+
+static clv_status_t test_send(void *context, int32_t slot)
+{
+    const world_t *world = context;
+    return world->done[world->recv_window + slot] ? CLV_OK : CLV_AGAIN;
+}
+
+static clv_status_t combine(void *context, int32_t slot, int32_t segment, int holds)
+{
+    const world_t *world = context;
+    const float *in = slot_floats(world, slot);
+    float *copy = world->vector + segment_first(world, segment);
+
+    for (int32_t i = 0; i < segment_floats(world, segment); i++) {
+        copy[i] = holds ? copy[i] + in[i] : in[i];
+    }
+    return CLV_OK;
+}
+
+static clv_status_t progress(void *context, int idle)
+{
+    world_t *world = context;
+    int index = MPI_UNDEFINED;
+
+    if (idle) {
+        MPI_Waitany(world->n_requests, world->requests, &index, MPI_STATUS_IGNORE);
+        if (MPI_UNDEFINED == index) {
+            return CLV_LOST; /* nothing outstanding and nothing to do: the plan is broken */
+        }
+        world->done[index] = 1;
+    }
+    return CLV_OK;
+}
+
+static const clv_exec_ops_t mpi_ops = {post_recv, post_send, test_recv,
+                                       test_send, combine,   progress};
+
+static void world_init(world_t *world, const clv_sim_steps_t *steps,
+                       const clv_exec_limits_t *limits, int32_t n_floats, float *vector)
+{
+    *world = (world_t){.vector = vector,
+                       .n_floats = n_floats,
+                       .n_segments = steps->n_segments,
+                       .slot_floats = n_floats / steps->n_segments + 1,
+                       .recv_window = limits->recv_window,
+                       .n_requests = limits->recv_window + limits->send_window};
+    for (int32_t i = 0; i < world->n_requests; i++) {
+        world->requests[i] = MPI_REQUEST_NULL;
+    }
+}
+
+clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_exec_limits_t *limits,
+                             int32_t n_floats, float *vector)
+{
+    clv_exec_segment_t *segments = clv_alloc((size_t) steps->n_segments, sizeof *segments);
+    clv_status_t status = CLV_NO_MEMORY;
+    clv_exec_peer_t *peers = NULL;
+    clv_exec_t exec;
+    world_t world;
+    int n_ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    world_init(&world, steps, limits, n_floats, vector);
+    peers = clv_alloc((size_t) n_ranks, sizeof *peers);
+    world.slots = clv_alloc((size_t) world.recv_window * (size_t) world.slot_floats, sizeof(float));
+    if (NULL != segments && NULL != peers && NULL != world.slots) {
+        status = clv_exec_begin(&exec, steps->steps, steps->n_steps, limits, &mpi_ops, &world,
+                                segments, steps->n_segments, peers, n_ranks);
+    }
+    if (CLV_OK == status) {
+        status = clv_exec_run(&exec);
+    }
+    clv_free(world.slots);
+    clv_free(peers);
+    clv_free(segments);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Steps of one rank run by the executor of the schedule room over public MPI point to point.
+ *
+ * What: the same executor as the component's with another table: MPI_Isend, MPI_Issend, MPI_Irecv,
+ * and MPI_Waitany when idle, because polling would cost simulated time.
+ * Not: buffers of the component; floats and MPI_SUM only. Cost: nothing is allocated while running.
+ */
+#ifndef CLV_SIM_EXECUTE_H
+#define CLV_SIM_EXECUTE_H
+
+#include "bench/sim/sim_plan.h"
+
+/* Combines vector[n_floats] of all ranks into that of rank 0; on the others it is spent. */
+clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_exec_limits_t *limits,
+                             int32_t n_floats, float *vector) CLV_MUST_CHECK;
+
+#endif

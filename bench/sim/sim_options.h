@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What one run of clv-sim is asked for: one algorithm, one pattern, one quality of prediction.
+ *
+ * Units as the names say. No MPI here.
+ */
+#ifndef CLV_SIM_OPTIONS_H
+#define CLV_SIM_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedule/sched_exec.h"
+#include "util/util_status.h"
+
+typedef struct clv_sim_options {
+    const char *algorithm; /* "library", "bound", or a generator of the schedule room */
+    const char *pattern;   /* as clv_pattern_parse takes it */
+    const char *error;     /* of the prediction: a percentage, random, reversed or equal */
+    double delay_ms;
+    double round_factor; /* the plan's round length, in measured rounds */
+    int32_t n_floats;
+    int32_t n_segments; /* 0: the best by the plan's own estimate */
+    int32_t n_calls;
+    int32_t clip; /* the clip rule: pessimistic arrivals, order by the plain prediction */
+    uint64_t seed;
+    clv_exec_limits_t limits;
+} clv_sim_options_t;
+
+/* Fills all of *options_p, with defaults where nothing is said; strings point into argv. On failure
+ * CLV_INVALID and one line in reason. */
+clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *options_p,
+                                   char *reason, size_t reason_bytes) CLV_MUST_CHECK;
+
+/* Whether the algorithm is a plan of ours; if not it is "library" or "bound". */
+int clv_sim_is_plan(const clv_sim_options_t *options);
+
+#endif

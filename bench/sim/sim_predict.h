@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A prediction of arrivals that is wrong by a chosen amount, and the clip rule on top of it.
+ *
+ * What: x[p], the predicted arrival, from the true one:
+ *     a percentage e   true + normal of deviation e % of the largest delay, not below 0
+ *     random           another draw of the same pattern
+ *     reversed         last true arrival - true
+ *     equal            all 0
+ * and with the clip rule what the scheduler is told: a[p] = min(x[p] + 4 sigma, max x) as arrival,
+ * x[p] as order, sigma the rms of (true - x) about its mean. sigma is honest here: computed from
+ * the very call, so a surprise is not part of this experiment.
+ * Not: the predictors of pap_predict. Units: ns. The same on every rank. No MPI here.
+ */
+#ifndef CLV_SIM_PREDICT_H
+#define CLV_SIM_PREDICT_H
+
+#include "bench/bench_patterns.h"
+#include "bench/sim/sim_options.h"
+
+/* Writes pattern->n_ranks predictions for the iteration whose true delays are given. */
+void clv_sim_predict(const clv_sim_options_t *options, const clv_pattern_t *pattern,
+                     int64_t iteration, const int64_t *true_ns, int64_t *predicted_ns);
+
+/* The arrivals that the clip rule tells the scheduler. */
+void clv_sim_clip(int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
+                  int64_t *clipped_ns);
+
+#endif

@@ -1,0 +1,64 @@
+#!/bin/bash
+# 48 simulated ranks: plans of ours over SimGrid's MPI, right sums (clv-sim checks every one), never
+# below the bound, and the order of algorithms that docs/results/simulation.md reports. Simulated
+# times are the same on every machine, so the limits can be tight. TAP, about 15 s.
+. "$CLV_TOP/tests/support/tap.sh"
+for tool in smpicc smpirun; do
+    command -v $tool >/dev/null || tap_skip_all "no $tool (Debian: libsimgrid-dev)"
+done
+sim=$CLV_TOP/bench/sim/run
+export LC_ALL=C
+
+# Milliseconds after the last arrival; nothing when the run failed.
+after() { "$sim" --once 48 --calls 3 "${run_options[@]}" -- --floats 524288 "$@" | cut -f 9; }
+run_options=()
+holds() { awk "BEGIN {exit !($1)}"; }
+
+bound=$(after --algorithm bound)
+balanced=$(after --algorithm bitset --delay-ms 0 --segments 32)
+segtree=$(after --algorithm segtree --delay-ms 0 --segments 32)
+spread=$(after --algorithm bitset)
+ahead=$(after --algorithm bitset --segments 32 --recv-window 8)
+latest=$(after --algorithm latest-first-rns)
+chain=$(after --algorithm chain)
+wrong=$(after --algorithm bitset --delay-ms 500 --error 50)
+clipped=$(after --algorithm bitset --delay-ms 500 --error 50 --clip 1)
+run_options=(--reduce ompi)
+library=$(after --algorithm library)
+
+tap_ok "2 MiB take 16.8 to 18.5 ms of a 1 Gb/s link ($bound)" holds "$bound > 16.77 && $bound < 18.5"
+# N - 1 + ceil(log2 P) = 37 rounds of 1/32 of the vector, each 9 % longer than its share of the bound.
+tap_ok "Clairvoyant, balanced: its 37 rounds and no more ($balanced)" \
+    holds "$balanced > 37 / 32 * $bound && $balanced < 37 / 32 * $bound * 1.1"
+tap_ok "the segment tree's plan takes the same time ($segtree)" holds "$segtree == $balanced"
+for each in "Clairvoyant $spread" "latest-first $latest" "chain $chain"; do
+    tap_ok "${each% *}, uniform 50 ms: within 1.35 times the bound (${each#* })" \
+        holds "${each#* } >= $bound && ${each#* } < 1.35 * $bound"
+done
+tap_ok "Open MPI's reduce takes four times the longest of them ($library)" \
+    holds "$library > 4 * $spread"
+tap_ok "receives posted ahead cost twice the time on shared links ($ahead)" \
+    holds "$ahead > 2 * $spread"
+tap_ok "a prediction that is half wrong is a disaster ($wrong), the clip rule a remedy ($clipped)" \
+    holds "$wrong > 10 * $bound && $clipped > $bound && $clipped < 2 * $bound"
+
+table=$("$sim" --figure fig11 --columns 4,8 --rows 'Clairvoyant|bound' --calls 1)
+tap_has 'a figure is a markdown table' '| ranks | 4 | 8 |' "$table"
+tap_ok 'with a row for each algorithm asked for' \
+    test "$(grep -cE '^\| (Clairvoyant|bound) \| [0-9.]+ / [0-9.]+ \| [0-9.]+ / [0-9.]+ \|$' <<<"$table")" -eq 2
+
+one_line() { # words command...: fails, and says why in one line
+    local words=$1 said status
+    shift
+    said=$("$@" 2>&1 >/dev/null)
+    status=$?
+    printf '%s\n' "$said"
+    [ $status -ne 0 ] && [ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *"$words"* ]]
+}
+tap_ok 'unknown algorithm' one_line "unknown algorithm 'x'" "$sim" --once 4 -- --algorithm x
+tap_ok 'unknown pattern' one_line "unknown pattern 'x'" "$sim" --once 4 -- --pattern x
+tap_ok 'unknown error' one_line "unknown error 'x'" "$sim" --once 4 -- --error x
+tap_ok 'unknown network' one_line "unknown network 'x'" "$sim" --once 4 --network x
+tap_ok 'unknown figure' one_line "unknown figure 'x'" "$sim" --figure x
+tap_ok 'unknown reduce' one_line "no algorithm 'x'" "$sim" --once 4 --reduce x -- --algorithm library
+tap_end
