@@ -548,6 +548,9 @@ int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *ke
     }
     status = CLV_OK == status && NULL != sheet ? order_from(group, key, board, sheet, order)
                                                : order_blind(group, key, order);
+    if (NULL != group->pap) {
+        order->lookup_ns = clv_local_now_ns() - call->arrival_ns;
+    }
     return ompi_error_of(status);
 }
 

@@ -51,6 +51,7 @@ typedef struct coll_clv_order {
     int64_t n_steps;
     const clv_pap_board_t *board; /* NULL: none for this call; valid until coll_clv_group_end */
     int made_ahead; /* the background thread had made the plan before we asked */
+    int64_t lookup_ns; /* from the arrival until all this was known; 0 without the exchange */
 } coll_clv_order_t;
 
 typedef struct coll_clv_group coll_clv_group_t;

@@ -96,15 +96,14 @@ static const char *unfit_for_plans(const reduce_args_t *args, int algorithm)
 
 static void count_run(int algorithm)
 {
-    coll_clv_counters_t *counters = &mca_coll_clv_component.counters;
-    unsigned long long *const ran[COLL_CLV_N_ALGORITHMS] = {
-        [COLL_CLV_ALGORITHM_PREVIOUS] = &counters->ran_previous,
-        [COLL_CLV_ALGORITHM_CLAIRVOYANT] = &counters->ran_clairvoyant,
-        [COLL_CLV_ALGORITHM_LATEST_FIRST] = &counters->ran_latest_first,
-        [COLL_CLV_ALGORITHM_CHAIN] = &counters->ran_chain,
-        [COLL_CLV_ALGORITHM_BINOMIAL] = &counters->ran_binomial,
-        [COLL_CLV_ALGORITHM_RABENSEIFNER] = &counters->ran_rabenseifner,
-        [COLL_CLV_ALGORITHM_RING] = &counters->ran_ring,
+    static unsigned long long *const ran[COLL_CLV_N_ALGORITHMS] = {
+        [COLL_CLV_ALGORITHM_PREVIOUS] = &mca_coll_clv_component.counters.ran_previous,
+        [COLL_CLV_ALGORITHM_CLAIRVOYANT] = &mca_coll_clv_component.counters.ran_clairvoyant,
+        [COLL_CLV_ALGORITHM_LATEST_FIRST] = &mca_coll_clv_component.counters.ran_latest_first,
+        [COLL_CLV_ALGORITHM_CHAIN] = &mca_coll_clv_component.counters.ran_chain,
+        [COLL_CLV_ALGORITHM_BINOMIAL] = &mca_coll_clv_component.counters.ran_binomial,
+        [COLL_CLV_ALGORITHM_RABENSEIFNER] = &mca_coll_clv_component.counters.ran_rabenseifner,
+        [COLL_CLV_ALGORITHM_RING] = &mca_coll_clv_component.counters.ran_ring,
     };
     (*ran[algorithm])++;
 }
@@ -232,6 +231,7 @@ static int reduce_by_plan(const reduce_args_t *args, int algorithm)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    mca_coll_clv_component.counters.lookup_ns += (unsigned long long) order.lookup_ns;
     show(args, &key, &order);
     rc = run_order(args, &order);
     coll_clv_group_end(module->group, &call, &order);

@@ -92,7 +92,9 @@
     XX(too_small,         "calls left alone because of min_bytes or min_ranks")                    \
     XX(no_prediction,     "calls left alone because there was no usable prediction")                \
     XX(plans_ahead,       "calls that found their plan made by the background thread")              \
-    XX(plans_late,        "calls that made their plan themselves")
+    XX(plans_late,        "calls that made their plan themselves")                                 \
+    XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
+                          "boards included, ns")
 
 /* MPI_T performance variables coll_clv_exchange_clock_<name>: the global clock of the communicator
  * that joined the exchange last, read now. Whole numbers with a sign, not counted. */
