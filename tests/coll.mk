@@ -18,3 +18,9 @@ mpi_programs += tests/mpi/hint_cases
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 script_tests += tests/mpi/test_hint.sh
 script_tests += tests/mpi/test_ahead.sh
+mpi_programs += tests/mpi/costs
+tests_mpi_costs_SOURCES = tests/mpi/costs.c tests/mpi/pvar_look.c tests/mpi/pvar_look.h
+if CLV_HAVE_OMPI
+script_tests += tests/mpi/test_costs.sh
+endif
+EXTRA_DIST += tests/quality/costs.sh

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the component costs a program, seen from the program. tests/quality/costs.sh runs it and
+ * makes ratios of pairs of runs; docs/channel.md has the figures.
+ *
+ * usage: costs calls N WORK_US       N eligible reduces (64 KiB), each after so much computing
+ *        costs idle SECONDS          30 eligible reduces, 5 s to settle, and then none for so long
+ *        costs blocks KIND START_S FIRST N_BLOCKS [nothread]     8-byte pingpong or reduce
+ *        costs init                  how long MPI_Init took
+ *
+ * blocks: two runs of it, one with and one without the component, take turns in time slots of
+ * SLOT_MS that start at second START_S of CLOCK_REALTIME; the one with FIRST 0 has the even slots,
+ * the other the odd ones. Who has no turn sleeps. So both see the same machine, a hundredth of a
+ * second apart. nothread: no eligible reduce before, so the component has nothing running. Prints a line a block: its number and the median time of an operation in ns; a
+ * block that ran into the next slot is left out.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/mpi/pvar_look.h"
+
+#define NS_PER_S       1000000000LL
+#define NS_PER_US      1000LL
+#define N_ELEMENTS     8192 /* doubles: 64 KiB, an eligible reduce */
+#define N_WARM_UP      50
+#define N_TO_SETTLE    30
+#define SLOT_MS        20
+#define MAX_OPERATIONS 100000
+#define BLOCK_NS       (SLOT_MS * 1000000LL / 4)
+
+static double mine[N_ELEMENTS], sums[N_ELEMENTS];
+static int64_t times[MAX_OPERATIONS];
+static int rank;
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    (void) clock_gettime(clock, &now);
+    return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void sleep_until(int64_t real_ns)
+{
+    const struct timespec until = {.tv_sec = real_ns / NS_PER_S, .tv_nsec = real_ns % NS_PER_S};
+    while (0 != clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL)) {
+    }
+}
+
+static void compute(int64_t ns)
+{
+    const int64_t end_ns = now_ns(CLOCK_MONOTONIC) + ns;
+    while (now_ns(CLOCK_MONOTONIC) < end_ns) {
+    }
+}
+
+static void eligible_reduce(void)
+{
+    MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+    return (x > y) - (x < y);
+}
+
+static double quantile_us(int n, int percent)
+{
+    qsort(times, (size_t) n, sizeof *times, ascending);
+    return 0 == n ? 0 : (double) times[(int64_t) (n - 1) * percent / 100] / 1e3;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* By the component's own account, less what it waited for others. All ranks' figures together. */
+static int calls(int n_calls, int work_us)
+{
+    pvar_look_t lookup, wait, sampled;
+    int64_t *all = NULL;
+    int n_ranks, n = 0;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    n_calls = n_calls < MAX_OPERATIONS / n_ranks ? n_calls : MAX_OPERATIONS / n_ranks;
+    if (!pvar_look_open(&lookup, "coll_clv_lookup_ns") ||
+        !pvar_look_open(&wait, "coll_clv_exchange_board_wait_ns") ||
+        !pvar_look_open(&sampled, "coll_clv_exchange_sampled")) {
+        return 1;
+    }
+    all = calloc((size_t) n_calls, sizeof *all);
+    if (NULL == all) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    for (int call = 0; call < N_WARM_UP + n_calls; call++) {
+        compute(work_us * NS_PER_US);
+        const long long lookup_ns = pvar_look_read(&lookup, 0), wait_ns = pvar_look_read(&wait, 0);
+        eligible_reduce();
+        if (call >= N_WARM_UP) {
+            all[n++] = pvar_look_read(&lookup, 0) - lookup_ns - (pvar_look_read(&wait, 0) - wait_ns);
+        }
+    }
+    MPI_Gather(all, n, MPI_INT64_T, times, n, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("calls: %d ranks, %d us of work, %lld of %d calls sampled, lookup median %.2f us, "
+               "90 %% %.2f us\n", n_ranks, work_us, pvar_look_read(&sampled, 0),
+               N_WARM_UP + n_calls, quantile_us(n * n_ranks, 50), quantile_us(n * n_ranks, 90));
+    }
+    free(all);
+    return 0;
+}
+
+/* ---- idle ------------------------------------------------------------------------------------ */
+
+static int idle(int seconds)
+{
+    pvar_look_t cpu;
+    double percent, worst = 0;
+
+    if (!pvar_look_open(&cpu, "coll_clv_exchange_thread_cpu_ns")) {
+        return 1;
+    }
+    for (int call = 0; call < N_TO_SETTLE; call++) {
+        eligible_reduce();
+    }
+    sleep_until(now_ns(CLOCK_REALTIME) + 5 * NS_PER_S);
+    const long long before_ns = pvar_look_read(&cpu, 0);
+    const int64_t start_ns = now_ns(CLOCK_MONOTONIC);
+    sleep_until(now_ns(CLOCK_REALTIME) + seconds * NS_PER_S);
+    percent = 100. * (double) (pvar_look_read(&cpu, 0) - before_ns) /
+              (double) (now_ns(CLOCK_MONOTONIC) - start_ns);
+    MPI_Reduce(&percent, &worst, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("idle: busiest thread %.4f %% of a core over %d s; it had used %.2f ms before\n",
+               worst, seconds, (double) before_ns / 1e6);
+    }
+    return 0;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void ping_pong(void)
+{
+    static double word;
+    if (0 == rank) {
+        MPI_Send(&word, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(&word, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (1 == rank) {
+        MPI_Recv(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+    }
+}
+
+/* A reduce to each of the two in turn: the root of one waits for the other, so nobody runs ahead. */
+static void small_reduce(void)
+{
+    static double one = 1, sum;
+    MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+}
+
+/* Rank 0 says when it is enough; the others ask after each batch. */
+static int run_block(void (*operation)(void))
+{
+    const int64_t end_ns = now_ns(CLOCK_MONOTONIC) + BLOCK_NS;
+    int n = 0, goes_on = 1;
+
+    for (int i = 0; i < 10; i++) {
+        operation(); /* both awake, and caches warm */
+    }
+    while (goes_on) {
+        for (int i = 0; i < 100 && n < MAX_OPERATIONS; i++) {
+            const int64_t start_ns = now_ns(CLOCK_MONOTONIC);
+            operation();
+            times[n++] = now_ns(CLOCK_MONOTONIC) - start_ns;
+        }
+        goes_on = now_ns(CLOCK_MONOTONIC) < end_ns && n < MAX_OPERATIONS;
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    return n;
+}
+
+static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, int has_thread)
+{
+    void (*const operation)(void) = 0 == strcmp(kind, "reduce") ? small_reduce : ping_pong;
+    const int64_t slot_ns = SLOT_MS * 1000000LL;
+    static double medians[100000];
+
+    for (int call = 0; has_thread && call < N_TO_SETTLE; call++) {
+        eligible_reduce(); /* the thread is there */
+    }
+    for (int block = 0; block < n_blocks; block++) {
+        const int64_t begin_ns = start_s * NS_PER_S + (2 * block + first) * slot_ns;
+        sleep_until(begin_ns);
+        const int in_time = now_ns(CLOCK_REALTIME) < begin_ns + slot_ns / 4;
+        const int n = run_block(operation);
+        medians[block] = in_time && now_ns(CLOCK_REALTIME) < begin_ns + slot_ns
+                             ? 1e3 * quantile_us(n, 50) : -1;
+    }
+    for (int block = 0; 0 == rank && block < n_blocks; block++) {
+        if (medians[block] > 0) {
+            printf("block %d %.0f\n", block, medians[block]);
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    const int64_t before_ns = now_ns(CLOCK_MONOTONIC);
+    int status = 2;
+
+    MPI_Init(&argc, &argv);
+    const double init_ms = (double) (now_ns(CLOCK_MONOTONIC) - before_ns) / 1e6;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (0 == strcmp(what, "calls") && argc > 3) {
+        status = calls(atoi(argv[2]), atoi(argv[3]));
+    } else if (0 == strcmp(what, "idle") && argc > 2) {
+        status = idle(atoi(argv[2]));
+    } else if (0 == strcmp(what, "blocks") && argc > 5) {
+        status = blocks(argv[2], atoll(argv[3]), atoi(argv[4]), atoi(argv[5]), argc == 6);
+    } else if (0 == strcmp(what, "init")) {
+        double slowest = init_ms;
+        MPI_Reduce(&init_ms, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (0 == rank) {
+            printf("init %.2f\n", slowest);
+        }
+        status = 0;
+    }
+    if (2 == status && 0 == rank) {
+        fprintf(stderr, "usage: costs calls N WORK_US | idle SECONDS | init |\n"
+                        "             blocks pingpong|reduce START_S FIRST N_BLOCKS [nothread]\n");
+    }
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,24 @@
+#!/bin/bash
+# What the component costs, with limits that only a mistake exceeds (a lock, a system call or a spin
+# where none belongs): figures come from tests/quality/costs.sh. 15 s.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+costs=$CLV_BUILD/tests/mpi/costs
+clv=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2)
+
+# field NAME: the number after the name in the last output
+field() { sed -n "s/.*$1 \([0-9.]*\).*/\1/p" <<<"$output"; }
+below() { awk -v a="${1:-none}" -v b="$2" 'BEGIN { exit !(a != "none" && a + 0 < b + 0) }'; }
+
+# Mostly not sampled, and then the call takes no system call: tens of nanoseconds.
+output=$(mpi_run -np 2 "${clv[@]}" "$costs" calls 10000 0)
+printf '# %s\n' "$output"
+tap_ok 'in a tight loop recording and lookup take less than 2 us' below "$(field 'lookup median')" 2
+sampled=$(field 'us of work,')
+tap_ok "and few calls are sampled: ${sampled:-none}" below "$sampled" 5000
+
+output=$(mpi_run -np 2 "${clv[@]}" "$costs" idle 5)
+printf '# %s\n' "$output"
+tap_ok 'with nothing to do the thread takes less than 0.1 % of a core' below "$(field 'busiest thread')" 0.1
+tap_ok 'but there was one' below 0.05 "$(field 'it had used')"
+tap_end
