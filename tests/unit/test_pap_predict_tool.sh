@@ -1,0 +1,53 @@
+#!/bin/bash
+# clv-predict over all traces of tests/data/traces: the default is close to the best predictor for
+# each, its sigma is honest, and decision 0006 shows these figures. `--table` prints them. About 1 s.
+. "$CLV_TOP/tests/support/tap.sh"
+decision=$CLV_TOP/docs/decisions/0006-default-predictor.md
+traces=$CLV_TOP/tests/data/traces
+scores=$("$CLV_BUILD/tools/clv-predict" --csv "$traces"/*.txt)
+
+# A row per trace, as in the decision: rms error of each predictor in us, sigma of the first.
+table() {
+    awk -F, 'NR > 1 {
+        sub(/\.txt$/, "", $1)
+        if ($1 != trace) { finish(); trace = $1; row = "| " $1 " |"; sigma = $7 }
+        row = row sprintf(" %.0f |", $4)
+    }
+    function finish() { if (trace != "") printf "%s %.0f |\n", row, sigma }
+    END { finish() }' <<<"$scores"
+}
+
+if [ "${1:-}" = --table ]; then
+    table
+    exit
+fi
+
+# Per trace: rms and sigma of best, rms of the best fixed predictor, its name.
+summary=$(awk -F, 'NR > 1 && $2 == "best" { rms[$1] = $4; sigma[$1] = $7; least[$1] = 1e18 }
+    NR > 1 && $2 != "best" && $4 < least[$1] { least[$1] = $4; name[$1] = $2 }
+    END { for (t in rms) print t, rms[t], sigma[t], least[t], name[t] }' <<<"$scores" | sort)
+
+at_most() { # value factor bound
+    awk -v value="$1" -v factor="$2" -v bound="$3" 'BEGIN { exit !(value <= factor * bound) }'
+}
+
+while read -r trace rms sigma least name; do
+    # Right after a change nobody can know who will recover fastest.
+    allowed=1.06
+    [ "$trace" != changing.txt ] || allowed=1.2
+    tap_ok "$trace: best ($rms us) within $allowed of $name ($least us)" \
+        at_most "$rms" "$allowed" "$least"
+    tap_ok "$trace: sigma of best ($sigma us) is not below its error" at_most "$rms" 1 "$sigma"
+done <<<"$summary"
+
+n_traces=$(find "$traces" -name '*.txt' | wc -l)
+tap_ok 'every trace was replayed' test "$n_traces" -eq "$(grep -c . <<<"$summary")"
+missing_rows() {
+    local row missing=0
+    while read -r row; do
+        grep -qxF "$row" "$decision" || { echo "not in decision 0006: $row"; missing=1; }
+    done < <(table)
+    return $missing
+}
+tap_ok 'decision 0006 shows these figures' missing_rows
+tap_end
