@@ -12,6 +12,7 @@
 
 #define COMPONENT_KEY "ompi_comm_coll_preference" /* the info key Open MPI 4.1 and later look at */
 #define MAX_VALUE     256
+#define HINT_SUFFIX   "+hint"
 
 typedef struct preset {
     const char *name;
@@ -26,8 +27,9 @@ typedef struct preset {
 
 static const preset_t presets[] = {
     {"default", "what the library chooses, without clv", NULL, "^clv", NULL, NULL, NULL, 0},
-    {"clv", "the clv component; clv:<name> forces one of its algorithms", NULL, "clv", NULL, NULL,
-     NULL, 0},
+    {"clv", "the clv component; clv:<name> forces one of its algorithms; either with +hint:\n"
+     "                   ranks announce their arrivals, a prediction without error",
+     NULL, "clv", NULL, NULL, NULL, 0},
     {"adapt", "the event-driven component adapt", NULL, "adapt,^clv", NULL, NULL, NULL, 0},
     {"han", "the hierarchical component han", NULL, "han,^clv", NULL, NULL, NULL, 0},
     {"linear", "all to the root", "reduce", "^clv", "1", NULL, NULL, 0},
@@ -108,6 +110,29 @@ static clv_status_t parse_preset(const char *text, const char *argument, const c
     return CLV_OK;
 }
 
+/* "clv+hint", "clv:chain+hint": nobody but clv listens to a hint. */
+static clv_status_t parse_hinted(const char *text, const char *collective,
+                                 clv_algorithm_t *algorithm)
+{
+    char plain[CLV_ALGORITHM_TEXT] = "";
+    const size_t length = strlen(text) - strlen(HINT_SUFFIX);
+
+    if (strcspn(text, ":+") != 3 || strncmp(text, "clv", 3)) {
+        return CLV_INVALID;
+    }
+    memcpy(plain, text, length); /* shorter than the name, which was checked */
+    const char *colon = strchr(plain, ':');
+    algorithm->is_hinted = 1;
+    return parse_preset(plain, colon ? colon + 1 : NULL, collective, algorithm);
+}
+
+static int ends_with(const char *text, const char *ending)
+{
+    const size_t length = strlen(text);
+
+    return length > strlen(ending) && !strcmp(text + length - strlen(ending), ending);
+}
+
 /* "3" or "3:32768" */
 static clv_status_t parse_tuned(const char *argument, const char *collective,
                                 clv_algorithm_t *algorithm)
@@ -163,6 +188,8 @@ clv_status_t clv_algorithm_parse(const char *text, const char *collective,
         memcpy(algorithm->name, text, name_length);
         if (equals) {
             status = parse_free(equals + 1, algorithm);
+        } else if (ends_with(text, HINT_SUFFIX)) {
+            status = parse_hinted(text, collective, algorithm);
         } else if (!strncmp(text, "tuned:", 6)) {
             status = parse_tuned(text + 6, collective, algorithm);
         } else {

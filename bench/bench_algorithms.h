@@ -33,11 +33,13 @@ typedef struct clv_algorithm {
     clv_algorithm_setting_t settings[CLV_ALGORITHM_MAX_SETTINGS];
     int (*own)(const clv_bench_call_t *call); /* NULL: the library's */
     int is_bound;                             /* its result is not the collective's */
+    int is_hinted;                            /* each rank announces its arrival (clv.h) */
 } clv_algorithm_t;
 
 /* Text: a name of the table ("default", "pipeline", "clv", "ring", "bound", ...), with a segment size
  * in bytes ("pipeline:65536"); "tuned:<n>[:<segment>]" forces number n of the library; "clv:<name>"
- * forces one of the component's; "<any name>=<components>/<variable>=<value>/..." is free.
+ * forces one of the component's; "clv+hint" and "clv:<name>+hint" let every rank announce its arrival;
+ * "<any name>=<components>/<variable>=<value>/..." is free.
  * On failure CLV_INVALID and one line in reason. */
 clv_status_t clv_algorithm_parse(const char *text, const char *collective,
                                  clv_algorithm_t *algorithm, char *reason,

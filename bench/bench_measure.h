@@ -35,6 +35,7 @@ typedef struct clv_bench_metrics {
 #undef CLV_METRIC_FIELD
     int is_usable; /* every rank heard of the start in time */
     int is_valid;  /* every result was right */
+    int is_hinted; /* every rank's announcement was taken */
 } clv_bench_metrics_t;
 
 typedef struct clv_bench_setup {

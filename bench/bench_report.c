@@ -151,12 +151,24 @@ clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results)
 
 /* ---- the table ---- */
 
-static int64_t count_flag(const clv_bench_results_t *results, int a, int of_valid)
+typedef int (*flag_t)(const clv_bench_metrics_t *metrics);
+
+static int get_is_valid(const clv_bench_metrics_t *metrics)
+{
+    return metrics->is_valid;
+}
+
+static int get_is_hinted(const clv_bench_metrics_t *metrics)
+{
+    return metrics->is_hinted;
+}
+
+static int64_t count_flag(const clv_bench_results_t *results, int a, flag_t get)
 {
     int64_t n = 0;
 
     for (int64_t i = 0; i < results->n_rounds; i++) {
-        n += of_valid ? cell(results, i, a)->is_valid : cell(results, i, a)->is_usable;
+        n += get(cell(results, i, a));
     }
     return n;
 }
@@ -176,7 +188,7 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
     const spread_t after = spread_of_metric(results, a, get_after_ns, scratch);
     const spread_t error = spread_of_metric(results, a, get_arrival_error_ns, scratch);
 
-    fprintf(out, "%-14s %9.3f %8.3f %8.3f", setup->algorithms[a].name, after.median / MS,
+    fprintf(out, "%-22s %9.3f %8.3f %8.3f", setup->algorithms[a].name, after.median / MS,
             after.q1 / MS, after.q3 / MS);
     print_ratio(out, spread_of_ratio(results, a, 0, get_after_ns, scratch));
     print_ratio(out, spread_of_ratio(results, a, bound_index(setup), get_after_ns, scratch));
@@ -188,7 +200,11 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
     print_ratio(out, overlap_benefit(results, a, 0, scratch));
     print_ratio(out, overlap_benefit(results, a, 1, scratch));
     fprintf(out, " %8.3f  %lld/%lld\n", error.median / MS, (long long) after.n,
-            (long long) count_flag(results, a, 1));
+            (long long) count_flag(results, a, get_is_valid));
+    if (setup->algorithms[a].is_hinted) {
+        fprintf(out, "  announced in %lld calls of %lld\n",
+                (long long) count_flag(results, a, get_is_hinted), (long long) results->n_rounds);
+    }
 }
 
 static void print_heading(FILE *out, const clv_bench_results_t *results)
@@ -201,7 +217,7 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
             emulated ? emulated : "", results->n_bytes, results->pattern_text);
     fprintf(out, ", delay %.3f ms, %lld rounds; times in ms\n",
             (double) results->pattern->amount_ns / MS, (long long) results->n_rounds);
-    fprintf(out, "%-14s %9s %8s %8s  %6s  %6s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
+    fprintf(out, "%-22s %9s %8s %8s  %6s  %6s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
             "algorithm", "after", "q1", "q3", "/first", "/bound", "in MPI", "/first", "max", "late",
             "root", "overl.", "hidden", "arr.err", "used/right");
 }
@@ -332,7 +348,8 @@ static void json_summary(FILE *out, const clv_bench_results_t *results, int a, d
     json_number(out, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
     json_number(out, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
     json_number(out, "calls", (double) results->n_rounds);
-    json_number(out, "right", (double) count_flag(results, a, 1));
+    json_number(out, "right", (double) count_flag(results, a, get_is_valid));
+    json_number(out, "announced", (double) count_flag(results, a, get_is_hinted));
 }
 
 void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)

@@ -37,7 +37,7 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..12
+echo 1..13
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 report $? "eight ranks start on four hosts"
@@ -87,6 +87,16 @@ fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'unknown option' "$cluster" with 2 --what -- true &&
     fails_with 2 'no bed is up' "$cluster" run -- true
 report $? "wrong use is told in one line, exit 2"
+
+# Machines that cannot: pretended by an empty /proc, and by commands that answer as theirs would.
+mkdir "$work/user" "$work/caged"
+printf '#!/bin/sh\necho 1000\n' >"$work/user/id"
+printf '#!/bin/sh\nexit 1\n' >"$work/caged/unshare"
+chmod +x "$work/user/id" "$work/caged/unshare"
+fails_with 4 'no time namespaces' unshare --mount sh -c 'mount -t tmpfs none /proc && "$0" with 2 -- true' "$cluster" &&
+    PATH=$work/user:$PATH fails_with 4 'need root' "$cluster" with 2 -- true &&
+    PATH=$work/caged:$PATH fails_with 4 'let us make namespaces' "$cluster" with 2 -- true
+report $? "a machine without time namespaces, root or the right to them is told in one line, exit 4"
 
 run "$cluster" with 2 --ranks-per-host "$(nproc)" --strict -- sh -c 'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
 [ $? -eq 3 ] && grep -q 'NOT network-bound' "$output"
