@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "coll_clv/coll_clv_tables.h"
+
 #define MS(ns) ((double) (ns) / 1e6)
 
 static void print_decision(const coll_clv_decision_t *decision, coll_clv_print_line_t print,
@@ -59,6 +61,23 @@ static void print_ranks(const clv_pap_board_t *board, coll_clv_print_line_t prin
     }
 }
 
+/* Where the arrivals of a board come from. */
+static const char *source_of(const clv_pap_board_t *board)
+{
+    static const char *const sources[] = {
+#define PREDICTOR_SOURCE(code, spelling, meaning) "predicted by " spelling,
+        COLL_CLV_PREDICTOR_MAP(PREDICTOR_SOURCE)
+#undef PREDICTOR_SOURCE
+    };
+
+    if (board->announced) {
+        return "announced";
+    }
+    return board->predictor < 0 || board->predictor >= COLL_CLV_N_PREDICTORS
+               ? "not predicted"
+               : sources[board->predictor];
+}
+
 void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
                           const clv_pap_board_t *board, const coll_clv_decision_t *decision,
                           coll_clv_print_line_t print, void *context)
@@ -74,7 +93,7 @@ void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
                         ", board %" PRId64 ", %s: sigma %.3f ms over %" PRId32
                         " calls, last error at most %.3f ms, clocks to %.3f ms",
                         title, key->total_bytes, key->root, board->version,
-                        board->announced ? "announced" : "predicted", MS(board->sigma_ns),
+                        source_of(board), MS(board->sigma_ns),
                         board->n_vectors,
                         MS(board->worst_error_ns), MS(board->clock_error_ns));
         print(context, line);

@@ -223,7 +223,8 @@ const int64_t *clv_pap_history_followed(const clv_pap_history_t *history)
     return rival_row(history, history->best.followed);
 }
 
-clv_pap_predictor_t clv_pap_history_predictor(const clv_pap_history_t *history)
+/* The one created with, or whom `best` follows. */
+static clv_pap_predictor_t predictor_in_use(const clv_pap_history_t *history)
 {
     return history->predictor == clv_pap_predictor_best ? history->best.followed
                                                         : history->predictor;
@@ -619,7 +620,8 @@ static uint32_t board_hash(const clv_pap_board_t *board)
                               board->worst_error_ns,     board->clock_error_ns,
                               board->interval_ns,        board->sample_every,
                               board->previous_choice,    board->previous_after_ns,
-                              board->previous_in_mpi_ns, board->announced};
+                              board->previous_in_mpi_ns, board->announced,
+                              board->predictor};
     uint64_t hash = CLV_FNV1A64_BASIS;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         hash = hash_i64(hash, fields[i]);
@@ -639,6 +641,7 @@ static void start_board(const clv_pap_history_t *history, const clv_pap_vector_t
                                .generation = vector->generation,
                                .clock_error_ns = largest_clock_error(vector),
                                .disagree = ranks_disagree(vector),
+                               .predictor = -1,
                                .previous_choice = -1,
                                .previous_after_ns = -1,
                                .previous_in_mpi_ns = -1,
@@ -658,6 +661,7 @@ static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int
         board->sigma_ns = find_sigma(history, board->clock_error_ns);
         board->worst_error_ns = history->worst_error_ns;
         board->interval_ns = mean_interval(history);
+        board->predictor = history->announced ? -1 : (int32_t) predictor_in_use(history);
     }
     memcpy(predicted_ns, history->prediction_ns, (size_t) history->n_ranks * sizeof *predicted_ns);
     board->hash = board_hash(board);

@@ -28,9 +28,6 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
                                     clv_pap_history_t **history_p) CLV_MUST_CHECK;
 void clv_pap_history_free(clv_pap_history_t *history);
 
-/* The predictor behind the next prediction: the one created with, or whom `best` follows. */
-clv_pap_predictor_t clv_pap_history_predictor(const clv_pap_history_t *history);
-
 /* Takes the lane's next vector and writes the board that follows it; board->predicted_ns points to
  * predicted_ns, the caller's array of n_ranks items, filled here. board->version is
  * vector->sequence + 1. */

@@ -16,6 +16,7 @@
 #include "coll_clv/coll_clv_decide.h"
 #include "coll_clv/coll_clv_print.h"
 #include "coll_clv/coll_clv_sheet.h"
+#include "coll_clv/coll_clv_tables.h"
 #include "util/util_alloc.h"
 
 #define N_RANKS 8
@@ -332,6 +333,7 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
                                    .sigma_ns = 120000,
                                    .worst_error_ns = 310000,
                                    .clock_error_ns = 15000,
+                                   .predictor = COLL_CLV_PREDICTOR_MEDIAN,
                                    .predicted_ns = late_ns};
     const coll_clv_decision_t decision = {.choice = COLL_CLV_CHOICE_CHAIN,
                                           .n_segments = 64,
@@ -343,8 +345,8 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
     coll_clv_print_board("world", &two_mib, &board, &decision, append_line, NULL);
     assert_string_equal(
         printed,
-        "world: reduce of 2097152 bytes to rank 0, board 7, predicted: sigma 0.120 ms over 3 calls, "
-        "last error at most 0.310 ms, clocks to 0.015 ms\n"
+        "world: reduce of 2097152 bytes to rank 0, board 7, predicted by median: sigma 0.120 ms over "
+        "3 calls, last error at most 0.310 ms, clocks to 0.015 ms\n"
         "  rank 3 late by 9.000 ms\n"
         "  rank 1 late by 2.500 ms\n"
         "  rank 0 late by 0.000 ms\n"

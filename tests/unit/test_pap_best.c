@@ -104,9 +104,9 @@ static void draw_job(job_t *job)
 /* ---- playing them ---------------------------------------------------------------------------- */
 
 typedef struct play {
-    double error_ns[CALLS];  /* rms over the ranks of what was announced before; [0]: none */
-    int64_t sigma_ns[CALLS]; /* claimed for the call */
-    clv_pap_predictor_t predictor[CALLS];
+    double error_ns[CALLS];   /* rms over the ranks of what was announced before; [0]: none */
+    int64_t sigma_ns[CALLS];  /* claimed for the call */
+    int32_t predictor[CALLS]; /* who made it */
 } play_t;
 
 static double error_of(const int64_t *arrival_ns, const int64_t *predicted_ns)
@@ -149,7 +149,9 @@ static void play(const job_t *job, clv_pap_predictor_t predictor, play_t *play)
         fill_records(job, call, records);
         clv_pap_vector_t vector = {.n_ranks = P, .sequence = call, .records = records};
         clv_pap_history_feed(history, &vector, &board, predicted_ns);
-        play->predictor[call] = clv_pap_history_predictor(history);
+        play->predictor[call] = board.predictor;
+        assert_int_equal(board.predictor != (int32_t) predictor,
+                         predictor == clv_pap_predictor_best);
     }
     clv_pap_history_free(history);
 }

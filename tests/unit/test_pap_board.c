@@ -445,6 +445,7 @@ static void announced_arrivals_are_the_prediction(void **state)
         }
         announce(&bench, late, call == 0 ? NULL : before);
         assert_true(bench.board.announced);
+        assert_int_equal(bench.board.predictor, -1);
         assert_int_equal(bench.board.sample_every, 1);
         assert_memory_equal(bench.predicted_ns, late, sizeof late);
         if (call > 0) {
@@ -454,6 +455,7 @@ static void announced_arrivals_are_the_prediction(void **state)
     const int64_t plain[P] = {0};
     feed_late(&bench, plain);
     assert_false(bench.board.announced);
+    assert_int_equal(bench.board.predictor, clv_pap_predictor_sma);
     assert_true(bench.board.n_vectors > 0); /* the rows of the calls before are real arrivals */
     set_arrivals(&bench, plain);
     bench.records[1].flags = CLV_PAP_RECORD_ANNOUNCED;
