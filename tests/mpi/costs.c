@@ -3,7 +3,8 @@
  * What the component costs a program, seen from the program. tests/quality/costs.sh runs it and
  * makes ratios of pairs of runs; docs/channel.md has the figures.
  *
- * usage: costs calls N WORK_US       N eligible reduces (64 KiB), each after so much computing
+ * usage: costs calls N WORK_US [NAP_US]     N eligible reduces (64 KiB), each after a nap (none)
+ *                                    and so much computing
  *        costs idle SECONDS          30 eligible reduces, 5 s to settle, and then none for so long
  *        costs blocks KIND START_S FIRST N_BLOCKS [nothread]     8-byte pingpong or reduce
  *        costs init                  how long MPI_Init took
@@ -30,6 +31,7 @@
 #define N_TO_SETTLE    30
 #define SLOT_MS        20
 #define MAX_OPERATIONS 100000
+#define MAX_RANKS      64
 #define BLOCK_NS       (SLOT_MS * 1000000LL / 4)
 
 static double mine[N_ELEMENTS], sums[N_ELEMENTS];
@@ -76,39 +78,78 @@ static double quantile_us(int n, int percent)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* By the component's own account, less what it waited for others. All ranks' figures together. */
-static int calls(int n_calls, int work_us)
+/* The figures of all ranks together, of calls that gave a record or of the others. */
+static void print_calls(const char *which, const int64_t *own, int n_own, int n_ranks)
 {
+    int counts[MAX_RANKS], places[MAX_RANKS], n = 0;
+
+    MPI_Gather(&n_own, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; 0 == rank && i < n_ranks; i++) {
+        places[i] = n;
+        n += counts[i];
+    }
+    MPI_Gatherv(own, n_own, MPI_INT64_T, times, counts, places, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("  %-12s %6d, lookup median %.2f us, 90 %% %.2f us\n", which, n, quantile_us(n, 50),
+               quantile_us(n, 90));
+    }
+}
+
+typedef struct account {
     pvar_look_t lookup, wait, sampled;
-    int64_t *all = NULL;
-    int n_ranks, n = 0;
+} account_t;
+
+/* By the component's own account, less what it waited for others. */
+static int64_t timed_call(const account_t *account, int *is_sampled_p)
+{
+    const long long lookup_ns = pvar_look_read(&account->lookup, 0);
+    const long long wait_ns = pvar_look_read(&account->wait, 0);
+    const long long n_sampled = pvar_look_read(&account->sampled, 0);
+
+    eligible_reduce();
+    *is_sampled_p = pvar_look_read(&account->sampled, 0) > n_sampled;
+    return pvar_look_read(&account->lookup, 0) - lookup_ns -
+           (pvar_look_read(&account->wait, 0) - wait_ns);
+}
+
+static int calls(int n_calls, int work_us, int nap_us)
+{
+    account_t account;
+    int64_t *by_kind[2];
+    int n_ranks, n[2] = {0, 0};
 
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     n_calls = n_calls < MAX_OPERATIONS / n_ranks ? n_calls : MAX_OPERATIONS / n_ranks;
-    if (!pvar_look_open(&lookup, "coll_clv_lookup_ns") ||
-        !pvar_look_open(&wait, "coll_clv_exchange_board_wait_ns") ||
-        !pvar_look_open(&sampled, "coll_clv_exchange_sampled")) {
+    if (n_ranks > MAX_RANKS || !pvar_look_open(&account.lookup, "coll_clv_lookup_ns") ||
+        !pvar_look_open(&account.wait, "coll_clv_exchange_board_wait_ns") ||
+        !pvar_look_open(&account.sampled, "coll_clv_exchange_sampled")) {
         return 1;
     }
-    all = calloc((size_t) n_calls, sizeof *all);
-    if (NULL == all) {
+    by_kind[0] = calloc(2 * (size_t) n_calls, sizeof **by_kind);
+    by_kind[1] = by_kind[0] + n_calls;
+    if (NULL == by_kind[0]) {
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int call = 0; call < N_WARM_UP + n_calls; call++) {
+        int is_sampled;
+        if (nap_us > 0) {
+            sleep_until(now_ns(CLOCK_REALTIME) + nap_us * NS_PER_US);
+        }
         compute(work_us * NS_PER_US);
-        const long long lookup_ns = pvar_look_read(&lookup, 0), wait_ns = pvar_look_read(&wait, 0);
-        eligible_reduce();
+        const int64_t ns = timed_call(&account, &is_sampled);
         if (call >= N_WARM_UP) {
-            all[n++] = pvar_look_read(&lookup, 0) - lookup_ns - (pvar_look_read(&wait, 0) - wait_ns);
+            by_kind[is_sampled][n[is_sampled]++] = ns;
         }
     }
-    MPI_Gather(all, n, MPI_INT64_T, times, n, MPI_INT64_T, 0, MPI_COMM_WORLD);
     if (0 == rank) {
-        printf("calls: %d ranks, %d us of work, %lld of %d calls sampled, lookup median %.2f us, "
-               "90 %% %.2f us\n", n_ranks, work_us, pvar_look_read(&sampled, 0),
-               N_WARM_UP + n_calls, quantile_us(n * n_ranks, 50), quantile_us(n * n_ranks, 90));
+        printf("calls of %d ranks, %d us of sleep and %d us of work before each\n", n_ranks, nap_us,
+               work_us);
     }
-    free(all);
+    print_calls("with record", by_kind[1], n[1], n_ranks);
+    print_calls("without", by_kind[0], n[0], n_ranks);
+    memmove(by_kind[0] + n[0], by_kind[1], (size_t) n[1] * sizeof **by_kind);
+    print_calls("all", by_kind[0], n[0] + n[1], n_ranks);
+    free(by_kind[0]);
     return 0;
 }
 
@@ -217,7 +258,7 @@ int main(int argc, char **argv)
     const double init_ms = (double) (now_ns(CLOCK_MONOTONIC) - before_ns) / 1e6;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (0 == strcmp(what, "calls") && argc > 3) {
-        status = calls(atoi(argv[2]), atoi(argv[3]));
+        status = calls(atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
     } else if (0 == strcmp(what, "idle") && argc > 2) {
         status = idle(atoi(argv[2]));
     } else if (0 == strcmp(what, "blocks") && argc > 5) {
@@ -231,7 +272,7 @@ int main(int argc, char **argv)
         status = 0;
     }
     if (2 == status && 0 == rank) {
-        fprintf(stderr, "usage: costs calls N WORK_US | idle SECONDS | init |\n"
+        fprintf(stderr, "usage: costs calls N WORK_US [NAP_US] | idle SECONDS | init |\n"
                         "             blocks pingpong|reduce START_S FIRST N_BLOCKS [nothread]\n");
     }
     MPI_Finalize();

@@ -34,17 +34,20 @@ locked() { # command: alone on this machine as far as others lock too
     fi
 }
 
-# Not under SCHED_RR: two computing ranks would leave the thread no core of two.
+# Ranks that compute under SCHED_RR leave the thread no core of two, so they sleep half of the time.
 measure_calls() {
+    # shellcheck disable=SC2086
+    run 2 $with $steady "$costs" calls 2000 1000 1000
+    echo 'without SCHED_RR:'
     # shellcheck disable=SC2086
     run 2 $with "$costs" calls 2000 2000
     # shellcheck disable=SC2086
     run 2 $with "$costs" calls 40000 0
 }
-# A connection needs two hosts.
+# Each rank has a thread of its own to wake.
 measure_calls_apart() {
-    "$top/bench/cluster" with 2 --timeout 60 --mca coll clv --mca coll_clv_min_ranks 2 -- \
-        "$costs" calls 1000 2000 2>"$scratch/errors"
+    "$top/bench/cluster" with 2 --realtime --timeout 60 --mca coll clv --mca coll_clv_min_ranks 2 -- \
+        "$costs" calls 2000 1000 1000 2>"$scratch/errors"
 }
 
 measure_idle() {
