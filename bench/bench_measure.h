@@ -46,6 +46,7 @@ typedef struct clv_bench_setup {
     clv_bench_sync_t *sync;
     clv_bench_call_t call;    /* buffers and shape; comm, delays and iteration are filled in */
     int nonblocking;
+    int warm_learners;
     int keep_order;
     uint64_t seed;
     int64_t seconds;

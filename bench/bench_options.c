@@ -44,6 +44,7 @@ static const option_row_t rows[] = {
     {"seed", NUMBER, AT(seed), 0, 9e15, "1", "of patterns and order"},
     {"json", TEXT, AT(json), 0, 0, NULL, "append a line per result to this file; - is stdout"},
     {"nonblocking", FLAG, AT(nonblocking), 0, 0, NULL, "the nonblocking form, then wait"},
+    {"warm-learners", FLAG, AT(warm_learners), 0, 0, NULL, "all of --warmup for clv only, which learns; 2 for others"},
     {"keep-order", FLAG, AT(keep_order), 0, 0, NULL, "do not shuffle algorithms in each iteration"},
     {"strict", FLAG, AT(strict), 0, 0, NULL, "exit 3 when the processors set the figures"},
     {"help", FLAG, AT(wants_help), 0, 0, NULL, "this text"},

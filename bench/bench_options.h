@@ -30,6 +30,7 @@ typedef struct clv_bench_options {
     int64_t seed;
     double jitter;
     int nonblocking;
+    int warm_learners; /* only what learns from its calls is warmed up in full */
     int keep_order;        /* algorithms in the order given instead of shuffled per iteration */
     int strict;            /* exit 3 when the processors, not the network, set the figures */
     int wants_help;

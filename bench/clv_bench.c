@@ -420,6 +420,7 @@ int main(int argc, char **argv)
     bench.setup.comms = bench.comms;
     bench.setup.sync = &bench.sync;
     bench.setup.nonblocking = bench.options.nonblocking;
+    bench.setup.warm_learners = bench.options.warm_learners;
     bench.setup.keep_order = bench.options.keep_order;
     bench.setup.seed = (uint64_t) bench.options.seed;
     bench.setup.seconds = bench.options.seconds;
