@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/bench_clock_results.h"
 #include "bench/bench_stats.h"
 
 #define MAX_PATH 512
@@ -31,6 +32,8 @@ const clv_figure_t clv_figures[] = {
      "overlap_benefit", "delay", "Delay overlap benefit", 0},
     {"mpi-time", "mean time in MPI against the delay", "in_mpi_mean", "delay",
      "Mean time in MPI", 0},
+    {"clock-accuracy", "largest error of a global clock against the duration of the synchronisation (of clv-clock)",
+     CLV_CLOCK_METRIC, "duration", "Accuracy of global clocks", 0},
     {NULL, NULL, NULL, NULL, NULL, 0},
 };
 
@@ -49,9 +52,23 @@ static int is_time(const clv_figure_t *figure)
     return strcmp(figure->metric, "overlap_benefit") && strcmp(figure->metric, "hidden_part");
 }
 
+int clv_figure_is_of_clocks(const clv_figure_t *figure)
+{
+    return figure && !strcmp(figure->x, "duration");
+}
+
+static double duration_of(const clv_result_group_t *group)
+{
+    double sorted[CLV_RESULTS_RUNS];
+
+    memcpy(sorted, group->duration_s, group->n_runs * sizeof *sorted);
+    return clv_stats_median(sorted, group->n_runs);
+}
+
 static double x_of(const clv_result_group_t *group, const clv_figure_t *figure)
 {
-    return !strcmp(figure->x, "delay")   ? group->delay_ns / 1e6
+    return clv_figure_is_of_clocks(figure)  ? duration_of(group) :
+           !strcmp(figure->x, "delay")   ? group->delay_ns / 1e6
            : !strcmp(figure->x, "ranks") ? group->n_ranks
                                          : group->n_bytes;
 }
@@ -59,7 +76,7 @@ static double x_of(const clv_result_group_t *group, const clv_figure_t *figure)
 static void write_point(FILE *script, const clv_result_group_t *group, const clv_figure_t *figure)
 {
     double sorted[CLV_RESULTS_RUNS];
-    const double unit = is_time(figure) ? 1e6 : 1.0;
+    const double unit = clv_figure_is_of_clocks(figure) ? 1e3 : is_time(figure) ? 1e6 : 1.0;
 
     memcpy(sorted, group->value, group->n_runs * sizeof *sorted);
     const double median = clv_stats_median(sorted, group->n_runs);
@@ -116,13 +133,14 @@ static void write_script(FILE *script, const clv_result_set_t *set, const clv_fi
 {
     fprintf(script, "set terminal %s size 900,600\nset output '%s'\n", is_png ? "pngcairo" : "svg",
             path);
-    fprintf(script, "set title '%s'\nset key outside right noenhanced\nset grid\nset yrange [0:*]\n",
-            figure->title);
+    fprintf(script, "set title '%s'\nset key outside right noenhanced\nset grid\nset yrange [0:*]\n%s",
+            figure->title, clv_figure_is_of_clocks(figure) ? "set xrange [0:*]\n" : "");
     fprintf(script, "set xlabel '%s'\n",
             !strcmp(figure->x, "delay")   ? "maximal delay [ms]"
             : !strcmp(figure->x, "ranks") ? "processes"
+            : clv_figure_is_of_clocks(figure) ? "duration of the synchronisation [s]"
                                           : "bytes");
-    fprintf(script, "set ylabel '%s'\n", is_time(figure) ? "time [ms]" : "benefit");
+    fprintf(script, "set ylabel '%s'\n", clv_figure_is_of_clocks(figure) ? "largest error [us]" : is_time(figure) ? "time [ms]" : "benefit");
     if (!is_time(figure)) {
         fprintf(script, "set yrange [*:*]\n");
     }

@@ -14,7 +14,7 @@ typedef struct clv_figure {
     const char *name;
     const char *meaning;
     const char *metric;
-    const char *x; /* "delay", "ranks" or "bytes" */
+    const char *x; /* "delay", "ranks", "bytes"; "duration" is for results of clv-clock */
     const char *title;
     int log_x;
 } clv_figure_t;
@@ -22,6 +22,7 @@ typedef struct clv_figure {
 /* Ends with a NULL name. */
 extern const clv_figure_t clv_figures[];
 const clv_figure_t *clv_figure_find(const char *name);
+int clv_figure_is_of_clocks(const clv_figure_t *figure); /* NULL: no */
 
 /* Writes <path> (.png or .svg). CLV_INVALID for another ending or an unwritable file, CLV_UNSUPPORTED
  * without gnuplot; both with one line in reason. */

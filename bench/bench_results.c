@@ -115,7 +115,7 @@ static int is_same_group(const clv_result_group_t *a, const clv_result_group_t *
            !strcmp(a->label, b->label);
 }
 
-static clv_result_group_t *find_or_add(clv_result_set_t *set, const clv_result_group_t *like)
+clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_group_t *like)
 {
     for (size_t i = 0; i < set->n_groups; i++) {
         if (is_same_group(&set->groups[i], like)) {
@@ -173,7 +173,7 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
     if (*line != '{' || !read_factors(line, label, &factors)) {
         return CLV_PROTOCOL;
     }
-    clv_result_group_t *group = find_or_add(set, &factors);
+    clv_result_group_t *group = clv_results_group(set, &factors);
     if (!group) {
         return CLV_NO_MEMORY;
     }

@@ -28,6 +28,7 @@ typedef struct clv_result_group {
     double delay_ns;
     size_t n_runs;
     double value[CLV_RESULTS_RUNS]; /* median of each mpirun */
+    double duration_s[CLV_RESULTS_RUNS]; /* clocks only: of each synchronisation */
     size_t n_calls;                 /* usable, of all mpiruns */
     size_t n_filtered;              /* of them dropped by the filter */
     int is_cpu_bound;               /* some mpirun was not network-bound */
@@ -45,6 +46,8 @@ typedef struct clv_result_set {
 clv_status_t clv_results_read(const char *path, const char *label, const char *metric,
                               clv_result_set_t *set, char *reason,
                               size_t reason_bytes) CLV_MUST_CHECK;
+/* The group with the factors of `like`, added if it is new; NULL when memory is short. */
+clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_group_t *like);
 void clv_results_free(clv_result_set_t *set);
 
 /* The same configuration with another algorithm: everything equal but algorithm (and label). */

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/bench_clock_results.h"
 #include "bench/bench_patterns.h"
 #include "bench/bench_plot.h"
 #include "bench/bench_results.h"
@@ -55,7 +56,7 @@ static const char default_metric[] = "after";
 
 static void help(void)
 {
-    printf("usage: clv-bench-compare [options] FILE ...          one JSON file of clv-bench per mpirun\n"
+    printf("usage: clv-bench-compare [options] FILE ...          one JSON file of clv-bench (or clv-clock) per mpirun\n"
            "       clv-bench-compare [options] --run 'COMMAND' [--run 'LABEL=COMMAND' ...]\n"
            "  --runs N          mpiruns of each command, in shuffled order            5\n"
            "  --folder DIR      where their JSON files go (COMMAND gets --json FILE)  clv-compare\n"
@@ -156,6 +157,12 @@ static clv_status_t read_command_line(compare_t *compare, int argc, char **argv)
     return status;
 }
 
+static clv_status_t read_file(compare_t *compare, const char *path, const char *label)
+{
+    return (clv_figure_is_of_clocks(compare->figure) ? clv_clock_results_read : clv_results_read)(
+        path, label, compare->metric, &compare->set, compare->reason, sizeof compare->reason);
+}
+
 /* ---- running ---- */
 
 static int json_path(const compare_t *compare, int command, int run, char *path)
@@ -185,8 +192,7 @@ static clv_status_t run_once(compare_t *compare, int command, int run)
         (void) complain(compare, "failed: %.900s", line);
         return CLV_SYSTEM;
     }
-    return clv_results_read(path, compare->commands[command].label, compare->metric, &compare->set,
-                            compare->reason, sizeof compare->reason);
+    return read_file(compare, path, compare->commands[command].label);
 }
 
 /* All mpiruns of all commands in one random order: what drifts does not favour a command. */
@@ -220,8 +226,7 @@ static clv_status_t read_all(compare_t *compare)
     clv_status_t status = CLV_OK;
 
     for (int i = 0; i < compare->n_files && status == CLV_OK; i++) {
-        status = clv_results_read(compare->files[i], "", compare->metric, &compare->set,
-                                  compare->reason, sizeof compare->reason);
+        status = read_file(compare, compare->files[i], "");
     }
     return status;
 }
@@ -232,6 +237,12 @@ static int is_time(const char *metric)
 {
     return strcmp(metric, "overlap_benefit") && strcmp(metric, "hidden_part") &&
            strncmp(metric, "ratio", 5);
+}
+
+/* What values are divided by for the table: ms, clocks in us. */
+static double unit_of(const compare_t *compare)
+{
+    return clv_figure_is_of_clocks(compare->figure) ? 1e3 : is_time(compare->metric) ? 1e6 : 1.0;
 }
 
 static double median_of(const clv_result_group_t *group, double *low, double *high)
@@ -296,7 +307,7 @@ static void print_comparison(const compare_t *compare, const clv_result_group_t 
     const double wins =
         clv_stats_superiority(group->value, group->n_runs, base->value, base->n_runs);
     printf("  %5.2f", is_time(compare->metric) ? wins : 1.0 - wins);
-    const double unit = is_time(compare->metric) ? 1e6 : 1.0;
+    const double unit = unit_of(compare);
     if (clv_stats_shift(group->value, group->n_runs, base->value, base->n_runs, compare->level,
                         &shift) == CLV_OK) {
         printf("  %9.3f [%.3f, %.3f]\n", shift.estimate / unit, shift.low / unit, shift.high / unit);
@@ -307,11 +318,15 @@ static void print_comparison(const compare_t *compare, const clv_result_group_t 
 
 static void print_configuration(const compare_t *compare, const clv_result_group_t *first)
 {
-    const double unit = is_time(compare->metric) ? 1e6 : 1.0;
+    const double unit = unit_of(compare);
 
-    printf("\n%s, %.0f ranks, %.0f bytes, pattern %s, delay %.3f ms; %s%s\n", first->collective,
-           first->n_ranks, first->n_bytes, first->pattern, first->delay_ns / 1e6, compare->metric,
-           is_time(compare->metric) ? " in ms" : "");
+    printf("\n%s, %.0f ranks, ", first->collective, first->n_ranks);
+    if (clv_figure_is_of_clocks(compare->figure)) {
+        printf("%s; %s in us\n", first->pattern, compare->metric);
+    } else {
+        printf("%.0f bytes, pattern %s, delay %.3f ms; %s%s\n", first->n_bytes, first->pattern,
+               first->delay_ns / 1e6, compare->metric, is_time(compare->metric) ? " in ms" : "");
+    }
     printf("%-24s %5s %6s %9s %9s %9s  %6s  %8s     %5s  %9s\n", "algorithm", "runs", "calls", "median", "least",
            "largest", "ratio", "better:p", "wins", "shift [interval]");
     for (size_t i = 0; i < compare->set.n_groups; i++) {

@@ -17,5 +17,5 @@ script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/
 
 tool_programs += bench/clv-bench-compare
 bench_clv_bench_compare_SOURCES = bench/clv_bench_compare.c bench/bench_results.c \
-	bench/bench_results.h bench/bench_plot.c bench/bench_plot.h $(clv_bench_sources)
+	bench/bench_results.h bench/bench_clock_results.c bench/bench_clock_results.h bench/bench_plot.c bench/bench_plot.h $(clv_bench_sources)
 bench_clv_bench_compare_LDADD = $(clv_core_libs)

@@ -14,7 +14,7 @@ report() {
     if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
 }
 line() { # algorithm values usable [delay_ns]
-    echo "{\"collective\":\"reduce\",\"ranks\":8,\"bytes\":1024,\"pattern\":\"uniform\",\"delay_ns\":${4:-5000000},\"algorithm\":\"$1\",\"after_ns\":[$2],\"usable\":[$3],\"overlap_benefit\":0.5,\"network_bound\":true}"
+    echo "{\"collective\":\"reduce\",\"ranks\":8,\"bytes\":1024,\"pattern\":\"uniform\",\"delay_ns\":${4:-5000000},\"algorithm\":\"$1\",\"after_ns\":[$2],\"run_ns\":[$2],\"in_mpi_mean_ns\":[$2],\"usable\":[$3],\"overlap_benefit\":0.5,\"network_bound\":true}"
 }
 refuses() { # text options ...
     local text=$1
@@ -23,7 +23,7 @@ refuses() { # text options ...
     [ $? -eq 2 ] && [ "$(wc -l <"$output")" -eq 1 ] && grep -q -- "$text" "$output"
 }
 
-echo 1..6
+echo 1..7
 # Medians of a: 10, 11, 12, 13, 14 ms (999 is an outlier, the last value unusable); of b 20 ms more.
 for i in 0 1 2 3 4; do
     a=1$i b=3$i
@@ -37,13 +37,28 @@ report $? "filter, medians, ratio, exact one-sided p, wins, shift and interval"
 "$compare" --baseline b "$work"/[01].json >"$output" 2>&1 && grep -q 'too few mpiruns' "$output"
 report $? "too few mpiruns are told"
 
+# As clv-clock writes it; the third synchronisation failed and does not count.
+check() { echo "{\"wait_s\": $1, \"max_us\": $2, \"mean_us\": 1, \"true_max_us\": $3, \"true_mean_us\": 0.5}"; }
+sync() { echo "{\"method\": \"$1\", \"run\": 0, \"n_failed\": $2, \"duration_s\": $3, \"accuracy\": ["; check 0 "$4" "$5"; echo ,; check 10 "$4" "$6"; echo "]}$7"; }
+{ echo '{ "n_ranks": 4, "has_truth": true,'; echo '"results": ['
+  sync hca3 0 0.5 9 2 20 ,; sync hca3 0 0.7 9 4 40 ,; sync hca3 1 0.1 99 99 99 ,; sync jk 0 2 9 null 7 ''; echo ']}'; } >"$work/clock.json"
+"$compare" --figure clock-accuracy "$work/clock.json" >"$output" 2>&1 &&
+    grep -q '^clock, 4 ranks, 10 s after; clock_error in us' "$output" && grep -Eq '^hca3 +2 +2 +3\.000 +2\.000 +4\.000 ' "$output" &&
+    grep -Eq '^hca3 +2 +2 +30\.000 +20\.000 +40\.000 ' "$output" && grep -Eq '^jk +1 +1 +9\.000 ' "$output" && grep -Eq '^jk +1 +1 +7\.000 ' "$output"
+report $? "clocks: the true error where it is known, per method and check, without failed synchronisations"
+
 for d in 0 1 2; do line a "1${d}000000,12000000" 1,1 $((d * 1000000)); done >"$work/5.json"
 if command -v gnuplot >/dev/null; then
-    "$compare" --figure fig10 --metric after --plot "$work/f.png" "$work/5.json" >"$output" 2>&1 &&
-        [ "$(head -c 4 "$work/f.png" | tail -c 3)" = PNG ] &&
-        "$compare" --figure overlap --plot "$work/f.svg" "$work/5.json" >"$output" 2>&1 &&
-        grep -q '</svg>' "$work/f.svg" && [ ! -e "$work/f.svg.gnuplot" ]
-    report $? "pictures as PNG and SVG"
+    status=0
+    for figure in delay ranks bytes fig10 fig11 overlap overlap-delay mpi-time clock-accuracy; do
+        results=$work/5.json
+        [ $figure != clock-accuracy ] || results=$work/clock.json
+        { "$compare" --figure $figure --plot "$work/f.png" "$results" && [ "$(head -c 4 "$work/f.png" | tail -c 3)" = PNG ] &&
+            "$compare" --figure $figure --plot "$work/f.svg" "$results" && grep -q '</svg>' "$work/f.svg" &&
+            [ ! -e "$work/f.svg.gnuplot" ]; } >"$output" 2>&1 || { status=1; break; }
+        rm "$work"/f.*
+    done
+    report $status "every figure as PNG and SVG"
 else
     n=$((n + 1)); echo "ok $n - pictures # SKIP no gnuplot"
 fi
@@ -66,6 +81,7 @@ report $? "a command that fails ends it, exit 1"
 echo '{"collective":"reduce"' >"$work/bad"
 : >"$work/empty"
 refuses 'not a line of clv-bench' "$work/bad" && refuses 'not a line' "$work/empty" && refuses 'No such file' /nonexistent &&
+    refuses 'not a file of clv-clock' --figure clock-accuracy "$work/0.json" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
     refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&
     refuses 'unknown figure' --figure fig9 x && refuses 'unknown option' --what x y && refuses 'give result files'
 report $? "wrong use and wrong files are told in one line, exit 2"
