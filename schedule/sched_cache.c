@@ -106,23 +106,54 @@ static uint64_t hash_key(const entry_t *entry)
     return clv_fnv1a64(hash, entry->times_ns, n_times(instance) * sizeof(int64_t));
 }
 
+/* The instance as it is planned for: checked and rounded. The times are the caller's to free. */
+static clv_status_t round_instance(const clv_instance_t *instance, int64_t quantum_ns,
+                                   clv_instance_t *rounded, int64_t **times_p)
+{
+    const char *reason;
+    clv_status_t status = clv_instance_check(instance, &reason);
+    if (CLV_OK != status || quantum_ns < 1) {
+        return CLV_OK != status ? status : CLV_INVALID;
+    }
+    int64_t *times_ns = clv_alloc(n_times(instance), sizeof *times_ns);
+    if (NULL == times_ns) {
+        return CLV_NO_MEMORY;
+    }
+    *rounded = *instance;
+    round_times(instance->arrival_ns, instance->n_ranks, quantum_ns, times_ns);
+    rounded->arrival_ns = times_ns;
+    if (NULL != instance->order_ns) {
+        int64_t *order_ns = times_ns + instance->n_ranks;
+        round_times(instance->order_ns, instance->n_ranks, quantum_ns, order_ns);
+        rounded->order_ns = order_ns;
+    }
+    *times_p = times_ns;
+    return CLV_OK;
+}
+
+clv_status_t clv_plan_make_rounded(const clv_generator_t *generator,
+                                   const clv_instance_t *instance, int64_t quantum_ns,
+                                   clv_plan_t **plan_p)
+{
+    clv_instance_t rounded;
+    int64_t *times_ns;
+    clv_status_t status = round_instance(instance, quantum_ns, &rounded, &times_ns);
+    if (CLV_OK == status) {
+        status = clv_plan_make(generator, &rounded, plan_p);
+        clv_free(times_ns);
+    }
+    return status;
+}
+
 static clv_status_t make_key(const clv_generator_t *generator, const clv_instance_t *instance,
                              int64_t quantum_ns, entry_t *key)
 {
-    *key = (entry_t){.generator = generator, .instance = *instance};
-    key->times_ns = clv_alloc(n_times(instance), sizeof *key->times_ns);
-    if (NULL == key->times_ns) {
-        return CLV_NO_MEMORY;
+    *key = (entry_t){.generator = generator};
+    clv_status_t status = round_instance(instance, quantum_ns, &key->instance, &key->times_ns);
+    if (CLV_OK == status) {
+        key->hash = hash_key(key);
     }
-    round_times(instance->arrival_ns, instance->n_ranks, quantum_ns, key->times_ns);
-    key->instance.arrival_ns = key->times_ns;
-    if (NULL != instance->order_ns) {
-        int64_t *order_ns = key->times_ns + instance->n_ranks;
-        round_times(instance->order_ns, instance->n_ranks, quantum_ns, order_ns);
-        key->instance.order_ns = order_ns;
-    }
-    key->hash = hash_key(key);
-    return CLV_OK;
+    return status;
 }
 
 static int same_key(const entry_t *a, const entry_t *b)
@@ -177,13 +208,8 @@ clv_status_t clv_plan_cache_get(clv_plan_cache_t *cache, const clv_generator_t *
                                 const clv_instance_t *instance, int64_t quantum_ns,
                                 const clv_plan_t **plan_p)
 {
-    const char *reason;
     entry_t key;
-    clv_status_t status = clv_instance_check(instance, &reason);
-    if (CLV_OK != status || quantum_ns < 1) {
-        return CLV_OK != status ? status : CLV_INVALID;
-    }
-    status = make_key(generator, instance, quantum_ns, &key);
+    clv_status_t status = make_key(generator, instance, quantum_ns, &key);
     if (CLV_OK != status) {
         return status;
     }
