@@ -19,10 +19,12 @@
 #define IN_MPI_WEIGHT       8   /* a second of everybody's waiting counts as 1/8 s after */
 #define SCORE_CEILING_NS    (INT64_MAX / RATIO_MAX_PERMILLE)
 
-/* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and
- * above it what keeps segments of long vectors at EAGER_BYTES. */
+/* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
+ * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
+#define FIRST_COUNT       16 /* where a search begins that knows nothing better */
+#define PATIENCE          1  /* counts without a gain before a direction is given up */
 #define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
 
@@ -158,6 +160,8 @@ typedef struct search {
     const int64_t *order_ns;   /* predicted arrivals */
     int64_t *clipped_ns;
     coll_clv_memory_t *memory; /* NULL: no experience */
+    clv_plan_cache_t *plans;   /* NULL: every plan is made anew */
+    int32_t start;             /* segment count that the search begins at */
     int64_t best_score;
     int64_t running_score;     /* of the running choice's best candidate; -1: none */
     coll_clv_decision_t best;
@@ -179,59 +183,131 @@ static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int3
     }
 }
 
-static clv_status_t make_candidate(const search_t *search, const coll_clv_decision_t *decision,
-                                   clv_plan_t **plan_p)
+/* A grain lets boards that look alike share a plan. A quarter of a round costs at most 0.6 % of the
+ * estimated time, a whole round up to 1.9 % (docs/schedule.md). */
+static int64_t quantum_of(const coll_clv_decision_t *decision)
 {
-    const choice_row_t *row = &choices[decision->choice];
-    clv_instance_t instance = {.n_ranks = search->terms->n_ranks,
-                               .n_segments = decision->n_segments,
-                               .root = search->key->root,
-                               .round_ns = decision->round_ns,
-                               .arrival_ns = row->leans ? search->clipped_ns : search->order_ns,
-                               .order_ns = row->leans ? search->order_ns : NULL};
-
-    return clv_plan_make(clv_generator_find(row->generator), &instance, plan_p);
+    return larger(decision->round_ns / 4, 1);
 }
 
-static void remember_candidate(search_t *search, const coll_clv_decision_t *candidate)
+static clv_instance_t instance_of(const search_t *search, const coll_clv_decision_t *decision)
+{
+    int leans = choices[decision->choice].leans;
+    return (clv_instance_t){.n_ranks = search->terms->n_ranks,
+                            .n_segments = decision->n_segments,
+                            .root = search->key->root,
+                            .round_ns = decision->round_ns,
+                            .arrival_ns = leans ? search->clipped_ns : search->order_ns,
+                            .order_ns = leans ? search->order_ns : NULL};
+}
+
+/* A plan of one's own, to be freed. */
+static clv_status_t make_plan(const search_t *search, const coll_clv_decision_t *decision,
+                              clv_plan_t **plan_p)
+{
+    const clv_instance_t instance = instance_of(search, decision);
+    return clv_plan_make_rounded(clv_generator_find(choices[decision->choice].generator),
+                                 &instance, quantum_of(decision), plan_p);
+}
+
+/* The same plan, the cache's. */
+static clv_status_t keep_plan(const search_t *search, const coll_clv_decision_t *decision,
+                              const clv_plan_t **plan_p)
+{
+    const clv_instance_t instance = instance_of(search, decision);
+    return clv_plan_cache_get(search->plans,
+                              clv_generator_find(choices[decision->choice].generator), &instance,
+                              quantum_of(decision), plan_p);
+}
+
+/* How it will go by the times as predicted, neither clipped nor rounded. */
+static clv_status_t estimate_candidate(const search_t *search,
+                                       const coll_clv_decision_t *candidate,
+                                       clv_estimate_t *estimate)
+{
+    clv_plan_t *made = NULL;
+    const clv_plan_t *plan = NULL;
+    clv_status_t status;
+
+    if (NULL == search->plans) {
+        status = make_plan(search, candidate, &made);
+        plan = made;
+    } else {
+        status = keep_plan(search, candidate, &plan);
+    }
+    if (CLV_OK == status) {
+        status = clv_plan_estimate(plan, search->order_ns, search->key->total_bytes,
+                                   &search->terms->cost, estimate);
+    }
+    clv_plan_free(made);
+    return status;
+}
+
+static int64_t score_with_memory(const search_t *search, int32_t choice, int64_t after_ns,
+                                 int64_t in_mpi_ns)
 {
     const coll_clv_score_t none = {0};
-    const coll_clv_score_t *score =
-        NULL == search->memory ? &none : &search->memory->score[candidate->choice];
-    int64_t value = score_of(score, candidate->predicted_after_ns, candidate->predicted_in_mpi_ns);
+    return score_of(NULL == search->memory ? &none : &search->memory->score[choice], after_ns,
+                    in_mpi_ns);
+}
 
-    if (search->best_score < 0 || value < search->best_score) {
-        search->best_score = value;
+/* Gives its score. */
+static int64_t remember_candidate(search_t *search, const coll_clv_decision_t *candidate)
+{
+    int64_t score = score_with_memory(search, candidate->choice, candidate->predicted_after_ns,
+                                      candidate->predicted_in_mpi_ns);
+
+    if (search->best_score < 0 || score < search->best_score) {
+        search->best_score = score;
         search->best = *candidate;
     }
     if (NULL != search->memory && candidate->choice == search->memory->running &&
-        (search->running_score < 0 || value < search->running_score)) {
-        search->running_score = value;
+        (search->running_score < 0 || score < search->running_score)) {
+        search->running_score = score;
         search->running = *candidate;
     }
+    return score;
 }
 
-static clv_status_t try_candidate(search_t *search, int32_t choice, int32_t n_segments)
+/* Whether the candidate could become the best one, or the best of the running choice, if it were
+ * as good as any plan can be: whoever arrives last sends or, as the root, receives every segment
+ * after that, and so does everybody after his own arrival. */
+static int can_win(const search_t *search, const coll_clv_decision_t *candidate)
+{
+    const clv_cost_t *cost = &search->terms->cost;
+    int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
+    int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){0, cost->byte_ps}, n_bytes);
+    int64_t after_ns = smaller(wire_ns, SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
+                       candidate->n_segments;
+    int64_t floor = score_with_memory(search, candidate->choice, after_ns,
+                                      after_ns - search->terms->n_ranks);
+
+    return search->best_score < 0 || floor < search->best_score ||
+           (NULL != search->memory && candidate->choice == search->memory->running &&
+            (search->running_score < 0 || floor < search->running_score));
+}
+
+/* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
+static clv_status_t try_candidate(search_t *search, int32_t choice, int32_t n_segments,
+                                  int64_t *score_p)
 {
     const coll_clv_terms_t *terms = search->terms;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
     coll_clv_decision_t candidate = {.choice = choice, .n_segments = n_segments};
-    clv_plan_t *plan = NULL;
     clv_estimate_t estimate;
     clv_status_t status;
 
+    *score_p = INT64_MAX;
     candidate.round_ns =
         terms->round_ns > 0 ? terms->round_ns : larger(clv_cost_round_ns(&terms->cost, n_bytes), 1);
-    status = make_candidate(search, &candidate, &plan);
-    if (CLV_OK == status) {
-        status = clv_plan_estimate(plan, search->order_ns, search->key->total_bytes, &terms->cost,
-                                   &estimate);
-        clv_plan_free(plan);
+    if (!can_win(search, &candidate)) {
+        return CLV_OK;
     }
+    status = estimate_candidate(search, &candidate, &estimate);
     if (CLV_OK == status) {
         candidate.predicted_after_ns = smaller(estimate.after_ns, SCORE_CEILING_NS);
         candidate.predicted_in_mpi_ns = smaller(estimate.in_mpi_ns, SCORE_CEILING_NS);
-        remember_candidate(search, &candidate);
+        *score_p = remember_candidate(search, &candidate);
     }
     return CLV_NO_MEMORY == status ? status : CLV_OK; /* a limit is the same on all ranks */
 }
@@ -242,25 +318,71 @@ static int fits(const coll_clv_terms_t *terms, int64_t n_segments)
            n_segments * terms->n_ranks <= terms->max_sends;
 }
 
-static clv_status_t try_segment_counts(search_t *search, int32_t choice)
+/* The segment counts there are for this vector, rising. */
+static int32_t list_counts(const coll_clv_terms_t *terms, int64_t n_bytes, int32_t *counts)
 {
-    const coll_clv_terms_t *terms = search->terms;
-    int64_t n_bytes = search->key->total_bytes;
-    int64_t eager = (n_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
-    clv_status_t status = CLV_OK;
+    int32_t n_counts = 0;
 
     if (terms->segment_bytes > 0) {
         int64_t forced = (n_bytes + terms->segment_bytes - 1) / terms->segment_bytes;
-        return fits(terms, forced) ? try_candidate(search, choice, (int32_t) forced) : CLV_OK;
+        counts[0] = fits(terms, forced) ? (int32_t) forced : 0;
+        return counts[0] > 0;
     }
-    for (int32_t i = 0; i < N_SEGMENT_COUNTS && CLV_OK == status; i++) {
+    for (int32_t i = 0; i < N_SEGMENT_COUNTS; i++) {
         int32_t n = segment_counts[i];
         if (fits(terms, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
-            status = try_candidate(search, choice, n);
+            counts[n_counts++] = n;
         }
     }
-    if (CLV_OK == status && eager > segment_counts[N_SEGMENT_COUNTS - 1] && fits(terms, eager)) {
-        status = try_candidate(search, choice, (int32_t) eager);
+    return n_counts;
+}
+
+/* From counts[at] on in steps of +1 or -1, for as long as it gains. */
+static clv_status_t climb(search_t *search, int32_t choice, const int32_t *counts, int32_t n_counts,
+                          int32_t at, int32_t step, int64_t best)
+{
+    for (int32_t patience = PATIENCE; patience > 0; patience--) {
+        int64_t score;
+        clv_status_t status;
+
+        at += step;
+        if (at < 0 || at >= n_counts) {
+            break;
+        }
+        status = try_candidate(search, choice, counts[at], &score);
+        if (CLV_OK != status) {
+            return status;
+        }
+        if (score < best) {
+            best = score;
+            patience = PATIENCE + 1;
+        }
+    }
+    return CLV_OK;
+}
+
+/* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
+ * valley, and mostly where it lay for the stream's last board. */
+static clv_status_t try_segment_counts(search_t *search, int32_t choice)
+{
+    int32_t counts[N_SEGMENT_COUNTS];
+    int32_t n_counts = list_counts(search->terms, search->key->total_bytes, counts);
+    int32_t at = 0;
+    int64_t score;
+    clv_status_t status;
+
+    if (0 == n_counts) {
+        return CLV_OK;
+    }
+    while (at + 1 < n_counts && counts[at + 1] <= search->start) {
+        at++;
+    }
+    status = try_candidate(search, choice, counts[at], &score);
+    if (CLV_OK == status) {
+        status = climb(search, choice, counts, n_counts, at, 1, score);
+    }
+    if (CLV_OK == status) {
+        status = climb(search, choice, counts, n_counts, at, -1, score);
     }
     return status;
 }
@@ -274,6 +396,28 @@ static int allowed(const search_t *search, const clv_pap_board_t *board, int32_t
            (board->n_vectors >= LEAN_MIN_VECTORS && 0 == search->memory->distrust);
 }
 
+/* A plan of that many segments is the dearest to make: only for the two that can be chosen. */
+static clv_status_t try_eager_counts(search_t *search)
+{
+    int64_t n_segments = (search->key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
+    const int32_t leader = search->best_score >= 0 ? search->best.choice : -1;
+    const int32_t running = search->running_score >= 0 ? search->running.choice : -1;
+    clv_status_t status = CLV_OK;
+    int64_t score;
+
+    if (search->terms->segment_bytes > 0 || !fits(search->terms, n_segments) ||
+        n_segments <= segment_counts[N_SEGMENT_COUNTS - 1]) {
+        return CLV_OK;
+    }
+    if (leader >= 0) {
+        status = try_candidate(search, leader, (int32_t) n_segments, &score);
+    }
+    if (CLV_OK == status && running >= 0 && running != leader) {
+        status = try_candidate(search, running, (int32_t) n_segments, &score);
+    }
+    return status;
+}
+
 static clv_status_t search_plans(search_t *search, const clv_pap_board_t *board)
 {
     clv_status_t status = CLV_OK;
@@ -283,7 +427,7 @@ static clv_status_t search_plans(search_t *search, const clv_pap_board_t *board)
             status = try_segment_counts(search, c);
         }
     }
-    return status;
+    return CLV_OK == status ? try_eager_counts(search) : status;
 }
 
 /* ---- the choice ----------------------------------------------------------------------------- */
@@ -340,7 +484,8 @@ static clv_status_t choose(search_t *search, const clv_pap_board_t *board,
 static search_t search_of(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
                           const clv_pap_board_t *board, int64_t *times)
 {
-    search_t search = {.terms = terms, .key = key, .best_score = -1, .running_score = -1};
+    search_t search = {.terms = terms, .key = key, .best_score = -1, .running_score = -1,
+                       .start = FIRST_COUNT};
 
     search.order_ns = NULL == board ? times : board->predicted_ns;
     search.clipped_ns = times + terms->n_ranks;
@@ -349,9 +494,17 @@ static search_t search_of(const coll_clv_terms_t *terms, const clv_pap_stream_ke
     return search;
 }
 
+/* The previous reduce tells nothing about segments. */
+static int32_t start_count(const coll_clv_memory_t *memory, const clv_pap_board_t *board)
+{
+    const coll_clv_decision_t *made =
+        &memory->made[(board->version + COLL_CLV_DECIDE_RING - 1) % COLL_CLV_DECIDE_RING];
+    return COLL_CLV_CHOICE_PREVIOUS == made->choice ? FIRST_COUNT : made->n_segments;
+}
+
 clv_status_t coll_clv_decide(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
                              const clv_pap_board_t *board, coll_clv_memory_t *memory,
-                             coll_clv_decision_t *decision)
+                             clv_plan_cache_t *plans, coll_clv_decision_t *decision)
 {
     int64_t *times = clv_alloc(2 * (size_t) terms->n_ranks, sizeof *times);
     search_t search;
@@ -362,6 +515,8 @@ clv_status_t coll_clv_decide(const coll_clv_terms_t *terms, const clv_pap_stream
     }
     search = search_of(terms, key, board, times);
     search.memory = memory;
+    search.plans = plans;
+    search.start = start_count(memory, board);
     learn_from(memory, board);
     forget_slowly(memory);
     watch_for_surprise(memory, board);
@@ -387,7 +542,25 @@ clv_status_t coll_clv_decided_plan(const coll_clv_terms_t *terms, const clv_pap_
         return CLV_NO_MEMORY;
     }
     search = search_of(terms, key, board, times);
-    status = make_candidate(&search, decision, plan_p);
+    status = make_plan(&search, decision, plan_p);
+    clv_free(times);
+    return status;
+}
+
+clv_status_t coll_clv_kept_plan(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
+                                const clv_pap_board_t *board, const coll_clv_decision_t *decision,
+                                clv_plan_cache_t *plans, const clv_plan_t **plan_p)
+{
+    int64_t *times = clv_alloc(2 * (size_t) terms->n_ranks, sizeof *times);
+    search_t search;
+    clv_status_t status;
+
+    if (NULL == times) {
+        return CLV_NO_MEMORY;
+    }
+    search = search_of(terms, key, board, times);
+    search.plans = plans;
+    status = keep_plan(&search, decision, plan_p);
     clv_free(times);
     return status;
 }

@@ -18,8 +18,11 @@
  *   5. distrust: after a surprise (an error above four sigma) plans that lean on the predicted
  *      times are out for a while.
  *
- * Units: ns; byte_ps is picoseconds per byte. Cost: one plan per candidate, on the background
- * thread.
+ * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
+ * cache: so a plan is a function of the board alone, whatever a node's cache holds.
+ *
+ * Units: ns; byte_ps is picoseconds per byte. Cost: one plan per candidate tried, on the background
+ * thread; docs/schedule.md has a table. Thread-safe on distinct memories and caches.
  */
 #ifndef COLL_CLV_DECIDE_H
 #define COLL_CLV_DECIDE_H
@@ -28,6 +31,7 @@
 #include <stdint.h>
 
 #include "pap_predict/pap_predict.h"
+#include "schedule/sched_cache.h"
 #include "schedule/sched_cost.h"
 
 /* What a call can run on account of its board. `generator` names the schedule's row; NULL: none.
@@ -85,6 +89,10 @@ typedef struct coll_clv_decision {
     int64_t predicted_in_mpi_ns;
 } coll_clv_decision_t;
 
+/* Bounds of a communicator's plan cache. */
+#define COLL_CLV_CACHE_PLANS 64
+#define COLL_CLV_CACHE_BYTES (INT64_C(8) << 20)
+
 /* What a stream remembers between boards; all zero at first. */
 #define COLL_CLV_DECIDE_RING 4 /* a call is measured two boards later */
 
@@ -102,11 +110,14 @@ typedef struct coll_clv_memory {
     int64_t last_sigma_ns;
 } coll_clv_memory_t;
 
-/* Decides; coll_clv_decided_plan then makes the plan. A plan that cannot be made for a reason equal on all ranks (a limit) is no candidate. The only
+/* Decides; coll_clv_decided_plan or coll_clv_kept_plan then gives the plan. plans keeps the
+ * candidates' plans for later boards (NULL: none is kept); it changes the time, never the answer. A
+ * plan that cannot be made for a reason equal on all ranks (a limit) is no candidate. The only
  * failure is CLV_NO_MEMORY, which is this process's own: the caller must report it and must not
  * go another way alone. */
 clv_status_t coll_clv_decide(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
                              const clv_pap_board_t *board, coll_clv_memory_t *memory,
+                             clv_plan_cache_t *plans,
                              coll_clv_decision_t *decision) CLV_MUST_CHECK;
 
 /* The plan of a decision that has one, made from the same board (NULL: equal arrivals). */
@@ -114,6 +125,11 @@ clv_status_t coll_clv_decided_plan(const coll_clv_terms_t *terms, const clv_pap_
                                   const clv_pap_board_t *board,
                                   const coll_clv_decision_t *decision,
                                   clv_plan_t **plan_p) CLV_MUST_CHECK;
+
+/* The same plan, from the cache (not NULL), whose it stays: valid until the cache's next use. */
+clv_status_t coll_clv_kept_plan(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
+                                const clv_pap_board_t *board, const coll_clv_decision_t *decision,
+                                clv_plan_cache_t *plans, const clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The decision of a forced choice where no board exists: equal arrivals. CLV_LIMIT: none is
  * possible. */

@@ -7,6 +7,7 @@
 #include "coll_clv/coll_clv_group.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,6 +42,9 @@ struct coll_clv_group {
     int32_t node_index; /* of this rank among its node's ranks */
     const int32_t *node_ranks;
     int32_t n_node_ranks;
+    /* Of the background thread alone, once the group is active; the thread that calls MPI makes its
+     * few own plans without one. NULL: no memory for it, all plans are made anew. */
+    clv_plan_cache_t *plans;
     blind_plan_t blind[COLL_CLV_BLIND_PLANS];
     int32_t next_blind;
     clv_step_t *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
@@ -125,6 +129,42 @@ void coll_clv_process_close(void)
 
 /* ---- the background thread's work beside a board ------------------------------------------- */
 
+/* Sums over all groups, also those that are gone. Relaxed: each is a number of its own. */
+static atomic_llong cache_hits, cache_misses, cache_evictions;
+
+static void count_cache(const coll_clv_group_t *group, const clv_plan_cache_counters_t *before)
+{
+    const clv_plan_cache_counters_t now = clv_plan_cache_counters(group->plans);
+
+    atomic_fetch_add_explicit(&cache_hits, now.n_hits - before->n_hits, memory_order_relaxed);
+    atomic_fetch_add_explicit(&cache_misses, now.n_misses - before->n_misses,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&cache_evictions, now.n_evictions - before->n_evictions,
+                              memory_order_relaxed);
+}
+
+void coll_clv_process_cache(coll_clv_cache_t *cache)
+{
+    cache->hits = atomic_load_explicit(&cache_hits, memory_order_relaxed);
+    cache->misses = atomic_load_explicit(&cache_misses, memory_order_relaxed);
+    cache->evictions = atomic_load_explicit(&cache_evictions, memory_order_relaxed);
+}
+
+/* The plan of a decision: the cache's, or one in *made_p to be freed. */
+static clv_status_t decided_plan(const coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                 const clv_pap_board_t *board, const coll_clv_decision_t *decision,
+                                 const clv_plan_t **plan_p, clv_plan_t **made_p)
+{
+    clv_status_t status;
+
+    if (NULL != group->plans) {
+        return coll_clv_kept_plan(&group->terms, key, board, decision, group->plans, plan_p);
+    }
+    status = coll_clv_decided_plan(&group->terms, key, board, decision, made_p);
+    *plan_p = *made_p;
+    return status;
+}
+
 /* What the thread may read: fixed before the group is active. */
 static size_t make_sheet(void *context, const clv_pap_stream_key_t *key,
                          const clv_pap_board_t *board, void *memory, void *attachment,
@@ -133,17 +173,26 @@ static size_t make_sheet(void *context, const clv_pap_stream_key_t *key,
     const coll_clv_group_t *group = context;
     coll_clv_sheet_t *sheet = attachment;
     coll_clv_decision_t decision = {0};
-    clv_plan_t *plan = NULL;
+    clv_plan_cache_counters_t before = {0};
+    const clv_plan_t *plan = NULL;
+    clv_plan_t *made = NULL;
     size_t used;
-    clv_status_t status = coll_clv_decide(&group->terms, key, board, memory, &decision);
+    clv_status_t status;
 
+    if (NULL != group->plans) {
+        before = clv_plan_cache_counters(group->plans);
+    }
+    status = coll_clv_decide(&group->terms, key, board, memory, group->plans, &decision);
     if (CLV_OK == status && COLL_CLV_CHOICE_PREVIOUS != decision.choice) {
-        status = coll_clv_decided_plan(&group->terms, key, board, &decision, &plan);
+        status = decided_plan(group, key, board, &decision, &plan, &made);
     }
     used = coll_clv_sheet_write(sheet, attachment_bytes, &decision, plan, group->node_ranks,
                                 group->n_node_ranks);
     sheet->status = status;
-    clv_plan_free(plan);
+    clv_plan_free(made);
+    if (NULL != group->plans) {
+        count_cache(group, &before);
+    }
     return used;
 }
 
@@ -339,6 +388,11 @@ int coll_clv_group_setup(struct ompi_communicator_t *comm, const coll_clv_settin
                                           .round_ns = settings->round_ns,
                                           .segment_bytes = settings->segment_bytes,
                                           .max_sends = COLL_CLV_MAX_CELLS};
+        if (settings->exchange && CLV_OK != clv_plan_cache_create(COLL_CLV_CACHE_PLANS,
+                                                                  COLL_CLV_CACHE_BYTES,
+                                                                  &group->plans)) {
+            group->plans = NULL;
+        }
         rc = exchange_cards(&setup, settings);
     }
     if (NULL != setup.why && NULL != group) {
@@ -365,6 +419,7 @@ void coll_clv_group_free(coll_clv_group_t *group)
     }
     clock_hide(group);
     clv_pap_group_free(group->pap);
+    clv_plan_cache_free(group->plans);
     for (int i = 0; i < COLL_CLV_BLIND_PLANS; i++) {
         clv_free(group->blind[i].steps);
     }

@@ -11,7 +11,8 @@
  * everywhere.
  *
  * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
- * Memory per communicator: clv_pap_group_t's table, and COLL_CLV_BLIND_PLANS lists of steps.
+ * Memory per communicator: clv_pap_group_t's table, COLL_CLV_BLIND_PLANS lists of steps, and on each
+ * node's leader COLL_CLV_CACHE_BYTES of plans.
  */
 #ifndef COLL_CLV_GROUP_H
 #define COLL_CLV_GROUP_H
@@ -81,6 +82,8 @@ void coll_clv_process_counters(clv_pap_counters_t *counters);
 /* The newest group's clock, now. Any thread at any time; a lock that is held for the length of
  * such a look, no system call. */
 void coll_clv_process_clock(coll_clv_clock_t *clock);
+/* The plan caches of all groups, now. Any thread at any time; no lock. */
+void coll_clv_process_cache(coll_clv_cache_t *cache);
 void coll_clv_process_close(void);
 
 #endif

@@ -230,6 +230,27 @@ static void register_exchange_counter(const char *name, const char *meaning, siz
         read_exchange_counter, NULL, NULL, (void *) (uintptr_t) place);
 }
 
+static int read_cache_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    coll_clv_cache_t cache;
+    long long number;
+
+    (void) object;
+    coll_clv_process_cache(&cache);
+    memcpy(&number, (const char *) &cache + (uintptr_t) pvar->ctx, sizeof number);
+    *(unsigned long long *) value = (unsigned long long) number;
+    return OPAL_SUCCESS;
+}
+
+static void register_cache_counter(const char *name, const char *meaning, size_t place)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
+        MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+        MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+        read_cache_counter, NULL, NULL, (void *) (uintptr_t) place);
+}
+
 /* The context is the place of the field, as above. */
 static int read_clock(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
@@ -259,6 +280,10 @@ int coll_clv_params_register(coll_clv_component_t *component)
     register_exchange_counter("exchange_" #name, meaning, offsetof(clv_pap_counters_t, name));
     CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)
 #undef REGISTER_EXCHANGE_COUNTER
+#define REGISTER_CACHE_COUNTER(name, meaning)                                                      \
+    register_cache_counter("plan_cache_" #name, meaning, offsetof(coll_clv_cache_t, name));
+    COLL_CLV_CACHE_MAP(REGISTER_CACHE_COUNTER)
+#undef REGISTER_CACHE_COUNTER
 #define REGISTER_CLOCK(name, meaning)                                                              \
     register_clock("exchange_clock_" #name, meaning, offsetof(coll_clv_clock_t, name));
     COLL_CLV_CLOCK_MAP(REGISTER_CLOCK)

@@ -96,6 +96,20 @@
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
                           "boards included, ns")
 
+/* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which
+ * only the process that plans for its node uses; counted since MPI_Init. */
+/*     name        meaning */
+#define COLL_CLV_CACHE_MAP(XX)                                                                     \
+    XX(hits,      "plans of candidates that the background thread found in its cache")             \
+    XX(misses,    "plans of candidates that the background thread had to make")                    \
+    XX(evictions, "plans dropped from the cache to make room for newer ones")
+
+typedef struct coll_clv_cache {
+#define COLL_CLV_CACHE_FIELD(name, meaning) long long name;
+    COLL_CLV_CACHE_MAP(COLL_CLV_CACHE_FIELD)
+#undef COLL_CLV_CACHE_FIELD
+} coll_clv_cache_t;
+
 /* MPI_T performance variables coll_clv_exchange_clock_<name>: the global clock of the communicator
  * that joined the exchange last, read now. Whole numbers with a sign, not counted. */
 /*     name      meaning */

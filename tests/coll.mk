@@ -24,3 +24,8 @@ if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_costs.sh
 endif
 EXTRA_DIST += tests/quality/costs.sh
+
+tool_programs += bench/bench_decide
+bench_bench_decide_SOURCES = bench/bench_decide.c coll_clv/coll_clv_decide.c
+bench_bench_decide_CFLAGS = $(AM_CFLAGS) # objects of its own, beside libtool's
+bench_bench_decide_LDADD = $(clv_core_libs)

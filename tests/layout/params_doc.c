@@ -74,6 +74,9 @@ static void print_counters(void)
 #define PRINT_EXCHANGE_COUNTER(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_COUNTER)
 #undef PRINT_EXCHANGE_COUNTER
+#define PRINT_CACHE_COUNTER(name, meaning) PRINT_COUNTER(plan_cache_##name, meaning)
+    COLL_CLV_CACHE_MAP(PRINT_CACHE_COUNTER)
+#undef PRINT_CACHE_COUNTER
     puts("\n## Clock\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
          "| variable | meaning |\n|---|---|");
 #define PRINT_CLOCK(name, meaning) PRINT_COUNTER(exchange_clock_##name, meaning)

@@ -5,7 +5,7 @@
 cd "$CLV_TOP" || exit 1
 
 # ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
-public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost)\.h|clocksync/clocksync\.h'
+public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost|sched_cache)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 rooms='util schedule clocksync pap_predict coll_clv bench tools examples tests'
 may_include() {
@@ -15,8 +15,9 @@ may_include() {
     clocksync) echo 'clocksync/.*|util/[a-z_]*\.h' ;;
     pap_predict) echo 'pap_predict/.*|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     coll_clv) echo "coll_clv/.*|$public_headers" ;;
-    # bench_plan measures the parts of the schedule room against the oracles of the tests.
-    bench) echo "bench/.*|schedule/.*|tests/support/.*|$public_headers" ;;
+    # bench_plan measures the parts of the schedule room against the oracles of the tests,
+    # bench_decide what is pure in coll_clv.
+    bench) echo "bench/.*|schedule/.*|coll_clv/coll_clv_decide\\.h|tests/support/.*|$public_headers" ;;
     esac
 }
 

@@ -33,6 +33,7 @@ typedef struct world {
     coll_clv_terms_t terms;
     clv_pap_stream_key_t key;
     coll_clv_memory_t memory;
+    clv_plan_cache_t *plans; /* NULL: no cache */
     int64_t predicted_ns[N_RANKS];
     int64_t truth_permille[COLL_CLV_N_CHOICES];
     int64_t sigma_ns;
@@ -88,7 +89,7 @@ static const coll_clv_decision_t *world_step(world_t *world)
     assert_true(world->version < 512);
     measure(world, &board);
     assert_int_equal(
-        coll_clv_decide(&world->terms, &world->key, &board, &world->memory, decision), CLV_OK);
+        coll_clv_decide(&world->terms, &world->key, &board, &world->memory, world->plans, decision), CLV_OK);
     return decision;
 }
 
@@ -198,6 +199,80 @@ static void equal_boards_give_equal_decisions(void **state)
     }
 }
 
+static void check_same_plan(const world_t *kept, const world_t *anew)
+{
+    const clv_pap_board_t board = {.n_ranks = N_RANKS,
+                                   .sigma_ns = kept->sigma_ns,
+                                   .predicted_ns = kept->predicted_ns};
+    const coll_clv_decision_t *decision = &kept->decided[kept->version];
+    const clv_plan_t *plan = NULL;
+    clv_plan_t *made = NULL;
+
+    if (COLL_CLV_CHOICE_PREVIOUS == decision->choice) {
+        return;
+    }
+    assert_int_equal(coll_clv_kept_plan(&kept->terms, &kept->key, &board, decision, kept->plans,
+                                        &plan), CLV_OK);
+    assert_int_equal(coll_clv_decided_plan(&anew->terms, &anew->key, &board, decision, &made),
+                     CLV_OK);
+    assert_int_equal(plan->n_sends, made->n_sends);
+    assert_true(clv_plan_hash(plan) == clv_plan_hash(made));
+    clv_plan_free(made);
+}
+
+/* One world with a warm cache, one whose cache thrashes, one without: the same boards, some of
+ * which come back, some nearly. */
+static void decisions_and_plans_are_equal_whatever_a_cache_holds(void **state)
+{
+    static world_t warm, thrashing, without;
+    clv_plan_cache_counters_t counters;
+    int planned = 0;
+
+    (void) state;
+    srand(20261121);
+    world_start(&warm);
+    world_start(&thrashing);
+    world_start(&without);
+    assert_int_equal(clv_plan_cache_create(COLL_CLV_CACHE_PLANS, COLL_CLV_CACHE_BYTES,
+                                           &warm.plans), CLV_OK);
+    assert_int_equal(clv_plan_cache_create(1, 0, &thrashing.plans), CLV_OK);
+    for (int i = 0; i < 200; i++) {
+        const int64_t base_ns = 1000000 * (1 + i / 4 % 3);
+        for (int p = 0; p < N_RANKS; p++) {
+            warm.predicted_ns[p] = (p * 5 % N_RANKS) * base_ns + rand() % (0 == i % 4 ? 90000 : 2);
+            thrashing.predicted_ns[p] = without.predicted_ns[p] = warm.predicted_ns[p];
+        }
+        planned += COLL_CLV_CHOICE_PREVIOUS != world_step(&warm)->choice;
+        (void) world_step(&thrashing);
+        (void) world_step(&without);
+        assert_memory_equal(&warm.decided[i + 1], &without.decided[i + 1], sizeof warm.decided[0]);
+        assert_memory_equal(&thrashing.decided[i + 1], &without.decided[i + 1],
+                            sizeof without.decided[0]);
+        check_same_plan(&warm, &without);
+        check_same_plan(&thrashing, &without);
+    }
+    counters = clv_plan_cache_counters(warm.plans);
+    assert_true(planned > 100);
+    assert_true(counters.n_hits > counters.n_misses);
+    assert_true(counters.n_bytes <= COLL_CLV_CACHE_BYTES);
+    clv_plan_cache_free(warm.plans);
+    clv_plan_cache_free(thrashing.plans);
+}
+
+static void a_long_vector_is_cut_into_eager_segments_when_that_pays(void **state)
+{
+    world_t world;
+
+    (void) state;
+    world_start(&world);
+    world.key.total_bytes = 32 << 20;
+    world.terms.cost = (clv_cost_t){.latency_ns = 1000, .byte_ps = 100};
+    world.terms.forced = COLL_CLV_CHOICE_CLAIRVOYANT;
+    assert_int_equal(world_step(&world)->n_segments, 1024);
+    world.terms.max_sends = 1024 * N_RANKS - 1;
+    assert_int_equal(world_step(&world)->n_segments, 64);
+}
+
 static void forced_choices_are_forced_with_and_without_a_board(void **state)
 {
     (void) state;
@@ -276,7 +351,7 @@ static void out_of_memory_is_said_not_hidden(void **state)
         board.predicted_ns = world.predicted_ns;
         fail_at = site;
         clv_alloc_set_hook(fail_once, NULL);
-        status = coll_clv_decide(&world.terms, &two_mib, &board, &world.memory, &decision);
+        status = coll_clv_decide(&world.terms, &two_mib, &board, &world.memory, NULL, &decision);
         clv_alloc_set_hook(NULL, NULL);
         assert_true(CLV_OK == status || CLV_NO_MEMORY == status);
     }
@@ -405,6 +480,8 @@ int main(void)
         cmocka_unit_test(no_gain_keeps_the_previous_reduce),
         cmocka_unit_test(a_surprise_bars_leaning_plans_for_a_while),
         cmocka_unit_test(equal_boards_give_equal_decisions),
+        cmocka_unit_test(decisions_and_plans_are_equal_whatever_a_cache_holds),
+        cmocka_unit_test(a_long_vector_is_cut_into_eager_segments_when_that_pays),
         cmocka_unit_test(forced_choices_are_forced_with_and_without_a_board),
         cmocka_unit_test(segment_bytes_and_round_time_are_obeyed),
         cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a board costs the background thread: CPU time of the decision and its plan, by ranks, vector
+ * and arrivals.
+ *
+ * Output: one line per case: median CPU microseconds per board with fresh arrivals and no cache
+ * (none), fresh arrivals and the component's cache (cold), and arrivals that come back (warm);
+ * plans asked for per board; bytes the cache holds at the end.
+ * Not: the quality of decisions (tests/unit/test_coll_decide.c) or of plans (plan_quality).
+ * Usage: bench_decide [boards per case, 3 to 1000; 30]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "coll_clv/coll_clv_decide.h"
+#include "tests/support/random_instance.h"
+
+enum { MAX_RANKS = 1024, MAX_BOARDS = 1000 };
+
+typedef struct spread_row {
+    const char *name;
+    int64_t spread_ns;
+} spread_row_t;
+
+static const spread_row_t spreads[] = {{"1 ms", 1000000}, {"30 ms", 30000000}};
+static const int32_t rank_counts[] = {16, 64, 256, 1024};
+static const int64_t vector_bytes[] = {2 << 20, 32 << 20};
+
+/* How the arrivals of successive boards relate. */
+typedef enum mode { MODE_NONE, MODE_COLD, MODE_WARM, N_MODES } reuse_t;
+
+typedef struct bench_case {
+    coll_clv_terms_t terms;
+    clv_pap_stream_key_t key;
+    int64_t spread_ns;
+    int32_t n_boards;
+} bench_case_t;
+
+static int64_t predicted_ns[MAX_RANKS];
+
+static double cpu_us(void)
+{
+    struct timespec now;
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+static void must(clv_status_t status)
+{
+    if (CLV_OK != status) {
+        fprintf(stderr, "bench_decide: %s\n", clv_status_text(status));
+        exit(1);
+    }
+}
+
+static void draw_arrivals(const bench_case_t *is, uint64_t *state)
+{
+    for (int32_t p = 0; p < is->terms.n_ranks; p++) {
+        predicted_ns[p] = clv_random_between(state, 0, is->spread_ns);
+    }
+}
+
+/* As the background thread does it; the previous reduce is said to have been measured. */
+static void decide_once(const bench_case_t *is, int64_t version, coll_clv_memory_t *memory,
+                        clv_plan_cache_t *plans)
+{
+    const clv_pap_board_t board = {.n_ranks = is->terms.n_ranks,
+                                   .n_vectors = 8,
+                                   .version = version,
+                                   .sigma_ns = is->spread_ns / 100,
+                                   .worst_error_ns = 0,
+                                   .sample_every = 1,
+                                   .previous_after_ns = -1,
+                                   .predicted_ns = predicted_ns};
+    coll_clv_decision_t decision;
+    const clv_plan_t *kept;
+    clv_plan_t *made = NULL;
+
+    memory->score[COLL_CLV_CHOICE_PREVIOUS].n_measured = 2;
+    memory->score[COLL_CLV_CHOICE_PREVIOUS].ratio_permille = 1000;
+    must(coll_clv_decide(&is->terms, &is->key, &board, memory, plans, &decision));
+    if (COLL_CLV_CHOICE_PREVIOUS != decision.choice && NULL == plans) {
+        must(coll_clv_decided_plan(&is->terms, &is->key, &board, &decision, &made));
+    } else if (COLL_CLV_CHOICE_PREVIOUS != decision.choice) {
+        must(coll_clv_kept_plan(&is->terms, &is->key, &board, &decision, plans, &kept));
+    }
+    clv_plan_free(made);
+}
+
+static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_counters_t *counters)
+{
+    static double took_us[MAX_BOARDS];
+    coll_clv_memory_t memory = {0};
+    clv_plan_cache_t *plans = NULL;
+    uint64_t state = 20261121;
+
+    if (MODE_NONE != mode) {
+        must(clv_plan_cache_create(COLL_CLV_CACHE_PLANS, COLL_CLV_CACHE_BYTES, &plans));
+    }
+    draw_arrivals(is, &state);
+    for (int32_t k = -1; k < is->n_boards; k++) { /* the first fills what there is to fill */
+        double start_us = cpu_us();
+        decide_once(is, k + 2, &memory, plans);
+        if (k >= 0) {
+            took_us[k] = cpu_us() - start_us;
+        }
+        if (MODE_WARM != mode) {
+            draw_arrivals(is, &state);
+        }
+    }
+    if (NULL != plans) {
+        *counters = clv_plan_cache_counters(plans);
+    }
+    clv_plan_cache_free(plans);
+    qsort(took_us, (size_t) is->n_boards, sizeof *took_us, compare_doubles);
+    return took_us[is->n_boards / 2];
+}
+
+static void print_case(const bench_case_t *is, const char *spread)
+{
+    clv_plan_cache_counters_t cold = {0}, warm = {0};
+    double none_us = measure(is, MODE_NONE, &cold);
+    double cold_us = measure(is, MODE_COLD, &cold);
+    double warm_us = measure(is, MODE_WARM, &warm);
+
+    printf("%5d %6lld %-6s %12.0f %12.0f %12.0f %8.1f %9lld %9.1f\n", (int) is->terms.n_ranks,
+           (long long) (is->key.total_bytes >> 20), spread, none_us, cold_us, warm_us,
+           (double) (cold.n_hits + cold.n_misses) / (is->n_boards + 1),
+           (long long) cold.n_bytes >> 10, 100.0 * (double) warm.n_hits /
+               (double) (warm.n_hits + warm.n_misses));
+    (void) fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    int32_t n_boards = argc > 1 ? atoi(argv[1]) : 30;
+
+    if (argc > 2 || n_boards < 3 || n_boards > MAX_BOARDS) {
+        fprintf(stderr, "usage: bench_decide [boards per case, 3 to %d]\n", MAX_BOARDS);
+        return 2;
+    }
+    printf("# CPU us per board, median of %d; 10 us latency, 0.1 ns per byte\n", (int) n_boards);
+    printf("%5s %6s %-6s %12s %12s %12s %8s %9s %9s\n", "P", "MiB", "spread", "none", "cold",
+           "warm", "plans", "kept KiB", "warm hit%");
+    for (size_t p = 0; p < sizeof rank_counts / sizeof rank_counts[0]; p++) {
+        for (size_t v = 0; v < sizeof vector_bytes / sizeof vector_bytes[0]; v++) {
+            for (size_t s = 0; s < sizeof spreads / sizeof spreads[0]; s++) {
+                const bench_case_t is = {
+                    .terms = {.n_ranks = rank_counts[p], .forced = -1, .max_sends = 65536,
+                              .cost = {.latency_ns = 10000, .byte_ps = 100}},
+                    .key = {.root = 0, .commutative = 1, .total_bytes = vector_bytes[v]},
+                    .spread_ns = spreads[s].spread_ns,
+                    .n_boards = n_boards};
+                print_case(&is, spreads[s].name);
+            }
+        }
+    }
+    return 0;
+}
