@@ -39,7 +39,7 @@ refuses() { # status text options ...
     "$results" "$@" >"$output" 2>&1
     [ $? -eq "$status" ] && grep -q -- "$text" "$output"
 }
-refuses 2 "must be of 8, 16, 48, not '9'" --print --hosts 9 && refuses 2 'cannot write' --print --page /nonexistent/page &&
+refuses 2 "must be of 8, 16, 48, not '9'" --print --hosts 9 && refuses 2 'whole number' --minutes x && refuses 2 'cannot write' --print --page /nonexistent/page &&
     refuses 2 usage: --what && refuses 2 'has no line' --print --hosts 48 --page "$work/page"
 status=$?
 [ $status -ne 0 ] || CLV_BUILD=$work refuses 4 'no clv-bench' --hosts 8
