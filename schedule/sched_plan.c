@@ -13,7 +13,7 @@
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 
-enum { RADIX_BITS = 16, RADIX_SIZE = 1 << RADIX_BITS };
+enum { RADIX_MIN_BITS = 4, RADIX_MAX_BITS = 16 };
 
 clv_status_t clv_builder_init(clv_builder_t *builder, const clv_instance_t *instance)
 {
@@ -50,31 +50,59 @@ clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more)
     return CLV_OK;
 }
 
-/* One pass of a least-significant-digit radix sort by round. */
-static void sort_by_digit(const clv_send_t *from, clv_send_t *to, int64_t n_sends, int shift,
-                          int64_t *starts)
+/* The table of a pass is about as long as what it sorts: clearing 2^16 places for a plan of a
+ * hundred sends would take longer than to make the plan. */
+static int radix_bits(int64_t n_sends)
 {
-    memset(starts, 0, (RADIX_SIZE + 1) * sizeof *starts);
-    for (int64_t k = 0; k < n_sends; k++) {
-        starts[(((uint32_t) from[k].round >> shift) & (RADIX_SIZE - 1)) + 1]++;
+    int bits = RADIX_MIN_BITS;
+    while (bits < RADIX_MAX_BITS && (INT64_C(1) << bits) < n_sends) {
+        bits++;
     }
-    for (int digit = 0; digit < RADIX_SIZE; digit++) {
+    return bits;
+}
+
+/* One pass of a least-significant-digit radix sort by round. starts has 2^bits + 1 places. */
+static void sort_by_digit(const clv_send_t *from, clv_send_t *to, int64_t n_sends, int shift,
+                          int bits, int64_t *starts)
+{
+    const uint32_t n_digits = UINT32_C(1) << bits;
+    memset(starts, 0, (n_digits + 1) * sizeof *starts);
+    for (int64_t k = 0; k < n_sends; k++) {
+        starts[(((uint32_t) from[k].round >> shift) & (n_digits - 1)) + 1]++;
+    }
+    for (uint32_t digit = 0; digit < n_digits; digit++) {
         starts[digit + 1] += starts[digit];
     }
     for (int64_t k = 0; k < n_sends; k++) {
-        to[starts[((uint32_t) from[k].round >> shift) & (RADIX_SIZE - 1)]++] = from[k];
+        to[starts[((uint32_t) from[k].round >> shift) & (n_digits - 1)]++] = from[k];
     }
+}
+
+/* The bits that any round has. */
+static uint32_t used_bits(const clv_builder_t *builder)
+{
+    uint32_t used = 0;
+    for (int64_t k = 0; k < builder->n_sends; k++) {
+        used |= (uint32_t) builder->sends[k].round;
+    }
+    return used;
 }
 
 clv_status_t clv_builder_sort(clv_builder_t *builder)
 {
+    const int bits = radix_bits(builder->n_sends);
+    const uint32_t used = used_bits(builder);
     clv_status_t status = CLV_NO_MEMORY;
     clv_send_t *other = clv_alloc((size_t) builder->capacity, sizeof *other);
-    int64_t *starts = clv_alloc(RADIX_SIZE + 1, sizeof *starts);
+    int64_t *starts = clv_alloc(((size_t) 1 << bits) + 1, sizeof *starts);
 
     if (NULL != other && NULL != starts) {
-        sort_by_digit(builder->sends, other, builder->n_sends, 0, starts);
-        sort_by_digit(other, builder->sends, builder->n_sends, RADIX_BITS, starts);
+        for (int shift = 0; shift < 32 && used >> shift != 0; shift += bits) {
+            clv_send_t *const sorted = other;
+            sort_by_digit(builder->sends, sorted, builder->n_sends, shift, bits, starts);
+            other = builder->sends;
+            builder->sends = sorted;
+        }
         status = CLV_OK;
     }
     clv_free(starts);
