@@ -25,16 +25,25 @@ tidy_one() {
 }
 export -f tidy_one
 
+# Headlines that are not in known-findings.txt; fails when there is one.
 tidy() {
-    printf '%s\0' "${sources[@]}" |
-        xargs -0 -P "$(nproc)" -I{} bash -c 'tidy_one "$@"' bash {} "${includes[@]}"
+    local headlines
+    headlines=$(printf '%s\0' "${sources[@]}" |
+        xargs -0 -P "$(nproc)" -I{} bash -c 'tidy_one "$@"' bash {} "${includes[@]}" |
+        grep -E ': (error|warning): ' | sed "s|^$top/||" | sort -u)
+    while read -r file check _; do
+        case $file in '' | '#'*) continue ;; esac
+        headlines=$(grep -vE "^${file//./\\.}:.*\\[${check//./\\.}[],]" <<<"$headlines")
+    done <"$top/tests/quality/known-findings.txt"
+    [ -z "$headlines" ] || { echo "$headlines"; return 1; }
 }
 
 # Outputs written on success only look uninitialised to cppcheck; clang's analyser follows them.
 check() {
     cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -j "$(nproc)" -I. \
         --enable=warning,performance,portability \
-        --suppress=missingIncludeSystem --suppress=internalAstError --suppress=uninitStructMember --suppress=uninitdata --suppress='*:*openmpi/*' \
+        --suppress=missingIncludeSystem --suppress=internalAstError --suppress=uninitStructMember --suppress=uninitdata --suppress=uninitvar --suppress='*:*openmpi/*' \
+        --suppress=objectIndex:pap_predict/pap_leader.c \
         "${sources[@]}" 2>&1
 }
 
