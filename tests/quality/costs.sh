@@ -1,6 +1,6 @@
 #!/bin/bash
 # Opt-in: what the component costs a program that it does not help. The figures of docs/channel.md
-# come from here. About four minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
+# come from here. About six minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
 # work of this machine does not get between them; the background thread stays what it always is.
 #
 #   tests/quality/costs.sh [calls] [idle] [blocks] [init]           all four without arguments
@@ -55,47 +55,43 @@ measure_idle() {
         2>"$scratch/errors"
 }
 
-# take_turns KIND FIRST SECOND N [WORD-FOR-SECOND]: "block first-ns second-ns" lines
+# take_turns KIND FIRST SECOND [WORD-FOR-SECOND]: "first-ns second-ns" lines, one a pair of blocks
 take_turns() {
-    local start=$(($(date +%s) + 8)) second
+    local start=$(($(date +%s) + 4)) second
     # shellcheck disable=SC2086
-    run 2 $3 $steady "$costs" blocks "$1" "$start" 1 "$4" ${5:-} >"$scratch/second" &
+    run 2 $3 $steady "$costs" blocks "$1" "$start" 1 "${CLV_BLOCKS:-60}" ${4:-} >"$scratch/second" &
     second=$!
     # shellcheck disable=SC2086
-    run 2 $2 $steady "$costs" blocks "$1" "$start" 0 "$4" >"$scratch/first"
+    run 2 $2 $steady "$costs" blocks "$1" "$start" 0 "${CLV_BLOCKS:-60}" >"$scratch/first"
     wait $second
-    awk '$1 == "block" { if (FNR == NR) a[$2] = $3; else if ($2 in a) print $2, a[$2], $3 }' \
+    awk '$1 == "block" { if (FNR == NR) a[$2] = $3; else if ($2 in a) print a[$2], $3 }' \
         "$scratch/first" "$scratch/second"
 }
 
-# The median of the ratios of pairs, and its 95 % interval by order statistics.
-summary() { # what
-    awk '{ print $2 / $3, $2, $3 }' | sort -g | awk -v what="$1" '
-        { ratio[NR] = $1; first[NR] = $2; second[NR] = $3 }
-        END {
-            if (NR < 20) { print what ": only " NR " pairs of blocks"; exit 1 }
-            half = 0.98 * sqrt(NR)
-            low = int(NR / 2 - half); high = int(NR / 2 + half + 1)
-            low = low < 1 ? 1 : low; high = high > NR ? NR : high
-            m = asort_median(first, NR); n = asort_median(second, NR)
-            printf "%-20s %4d pairs, ratio %.4f (95 %%: %.4f to %.4f), medians %.0f and %.0f ns\n",
-                what, NR, ratio[int((NR + 1) / 2)], ratio[low], ratio[high], m, n
-        }
-        function asort_median(v, n,    i, j, t) {
-            for (i = 2; i <= n; i++) {
-                t = v[i]
-                for (j = i - 1; j >= 1 && v[j] > t; j--) v[j + 1] = v[j]
-                v[j + 1] = t
-            }
-            return v[int((n + 1) / 2)]
-        }'
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "none" }'; }
+
+# Two processes differ a little for as long as they live (where their memory lies), so what counts is
+# how much the median ratio of a pair of runs moves when both are started anew.
+compare() { # what, then as take_turns
+    local what=$1 restart ratios=$scratch/ratios pairs=$scratch/pairs
+    shift
+    : >"$ratios"
+    : >"$pairs"
+    for restart in $(seq "${CLV_RESTARTS:-6}"); do
+        take_turns "$@" >"$scratch/turns"
+        cat "$scratch/turns" >>"$pairs"
+        awk '{ print $1 / $2 }' "$scratch/turns" | median >>"$ratios"
+    done
+    printf '%-20s ratio %.3f (%.3f to %.3f over %d restarts), medians %d and %d ns, %d pairs\n' \
+        "$what" "$(median <"$ratios")" "$(sort -g "$ratios" | head -n 1)" \
+        "$(sort -g "$ratios" | tail -n 1)" "$restart" "$(cut -d' ' -f1 "$pairs" | median)" \
+        "$(cut -d' ' -f2 "$pairs" | median)" "$(wc -l <"$pairs")"
 }
 
 measure_blocks() { # kind
-    local n=${CLV_BLOCKS:-300}
-    locked take_turns "$1" "$with" "$with" "$n" nothread | summary "$1, thread"
-    locked take_turns "$1" "$with" "$without" "$n" | summary "$1, component"
-    locked take_turns "$1" "$without" "$without" "$n" | summary "$1, nothing"
+    locked compare "$1, thread" "$1" "$with" "$with" nothread
+    locked compare "$1, component" "$1" "$with" "$without"
+    locked compare "$1, nothing" "$1" "$without" "$without"
 }
 
 # In turns, which begins changing too, so that a busy minute falls on both.
