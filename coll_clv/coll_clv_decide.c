@@ -101,8 +101,17 @@ static void predict_previous(const coll_clv_terms_t *terms, int64_t n_bytes,
     decision->predicted_in_mpi_ns = decision->predicted_after_ns;
 }
 
-/* The call measured by this board was decided by the board two versions earlier: the newest
- * vector's record tells of the call before it. */
+/* The newest vector's record tells of the call before it, which was decided by the board two
+ * versions earlier; by the one before this, if that was announced and so of the call's own vector. */
+static const coll_clv_decision_t *measured_decision(const coll_clv_memory_t *memory,
+                                                    const clv_pap_board_t *board)
+{
+    int64_t version = board->version - 1;
+
+    return &memory->made[(memory->announced_version == version ? version : version - 1) %
+                         COLL_CLV_DECIDE_RING];
+}
+
 static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
 {
     const coll_clv_decision_t *made;
@@ -113,7 +122,7 @@ static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
     if (board->version <= 2 || board->previous_after_ns < 0) {
         return; /* the very first call set up connections and says nothing about the rest */
     }
-    made = &memory->made[(board->version - 2) % COLL_CLV_DECIDE_RING];
+    made = measured_decision(memory, board);
     if (made->choice != board->previous_choice) {
         return;
     }
@@ -524,6 +533,7 @@ clv_status_t coll_clv_decide(const coll_clv_terms_t *terms, const clv_pap_stream
     if (CLV_OK == status) {
         decision->sigma_ns = board->sigma_ns;
         memory->running = decision->choice;
+        memory->announced_version = board->announced ? board->version : memory->announced_version;
         memory->made[board->version % COLL_CLV_DECIDE_RING] = *decision;
     }
     clv_free(times);

@@ -39,6 +39,7 @@ typedef struct world {
     int64_t sigma_ns;
     int64_t worst_error_ns;
     int64_t version;
+    int announced; /* boards are of the call's own vector */
     coll_clv_decision_t decided[512];
 } world_t;
 
@@ -57,7 +58,7 @@ static void world_start(world_t *world)
     }
 }
 
-/* The call measured by board v ran under the decision of board v - 2. */
+/* The call measured by board v ran under the decision of board v - 2, or v - 1 when announced. */
 static void measure(const world_t *world, clv_pap_board_t *board)
 {
     const coll_clv_decision_t *ran;
@@ -68,7 +69,7 @@ static void measure(const world_t *world, clv_pap_board_t *board)
     if (board->version <= 2) {
         return;
     }
-    ran = &world->decided[board->version - 2];
+    ran = &world->decided[board->version - (world->announced ? 1 : 2)];
     permille = world->truth_permille[ran->choice];
     board->previous_choice = ran->choice;
     board->previous_after_ns = ran->predicted_after_ns / 1000 * permille;
@@ -83,6 +84,7 @@ static const coll_clv_decision_t *world_step(world_t *world)
                              .sigma_ns = world->sigma_ns,
                              .worst_error_ns = world->worst_error_ns,
                              .sample_every = 1,
+                             .announced = world->announced,
                              .predicted_ns = world->predicted_ns};
     coll_clv_decision_t *decision = &world->decided[world->version];
 
@@ -138,6 +140,31 @@ static void plans_that_do_badly_are_left_for_the_previous_reduce(void **state)
     assert_true(left <= 24); /* three tries, noticed two boards later, and few second chances */
 }
 
+static int leans(int choice)
+{
+    return COLL_CLV_CHOICE_LATEST_FIRST == choice || COLL_CLV_CHOICE_CLAIRVOYANT == choice;
+}
+
+/* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call. */
+static void announced_boards_are_judged_by_their_own_calls(void **state)
+{
+    world_t world;
+
+    (void) state;
+    world_start(&world);
+    world.announced = 1;
+    world.sigma_ns = 1000;
+    world.worst_error_ns = 1000;
+    world.terms.forced = COLL_CLV_CHOICE_CHAIN;
+    for (int i = 0; i < 60; i++) {
+        for (int p = 0; p < N_RANKS; p++) {
+            world.predicted_ns[p] = i % 2 * (p * 7 % N_RANKS) * INT64_C(5000000);
+        }
+        (void) world_step(&world);
+    }
+    assert_in_range(world.memory.score[COLL_CLV_CHOICE_CHAIN].ratio_permille, 995, 1005);
+}
+
 static void no_gain_keeps_the_previous_reduce(void **state)
 {
     world_t world;
@@ -148,11 +175,6 @@ static void no_gain_keeps_the_previous_reduce(void **state)
     for (int i = 0; i < 50; i++) {
         assert_int_equal(world_step(&world)->choice, COLL_CLV_CHOICE_PREVIOUS);
     }
-}
-
-static int leans(int choice)
-{
-    return COLL_CLV_CHOICE_LATEST_FIRST == choice || COLL_CLV_CHOICE_CLAIRVOYANT == choice;
 }
 
 static void a_surprise_bars_leaning_plans_for_a_while(void **state)
@@ -477,6 +499,7 @@ int main(void)
         cmocka_unit_test(first_calls_measure_the_previous_reduce),
         cmocka_unit_test(a_clear_gain_is_taken),
         cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
+        cmocka_unit_test(announced_boards_are_judged_by_their_own_calls),
         cmocka_unit_test(no_gain_keeps_the_previous_reduce),
         cmocka_unit_test(a_surprise_bars_leaning_plans_for_a_while),
         cmocka_unit_test(equal_boards_give_equal_decisions),
