@@ -31,5 +31,6 @@ said=$(mpi_run -np 5 "${forced[@]}" rabenseifner "$probe" 3)
 tap_has 'rabenseifner with too few elements says that it cannot' \
     'previous, because there are fewer elements' "$said"
 said=$(mpi_run -np 3 "${forced[@]}" binomial --mca coll_clv_segment_bytes 1000 "$probe" 5000)
-tap_has 'binomial in segments' 'sums right, calls=6' "$said"
+tap_has 'binomial in segments: the sums are right' 'sums right' "$said"
+tap_has 'binomial in segments is what ran' ' calls=6 ran_binomial=6' "$said"
 tap_end
