@@ -65,14 +65,14 @@ report $? "down takes down one bed and leaves the other"
 
 "$cluster" with 3 --name victim -- sleep 60 >"$output" 2>&1 &
 script=$!
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     [ -e "$CLV_CLUSTER_STATE/victim/ready" ] && break
     sleep 0.05
 done
 bed=$(cut -d' ' -f1 "$CLV_CLUSTER_STATE/victim/bed")
 kill -KILL $script
 wait $script 2>/dev/null
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     [ -e "/proc/$bed" ] || break
     sleep 0.05
 done
@@ -102,15 +102,49 @@ run "$cluster" with 2 --ranks-per-host "$(nproc)" --strict -- sh -c 'i=0; while 
 [ $? -eq 3 ] && grep -q 'NOT network-bound' "$output"
 report $? "a run that the processors bound is refused with --strict"
 
+# 512 KiB over 100 Mb/s take 42 ms, 35 when the burst was idle; the default brings two such vectors
+# to the root of four. Faster is impossible however busy the machine is, so one attempt shows it.
+# That it is not slower either, and that a pipeline needs one vector's time only, takes one call that
+# nothing disturbed: the least of five calls, in up to five attempts.
+least_runs() { # of the bound, the default, the pipeline, in ms
+    awk '{ name = $0; sub(/.*"algorithm":"/, "", name); sub(/".*/, "", name)
+           runs = $0; sub(/.*"run_ns":\[/, "", runs); sub(/\].*/, "", runs); n = split(runs, ns, ",")
+           for (i = 1; i <= n; i++) if (!(name in least) || ns[i] < least[name]) least[name] = ns[i] }
+         END { printf "%d %d %d\n", least["bound"] / 1e6, least["default"] / 1e6, least["pipeline"] / 1e6 }' "$work/lines"
+}
+attempt() { # sets the three times; with realtime in every second one
+    rm -f "$work/lines"
+    # shellcheck disable=SC2086
+    run "$cluster" with 4 --rate 100mbit $1 --timeout 60 -- "$bench" --sizes 512K --iterations 5 --warmup 1 \
+        --balanced-calls 0 --algorithms default,pipeline,bound --patterns balanced --delay 1ms --json "$work/lines" || return
+    read -r bound default pipeline <<<"$(least_runs)"
+    echo "# least of five calls: bound $bound ms, default $default ms, pipeline $pipeline ms" >>"$output"
+}
+links_have_their_rate() { # 0 yes, 1 no, 2 the machine was too busy to tell
+    local how busy=1
+    for how in '' --realtime '' --realtime ''; do
+        if attempt "$how"; then
+            [ "$bound" -ge 34 ] && [ "$default" -ge 76 ] || return 1
+            [ "$bound" -lt 70 ] && [ $((10 * pipeline)) -lt $((8 * default)) ] && return 0
+        fi
+        ! grep -q 'NOT network-bound' "$output" || busy=2
+        sleep 1
+    done
+    return $busy
+}
+
 bench=$CLV_BUILD/bench/clv-bench
+name="links have their rate, and algorithms differ as on a network"
 if [ -x "$bench" ]; then
-    # 512 KiB over 100 Mb/s take 42 ms; the default needs about two transfers on four hosts.
-    run "$cluster" with 4 --rate 100mbit --realtime --timeout 60 -- "$bench" --sizes 512K --iterations 3 \
-        --warmup 1 --balanced-calls 0 --algorithms default,pipeline,bound --patterns balanced --delay 1ms &&
-        awk '/^bound/ { b = $2 } /^default/ { d = $2 } /^pipeline/ { p = $2 }
-             END { exit !(b > 38 && b < 70 && d > 1.5 * b && p < 0.8 * d) }' "$output"
-    report $? "links have their rate, and algorithms differ as on a network"
+    links_have_their_rate
+    status=$?
+    if [ $status -eq 2 ]; then
+        n=$((n + 1))
+        echo "ok $n - $name # SKIP machine too busy: never faster than the rate, but slower in five attempts"
+    else
+        report $status "$name"
+    fi
 else
     n=$((n + 1))
-    echo "ok $n - links have their rate # SKIP no clv-bench in this build"
+    echo "ok $n - $name # SKIP no clv-bench in this build"
 fi
