@@ -533,7 +533,14 @@ static int64_t call_interval(const clv_pap_history_t *history)
     return interval_ns > 0 ? interval_ns : 1;
 }
 
-/* K calls shall take at least a few exchange latencies. */
+/* A few exchange latencies, so that nobody waits for a board; and where the exchange takes a few
+ * microseconds, long enough that the records cost nothing beside the calls. */
+static int64_t sampling_distance(uint32_t latency_ns)
+{
+    int64_t latencies_ns = (int64_t) CLV_PAP_LATENCIES_PER_SAMPLE * latency_ns;
+    return latencies_ns > CLV_PAP_SAMPLE_NS ? latencies_ns : CLV_PAP_SAMPLE_NS;
+}
+
 static int32_t choose_sample_every(const clv_pap_history_t *history, uint32_t latency_ns,
                                    int32_t now_every)
 {
@@ -541,8 +548,7 @@ static int32_t choose_sample_every(const clv_pap_history_t *history, uint32_t la
         return 1;
     }
     int64_t interval_ns = call_interval(history);
-    int64_t wanted_ns = (int64_t) CLV_PAP_LATENCIES_PER_SAMPLE * latency_ns;
-    int64_t every = (wanted_ns + interval_ns - 1) / interval_ns;
+    int64_t every = (sampling_distance(latency_ns) + interval_ns - 1) / interval_ns;
     int64_t limit = (int64_t) SAMPLE_EVERY_GROWTH * now_every;
     if (limit > CLV_PAP_MAX_SAMPLE_EVERY) {
         limit = CLV_PAP_MAX_SAMPLE_EVERY;

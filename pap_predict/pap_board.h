@@ -22,7 +22,8 @@
 #include "util/util_status.h"
 
 #define CLV_PAP_MAX_SAMPLE_EVERY     1024
-#define CLV_PAP_LATENCIES_PER_SAMPLE 3 /* K calls take at least so many exchange latencies */
+#define CLV_PAP_LATENCIES_PER_SAMPLE 3      /* K calls take at least so many exchange latencies ... */
+#define CLV_PAP_SAMPLE_NS            500000 /* ... and at least so long */
 
 clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_predictor_t predictor,
                                     clv_pap_history_t **history_p) CLV_MUST_CHECK;

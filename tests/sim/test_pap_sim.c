@@ -149,6 +149,16 @@ static void change_tight(pap_net_options_t *options, uint64_t seed)
     options->hints = 0;
 }
 
+/* Everybody on one node, and the thread at once there: nothing but the period makes records rare. */
+static void change_quick(pap_net_options_t *options, uint64_t seed)
+{
+    options->compute_ns = 5 * US + (int64_t) (seed % 10) * US;
+    options->n_calls = 400;
+    options->n_keys = 1;
+    options->n_nodes = 1;
+    options->hints = 0;
+}
+
 static void late_ranks_and_delays_leave_boards_equal(void **state)
 {
     (void) state;
@@ -191,6 +201,15 @@ static void a_tight_loop_is_sampled_rarely(void **state)
     run_jobs("tight loop", n_jobs() / 20, change_tight, &totals);
     assert_true(totals.max_sample_every > 50);
     assert_true(totals.waits * 10 < totals.calls);
+}
+
+/* The wait for a board would allow a record in each call: a loop takes 50 us, the exchange 2. */
+static void a_quick_exchange_is_not_asked_in_each_call(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("quick exchange", n_jobs() / 50, change_quick, &totals);
+    assert_true(totals.vectors * 6 < totals.jobs * 400);
 }
 
 /* The checks above must be able to fail: one rank that says something else is found out. */
@@ -255,6 +274,7 @@ int main(void)
         cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
         cmocka_unit_test(streams_that_push_each_other_out_leave_boards_equal),
         cmocka_unit_test(a_tight_loop_is_sampled_rarely),
+        cmocka_unit_test(a_quick_exchange_is_not_asked_in_each_call),
         cmocka_unit_test(a_planted_disagreement_is_caught),
         cmocka_unit_test(a_thousand_ranks_agree_in_milliseconds),
     };

@@ -390,30 +390,45 @@ static void the_call_before_is_described(void **state)
     take_down(&bench);
 }
 
+/* n sampled calls of a loop that takes interval_ns per call; returns how many calls that were. */
+static int64_t run_loop(bench_t *bench, int n, int64_t interval_ns, uint32_t latency_ns)
+{
+    int64_t n_calls = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t every = bench->sequence > 0 ? bench->board.sample_every : 1;
+        for (int rank = 0; rank < P; rank++) {
+            bench->records[rank] =
+                (clv_pap_record_t){.arrival_ns = bench->start_ns, .latency_ns = latency_ns};
+        }
+        feed(bench);
+        bench->start_ns += every * interval_ns - 10 * MS;
+        n_calls += every;
+    }
+    return n_calls;
+}
+
 static void calls_far_apart_are_all_sampled(void **state)
 {
     (void) state;
     bench_t bench;
     start(&bench, 4, clv_pap_predictor_sma);
-    int64_t call = 0;
-    int64_t every = 1;
-    for (int i = 0; i < 60; i++) { /* a tight loop, later calls with work between them */
-        for (int rank = 0; rank < P; rank++) {
-            bench.records[rank] =
-                (clv_pap_record_t){.arrival_ns = bench.start_ns, .latency_ns = 1 * MS};
-        }
-        clv_pap_vector_t vector = {.n_ranks = P, .sequence = i, .records = bench.records};
-        clv_pap_history_feed(bench.history, &vector, &bench.board, bench.predicted_ns);
-        int64_t interval_ns = i < 30 ? 10 * US : 10 * MS;
-        bench.start_ns += every * interval_ns;
-        call += every;
-        every = bench.board.sample_every;
-        if (i == 29) {
-            assert_int_equal(bench.board.sample_every, 300); /* three latencies */
-        }
-    }
-    assert_true(call > 3000);
+    assert_true(run_loop(&bench, 30, 10 * US, 1 * MS) > 3000);
+    assert_int_equal(bench.board.sample_every, 300); /* three latencies */
+    (void) run_loop(&bench, 30, 10 * MS, 1 * MS);
     assert_int_equal(bench.board.sample_every, 1);
+    (void) run_loop(&bench, 30, CLV_PAP_SAMPLE_NS, 5 * US);
+    assert_int_equal(bench.board.sample_every, 1);
+    take_down(&bench);
+}
+
+/* Three latencies of 3 us would be every call. */
+static void a_quick_exchange_does_not_make_more_records(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start(&bench, 4, clv_pap_predictor_sma);
+    (void) run_loop(&bench, 10, 20 * US, 3 * US);
+    assert_int_equal(bench.board.sample_every, CLV_PAP_SAMPLE_NS / (20 * US));
     take_down(&bench);
 }
 
@@ -536,6 +551,7 @@ int main(void)
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
         cmocka_unit_test(calls_far_apart_are_all_sampled),
+        cmocka_unit_test(a_quick_exchange_does_not_make_more_records),
         cmocka_unit_test(announced_arrivals_are_the_prediction),
         cmocka_unit_test(equal_vectors_make_equal_boards),
         cmocka_unit_test(wrong_sizes_and_no_memory_are_told),
