@@ -275,10 +275,10 @@ static clv_status_t combine(void *context, int32_t slot, int32_t segment, int ho
     return CLV_OK;
 }
 
-static clv_status_t progress(void *context, int idle)
+/* Yields by itself when it should and nothing happens. */
+static clv_status_t progress(void *context)
 {
     (void) context;
-    (void) idle; /* opal_progress itself yields when it should and nothing happens */
     opal_progress();
     return CLV_OK;
 }

@@ -284,16 +284,18 @@ clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p)
     return all_done(exec) ? CLV_OK : CLV_AGAIN;
 }
 
+/* What can be done is done first: progress may give the core away, while a segment that is here
+ * already waits. The turns in between are few: each uses up some of what progress brought. */
 clv_status_t clv_exec_run(clv_exec_t *exec)
 {
     for (;;) {
         int moved;
         clv_status_t status = clv_exec_turn(exec, &moved);
-        if (CLV_AGAIN != status) {
-            return status;
+        if (CLV_AGAIN == status && !moved) {
+            status = exec->ops->progress(exec->context);
+            status = CLV_OK == status ? CLV_AGAIN : status;
         }
-        status = exec->ops->progress(exec->context, !moved);
-        if (CLV_OK != status) {
+        if (CLV_AGAIN != status) {
             return status;
         }
     }

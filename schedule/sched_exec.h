@@ -44,8 +44,8 @@ typedef struct clv_exec_ops {
     /* Takes the segment received in the slot into this rank's copy: combined with it when this
      * rank holds one, else it becomes the copy. No send of the segment is then outstanding. */
     clv_status_t (*combine)(void *context, int32_t slot, int32_t segment, int holds);
-    /* Lets the world progress; idle when nothing moved since the last call (may sleep briefly). */
-    clv_status_t (*progress)(void *context, int idle);
+    /* Nothing can be done until the world has moved: lets it, and may sleep meanwhile. */
+    clv_status_t (*progress)(void *context);
 } clv_exec_ops_t;
 
 typedef struct clv_exec_limits {
@@ -118,7 +118,7 @@ clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n
  * entries are left to the caller. */
 clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p) CLV_MUST_CHECK;
 
-/* Turns with ops->progress in between until the steps are done. */
+/* Turns until the steps are done, with ops->progress after each that moved nothing. */
 clv_status_t clv_exec_run(clv_exec_t *exec) CLV_MUST_CHECK;
 
 #endif

@@ -83,18 +83,16 @@ static clv_status_t combine(void *context, int32_t slot, int32_t segment, int ho
     return CLV_OK;
 }
 
-static clv_status_t progress(void *context, int idle)
+static clv_status_t progress(void *context)
 {
     world_t *world = context;
     int index = MPI_UNDEFINED;
 
-    if (idle) {
-        MPI_Waitany(world->n_requests, world->requests, &index, MPI_STATUS_IGNORE);
-        if (MPI_UNDEFINED == index) {
-            return CLV_LOST; /* nothing outstanding and nothing to do: the plan is broken */
-        }
-        world->done[index] = 1;
+    MPI_Waitany(world->n_requests, world->requests, &index, MPI_STATUS_IGNORE);
+    if (MPI_UNDEFINED == index) {
+        return CLV_LOST; /* nothing outstanding and nothing to do: the plan is broken */
     }
+    world->done[index] = 1;
     return CLV_OK;
 }
 
