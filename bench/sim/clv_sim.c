@@ -2,48 +2,41 @@
  *
  * clv-sim: one reduce algorithm under one arrival pattern, on a machine that SimGrid simulates.
  *
- * What: a plan of ours run by our executor, or the library's MPI_Reduce (smpirun chooses which), or
- * the bound: only the last arriver sends its vector. Rank 0 prints one line of tab-separated
- * medians over the calls; bench/sim/run makes tables of many. Every result is checked.
+ * What: a plan of ours run by our executor, or a reduce that is no plan (sim_direct.h). Rank 0
+ * prints one line of JSON; bench/sim/run makes tables of many. Every result is checked.
  * Not: the component, its clocks, its predictors. Any MPI whose MPI_Wtime is one clock for all
  * ranks can run it. Computing costs nothing in the simulation, for us and for the library.
- * Units: ms printed, seconds of MPI_Wtime inside.
+ * Units: ns, but seconds where MPI_Wtime is read.
  */
-#include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bench/bench_patterns.h"
+#include "bench/sim/sim_direct.h"
 #include "bench/sim/sim_execute.h"
 #include "bench/sim/sim_options.h"
 #include "bench/sim/sim_plan.h"
 #include "bench/sim/sim_predict.h"
+#include "bench/sim/sim_report.h"
 #include "util/util_alloc.h"
 
-#define TAG      19
 #define START_MS 10 /* for the news of the common start to reach everyone */
 
 typedef struct job {
     clv_sim_options_t options;
     clv_pattern_t pattern;
+    const clv_sim_direct_t *direct; /* NULL: a plan */
     clv_sim_cuts_t cuts;
     int rank;
     int n_ranks;
     float *vector;
-    float *sum;       /* what the library reduces into: some of SimGrid's write it on all ranks */
-    int64_t *true_ns; /* delays of the call, by rank */
+    float *sum;            /* of what is not a plan */
+    int64_t *true_ns;      /* delays of the call, by rank */
     int64_t *predicted_ns; /* what the plan's order is made for */
     int64_t *clipped_ns;   /* and its arrivals under the clip rule */
 } job_t;
-
-typedef struct timing {
-    double after_ms;   /* last exit - last arrival */
-    double in_call_ms; /* mean over ranks of exit - arrival */
-    int n_segments;    /* 0: not a plan */
-} timing_t;
 
 /* One line whatever the number of ranks: _exit ends the simulation with all its ranks, while
  * SimGrid's MPI_Abort and exit end one rank and leave the others waiting. */
@@ -78,52 +71,35 @@ static double arrive(int64_t delay_ns)
     return MPI_Wtime();
 }
 
-/* Nobody can be faster than the vector of the last arriver on its way to the root; if that is the
- * root, any other vector on its way to it. */
-static void run_bound(const job_t *job)
-{
-    int sender = 1 % job->n_ranks;
-
-    for (int p = 1; p < job->n_ranks; p++) {
-        sender = job->true_ns[p] > job->true_ns[sender] ? p : sender;
-    }
-    if (0 == job->rank && sender > 0) {
-        MPI_Recv(job->sum, job->options.n_floats, MPI_FLOAT, sender, TAG, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    } else if (sender == job->rank && sender > 0) {
-        MPI_Send(job->vector, job->options.n_floats, MPI_FLOAT, 0, TAG, MPI_COMM_WORLD);
-    }
-}
-
 static clv_status_t prepare(const job_t *job, int64_t call, clv_sim_steps_t *steps_p)
 {
     const clv_sim_options_t *options = &job->options;
 
     clv_pattern_fill(&job->pattern, call, job->true_ns);
-    if (!clv_sim_is_plan(options)) {
+    if (NULL != job->direct) {
         return CLV_OK;
     }
     clv_sim_predict(options, &job->pattern, call, job->true_ns, job->predicted_ns);
-    if (!options->clip) {
+    if (!(options->clip > 0)) {
         return clv_sim_deal_plan(options, &job->cuts, job->predicted_ns, NULL, steps_p);
     }
-    clv_sim_clip(job->n_ranks, job->true_ns, job->predicted_ns, job->clipped_ns);
+    clv_sim_clip(options->clip, job->n_ranks, job->true_ns, job->predicted_ns, job->clipped_ns);
     return clv_sim_deal_plan(options, &job->cuts, job->clipped_ns, job->predicted_ns, steps_p);
 }
 
 static clv_status_t reduce(const job_t *job, const clv_sim_steps_t *steps)
 {
-    if (clv_sim_is_plan(&job->options)) {
-        return clv_sim_execute(steps, &job->options.limits, job->options.n_floats, job->vector);
-    }
-    if (0 == strcmp(job->options.algorithm, "bound")) {
-        run_bound(job);
-        return CLV_OK;
-    }
-    return MPI_SUCCESS == MPI_Reduce(job->vector, job->sum, job->options.n_floats, MPI_FLOAT,
-                                     MPI_SUM, 0, MPI_COMM_WORLD)
-               ? CLV_OK
-               : CLV_LOST;
+    const clv_sim_options_t *options = &job->options;
+    const clv_sim_call_t call = {.rank = job->rank,
+                                 .n_ranks = job->n_ranks,
+                                 .n_floats = options->n_floats,
+                                 .arrival_ns = job->true_ns,
+                                 .vector = job->vector,
+                                 .sum = job->sum};
+
+    return NULL != job->direct
+               ? job->direct->run(&call)
+               : clv_sim_execute(steps, &options->limits, options->n_floats, job->vector);
 }
 
 /* Small integers, different by rank and place: their sum is exact in any order. */
@@ -132,16 +108,20 @@ static float value_at(int rank, int i)
     return (float) ((rank + 1) * (1 + i % 3));
 }
 
-static void fill_vector(const job_t *job)
+/* Nothing is left of the call before, or a reduce that does nothing would have its sum. */
+static void fill_vectors(const job_t *job)
 {
     for (int i = 0; i < job->options.n_floats; i++) {
         job->vector[i] = value_at(job->rank, i);
+        if (NULL != job->sum) {
+            job->sum[i] = 0;
+        }
     }
 }
 
 static int sum_right(const job_t *job)
 {
-    const float *sum = clv_sim_is_plan(&job->options) ? job->vector : job->sum;
+    const float *sum = NULL == job->direct ? job->vector : job->sum;
     int64_t ranks = (int64_t) job->n_ranks * (job->n_ranks + 1) / 2;
 
     for (int i = 0; i < job->options.n_floats; i++) {
@@ -152,32 +132,35 @@ static int sum_right(const job_t *job)
     return 1;
 }
 
-static timing_t gather_timing(double arrival, double end, int n_ranks)
+static clv_sim_timing_t gather_timing(double arrival, double end, int n_ranks)
 {
-    double mine[2] = {arrival, end}, last[2], spent = end - arrival, spent_sum;
+    double mine[3] = {arrival, end, -arrival}, last[3], spent = end - arrival, spent_sum;
+    clv_sim_timing_t timing = {0};
 
-    MPI_Allreduce(mine, last, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(mine, last, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(&spent, &spent_sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return (timing_t){.after_ms = (last[1] - last[0]) * 1e3,
-                      .in_call_ms = spent_sum / n_ranks * 1e3};
+    timing.ns[CLV_SIM_AFTER] = (last[1] - last[0]) * 1e9;
+    timing.ns[CLV_SIM_RUN] = (last[1] + last[2]) * 1e9;
+    timing.ns[CLV_SIM_IN_MPI] = spent_sum / n_ranks * 1e9;
+    return timing;
 }
 
-static timing_t one_call(const job_t *job, int64_t call)
+static clv_sim_timing_t one_call(const job_t *job, int64_t call)
 {
     clv_sim_steps_t steps = {0};
-    timing_t timing;
+    clv_sim_timing_t timing;
     double arrival;
 
     if (CLV_OK != prepare(job, call, &steps)) {
         fail("no plan for these arrivals");
     }
-    fill_vector(job);
+    fill_vectors(job);
     arrival = arrive(job->true_ns[job->rank]);
     if (CLV_OK != reduce(job, &steps)) {
         fail("the reduce failed");
     }
     timing = gather_timing(arrival, MPI_Wtime(), job->n_ranks);
-    if (0 == job->rank && 0 != strcmp(job->options.algorithm, "bound") && !sum_right(job)) {
+    if (0 == job->rank && (NULL == job->direct || job->direct->sums) && !sum_right(job)) {
         fail("wrong sum");
     }
     timing.n_segments = steps.n_segments;
@@ -187,39 +170,18 @@ static timing_t one_call(const job_t *job, int64_t call)
 
 /* ---- all calls ------------------------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-    qsort(values, (size_t) n, sizeof *values, by_value);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
-/* Columns: algorithm, pattern, delay, error, clip, ranks, floats, segments, after, mean in call. */
 static void run_calls(const job_t *job)
 {
     const clv_sim_options_t *options = &job->options;
-    double *after_ms = need((size_t) options->n_calls, sizeof *after_ms);
-    double *in_call_ms = need((size_t) options->n_calls, sizeof *in_call_ms);
-    timing_t timing = {0};
+    clv_sim_timing_t *timings = need((size_t) options->n_calls, sizeof *timings);
 
     for (int call = 0; call < options->n_calls; call++) {
-        timing = one_call(job, call);
-        after_ms[call] = timing.after_ms;
-        in_call_ms[call] = timing.in_call_ms;
+        timings[call] = one_call(job, call);
     }
-    if (0 == job->rank) {
-        printf("%s\t%s\t%g\t%s\t%d\t%d\t%d\t%d\t%.3f\t%.3f\n", options->algorithm, options->pattern,
-               options->delay_ms, options->error, options->clip, job->n_ranks, options->n_floats,
-               timing.n_segments, median(after_ms, options->n_calls),
-               median(in_call_ms, options->n_calls));
+    if (0 == job->rank && CLV_OK != clv_sim_report(stdout, options, job->n_ranks, timings)) {
+        fail("out of memory");
     }
-    clv_free(in_call_ms);
-    clv_free(after_ms);
+    clv_free(timings);
 }
 
 static void job_init(job_t *job, int argc, char **argv)
@@ -231,6 +193,7 @@ static void job_init(job_t *job, int argc, char **argv)
     if (CLV_OK != clv_sim_options_parse(argc, argv, &job->options, reason, sizeof reason)) {
         fail(reason);
     }
+    job->direct = clv_sim_direct_find(job->options.algorithm);
     job->pattern = (clv_pattern_t){.n_ranks = job->n_ranks,
                                    .late_rank = job->n_ranks - 1,
                                    .amount_ns = (int64_t) (job->options.delay_ms * 1e6),
@@ -247,7 +210,7 @@ static void job_reserve(job_t *job)
     size_t n_floats = (size_t) job->options.n_floats;
 
     job->vector = need(n_floats, sizeof *job->vector);
-    job->sum = clv_sim_is_plan(&job->options) ? NULL : need(n_floats, sizeof *job->sum);
+    job->sum = NULL == job->direct ? NULL : need(n_floats, sizeof *job->sum);
     job->true_ns = need((size_t) job->n_ranks, sizeof *job->true_ns);
     job->predicted_ns = need((size_t) job->n_ranks, sizeof *job->predicted_ns);
     job->clipped_ns = need((size_t) job->n_ranks, sizeof *job->clipped_ns);
@@ -270,7 +233,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     job_init(&job, argc, argv);
     job_reserve(&job);
-    if (clv_sim_is_plan(&job.options) && CLV_OK != clv_sim_measure_cuts(&job.options, &job.cuts)) {
+    if (NULL == job.direct && CLV_OK != clv_sim_measure_cuts(&job.options, &job.cuts)) {
         fail("out of memory");
     }
     run_calls(&job);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/sim/sim_direct.h"
+
 typedef enum kind { TEXT, NUMBER, COUNT32, COUNT64 } kind_t;
 
 typedef struct row {
@@ -30,7 +32,7 @@ static const row_t rows[] = {
     {"floats", COUNT32, FIELD(n_floats), 1, 1 << 28},
     {"segments", COUNT32, FIELD(n_segments), 0, CLV_SCHED_MAX_SEGMENTS},
     {"calls", COUNT32, FIELD(n_calls), 1, 1e6},
-    {"clip", COUNT32, FIELD(clip), 0, 1},
+    {"clip", NUMBER, FIELD(clip), 0, 1e3},
     {"seed", COUNT64, FIELD(seed), 0, 1e15},
     {"recv-window", COUNT32, FIELD(limits.recv_window), 1, CLV_EXEC_MAX_WINDOW},
     {"send-window", COUNT32, FIELD(limits.send_window), 1, CLV_EXEC_MAX_WINDOW},
@@ -104,14 +106,9 @@ static int error_known(const char *error)
            0 == strcmp(error, "equal") || store_number(&percentage, error, &unused);
 }
 
-static int algorithm_known(const clv_sim_options_t *options)
+static int algorithm_known(const char *algorithm)
 {
-    return !clv_sim_is_plan(options) || NULL != clv_generator_find(options->algorithm);
-}
-
-int clv_sim_is_plan(const clv_sim_options_t *options)
-{
-    return 0 != strcmp(options->algorithm, "library") && 0 != strcmp(options->algorithm, "bound");
+    return NULL != clv_sim_direct_find(algorithm) || NULL != clv_generator_find(algorithm);
 }
 
 clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *options_p,
@@ -128,7 +125,7 @@ clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *opt
             return CLV_INVALID;
         }
     }
-    if (!algorithm_known(&options)) {
+    if (!algorithm_known(options.algorithm)) {
         (void) snprintf(reason, reason_bytes, "unknown algorithm '%s'", options.algorithm);
         return CLV_INVALID;
     }

@@ -14,7 +14,7 @@
 #include "util/util_status.h"
 
 typedef struct clv_sim_options {
-    const char *algorithm; /* "library", "bound", or a generator of the schedule room */
+    const char *algorithm; /* of sim_direct.h, or a generator of the schedule room */
     const char *pattern;   /* as clv_pattern_parse takes it */
     const char *error;     /* of the prediction: a percentage, random, reversed or equal */
     double delay_ms;
@@ -22,7 +22,7 @@ typedef struct clv_sim_options {
     int32_t n_floats;
     int32_t n_segments; /* 0: the best by the plan's own estimate */
     int32_t n_calls;
-    int32_t clip; /* the clip rule: pessimistic arrivals, order by the plain prediction */
+    double clip; /* the deviation the clip rule believes, in honest ones; 0: no rule */
     uint64_t seed;
     clv_exec_limits_t limits;
 } clv_sim_options_t;
@@ -31,8 +31,5 @@ typedef struct clv_sim_options {
  * CLV_INVALID and one line in reason. */
 clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *options_p,
                                    char *reason, size_t reason_bytes) CLV_MUST_CHECK;
-
-/* Whether the algorithm is a plan of ours; if not it is "library" or "bound". */
-int clv_sim_is_plan(const clv_sim_options_t *options);
 
 #endif

@@ -76,10 +76,10 @@ static double sigma_of(int n_ranks, const int64_t *true_ns, const int64_t *predi
     return sqrt(fmax(0, squares / n_ranks - sum / n_ranks * (sum / n_ranks)));
 }
 
-void clv_sim_clip(int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
+void clv_sim_clip(double factor, int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
                   int64_t *clipped_ns)
 {
-    int64_t reach_ns = (int64_t) (SIGMAS * sigma_of(n_ranks, true_ns, predicted_ns));
+    int64_t reach_ns = (int64_t) (SIGMAS * factor * sigma_of(n_ranks, true_ns, predicted_ns));
     int64_t last_ns = largest(predicted_ns, n_ranks);
 
     for (int p = 0; p < n_ranks; p++) {

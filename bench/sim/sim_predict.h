@@ -8,8 +8,8 @@
  *     reversed         last true arrival - true
  *     equal            all 0
  * and with the clip rule what the scheduler is told: a[p] = min(x[p] + 4 sigma, max x) as arrival,
- * x[p] as order, sigma the rms of (true - x) about its mean. sigma is honest here: computed from
- * the very call, so a surprise is not part of this experiment.
+ * x[p] as order, sigma a factor times the rms of (true - x) about its mean, of the very call. Factor 1
+ * is honest; far below 1 it is the call on which a pattern that was sure has changed.
  * Not: the predictors of pap_predict. Units: ns. The same on every rank. No MPI here.
  */
 #ifndef CLV_SIM_PREDICT_H
@@ -22,8 +22,8 @@
 void clv_sim_predict(const clv_sim_options_t *options, const clv_pattern_t *pattern,
                      int64_t iteration, const int64_t *true_ns, int64_t *predicted_ns);
 
-/* The arrivals that the clip rule tells the scheduler. */
-void clv_sim_clip(int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
+/* The arrivals that the clip rule tells the scheduler if it believes that factor. */
+void clv_sim_clip(double factor, int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
                   int64_t *clipped_ns);
 
 #endif

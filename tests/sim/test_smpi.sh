@@ -10,7 +10,10 @@ sim=$CLV_TOP/bench/sim/run
 export LC_ALL=C
 
 # Milliseconds after the last arrival; nothing when the run failed.
-after() { "$sim" --once 48 --calls 3 "${run_options[@]}" -- --floats 524288 "$@" | cut -f 9; }
+after() {
+    "$sim" --once 48 --calls 3 "${run_options[@]}" -- --floats 524288 "$@" |
+        sed -nE 's/.*"after_median_ns":([0-9]+).*/\1/p' | awk '{print $1 / 1e6}'
+}
 run_options=()
 holds() { awk "BEGIN {exit !($1)}"; }
 
@@ -23,6 +26,8 @@ latest=$(after --algorithm latest-first-rns)
 chain=$(after --algorithm chain)
 wrong=$(after --algorithm bitset --delay-ms 500 --error 50)
 clipped=$(after --algorithm bitset --delay-ms 500 --error 50 --clip 1)
+doubted=$(after --algorithm bitset --delay-ms 500 --error 50 --clip 0.1)
+radix=$(after --algorithm radix-k)
 run_options=(--reduce ompi)
 library=$(after --algorithm library)
 
@@ -41,11 +46,19 @@ tap_ok "receives posted ahead cost twice the time on shared links ($ahead)" \
     holds "$ahead > 2 * $spread"
 tap_ok "a prediction that is half wrong is a disaster ($wrong), the clip rule a remedy ($clipped)" \
     holds "$wrong > 10 * $bound && $clipped > $bound && $clipped < 2 * $bound"
+tap_ok "which a tenth of the true deviation is not ($doubted)" holds "$doubted > 2 * $clipped"
+# 47 of 48 parts leave each rank before the gather, and 47 of 48 reach the root after it.
+tap_ok "Radix-K, which is no pipeline, sends every vector twice ($radix)" \
+    holds "$radix > 1.9 * $bound && $radix < 2.3 * $bound"
 
-table=$("$sim" --figure fig11 --columns 4,8 --rows 'Clairvoyant|bound' --calls 1)
+json=$(mktemp)
+trap 'rm -f "$json"' EXIT
+table=$("$sim" --figure fig11 --columns 4,8 --rows 'Clairvoyant|bound' --calls 1 --json "$json")
 tap_has 'a figure is a markdown table' '| ranks | 4 | 8 |' "$table"
 tap_ok 'with a row for each algorithm asked for' \
     test "$(grep -cE '^\| (Clairvoyant|bound) \| [0-9.]+ / [0-9.]+ \| [0-9.]+ / [0-9.]+ \|$' <<<"$table")" -eq 2
+tap_ok 'clv-bench-compare reads its calls' \
+    "$CLV_BUILD/bench/clv-bench-compare" --metric run --baseline bound "$json"
 
 one_line() { # words command...: fails, and says why in one line
     local words=$1 said status
@@ -60,5 +73,7 @@ tap_ok 'unknown pattern' one_line "unknown pattern 'x'" "$sim" --once 4 -- --pat
 tap_ok 'unknown error' one_line "unknown error 'x'" "$sim" --once 4 -- --error x
 tap_ok 'unknown network' one_line "unknown network 'x'" "$sim" --once 4 --network x
 tap_ok 'unknown figure' one_line "unknown figure 'x'" "$sim" --figure x
+tap_ok 'unknown metric' one_line "unknown metric in 'x'" "$sim" --figure fig10 --metrics x
+tap_ok 'ranks where they are the columns' one_line "are ranks" "$sim" --figure fig11 --ranks 4
 tap_ok 'unknown reduce' one_line "no algorithm 'x'" "$sim" --once 4 --reduce x -- --algorithm library
 tap_end

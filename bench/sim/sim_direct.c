@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The library's reduce and the bound; radix-k has its own file.
+ */
+#include "bench/sim/sim_direct.h"
+
+#include <mpi.h>
+#include <string.h>
+
+#include "bench/sim/sim_radix_k.h"
+
+#define TAG 19
+
+static clv_status_t run_library(const clv_sim_call_t *call)
+{
+    return MPI_SUCCESS == MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, MPI_SUM,
+                                     0, MPI_COMM_WORLD)
+               ? CLV_OK
+               : CLV_LOST;
+}
+
+/* If the root itself is last, any other vector on its way to it. */
+static clv_status_t run_bound(const clv_sim_call_t *call)
+{
+    int sender = 1 % call->n_ranks;
+
+    for (int p = 1; p < call->n_ranks; p++) {
+        sender = call->arrival_ns[p] > call->arrival_ns[sender] ? p : sender;
+    }
+    if (0 == call->rank && sender > 0) {
+        MPI_Recv(call->sum, call->n_floats, MPI_FLOAT, sender, TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    } else if (sender == call->rank && sender > 0) {
+        MPI_Send(call->vector, call->n_floats, MPI_FLOAT, 0, TAG, MPI_COMM_WORLD);
+    }
+    return CLV_OK;
+}
+
+static const clv_sim_direct_t directs[] = {
+    {"library", run_library, 1},
+    {"bound", run_bound, 0},
+    {"radix-k", clv_sim_radix_k, 1},
+};
+
+const clv_sim_direct_t *clv_sim_direct_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof directs / sizeof directs[0]; i++) {
+        if (0 == strcmp(directs[i].name, name)) {
+            return &directs[i];
+        }
+    }
+    return NULL;
+}
