@@ -48,6 +48,7 @@ typedef struct coll_clv_component {
     mca_coll_base_component_t super;
     coll_clv_params_t params;
     coll_clv_counters_t counters;
+    unsigned long long fell_back[COLL_CLV_N_REASONS]; /* calls that took the previous reduce */
     int priority; /* what comm_query answers; 0 is off */
     int output;   /* stream of coll_clv_verbose, -1 before open */
 } coll_clv_component_t;
@@ -71,7 +72,7 @@ int coll_clv_select_companions(void);
 /* What coll_clv_tell.c said last about calls of one shape. */
 typedef struct coll_clv_told {
     uint64_t shape; /* hash; 0: free */
-    const char *reason;
+    int reason;
     int algorithm;
 } coll_clv_told_t;
 
@@ -103,8 +104,9 @@ typedef struct coll_clv_algorithm_row {
     const char *name;
     /* NULL: no function of this form runs it (auto, and the plans). */
     mca_coll_base_module_reduce_fn_t run;
-    /* NULL when it is right for these arguments, else why not. From rank-equal inputs only. */
-    const char *(*unfit)(size_t count, const struct ompi_op_t *op, int n_ranks);
+    /* COLL_CLV_FIT when it is right for these arguments, else why not: a coll_clv_reason_t. From
+     * rank-equal inputs only. */
+    int (*unfit)(size_t count, const struct ompi_op_t *op, int n_ranks);
 } coll_clv_algorithm_row_t;
 
 /* COLL_CLV_N_ALGORITHMS rows, by code. */
@@ -128,10 +130,10 @@ int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
 void coll_clv_help(const char *topic, const char *sentence);
 
 /* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
- * another reason than the last one (rank 0 tells), and for each call on each rank at 30. reason is
- * a static string. Free when coll_clv_verbose is below 10. */
+ * another reason than the last one (rank 0 tells), and for each call on each rank at 30. Free
+ * when coll_clv_verbose is below 10. */
 void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, size_t count,
-                   struct ompi_datatype_t *dtype, int root, int algorithm, const char *reason);
+                   struct ompi_datatype_t *dtype, int root, int algorithm, int reason);
 
 END_C_DECLS
 

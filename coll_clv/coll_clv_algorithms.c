@@ -33,33 +33,32 @@ static int reduce_rabenseifner(const void *sbuf, void *rbuf, coll_clv_count_t co
                                                       module);
 }
 
-static const char *unfit_never(size_t count, const struct ompi_op_t *op, int n_ranks)
+static int unfit_never(size_t count, const struct ompi_op_t *op, int n_ranks)
 {
     (void) count;
     (void) op;
     (void) n_ranks;
-    return NULL;
+    return COLL_CLV_FIT;
 }
 
-static const char *unfit_order(size_t count, const struct ompi_op_t *op, int n_ranks)
+static int unfit_order(size_t count, const struct ompi_op_t *op, int n_ranks)
 {
     (void) n_ranks;
     if (!ompi_op_is_commute((struct ompi_op_t *) op)) {
-        return "the operation does not commute";
+        return COLL_CLV_REASON_NOT_COMMUTATIVE;
     }
-    return 0 == count ? "there are no elements" : NULL;
+    return 0 == count ? COLL_CLV_REASON_EMPTY : COLL_CLV_FIT;
 }
 
 /* With fewer elements than halves, Open MPI's function would quietly run a linear reduce. */
-static const char *unfit_halving(size_t count, const struct ompi_op_t *op, int n_ranks)
+static int unfit_halving(size_t count, const struct ompi_op_t *op, int n_ranks)
 {
     size_t n_halves = 1;
 
     while (n_halves * 2 <= (size_t) n_ranks) {
         n_halves *= 2;
     }
-    return count < n_halves ? "there are fewer elements than ranks to halve among"
-                            : unfit_order(count, op, n_ranks);
+    return count < n_halves ? COLL_CLV_REASON_FEW_ELEMENTS : unfit_order(count, op, n_ranks);
 }
 
 const coll_clv_algorithm_row_t coll_clv_algorithms[COLL_CLV_N_ALGORITHMS] = {

@@ -41,7 +41,7 @@ static const choice_row_t choices[COLL_CLV_N_CHOICES] = {
 };
 
 static const char *const reasons[] = {
-#define REASON_ROW(name, text) text,
+#define REASON_ROW(code, name, text) text,
     COLL_CLV_REASON_MAP(REASON_ROW)
 #undef REASON_ROW
 };
@@ -51,7 +51,7 @@ const char *coll_clv_choice_name(coll_clv_choice_t choice)
     return (unsigned) choice < COLL_CLV_N_CHOICES ? choices[choice].name : "unknown";
 }
 
-const char *coll_clv_reason_text(coll_clv_reason_t reason)
+const char *coll_clv_reason_text(int reason)
 {
     return (unsigned) reason < sizeof reasons / sizeof reasons[0] ? reasons[reason] : "unknown";
 }

@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/pap_predict.h"
 #include "schedule/sched_cache.h"
 #include "schedule/sched_cost.h"
@@ -50,23 +51,8 @@ typedef enum coll_clv_choice {
     COLL_CLV_N_CHOICES
 } coll_clv_choice_t;
 
-/* Why: one row each, printed by coll_clv_verbose. */
-#define COLL_CLV_REASON_MAP(XX)                                                                    \
-    XX(LEARNING,   "measuring the previous reduce first")                                          \
-    XX(PREDICTED,  "predicted to end first")                                                       \
-    XX(KEPT,       "no other choice is clearly better than the running one")                       \
-    XX(NO_GAIN,    "no plan is clearly better than the previous reduce")                           \
-    XX(FORCED,     "forced by parameter")                                                          \
-    XX(NO_PLAN,    "no plan could be made")
-
-typedef enum coll_clv_reason {
-#define COLL_CLV_REASON_ENUM(name, text) COLL_CLV_REASON_##name,
-    COLL_CLV_REASON_MAP(COLL_CLV_REASON_ENUM)
-#undef COLL_CLV_REASON_ENUM
-} coll_clv_reason_t;
-
 const char *coll_clv_choice_name(coll_clv_choice_t choice);
-const char *coll_clv_reason_text(coll_clv_reason_t reason);
+const char *coll_clv_reason_text(int reason); /* a coll_clv_reason_t */
 
 /* Rank-equal settings of one communicator. */
 typedef struct coll_clv_terms {

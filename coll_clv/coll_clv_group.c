@@ -37,6 +37,7 @@ typedef struct blind_plan {
 
 struct coll_clv_group {
     clv_pap_group_t *pap; /* NULL: without the exchange */
+    int why; /* there is no exchange: a coll_clv_reason_t, else COLL_CLV_FIT */
     coll_clv_terms_t terms;
     int32_t rank;
     int32_t node_index; /* of this rank among its node's ranks */
@@ -78,18 +79,22 @@ void coll_clv_process_counters(clv_pap_counters_t *counters)
     pthread_mutex_unlock(&process_lock);
 }
 
-void coll_clv_process_clock(coll_clv_clock_t *clock)
+void coll_clv_process_gauges(coll_clv_gauges_t *gauges)
 {
     const int64_t local_ns = clv_local_now_ns();
     int64_t global_ns = local_ns, error_ns = -1;
+    clv_pap_counters_t counters = {0};
 
     pthread_mutex_lock(&process_lock);
     if (NULL == newest_group ||
         CLV_OK != clv_pap_global_time(newest_group->pap, local_ns, &global_ns, &error_ns)) {
         error_ns = -1;
     }
+    clv_pap_read_counters(process_pap, &counters);
     pthread_mutex_unlock(&process_lock);
-    *clock = (coll_clv_clock_t){.offset_ns = global_ns - local_ns, .error_ns = error_ns};
+    gauges->clock_offset_ns = global_ns - local_ns;
+    gauges->clock_error_ns = error_ns;
+    gauges->mean_error_ns = 0 == counters.judged ? -1 : counters.judged_error_ns / counters.judged;
 }
 
 /* From here on others may look at the group's clock. */
@@ -227,7 +232,7 @@ typedef struct setup {
     unsigned char *pap_cards;
     group_report_t *reports;
     char *calibrate_buffer;
-    const char *why;
+    int why; /* not to exchange: a coll_clv_reason_t, else COLL_CLV_FIT */
 } setup_t;
 
 static uint64_t hash_settings(const coll_clv_settings_t *settings)
@@ -283,19 +288,19 @@ static void fill_card(setup_t *setup, const coll_clv_settings_t *settings)
 }
 
 /* Reads the same cards on every rank, so the answer is the same. */
-static const char *read_cards(setup_t *setup)
+static int read_cards(setup_t *setup)
 {
     for (int32_t p = 0; p < setup->group->terms.n_ranks; p++) {
         if (setup->cards[p].settings_hash != setup->cards[0].settings_hash) {
-            return "the coll_clv parameters differ between ranks";
+            return COLL_CLV_REASON_UNEQUAL;
         }
         if (!setup->cards[p].ok) {
-            return "a rank has no background channel";
+            return COLL_CLV_REASON_NO_CHANNEL;
         }
         memcpy(setup->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, setup->cards[p].pap,
                CLV_PAP_CARD_BYTES);
     }
-    return NULL;
+    return COLL_CLV_FIT;
 }
 
 static void find_node(coll_clv_group_t *group)
@@ -320,14 +325,14 @@ static void agree_cost(setup_t *setup)
     }
 }
 
-static const char *read_reports(const setup_t *setup)
+static int read_reports(const setup_t *setup)
 {
     for (int32_t p = 0; p < setup->group->terms.n_ranks; p++) {
         if (!setup->reports[p].ok) {
-            return "a rank could not reach its node's table";
+            return COLL_CLV_REASON_NO_TABLE;
         }
     }
-    return NULL;
+    return COLL_CLV_FIT;
 }
 
 /* The second half: attach, calibrate, report, activate. */
@@ -337,7 +342,7 @@ static int join(setup_t *setup)
     group_report_t mine = {0};
     int rc;
 
-    if (NULL == setup->why) {
+    if (COLL_CLV_FIT == setup->why) {
         mine.ok = CLV_OK == clv_pap_group_attach(group->pap, setup->pap_cards);
     }
     rc = coll_clv_calibrate(setup->comm, setup->calibrate_buffer, &mine.cost);
@@ -348,10 +353,10 @@ static int join(setup_t *setup)
         return rc;
     }
     agree_cost(setup);
-    if (NULL == setup->why) {
+    if (COLL_CLV_FIT == setup->why) {
         setup->why = read_reports(setup);
     }
-    if (NULL == setup->why) {
+    if (COLL_CLV_FIT == setup->why) {
         find_node(group);
         if (CLV_OK != clv_pap_group_activate(group->pap)) {
             clv_log(CLV_LOG_ERROR, "the background thread did not take the communicator");
@@ -370,15 +375,15 @@ static int exchange_cards(setup_t *setup, const coll_clv_settings_t *settings)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    setup->why = settings->exchange ? read_cards(setup) : "coll_clv_exchange is off";
+    setup->why = settings->exchange ? read_cards(setup) : COLL_CLV_REASON_EXCHANGE_OFF;
     return join(setup);
 }
 
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const coll_clv_settings_t *settings,
-                         coll_clv_group_t **group_p, const char **why_p)
+                         coll_clv_group_t **group_p, int *why_p)
 {
     coll_clv_group_t *group = clv_alloc(1, sizeof *group);
-    setup_t setup = {.comm = comm, .group = group};
+    setup_t setup = {.comm = comm, .group = group, .why = COLL_CLV_FIT};
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (NULL != group && reserve(&setup)) {
@@ -395,7 +400,7 @@ int coll_clv_group_setup(struct ompi_communicator_t *comm, const coll_clv_settin
         }
         rc = exchange_cards(&setup, settings);
     }
-    if (NULL != setup.why && NULL != group) {
+    if (COLL_CLV_FIT != setup.why) {
         clv_pap_group_free(group->pap);
         group->pap = NULL;
     }
@@ -404,6 +409,7 @@ int coll_clv_group_setup(struct ompi_communicator_t *comm, const coll_clv_settin
         if (NULL != group->pap) {
             clock_show(group);
         }
+        group->why = setup.why;
         *group_p = group;
         *why_p = setup.why;
     } else {
@@ -486,6 +492,14 @@ static clv_status_t make_blind(coll_clv_group_t *group, const clv_pap_stream_key
     return status;
 }
 
+static int why_no_board(const coll_clv_group_t *group)
+{
+    if (COLL_CLV_FIT != group->why) {
+        return group->why;
+    }
+    return clv_pap_group_is_lost(group->pap) ? COLL_CLV_REASON_LOST : COLL_CLV_REASON_NO_BOARD;
+}
+
 /* Without a board: a forced plan for equal arrivals, or the previous reduce. */
 static clv_status_t order_blind(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                 coll_clv_order_t *order)
@@ -494,7 +508,7 @@ static clv_status_t order_blind(coll_clv_group_t *group, const clv_pap_stream_ke
     clv_status_t status = CLV_OK;
 
     order->decision = (coll_clv_decision_t){.choice = COLL_CLV_CHOICE_PREVIOUS,
-                                            .reason = COLL_CLV_REASON_LEARNING};
+                                            .reason = why_no_board(group)};
     if (group->terms.forced <= COLL_CLV_CHOICE_PREVIOUS) {
         return CLV_OK;
     }

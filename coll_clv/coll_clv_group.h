@@ -59,9 +59,10 @@ typedef struct coll_clv_group coll_clv_group_t;
 
 /* Collective over comm, inside a call that all its ranks have entered. On OMPI_SUCCESS *group_p is
  * a group on every rank. Without the exchange (parameter, no interface, a rank that could not
- * attach, unequal settings) the group only makes blind plans; then *why_p says so, else NULL. */
+ * attach, unequal settings) the group only makes blind plans; then *why_p is the reason, else
+ * COLL_CLV_FIT. */
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const coll_clv_settings_t *settings,
-                         coll_clv_group_t **group_p, const char **why_p);
+                         coll_clv_group_t **group_p, int *why_p);
 void coll_clv_group_free(coll_clv_group_t *group);
 
 /* The call of this key: waits for its board (making MPI progress), then says what to do. The
@@ -77,11 +78,11 @@ clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                 const coll_clv_order_t *order);
 
-/* The process's channel: counters, clock, and the end (component close). */
+/* The process's channel: counters, gauges, and the end (component close). */
 void coll_clv_process_counters(clv_pap_counters_t *counters);
-/* The newest group's clock, now. Any thread at any time; a lock that is held for the length of
- * such a look, no system call. */
-void coll_clv_process_clock(coll_clv_clock_t *clock);
+/* The newest group's clock, and how good predictions were. Any thread at any time; a lock that is
+ * held for the length of such a look, no system call. */
+void coll_clv_process_gauges(coll_clv_gauges_t *gauges);
 /* The plan caches of all groups, now. Any thread at any time; no lock. */
 void coll_clv_process_cache(coll_clv_cache_t *cache);
 void coll_clv_process_close(void);

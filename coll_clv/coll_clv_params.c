@@ -62,7 +62,7 @@ static int register_var(const param_row_t *row, mca_base_var_type_t type,
     return mca_base_component_var_register(
         &mca_coll_clv_component.super.collm_version, row->name, row->meaning, type, values, 0,
         settable ? MCA_BASE_VAR_FLAG_SETTABLE : 0, row->level,
-        settable ? MCA_BASE_VAR_SCOPE_ALL : MCA_BASE_VAR_SCOPE_READONLY, storage);
+        settable ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
 static int refuse(const param_row_t *row, const char *value, const char *allowed)
@@ -252,25 +252,25 @@ static void register_cache_counter(const char *name, const char *meaning, size_t
 }
 
 /* The context is the place of the field, as above. */
-static int read_clock(const struct mca_base_pvar_t *pvar, void *value, void *object)
+static int read_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
-    coll_clv_clock_t clock;
+    coll_clv_gauges_t gauges;
     long long number;
 
     (void) object;
-    coll_clv_process_clock(&clock);
-    memcpy(&number, (const char *) &clock + (uintptr_t) pvar->ctx, sizeof number);
+    coll_clv_process_gauges(&gauges);
+    memcpy(&number, (const char *) &gauges + (uintptr_t) pvar->ctx, sizeof number);
     *(int64_t *) value = number;
     return OPAL_SUCCESS;
 }
 
 /* Generic: the only class that may be negative and whose value is not a difference. */
-static void register_clock(const char *name, const char *meaning, size_t place)
+static void register_gauge(const char *name, const char *meaning, size_t place)
 {
     (void) mca_base_component_pvar_register(
         &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
         MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_clock, NULL, NULL,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_gauge, NULL, NULL,
         (void *) (uintptr_t) place);
 }
 
@@ -284,13 +284,18 @@ int coll_clv_params_register(coll_clv_component_t *component)
     register_cache_counter("plan_cache_" #name, meaning, offsetof(coll_clv_cache_t, name));
     COLL_CLV_CACHE_MAP(REGISTER_CACHE_COUNTER)
 #undef REGISTER_CACHE_COUNTER
-#define REGISTER_CLOCK(name, meaning)                                                              \
-    register_clock("exchange_clock_" #name, meaning, offsetof(coll_clv_clock_t, name));
-    COLL_CLV_CLOCK_MAP(REGISTER_CLOCK)
-#undef REGISTER_CLOCK
+#define REGISTER_GAUGE(name, meaning)                                                              \
+    register_gauge("exchange_" #name, meaning, offsetof(coll_clv_gauges_t, name));
+    COLL_CLV_GAUGE_MAP(REGISTER_GAUGE)
+#undef REGISTER_GAUGE
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER
+#define REGISTER_REASON(code, name, text)                                                          \
+    register_counter("fell_back_" #name, "calls that took the previous reduce: " text,             \
+                     &component->fell_back[COLL_CLV_REASON_##code]);
+    COLL_CLV_REASON_MAP(REGISTER_REASON)
+#undef REGISTER_REASON
     return register_params(&component->params);
 }
 

@@ -5,25 +5,57 @@
 #include "coll_clv/coll_clv_print.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "coll_clv/coll_clv_tables.h"
 
 #define MS(ns) ((double) (ns) / 1e6)
 
-static void print_decision(const coll_clv_decision_t *decision, coll_clv_print_line_t print,
-                           void *context)
+typedef struct printer {
+    coll_clv_print_line_t print;
+    void *context;
+} printer_t;
+
+__attribute__((format(printf, 2, 3))) static void say(const printer_t *to, const char *format, ...)
 {
     char line[256];
+    va_list arguments;
 
-    (void) snprintf(line, sizeof line,
-                    "  then %s in %" PRId32 " segments, round %.3f ms, expected to end %.3f ms "
-                    "after the last arrival: %s",
-                    coll_clv_choice_name((coll_clv_choice_t) decision->choice),
-                    decision->n_segments, MS(decision->round_ns),
-                    MS(decision->predicted_after_ns),
-                    coll_clv_reason_text((coll_clv_reason_t) decision->reason));
-    print(context, line);
+    va_start(arguments, format);
+    (void) vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    to->print(to->context, line);
+}
+
+/* What users call a choice: the word of coll_clv_reduce_algorithm. */
+static const char *word_of(int32_t choice)
+{
+    static const char *const words[] = {
+#define ALGORITHM_WORD(code, spelling, meaning) spelling,
+        COLL_CLV_ALGORITHM_MAP(ALGORITHM_WORD)
+#undef ALGORITHM_WORD
+    };
+    static const coll_clv_algorithm_t algorithms[] = {
+#define CHOICE_ALGORITHM(name, generator, leans) COLL_CLV_ALGORITHM_##name,
+        COLL_CLV_CHOICE_MAP(CHOICE_ALGORITHM)
+#undef CHOICE_ALGORITHM
+    };
+    return (uint32_t) choice < COLL_CLV_N_CHOICES ? words[algorithms[choice]] : "unknown";
+}
+
+static void print_decision(const printer_t *to, const coll_clv_decision_t *decision)
+{
+    const char *reason = coll_clv_reason_text(decision->reason);
+
+    if (COLL_CLV_CHOICE_PREVIOUS == decision->choice) {
+        say(to, "  so %s: %s", word_of(decision->choice), reason);
+        return;
+    }
+    say(to,
+        "  so %s in %" PRId32 " segments of %.3f ms, to end %.3f ms after the last arrival: %s",
+        word_of(decision->choice), decision->n_segments, MS(decision->round_ns),
+        MS(decision->predicted_after_ns), reason);
 }
 
 /* The latest rank after (later than, or as late with a higher number than) the one before. */
@@ -42,22 +74,17 @@ static int32_t next_latest(const clv_pap_board_t *board, int32_t before)
     return best;
 }
 
-static void print_ranks(const clv_pap_board_t *board, coll_clv_print_line_t print, void *context)
+static void print_ranks(const printer_t *to, const clv_pap_board_t *board)
 {
-    char line[96];
     int32_t rank = -1;
     int32_t n = 0;
 
     for (; n < board->n_ranks && n < COLL_CLV_PRINT_RANKS; n++) {
         rank = next_latest(board, rank);
-        (void) snprintf(line, sizeof line, "  rank %" PRId32 " late by %.3f ms", rank,
-                        MS(board->predicted_ns[rank]));
-        print(context, line);
+        say(to, "  rank %" PRId32 " late by %.3f ms", rank, MS(board->predicted_ns[rank]));
     }
     if (n < board->n_ranks) {
-        (void) snprintf(line, sizeof line, "  and %" PRId32 " ranks earlier than these",
-                        board->n_ranks - n);
-        print(context, line);
+        say(to, "  and %" PRId32 " ranks earlier than these", board->n_ranks - n);
     }
 }
 
@@ -78,38 +105,57 @@ static const char *source_of(const clv_pap_board_t *board)
                : sources[board->predictor];
 }
 
+/* The whole in a line: a lateness below what we are sure of is none. */
+static void print_verdict(const printer_t *to, const char *title, const clv_pap_stream_key_t *key,
+                          const clv_pap_board_t *board)
+{
+    const int32_t last = next_latest(board, -1);
+    const int64_t spread_ns = board->predicted_ns[last];
+
+    say(to,
+        "%s: reduce of %" PRId64 " bytes to rank %" PRId32 ", board %" PRId64 ": rank %" PRId32
+        " is last, %.3f ms after the first, sure to %.3f ms%s",
+        title, key->total_bytes, key->root, board->version, last, MS(spread_ns),
+        MS(board->sigma_ns), spread_ns > board->sigma_ns ? "" : ": as good as together");
+}
+
+/* Why we are as sure as we say. */
+static void print_grounds(const printer_t *to, const clv_pap_board_t *board)
+{
+    char judged[96] = "not tried by a call yet";
+
+    if (board->mean_error_ns >= 0) {
+        (void) snprintf(judged, sizeof judged, "the last one was off by %.3f ms, at most %.3f ms",
+                        MS(board->mean_error_ns), MS(board->worst_error_ns));
+    }
+    say(to, "  %s from %" PRId32 " calls; %s; clocks agree to %.3f ms", source_of(board),
+        board->n_vectors, judged, MS(board->clock_error_ns));
+}
+
 void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
                           const clv_pap_board_t *board, const coll_clv_decision_t *decision,
                           coll_clv_print_line_t print, void *context)
 {
-    char line[256];
+    const printer_t to = {print, context};
 
     if (NULL == board) {
-        (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to rank %" PRId32
-                        ": no board yet", title, key->total_bytes, key->root);
-        print(context, line);
+        say(&to, "%s: reduce of %" PRId64 " bytes to rank %" PRId32 ": no board", title,
+            key->total_bytes, key->root);
     } else {
-        (void) snprintf(line, sizeof line, "%s: reduce of %" PRId64 " bytes to rank %" PRId32
-                        ", board %" PRId64 ", %s: sigma %.3f ms over %" PRId32
-                        " calls, last error at most %.3f ms, clocks to %.3f ms",
-                        title, key->total_bytes, key->root, board->version,
-                        source_of(board), MS(board->sigma_ns),
-                        board->n_vectors,
-                        MS(board->worst_error_ns), MS(board->clock_error_ns));
-        print(context, line);
-        print_ranks(board, print, context);
+        print_verdict(&to, title, key, board);
+        print_grounds(&to, board);
+        print_ranks(&to, board);
     }
-    print_decision(decision, print, context);
+    print_decision(&to, decision);
 }
 
 void coll_clv_print_plan(const clv_plan_t *plan, coll_clv_print_line_t print, void *context)
 {
-    char line[96];
+    const printer_t to = {print, context};
 
     for (int64_t i = 0; i < plan->n_sends; i++) {
         const clv_send_t *send = &plan->sends[i];
-        (void) snprintf(line, sizeof line, "%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32,
-                        send->round, send->sender, send->receiver, send->segment);
-        print(context, line);
+        say(&to, "%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32, send->round, send->sender,
+            send->receiver, send->segment);
     }
 }

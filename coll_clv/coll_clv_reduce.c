@@ -63,38 +63,36 @@ static bool must_keep_order(const reduce_args_t *args)
     }
 }
 
-static const char *unfit_for_plans(const reduce_args_t *args, int algorithm)
+static int unfit_for_plans(const reduce_args_t *args, int algorithm)
 {
     const coll_clv_params_t *params = &mca_coll_clv_component.params;
-    const char *reason = coll_clv_algorithms[COLL_CLV_ALGORITHM_CLAIRVOYANT].unfit(
+    const int reason = coll_clv_algorithms[COLL_CLV_ALGORITHM_CLAIRVOYANT].unfit(
         (size_t) args->count, args->op, ompi_comm_size(args->comm));
 
-    if (NULL != reason) {
-        mca_coll_clv_component.counters.not_commutative++;
+    if (COLL_CLV_FIT != reason) {
         return reason;
     }
     if (must_keep_order(args)) {
-        return "coll_clv_reproducible asks for one order";
+        return COLL_CLV_REASON_REPRODUCIBLE;
     }
     if (ompi_comm_size(args->comm) > CLV_SCHED_MAX_RANKS) {
-        return "the communicator is larger than any plan";
+        return COLL_CLV_REASON_MANY_RANKS;
     }
     if (COLL_CLV_ALGORITHM_AUTO != algorithm) {
-        return NULL; /* forced: small ones too */
+        return COLL_CLV_FIT; /* forced: small ones too */
     }
     if (!params->exchange) {
-        return "coll_clv_exchange is off";
+        return COLL_CLV_REASON_EXCHANGE_OFF;
     }
     if (total_bytes(args) < params->min_bytes || ompi_comm_size(args->comm) < params->min_ranks) {
-        mca_coll_clv_component.counters.too_small++;
-        return "it is smaller than coll_clv_min_bytes or coll_clv_min_ranks";
+        return COLL_CLV_REASON_TOO_SMALL;
     }
-    return NULL;
+    return COLL_CLV_FIT;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-static void count_run(int algorithm)
+static void count_run(int algorithm, int reason)
 {
     static unsigned long long *const ran[COLL_CLV_N_ALGORITHMS] = {
         [COLL_CLV_ALGORITHM_PREVIOUS] = &mca_coll_clv_component.counters.ran_previous,
@@ -106,16 +104,19 @@ static void count_run(int algorithm)
         [COLL_CLV_ALGORITHM_RING] = &mca_coll_clv_component.counters.ran_ring,
     };
     (*ran[algorithm])++;
+    if (COLL_CLV_ALGORITHM_PREVIOUS == algorithm) {
+        mca_coll_clv_component.fell_back[reason]++;
+    }
 }
 
-static void tell(const reduce_args_t *args, int algorithm, const char *reason)
+static void tell(const reduce_args_t *args, int algorithm, int reason)
 {
-    count_run(algorithm);
+    count_run(algorithm, reason);
     coll_clv_tell(args->module, args->comm, (size_t) args->count, args->dtype, args->root,
                   algorithm, reason);
 }
 
-static int run_without_plan(const reduce_args_t *args, int algorithm, const char *reason)
+static int run_without_plan(const reduce_args_t *args, int algorithm, int reason)
 {
     tell(args, algorithm, reason);
     return coll_clv_algorithms[algorithm].run(args->sbuf, args->rbuf, args->count, args->dtype,
@@ -143,11 +144,13 @@ static int forced_choice(int algorithm)
 
 static int run_order(const reduce_args_t *args, const coll_clv_order_t *order)
 {
-    const char *reason = coll_clv_reason_text((coll_clv_reason_t) order->decision.reason);
+    const int reason = order->decision.reason;
 
-    if (NULL == order->steps || (size_t) order->decision.n_segments > (size_t) args->count) {
-        mca_coll_clv_component.counters.no_prediction += NULL == order->board;
+    if (NULL == order->steps) {
         return run_without_plan(args, COLL_CLV_ALGORITHM_PREVIOUS, reason);
+    }
+    if ((size_t) order->decision.n_segments > (size_t) args->count) {
+        return run_without_plan(args, COLL_CLV_ALGORITHM_PREVIOUS, COLL_CLV_REASON_FEW_ELEMENTS);
     }
     mca_coll_clv_component.counters.plans_ahead += 0 != order->made_ahead;
     mca_coll_clv_component.counters.plans_late += 0 == order->made_ahead;
@@ -207,11 +210,12 @@ static int set_up_group(const reduce_args_t *args, int algorithm)
         .round_ns = params->round_time_ns,
         .segment_bytes = params->segment_bytes,
     };
-    const char *why = NULL;
+    int why = COLL_CLV_FIT;
     int rc = coll_clv_group_setup(args->comm, &settings, &args->module->group, &why);
 
-    if (OMPI_SUCCESS == rc && NULL != why && 0 == ompi_comm_rank(args->comm)) {
-        clv_log(CLV_LOG_INFO, "no predictions on %s: %s", args->comm->c_name, why);
+    if (OMPI_SUCCESS == rc && COLL_CLV_FIT != why && 0 == ompi_comm_rank(args->comm)) {
+        clv_log(CLV_LOG_INFO, "no predictions on %s: %s", args->comm->c_name,
+                coll_clv_reason_text(why));
     }
     return rc;
 }
@@ -248,15 +252,15 @@ int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
     const int algorithm = args.module->algorithm;
     const coll_clv_algorithm_row_t *row = &coll_clv_algorithms[algorithm];
     const bool planned = NULL == row->run;
-    const char *unfit = planned ? unfit_for_plans(&args, algorithm)
+    const int unfit = planned ? unfit_for_plans(&args, algorithm)
                                 : row->unfit((size_t) count, op, ompi_comm_size(comm));
 
     mca_coll_clv_component.counters.calls++;
-    if (NULL != unfit) {
+    if (COLL_CLV_FIT != unfit) {
         return run_without_plan(&args, COLL_CLV_ALGORITHM_PREVIOUS, unfit);
     }
     if (!planned) {
-        return run_without_plan(&args, algorithm, "coll_clv_reduce_algorithm says so");
+        return run_without_plan(&args, algorithm, COLL_CLV_REASON_FORCED);
     }
     return reduce_by_plan(&args, algorithm);
 }

@@ -88,13 +88,44 @@
     XX(ran_binomial,      "calls that ran the binomial tree")                                      \
     XX(ran_rabenseifner,  "calls that ran Rabenseifner's algorithm")                               \
     XX(ran_ring,          "calls that ran the ring")                                               \
-    XX(not_commutative,   "calls left alone because the operation does not commute")               \
-    XX(too_small,         "calls left alone because of min_bytes or min_ranks")                    \
-    XX(no_prediction,     "calls left alone because there was no usable prediction")                \
     XX(plans_ahead,       "calls that found their plan made by the background thread")              \
     XX(plans_late,        "calls that made their plan themselves")                                 \
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
                           "boards included, ns")
+
+/* Why a call ran what it ran: the words of coll_clv_verbose and coll_clv_print; and for each, MPI_T
+ * performance variable coll_clv_fell_back_<name>: calls that took the previous reduce for it. */
+/*     code             name             text */
+#define COLL_CLV_REASON_MAP(XX)                                                                    \
+    XX(NOT_COMMUTATIVE, not_commutative, "the operation does not commute")                         \
+    XX(EMPTY,           empty,           "there are no elements")                                  \
+    XX(FEW_ELEMENTS,    few_elements,    "there are fewer elements than pieces to make of them")   \
+    XX(REPRODUCIBLE,    reproducible,    "coll_clv_reproducible asks for one order")               \
+    XX(MANY_RANKS,      many_ranks,      "the communicator is larger than any plan")               \
+    XX(TOO_SMALL,       too_small,                                                                 \
+       "it is smaller than coll_clv_min_bytes or coll_clv_min_ranks")                              \
+    XX(EXCHANGE_OFF,    exchange_off,    "coll_clv_exchange is off")                               \
+    XX(UNEQUAL,         unequal,         "the ranks do not have the same coll_clv parameters")     \
+    XX(NO_CHANNEL,      no_channel,      "a rank has no background channel")                       \
+    XX(NO_TABLE,        no_table,        "a rank could not reach its node's table")                \
+    XX(NO_BOARD,        no_board,        "there is no prediction yet")                             \
+    XX(LOST,            lost,            "a connection between nodes was lost for good")           \
+    XX(LEARNING,        learning,        "measuring the previous reduce first")                    \
+    XX(PREDICTED,       predicted,       "predicted to end first")                                 \
+    XX(KEPT,            kept,            "no other choice is clearly better than the running one") \
+    XX(NO_GAIN,         no_gain,         "no plan is clearly better than the previous reduce")     \
+    XX(NO_PLAN,         no_plan,         "no plan could be made")                                  \
+    XX(FORCED,          forced,          "coll_clv_reduce_algorithm says so")
+
+typedef enum coll_clv_reason {
+#define COLL_CLV_REASON_ENUM(code, name, text) COLL_CLV_REASON_##code,
+    COLL_CLV_REASON_MAP(COLL_CLV_REASON_ENUM)
+#undef COLL_CLV_REASON_ENUM
+    COLL_CLV_N_REASONS
+} coll_clv_reason_t;
+
+/* Nothing is in the way. */
+#define COLL_CLV_FIT (-1)
 
 /* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which
  * only the process that plans for its node uses; counted since MPI_Init. */
@@ -110,19 +141,22 @@ typedef struct coll_clv_cache {
 #undef COLL_CLV_CACHE_FIELD
 } coll_clv_cache_t;
 
-/* MPI_T performance variables coll_clv_exchange_clock_<name>: the global clock of the communicator
- * that joined the exchange last, read now. Whole numbers with a sign, not counted. */
-/*     name      meaning */
-#define COLL_CLV_CLOCK_MAP(XX)                                                                     \
-    XX(offset_ns, "global clock of the newest communicator minus this process's CLOCK_MONOTONIC, " \
-                  "now, ns; 0 while there is none")                                                \
-    XX(error_ns,  "bound of the error of that offset, now, ns; -1 while there is no global clock")
+/* MPI_T performance variables coll_clv_exchange_<name>: how good it is now. Whole numbers with a
+ * sign, not counted. The clock is that of the communicator that joined the exchange last. */
+/*     name            meaning */
+#define COLL_CLV_GAUGE_MAP(XX)                                                                     \
+    XX(clock_offset_ns, "global clock of the newest communicator minus this process's "            \
+                        "CLOCK_MONOTONIC, now, ns; 0 while there is none")                         \
+    XX(clock_error_ns,  "bound of the error of that offset, now, ns; -1 while there is no global " \
+                        "clock")                                                                   \
+    XX(mean_error_ns,   "mean absolute error of the predictions judged so far, over their calls "  \
+                        "and all ranks, ns; -1 before the first")
 
-typedef struct coll_clv_clock {
-#define COLL_CLV_CLOCK_FIELD(name, meaning) long long name;
-    COLL_CLV_CLOCK_MAP(COLL_CLV_CLOCK_FIELD)
-#undef COLL_CLV_CLOCK_FIELD
-} coll_clv_clock_t;
+typedef struct coll_clv_gauges {
+#define COLL_CLV_GAUGE_FIELD(name, meaning) long long name;
+    COLL_CLV_GAUGE_MAP(COLL_CLV_GAUGE_FIELD)
+#undef COLL_CLV_GAUGE_FIELD
+} coll_clv_gauges_t;
 
 typedef enum coll_clv_algorithm {
 #define COLL_CLV_ALGORITHM_ENUM(code, spelling, meaning) COLL_CLV_ALGORITHM_##code,

@@ -7,6 +7,7 @@
  */
 #include "coll_clv/coll_clv.h"
 
+#include "coll_clv/coll_clv_decide.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
@@ -20,7 +21,7 @@ static uint64_t shape_of(size_t count, const struct ompi_datatype_t *dtype, int 
 }
 
 /* True when this is news, which it then is no more. */
-static bool take_news(coll_clv_told_t *told, uint64_t shape, int algorithm, const char *reason)
+static bool take_news(coll_clv_told_t *told, uint64_t shape, int algorithm, int reason)
 {
     if (shape == told->shape && algorithm == told->algorithm && reason == told->reason) {
         return false;
@@ -30,7 +31,7 @@ static bool take_news(coll_clv_told_t *told, uint64_t shape, int algorithm, cons
 }
 
 void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, size_t count,
-                   struct ompi_datatype_t *dtype, int root, int algorithm, const char *reason)
+                   struct ompi_datatype_t *dtype, int root, int algorithm, int reason)
 {
     const int verbose = mca_coll_clv_component.params.verbose;
     const uint64_t shape = verbose < CLV_LOG_INFO ? 0 : shape_of(count, dtype, root);
@@ -49,5 +50,5 @@ void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, 
     ompi_datatype_type_size(dtype, &element_bytes);
     clv_log(CLV_LOG_INFO, "reduce of %zu x %zu bytes to rank %d of %d on %s: %s, because %s", count,
             element_bytes, root, ompi_comm_size(comm), comm->c_name,
-            coll_clv_algorithms[algorithm].name, reason);
+            coll_clv_algorithms[algorithm].name, coll_clv_reason_text(reason));
 }

@@ -38,6 +38,7 @@ struct clv_pap_history {
     int32_t announced;      /* ... and it comes from hints */
     int32_t deferred;       /* the newest vector was announced: its arrivals come with the next */
     int64_t worst_error_ns; /* of the newest error */
+    int64_t mean_error_ns;  /* over the ranks; -1: the newest vector judged nothing */
     int64_t newest_error_ns;
     int64_t row_call[CLV_PAP_MAX_WINDOW];
     int64_t row_start_ns[CLV_PAP_MAX_WINDOW]; /* global ns of the earliest arrival */
@@ -106,6 +107,15 @@ static int64_t clamp_spread(int64_t value)
         return CLV_PAP_MAX_SPREAD_NS;
     }
     return value < -CLV_PAP_MAX_SPREAD_NS ? -CLV_PAP_MAX_SPREAD_NS : value;
+}
+
+static int64_t mean_magnitude(const int64_t *values, int32_t n_values)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < n_values; i++) {
+        sum += magnitude(values[i]);
+    }
+    return sum / n_values;
 }
 
 static int64_t smallest_of(const int64_t *values, int32_t n_values)
@@ -352,6 +362,7 @@ static void judge(clv_pap_history_t *history, const int64_t *arrival_ns)
     }
     history->newest_error_ns = error_of(history, history->prediction_ns, arrival_ns);
     history->worst_error_ns = largest_magnitude(error_ns, history->n_ranks);
+    history->mean_error_ns = mean_magnitude(error_ns, history->n_ranks);
     history->error_ns[history->next_error] = history->newest_error_ns;
     history->next_error = (history->next_error + 1) % history->window;
     history->n_errors += history->n_errors < history->window;
@@ -622,6 +633,7 @@ static uint64_t hash_i64(uint64_t hash, int64_t number)
 static uint32_t board_hash(const clv_pap_board_t *board)
 {
     const int64_t fields[] = {board->n_vectors,          board->version,
+                              board->mean_error_ns,
                               board->generation,         board->sigma_ns,
                               board->worst_error_ns,     board->clock_error_ns,
                               board->interval_ns,        board->sample_every,
@@ -648,6 +660,7 @@ static void start_board(const clv_pap_history_t *history, const clv_pap_vector_t
                                .clock_error_ns = largest_clock_error(vector),
                                .disagree = ranks_disagree(vector),
                                .predictor = -1,
+                               .mean_error_ns = -1,
                                .previous_choice = -1,
                                .previous_after_ns = -1,
                                .previous_in_mpi_ns = -1,
@@ -666,6 +679,7 @@ static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int
         board->n_vectors = history->n_rows > 0 ? history->n_rows : 1;
         board->sigma_ns = find_sigma(history, board->clock_error_ns);
         board->worst_error_ns = history->worst_error_ns;
+        board->mean_error_ns = history->mean_error_ns;
         board->interval_ns = mean_interval(history);
         board->predictor = history->announced ? -1 : (int32_t) predictor_in_use(history);
     }
@@ -677,6 +691,7 @@ static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int
 static int32_t digest(clv_pap_history_t *history, const clv_pap_vector_t *vector)
 {
     int32_t now_every = history->sample_every;
+    history->mean_error_ns = -1;
     if ((any_flags(vector) & CLV_PAP_RECORD_INVALID) != 0) {
         history->deferred = 0;
         set_announced(history, 0);

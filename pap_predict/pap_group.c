@@ -407,6 +407,15 @@ static int is_unsure(void *context)
 
 static const clv_pap_shelf_ops_t shelf_ops = {find_board, count_versions, is_unsure};
 
+/* A board is new to its rank at a sampled call, and then says how good the one before was. */
+static void count_error(clv_pap_group_t *group, const clv_pap_board_t *board)
+{
+    if (board->mean_error_ns >= 0) {
+        clv_pap_count(group->pap, CLV_PAP_COUNT_judged, 1);
+        clv_pap_count(group->pap, CLV_PAP_COUNT_judged_error_ns, board->mean_error_ns);
+    }
+}
+
 static void count_answer(clv_pap_group_t *group, clv_status_t status)
 {
     if (status == CLV_AGAIN && group->waiting_since_ns == 0) {
@@ -432,6 +441,9 @@ clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *ca
     count_answer(group, status);
     if (status == CLV_OK) {
         const int32_t place = clv_pap_place(call->stream, board->version);
+        if (call->sampled) {
+            count_error(group, board);
+        }
         *board_p = board;
         *attachment_p = group->attachments[place];
         *attachment_bytes_p = group->attachment_bytes[place];
@@ -453,6 +465,11 @@ int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_n
     }
     give(group, &given);
     return 1;
+}
+
+int clv_pap_group_is_lost(const clv_pap_group_t *group)
+{
+    return clv_pap_table_n_versions(group->table, 0) != INT64_MAX;
 }
 
 clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,

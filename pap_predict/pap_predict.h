@@ -56,6 +56,7 @@ typedef struct clv_pap_board {
     uint32_t generation;         /* of the stream in its lane */
     int64_t sigma_ns;            /* rms of (actual - predicted), relative to each call's mean */
     int64_t worst_error_ns;      /* largest |actual - predicted| in the newest vector */
+    int64_t mean_error_ns;       /* mean of the same over the ranks; -1: it judged no prediction */
     int64_t clock_error_ns;      /* largest clock error bound in the newest vector */
     int64_t interval_ns;         /* mean time between sampled calls */
     int32_t sample_every;        /* K: the distance to the next sampled call */
@@ -155,6 +156,9 @@ int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_n
 
 /* ---- looking ------------------------------------------------------------------------------ */
 
+/* Non-zero once predictions of this group have ended for good. */
+int clv_pap_group_is_lost(const clv_pap_group_t *group);
+
 /* The group's global time for a local one, with its error bound. CLV_AGAIN: clock not ready. */
 clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64_t *global_ns_p,
                                  int64_t *error_ns_p) CLV_MUST_CHECK;
@@ -164,6 +168,8 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
     XX(calls,            "eligible calls")                                                         \
     XX(sampled,          "calls that gave a record")                                               \
     XX(boards,           "calls that had a board")                                                 \
+    XX(judged,           "sampled calls whose board judged the prediction before it")              \
+    XX(judged_error_ns,  "sum over these of the prediction's mean absolute error over all ranks, ns") \
     XX(board_waits,      "calls that waited for their board")                                      \
     XX(board_wait_ns,    "time spent in those waits, ns")                                          \
     XX(invalid_vectors,  "vectors skipped because a record was marked invalid")                    \

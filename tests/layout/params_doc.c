@@ -77,11 +77,17 @@ static void print_counters(void)
 #define PRINT_CACHE_COUNTER(name, meaning) PRINT_COUNTER(plan_cache_##name, meaning)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_COUNTER)
 #undef PRINT_CACHE_COUNTER
-    puts("\n## Clock\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
+    puts("\n## Why the previous reduce ran\n\nCounters too: their sum is `coll_clv_ran_previous`. The\n"
+         "same words are in what `coll_clv_verbose` and `coll_clv_print` say.\n\n"
+         "| variable | calls that took the previous reduce, because |\n|---|---|");
+#define PRINT_REASON(code, name, text) PRINT_COUNTER(fell_back_##name, text)
+    COLL_CLV_REASON_MAP(PRINT_REASON)
+#undef PRINT_REASON
+    puts("\n## Gauges\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
          "| variable | meaning |\n|---|---|");
-#define PRINT_CLOCK(name, meaning) PRINT_COUNTER(exchange_clock_##name, meaning)
-    COLL_CLV_CLOCK_MAP(PRINT_CLOCK)
-#undef PRINT_CLOCK
+#define PRINT_GAUGE(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
+    COLL_CLV_GAUGE_MAP(PRINT_GAUGE)
+#undef PRINT_GAUGE
 #undef PRINT_COUNTER
 }
 

@@ -97,7 +97,7 @@ if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     OMPI_MCA_coll_clv_print=board run 4 --sizes 64K --patterns uniform --delay 20ms --iterations 4 --warmup 8 --balanced-calls 0 \
         --algorithms clv,clv+hint,clv:clairvoyant+hint --json "$work/hinted" &&
         [ "$(grep -c '[0-4]/4$' "$output")" -eq 3 ] && [ "$(grep -c 'announced in 4 calls of 4' "$output")" -eq 2 ] &&
-        grep -q 'announced: sigma' "$output" && [ "$(grep -c '"announced":4,' "$work/hinted")" -eq 2 ]
+        grep -q 'announced from' "$output" && [ "$(grep -c '"announced":4,' "$work/hinted")" -eq 2 ]
     report $? "ranks announce their arrivals to clv, and its boards say so"
 else
     n=$((n + 1))

@@ -428,11 +428,13 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
                                    .n_vectors = 3,
                                    .version = 7,
                                    .sigma_ns = 120000,
+                                   .mean_error_ns = 200000,
                                    .worst_error_ns = 310000,
                                    .clock_error_ns = 15000,
                                    .predictor = COLL_CLV_PREDICTOR_MEDIAN,
                                    .predicted_ns = late_ns};
     const coll_clv_decision_t decision = {.choice = COLL_CLV_CHOICE_CHAIN,
+                                          .reason = COLL_CLV_REASON_PREDICTED,
                                           .n_segments = 64,
                                           .round_ns = 700000,
                                           .predicted_after_ns = 42000000};
@@ -442,17 +444,37 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
     coll_clv_print_board("world", &two_mib, &board, &decision, append_line, NULL);
     assert_string_equal(
         printed,
-        "world: reduce of 2097152 bytes to rank 0, board 7, predicted by median: sigma 0.120 ms over "
-        "3 calls, last error at most 0.310 ms, clocks to 0.015 ms\n"
+        "world: reduce of 2097152 bytes to rank 0, board 7: rank 3 is last, 9.000 ms after the first, "
+        "sure to 0.120 ms\n"
+        "  predicted by median from 3 calls; the last one was off by 0.200 ms, at most 0.310 ms; "
+        "clocks agree to 0.015 ms\n"
         "  rank 3 late by 9.000 ms\n"
         "  rank 1 late by 2.500 ms\n"
         "  rank 0 late by 0.000 ms\n"
         "  rank 2 late by 0.000 ms\n"
-        "  then CHAIN in 64 segments, round 0.700 ms, expected to end 42.000 ms after the last "
-        "arrival: measuring the previous reduce first\n");
+        "  so chain in 64 segments of 0.700 ms, to end 42.000 ms after the last arrival: "
+        "predicted to end first\n");
     printed[0] = '\0';
     coll_clv_print_board("world", &two_mib, NULL, &decision, append_line, NULL);
-    assert_non_null(strstr(printed, "no board yet"));
+    assert_non_null(strstr(printed, "no board"));
+}
+
+static void lateness_below_what_is_sure_is_none(void **state)
+{
+    const int64_t late_ns[2] = {0, 100000};
+    const clv_pap_board_t board = {.n_ranks = 2,
+                                   .sigma_ns = 100000,
+                                   .mean_error_ns = -1,
+                                   .predictor = -1,
+                                   .predicted_ns = late_ns};
+    const coll_clv_decision_t decision = {.reason = COLL_CLV_REASON_LEARNING};
+
+    (void) state;
+    printed[0] = '\0';
+    coll_clv_print_board("world", &two_mib, &board, &decision, append_line, NULL);
+    assert_non_null(strstr(printed, "sure to 0.100 ms: as good as together\n"));
+    assert_non_null(strstr(printed, "; not tried by a call yet;"));
+    assert_non_null(strstr(printed, "  so previous: measuring the previous reduce first\n"));
 }
 
 static void a_long_board_is_cut_and_says_so(void **state)
@@ -489,8 +511,8 @@ static void every_choice_and_reason_has_a_name(void **state)
     (void) state;
     assert_string_equal(coll_clv_choice_name(COLL_CLV_CHOICE_CHAIN), "CHAIN");
     assert_string_equal(coll_clv_choice_name((coll_clv_choice_t) 99), "unknown");
-    assert_non_null(strstr(coll_clv_reason_text(COLL_CLV_REASON_FORCED), "parameter"));
-    assert_string_equal(coll_clv_reason_text((coll_clv_reason_t) 99), "unknown");
+    assert_non_null(strstr(coll_clv_reason_text(COLL_CLV_REASON_FORCED), "says so"));
+    assert_string_equal(coll_clv_reason_text(99), "unknown");
 }
 
 int main(void)
@@ -511,6 +533,7 @@ int main(void)
         cmocka_unit_test(out_of_memory_is_said_not_hidden),
         cmocka_unit_test(a_sheet_gives_each_rank_its_steps),
         cmocka_unit_test(a_board_tells_who_is_late_and_how_sure_we_are),
+        cmocka_unit_test(lateness_below_what_is_sure_is_none),
         cmocka_unit_test(a_long_board_is_cut_and_says_so),
         cmocka_unit_test(a_printed_plan_has_a_line_per_send),
         cmocka_unit_test(every_choice_and_reason_has_a_name),
