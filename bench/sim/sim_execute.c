@@ -5,6 +5,7 @@
 #include "bench/sim/sim_execute.h"
 
 #include <mpi.h>
+#include <string.h>
 
 #include "util/util_alloc.h"
 
@@ -74,11 +75,16 @@ static clv_status_t test_send(void *context, int32_t slot)
 static clv_status_t combine(void *context, int32_t slot, int32_t segment, int holds)
 {
     const world_t *world = context;
-    const float *in = slot_floats(world, slot);
-    float *copy = world->vector + segment_first(world, segment);
+    int32_t n_floats = segment_floats(world, segment);
+    const float *restrict in = slot_floats(world, slot);
+    float *restrict copy = world->vector + segment_first(world, segment);
 
-    for (int32_t i = 0; i < segment_floats(world, segment); i++) {
-        copy[i] = holds ? copy[i] + in[i] : in[i];
+    if (!holds) {
+        memcpy(copy, in, (size_t) n_floats * sizeof *copy);
+        return CLV_OK;
+    }
+    for (int32_t i = 0; i < n_floats; i++) {
+        copy[i] += in[i];
     }
     return CLV_OK;
 }
