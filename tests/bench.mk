@@ -14,7 +14,7 @@ tests_unit_test_bench_stats_LDADD = $(clv_test_libs)
 tests_unit_test_bench_patterns_SOURCES = tests/unit/test_bench_patterns.c $(clv_bench_sources)
 tests_unit_test_bench_patterns_LDADD = $(clv_test_libs)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
-	tests/mpi/bench_results.sh
+	tests/mpi/bench_results.sh tests/mpi/bench_other_mpi.sh
 
 tool_programs += bench/clv-bench-compare
 bench_clv_bench_compare_SOURCES = bench/clv_bench_compare.c bench/bench_results.c \

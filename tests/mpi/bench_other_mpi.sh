@@ -1,0 +1,52 @@
+#!/bin/bash
+# clv-bench with another MPI library: compiled and run with MPICH where that is installed (Debian:
+# mpich libmpich-dev), where there are no control variables of Open MPI. TAP. 10 s, or none.
+set -u
+: "${CLV_TOP:?}"
+compiler=${CLV_OTHER_MPICC:-mpicc.mpich} launcher=${CLV_OTHER_MPIRUN:-mpirun.mpich}
+if ! command -v "$compiler" >/dev/null || ! command -v "$launcher" >/dev/null; then
+    echo "1..0 # SKIP no other MPI library: $compiler and $launcher are not there"
+    exit 0
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+output=$work/output
+n=0
+
+report() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
+}
+run() { timeout 300 "$launcher" -n 3 "$work/clv-bench" "$@" >"$output" 2>&1; }
+refuses() { # text options ...
+    local text=$1
+    shift
+    run "$@"
+    [ $? -eq 2 ] && [ "$(grep -c '^clv-bench: ' "$output")" -eq 1 ] && grep -q -- "$text" "$output"
+}
+short='--sizes 1000 --iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms --patterns uniform'
+
+echo 1..3
+cd "$CLV_TOP" || exit 1
+programs=$(sed -n '/^bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p' tests/bench.mk | grep -o 'bench/[a-z_]*\.c')
+# shellcheck disable=SC2086
+"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
+report $? "it compiles with $compiler"
+
+all_are_right() {
+    local collective
+    for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter; do
+        # shellcheck disable=SC2086
+        run --collective $collective $short && grep -q ' [0-2]/2$' "$output" &&
+            run --collective $collective --nonblocking $short && grep -q ' [0-2]/2$' "$output" || return
+    done
+    # shellcheck disable=SC2086
+    run $short --algorithms default,ring,bound --json "$work/lines" && [ "$(grep -c ' [0-2]/2$' "$output")" -eq 3 ] &&
+        [ "$(grep -c '"mpi":"MPICH' "$work/lines")" -eq 3 ]
+}
+all_are_right
+report $? "every collective is right, our own reduces too, and the lines name the library"
+
+refuses "no control variable 'coll_tuned_reduce_algorithm'" --algorithms default,pipeline &&
+    refuses "no coll component 'clv'" --algorithms default,clv
+report $? "what needs Open MPI's control variables is told in one line, exit 2"
