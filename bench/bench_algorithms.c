@@ -27,8 +27,9 @@ typedef struct preset {
 
 static const preset_t presets[] = {
     {"default", "what the library chooses, without clv", NULL, "^clv", NULL, NULL, NULL, 0},
-    {"clv", "the clv component; clv:<name> forces one of its algorithms; either with +hint:\n"
-     "                   ranks announce their arrivals, a prediction without error",
+    {"clv", "the clv component; clv:<name> forces one of its algorithms, clv:<name>:<predictor>\n"
+     "                   its predictor too; each with +hint: ranks announce their arrivals, a\n"
+     "                   prediction without error",
      NULL, "clv", NULL, NULL, NULL, 0},
     {"adapt", "the event-driven component adapt", NULL, "adapt,^clv", NULL, NULL, NULL, 0},
     {"han", "the hierarchical component han", NULL, "han,^clv", NULL, NULL, NULL, 0},
@@ -75,6 +76,21 @@ static void force_tuned(clv_algorithm_t *algorithm, const char *collective, cons
     }
 }
 
+/* "clairvoyant" or "clairvoyant:sma": one of the component's algorithms, and its predictor. */
+static void force_clv(clv_algorithm_t *algorithm, const char *collective, const char *argument)
+{
+    char name[CLV_ALGORITHM_TEXT];
+    char word[CLV_ALGORITHM_TEXT];
+    const size_t length = strcspn(argument, ":");
+
+    snprintf(name, sizeof name, "coll_clv_%s_algorithm", collective);
+    snprintf(word, sizeof word, "%.*s", (int) length, argument);
+    add_setting(algorithm, name, word);
+    if (argument[length]) {
+        add_setting(algorithm, "coll_clv_predictor", argument + length + 1);
+    }
+}
+
 static int is_number(const char *text)
 {
     return *text && strspn(text, "0123456789") == strlen(text);
@@ -96,9 +112,7 @@ static clv_status_t parse_preset(const char *text, const char *argument, const c
     algorithm->own = row->own;
     algorithm->is_bound = row->is_bound;
     if (argument && !strcmp(row->name, "clv")) {
-        char name[CLV_ALGORITHM_TEXT];
-        snprintf(name, sizeof name, "coll_clv_%s_algorithm", collective);
-        add_setting(algorithm, name, argument);
+        force_clv(algorithm, collective, argument);
         return CLV_OK;
     }
     if (argument && (!row->number || !is_number(argument))) {

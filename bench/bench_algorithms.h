@@ -38,7 +38,8 @@ typedef struct clv_algorithm {
 
 /* Text: a name of the table ("default", "pipeline", "clv", "ring", "bound", ...), with a segment size
  * in bytes ("pipeline:65536"); "tuned:<n>[:<segment>]" forces number n of the library; "clv:<name>"
- * forces one of the component's; "clv+hint" and "clv:<name>+hint" let every rank announce its arrival;
+ * forces one of the component's, "clv:<name>:<predictor>" its predictor too; with "+hint" at the end
+ * of these or of "clv" every rank announces its arrival;
  * "<any name>=<components>/<variable>=<value>/..." is free.
  * On failure CLV_INVALID and one line in reason. */
 clv_status_t clv_algorithm_parse(const char *text, const char *collective,
