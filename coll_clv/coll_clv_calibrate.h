@@ -6,7 +6,7 @@
  * receives as many, as all do in a round of a plan; then the same with its neighbour. The later
  * half of the stream counts: buffers and shapers let the first bytes through too fast.
  * Cost: some 1.1 MiB each way and rank, once per communicator.
- * The result is this rank's own; the caller agrees on one (the largest).
+ * The result is this rank's own; the caller agrees on one (an upper quartile).
  */
 #ifndef COLL_CLV_CALIBRATE_H
 #define COLL_CLV_CALIBRATE_H

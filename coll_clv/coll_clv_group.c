@@ -231,6 +231,7 @@ typedef struct setup {
     group_card_t *cards;
     unsigned char *pap_cards;
     group_report_t *reports;
+    clv_cost_t *costs;
     char *calibrate_buffer;
     int why; /* not to exchange: a coll_clv_reason_t, else COLL_CLV_FIT */
 } setup_t;
@@ -258,14 +259,16 @@ static int reserve(setup_t *setup)
     setup->cards = clv_alloc(n_ranks, sizeof *setup->cards);
     setup->pap_cards = clv_alloc(n_ranks, CLV_PAP_CARD_BYTES);
     setup->reports = clv_alloc(n_ranks, sizeof *setup->reports);
+    setup->costs = clv_alloc(n_ranks, sizeof *setup->costs);
     setup->calibrate_buffer = clv_alloc(1, COLL_CLV_CALIBRATE_BYTES);
     return NULL != setup->cards && NULL != setup->pap_cards && NULL != setup->reports &&
-           NULL != setup->calibrate_buffer;
+           NULL != setup->costs && NULL != setup->calibrate_buffer;
 }
 
 static void unreserve(setup_t *setup)
 {
     clv_free(setup->calibrate_buffer);
+    clv_free(setup->costs);
     clv_free(setup->reports);
     clv_free(setup->pap_cards);
     clv_free(setup->cards);
@@ -313,16 +316,14 @@ static void find_node(coll_clv_group_t *group)
     }
 }
 
-/* All ranks take the largest latency and the slowest link that any of them measured. */
 static void agree_cost(setup_t *setup)
 {
-    clv_cost_t *cost = &setup->group->terms.cost;
+    const int32_t n_ranks = setup->group->terms.n_ranks;
 
-    for (int32_t p = 0; p < setup->group->terms.n_ranks; p++) {
-        const clv_cost_t *his = &setup->reports[p].cost;
-        cost->latency_ns = his->latency_ns > cost->latency_ns ? his->latency_ns : cost->latency_ns;
-        cost->byte_ps = his->byte_ps > cost->byte_ps ? his->byte_ps : cost->byte_ps;
+    for (int32_t p = 0; p < n_ranks; p++) {
+        setup->costs[p] = setup->reports[p].cost;
     }
+    setup->group->terms.cost = clv_cost_agree(setup->costs, n_ranks);
 }
 
 static int read_reports(const setup_t *setup)

@@ -132,6 +132,16 @@ static void print_grounds(const printer_t *to, const clv_pap_board_t *board)
         board->n_vectors, judged, MS(board->clock_error_ns));
 }
 
+/* What the choice is learned from. */
+static void print_measured(const printer_t *to, const clv_pap_board_t *board)
+{
+    if (board->previous_after_ns >= 0) {
+        say(to, "  %s was measured: it ended %.3f ms after the last arrival, %.3f ms in MPI",
+            coll_clv_choice_name((coll_clv_choice_t) board->previous_choice),
+            MS(board->previous_after_ns), MS(board->previous_in_mpi_ns));
+    }
+}
+
 void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
                           const clv_pap_board_t *board, const coll_clv_decision_t *decision,
                           coll_clv_print_line_t print, void *context)
@@ -144,6 +154,7 @@ void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
     } else {
         print_verdict(&to, title, key, board);
         print_grounds(&to, board);
+        print_measured(&to, board);
         print_ranks(&to, board);
     }
     print_decision(&to, decision);

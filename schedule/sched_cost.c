@@ -4,6 +4,8 @@
  */
 #include "schedule/sched_cost.h"
 
+#include <stdlib.h>
+
 #include "util/util_alloc.h"
 
 #define COST_CEILING_NS (INT64_MAX / 4)
@@ -30,6 +32,35 @@ int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes)
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
 {
     return vector_bytes / n_segments + (0 != vector_bytes % n_segments);
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_latency(const void *a, const void *b)
+{
+    const clv_cost_t *x = a, *y = b;
+    return compare(x->latency_ns, y->latency_ns);
+}
+
+static int by_byte(const void *a, const void *b)
+{
+    const clv_cost_t *x = a, *y = b;
+    return compare(x->byte_ps, y->byte_ps);
+}
+
+clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
+{
+    const int32_t upper = (n_costs - 1) * 3 / 4;
+    clv_cost_t agreed;
+
+    qsort(costs, (size_t) n_costs, sizeof *costs, by_latency);
+    agreed.latency_ns = costs[upper].latency_ns;
+    qsort(costs, (size_t) n_costs, sizeof *costs, by_byte);
+    agreed.byte_ps = costs[upper].byte_ps;
+    return agreed;
 }
 
 /* One rank's two ways and what it has combined so far. */

@@ -25,6 +25,12 @@ typedef struct clv_estimate {
     int64_t in_mpi_ns; /* mean over ranks of exit - arrival */
 } clv_estimate_t;
 
+/* One model from what n_costs (> 0) ranks measured, which it sorts: the upper quartile of each number.
+ * Not the largest: one of many ranks has always lost its core for some milliseconds while it
+ * measured, and a latency of that size makes the wrong plans look good for the rest of the run. A
+ * link that truly is slow is so in every plan, since each rank sends its vector in each. */
+clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs);
+
 /* Time of one message of n_bytes: the paper's d. Saturates at INT64_MAX / 4. */
 int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes);
 

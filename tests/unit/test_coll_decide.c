@@ -431,6 +431,9 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
                                    .mean_error_ns = 200000,
                                    .worst_error_ns = 310000,
                                    .clock_error_ns = 15000,
+                                   .previous_choice = COLL_CLV_CHOICE_LATEST_FIRST,
+                                   .previous_after_ns = 51500000,
+                                   .previous_in_mpi_ns = 40250000,
                                    .predictor = COLL_CLV_PREDICTOR_MEDIAN,
                                    .predicted_ns = late_ns};
     const coll_clv_decision_t decision = {.choice = COLL_CLV_CHOICE_CHAIN,
@@ -448,6 +451,7 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
         "sure to 0.120 ms\n"
         "  predicted by median from 3 calls; the last one was off by 0.200 ms, at most 0.310 ms; "
         "clocks agree to 0.015 ms\n"
+        "  LATEST_FIRST was measured: it ended 51.500 ms after the last arrival, 40.250 ms in MPI\n"
         "  rank 3 late by 9.000 ms\n"
         "  rank 1 late by 2.500 ms\n"
         "  rank 0 late by 0.000 ms\n"

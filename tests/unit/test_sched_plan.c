@@ -335,6 +335,22 @@ static void chain_is_pipelined(void **unused)
 }
 
 /* Two ranks, one segment: the arithmetic of the model by hand. */
+/* One rank of eight that was interrupted while it measured changes nothing. */
+static void agreed_cost_leaves_a_straggler_out(void **unused)
+{
+    clv_cost_t costs[] = {{60, 900}, {9000, 1000}, {70, 1010}, {50, 990},
+                          {65, 70000}, {80, 1020}, {75, 980}, {55, 1005}};
+    clv_cost_t alone[] = {{7, 8}};
+    clv_cost_t agreed = clv_cost_agree(costs, 8);
+
+    (void) unused;
+    assert_int_equal(agreed.latency_ns, 75);
+    assert_int_equal(agreed.byte_ps, 1010);
+    agreed = clv_cost_agree(alone, 1);
+    assert_int_equal(agreed.latency_ns, 7);
+    assert_int_equal(agreed.byte_ps, 8);
+}
+
 static void estimate_adds_up(void **unused)
 {
     int64_t arrival_ns[2] = {100, 700};
@@ -503,6 +519,7 @@ int main(void)
         cmocka_unit_test(validator_and_estimate_report_lack_of_memory),
         cmocka_unit_test(steps_are_the_plan_seen_by_each_rank),
         cmocka_unit_test(chain_is_pipelined),
+        cmocka_unit_test(agreed_cost_leaves_a_straggler_out),
         cmocka_unit_test(estimate_adds_up),
         cmocka_unit_test(cache_keeps_the_recent_and_counts),
         cmocka_unit_test(cached_plan_depends_on_the_key_only),
