@@ -3,7 +3,7 @@
 # where the TAP driver alone would print one line per test point.
 #
 # Automake passes: --test-name NAME --log-file LOG --trs-file TRS ... -- COMMAND.
-# TRS afterwards has one ":test-result:" line per point; ./clv adds those up.
+# TRS afterwards has one ":test-result:" line per point, which ./clv adds up, and ":clv-seconds:".
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -20,6 +20,8 @@ done
 started=$SECONDS
 sh "$top/build-aux/tap-driver.sh" "${arguments[@]}" >/dev/null
 status=$?
+seconds=$((SECONDS - started))
+echo ":clv-seconds: $seconds" >>"$trs"
 
 count() { grep -cE "^:test-result: ($1)" "$trs"; }
 passed=$(count 'PASS|XFAIL') skipped=$(count SKIP) failed=$(count 'FAIL|ERROR|XPASS')
@@ -28,6 +30,6 @@ verdict=pass
 line="$verdict $name: $passed passed"
 [ "$failed" -eq 0 ] || line="$line, $failed failed"
 [ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
-[ $((SECONDS - started)) -le 2 ] || line="$line, $((SECONDS - started)) s"
+[ $seconds -le 2 ] || line="$line, $seconds s"
 echo "  $line"
 exit $status
