@@ -124,4 +124,9 @@ unlisted() {
     done
 }
 tap_ok 'every source of a room is built' none unlisted
+# automake names logs without ".sh": of two tests with one log it runs the first twice.
+same_log() {
+    make -s -C "$CLV_BUILD" list-unit-tests list-script-tests | sed 's/\.sh$//' | sort | uniq -d
+}
+tap_ok 'no two tests share a log' none same_log
 tap_end
