@@ -18,7 +18,6 @@
 
 #include "coll_clv/coll_clv_execute.h"
 #include "util/util_alloc.h"
-#include "util/util_time.h"
 
 /* Eager: ob1 of Open MPI 4.1.4 writes a longer one that does not fit past the end of the buffer. */
 #define N_NUMBERS 90
@@ -119,10 +118,8 @@ static void a_message_that_does_not_fit_is_an_error(void)
     coll_clv_scratch_t scratch = {0};
 
     for (int i = 0; i < 50; i++) {
-        int64_t start_ns = clv_local_now_ns();
         ompi_request_t *request = send_numbers(N_NUMBERS);
         CHECK(MPI_ERR_TRUNCATE == execute(receives, 3, 3, 0, &scratch));
-        CHECK(clv_local_now_ns() - start_ns < CLV_NS_PER_S);
         CHECK(NULL != scratch.buffers);
         CHECK(OMPI_SUCCESS == ompi_request_wait(&request, MPI_STATUS_IGNORE));
     }

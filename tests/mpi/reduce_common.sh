@@ -14,11 +14,11 @@ output=$scratch/output
 trap 'rm -rf "$scratch"' EXIT
 n=0
 
-# launch RANKS ARGUMENTS...: mpirun with a time limit; $seconds changes it.
+# launch RANKS ARGUMENTS...: mpirun with a time limit, against hanging only; $seconds changes it.
 launch() {
     local ranks=$1
     shift
-    timeout -k 5 "${seconds:-60}" mpirun -n "$ranks" "$@" >"$output" 2>&1 </dev/null
+    timeout -k 5 "${seconds:-${CLV_LIMIT:-300}}" mpirun -n "$ranks" "$@" >"$output" 2>&1 </dev/null
 }
 
 # report STATUS NAME: a TAP line, and the end of the output when it failed.
@@ -57,5 +57,5 @@ pml_options() {
 # pml_works PML: this Open MPI can start with it at all.
 pml_works() {
     # shellcheck disable=SC2046
-    seconds=20 launch 2 $(pml_options "$1") "$CLV_BUILD/tests/mpi/reduce_cases" -c zero_counts
+    seconds=60 launch 2 $(pml_options "$1") "$CLV_BUILD/tests/mpi/reduce_cases" -c zero_counts
 }

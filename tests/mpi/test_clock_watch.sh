@@ -6,16 +6,24 @@
 mpi_setup
 export CLV_BUILD
 
-output=$(timeout -k 5 90 "$CLV_TOP/bench/cluster" with 3 --realtime --timeout 60 --mca coll clv -- \
-    "$CLV_BUILD/tests/mpi/clock_watch" 10 50 2>&1)
-status=$?
-[ $status -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$output" | head -n 1)"
-printf '%s\n' "$output" | sed 's/^/# /'
-tap_has 'every host has a global clock' 'clocks are there' "$output"
-tap_has 'its bound covers the truth' 'bounds hold' "$output"
+watch_three_hosts() {
+    output=$(timeout -k 5 "$tap_limit" "$CLV_TOP/bench/cluster" with 3 --realtime --timeout "$tap_limit" \
+        --mca coll clv -- "$CLV_BUILD/tests/mpi/clock_watch" 10 50 2>&1)
+    [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$output" | head -n 1)"
+    worst=$(awk '$1 == "all" { print int($2) }' <<<"$output")
+}
+says() { [[ $output == *"$1"* ]]; }
 # Without a common clock the hosts differ by an hour, without a fit by 50 us more each second.
-worst=$(awk '$1 == "all" { print int($2) }' <<<"$output")
-tap_ok "the largest true error is below a millisecond: ${worst:-none} us" test "${worst:-1000}" -lt 1000
+error_is_small() { [ "${worst:-1000}" -lt 1000 ]; }
+clocks_are_good() { says 'clocks are there' && says 'bounds hold' && error_is_small; }
+
+# The background threads are ordinary ones: a busy machine may let them wait for seconds.
+tap_tries watch_three_hosts clocks_are_good
+printf '%s\n' "$output" | sed 's/^/# /'
+tap_has 'three hosts are watched to the end' 'clock_watch: ' "$output"
+tap_figure 'every host has a global clock' says 'clocks are there'
+tap_figure 'its bound covers the truth' says 'bounds hold'
+tap_figure "the largest true error is below a millisecond: ${worst:-none} us" error_is_small
 
 # One host: its own clock is the global one, and nothing is known before the first eligible call.
 output=$(mpi_run -np 3 --mca coll clv "$CLV_BUILD/tests/mpi/coll_probe" 10)

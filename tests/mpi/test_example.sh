@@ -16,7 +16,7 @@ n=0
 run() {
     ranks=$1
     shift
-    timeout 60 mpirun --oversubscribe -n "$ranks" "$@" >"$output" 2>&1
+    timeout "${CLV_LIMIT:-300}" mpirun --oversubscribe -n "$ranks" "$@" >"$output" 2>&1
 }
 
 # report STATUS NAME: one TAP line, the output when it failed

@@ -6,7 +6,7 @@ mpi_setup
 probe=$CLV_BUILD/tests/mpi/coll_probe
 list=(--mca coll clv,tuned,basic,libnbc,self,inter)
 
-shown=$(timeout 60 ompi_info --param coll clv --level 9 2>&1)
+shown=$(timeout "$tap_limit" ompi_info --param coll clv --level 9 2>&1)
 for name in $("$CLV_BUILD/tests/layout/params_doc" --names); do
     tap_has "ompi_info shows $name" "\"$name\"" "$shown"
 done

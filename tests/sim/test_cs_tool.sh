@@ -24,7 +24,7 @@ run() { # ranks arguments...
     local ranks=$1
     shift
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
-        timeout 60 mpirun --oversubscribe -np "$ranks" "$tool" "$@" >"$out/log" 2>&1
+        timeout "${CLV_LIMIT:-300}" mpirun --oversubscribe -np "$ranks" "$tool" "$@" >"$out/log" 2>&1
 }
 
 command -v mpirun >/dev/null && [ -x "$tool" ] || { # no MPI here
@@ -65,12 +65,12 @@ by_rank='[ "$OMPI_COMM_WORLD_RANK" = 0 ] || set -- unshare --time --monotonic 36
     exec "$@"'
 run_two_hours() {
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
-        timeout 60 mpirun --oversubscribe -np 2 sh -c "$by_rank" sh "$tool" "$@" >"$out/log" 2>&1
+        timeout "${CLV_LIMIT:-300}" mpirun --oversubscribe -np 2 sh -c "$by_rank" sh "$tool" "$@" >"$out/log" 2>&1
 }
 if unshare --time --monotonic 3600 --fork true 2>"$out/log"; then
     run_two_hours --wait 0.1 --truth realtime --json "$out/b.json" h2hca/20 &&
         grep -q '"n_hosts": 2' "$out/b.json" &&
-        ! grep -qE '"true_max_us": [0-9.]*(e\+|[0-9]{6})' "$out/b.json"
+        ! grep -qE '"true_max_us": [0-9.]*(e\+|[0-9]{7})' "$out/b.json" # seconds, of an hour
     check 'two time namespaces on one kernel are two hosts' $?
     run_two_hours --wait 0.1 --truth realtime prop
     [ $? -eq 1 ] && grep -q 'FAILED RANKS' "$out/log"
