@@ -388,8 +388,13 @@ static void restart_doubles_the_doubt_up_to_a_limit(void **state)
 static void suspension_is_steady_while_awake(void **state)
 {
     (void) state;
-    const int64_t before = clv_cs_suspended_ns();
-    assert_true(llabs(clv_cs_suspended_ns() - before) < 100 * CLV_NS_PER_MS);
+    int64_t closest_ns = INT64_MAX; /* of some, since somebody may come between two clocks */
+    for (int i = 0; i < 100; i++) {
+        const int64_t before_ns = clv_cs_suspended_ns();
+        const int64_t change_ns = llabs(clv_cs_suspended_ns() - before_ns);
+        closest_ns = change_ns < closest_ns ? change_ns : closest_ns;
+    }
+    assert_true(closest_ns < 100 * CLV_NS_PER_MS);
 }
 
 int main(void)

@@ -60,16 +60,39 @@ static void expect_boards(const pap_job_t *job, int at_least)
     }
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+    return (x > y) - (x < y);
+}
+
+/* Of the second half of the calls. */
+static int64_t median_predicted_spread_ns(pap_job_t *job)
+{
+    const int32_t n = job->options.n_calls / 2;
+    int64_t *spread_ns = job->predicted_spread_ns[0] + n;
+    qsort(spread_ns, (size_t) n, sizeof *spread_ns, ascending);
+    return spread_ns[n / 2];
+}
+
+/* Rank i comes 2 ms after rank i - 1, and the prediction knows. A machine that is busy enough wakes
+ * all of them at the same time, hence the tries. */
 static void ranks_of_one_node_agree(void **state)
 {
     (void) state;
-    const pap_job_options_t options = usual(4, 1);
-    pap_job_t *job = run(&options);
-    expect_boards(job, 100);
-    /* Rank i comes 0.5 ms after rank i - 1: the prediction knows, within what a busy machine adds. */
-    assert_true(job->predicted_spread_ns[0][119] > CLV_NS_PER_MS);
-    assert_int_equal(job->counters[0].sent_bytes, 0);
-    job_free(job);
+    pap_job_options_t options = usual(4, 1);
+    int64_t spread_ns = 0;
+    options.late_ns = 2 * CLV_NS_PER_MS;
+    for (int try = 1; try <= 5 && spread_ns <= 2 * CLV_NS_PER_MS; try++) {
+        pap_job_t *job = run(&options);
+        expect_boards(job, 100);
+        assert_int_equal(job->counters[0].sent_bytes, 0);
+        spread_ns = median_predicted_spread_ns(job);
+        print_message("# try %d of 5: predicted spread %lld us of 6000\n", try,
+                      (long long) (spread_ns / CLV_NS_PER_US));
+        job_free(job);
+    }
+    assert_true(spread_ns > 2 * CLV_NS_PER_MS);
 }
 
 static void single_rank_has_boards(void **state)
