@@ -83,6 +83,8 @@ typedef struct coll_clv_module {
     mca_coll_base_module_reduce_fn_t previous_reduce;
     mca_coll_base_module_t *previous_module; /* we hold a reference */
     int algorithm;                           /* coll_clv_reduce_algorithm when this was made */
+    bool has_asked;                          /* about its peers ... */
+    bool peers_are_equal;                    /* ... and what coll_clv_peers.c said */
     struct coll_clv_group *group;            /* NULL until the first eligible call */
     int64_t shown_version;                   /* what coll_clv_print showed last */
     int32_t shown_root;

@@ -7,6 +7,7 @@
  *   counts           int                int                size_t
  *   coll_reduce is   put in by the framework after enable  put in by enable, taken out by disable
  *   help texts       files              files              compiled into the library
+ *   modex            opal's own pmix    PMIx itself        PMIx itself
  */
 #ifndef COLL_CLV_COMPAT_H
 #define COLL_CLV_COMPAT_H
@@ -18,6 +19,16 @@
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "opal/util/output.h"
+
+#if defined(MCA_COLL_BASE_VERSION_2_4_0) || defined(MCA_COLL_BASE_VERSION_3_0_0)
+#include "opal/mca/pmix/pmix-internal.h"
+#define COLL_CLV_MODEX_GLOBAL PMIX_GLOBAL
+typedef size_t coll_clv_modex_size_t;
+#else
+#include "opal/mca/pmix/pmix.h"
+#define COLL_CLV_MODEX_GLOBAL OPAL_PMIX_GLOBAL
+typedef int32_t coll_clv_modex_size_t;
+#endif
 
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #define COLL_CLV_BASE_VERSION        MCA_COLL_BASE_VERSION_3_0_0

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_peers.h"
 #include "util/util_log.h"
 
 static int clv_register(void);
@@ -91,6 +92,7 @@ static int clv_open(void)
     opal_output_set_verbosity(component->output, verbose);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
+    coll_clv_peers_publish();
     return OMPI_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
  * MPI_Reduce with clv: the whole story on one screen.
  *
  *   not for us -------------------------------------> the previous reduce
+ *   not all ranks have us, with the same parameters -> the previous reduce
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   first eligible call: the communicator's group is set up (collective)
  *   begin: number the call, give the record, wait for the board
@@ -19,6 +20,7 @@
 #include "ompi/op/op.h"
 
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_print.h"
 #include "util/util_log.h"
 
@@ -88,6 +90,17 @@ static int unfit_for_plans(const reduce_args_t *args, int algorithm)
         return COLL_CLV_REASON_TOO_SMALL;
     }
     return COLL_CLV_FIT;
+}
+
+static bool peers_are_equal(const reduce_args_t *args)
+{
+    coll_clv_module_t *module = args->module;
+
+    if (!module->has_asked) {
+        module->peers_are_equal = coll_clv_peers_are_equal(args->comm);
+        module->has_asked = true;
+    }
+    return module->peers_are_equal;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -258,6 +271,9 @@ int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
     mca_coll_clv_component.counters.calls++;
     if (COLL_CLV_FIT != unfit) {
         return run_without_plan(&args, COLL_CLV_ALGORITHM_PREVIOUS, unfit);
+    }
+    if (!peers_are_equal(&args)) {
+        return run_without_plan(&args, COLL_CLV_ALGORITHM_PREVIOUS, COLL_CLV_REASON_UNEQUAL);
     }
     if (!planned) {
         return run_without_plan(&args, algorithm, COLL_CLV_REASON_FORCED);

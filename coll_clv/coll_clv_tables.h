@@ -77,6 +77,27 @@
     XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,             \
        "What to print in full")
 
+/* Parameters that decide what runs: a communicator whose ranks do not agree on them is left to the
+ * previous reduce (coll_clv_peers.c). All but those that only this process sees. */
+#define COLL_CLV_SHARED_MAP(XX)                                                                    \
+    XX(priority)                                                                                   \
+    XX(reduce_algorithm)                                                                           \
+    XX(min_bytes)                                                                                  \
+    XX(min_ranks)                                                                                  \
+    XX(segment_bytes)                                                                              \
+    XX(round_time_ns)                                                                              \
+    XX(sma_window)                                                                                 \
+    XX(predictor)                                                                                  \
+    XX(exchange)                                                                                   \
+    XX(reproducible)
+
+typedef enum coll_clv_shared {
+#define COLL_CLV_SHARED_ENUM(name) COLL_CLV_SHARED_##name,
+    COLL_CLV_SHARED_MAP(COLL_CLV_SHARED_ENUM)
+#undef COLL_CLV_SHARED_ENUM
+    COLL_CLV_N_SHARED
+} coll_clv_shared_t;
+
 /* MPI_T performance variables coll_clv_<name>: counted in this process since MPI_Init. */
 /*     name                meaning */
 #define COLL_CLV_COUNTER_MAP(XX)                                                                   \
@@ -105,7 +126,7 @@
     XX(TOO_SMALL,       too_small,                                                                 \
        "it is smaller than coll_clv_min_bytes or coll_clv_min_ranks")                              \
     XX(EXCHANGE_OFF,    exchange_off,    "coll_clv_exchange is off")                               \
-    XX(UNEQUAL,         unequal,         "the ranks do not have the same coll_clv parameters")     \
+    XX(UNEQUAL,         unequal,         "not all ranks have clv with the same parameters")     \
     XX(NO_CHANNEL,      no_channel,      "a rank has no background channel")                       \
     XX(NO_TABLE,        no_table,        "a rank could not reach its node's table")                \
     XX(NO_BOARD,        no_board,        "there is no prediction yet")                             \

@@ -5,6 +5,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_decide.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_group.h \
+	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_print.h \
 	coll_clv/coll_clv_sheet.h \
 	coll_clv/coll_clv_tables.h
@@ -19,6 +20,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_hint.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
+	coll_clv/coll_clv_peers.c \
 	coll_clv/coll_clv_print.c \
 	coll_clv/coll_clv_reduce.c \
 	coll_clv/coll_clv_ring.c \

@@ -13,6 +13,7 @@ tests_mpi_coll_probe_SOURCES = tests/mpi/coll_probe.c
 tests_mpi_coll_others_SOURCES = tests/mpi/coll_others.c
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh
+script_tests += tests/mpi/test_peers.sh
 endif
 mpi_programs += tests/mpi/hint_cases
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Whether all ranks of a communicator have this component, with the same parameters.
+ *
+ * A rank that lacks it, or would judge a call's size by another limit, runs another reduce than
+ * its peers, and the job hangs. That a file on one host, a missing installation there, or spawned
+ * processes can do. So each process publishes the parameters that decide what runs, before the
+ * fence of MPI_Init; and before a communicator runs anything but the previous reduce for the first
+ * time, each rank looks at what all its peers published. All see the same, so all answer the same,
+ * also those that were not asked yet; no message is needed, and who is not there need not answer.
+ *
+ * Not covered: values changed later through MPI_T (they must be changed everywhere, as MPI says),
+ * and another component above this one on some ranks only.
+ *
+ * Cost: 40 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
+ * communicator, once for the processes of MPI_COMM_WORLD, usually in local memory.
+ */
+#include "coll_clv/coll_clv.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/group/group.h"
+#include "ompi/proc/proc.h"
+
+#include "coll_clv/coll_clv_peers.h"
+
+/* In the order of COLL_CLV_SHARED_MAP. */
+typedef int32_t published_t[COLL_CLV_N_SHARED];
+
+static const char *const names[COLL_CLV_N_SHARED] = {
+#define SHARED_NAME(name) "coll_clv_" #name,
+    COLL_CLV_SHARED_MAP(SHARED_NAME)
+#undef SHARED_NAME
+};
+
+static published_t mine;
+
+/* MPI_COMM_WORLD was looked through and all its processes are as this one. */
+static atomic_bool world_is_equal;
+static atomic_bool has_told;
+
+static void fill(const coll_clv_component_t *component)
+{
+#define SHARED_VALUE(name) [COLL_CLV_SHARED_##name] = (int32_t) component->params.name,
+    const published_t values = {COLL_CLV_SHARED_MAP(SHARED_VALUE)};
+#undef SHARED_VALUE
+    memcpy(mine, values, sizeof mine);
+    mine[COLL_CLV_SHARED_priority] = component->priority; /* that of "named" too */
+}
+
+void coll_clv_peers_publish(void)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    int rc = OPAL_SUCCESS;
+
+    fill(component);
+    if (component->priority > 0) {
+        OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, mine,
+                        sizeof mine);
+    }
+    (void) rc; /* nobody finds anything then, so everybody goes without */
+}
+
+/* ---- what a peer published ------------------------------------------------------------------ */
+
+typedef enum verdict { SAME, OTHER, ABSENT } verdict_t;
+
+/* OTHER: *which_p is the first parameter that differs and *his_p its value, or *which_p is -1 for
+ * another build of this component. */
+static verdict_t look_at(const opal_process_name_t *name, int *which_p, int32_t *his_p)
+{
+    void *bytes = NULL;
+    coll_clv_modex_size_t n_bytes = 0;
+    verdict_t verdict = SAME;
+    int rc;
+
+    *which_p = -1;
+    OPAL_MODEX_RECV(rc, &mca_coll_clv_component.super.collm_version, name, &bytes, &n_bytes);
+    if (OPAL_SUCCESS != rc || NULL == bytes) {
+        return ABSENT;
+    }
+    if (sizeof mine != (size_t) n_bytes) {
+        verdict = OTHER;
+    }
+    for (int i = 0; SAME == verdict && i < COLL_CLV_N_SHARED; i++) {
+        memcpy(his_p, (char *) bytes + (size_t) i * sizeof *his_p, sizeof *his_p);
+        if (mine[i] != *his_p) {
+            *which_p = i;
+            verdict = OTHER;
+        }
+    }
+    free(bytes);
+    return verdict;
+}
+
+/* ---- all of a communicator ------------------------------------------------------------------ */
+
+/* How the first peer differs that does. */
+typedef struct difference {
+    verdict_t verdict;
+    int rank, which;
+    int32_t his;
+} difference_t;
+
+static void find_difference(struct ompi_communicator_t *comm, difference_t *found)
+{
+    const bool skips_own_job = atomic_load(&world_is_equal);
+
+    found->verdict = SAME;
+    for (int p = 0; SAME == found->verdict && p < ompi_comm_size(comm); p++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
+        if (!skips_own_job || name.jobid != OMPI_PROC_MY_NAME->jobid) {
+            found->rank = p;
+            found->verdict = look_at(&name, &found->which, &found->his);
+        }
+    }
+}
+
+/* Whether no lower rank has published the same: of each kind of ranks, the first one tells. Some
+ * kinds may never ask, because they would run the previous reduce anyway. */
+static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
+{
+    int which;
+    int32_t his;
+
+    for (int p = 0; p < ompi_comm_rank(comm); p++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
+        if (SAME == look_at(&name, &which, &his)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void describe(struct ompi_communicator_t *comm, const difference_t *found,
+                     char *sentence, size_t size)
+{
+    const int rank = ompi_comm_rank(comm);
+
+    if (ABSENT == found->verdict) {
+        (void) snprintf(sentence, size, "rank %d of %s does not use it, rank %d does", found->rank,
+                        comm->c_name, rank);
+    } else if (found->which < 0) {
+        (void) snprintf(sentence, size, "rank %d of %s has another version of it than rank %d",
+                        found->rank, comm->c_name, rank);
+    } else {
+        (void) snprintf(sentence, size, "%s is %d on rank %d of %s and %d on rank %d",
+                        names[found->which], (int) mine[found->which], rank, comm->c_name,
+                        (int) found->his, found->rank);
+    }
+}
+
+/* Once, however many communicators there are. */
+static void tell(struct ompi_communicator_t *comm, const difference_t *found)
+{
+    char sentence[256];
+
+    if (is_first_of_its_kind(comm) && !atomic_exchange(&has_told, true)) {
+        describe(comm, found, sentence, sizeof sentence);
+        coll_clv_help("unequal-ranks", sentence);
+    }
+}
+
+bool coll_clv_peers_are_equal(struct ompi_communicator_t *comm)
+{
+    difference_t found;
+
+    find_difference(comm, &found);
+    if (SAME == found.verdict && MPI_COMM_WORLD == comm) {
+        atomic_store(&world_is_equal, true);
+    }
+    if (SAME != found.verdict) {
+        tell(comm, &found);
+    }
+    return SAME == found.verdict;
+}

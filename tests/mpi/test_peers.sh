@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Every rank or none: where some ranks lack the component or have other parameters, the job ends,
+# its sums are right, nobody uses the component, and one message names what differs.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+probe=$CLV_BUILD/tests/mpi/coll_probe
+on=OMPI_MCA_coll_clv_priority=40
+
+# unequal SETTING-OF-RANK-0 SETTING-OF-THE-OTHERS: three ranks, 64 KiB
+unequal() {
+    mpi_run --mca mpi_yield_when_idle 1 -np 1 env $on "$1" "$probe" 8192 3 : \
+        -np 2 env $on "$2" "$probe" 8192 3
+}
+
+# what|rank 0 has|the others have|what the message must say
+while IFS='|' read -r what first others words; do
+    said=$(unequal "$first" "$others")
+    tap_has "$what: every sum is right" 'sums right' "$said"
+    tap_lacks "$what: nobody uses the component" 'exchange_calls' "$said"
+    tap_has "$what: the message names it" "$words" "$said"
+done <<'CASES'
+min_bytes differs|A=1|OMPI_MCA_coll_clv_min_bytes=1|coll_clv_min_bytes is 32768 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
+an algorithm on some ranks|A=1|OMPI_MCA_coll_clv_reduce_algorithm=ring|coll_clv_reduce_algorithm is 0 on rank 0 of MPI_COMM_WORLD and 7 on rank 1
+no exchange on rank 0|OMPI_MCA_coll_clv_exchange=0|A=1|coll_clv_exchange is 1 on rank 1 of MPI_COMM_WORLD and 0 on rank 0
+a refused value on some ranks|A=1|OMPI_MCA_coll_clv_sma_window=0|rank 1 of MPI_COMM_WORLD does not use it, rank 0 does
+rank 0 without it|OMPI_MCA_coll=^clv|A=1|rank 0 of MPI_COMM_WORLD does not use it, rank 1 does
+CASES
+tap_ok 'one message, not one per rank' test "$(grep -c 'does not use it' <<<"$said")" -eq 1
+tap_has 'calls are counted with the reason' 'fell_back_unequal=' \
+    "$(unequal A=1 OMPI_MCA_coll_clv_min_ranks=2)"
+said=$(unequal OMPI_MCA_coll_clv_verbose=5 OMPI_MCA_coll_clv_print=none)
+tap_has 'what a process may have alone is no difference' 'exchange_calls=' "$said"
+
+# Spawned processes do not get what only the environment of their parents says.
+cases=$CLV_BUILD/tests/mpi/reduce_cases
+said=$(mpi_run --mca mpi_yield_when_idle 1 --mca btl_tcp_if_include lo -np 2 env $on \
+    OMPI_MCA_coll_clv_min_ranks=2 OMPI_MCA_coll_clv_min_bytes=1 "$cases" -c spawned_and_merged)
+tap_has 'spawned processes without it: right' 'all right' "$said"
+tap_end
