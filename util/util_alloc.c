@@ -16,15 +16,22 @@ void clv_alloc_set_hook(clv_alloc_hook_t hook, void *context)
     alloc_hook_context = context;
 }
 
-void *clv_alloc(size_t n_items, size_t item_bytes)
+static int may_have(size_t n_items, size_t item_bytes)
 {
     if (0 == n_items || 0 == item_bytes || n_items > SIZE_MAX / item_bytes) {
-        return NULL;
+        return 0;
     }
-    if (NULL != alloc_hook && 0 != alloc_hook(alloc_hook_context, n_items * item_bytes)) {
-        return NULL;
-    }
-    return calloc(n_items, item_bytes);
+    return NULL == alloc_hook || 0 == alloc_hook(alloc_hook_context, n_items * item_bytes);
+}
+
+void *clv_alloc(size_t n_items, size_t item_bytes)
+{
+    return may_have(n_items, item_bytes) ? calloc(n_items, item_bytes) : NULL;
+}
+
+void *clv_alloc_unset(size_t n_items, size_t item_bytes)
+{
+    return may_have(n_items, item_bytes) ? malloc(n_items * item_bytes) : NULL;
 }
 
 void clv_free(void *memory)
