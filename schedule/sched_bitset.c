@@ -54,6 +54,8 @@ static const play_round_t play_round[CLV_N_SIMD] = {
 #endif
 };
 
+enum { BLOCK_BYTES = 64 };
+
 typedef struct rule {
     int latest_first;
     int root_never_sends;
@@ -76,11 +78,10 @@ typedef struct bitset {
     void *memory;
 } bitset_t;
 
-/* Set sizes a vector loop can walk without a tail. */
-static int32_t set_words(int32_t n_bits)
+/* One word, or whole vectors. */
+static uint32_t set_words(int32_t n_bits, int one_word)
 {
-    int32_t n_words = (n_bits + 63) / 64;
-    return n_words <= 1 ? 1 : n_words <= 4 ? 4 : (n_words + 7) / 8 * 8;
+    return one_word ? 1 : ((uint32_t) n_bits + 511) / 512 * 8;
 }
 
 static void set_bit(uint64_t *set, int32_t bit)
@@ -96,15 +97,6 @@ static void clear_bit(uint64_t *set, int32_t bit)
 static int has_bit(const uint64_t *set, int32_t bit)
 {
     return (int) (set[bit / 64] >> (bit % 64) & 1);
-}
-
-static uint64_t summarize(const uint64_t *set, int32_t n_words)
-{
-    uint64_t summary = 0;
-    for (int32_t w = 0; w < n_words; w++) {
-        summary |= (uint64_t) (0 != set[w]) << w;
-    }
-    return summary;
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -123,6 +115,12 @@ static int32_t *take_ints(int32_t **next, size_t n_ints)
     return ints;
 }
 
+static uint64_t *align_to_block(void *memory)
+{
+    uintptr_t address = (uintptr_t) memory;
+    return (uint64_t *) (address + (BLOCK_BYTES - address % BLOCK_BYTES) % BLOCK_BYTES);
+}
+
 /* One block: 2 bits per cell for the matrices, then summaries, sets and tables. */
 static clv_status_t carve(bitset_t *bitset)
 {
@@ -130,17 +128,16 @@ static clv_status_t carve(bitset_t *bitset)
     size_t n_ranks = (size_t) bitset->instance->n_ranks;
     size_t n_segments = (size_t) bitset->instance->n_segments;
     size_t row = (size_t) at->row_words, column = (size_t) at->column_words;
-    size_t n_words = n_ranks * (row + 1) + n_segments * (column + 1) + 3 * column + 2 * row;
+    size_t n_words = n_ranks * row + n_segments * column + 3 * column + 2 * row;
 
-    bitset->memory = clv_alloc(n_words * sizeof(uint64_t) + 6 * n_ranks * sizeof(int32_t), 1);
+    bitset->memory =
+        clv_alloc(n_words * sizeof(uint64_t) + 7 * n_ranks * sizeof(int32_t) + BLOCK_BYTES, 1);
     if (NULL == bitset->memory) {
         return CLV_NO_MEMORY;
     }
-    uint64_t *words = bitset->memory;
+    uint64_t *words = align_to_block(bitset->memory);
     at->rows = take_words(&words, n_ranks * row);
     at->columns = take_words(&words, n_segments * column);
-    at->row_summary = take_words(&words, n_ranks);
-    at->column_summary = take_words(&words, n_segments);
     at->free = take_words(&words, column);
     at->live = take_words(&words, row);
     bitset->all = take_words(&words, row);
@@ -149,6 +146,7 @@ static clv_status_t carve(bitset_t *bitset)
     int32_t *ints = (int32_t *) words;
     at->gifts = (clv_bitset_gift_t *) take_ints(&ints, 2 * n_ranks);
     at->emptied = take_ints(&ints, n_ranks);
+    at->n_held = take_ints(&ints, n_ranks);
     bitset->rank_at = take_ints(&ints, n_ranks);
     bitset->seat_at = take_ints(&ints, n_ranks);
     bitset->turn_at = take_ints(&ints, n_ranks);
@@ -159,8 +157,10 @@ static clv_status_t carve(bitset_t *bitset)
 
 static clv_status_t allocate(bitset_t *bitset)
 {
-    bitset->at.row_words = set_words(bitset->instance->n_segments);
-    bitset->at.column_words = set_words(bitset->instance->n_ranks);
+    const clv_instance_t *instance = bitset->instance;
+    int one_word = instance->n_ranks <= 64 && instance->n_segments <= 64;
+    bitset->at.row_words = set_words(instance->n_segments, one_word);
+    bitset->at.column_words = set_words(instance->n_ranks, one_word);
     clv_status_t status = clv_front_init(&bitset->front, bitset->instance);
     if (CLV_OK == status) {
         status = clv_builder_init(&bitset->builder, bitset->instance);
@@ -239,10 +239,9 @@ static void fill_rows(bitset_t *bitset)
     for (int32_t s = 0; s < bitset->instance->n_segments; s++) {
         set_bit(bitset->all, s);
     }
-    uint64_t summary = summarize(bitset->all, at->row_words);
     for (size_t turn = 0; turn < (size_t) bitset->instance->n_ranks; turn++) {
         memcpy(at->rows + turn * row_words, bitset->all, row_words * sizeof *at->rows);
-        at->row_summary[turn] = summary;
+        at->n_held[turn] = bitset->instance->n_segments;
     }
 }
 
@@ -263,7 +262,6 @@ static void admit(bitset_t *bitset)
         bitset->members[w] |= joined;
         for (size_t s = 0; 0 != joined && s < (size_t) bitset->instance->n_segments; s++) {
             at->columns[s * n_words + w] |= joined;
-            at->column_summary[s] |= UINT64_C(1) << w;
         }
     }
 }
@@ -282,11 +280,9 @@ static void open_round(bitset_t *bitset)
         clear_bit(at->free, bitset->root);
         at->n_free--;
     }
-    at->free_summary = summarize(at->free, at->column_words);
-    at->live_summary = summarize(at->live, at->row_words);
     at->n_gifts = 0;
     at->n_emptied = 0;
-    at->head = bitset->rule.latest_first ? 0 : bitset->front.head;
+    at->head = bitset->rule.latest_first ? 0 : (uint32_t) bitset->front.head;
     at->round = (int32_t) bitset->front.round;
     at->send = bitset->builder.sends + bitset->builder.n_sends;
 }
@@ -297,7 +293,7 @@ static int32_t choose_sink(const bitset_t *bitset)
     if (has_bit(bitset->members, bitset->root)) {
         return bitset->root;
     }
-    return bitset->rule.latest_first ? bitset->first : bitset->at.head;
+    return bitset->rule.latest_first ? bitset->first : bitset->front.head;
 }
 
 static void close_round(bitset_t *bitset)
@@ -308,7 +304,7 @@ static void close_round(bitset_t *bitset)
     clv_front_end_round(&bitset->front);
     for (int32_t k = 0; k < at->n_emptied; k++) {
         int32_t turn = at->emptied[k];
-        if (0 == (1 == at->row_words ? at->rows[turn] : at->row_summary[turn])) {
+        if (0 == at->n_held[turn]) {
             clear_bit(bitset->members, turn);
             clv_front_leave(&bitset->front, bitset->seat_at[turn]);
         }

@@ -23,7 +23,7 @@ clv_status_t clv_builder_init(clv_builder_t *builder, const clv_instance_t *inst
 
     builder->n_sends = 0;
     builder->capacity = n_cells + n_extra;
-    builder->sends = clv_alloc((size_t) builder->capacity, sizeof *builder->sends);
+    builder->sends = clv_alloc_unset((size_t) builder->capacity, sizeof *builder->sends);
     return NULL == builder->sends ? CLV_NO_MEMORY : CLV_OK;
 }
 
@@ -39,7 +39,7 @@ clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more)
         return CLV_OK;
     }
     int64_t capacity = builder->capacity + builder->capacity / 2 + n_more;
-    clv_send_t *sends = clv_alloc((size_t) capacity, sizeof *sends);
+    clv_send_t *sends = clv_alloc_unset((size_t) capacity, sizeof *sends);
     if (NULL == sends) {
         return CLV_NO_MEMORY;
     }
@@ -93,7 +93,7 @@ clv_status_t clv_builder_sort(clv_builder_t *builder)
     const int bits = radix_bits(builder->n_sends);
     const uint32_t used = used_bits(builder);
     clv_status_t status = CLV_NO_MEMORY;
-    clv_send_t *other = clv_alloc((size_t) builder->capacity, sizeof *other);
+    clv_send_t *other = clv_alloc_unset((size_t) builder->capacity, sizeof *other);
     int64_t *starts = clv_alloc(((size_t) 1 << bits) + 1, sizeof *starts);
 
     if (NULL != other && NULL != starts) {
