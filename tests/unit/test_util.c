@@ -96,10 +96,13 @@ static void memory_is_zeroed_and_refused_where_it_must_be(void **state)
     clv_free(NULL);
     assert_null(clv_alloc(0, 8));
     assert_null(clv_alloc(SIZE_MAX / 4, 8));
+    assert_null(clv_alloc_unset(SIZE_MAX / 4, 8));
     clv_alloc_set_hook(refuse_second, &n_calls);
     first = clv_alloc(1, 1);
     assert_non_null(first);
     assert_null(clv_alloc(1, 1));
+    n_calls = 1;
+    assert_null(clv_alloc_unset(1, 1));
     clv_alloc_set_hook(NULL, NULL);
     clv_free(first);
 }
