@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_place.h. Masks are of fixed size: on machines with more than CPU_SETSIZE processors the
- * kernel refuses them, and the thread stays where it is.
+ * See pap_place.h. By hwloc, and where that is missing or cannot load, by the kernel's masks alone.
  */
 #include "pap_predict/pap_place.h"
 
@@ -8,7 +7,12 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Takes the processors of every rank away; a rank that cannot be asked may be anywhere. */
+#include "pap_predict/pap_cores.h"
+
+/* ---- by masks ----------------------------------------------------------------------------- */
+
+/* Takes the processors of every rank away; a rank that cannot be asked may be anywhere. Masks are
+ * of fixed size: with more than CPU_SETSIZE processors the kernel refuses them. */
 static void remove_ranks(const pid_t *pids, int32_t n_pids, cpu_set_t *free_cpus)
 {
     for (int32_t i = 0; i < n_pids; i++) {
@@ -25,7 +29,7 @@ static void remove_ranks(const pid_t *pids, int32_t n_pids, cpu_set_t *free_cpus
     }
 }
 
-int clv_pap_place_beside(const pid_t *pids, int32_t n_pids)
+static int place_by_masks(const pid_t *pids, int32_t n_pids)
 {
     cpu_set_t free_cpus;
     /* The launcher's own mask is what the user gave the job; a wider one is not ours to take. */
@@ -37,4 +41,103 @@ int clv_pap_place_beside(const pid_t *pids, int32_t n_pids)
         return 0;
     }
     return CPU_COUNT(&free_cpus);
+}
+
+/* ---- by topology -------------------------------------------------------------------------- */
+
+#if defined(CLV_HAVE_HWLOC)
+
+/* hwloc's x86 part runs on each processor in turn to ask it, also on those of ranks; what Linux
+ * tells is enough. A topology from a file or of words (HWLOC_SYNTHETIC) is not this machine. */
+static int load(hwloc_topology_t *topology_p)
+{
+    if (hwloc_get_api_version() >> 16 != HWLOC_API_VERSION >> 16 ||
+        hwloc_topology_init(topology_p) != 0) {
+        return 0;
+    }
+#if HWLOC_API_VERSION >= 0x00020100
+    (void) hwloc_topology_set_components(*topology_p, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                         "x86");
+#endif
+    if (hwloc_topology_load(*topology_p) == 0 && hwloc_topology_is_thissystem(*topology_p)) {
+        return 1;
+    }
+    hwloc_topology_destroy(*topology_p);
+    return 0;
+}
+
+/* The processors of all threads of all ranks: those of a program's own threads count too. */
+static int ask_ranks(hwloc_topology_t topology, const pid_t *pids, int32_t n_pids,
+                     hwloc_cpuset_t one, hwloc_cpuset_t taken)
+{
+    for (int32_t i = 0; i < n_pids; i++) {
+        if (hwloc_get_proc_cpubind(topology, pids[i], one, HWLOC_CPUBIND_PROCESS) != 0) {
+            return 0;
+        }
+        hwloc_bitmap_or(taken, taken, one);
+    }
+    return 1;
+}
+
+/* Back to where its rank is: a place found earlier must not count as taken. */
+static int go_home(hwloc_topology_t topology, pid_t own, hwloc_cpuset_t home)
+{
+    return hwloc_get_proc_cpubind(topology, own, home, HWLOC_CPUBIND_THREAD) == 0 &&
+           hwloc_set_cpubind(topology, home, HWLOC_CPUBIND_THREAD) == 0;
+}
+
+typedef struct sets {
+    hwloc_cpuset_t allowed, taken, home, chosen;
+} sets_t;
+
+static int find_place(hwloc_topology_t topology, const pid_t *pids, int32_t n_pids, sets_t *sets)
+{
+    int n_cpus;
+    if (!go_home(topology, pids[0], sets->home) ||
+        !ask_ranks(topology, pids, n_pids, sets->chosen, sets->taken) ||
+        hwloc_get_proc_cpubind(topology, getppid(), sets->allowed, HWLOC_CPUBIND_PROCESS) != 0) {
+        return 0;
+    }
+    n_cpus = clv_pap_cores_choose(topology, sets->allowed, sets->taken, sets->home, sets->chosen);
+    return n_cpus > 0 && hwloc_set_cpubind(topology, sets->chosen, HWLOC_CPUBIND_THREAD) == 0
+               ? n_cpus
+               : 0;
+}
+
+/* -1: there is no topology. */
+static int place_by_topology(const pid_t *pids, int32_t n_pids)
+{
+    hwloc_topology_t topology;
+    int n_cpus = -1;
+    if (!load(&topology)) {
+        return -1;
+    }
+    sets_t sets = {hwloc_bitmap_alloc(), hwloc_bitmap_alloc(), hwloc_bitmap_alloc(),
+                   hwloc_bitmap_alloc()};
+    if (sets.allowed != NULL && sets.taken != NULL && sets.home != NULL && sets.chosen != NULL) {
+        n_cpus = find_place(topology, pids, n_pids, &sets);
+    }
+    hwloc_bitmap_free(sets.allowed);
+    hwloc_bitmap_free(sets.taken);
+    hwloc_bitmap_free(sets.home);
+    hwloc_bitmap_free(sets.chosen);
+    hwloc_topology_destroy(topology);
+    return n_cpus;
+}
+
+#else
+
+static int place_by_topology(const pid_t *pids, int32_t n_pids)
+{
+    (void) pids;
+    (void) n_pids;
+    return -1;
+}
+
+#endif
+
+int clv_pap_place_beside(const pid_t *pids, int32_t n_pids)
+{
+    const int n_cpus = place_by_topology(pids, n_pids);
+    return n_cpus >= 0 ? n_cpus : place_by_masks(pids, n_pids);
 }

@@ -14,5 +14,8 @@ clv_pap_headers += pap_predict/pap_thread.h pap_predict/pap_clock.h pap_predict/
 clv_pap_sources += pap_predict/pap_thread.c pap_predict/pap_clock.c pap_predict/pap_process.c \
 	pap_predict/pap_listen.c pap_predict/pap_leader.c pap_predict/pap_record.c \
 	pap_predict/pap_group.c
-clv_pap_headers += pap_predict/pap_place.h pap_predict/pap_best.h
+clv_pap_headers += pap_predict/pap_place.h pap_predict/pap_cores.h pap_predict/pap_best.h
 clv_pap_sources += pap_predict/pap_place.c pap_predict/pap_best.c
+if CLV_HAVE_HWLOC
+clv_pap_sources += pap_predict/pap_cores.c
+endif

@@ -44,4 +44,7 @@ EXTRA_DIST += tests/model/pap.pml tests/model/run.sh
 unit_tests += tests/unit/test_pap_best
 tests_unit_test_pap_best_SOURCES = tests/unit/test_pap_best.c
 tests_unit_test_pap_best_LDADD = $(clv_test_libs)
+unit_tests += tests/unit/test_pap_place
+tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c
+tests_unit_test_pap_place_LDADD = $(clv_test_libs)
 script_tests += tests/unit/test_pap_predict_tool.sh
