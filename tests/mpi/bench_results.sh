@@ -1,6 +1,7 @@
 #!/bin/bash
-# bench/results without measuring: what is in the folder becomes tables, a page gets them between its
-# marks, and wrong use is one clear line. TAP. No MPI; 1 s.
+# bench/results without measuring: what is in the folder becomes tables and a list of losses, a page
+# gets them between its marks, a run that was stopped goes on, wrong use is one clear line. TAP. No
+# MPI; 1 s.
 set -u
 : "${CLV_TOP:?}"
 results=$CLV_TOP/bench/results
@@ -16,15 +17,19 @@ report() {
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
-echo 1..3
+echo 1..5
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
+  line pipeline 42000000,42000000,42000000,42000000,42000000 1,1,1,1,1 36000000 0.4 1
   line clv+hint 41000000,42000000,43000000,44000000,45000000 1,1,1,1,1 40000000 0.4 null; } >"$work/8-uniform.json"
 
 "$results" --print --hosts 8 --folder "$work" >"$output" 2>&1 &&
     grep -qF '| default | 115.0 | 107.5 - 125.0 | 3.00 | 1.00 | 50.0 |' "$output" &&
     grep -qF '| clv+hint | 43.0 | 42.0 - 44.0 | - | 0.40 | 40.0 |' "$output" &&
-    grep -qF '| uniform | 3.00 | - | - | - | 50.0 | - | - | 40.0 |' "$output" && grep -q '1 calls started late' "$output"
+    grep -qF '| uniform | 3.00 | 1.00 | - | - | 50.0 | 36.0 | - | 40.0 |' "$output" && grep -q '1 calls started late' "$output"
 report $? "medians, quartiles and ratios of the usable calls; a dash where there is nothing"
+
+grep -qxF -- '- uniform: clv+hint in MPI 1.11 x pipeline' "$output"
+report $? "where clv loses is listed"
 
 printf 'before\n<!-- results 8 -->\nold\n<!-- end -->\nbetween\n<!-- results 16 -->\n<!-- end -->\nafter\n' >"$work/page"
 "$results" --print --hosts 8,16 --folder "$work" --page "$work/page" >"$output" 2>&1 && cp "$work/page" "$work/once" &&
@@ -32,6 +37,32 @@ printf 'before\n<!-- results 8 -->\nold\n<!-- end -->\nbetween\n<!-- results 16 
     ! grep -q old "$work/page" && grep -q '^| clv+hint' "$work/page" && grep -q 'Not measured yet' "$work/page" &&
     [ "$(grep -c '^before$\|^between$\|^after$' "$work/page")" -eq 3 ]
 report $? "a page gets its tables between the marks, twice the same"
+
+# The same script beside a pretended cluster, which notes its runs and leaves a result or fails.
+mkdir -p "$work/top/bench" "$work/build/bench" "$work/build/component"
+cp "$results" "$work/top/bench/results"
+cat >"$work/top/bench/cluster" <<END
+#!/bin/sh
+echo run >>"$work/runs"
+[ ! -e "$work/broken" ] || exit 1
+for file; do :; done
+cp "$work/8-uniform.json" "\$file"
+END
+printf '#!/bin/sh\n' | tee "$work/top/clv" "$work/build/bench/clv-bench" >"$work/build/component/mca_coll_clv.so"
+chmod +x "$work/top/clv" "$work/top/bench/cluster" "$work/build/bench/clv-bench"
+go_on() { # status runs options ...: exit status, and how many runs there have been
+    local status=$1 runs=$2
+    shift 2
+    CLV_BUILD=$work/build "$work/top/bench/results" --folder "$work/new" --hosts 8 "$@" >"$output" 2>&1
+    [ $? -eq "$status" ] && [ "$(wc -l <"$work/runs")" -eq "$runs" ]
+}
+: >"$work/runs"
+go_on 0 0 --plan && grep -q '8 parts to measure, 0 are there' "$output" && grep -q '8 parts of 40 s' "$output" &&
+    go_on 0 1 --patterns uniform && grep -q 'part 1 of 1: 8 hosts, uniform' "$output" &&
+    SECONDS=60 go_on 1 1 --patterns uniform,repeated --minutes 1 && grep -q 'run again to go on' "$output" &&
+    go_on 0 2 --patterns uniform,repeated && grep -q '1 parts to measure, 1 are there' "$output" &&
+    : >"$work/broken" && go_on 1 4 --patterns uniform,sudden && grep -q 'failed; see' "$output" && grep -q '^| uniform' "$output"
+report $? "a plan; a stopped run goes on; a part that fails twice does not stop the rest"
 
 refuses() { # status text options ...
     local status=$1 text=$2
