@@ -115,11 +115,13 @@ static void write_lines(FILE *script, const clv_result_set_t *set, const clv_fig
         }
     }
     const char *separator = "plot";
+    size_t color = 0; /* by line, not by group: gnuplot has eight before it repeats them */
     for (size_t i = 0; i < set->n_groups; i++) {
         if (is_first_of_line(set, i)) {
+            color++;
             fprintf(script, "%s $line%zu using 1:2 smooth unique with lines lt %zu notitle, "
                             "$line%zu using 1:2:3:4 with yerrorbars lt %zu pt 7 ps 0.7 title \"%s%s%s, %s\"",
-                    separator, i, i + 1, i, i + 1, set->groups[i].label,
+                    separator, i, color, i, color, set->groups[i].label,
                     *set->groups[i].label ? ": " : "", set->groups[i].algorithm,
                     set->groups[i].pattern);
             separator = ",";
