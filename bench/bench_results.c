@@ -164,6 +164,14 @@ static int reduce_calls(const char *line, const char *metric, double *values, do
     return n_kept > 0;
 }
 
+/* "metric":null: the configuration has none, as no overlap without a delay. */
+static int is_null(const char *line, const char *metric)
+{
+    const char *value = find_value(line, metric);
+
+    return value && !strncmp(value, "null", 4);
+}
+
 static clv_status_t add_line(const char *line, const char *label, const char *metric,
                              double *scratch, clv_result_set_t *set)
 {
@@ -172,6 +180,9 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
 
     if (*line != '{' || !read_factors(line, label, &factors)) {
         return CLV_PROTOCOL;
+    }
+    if (is_null(line, metric)) {
+        return CLV_OK;
     }
     clv_result_group_t *group = clv_results_group(set, &factors);
     if (!group) {
@@ -215,8 +226,8 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
         number++;
         status = add_line(line, label, metric, scratch, set);
     }
-    if (status == CLV_OK && !number) {
-        status = CLV_PROTOCOL;
+    if (status == CLV_OK && (!number || !set->n_groups)) {
+        status = number ? CLV_INVALID : CLV_PROTOCOL;
     }
     if (status != CLV_OK) {
         snprintf(reason, reason_bytes, "%s, line %d: %s", path, number, explain(status));
