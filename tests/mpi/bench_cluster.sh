@@ -1,6 +1,6 @@
 #!/bin/bash
 # The emulated cluster: hosts are separate, links have their rate, two beds live side by side, and
-# nothing stays behind, whatever kills the script. TAP; skipped without root or namespaces. 30 s.
+# nothing stays behind, whatever kills the script. TAP; skipped without root or namespaces. 30 s on a quiet machine.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
 cluster=$CLV_TOP/bench/cluster
@@ -21,6 +21,14 @@ report() { # status name
 }
 
 run() { "$@" >"$output" 2>&1; }
+await() { # command ...: until it holds, a minute at most
+    for _ in $(seq 1200); do
+        "$@" && return
+        sleep 0.05
+    done
+    return 1
+}
+is_gone() { [ ! -e "/proc/$bed" ]; }
 fails_with() { # status text command ...
     local wanted=$1 text=$2 status
     shift 2
@@ -37,7 +45,7 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..13
+echo 1..14
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 report $? "eight ranks start on four hosts"
@@ -65,21 +73,22 @@ report $? "down takes down one bed and leaves the other"
 
 "$cluster" with 3 --name victim -- sleep 60 >"$output" 2>&1 &
 script=$!
-for _ in $(seq 1200); do
-    [ -e "$CLV_CLUSTER_STATE/victim/ready" ] && break
-    sleep 0.05
-done
+await [ -e "$CLV_CLUSTER_STATE/victim/ready" ]
 bed=$(cut -d' ' -f1 "$CLV_CLUSTER_STATE/victim/bed")
 kill -KILL $script
 wait $script 2>/dev/null
-for _ in $(seq 1200); do
-    [ -e "/proc/$bed" ] || break
-    sleep 0.05
-done
-[ ! -e "/proc/$bed" ] && [ -d "$CLV_CLUSTER_STATE/victim" ]
+await is_gone && [ -d "$CLV_CLUSTER_STATE/victim" ]
 report $? "a bed dies with its script, even by SIGKILL"
 "$cluster" down && [ ! -d "$CLV_CLUSTER_STATE/victim" ]
 report $? "what it left is swept by the next command"
+
+"$cluster" up 8 --name half >"$output" 2>&1 &
+script=$!
+await [ -s "$CLV_CLUSTER_STATE/half/bed" ] && kill -KILL $script && wait $script 2>/dev/null
+bed=$(cut -d' ' -f1 "$CLV_CLUSTER_STATE/half/bed")
+run "$cluster" up 1 --name next && [ "$("$cluster" list)" = next ] && [ ! -d "$CLV_CLUSTER_STATE/half" ] &&
+    await is_gone && "$cluster" down
+report $? "a script killed while its bed comes up leaves nothing, either"
 
 fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'number of hosts' "$cluster" with 0 -- true &&
