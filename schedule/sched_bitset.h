@@ -20,11 +20,11 @@ typedef struct clv_bitset_gift {
 typedef struct clv_bitset_round {
     uint32_t row_words;
     uint32_t column_words;
-    uint64_t *rows;           /* H: turn -> the segments it holds */
-    uint64_t *columns;        /* R: segment -> the members that hold it, by turn */
-    uint64_t *free;           /* members that may still send in this round */
-    const uint64_t *all; /* every segment */
-    uint64_t *live;      /* segments not known to be without a free holder in this round */
+    uint64_t *rows;         /* H: turn -> the segments it holds */
+    uint64_t *columns;      /* R: segment -> the members that hold it, by turn */
+    uint64_t *free;         /* members that may still send in this round */
+    const uint64_t *all;    /* every segment */
+    uint64_t *live;         /* segments not known to be without a free holder in this round */
     const int32_t *rank_at; /* turn -> rank */
     clv_send_t *send;       /* where the next send goes */
     clv_bitset_gift_t *gifts;
@@ -33,9 +33,9 @@ typedef struct clv_bitset_round {
     int32_t n_gifts;
     int32_t n_emptied;
     int32_t n_free;
-    uint32_t front;        /* the word of `free` where the circle from head on begins now */
-    uint64_t front_mask;  /* its bits on this part of the circle */
-    uint32_t head; /* the turn that is processed first, the sink apart */
+    uint32_t front;      /* the word of `free` where the circle from head on begins now */
+    uint64_t front_mask; /* its bits on this part of the circle */
+    uint32_t head;       /* the turn that is processed first, the sink apart */
     int32_t round;
 } clv_bitset_round_t;
 

@@ -21,49 +21,67 @@
 #include "schedule/sched_simd.h"
 #include "util/util_alloc.h"
 
-/* A node is n_words long. The three operations on nodes, compiled per SIMD level: the compiler
- * makes of the 64-byte vector what the level has. */
-typedef uint64_t word8_t __attribute__((vector_size(64), aligned(8), may_alias));
-
-typedef struct node_ops {
-    void (*or_into)(uint64_t *sum, const uint64_t *a, int32_t n_words);
-    void (*or_of)(uint64_t *sum, const uint64_t *a, const uint64_t *b, int32_t n_words);
-} node_ops_t;
-
-#define NODE_OPS(level, target)                                                                    \
-    static target void or_into_##level(uint64_t *sum, const uint64_t *a, int32_t n_words)          \
-    {                                                                                              \
-        if (1 == n_words) {                                                                        \
-            sum[0] |= a[0];                                                                        \
-            return;                                                                                \
-        }                                                                                          \
-        for (int32_t w = 0; w < n_words; w += 8) {                                                 \
-            *(word8_t *) (sum + w) |= *(const word8_t *) (a + w);                                  \
-        }                                                                                          \
-    }                                                                                              \
-    static target void or_of_##level(uint64_t *sum, const uint64_t *a, const uint64_t *b,          \
-                                     int32_t n_words)                                              \
-    {                                                                                              \
-        if (1 == n_words) {                                                                        \
-            sum[0] = a[0] | b[0];                                                                  \
-            return;                                                                                \
-        }                                                                                          \
-        for (int32_t w = 0; w < n_words; w += 8) {                                                 \
-            *(word8_t *) (sum + w) = *(const word8_t *) (a + w) | *(const word8_t *) (b + w);      \
-        }                                                                                          \
+static inline int32_t lowest_bit(const uint64_t *words, int32_t n_words)
+{
+    for (int32_t w = 0; w < n_words; w++) {
+        if (0 != words[w]) {
+            return w * 64 + __builtin_ctzll(words[w]);
+        }
     }
+    return -1;
+}
 
-NODE_OPS(plain, )
+/* Vectors may be loaded from any word, and read as words. */
+#define VECTOR_OF(n_bytes) __attribute__((vector_size(n_bytes), aligned(8), may_alias))
+
+#define NODE_NAME(stem) stem##_word
+#define NODE_TARGET
+#define NODE_VECTOR uint64_t
+#define NODE_ANY(v) (0 != (v))
+#include "schedule/sched_segtree_nodes.inc"
+
+typedef uint64_t vector2_t VECTOR_OF(16);
+#define NODE_NAME(stem) stem##_plain
+#define NODE_TARGET
+#define NODE_VECTOR vector2_t
+#define NODE_ANY(v) (0 != ((v)[0] | (v)[1]))
+#include "schedule/sched_segtree_nodes.inc"
+
 #if CLV_SIMD_X86
-NODE_OPS(avx2, __attribute__((target("avx2"))))
-NODE_OPS(avx512, __attribute__((target("avx512f"))))
+#include <immintrin.h>
+
+typedef uint64_t vector4_t VECTOR_OF(32);
+#define NODE_NAME(stem) stem##_avx2
+#define NODE_TARGET     __attribute__((target("avx2,bmi")))
+#define NODE_VECTOR     vector4_t
+#define NODE_ANY(v)     (!_mm256_testz_si256((__m256i) (v), (__m256i) (v)))
+#include "schedule/sched_segtree_nodes.inc"
+
+typedef uint64_t vector8_t VECTOR_OF(64);
+#define NODE_NAME(stem) stem##_avx512
+#define NODE_TARGET     __attribute__((target("avx512f,bmi")))
+#define NODE_VECTOR     vector8_t
+#define NODE_ANY(v)     (0 != _mm512_test_epi64_mask((__m512i) (v), (__m512i) (v)))
+#include "schedule/sched_segtree_nodes.inc"
 #endif
 
+typedef struct node_ops {
+    int32_t step; /* words of a vector */
+    void (*empty)(uint64_t *nodes, uint32_t leaf, uint32_t n_words);
+    void (*rebuild)(uint64_t *nodes, uint32_t n_leaves, uint32_t n_words);
+    int32_t (*find)(uint64_t *nodes, uint32_t leaf, uint32_t n_words, uint64_t *mask);
+} node_ops_t;
+
+#define ROW(kind)                                                                                  \
+    {                                                                                              \
+        step_##kind, empty_##kind, rebuild_##kind, find_##kind                                     \
+    }
+static const node_ops_t one_word_ops = ROW(word);
 static const node_ops_t node_ops[CLV_N_SIMD] = {
-    [CLV_SIMD_PLAIN] = {or_into_plain, or_of_plain},
+    [CLV_SIMD_PLAIN] = ROW(plain),
 #if CLV_SIMD_X86
-    [CLV_SIMD_AVX2] = {or_into_avx2, or_of_avx2},
-    [CLV_SIMD_AVX512] = {or_into_avx512, or_of_avx512},
+    [CLV_SIMD_AVX2] = ROW(avx2),
+    [CLV_SIMD_AVX512] = ROW(avx512),
 #endif
 };
 
@@ -80,7 +98,7 @@ typedef struct tree {
     int32_t n_leaves;  /* a power of two, at least 2 P */
     uint64_t *nodes;   /* node 1 is the top, leaf k is node n_leaves + k */
     uint64_t *columns; /* seat -> what it really holds: the saved copies of Listing 8 */
-    uint64_t *united;  /* scratch of a search */
+    uint64_t *all;     /* every segment */
     int32_t *n_held;   /* by seat */
     gift_t *gifts;     /* received in this round (P' of the paper) */
     int32_t n_gifts;
@@ -115,36 +133,33 @@ static int32_t seat_of_leaf(const tree_t *tree, int32_t leaf)
 
 static int has_bit(const uint64_t *bits, int32_t bit)
 {
-    return (int) (bits[bit / 64] >> (bit % 64) & 1);
+    return (int) (bits[(uint32_t) bit / 64] >> (bit % 64) & 1);
 }
 
 static void set_bit(uint64_t *bits, int32_t bit, int value)
 {
     uint64_t mask = UINT64_C(1) << (bit % 64);
-    bits[bit / 64] = value ? bits[bit / 64] | mask : bits[bit / 64] & ~mask;
+    uint64_t *word = &bits[(uint32_t) bit / 64];
+    *word = value ? *word | mask : *word & ~mask;
 }
 
 /* ---- the tree ------------------------------------------------------------------------------- */
 
-/* A leaf changed as a whole: all nodes above it. */
-static void update_up(const tree_t *tree, int32_t leaf)
-{
-    for (int32_t node = leaf / 2; node >= 1; node /= 2) {
-        tree->ops->or_of(node_of(tree, node), node_of(tree, 2 * node), node_of(tree, 2 * node + 1),
-                         tree->n_words);
-    }
-}
-
-/* One bit of a leaf was cleared: that bit above it, as far as it changes. */
+/* One bit of a leaf is cleared, if it is set: one word of the nodes above it. */
 static void clear_up(const tree_t *tree, int32_t leaf, int32_t segment)
 {
-    set_bit(node_of(tree, leaf), segment, 0);
-    for (int32_t node = leaf / 2; node >= 1; node /= 2) {
-        if (has_bit(node_of(tree, 2 * node), segment) ||
-            has_bit(node_of(tree, 2 * node + 1), segment)) {
-            return;
-        }
-        set_bit(node_of(tree, node), segment, 0);
+    size_t n_words = (size_t) tree->n_words;
+    uint64_t *words = tree->nodes + (uint32_t) segment / 64;
+    uint64_t bit = UINT64_C(1) << (segment % 64);
+    uint64_t sum = words[(size_t) leaf * n_words] & ~bit;
+
+    if (sum == words[(size_t) leaf * n_words]) {
+        return;
+    }
+    words[(size_t) leaf * n_words] = sum;
+    for (size_t node = (size_t) leaf; node > 1; node /= 2) {
+        sum |= words[(node ^ 1) * n_words];
+        words[node / 2 * n_words] = sum;
     }
 }
 
@@ -153,53 +168,29 @@ static void rebuild(const tree_t *tree)
     size_t n_bytes = (size_t) tree->n_words * sizeof(uint64_t);
     memset(node_of(tree, tree->n_leaves), 0, (size_t) tree->n_leaves * n_bytes);
     for (int32_t k = 0; k < tree->n_order; k++) {
-        memcpy(node_of(tree, leaf_of(tree, tree->order[k])), column_of(tree, tree->order[k]),
-               n_bytes);
-    }
-    for (int32_t node = tree->n_leaves - 1; node >= 1; node--) {
-        tree->ops->or_of(node_of(tree, node), node_of(tree, 2 * node), node_of(tree, 2 * node + 1),
-                         tree->n_words);
-    }
-}
-
-/* The lowest segment that anyone but this leaf can send and, for all but the sink, `mask` has. */
-static int32_t find_segment(const tree_t *tree, int32_t leaf, const uint64_t *mask)
-{
-    memset(tree->united, 0, (size_t) tree->n_words * sizeof *tree->united);
-    for (int32_t node = leaf; node > 1; node /= 2) {
-        tree->ops->or_into(tree->united, node_of(tree, node ^ 1), tree->n_words);
-    }
-    for (int32_t w = 0; w < tree->n_words; w++) {
-        uint64_t word = tree->united[w] & (NULL == mask ? ~UINT64_C(0) : mask[w]);
-        if (0 != word) {
-            return w * 64 + __builtin_ctzll(word);
+        int32_t leaf = leaf_of(tree, tree->order[k]);
+        if (1 == tree->n_words) {
+            tree->nodes[leaf] = tree->columns[tree->order[k]];
+        } else {
+            memcpy(node_of(tree, leaf), column_of(tree, tree->order[k]), n_bytes);
         }
     }
-    return -1;
+    tree->ops->rebuild(tree->nodes, (uint32_t) tree->n_leaves, (uint32_t) tree->n_words);
 }
 
-static int32_t leftmost_below(const tree_t *tree, int32_t node, int32_t segment)
+/* The leftmost leaf with the segment; there is one. Without branches: they would be guessed wrong
+ * once per search. */
+static int32_t leftmost_leaf(const tree_t *tree, int32_t segment)
 {
-    while (node < tree->n_leaves) {
-        node = 2 * node + !has_bit(node_of(tree, 2 * node), segment);
-    }
-    return node;
-}
+    const uint64_t *words = tree->nodes + (uint32_t) segment / 64;
+    const uint64_t bit = UINT64_C(1) << (segment % 64);
+    size_t n_words = (size_t) tree->n_words, node = 1;
 
-/* The leftmost leaf with the segment, `except` apart; it exists. If the leftmost is `except`, the
- * next one is in the first right-hand neighbour on the way up that has the segment. */
-static int32_t find_leaf(const tree_t *tree, int32_t segment, int32_t except)
-{
-    int32_t leaf = leftmost_below(tree, 1, segment);
-    if (leaf != except) {
-        return leaf;
+    while (node < (size_t) tree->n_leaves) {
+        node *= 2;
+        node += 0 == (words[node * n_words] & bit);
     }
-    for (int32_t node = except; node > 1; node /= 2) {
-        if (0 == node % 2 && has_bit(node_of(tree, node + 1), segment)) {
-            return leftmost_below(tree, node + 1, segment);
-        }
-    }
-    return -1;
+    return (int32_t) node;
 }
 
 /* ---- rounds --------------------------------------------------------------------------------- */
@@ -207,7 +198,6 @@ static int32_t find_leaf(const tree_t *tree, int32_t segment, int32_t except)
 static void send_segment(tree_t *tree, int32_t sender, int32_t receiver, int32_t segment)
 {
     const clv_front_t *front = &tree->front;
-    int32_t leaf = leaf_of(tree, sender);
 
     clv_builder_put(&tree->builder, (int32_t) front->round, front->rank_at[sender],
                     front->rank_at[receiver], segment);
@@ -215,19 +205,21 @@ static void send_segment(tree_t *tree, int32_t sender, int32_t receiver, int32_t
     tree->n_held[receiver] -= has_bit(column_of(tree, receiver), segment);
     set_bit(column_of(tree, sender), segment, 0);
     set_bit(column_of(tree, receiver), segment, 0);
-    clear_up(tree, leaf_of(tree, receiver), segment);
-    memset(node_of(tree, leaf), 0, (size_t) tree->n_words * sizeof(uint64_t));
-    update_up(tree, leaf);
+    tree->ops->empty(tree->nodes, (uint32_t) leaf_of(tree, sender), (uint32_t) tree->n_words);
     tree->gifts[tree->n_gifts++] = (gift_t){receiver, segment};
     tree->senders[tree->n_senders++] = sender;
 }
 
+/* The receiver's own bit goes first, so that it does not find itself: as it receives the segment,
+ * it may not pass it on in this round anyway. */
 static void serve(tree_t *tree, int32_t receiver, int is_sink)
 {
     int32_t leaf = leaf_of(tree, receiver);
-    int32_t segment = find_segment(tree, leaf, is_sink ? NULL : column_of(tree, receiver));
+    int32_t segment = tree->ops->find(tree->nodes, (uint32_t) leaf, (uint32_t) tree->n_words,
+                                      is_sink ? tree->all : column_of(tree, receiver));
     if (segment >= 0) {
-        send_segment(tree, seat_of_leaf(tree, find_leaf(tree, segment, leaf)), receiver, segment);
+        clear_up(tree, leaf, segment);
+        send_segment(tree, seat_of_leaf(tree, leftmost_leaf(tree, segment)), receiver, segment);
     }
 }
 
@@ -300,18 +292,31 @@ static clv_status_t carve(tree_t *tree, const clv_instance_t *instance)
     }
     tree->nodes = tree->memory;
     tree->columns = tree->nodes + 2 * (size_t) tree->n_leaves * n_words;
-    tree->united = tree->columns + n_ranks * n_words;
-    tree->n_held = (int32_t *) (tree->united + n_words);
+    tree->all = tree->columns + n_ranks * n_words;
+    tree->n_held = (int32_t *) (tree->all + n_words);
     tree->senders = tree->n_held + n_ranks;
     tree->order = tree->senders + n_ranks;
     tree->gifts = (gift_t *) (tree->order + n_ranks);
     return CLV_OK;
 }
 
+/* Everybody holds everything. */
+static void fill(tree_t *tree, const clv_instance_t *instance)
+{
+    for (int32_t s = 0; s < instance->n_segments; s++) {
+        set_bit(tree->all, s, 1);
+    }
+    for (int32_t seat = 0; seat < instance->n_ranks; seat++) {
+        tree->n_held[seat] = instance->n_segments;
+        memcpy(column_of(tree, seat), tree->all, (size_t) tree->n_words * sizeof *tree->all);
+    }
+}
+
 static clv_status_t prepare(tree_t *tree, const clv_instance_t *instance)
 {
-    tree->ops = &node_ops[clv_simd_level()];
-    tree->n_words = instance->n_segments <= 64 ? 1 : (instance->n_segments + 511) / 512 * 8;
+    tree->ops = instance->n_segments <= 64 ? &one_word_ops : &node_ops[clv_simd_level()];
+    tree->n_words =
+        (instance->n_segments - 1) / (64 * tree->ops->step) * tree->ops->step + tree->ops->step;
     for (tree->n_leaves = 2; tree->n_leaves < 2 * instance->n_ranks;) {
         tree->n_leaves *= 2;
     }
@@ -326,12 +331,7 @@ static clv_status_t prepare(tree_t *tree, const clv_instance_t *instance)
         return status;
     }
     tree->root = tree->front.seat_of[instance->root];
-    for (int32_t seat = 0; seat < instance->n_ranks; seat++) {
-        tree->n_held[seat] = instance->n_segments;
-        for (int32_t s = 0; s < instance->n_segments; s++) {
-            set_bit(column_of(tree, seat), s, 1);
-        }
-    }
+    fill(tree, instance);
     return CLV_OK;
 }
 
