@@ -101,15 +101,16 @@ static void predict_previous(const coll_clv_terms_t *terms, int64_t n_bytes,
     decision->predicted_in_mpi_ns = decision->predicted_after_ns;
 }
 
-/* The newest vector's record tells of the call before it, which was decided by the board two
- * versions earlier; by the one before this, if that was announced and so of the call's own vector. */
+/* The newest vector's record tells of the call before it, which waited for the board two versions
+ * earlier, and went on to the next one where that was announced. */
 static const coll_clv_decision_t *measured_decision(const coll_clv_memory_t *memory,
                                                     const clv_pap_board_t *board)
 {
-    int64_t version = board->version - 1;
+    const coll_clv_decision_t *waited_for =
+        &memory->made[(board->version - 2) % COLL_CLV_DECIDE_RING];
 
-    return &memory->made[(memory->announced_version == version ? version : version - 1) %
-                         COLL_CLV_DECIDE_RING];
+    return waited_for->announced ? &memory->made[(board->version - 1) % COLL_CLV_DECIDE_RING]
+                                 : waited_for;
 }
 
 static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
@@ -532,8 +533,8 @@ clv_status_t coll_clv_decide(const coll_clv_terms_t *terms, const clv_pap_stream
     status = choose(&search, board, decision);
     if (CLV_OK == status) {
         decision->sigma_ns = board->sigma_ns;
+        decision->announced = board->announced;
         memory->running = decision->choice;
-        memory->announced_version = board->announced ? board->version : memory->announced_version;
         memory->made[board->version % COLL_CLV_DECIDE_RING] = *decision;
     }
     clv_free(times);

@@ -69,6 +69,7 @@ typedef struct coll_clv_decision {
     int32_t choice;
     int32_t reason;
     int32_t n_segments;
+    int32_t announced;      /* the board came from hints */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;
@@ -94,7 +95,6 @@ typedef struct coll_clv_memory {
     coll_clv_score_t score[COLL_CLV_N_CHOICES];
     coll_clv_decision_t made[COLL_CLV_DECIDE_RING]; /* by board version */
     int64_t last_sigma_ns;
-    int64_t announced_version; /* the newest board that came from hints; 0: none */
 } coll_clv_memory_t;
 
 /* Decides; coll_clv_decided_plan or coll_clv_kept_plan then gives the plan. plans keeps the

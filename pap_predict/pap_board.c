@@ -15,6 +15,8 @@
 
 #define INVALID_SAMPLE_EVERY                                                                       \
     8                         /* while the clock comes up: neither wait often nor miss its coming */
+#define AFTER_WEIGHT        8 /* all ranks wait for the last one: the decider weighs it so, too */
+#define SLOW_EXCHANGE       4 /* a wait for hints counts as at most so many errors of the predictor */
 #define SAMPLE_EVERY_GROWTH 4 /* per vector: one short interval must not make predictions old */
 
 struct clv_pap_history {
@@ -36,6 +38,9 @@ struct clv_pap_history {
     int32_t next_error;
     int32_t has_prediction;
     int32_t announced;      /* ... and it comes from hints */
+    int32_t is_deaf;        /* hints are not waited for */
+    int64_t hint_wait_ns;   /* what waiting for them costs, moving average; -1: none came yet */
+    int64_t blind_error_ns; /* the predictor's own error, moving average; -1: never judged */
     int32_t deferred;       /* the newest vector was announced: its arrivals come with the next */
     int64_t worst_error_ns; /* of the newest error */
     int64_t mean_error_ns;  /* over the ranks; -1: the newest vector judged nothing */
@@ -44,10 +49,11 @@ struct clv_pap_history {
     int64_t row_start_ns[CLV_PAP_MAX_WINDOW]; /* global ns of the earliest arrival */
     int64_t error_ns[CLV_PAP_MAX_WINDOW];     /* rms over ranks, one per judged prediction */
     int64_t *cells;                           /* [column][row][rank] */
-    int64_t *predictions_ns; /* [predictor][rank] for `best`, else the one outstanding alone */
-    int64_t *prediction_ns;  /* the one outstanding, within predictions_ns */
+    int64_t *predictions_ns; /* [predictor][rank] for `best`, else the predictor's own alone */
+    int64_t *own_ns;         /* what the predictor says of the next row, within predictions_ns */
+    int64_t *prediction_ns;  /* the one outstanding: own_ns, or what was announced */
     int64_t *scratch_ns;
-    int32_t has_rivals; /* predictions_ns holds what every predictor says of the next call */
+    int32_t has_own; /* predictions_ns is of the next row */
     clv_pap_best_t best;
 };
 
@@ -167,12 +173,14 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
     history->cells = clv_alloc(n_rows * (size_t) n_ranks, sizeof *history->cells);
     size_t n_predictions = predictor == clv_pap_predictor_best ? CLV_PAP_N_PREDICTORS : 1;
     history->predictions_ns = clv_alloc(n_predictions * (size_t) n_ranks, sizeof(int64_t));
+    history->prediction_ns = clv_alloc((size_t) n_ranks, sizeof *history->prediction_ns);
     history->scratch_ns = clv_alloc((size_t) n_ranks, sizeof *history->scratch_ns);
-    if (history->cells == NULL || history->predictions_ns == NULL || history->scratch_ns == NULL) {
+    if (history->cells == NULL || history->predictions_ns == NULL ||
+        history->prediction_ns == NULL || history->scratch_ns == NULL) {
         clv_pap_history_free(history);
         return CLV_NO_MEMORY;
     }
-    history->prediction_ns =
+    history->own_ns =
         n_predictions == 1 ? history->predictions_ns : rival_row(history, clv_pap_predictor_best);
     *history_p = history;
     return CLV_OK;
@@ -185,6 +193,7 @@ void clv_pap_history_free(clv_pap_history_t *history)
     }
     clv_free(history->cells);
     clv_free(history->predictions_ns);
+    clv_free(history->prediction_ns);
     clv_free(history->scratch_ns);
     clv_free(history);
 }
@@ -225,7 +234,7 @@ int64_t clv_pap_history_call(const clv_pap_history_t *history, int32_t age)
 
 int64_t clv_pap_history_next_call(const clv_pap_history_t *history)
 {
-    return history->call + history->sample_every;
+    return history->deferred ? history->call : history->call + history->sample_every;
 }
 
 const int64_t *clv_pap_history_followed(const clv_pap_history_t *history)
@@ -351,14 +360,30 @@ static void judge_rivals(clv_pap_history_t *history, const int64_t *arrival_ns)
     clv_pap_best_judge(&history->best, error_ns);
 }
 
+static int64_t moving_average(int64_t average_ns, int64_t newest_ns)
+{
+    return average_ns < 0 ? newest_ns : (3 * average_ns + newest_ns) / 4;
+}
+
+/* What the predictor said, also where its word was not taken because there were hints. */
+static void judge_own(clv_pap_history_t *history, const int64_t *arrival_ns)
+{
+    if (!history->has_own) {
+        return;
+    }
+    if (history->predictor == clv_pap_predictor_best) {
+        judge_rivals(history, arrival_ns);
+    }
+    history->blind_error_ns = moving_average(history->blind_error_ns,
+                                             error_of(history, history->own_ns, arrival_ns));
+}
+
 static void judge(clv_pap_history_t *history, const int64_t *arrival_ns)
 {
     const int64_t *error_ns = history->scratch_ns;
+    judge_own(history, arrival_ns);
     if (!history->has_prediction) {
         return;
-    }
-    if (history->has_rivals) {
-        judge_rivals(history, arrival_ns);
     }
     history->newest_error_ns = error_of(history, history->prediction_ns, arrival_ns);
     history->worst_error_ns = largest_magnitude(error_ns, history->n_ranks);
@@ -490,29 +515,36 @@ static void predict_rivals(clv_pap_history_t *history)
             predict_by(history, rival, rival_row(history, rival));
         }
     }
-    history->has_rivals = 1;
 }
 
-static void predict(clv_pap_history_t *history)
+static void predict_own(clv_pap_history_t *history)
 {
-    history->has_prediction = history->n_rows > 0;
-    if (!history->has_prediction) {
+    history->has_own = history->n_rows > 0;
+    if (!history->has_own) {
         return;
     }
     if (history->predictor == clv_pap_predictor_best) {
         predict_rivals(history);
     }
-    predict_by(history, history->predictor, history->prediction_ns);
+    predict_by(history, history->predictor, history->own_ns);
+}
+
+static void predict(clv_pap_history_t *history)
+{
+    predict_own(history);
+    history->has_prediction = history->has_own;
+    memcpy(history->prediction_ns, history->own_ns,
+           (size_t) history->n_ranks * sizeof *history->own_ns);
 }
 
 static void predict_announced(clv_pap_history_t *history, const clv_pap_vector_t *vector)
 {
+    predict_own(history);
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
         history->prediction_ns[rank] = vector->records[rank].arrival_ns;
     }
     zero_smallest(history->prediction_ns, history->n_ranks);
     history->has_prediction = 1;
-    history->has_rivals = 0; /* nothing was predicted, so nobody is judged */
 }
 
 /* Errors of hints say nothing about errors of the predictor, and the reverse. */
@@ -590,7 +622,10 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->n_errors = 0;
     history->next_error = 0;
     history->has_prediction = 0;
-    history->has_rivals = 0;
+    history->has_own = 0;
+    history->is_deaf = 0;
+    history->hint_wait_ns = -1;
+    history->blind_error_ns = -1;
     clv_pap_best_begin(&history->best);
     history->deferred = 0;
     history->worst_error_ns = 0;
@@ -607,6 +642,52 @@ static void next_call(clv_pap_history_t *history, const clv_pap_vector_t *vector
     }
 }
 
+/* ---- whether hints are worth waiting for --------------------------------------------------------
+ * A board made of hints is there one exchange after the last of them. Who arrives before that waits,
+ * which costs its time, and everybody's where it lasts beyond the last arrival. Without hints
+ * nobody waits, but plans are wrong by the predictor's error; it costs about its own size.
+ */
+
+static int is_told(const clv_pap_vector_t *vector)
+{
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        if (vector->records[rank].lead_ns == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int64_t hint_wait(const clv_pap_vector_t *vector)
+{
+    int64_t there_ns = clv_pap_vector_last_told(vector) + largest_latency(vector);
+    int64_t last_ns = INT64_MIN;
+    int64_t sum_ns = 0;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        int64_t arrival_ns = vector->records[rank].arrival_ns;
+        last_ns = arrival_ns > last_ns ? arrival_ns : last_ns;
+        sum_ns += arrival_ns < there_ns ? clamp_spread(there_ns - arrival_ns) : 0;
+    }
+    int64_t after_ns = last_ns < there_ns ? clamp_spread(there_ns - last_ns) : 0;
+    return sum_ns / vector->n_ranks + AFTER_WEIGHT * after_ns;
+}
+
+/* Ears close when waiting costs more than it saves, and open when it would cost half. A single slow
+ * exchange, however slow, does not close them; two in a row do. */
+static void weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+{
+    const int64_t saved_ns = history->blind_error_ns;
+    if (!is_told(vector) || saved_ns < 0) {
+        return;
+    }
+    int64_t wait_ns = hint_wait(vector);
+    if (wait_ns > SLOW_EXCHANGE * saved_ns) {
+        wait_ns = SLOW_EXCHANGE * saved_ns;
+    }
+    history->hint_wait_ns = moving_average(history->hint_wait_ns, wait_ns);
+    history->is_deaf = history->hint_wait_ns > (history->is_deaf ? saved_ns / 2 : saved_ns);
+}
+
 /* Returns whether the next call goes by announced arrivals. */
 static int take_valid(clv_pap_history_t *history, const clv_pap_vector_t *vector)
 {
@@ -621,7 +702,8 @@ static int take_valid(clv_pap_history_t *history, const clv_pap_vector_t *vector
     if (!history->deferred) {
         take_row(history, vector, has_previous);
     }
-    return all_announced && history->deferred;
+    weigh_hints(history, vector);
+    return all_announced && history->deferred && !history->is_deaf;
 }
 
 static uint64_t hash_i64(uint64_t hash, int64_t number)
@@ -639,7 +721,7 @@ static uint32_t board_hash(const clv_pap_board_t *board)
                               board->interval_ns,        board->sample_every,
                               board->previous_choice,    board->previous_after_ns,
                               board->previous_in_mpi_ns, board->announced,
-                              board->predictor};
+                              board->predictor,          board->is_deaf};
     uint64_t hash = CLV_FNV1A64_BASIS;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         hash = hash_i64(hash, fields[i]);
@@ -704,6 +786,9 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_vector_t *vector
         return 1;
     }
     predict(history);
+    if (is_told(vector) && !history->is_deaf) {
+        return 1; /* an announced call is used only where the next record tells how it went */
+    }
     return choose_sample_every(history, largest_latency(vector), now_every);
 }
 
@@ -715,5 +800,6 @@ void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *ve
     history->next_every = digest(history, vector);
     board->sample_every = history->next_every;
     board->announced = history->announced;
+    board->is_deaf = history->is_deaf;
     finish_board(history, board, predicted_ns);
 }

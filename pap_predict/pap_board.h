@@ -7,7 +7,7 @@
  * prediction outstanding. Fed vector by vector without gaps, it is equal on every node. A vector
  * of a new generation clears it.
  *
- * Memory: at create, (columns * window + predictions + 1) * 8 bytes per rank; columns 1, or 4 for a
+ * Memory: at create, (columns * window + predictions + 2) * 8 bytes per rank; columns 1, or 4 for a
  * predictor with all_columns; predictions 1, or one per predictor for `best`. Cost per vector: a
  * few passes over window * ranks; for `best`, the sum of all predictors.
  */

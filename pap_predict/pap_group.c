@@ -460,11 +460,12 @@ void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
     clv_pap_given_t given;
-    if (!clv_pap_streams_hint(&group->streams, local_now_ns, ns_from_now, &given)) {
-        return 0;
+    clv_pap_heard_t heard =
+        clv_pap_streams_hint(&group->streams, local_now_ns, ns_from_now, &given);
+    if (heard == CLV_PAP_HEARD_GIVEN) {
+        give(group, &given);
     }
-    give(group, &given);
-    return 1;
+    return heard != CLV_PAP_HEARD_NOT;
 }
 
 int clv_pap_group_is_lost(const clv_pap_group_t *group)

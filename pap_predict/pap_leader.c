@@ -170,7 +170,7 @@ static void measure_latency(clv_pap_leader_t *leader, const clv_pap_vector_t *ve
     }
     const int64_t now_ns = clv_cs_model_global(&leader->clock.model, clv_local_now_ns());
     leader->latency_ns =
-        clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_vector_last_arrival(vector));
+        clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_vector_last_given(vector));
     clv_pap_table_set_latency(leader->table, leader->latency_ns);
 }
 
@@ -214,10 +214,10 @@ static void agree_publish(void *context, const clv_pap_vector_t *vector)
     if (leader->has_left) {
         return; /* every rank of the node that could ask has the boards it needs */
     }
-    measure_latency(leader, vector);
     clv_pap_history_feed(leader->histories[vector->lane], vector, &board, leader->predicted_ns);
     const size_t used = make_attachment(leader, vector, &board);
     clv_pap_table_publish(leader->table, vector->lane, &board, used);
+    measure_latency(leader, vector); /* deciding is a part of it */
     leader->must_give_up |= board.disagree;
     clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_vectors, has_invalid_record(vector));
 }

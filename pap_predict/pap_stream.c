@@ -72,6 +72,7 @@ static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
                                  .generation = generation,
                                  .given = given,
                                  .next_sample = recycled ? 1 : 0,
+                                 .told_call = -1,
                                  .sequence = sequence};
 }
 
@@ -107,6 +108,15 @@ static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arr
     }
 }
 
+/* Of a hint that was only noted. */
+static int64_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
+{
+    if (stream->told_call != stream->calls) {
+        return 0;
+    }
+    return arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1;
+}
+
 int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
                           int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given)
 {
@@ -116,6 +126,7 @@ int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t
     int give = sampled && !stream->given;
     if (give) {
         fill_given(stream, lane, local_ns, 0, given);
+        given->lead_ns = noted_lead(stream, local_ns);
     }
     if (sampled) {
         stream->version = stream->sequence; /* the record given is `sequence`; wait for the board
@@ -135,19 +146,26 @@ int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t
 }
 
 /* A hint further off than the longest spread predicted is not one. */
-int clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns, int64_t ns_from_now,
-                         clv_pap_given_t *given)
+clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
+                                     int64_t ns_from_now, clv_pap_given_t *given)
 {
     if (streams->last_lane < 0 || ns_from_now < 0 || ns_from_now > CLV_NS_PER_S * 3600) {
-        return 0;
+        return CLV_PAP_HEARD_NOT;
     }
     clv_pap_stream_t *stream = &streams->lane[streams->last_lane];
-    if (stream->calls != stream->next_sample || stream->given) {
-        return 0;
+    if (stream->calls != stream->next_sample || stream->given ||
+        stream->told_call == stream->calls) {
+        return CLV_PAP_HEARD_NOT;
+    }
+    if (stream->is_deaf) {
+        stream->told_call = stream->calls;
+        stream->told_ns = local_ns;
+        return CLV_PAP_HEARD_NOTED;
     }
     fill_given(stream, streams->last_lane, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, given);
+    given->lead_ns = ns_from_now > 0 ? ns_from_now : 1;
     stream->given = 1;
-    return 1;
+    return CLV_PAP_HEARD_GIVEN;
 }
 
 void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call, int32_t choice,
@@ -226,6 +244,7 @@ static clv_status_t sampled_board(clv_pap_stream_t *stream, const clv_pap_call_t
     }
     stream->version = board->version;
     stream->board_hash = board->hash;
+    stream->is_deaf = board->is_deaf;
     stream->next_sample = next_sample;
     *board_p = board;
     return CLV_OK;
@@ -275,7 +294,8 @@ void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t 
     *record = (clv_pap_record_t){.latency_ns = latency_ns,
                                  .previous_choice = given->previous_choice,
                                  .previous_hash = given->previous_hash,
-                                 .flags = given->flags | CLV_PAP_RECORD_INVALID};
+                                 .flags = given->flags | CLV_PAP_RECORD_INVALID,
+                                 .lead_ns = saturate_u32(given->lead_ns)};
     if (model == NULL) {
         return;
     }

@@ -27,6 +27,7 @@ typedef struct clv_pap_given {
     int32_t previous_choice;
     uint32_t previous_hash;
     uint32_t flags;
+    int64_t lead_ns; /* from the announcement to the arrival; 0: not announced */
 } clv_pap_given_t;
 
 typedef struct clv_pap_stream {
@@ -35,6 +36,9 @@ typedef struct clv_pap_stream {
     int32_t fresh;       /* no board of this stream's own yet */
     uint32_t generation; /* counts the streams that had this lane before */
     int32_t given;       /* the record of `sequence` was given by a hint already */
+    int32_t is_deaf;     /* the newest board does not heed hints */
+    int64_t told_call;   /* the call that a hint was noted for, and when */
+    int64_t told_ns;
     int64_t last_use;    /* call number on the communicator */
     int64_t calls;       /* number of the next call */
     int64_t next_sample; /* call number; INT64_MAX: never again */
@@ -61,9 +65,16 @@ void clv_pap_streams_init(clv_pap_streams_t *streams);
 int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
                           int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given);
 
-/* The next call, taken to be of the stream used last, will arrive at local_ns + ns_from_now.
- * Returns 1 when *given is a record to hand over now; then the call itself gives none. */
-int clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns, int64_t ns_from_now,
+/* The next call, taken to be of the stream used last, will arrive at local_ns + ns_from_now. GIVEN:
+ * *given is a record to hand over now; then the call itself gives none. NOTED: hints of this stream
+ * come too late to be waited for, and the call's own record will say how much ahead this one was. */
+typedef enum clv_pap_heard {
+    CLV_PAP_HEARD_NOT,
+    CLV_PAP_HEARD_GIVEN,
+    CLV_PAP_HEARD_NOTED
+} clv_pap_heard_t;
+
+clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns, int64_t ns_from_now,
                          clv_pap_given_t *given);
 
 /* Where boards are found: two per lane, version v in slot v & 1. */

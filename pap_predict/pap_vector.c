@@ -25,13 +25,29 @@ const char *clv_pap_record_problem(const clv_pap_record_t *record)
     return NULL;
 }
 
-int64_t clv_pap_vector_last_arrival(const clv_pap_vector_t *vector)
+static int64_t later(int64_t a_ns, int64_t b_ns)
 {
-    int64_t last_ns = vector->records[0].arrival_ns;
-    for (int32_t rank = 1; rank < vector->n_ranks; rank++) {
-        if (vector->records[rank].arrival_ns > last_ns) {
-            last_ns = vector->records[rank].arrival_ns;
-        }
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector)
+{
+    int64_t last_ns = INT64_MIN;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        const clv_pap_record_t *record = &vector->records[rank];
+        last_ns = later(last_ns, record->arrival_ns - record->lead_ns);
+    }
+    return last_ns;
+}
+
+/* What is only noted as told ahead was given at the arrival. */
+int64_t clv_pap_vector_last_given(const clv_pap_vector_t *vector)
+{
+    int64_t last_ns = INT64_MIN;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        const clv_pap_record_t *record = &vector->records[rank];
+        int ahead = (record->flags & CLV_PAP_RECORD_ANNOUNCED) != 0;
+        last_ns = later(last_ns, record->arrival_ns - (ahead ? record->lead_ns : 0));
     }
     return last_ns;
 }

@@ -36,6 +36,7 @@ typedef struct clv_pap_record {
     int32_t previous_choice;     /* what that call ran; rank-equal */
     uint32_t previous_hash;      /* of all boards and choices of the stream so far; rank-equal */
     uint32_t flags;
+    uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
 } clv_pap_record_t;
 
 typedef struct clv_pap_vector {
@@ -49,8 +50,11 @@ typedef struct clv_pap_vector {
 /* What is wrong with a record as a short text, NULL when it is in range. */
 const char *clv_pap_record_problem(const clv_pap_record_t *record);
 
-/* The latest arrival, for measuring how long a vector took from there to here. */
-int64_t clv_pap_vector_last_arrival(const clv_pap_vector_t *vector);
+/* The last of all announcements; of arrivals where nothing was announced. */
+int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector);
+
+/* When the last record was given, for measuring how long a vector took from there to here. */
+int64_t clv_pap_vector_last_given(const clv_pap_vector_t *vector);
 
 /* The latency to put in the next records: the newest one, or half the older one if that is
  * larger: one lucky exchange shortens the sampling distance little, a slow one is soon forgotten.

@@ -68,7 +68,8 @@ static unsigned char *put_record(unsigned char *out, const clv_pap_record_t *rec
     out = put_u32(out, record->latency_ns);
     out = put_u32(out, (uint32_t) record->previous_choice);
     out = put_u32(out, record->previous_hash);
-    return put_u32(out, record->flags);
+    out = put_u32(out, record->flags);
+    return put_u32(out, record->lead_ns);
 }
 
 size_t clv_pap_wire_put_records(void *out, clv_pap_wire_kind_t kind, int32_t lane,
@@ -133,6 +134,7 @@ void clv_pap_wire_get_record(const clv_pap_message_t *message, int32_t index,
     record->previous_choice = (int32_t) get_u32(in + 32);
     record->previous_hash = get_u32(in + 36);
     record->flags = get_u32(in + 40);
+    record->lead_ns = get_u32(in + 44);
 }
 
 int64_t clv_pap_wire_get_count(const clv_pap_message_t *message, int32_t lane)

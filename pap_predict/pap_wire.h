@@ -8,7 +8,7 @@
  *
  *      header, 24 bytes: u32 total bytes | u8 kind | u8 lane | u16 reason | u32 generation |
  *                        u32 items | i64 sequence
- *      UP, DOWN:         items records of 44 bytes      HELLO, LOST: items = 16 numbers of 8 bytes
+ *      UP, DOWN:         items records of 48 bytes      HELLO, LOST: items = 16 numbers of 8 bytes
  *      GIVE_UP, BYE:     nothing                        (fields that do not apply are 0)
  */
 #ifndef CLV_PAP_WIRE_H
@@ -21,7 +21,7 @@
 #include "util/util_status.h"
 
 #define CLV_PAP_WIRE_HEADER_BYTES 24
-#define CLV_PAP_WIRE_RECORD_BYTES 44
+#define CLV_PAP_WIRE_RECORD_BYTES 48
 
 /*      name     value  direction and meaning */
 #define CLV_PAP_WIRE_KIND_MAP(XX)                                                                  \

@@ -21,8 +21,11 @@ run_both() {
     without=$(printf '%s\n' "$silent" | median_error_us)
 }
 better() { [ "$with" -ge 0 ] && [ $((with * 4)) -lt "$without" ]; }
+# On a machine so busy that the exchange is slower than the delays, clv does not wait for hints, rightly.
+heard() { [[ $hinted == *'15 of 16 hints'* ]]; }
+as_meant() { better && heard; }
 
-tap_tries run_both better
+tap_tries run_both as_meant
 tap_point $hinted_status 'a hinted run ends well'
 tap_point $silent_status 'a silent run ends well'
 tap_has 'hints are taken from the second call on' '15 of 16 hints taken, 0 wrong' "$hinted"

@@ -434,7 +434,7 @@ static void publish_vector(void *context, const clv_pap_vector_t *vector)
     if (shelf->board[place].sample_every > world->result->max_sample_every) {
         world->result->max_sample_every = shelf->board[place].sample_every;
     }
-    int64_t latency_ns = world->now_ns - clv_pap_vector_last_arrival(vector);
+    int64_t latency_ns = world->now_ns - clv_pap_vector_last_given(vector);
     node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
     measure(world, sender->node, vector);
     wake_ranks(world, sender->node);
@@ -648,7 +648,8 @@ static void maybe_hint(world_t *world, int32_t index, int64_t compute_ns)
     rank_t *rank = &world->rank[index];
     int hints = world->options->hints;
     if ((hints == 2 || (hints == 1 && chance(world, 60))) &&
-        clv_pap_streams_hint(&rank->streams, rank_local_ns(world, rank), compute_ns, &given)) {
+        clv_pap_streams_hint(&rank->streams, rank_local_ns(world, rank), compute_ns, &given) ==
+            CLV_PAP_HEARD_GIVEN) {
         hand_over(world, index, &given);
     }
 }

@@ -39,7 +39,8 @@ typedef struct world {
     int64_t sigma_ns;
     int64_t worst_error_ns;
     int64_t version;
-    int announced; /* boards are of the call's own vector */
+    int announced; /* the boards to come are made of hints */
+    int was_announced[512];
     coll_clv_decision_t decided[512];
 } world_t;
 
@@ -58,7 +59,8 @@ static void world_start(world_t *world)
     }
 }
 
-/* The call measured by board v ran under the decision of board v - 2, or v - 1 when announced. */
+/* The call measured by board v waited for board v - 2; where that was announced it ran under the
+ * decision of v - 1. */
 static void measure(const world_t *world, clv_pap_board_t *board)
 {
     const coll_clv_decision_t *ran;
@@ -69,7 +71,7 @@ static void measure(const world_t *world, clv_pap_board_t *board)
     if (board->version <= 2) {
         return;
     }
-    ran = &world->decided[board->version - (world->announced ? 1 : 2)];
+    ran = &world->decided[board->version - (world->was_announced[board->version - 2] ? 1 : 2)];
     permille = world->truth_permille[ran->choice];
     board->previous_choice = ran->choice;
     board->previous_after_ns = ran->predicted_after_ns / 1000 * permille;
@@ -89,6 +91,7 @@ static const coll_clv_decision_t *world_step(world_t *world)
     coll_clv_decision_t *decision = &world->decided[world->version];
 
     assert_true(world->version < 512);
+    world->was_announced[world->version] = world->announced;
     measure(world, &board);
     assert_int_equal(
         coll_clv_decide(&world->terms, &world->key, &board, &world->memory, world->plans, decision), CLV_OK);
@@ -145,18 +148,19 @@ static int leans(int choice)
     return COLL_CLV_CHOICE_LATEST_FIRST == choice || COLL_CLV_CHOICE_CLAIRVOYANT == choice;
 }
 
-/* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call. */
+/* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call; hints
+ * come and go. */
 static void announced_boards_are_judged_by_their_own_calls(void **state)
 {
     world_t world;
 
     (void) state;
     world_start(&world);
-    world.announced = 1;
     world.sigma_ns = 1000;
     world.worst_error_ns = 1000;
     world.terms.forced = COLL_CLV_CHOICE_CHAIN;
     for (int i = 0; i < 60; i++) {
+        world.announced = i % 7 < 4;
         for (int p = 0; p < N_RANKS; p++) {
             world.predicted_ns[p] = i % 2 * (p * 7 % N_RANKS) * INT64_C(5000000);
         }

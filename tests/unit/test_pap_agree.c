@@ -117,7 +117,7 @@ static void on_publish(void *context, const clv_pap_vector_t *vector)
 {
     bench_t *bench = context;
     bench->n_published++;
-    bench->published_last_arrival = clv_pap_vector_last_arrival(vector);
+    bench->published_last_arrival = clv_pap_vector_last_given(vector);
     bench->published_flags = vector->records[0].flags;
     bench->published_generation = vector->generation;
 }

@@ -248,6 +248,7 @@ static void a_hint_gives_the_record_early(void **state)
     assert_false(clv_pap_streams_hint(&streams, 2000, INT64_MAX, &given));
     assert_true(clv_pap_streams_hint(&streams, 2000, 700, &given));
     assert_int_equal(given.arrival_ns, 2700);
+    assert_int_equal(given.lead_ns, 700);
     assert_int_equal(given.sequence, 1);
     assert_int_equal(given.flags, CLV_PAP_RECORD_ANNOUNCED | CLV_PAP_RECORD_PREVIOUS);
     assert_false(clv_pap_streams_hint(&streams, 2000, 900, &given)); /* the first one counts */
@@ -259,6 +260,28 @@ static void a_hint_gives_the_record_early(void **state)
     shelf.n_versions[0] = 2;
     assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
     assert_int_equal(board->version, 2);
+}
+
+static void a_hint_that_is_not_waited_for_is_noted(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_given_t given;
+    clv_pap_stream_key_t key = key_of(64);
+    shelf_t shelf = new_shelf(1);
+    clv_pap_streams_init(&streams);
+    shelf.n_versions[0] = 9;
+    shelf.board.is_deaf = 1;
+    run_call(&streams, &shelf, 64, &call, &given);
+    run_call(&streams, &shelf, 64, &call, &given);
+    assert_int_equal(given.lead_ns, 0); /* nothing was said */
+    assert_int_equal(clv_pap_streams_hint(&streams, 2000, 900, &given), CLV_PAP_HEARD_NOTED);
+    assert_int_equal(clv_pap_streams_hint(&streams, 2100, 500, &given), CLV_PAP_HEARD_NOT);
+    assert_true(clv_pap_streams_begin(&streams, &key, 2700, &call, &given));
+    assert_int_equal(given.arrival_ns, 2700);
+    assert_int_equal(given.lead_ns, 700); /* from the word to the deed */
+    assert_int_equal(given.flags & CLV_PAP_RECORD_ANNOUNCED, 0);
 }
 
 static void a_hint_between_samples_does_nothing(void **state)
@@ -335,6 +358,7 @@ int main(void)
         cmocka_unit_test(round_robin_over_too_many_streams_gives_no_records),
         cmocka_unit_test(a_recycled_lane_goes_on_counting),
         cmocka_unit_test(a_hint_gives_the_record_early),
+        cmocka_unit_test(a_hint_that_is_not_waited_for_is_noted),
         cmocka_unit_test(a_hint_between_samples_does_nothing),
         cmocka_unit_test(records_are_in_global_time),
         cmocka_unit_test(one_differing_call_shows_in_every_later_record),
