@@ -13,8 +13,10 @@ tests_mpi_coll_probe_SOURCES = tests/mpi/coll_probe.c
 tests_mpi_coll_others_SOURCES = tests/mpi/coll_others.c
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh
-script_tests += tests/mpi/test_peers.sh
+script_tests += tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh
 endif
+mpi_programs += tests/mpi/other_library
+tests_mpi_other_library_SOURCES = tests/mpi/other_library.c tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 mpi_programs += tests/mpi/hint_cases
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 script_tests += tests/mpi/test_hint.sh

@@ -4,6 +4,7 @@
  *
  * usage: params_doc           the page
  *        params_doc --names   the full names of all parameters, one a line
+ *        params_doc --pvars   the same of all performance variables
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,23 @@ static void print_names(void)
 #define PRINT_NAME(kind, name, values, preset, min, max, unit, level, meaning)                     \
     puts("coll_clv_" #name);
     COLL_CLV_PARAM_MAP(PRINT_NAME)
+#undef PRINT_NAME
+}
+
+static void print_pvar_names(void)
+{
+#define PRINT_NAME(name, meaning) puts("coll_clv_" #name);
+#define PRINT_REASON_NAME(code, name, text) PRINT_NAME(fell_back_##name, text)
+#define PRINT_EXCHANGE_NAME(name, meaning) PRINT_NAME(exchange_##name, meaning)
+#define PRINT_CACHE_NAME(name, meaning) PRINT_NAME(plan_cache_##name, meaning)
+    COLL_CLV_COUNTER_MAP(PRINT_NAME)
+    COLL_CLV_REASON_MAP(PRINT_REASON_NAME)
+    CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_NAME)
+    COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
+    COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
+#undef PRINT_CACHE_NAME
+#undef PRINT_EXCHANGE_NAME
+#undef PRINT_REASON_NAME
 #undef PRINT_NAME
 }
 
@@ -95,6 +113,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && 0 == strcmp(argv[1], "--names")) {
         print_names();
+        return 0;
+    }
+    if (argc > 1 && 0 == strcmp(argv[1], "--pvars")) {
+        print_pvar_names();
         return 0;
     }
     puts(

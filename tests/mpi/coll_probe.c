@@ -3,9 +3,10 @@
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
  * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
  *
- * usage: coll_probe [COUNT [ROUNDS [WORK_MS]]]     Exit status 1 when a sum is wrong.
+ * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd]]]]     Exit status 1 when a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
- * one reduce to rank 0: an iterative program.
+ * one reduce to rank 0: an iterative program. odd: at last, one reduce of nothing and one by an
+ * operation that does not commute.
  * Without the component there are no counters and the line ends after "right".
  */
 #include <mpi.h>
@@ -67,6 +68,28 @@ static int reduce_all(int count, int n_rounds, int work_ms)
     free(sum);
     MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     return n_wrong;
+}
+
+/* Keeps what comes from the lower rank. */
+static void keep_first(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    memcpy(inout, in, (size_t) *count * sizeof(double));
+}
+
+static int reduce_odd_ones(void)
+{
+    double mine, first = -1;
+    int rank;
+    MPI_Op op;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    mine = rank;
+    MPI_Reduce(&mine, &first, 0, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Op_create(keep_first, 0, &op);
+    MPI_Reduce(&mine, &first, 1, MPI_DOUBLE, op, 0, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    return 0 == rank && (first < 0 || first > 0);
 }
 
 typedef struct counters {
@@ -135,6 +158,7 @@ int main(int argc, char **argv)
     watch_all(&counters);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     n_wrong = reduce_all(count, n_rounds, work_ms);
+    n_wrong += argc > 4 && 0 == strcmp(argv[4], "odd") ? reduce_odd_ones() : 0;
     if (0 == rank) {
         printf("probe: sums %s,", 0 == n_wrong ? "right" : "WRONG");
         print_counters(&counters);

@@ -9,9 +9,10 @@ probe=$CLV_BUILD/tests/mpi/coll_probe
 on=OMPI_MCA_coll_clv_priority=40
 
 # unequal SETTING-OF-RANK-0 SETTING-OF-THE-OTHERS: three ranks, 64 KiB
+by_rank='[ "$OMPI_COMM_WORLD_RANK" = 0 ] || shift; export "$1"; exec "$PROBE" 8192 3'
 unequal() {
-    mpi_run --mca mpi_yield_when_idle 1 -np 1 env $on "$1" "$probe" 8192 3 : \
-        -np 2 env $on "$2" "$probe" 8192 3
+    mpi_run --mca mpi_yield_when_idle 1 -np 3 env $on PROBE="$probe" \
+        sh -c "$by_rank" sh "$1" "$2"
 }
 
 # what|rank 0 has|the others have|what the message must say

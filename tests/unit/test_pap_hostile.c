@@ -27,6 +27,7 @@
 #include "pap_predict/pap_channel.h"
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
+#include "tests/support/pap_pair.h"
 #include "util/util_time.h"
 
 /* ---- knocking ----------------------------------------------------------------------------- */
@@ -191,54 +192,6 @@ static void silence_is_harmless(void **state)
 
 /* ---- coming and going --------------------------------------------------------------------- */
 
-/* Two ranks in this process, on pretended nodes, so that a cycle is a few hundred microseconds. */
-typedef struct pair {
-    clv_pap_t *pap[2];
-    clv_pap_group_t *group[2];
-    unsigned char cards[2 * CLV_PAP_CARD_BYTES];
-} pair_t;
-
-static void pair_open(pair_t *pair, int one_node)
-{
-    const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = CLV_NS_PER_S};
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(clv_pap_open(&options, &pair->pap[i]), CLV_OK);
-        clv_pap_pretend_node(pair->pap[i], one_node ? 0 : (uint32_t) i);
-    }
-}
-
-static void pair_create(pair_t *pair)
-{
-    const clv_pap_attach_ops_t attach = {.attachment_bytes = 100};
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(clv_pap_group_create(pair->pap[i], 2, i, &attach,
-                                              pair->cards + i * CLV_PAP_CARD_BYTES,
-                                              &pair->group[i]),
-                         CLV_OK);
-    }
-}
-
-static void pair_attach(pair_t *pair)
-{
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(clv_pap_group_attach(pair->group[i], pair->cards), CLV_OK);
-    }
-}
-
-static void pair_free(pair_t *pair)
-{
-    for (int i = 0; i < 2; i++) {
-        clv_pap_group_free(pair->group[i]);
-    }
-}
-
-static void pair_close(pair_t *pair)
-{
-    for (int i = 0; i < 2; i++) {
-        clv_pap_close(pair->pap[i]);
-    }
-}
-
 static void pair_call(pair_t *pair)
 {
     const clv_pap_stream_key_t key = {0, 1, 4096};
@@ -286,13 +239,11 @@ static void communicators_come_and_go(int one_node)
     pair_t pair;
     const int32_t n_fds = job_count_fds();
     long kib_early = 0;
-    pair_open(&pair, one_node);
+    assert_int_equal(pair_open(&pair, one_node), CLV_OK);
     for (int cycle = 0; cycle < 4000; cycle++) {
-        pair_create(&pair);
-        pair_attach(&pair);
-        for (int i = 0; i < 2; i++) {
-            assert_int_equal(clv_pap_group_activate(pair.group[i]), CLV_OK);
-        }
+        assert_int_equal(pair_create(&pair), CLV_OK);
+        assert_int_equal(pair_attach(&pair), CLV_OK);
+        assert_int_equal(pair_activate(&pair), CLV_OK);
         if (cycle % 4 == 0) {
             pair_call(&pair);
         }
@@ -327,11 +278,11 @@ static void unfinished_groups_leave_nothing(void **state)
     (void) state;
     pair_t pair;
     const int32_t n_fds = job_count_fds();
-    pair_open(&pair, 0);
-    pair_create(&pair); /* created only */
+    assert_int_equal(pair_open(&pair, 0), CLV_OK);
+    assert_int_equal(pair_create(&pair), CLV_OK); /* created only */
     pair_free(&pair);
-    pair_create(&pair);
-    pair_attach(&pair); /* attached, and then somebody else could not */
+    assert_int_equal(pair_create(&pair), CLV_OK);
+    assert_int_equal(pair_attach(&pair), CLV_OK); /* attached, and then somebody else could not */
     pair_free(&pair);
     pair_close(&pair);
     assert_int_equal(job_count_fds(), n_fds);
@@ -343,8 +294,8 @@ static void unreachable_leader_is_an_error(void **state)
     pair_t pair;
     const int32_t n_fds = job_count_fds();
     clv_pap_card_t card;
-    pair_open(&pair, 1);
-    pair_create(&pair);
+    assert_int_equal(pair_open(&pair, 1), CLV_OK);
+    assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
     card.pid = 0x3fffffff; /* gone */
     clv_pap_card_encode(&card, pair.cards);
@@ -353,7 +304,7 @@ static void unreachable_leader_is_an_error(void **state)
     card.table_token++; /* another's table */
     clv_pap_card_encode(&card, pair.cards);
     pair_free(&pair);
-    pair_create(&pair);
+    assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
     card.table_token++;
     clv_pap_card_encode(&card, pair.cards);

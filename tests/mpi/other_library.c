@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A program that takes itself for Open MPI: what MPI_Get_library_version says comes from
+ * CLV_TEST_LIBRARY, so that the component is loaded by a library other than the one it was built
+ * for, as far as it can tell. Prints whether a sum is right, and whether the component is there.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/mpi/pvar_look.h"
+
+/* Found before that of the library, also by what is loaded later. */
+int MPI_Get_library_version(char *version, int *length_p)
+{
+    const char *said = getenv("CLV_TEST_LIBRARY");
+    *length_p = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "%s", said ? said : "none");
+    return MPI_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, n_ranks, sum = 0;
+    pvar_look_t calls;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    pvar_look_open(&calls, "coll_clv_calls");
+    MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("sum %s, component %s\n", n_ranks * (n_ranks - 1) / 2 == sum ? "right" : "WRONG",
+               pvar_look_read(&calls, 0) > 0 ? "used" : "not used");
+    }
+    pvar_look_close(&calls);
+    MPI_Finalize();
+    return 0;
+}

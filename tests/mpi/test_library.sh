@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The component stays out of another Open MPI than it was built for, and says so.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+program=$CLV_BUILD/tests/mpi/other_library
+
+# loaded_by WORDS OPTIONS...: two ranks in a library that says WORDS of itself
+loaded_by() {
+    local words=$1
+    shift
+    mpi_run -np 2 --mca mpi_yield_when_idle 1 "$@" env CLV_TEST_LIBRARY="$words" "$program"
+}
+own=$(ompi_info --version | sed -n 's/^Open MPI v//p')
+low=--mca\ coll_clv_priority\ 40
+
+# shellcheck disable=SC2086
+said=$(loaded_by "Open MPI v$own, package: here" $low)
+tap_has 'in its own library it is used' 'sum right, component used' "$said"
+for other in 99.0.0 "${own%.*}.99"; do
+    # shellcheck disable=SC2086
+    said=$(loaded_by "Open MPI v$other, package: elsewhere" $low)
+    tap_has "loaded by $other: it is not used, the job runs" 'sum right, component not used' "$said"
+    tap_has "loaded by $other: it says why" "built for ${own%%[a-z]*}, loaded by $other" "$said"
+done
+# shellcheck disable=SC2086
+said=$(loaded_by 'Some MPI 3' $low)
+tap_has "in words of a vendor it believes the framework's version" 'component used' "$said"
+said=$(loaded_by 'Open MPI v99.0.0' --mca coll clv)
+tap_lacks 'named alone in a wrong library: the job does not run without it' 'sum right' "$said"
+tap_end

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Every performance variable counts: each becomes non-zero in one of these runs, read through MPI_T;
+# those that a small healthy job cannot move are listed with the test that does. And the counts of
+# calls agree with each other.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+probe=$CLV_BUILD/tests/mpi/coll_probe
+on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2)
+
+# run OPTIONS...: its counters are added to $seen
+seen=
+run() {
+    said=$(mpi_run "$@")
+    seen="$seen $(grep -a 'sums right' <<<"$said")"
+}
+counter() { sed -n "s/.*[ ,]$1=\(-\{0,1\}[0-9]*\).*/\1/p" <<<"$said"; }
+
+run -np 4 "${on[@]}" "$probe" 40000 20 5 odd
+calls=$(counter calls)
+reasons=$(grep -ao 'fell_back_[a-z_]*=[0-9]*' <<<"$said" | awk -F= '{ n += $2 } END { print n + 0 }')
+ran=$(grep -ao 'ran_[a-z_]*=[0-9]*' <<<"$said" | awk -F= '{ n += $2 } END { print n + 0 }')
+tap_ok "all calls ran something: $ran of ${calls:-no}" test "$ran" -eq "${calls:-0}" -a "$ran" -ge 21
+tap_ok "each call of the previous reduce has one reason: $reasons" \
+    test "$reasons" -eq "$(counter ran_previous)"
+tap_ok 'mean error = sum of errors / judged calls' test "$(counter exchange_mean_error_ns)" -eq \
+    $(($(counter exchange_judged_error_ns) / $(counter exchange_judged)))
+
+for algorithm in clairvoyant latest_first chain binomial rabenseifner ring previous; do
+    run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
+done
+run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm rabenseifner "$probe" 1 1
+run -np 2 "${on[@]}" "$probe" 10 1
+run -np 2 "${on[@]}" --mca coll_clv_exchange 0 "$probe" 20000 1
+run -np 2 "${on[@]}" --mca coll_clv_reproducible always "$probe" 20000 1
+run -np 2 "${on[@]}" --mca coll_clv_interface nosuch0 "$probe" 20000 1
+tap_has 'no interface of that name: all go without, and why is told' \
+    'no usable network interface named nosuch0; those with an address are: lo' "$said"
+tap_has 'and counted' 'fell_back_no_channel=2' "$said"
+run -np 2 "${on[@]}" sh -c 'export OMPI_MCA_coll_clv_min_bytes=$((OMPI_COMM_WORLD_RANK + 1))
+    exec "$@"' sh "$probe" 20000 1
+
+# Bytes and clocks need two nodes: processes of different process namespaces are.
+apart=(unshare --pid --fork --kill-child --mount-proc)
+if "${apart[@]}" true 2>/dev/null; then
+    run -np 2 "${on[@]}" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
+        "${apart[@]}" "$probe" 20000 40 5
+    tap_has 'two nodes exchange bytes' 'exchange_sent_bytes=' "$said"
+    nodes=''
+else
+    nodes='exchange_sent_bytes exchange_received_bytes exchange_clock_offset_ns
+        exchange_clock_error_ns exchange_invalid_vectors'
+    tap_skip 'two nodes exchange bytes' 'no process namespaces here'
+fi
+
+# What else moves the others; predicted to no_plan: the decider's own tests (test_coll_decide).
+elsewhere="$nodes
+    fell_back_many_ranks      4096 ranks
+    fell_back_empty           Open MPI returns before it asks a component
+    fell_back_no_table        unit/test_pap_hostile
+    fell_back_lost            unit/test_pap_group
+    exchange_lost_groups      unit/test_pap_group
+    exchange_rejected         unit/test_pap_hostile
+    plan_cache_evictions      unit/test_sched_plan
+    fell_back_predicted fell_back_kept fell_back_no_gain fell_back_no_plan
+    plan_cache_hits exchange_board_waits exchange_board_wait_ns exchange_clock_offset_ns"
+for name in $("$CLV_BUILD/tests/layout/params_doc" --pvars); do
+    case " $(echo $elsewhere) " in
+    *" ${name#coll_clv_} "*) continue ;;
+    esac
+    tap_has "$name counts" " ${name#coll_clv_}=" "$seen"
+done
+tap_end

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See pap_pair.h.
+ */
+#include "tests/support/pap_pair.h"
+
+#include <string.h>
+
+#include "pap_predict/pap_process.h"
+#include "util/util_time.h"
+
+clv_status_t pair_open(pair_t *pair, int one_node)
+{
+    const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = CLV_NS_PER_S};
+    clv_status_t status = CLV_OK;
+    memset(pair, 0, sizeof *pair);
+    for (int i = 0; i < 2 && status == CLV_OK; i++) {
+        status = clv_pap_open(&options, &pair->pap[i]);
+        if (status == CLV_OK) {
+            clv_pap_pretend_node(pair->pap[i], one_node ? 0 : (uint32_t) i);
+        }
+    }
+    return status;
+}
+
+clv_status_t pair_create(pair_t *pair)
+{
+    const clv_pap_attach_ops_t attach = {.attachment_bytes = 100};
+    clv_status_t status = CLV_OK;
+    for (int i = 0; i < 2 && status == CLV_OK; i++) {
+        status = clv_pap_group_create(pair->pap[i], 2, i, &attach,
+                                      pair->cards + i * CLV_PAP_CARD_BYTES, &pair->group[i]);
+    }
+    return status;
+}
+
+clv_status_t pair_attach(pair_t *pair)
+{
+    clv_status_t status = CLV_OK;
+    for (int i = 0; i < 2 && status == CLV_OK; i++) {
+        status = clv_pap_group_attach(pair->group[i], pair->cards);
+    }
+    return status;
+}
+
+clv_status_t pair_activate(pair_t *pair)
+{
+    clv_status_t status = CLV_OK;
+    for (int i = 0; i < 2 && status == CLV_OK; i++) {
+        status = clv_pap_group_activate(pair->group[i]);
+    }
+    return status;
+}
+
+void pair_free(pair_t *pair)
+{
+    for (int i = 0; i < 2; i++) {
+        clv_pap_group_free(pair->group[i]);
+        pair->group[i] = NULL;
+    }
+}
+
+void pair_close(pair_t *pair)
+{
+    for (int i = 0; i < 2; i++) {
+        clv_pap_close(pair->pap[i]);
+        pair->pap[i] = NULL;
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two ranks in one process, on one or on two pretended nodes, so that making and freeing a group is a
+ * few hundred microseconds. For tests; one thread.
+ *
+ * Each step answers the first failure of either rank and goes no further, as a job would by its
+ * allreduce; pair_free and pair_close take whatever there is.
+ */
+#ifndef TESTS_PAP_PAIR_H
+#define TESTS_PAP_PAIR_H
+
+#include "pap_predict/pap_predict.h"
+
+typedef struct pair {
+    clv_pap_t *pap[2];
+    clv_pap_group_t *group[2];
+    unsigned char cards[2 * CLV_PAP_CARD_BYTES];
+} pair_t;
+
+clv_status_t pair_open(pair_t *pair, int one_node);
+clv_status_t pair_create(pair_t *pair);
+clv_status_t pair_attach(pair_t *pair);
+clv_status_t pair_activate(pair_t *pair);
+void pair_free(pair_t *pair);
+void pair_close(pair_t *pair);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The channel without memory: the n-th allocation fails, for every n until none is left to fail,
+ * alone or with all that follow. Both ranks then have the same boards, or both go without; nothing
+ * hangs, and no descriptor, thread or (under the address sanitizer) byte is left. Only where no
+ * connection can be made any more may a node that was cut off at the wrong moment say CLV_LOST
+ * (docs/protocol.md, what cannot be solved): its call fails, and does not guess.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/support/pap_job.h"
+#include "tests/support/pap_pair.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define N_CALLS 6
+#define WAIT_NS (20 * CLV_NS_PER_S) /* ends a hang; nothing is timed */
+
+/* Threads of ours allocate, too. */
+typedef struct famine {
+    atomic_int left; /* allocations that still succeed */
+    int is_single;   /* only one fails */
+} famine_t;
+
+static int fail_at(void *context, size_t n_bytes)
+{
+    famine_t *famine = context;
+    (void) n_bytes;
+    const int left = atomic_fetch_sub(&famine->left, 1);
+    return famine->is_single ? left == 0 : left <= 0;
+}
+
+/* Both ranks ask until both know. */
+static void ask(pair_t *pair, const clv_pap_call_t calls[2], clv_status_t status[2],
+                const clv_pap_board_t *boards[2])
+{
+    const int64_t until_ns = clv_local_now_ns() + WAIT_NS;
+    const void *attachment;
+    size_t n_bytes;
+    status[0] = status[1] = CLV_AGAIN;
+    while ((status[0] == CLV_AGAIN || status[1] == CLV_AGAIN) && clv_local_now_ns() < until_ns) {
+        for (int i = 0; i < 2; i++) {
+            if (status[i] == CLV_AGAIN) {
+                status[i] = clv_pap_call_board(pair->group[i], &calls[i], &boards[i], &attachment,
+                                               &n_bytes);
+            }
+        }
+        job_sleep_ns(50 * CLV_NS_PER_US);
+    }
+}
+
+/* Returns whether the next call may be made. */
+static int make_call(pair_t *pair, int may_be_lost)
+{
+    const clv_pap_stream_key_t key = {0, 1, 4096};
+    const clv_pap_board_t *boards[2] = {NULL, NULL};
+    clv_pap_call_t calls[2];
+    clv_status_t status[2];
+    for (int i = 0; i < 2; i++) {
+        clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &calls[i]);
+    }
+    ask(pair, calls, status, boards);
+    assert_true(status[0] != CLV_AGAIN && status[1] != CLV_AGAIN);
+    if (may_be_lost && (status[0] == CLV_LOST || status[1] == CLV_LOST)) {
+        return 0;
+    }
+    assert_int_equal(status[0], status[1]);
+    if (status[0] == CLV_OK) {
+        assert_int_equal(boards[0]->hash, boards[1]->hash);
+    }
+    for (int i = 0; i < 2; i++) {
+        clv_pap_call_end(pair->group[i], &calls[i], 1, clv_local_now_ns());
+    }
+    return 1;
+}
+
+/* A whole life. Returns whether it came to the calls. */
+static int live(int one_node, int is_single)
+{
+    pair_t pair;
+    const int lives = pair_open(&pair, one_node) == CLV_OK && pair_create(&pair) == CLV_OK &&
+                      pair_attach(&pair) == CLV_OK && pair_activate(&pair) == CLV_OK;
+    for (int call = 0; lives && call < N_CALLS && make_call(&pair, !is_single); call++) {
+    }
+    pair_free(&pair);
+    pair_close(&pair);
+    return lives;
+}
+
+static void walk(int one_node, int is_single)
+{
+    const int32_t n_fds = job_count_fds();
+    int n = 0, n_lived = 0, is_over = 0;
+    for (; !is_over; n++) {
+        famine_t famine = {.is_single = is_single};
+        atomic_init(&famine.left, n);
+        clv_alloc_set_hook(fail_at, &famine);
+        n_lived += live(one_node, is_single);
+        clv_alloc_set_hook(NULL, NULL);
+        is_over = atomic_load(&famine.left) >= 0;
+        assert_int_equal(job_count_fds(), n_fds);
+        assert_int_equal(job_has_thread(), 0);
+        assert_true(n < 1000);
+    }
+    printf("# %d allocations; %d of the lives came to the calls\n", n - 1, n_lived);
+    assert_true(n > 10);
+    assert_true(n_lived > 0);
+}
+
+static void one_failure_on_one_node(void **state)
+{
+    (void) state;
+    walk(1, 1);
+}
+
+static void one_failure_between_nodes(void **state)
+{
+    (void) state;
+    walk(0, 1);
+}
+
+static void no_memory_any_more_on_one_node(void **state)
+{
+    (void) state;
+    walk(1, 0);
+}
+
+static void no_memory_any_more_between_nodes(void **state)
+{
+    (void) state;
+    walk(0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_failure_on_one_node),
+        cmocka_unit_test(one_failure_between_nodes),
+        cmocka_unit_test(no_memory_any_more_on_one_node),
+        cmocka_unit_test(no_memory_any_more_between_nodes),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
