@@ -13,8 +13,8 @@
 
 static clv_status_t run_library(const clv_sim_call_t *call)
 {
-    return MPI_SUCCESS == MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, MPI_SUM,
-                                     0, MPI_COMM_WORLD)
+    return MPI_SUCCESS == MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, MPI_SUM, 0,
+                                     MPI_COMM_WORLD)
                ? CLV_OK
                : CLV_LOST;
 }
