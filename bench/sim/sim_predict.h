@@ -9,8 +9,9 @@
  *     equal            all 0
  * and with the clip rule what the scheduler is told: a[p] = min(x[p] + 4 sigma, max x) as arrival,
  * x[p] as order, sigma a factor times the rms of (true - x) about its mean, of the very call.
- * Factor 1 is honest; far below 1 it is the call on which a pattern that was sure has changed. Not:
- * the predictors of pap_predict. Units: ns. The same on every rank. No MPI here.
+ * Factor 1 is honest; far below 1 it is the call on which a pattern that was sure has changed.
+ *
+ * Not: the predictors of pap_predict. Units: ns. The same on every rank. No MPI here.
  */
 #ifndef CLV_SIM_PREDICT_H
 #define CLV_SIM_PREDICT_H
