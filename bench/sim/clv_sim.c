@@ -170,6 +170,9 @@ static clv_sim_timing_t one_call(const job_t *job, int64_t call)
 
 static void run_calls(const job_t *job)
 {
+    if (NULL != job->direct && job->direct->prepares) {
+        (void) one_call(job, 0);
+    }
     for (int call = 0; call < job->options.n_calls; call++) {
         clv_sim_timing_t timing = one_call(job, call);
         if (0 == job->rank) {

@@ -36,10 +36,11 @@ static clv_status_t run_bound(const clv_sim_call_t *call)
     return CLV_OK;
 }
 
+/* SimGrid's MPICH and MVAPICH2 find out in their first reduce which ranks share a host. */
 static const clv_sim_direct_t directs[] = {
-    {"library", run_library, 1},
-    {"bound", run_bound, 0},
-    {"radix-k", clv_sim_radix_k, 1},
+    {"library", run_library, .sums = 1, .prepares = 1},
+    {"bound", run_bound, .sums = 0, .prepares = 0},
+    {"radix-k", clv_sim_radix_k, .sums = 1, .prepares = 0},
 };
 
 const clv_sim_direct_t *clv_sim_direct_find(const char *name)

@@ -27,7 +27,8 @@ typedef struct clv_sim_call {
 typedef struct clv_sim_direct {
     const char *name;
     clv_status_t (*run)(const clv_sim_call_t *call);
-    int sums; /* 0: only one vector arrives */
+    int sums;     /* 0: only one vector arrives */
+    int prepares; /* the first call also makes what later ones use: it does not count */
 } clv_sim_direct_t;
 
 /* NULL for another name. */
