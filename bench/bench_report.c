@@ -182,6 +182,12 @@ static void print_ratio(FILE *out, spread_t ratio)
     }
 }
 
+static void print_median(FILE *out, const clv_bench_results_t *results, int a, metric_t get,
+                         double *scratch)
+{
+    fprintf(out, " %9.3f", spread_of_metric(results, a, get, scratch).median / MS);
+}
+
 static void print_row(FILE *out, const clv_bench_results_t *results, int a, double *scratch)
 {
     const clv_bench_setup_t *setup = results->setup;
@@ -192,11 +198,12 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
             after.q1 / MS, after.q3 / MS);
     print_ratio(out, spread_of_ratio(results, a, 0, get_after_ns, scratch));
     print_ratio(out, spread_of_ratio(results, a, bound_index(setup), get_after_ns, scratch));
-    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_mean_ns, scratch).median / MS);
+    print_median(out, results, a, get_run_ns, scratch);
+    print_median(out, results, a, get_mpi_mean_ns, scratch);
     print_ratio(out, spread_of_ratio(results, a, 0, get_mpi_mean_ns, scratch));
-    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_max_ns, scratch).median / MS);
-    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_late_ns, scratch).median / MS);
-    fprintf(out, " %9.3f", spread_of_metric(results, a, get_mpi_root_ns, scratch).median / MS);
+    print_median(out, results, a, get_mpi_max_ns, scratch);
+    print_median(out, results, a, get_mpi_late_ns, scratch);
+    print_median(out, results, a, get_mpi_root_ns, scratch);
     print_ratio(out, overlap_benefit(results, a, 0, scratch));
     print_ratio(out, overlap_benefit(results, a, 1, scratch));
     fprintf(out, " %8.3f  %lld/%lld\n", error.median / MS, (long long) after.n,
@@ -217,8 +224,8 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
             emulated ? emulated : "", results->n_bytes, results->pattern_text);
     fprintf(out, ", delay %.3f ms, %lld rounds; times in ms\n",
             (double) results->pattern->amount_ns / MS, (long long) results->n_rounds);
-    fprintf(out, "%-22s %9s %8s %8s  %6s  %6s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
-            "algorithm", "after", "q1", "q3", "/first", "/bound", "in MPI", "/first", "max", "late",
+    fprintf(out, "%-22s %9s %8s %8s  %6s  %6s %9s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
+            "algorithm", "after", "q1", "q3", "/first", "/bound", "run", "in MPI", "/first", "max", "late",
             "root", "overl.", "hidden", "arr.err", "used/right");
 }
 
