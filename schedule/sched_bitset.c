@@ -25,6 +25,9 @@
 #include "schedule/sched_simd.h"
 #include "util/util_alloc.h"
 
+/* A bit no set has. */
+#define NO_BIT UINT32_MAX
+
 #define ROUND_NAME(stem) stem##_plain
 #define ROUND_TARGET
 #define ROUND_LEVEL 0
