@@ -82,10 +82,24 @@ static int64_t cost_of(int64_t after_ns, int64_t in_mpi_ns)
     return smaller(larger(after_ns, 0) + larger(in_mpi_ns, 0) / IN_MPI_WEIGHT, SCORE_CEILING_NS);
 }
 
-static int64_t score_of(const coll_clv_score_t *score, int64_t after_ns, int64_t in_mpi_ns)
+static int64_t score_of(int64_t ratio_permille, int64_t after_ns, int64_t in_mpi_ns)
 {
-    int64_t ratio = 0 == score->n_measured ? 1000 : score->ratio_permille;
-    return cost_of(after_ns, in_mpi_ns) / 1000 * ratio;
+    return cost_of(after_ns, in_mpi_ns) / 1000 * ratio_permille;
+}
+
+/* Measured / estimated. What was never measured is presumed to do no better than the plan that runs: that
+ * a model flatters all plans, or that a plan's first call had to connect, is no reason to try the
+ * others. */
+static int64_t ratio_of(const coll_clv_memory_t *memory, int32_t choice)
+{
+    const coll_clv_score_t *score = &memory->score[choice];
+    const coll_clv_score_t *running = &memory->score[memory->running];
+
+    if (score->n_measured > 0) {
+        return score->ratio_permille;
+    }
+    return COLL_CLV_CHOICE_PREVIOUS == memory->running ? 1000
+                                                       : larger(running->ratio_permille, 1000);
 }
 
 /* Open MPI's reduce of medium and long vectors is an unsegmented binomial tree. */
@@ -113,6 +127,15 @@ static const coll_clv_decision_t *measured_decision(const coll_clv_memory_t *mem
                                  : waited_for;
 }
 
+/* A moving average; but a plan's first call had to connect, and the second one knows better. */
+static int64_t new_ratio(const coll_clv_score_t *score, int64_t ratio)
+{
+    if (0 == score->n_measured || (1 == score->n_measured && ratio < score->ratio_permille)) {
+        return ratio;
+    }
+    return (3 * score->ratio_permille + ratio) / 4;
+}
+
 static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
 {
     const coll_clv_decision_t *made;
@@ -131,7 +154,7 @@ static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
     predicted = larger(cost_of(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
     ratio = cost_of(board->previous_after_ns, board->previous_in_mpi_ns) / predicted;
     ratio = larger(smaller(ratio, RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
-    score->ratio_permille = 0 == score->n_measured ? ratio : (3 * score->ratio_permille + ratio) / 4;
+    score->ratio_permille = new_ratio(score, ratio);
     score->n_measured++;
     score->idle_boards = 0;
 }
@@ -256,8 +279,7 @@ static clv_status_t estimate_candidate(const search_t *search,
 static int64_t score_with_memory(const search_t *search, int32_t choice, int64_t after_ns,
                                  int64_t in_mpi_ns)
 {
-    const coll_clv_score_t none = {0};
-    return score_of(NULL == search->memory ? &none : &search->memory->score[choice], after_ns,
+    return score_of(NULL == search->memory ? 1000 : ratio_of(search->memory, choice), after_ns,
                     in_mpi_ns);
 }
 
@@ -445,7 +467,7 @@ static clv_status_t search_plans(search_t *search, const clv_pap_board_t *board)
 static void settle(search_t *search, const coll_clv_decision_t *previous,
                    coll_clv_decision_t *decision)
 {
-    int64_t previous_score = score_of(&search->memory->score[COLL_CLV_CHOICE_PREVIOUS],
+    int64_t previous_score = score_of(ratio_of(search->memory, COLL_CLV_CHOICE_PREVIOUS),
                                       previous->predicted_after_ns, previous->predicted_in_mpi_ns);
 
     if (search->best_score < 0) {

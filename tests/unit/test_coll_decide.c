@@ -169,6 +169,25 @@ static void announced_boards_are_judged_by_their_own_calls(void **state)
     assert_in_range(world.memory.score[COLL_CLV_CHOICE_CHAIN].ratio_permille, 995, 1005);
 }
 
+/* All plans take longer than the model says: then none is tried just because it never ran. */
+static void a_flattering_model_is_no_reason_to_try_others(void **state)
+{
+    world_t world;
+    int n_run[COLL_CLV_N_CHOICES] = {0};
+
+    (void) state;
+    world_start(&world);
+    world.sigma_ns = world.worst_error_ns = 20000000; /* drawn afresh */
+    for (int c = COLL_CLV_CHOICE_CHAIN; c < COLL_CLV_N_CHOICES; c++) {
+        world.truth_permille[c] = 1400;
+    }
+    for (int i = 0; i < 60; i++) {
+        n_run[world_step(&world)->choice]++;
+    }
+    assert_true(n_run[COLL_CLV_CHOICE_CHAIN] > 50);
+    assert_int_equal(n_run[COLL_CLV_CHOICE_LATEST_FIRST] + n_run[COLL_CLV_CHOICE_CLAIRVOYANT], 0);
+}
+
 static void no_gain_keeps_the_previous_reduce(void **state)
 {
     world_t world;
@@ -530,6 +549,7 @@ int main(void)
         cmocka_unit_test(a_clear_gain_is_taken),
         cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
         cmocka_unit_test(announced_boards_are_judged_by_their_own_calls),
+        cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
         cmocka_unit_test(no_gain_keeps_the_previous_reduce),
         cmocka_unit_test(a_surprise_bars_leaning_plans_for_a_while),
         cmocka_unit_test(equal_boards_give_equal_decisions),
