@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -226,15 +227,76 @@ static void huge_times_work_or_overflow_clearly(void **unused)
     }
 }
 
-static void largest_size_stays_within_memory(void **unused)
+/* A plan whose times would pass INT64_MAX is refused; one that ends well before is made. */
+static void rounds_beyond_the_end_of_time_are_an_error(void **unused)
 {
+    int64_t far_ns[2] = {0, INT64_MAX}, near_ns[2] = {0, INT64_MAX / 10};
+    const char *const names[] = {"bitset", "segtree", "linear", "latest-first"};
+    (void) unused;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        clv_instance_t beyond = {2, 4, 0, INT64_MAX / 5, far_ns, NULL};
+        clv_instance_t within = {2, 4, 0, INT64_MAX / 50, near_ns, NULL};
+        clv_plan_t *plan = NULL;
+        assert_int_equal(clv_plan_make(clv_generator_find(names[k]), &beyond, &plan), CLV_OVERFLOW);
+        assert_null(plan);
+        assert_int_equal(clv_plan_make(clv_generator_find(names[k]), &within, &plan), CLV_OK);
+        clv_plan_free(plan);
+    }
+}
+
+/* ---- size -------------------------------------------------------------------------------------
+ */
+
+/* Counts what is not the room for the sends. */
+typedef struct scratch {
+    size_t send_bytes;
+    size_t n_bytes;
+} scratch_t;
+
+static int count_scratch(void *context, size_t n_bytes)
+{
+    scratch_t *scratch = context;
+    scratch->n_bytes += n_bytes < scratch->send_bytes ? n_bytes : 0;
+    return 0;
+}
+
+/* Two bits per cell, both sides rounded up to 512, and 256 bytes per rank for the tables. */
+static void make_within_memory(int32_t n_segments)
+{
+    const size_t n_ranks = CLV_SCHED_MAX_RANKS, n_cells = n_ranks * (size_t) n_segments;
+    size_t padded = n_ranks * (((size_t) n_segments + 511) / 512 * 512);
+    scratch_t scratch = {(n_cells - (size_t) n_segments) * sizeof(clv_send_t), 0};
     clv_plan_t *plan = NULL;
     uint64_t state = seed;
-    (void) unused;
-    clv_draw_instance(&draw, &state, CLV_FAMILY_SKEWED, CLV_SCHED_MAX_RANKS, 64);
+
+    clv_draw_instance(&draw, &state, CLV_FAMILY_SKEWED, CLV_SCHED_MAX_RANKS, n_segments);
+    clock_t start = clock();
+    clv_alloc_set_hook(count_scratch, &scratch);
     assert_int_equal(clv_plan_make(&clv_generators[0], &draw.instance, &plan), CLV_OK);
+    clv_alloc_set_hook(NULL, NULL);
+    print_message("# P 4096, N %d: %.1f ms of CPU, %.2f MiB of scratch memory, %.2f MiB of sends\n",
+                  (int) n_segments, (double) (clock() - start) * 1e3 / CLOCKS_PER_SEC,
+                  (double) scratch.n_bytes / (1 << 20),
+                  (double) plan->n_sends * sizeof(clv_send_t) / (1 << 20));
+    assert_true(scratch.n_bytes <= (padded + n_cells) / 8 + 256 * n_ranks);
     assert_int_equal(validate(plan), CLV_OK);
     clv_plan_free(plan);
+}
+
+static void most_ranks_stay_within_memory(void **unused)
+{
+    (void) unused;
+    make_within_memory(64);
+}
+
+/* Some seconds and 300 MiB: with CLV_SCHED_LARGEST=1 only. */
+static void most_ranks_and_segments_stay_within_memory(void **unused)
+{
+    (void) unused;
+    if (NULL == getenv("CLV_SCHED_LARGEST")) {
+        skip();
+    }
+    make_within_memory(CLV_SCHED_MAX_SEGMENTS);
 }
 
 /* ---- out of memory ------------------------------------------------------------------------------
@@ -338,8 +400,8 @@ static void chain_is_pipelined(void **unused)
 /* One rank of eight that was interrupted while it measured changes nothing. */
 static void agreed_cost_leaves_a_straggler_out(void **unused)
 {
-    clv_cost_t costs[] = {{60, 900}, {9000, 1000}, {70, 1010}, {50, 990},
-                          {65, 70000}, {80, 1020}, {75, 980}, {55, 1005}};
+    clv_cost_t costs[] = {{60, 900},   {9000, 1000}, {70, 1010}, {50, 990},
+                          {65, 70000}, {80, 1020},   {75, 980},  {55, 1005}};
     clv_cost_t alone[] = {{7, 8}};
     clv_cost_t agreed = clv_cost_agree(costs, 8);
 
@@ -501,6 +563,7 @@ static void simd_levels_have_names(void **unused)
     assert_string_equal(clv_simd_name(CLV_SIMD_PLAIN), "plain");
     assert_int_equal(clv_simd_force(CLV_SIMD_PLAIN), CLV_OK);
     assert_int_equal(clv_simd_level(), CLV_SIMD_PLAIN);
+    assert_string_equal(clv_simd_name(clv_simd_level()), "plain");
     clv_simd_force_none();
     assert_int_equal(clv_simd_force((clv_simd_t) CLV_N_SIMD), CLV_UNSUPPORTED);
     assert_null(clv_generator_find("fastest"));
@@ -514,7 +577,9 @@ int main(void)
         cmocka_unit_test(nobody_sends_before_arriving),
         cmocka_unit_test(instances_out_of_range_are_refused),
         cmocka_unit_test(huge_times_work_or_overflow_clearly),
-        cmocka_unit_test(largest_size_stays_within_memory),
+        cmocka_unit_test(rounds_beyond_the_end_of_time_are_an_error),
+        cmocka_unit_test(most_ranks_stay_within_memory),
+        cmocka_unit_test(most_ranks_and_segments_stay_within_memory),
         cmocka_unit_test(every_failing_allocation_is_reported),
         cmocka_unit_test(validator_and_estimate_report_lack_of_memory),
         cmocka_unit_test(steps_are_the_plan_seen_by_each_rank),
