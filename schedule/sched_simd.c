@@ -12,19 +12,25 @@ static const char *const level_names[] = {
 
 static int forced = -1;
 
+#if CLV_SIMD_X86
+static int has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
+
+static int has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+}
+#else
+#define has_avx2()   0
+#define has_avx512() 0
+#endif
+
 static clv_simd_t best_level(void)
 {
-#if CLV_SIMD_X86
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) {
-        return CLV_SIMD_AVX512;
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2")) {
-        return CLV_SIMD_AVX2;
-    }
-#endif
-    return CLV_SIMD_PLAIN;
+    return has_avx512() ? CLV_SIMD_AVX512 : has_avx2() ? CLV_SIMD_AVX2 : CLV_SIMD_PLAIN;
 }
 
 clv_simd_t clv_simd_level(void)
