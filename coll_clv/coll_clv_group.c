@@ -20,6 +20,7 @@
 #include "coll_clv/coll_clv_sheet.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
+#include "util/util_hot.h"
 #include "util/util_log.h"
 #include "util/util_time.h"
 
@@ -548,9 +549,9 @@ static clv_status_t order_own(coll_clv_group_t *group, const clv_pap_stream_key_
     return status;
 }
 
-static clv_status_t order_from(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                               const clv_pap_board_t *board, const coll_clv_sheet_t *sheet,
-                               coll_clv_order_t *order)
+static CLV_HOT clv_status_t order_from(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                       const clv_pap_board_t *board, const coll_clv_sheet_t *sheet,
+                                       coll_clv_order_t *order)
 {
     if (CLV_OK != sheet->status) {
         return (clv_status_t) sheet->status;
@@ -567,9 +568,9 @@ static clv_status_t order_from(coll_clv_group_t *group, const clv_pap_stream_key
 
 /* The missing record is that of a rank which has not yet entered an earlier call; it may need our
  * MPI progress to get there. */
-static clv_status_t wait_for_board(coll_clv_group_t *group, const clv_pap_call_t *call,
-                                   const clv_pap_board_t **board_p,
-                                   const coll_clv_sheet_t **sheet_p)
+static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, const clv_pap_call_t *call,
+                                           const clv_pap_board_t **board_p,
+                                           const coll_clv_sheet_t **sheet_p)
 {
     const struct timespec nap = {.tv_nsec = BOARD_SLEEP_NS};
     const void *attachment = NULL;
@@ -599,8 +600,8 @@ static int ompi_error_of(clv_status_t status)
     return CLV_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
 }
 
-int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                         clv_pap_call_t *call, coll_clv_order_t *order)
+CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                 clv_pap_call_t *call, coll_clv_order_t *order)
 {
     const clv_pap_board_t *board = NULL;
     const coll_clv_sheet_t *sheet = NULL;
@@ -624,8 +625,8 @@ int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *ke
     return ompi_error_of(status);
 }
 
-void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *call,
-                        const coll_clv_order_t *order)
+CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *call,
+                                const coll_clv_order_t *order)
 {
     if (NULL != group->pap) {
         clv_pap_call_end(group->pap, call, order->decision.choice, clv_local_now_ns());

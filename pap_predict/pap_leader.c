@@ -9,6 +9,7 @@
 #include "pap_predict/pap_agree.h"
 #include "pap_predict/pap_board.h"
 #include "pap_predict/pap_clock.h"
+#include "pap_predict/pap_pace.h"
 #include "pap_predict/pap_place.h"
 #include "pap_predict/pap_record.h"
 #include "pap_predict/pap_wire.h"
@@ -58,6 +59,9 @@ struct clv_pap_leader {
     uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
     int64_t *predicted_ns;   /* scratch */
     clv_pap_clock_t clock;
+    clv_pap_pace_t pace[CLV_PAP_MAX_STREAMS];
+    uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
+    int64_t look_ns;   /* the first of those looks */
     uint32_t latency_ns;
     int32_t n_neighbours; /* the parent first, if there is one */
     neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
@@ -219,7 +223,9 @@ static void agree_publish(void *context, const clv_pap_vector_t *vector)
     clv_pap_table_publish(leader->table, vector->lane, &board, used);
     measure_latency(leader, vector); /* deciding is a part of it */
     leader->must_give_up |= board.disagree;
-    clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_vectors, has_invalid_record(vector));
+    if (has_invalid_record(vector)) {
+        clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_vectors, 1);
+    }
 }
 
 static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
@@ -249,12 +255,31 @@ static const clv_pap_agree_ops_t agree_ops = {agree_send, agree_publish, agree_l
 
 /* ---- records of this node's ranks --------------------------------------------------------- */
 
+/* When the last of records came, by our clock; 0: they do not say (announced, or no clock). */
+static int64_t given_at(const clv_pap_leader_t *leader, int64_t last_ns, uint32_t flags)
+{
+    const int says = !(flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED));
+    return says && leader->clock.is_ready ? clv_cs_model_local(&leader->clock.model, last_ns) : 0;
+}
+
+static void set_pace(clv_pap_leader_t *leader, int32_t lane, int64_t last_ns, uint32_t flags)
+{
+    const int64_t given_ns = given_at(leader, last_ns, flags);
+    if (given_ns != 0) {
+        clv_pap_pace_found(&leader->pace[lane], given_ns);
+    } else {
+        clv_pap_pace_init(&leader->pace[lane]);
+    }
+}
+
 static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int64_t now_ns)
 {
     const int32_t first = leader->layout.first[leader->node];
     const int32_t n_local = leader->layout.first[leader->node + 1] - first;
+    int64_t last_ns = INT64_MIN;
+    uint32_t flags = 0;
     for (int32_t i = 0; i < n_local; i++) {
-        clv_pap_record_t record;
+        clv_pap_record_t record = {.flags = CLV_PAP_RECORD_INVALID};
         uint32_t generation;
         if (clv_pap_record_take(leader->table, i, lane, version, &generation, &record) != CLV_OK ||
             clv_pap_agree_local_record(leader->agree, now_ns, leader->layout.rank_at[first + i],
@@ -262,7 +287,10 @@ static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int
             clv_log(CLV_LOG_DEBUG, "node %d: lane %d, record %lld of local rank %d is not usable",
                     leader->node, lane, (long long) version, i);
         }
+        last_ns = record.arrival_ns > last_ns ? record.arrival_ns : last_ns;
+        flags |= record.flags;
     }
+    set_pace(leader, lane, last_ns, flags);
 }
 
 static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pending, int64_t now_ns)
@@ -292,6 +320,35 @@ static void collect(clv_pap_leader_t *leader, int64_t now_ns)
             hand_in_lane(leader, lane, pending, now_ns);
         }
     }
+}
+
+/* Plans the next looks, after one. Returns the lanes that ranks ring for from now on, and did not
+ * before. */
+static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    const uint32_t before = leader->expected;
+    leader->expected = 0;
+    leader->look_ns = INT64_MAX;
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        clv_pap_pace_t *pace = &leader->pace[lane];
+        if (pace->look_ns <= now_ns) {
+            clv_pap_pace_missed(pace, now_ns);
+        }
+        leader->expected |= (uint32_t) (pace->look_ns != INT64_MAX) << lane;
+        leader->look_ns = pace->look_ns < leader->look_ns ? pace->look_ns : leader->look_ns;
+    }
+    if (leader->expected != before) {
+        clv_pap_table_expect(leader->table, leader->expected);
+    }
+    return before & ~leader->expected;
+}
+
+/* Takes what there is; again when it was our last look at some lane (see clv_pap_table_expect). */
+static void look(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    do {
+        collect(leader, now_ns);
+    } while (plan_looks(leader, now_ns) != 0);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
@@ -404,6 +461,9 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn
     case CLV_PAP_FRAME_PONG:
         return is_parent ? CLV_OK : CLV_PROTOCOL;
     case CLV_PAP_FRAME_DATA:
+        if (clv_pap_table_is_pending(leader->table)) {
+            leader->look_ns = 0; /* awake anyway, and others have come as far */
+        }
         return clv_pap_agree_message(leader->agree, clv_local_now_ns(), from->node, payload,
                                      payload_bytes);
     }
@@ -467,7 +527,7 @@ static int64_t settle(clv_pap_leader_t *leader)
     if (has_parent(leader) && leader->neighbours[0].is_up) {
         deadline_ns = earlier(deadline_ns, clv_pap_clock_deadline(&leader->clock));
     }
-    return leader->has_left ? earlier(deadline_ns, leader->linger_ns) : deadline_ns;
+    return earlier(deadline_ns, leader->has_left ? leader->linger_ns : leader->look_ns);
 }
 
 /* Beside the ranks of the largest group that this process leads: usually MPI_COMM_WORLD. */
@@ -491,8 +551,8 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
     }
     place(leader);
     drop_broken(leader, now_ns);
-    if (rung && !leader->has_left) {
-        collect(leader, now_ns);
+    if ((rung || now_ns >= leader->look_ns) && !leader->has_left) {
+        look(leader, now_ns);
     }
     if (now_ns >= leader->route.next_try_ns) {
         try_connect(leader, now_ns);
@@ -659,6 +719,10 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     memcpy(leader->key, options->key, CLV_PAP_KEY_BYTES);
     clv_pap_group_id(leader->key, leader->group_id);
     clv_pap_clock_init(&leader->clock, !has_parent(leader));
+    leader->look_ns = INT64_MAX;
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        clv_pap_pace_init(&leader->pace[lane]);
+    }
     clv_status_t status = find_neighbours(leader, options->cards);
     status = status == CLV_OK ? create_agree(leader) : status;
     status = status == CLV_OK ? create_histories(leader) : status;

@@ -2,6 +2,7 @@
  * See pap_record.h.
  */
 #include "pap_predict/pap_record.h"
+#include "util/util_hot.h"
 
 #include <string.h>
 
@@ -20,9 +21,9 @@ typedef union packed {
 
 _Static_assert(sizeof(words_t) <= CLV_PAP_RECORD_WORDS * sizeof(uint64_t), "a record fits");
 
-int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
-                        int64_t version, uint32_t generation, const clv_pap_stream_key_t *key,
-                        const clv_pap_record_t *record)
+CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
+                                int32_t lane, int64_t version, uint32_t generation,
+                                const clv_pap_stream_key_t *key, const clv_pap_record_t *record)
 {
     packed_t packed;
     memset(&packed, 0, sizeof packed);

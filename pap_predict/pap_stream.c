@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/util_hash.h"
+#include "util/util_hot.h"
 #include "util/util_time.h"
 
 void clv_pap_streams_init(clv_pap_streams_t *streams)
@@ -117,8 +118,8 @@ static int64_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
     return arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1;
 }
 
-int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                          int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given)
+CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
+                                  int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given)
 {
     int32_t lane = lane_of(streams, key);
     clv_pap_stream_t *stream = &streams->lane[lane];
@@ -168,8 +169,8 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
     return CLV_PAP_HEARD_GIVEN;
 }
 
-void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call, int32_t choice,
-                         int64_t local_ns)
+CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call,
+                                 int32_t choice, int64_t local_ns)
 {
     clv_pap_stream_t *stream = &streams->lane[call->stream];
     stream->has_previous = 1;
@@ -184,8 +185,9 @@ void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call,
 
 /* ---- boards --------------------------------------------------------------------------------- */
 
-static clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *context, int32_t lane,
-                               int64_t version, const clv_pap_board_t **board_p)
+static CLV_HOT clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *context,
+                                       int32_t lane, int64_t version,
+                                       const clv_pap_board_t **board_p)
 {
     const clv_pap_board_t *board = shelf->find(context, lane, version);
     if (board != NULL) {
@@ -255,9 +257,9 @@ static int is_decided(const clv_pap_stream_t *stream, const clv_pap_call_t *call
     return !call->sampled || stream->next_sample != INT64_MAX;
 }
 
-clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, const clv_pap_call_t *call,
-                                   const clv_pap_shelf_ops_t *shelf, void *context,
-                                   const clv_pap_board_t **board_p)
+CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, const clv_pap_call_t *call,
+                                           const clv_pap_shelf_ops_t *shelf, void *context,
+                                           const clv_pap_board_t **board_p)
 {
     clv_pap_stream_t *stream = &streams->lane[call->stream];
     const clv_pap_board_t *board = NULL;
@@ -288,8 +290,8 @@ static uint32_t saturate_u32(int64_t number)
     return number < 0 ? 0 : number > (int64_t) UINT32_MAX ? UINT32_MAX : (uint32_t) number;
 }
 
-void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
-                             uint32_t latency_ns, clv_pap_record_t *record)
+CLV_HOT void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
+                                     uint32_t latency_ns, clv_pap_record_t *record)
 {
     *record = (clv_pap_record_t){.latency_ns = latency_ns,
                                  .previous_choice = given->previous_choice,

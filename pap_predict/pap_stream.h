@@ -30,20 +30,21 @@ typedef struct clv_pap_given {
     int64_t lead_ns; /* from the announcement to the arrival; 0: not announced */
 } clv_pap_given_t;
 
+/* What each call looks at comes first. */
 typedef struct clv_pap_stream {
     clv_pap_stream_key_t key;
     int32_t in_use;
     int32_t fresh;       /* no board of this stream's own yet */
+    int64_t calls;       /* number of the next call */
+    int64_t next_sample; /* call number; INT64_MAX: never again */
+    int64_t version;     /* the board of calls before the next sample; 0 none */
+    int64_t last_use;    /* call number on the communicator */
+    int64_t sequence;    /* the next record's */
     uint32_t generation; /* counts the streams that had this lane before */
     int32_t given;       /* the record of `sequence` was given by a hint already */
     int32_t is_deaf;     /* the newest board does not heed hints */
     int64_t told_call;   /* the call that a hint was noted for, and when */
     int64_t told_ns;
-    int64_t last_use;    /* call number on the communicator */
-    int64_t calls;       /* number of the next call */
-    int64_t next_sample; /* call number; INT64_MAX: never again */
-    int64_t sequence;    /* the next record's */
-    int64_t version;     /* the board of calls before the next sample; 0 none */
     int32_t has_previous;
     int32_t previous_choice;
     uint32_t board_hash;    /* of the board in use */

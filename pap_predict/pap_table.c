@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/util_alloc.h"
+#include "util/util_hot.h"
 
 #define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
 #define LINE        64
@@ -32,6 +33,7 @@ typedef struct table_head {
     _Atomic uint64_t clock_words[CLOCK_WORDS];
     _Alignas(LINE) _Atomic uint32_t pending; /* bit per place */
     _Atomic uint32_t bell;                   /* 1: pulled since the thread last looked */
+    _Atomic uint32_t expected;               /* bit per lane */
     struct {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
@@ -52,7 +54,8 @@ _Static_assert(sizeof(table_record_t) == 2 * LINE, "ranks do not share lines");
 
 struct clv_pap_table {
     table_head_t *head;
-    table_record_t *records;   /* [local rank][place] */
+    table_record_t *records; /* [lane][local rank][half]: a lane's lie together, in few pages */
+    int32_t n_ranks;
     unsigned char *boards;     /* [place]: predicted_ns, then the attachment */
     size_t attachment_offset;  /* in a place */
     size_t place_bytes;
@@ -72,6 +75,7 @@ static clv_pap_table_t layout(int32_t n_ranks, size_t attachment_bytes)
         return table;
     }
     const size_t n = (size_t) n_ranks;
+    table.n_ranks = n_ranks;
     table.attachment_offset = round_up(n * sizeof(int64_t));
     table.place_bytes = table.attachment_offset + round_up(attachment_bytes);
     const size_t n_bytes = round_up(sizeof(table_head_t)) +
@@ -199,7 +203,8 @@ void clv_pap_table_close(clv_pap_table_t *table)
 
 static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_rank, int32_t place)
 {
-    return &table->records[(size_t) local_rank * CLV_PAP_PLACES + (size_t) place];
+    const size_t lane = (size_t) place / 2, half = (size_t) place % 2;
+    return &table->records[(lane * (size_t) table->n_ranks + (size_t) local_rank) * 2 + half];
 }
 
 /* Counts one record of version; returns how many there are now, 0 if a newer one has the place. */
@@ -217,8 +222,26 @@ static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
     return next & COUNT_MASK;
 }
 
-int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
-                       int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS])
+CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+                                 int64_t version)
+{
+    const table_head_t *head = table->head;
+    const table_record_t *mine = record_at(table, local_rank, clv_pap_place(lane, version));
+    const unsigned char *board =
+        (const unsigned char *) &head->places[clv_pap_place(lane, version - 1)].version;
+    clv_fetch_to_write(mine);
+    clv_fetch_to_write((const unsigned char *) mine + LINE);
+    clv_fetch_to_write(&head->places[clv_pap_place(lane, version)].given);
+    clv_fetch_to_write(&head->pending);
+    clv_fetch_to_read(&head->clock_sequence);
+    clv_fetch_to_read(board);
+    clv_fetch_to_read(board + LINE);
+    clv_fetch_to_read(board + 2 * LINE);
+}
+
+CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
+                               int32_t lane, int64_t version,
+                               const uint64_t record[CLV_PAP_RECORD_WORDS])
 {
     const int32_t place = clv_pap_place(lane, version);
     table_record_t *mine = record_at(table, local_rank, place);
@@ -229,20 +252,31 @@ int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_loc
     if (count_one(&table->head->places[place].given, (uint64_t) version) != (uint64_t) n_local) {
         return 0;
     }
-    /* seq_cst here and on the bell: either we see the bell free, or the thread sees our bit. */
+    /* seq_cst here, on expected and on the bell: either we see that the thread does not look by
+     * itself and the bell is free, or it sees our bit. */
     (void) atomic_fetch_or(&table->head->pending, UINT32_C(1) << place);
-    return 1;
+    return (atomic_load(&table->head->expected) >> lane & 1) == 0;
 }
 
 int clv_pap_table_pull_bell(clv_pap_table_t *table)
 {
-    return atomic_exchange(&table->head->bell, 1) == 0;
+    return atomic_load(&table->head->bell) == 0 && atomic_exchange(&table->head->bell, 1) == 0;
 }
 
 uint32_t clv_pap_table_answer(clv_pap_table_t *table)
 {
     atomic_store(&table->head->bell, 0);
     return atomic_exchange(&table->head->pending, 0);
+}
+
+CLV_HOT int clv_pap_table_is_pending(const clv_pap_table_t *table)
+{
+    return atomic_load_explicit(&table->head->pending, memory_order_relaxed) != 0;
+}
+
+void clv_pap_table_expect(clv_pap_table_t *table, uint32_t lanes)
+{
+    atomic_store(&table->head->expected, lanes);
 }
 
 int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p)
@@ -296,9 +330,9 @@ void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_b
                           memory_order_release);
 }
 
-clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int64_t version,
-                                 clv_pap_board_t *board_p, const void **attachment_p,
-                                 size_t *attachment_bytes_p)
+CLV_HOT clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane,
+                                         int64_t version, clv_pap_board_t *board_p,
+                                         const void **attachment_p, size_t *attachment_bytes_p)
 {
     const int32_t place = clv_pap_place(lane, version);
     if (atomic_load_explicit(&table->head->places[place].version, memory_order_acquire) != version) {
@@ -378,7 +412,7 @@ void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model
     atomic_store_explicit(&table->head->clock_sequence, sequence + 2, memory_order_release);
 }
 
-clv_status_t clv_pap_table_clock(const clv_pap_table_t *table, clv_cs_model_t *model_p)
+CLV_HOT clv_status_t clv_pap_table_clock(const clv_pap_table_t *table, clv_cs_model_t *model_p)
 {
     uint64_t words[CLOCK_WORDS];
     uint32_t before, after;

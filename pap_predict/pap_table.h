@@ -3,9 +3,10 @@
  * The node's table: memory shared by the ranks of one node and their leader's thread.
  *
  *      ranks write                                     the leader's thread writes
- *      records[local rank][place]   --- last one --->  reads them, computes a board
+ *      records[place][local rank]   --- last one --->  reads them, computes a board
  *      given[place] (how many)          rings          boards[place], attachments[place]
  *      pending, bell                                   clock model (seqlock), latency, ends
+ *                                                      expected: where it looks by itself
  *
  * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the board
  * that follows that vector) lies in place 2 * lane + (v & 1), tagged with v. Two are enough: a rank
@@ -52,15 +53,24 @@ static inline int32_t clv_pap_place(int32_t lane, int64_t version)
 
 /* ---- ranks -> leader ---------------------------------------------------------------------- */
 
-/* Gives local rank's record for version (>= 1) of lane. Non-zero: it was the last of n_local, and
- * the place is now pending. */
+/* Gives local rank's record for version (>= 1) of lane. The last of n_local makes the place
+ * pending; non-zero: that was this one, and the leader's thread does not look there by itself. */
 int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
+
+/* Asks for the cache lines that giving that record will write, and those of the board before it. */
+void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+                         int64_t version);
 
 /* pull: non-zero, the caller must wake the leader's thread; else somebody has done so since it last
  * looked. answer: the thread looks now; returns the pending places as bits and clears them. */
 int clv_pap_table_pull_bell(clv_pap_table_t *table);
 uint32_t clv_pap_table_answer(clv_pap_table_t *table);
+int clv_pap_table_is_pending(const clv_pap_table_t *table); /* some place is */
+
+/* The thread looks by itself where lanes has a bit. Once a bit is gone ranks ring again, but the
+ * caller must look once more: one may have given before it could see that. */
+void clv_pap_table_expect(clv_pap_table_t *table, uint32_t lanes);
 
 /* The version whose records last began to arrive in place, and how many there are. */
 int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p);

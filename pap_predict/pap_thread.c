@@ -5,12 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "util/util_alloc.h"
@@ -19,6 +19,7 @@
 #define MAX_EVENTS  32
 #define STACK_BYTES ((size_t) 1 << 20) /* plans are made on it; small where everything is locked in memory */
 #define BELL        UINT64_MAX         /* epoll's datum for the bell */
+#define TIMER       (UINT64_MAX - 1)
 
 typedef struct watch {
     int fd; /* -1: free */
@@ -38,6 +39,8 @@ struct clv_pap_thread {
     int stops;
     int forked; /* this is a copy in a forked child */
     int epoll_fd;
+    int timer_fd; /* epoll's own timeout knows milliseconds only */
+    int64_t armed_ns;
     int bell[2];
     watch_t *watches;
     int32_t n_watches;
@@ -64,6 +67,16 @@ static void after_fork_in_parent(void)
     (void) pthread_mutex_unlock(&all_mutex);
 }
 
+static void close_own(const clv_pap_thread_t *thread)
+{
+    const int fds[] = {thread->epoll_fd, thread->timer_fd, thread->bell[0], thread->bell[1]};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (fds[i] >= 0) {
+            (void) close(fds[i]);
+        }
+    }
+}
+
 /* A connection lives as long as any copy of its descriptor: the child must not keep one. */
 static void close_all(clv_pap_thread_t *thread)
 {
@@ -72,9 +85,7 @@ static void close_all(clv_pap_thread_t *thread)
             (void) close(thread->watches[i].fd);
         }
     }
-    (void) close(thread->epoll_fd);
-    (void) close(thread->bell[0]);
-    (void) close(thread->bell[1]);
+    close_own(thread);
 }
 
 static void after_fork_in_child(void)
@@ -118,23 +129,25 @@ static void delist(clv_pap_thread_t *thread)
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-/* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through /proc. */
-static clv_status_t open_bell(clv_pap_thread_t *thread)
+static int listen_to(const clv_pap_thread_t *thread, int fd, uint64_t which)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = BELL};
-    if (pipe2(thread->bell, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return CLV_SYSTEM;
-    }
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = which};
+    return epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through /proc. */
+static clv_status_t open_own(clv_pap_thread_t *thread)
+{
+    thread->armed_ns = INT64_MAX;
+    thread->bell[0] = thread->bell[1] = -1;
     thread->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (thread->epoll_fd >= 0 &&
-        epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, thread->bell[0], &event) == 0) {
+    thread->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (thread->epoll_fd >= 0 && thread->timer_fd >= 0 &&
+        pipe2(thread->bell, O_CLOEXEC | O_NONBLOCK) == 0 &&
+        listen_to(thread, thread->bell[0], BELL) && listen_to(thread, thread->timer_fd, TIMER)) {
         return CLV_OK;
     }
-    (void) close(thread->bell[0]);
-    (void) close(thread->bell[1]);
-    if (thread->epoll_fd >= 0) {
-        (void) close(thread->epoll_fd);
-    }
+    close_own(thread);
     return CLV_SYSTEM;
 }
 
@@ -147,7 +160,7 @@ clv_status_t clv_pap_thread_create(const clv_pap_thread_ops_t *ops, void *contex
     }
     thread->ops = *ops;
     thread->context = context;
-    clv_status_t status = open_bell(thread);
+    clv_status_t status = open_own(thread);
     if (status != CLV_OK) {
         clv_free(thread);
         return status;
@@ -320,26 +333,29 @@ static int dispatch(clv_pap_thread_t *thread, const struct epoll_event *events, 
         const int32_t watch = (int32_t) (uint32_t) events[i].data.u64;
         if (events[i].data.u64 == BELL) {
             rung = answer_bell(thread);
-        } else if (thread->watches[watch].fd >= 0 &&
-                   datum(thread, watch) == events[i].data.u64) {
+        } else if (events[i].data.u64 == TIMER) {
+            thread->armed_ns = 0; /* setting it anew empties it */
+        } else if (thread->watches[watch].fd >= 0 && datum(thread, watch) == events[i].data.u64) {
             thread->watches[watch].ready(thread->watches[watch].owner, events[i].events);
         }
     }
     return rung;
 }
 
-/* Milliseconds to sleep, rounded up: waking a little early would only mean waking twice. */
-static int sleep_ms(int64_t deadline_ns)
+/* Absolute, so that what happens between reading the clock and sleeping costs no time. */
+static void set_timer(clv_pap_thread_t *thread, int64_t deadline_ns)
 {
-    if (deadline_ns == INT64_MAX) {
-        return -1;
+    struct itimerspec when = {{0, 0}, {0, 0}}; /* zero: off */
+    if (deadline_ns == thread->armed_ns) {
+        return;
     }
-    const int64_t left_ns = deadline_ns - clv_local_now_ns();
-    if (left_ns <= 0) {
-        return 0;
+    if (deadline_ns != INT64_MAX) {
+        const int64_t at_ns = deadline_ns > 0 ? deadline_ns : 1;
+        when.it_value.tv_sec = (time_t) (at_ns / CLV_NS_PER_S);
+        when.it_value.tv_nsec = (long) (at_ns % CLV_NS_PER_S);
     }
-    const int64_t left_ms = (left_ns - 1) / CLV_NS_PER_MS + 1;
-    return left_ms > INT_MAX ? INT_MAX : (int) left_ms;
+    (void) timerfd_settime(thread->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+    thread->armed_ns = deadline_ns;
 }
 
 static void *run(void *argument)
@@ -352,8 +368,9 @@ static void *run(void *argument)
     clv_pap_thread_lock(thread);
     while (!thread->stops) {
         const int64_t deadline_ns = thread->ops.work(thread->context, clv_local_now_ns(), rung);
+        set_timer(thread, deadline_ns);
         clv_pap_thread_unlock(thread);
-        const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, sleep_ms(deadline_ns));
+        const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, -1);
         clv_pap_thread_lock(thread);
         rung = dispatch(thread, events, n_events);
     }

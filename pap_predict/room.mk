@@ -19,3 +19,5 @@ clv_pap_sources += pap_predict/pap_place.c pap_predict/pap_best.c
 if CLV_HAVE_HWLOC
 clv_pap_sources += pap_predict/pap_cores.c
 endif
+clv_pap_headers += pap_predict/pap_pace.h
+clv_pap_sources += pap_predict/pap_pace.c

@@ -210,7 +210,7 @@ static void pair_call(pair_t *pair)
 /* Leaders stay until their neighbours need them no more: nobody waits for that but close. */
 static void pair_settle(pair_t *pair)
 {
-    const int64_t until_ns = clv_local_now_ns() + 60 * CLV_NS_PER_S;
+    const int64_t until_ns = clv_local_now_ns() + 90 * CLV_NS_PER_S; /* a leader lingers for 60 */
     for (int i = 0; i < 2;) {
         clv_pap_thread_lock(pair->pap[i]->thread);
         const int is_empty = pair->pap[i]->leaders == NULL;

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a communicator costs in memory, counted: bytes asked from the heap from create to activate,
+ * and pages that a stream uses of the node's table. The figures of docs/channel.md are printed
+ * here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_predictors.h"
+#include "pap_predict/pap_process.h"
+#include "pap_predict/pap_table.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+#define MAX_RANKS 64
+#define WINDOW    8
+
+static int64_t n_bytes_asked;
+
+static int count(void *context, size_t n_bytes)
+{
+    (void) context;
+    n_bytes_asked += (int64_t) n_bytes;
+    return 0;
+}
+
+/* Two ranks of a job of n_ranks, in this process. The others' cards are the second one's. */
+typedef struct job {
+    clv_pap_t *pap[2];
+    clv_pap_group_t *group[2];
+    unsigned char cards[MAX_RANKS * CLV_PAP_CARD_BYTES];
+} job_t;
+
+static void set_up(job_t *job, int32_t n_ranks, int has_node_each)
+{
+    clv_pap_card_t card;
+    const clv_pap_options_t options = {.sma_window = WINDOW,
+                                       .predictor = clv_pap_predictor_best,
+                                       .connect_timeout_ns = CLV_NS_PER_S};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(clv_pap_open(&options, &job->pap[i]), CLV_OK);
+        clv_pap_pretend_node(job->pap[i], has_node_each ? (uint32_t) i + 1 : 1);
+        assert_int_equal(clv_pap_group_create(job->pap[i], n_ranks, i, NULL,
+                                              job->cards + i * CLV_PAP_CARD_BYTES, &job->group[i]),
+                         CLV_OK);
+    }
+    assert_int_equal(clv_pap_card_decode(job->cards + CLV_PAP_CARD_BYTES, &card), CLV_OK);
+    for (int32_t rank = 2; rank < n_ranks; rank++) {
+        card.pretend_node = has_node_each ? (uint32_t) rank + 1 : 1;
+        clv_pap_card_encode(&card, job->cards + rank * CLV_PAP_CARD_BYTES);
+    }
+}
+
+static void take_down(job_t *job)
+{
+    for (int i = 1; i >= 0; i--) {
+        clv_pap_group_free(job->group[i]);
+        clv_pap_close(job->pap[i]);
+    }
+}
+
+/* What group i asks for, its create taken from a third one. */
+static int64_t bytes_of(int i, int32_t n_ranks, int has_node_each)
+{
+    static job_t job;
+    unsigned char card[CLV_PAP_CARD_BYTES];
+    clv_pap_group_t *third = NULL;
+    memset(&job, 0, sizeof job);
+    set_up(&job, n_ranks, has_node_each);
+    n_bytes_asked = 0;
+    clv_alloc_set_hook(count, NULL);
+    assert_int_equal(clv_pap_group_create(job.pap[i], n_ranks, i, NULL, card, &third), CLV_OK);
+    assert_int_equal(clv_pap_group_attach(job.group[i], job.cards), CLV_OK);
+    clv_alloc_set_hook(NULL, NULL);
+    clv_pap_group_free(third);
+    take_down(&job);
+    return n_bytes_asked;
+}
+
+/* The same from each rank to the next: a straight line, whatever its slope. From FIRST on; below,
+ * the longest message is one whose length does not depend on the ranks. */
+static void check_straight(const char *who, int i, int has_node_each)
+{
+    enum { FIRST = 4 };
+    int64_t bytes[MAX_RANKS + 1];
+    for (int32_t n_ranks = FIRST; n_ranks <= MAX_RANKS; n_ranks++) {
+        bytes[n_ranks] = bytes_of(i, n_ranks, has_node_each);
+        if (n_ranks > FIRST) {
+            assert_int_equal(bytes[n_ranks] - bytes[n_ranks - 1], bytes[FIRST + 1] - bytes[FIRST]);
+        }
+    }
+    const int64_t slope = bytes[FIRST + 1] - bytes[FIRST];
+    printf("# %s: %lld bytes and %lld per rank\n", who, (long long) (bytes[FIRST] - FIRST * slope),
+           (long long) slope);
+    assert_true(bytes_of(i, 2, has_node_each) <= bytes[FIRST]);
+}
+
+static void the_heap_grows_in_a_straight_line(void **state)
+{
+    (void) state;
+    check_straight("a node's leader, all ranks on its node", 0, 0);
+    check_straight("another rank of the node", 1, 0);
+    check_straight("a leader, one rank per node", 1, 1);
+}
+
+static void use_stream(clv_pap_table_t *table, int32_t lane, int32_t n_ranks)
+{
+    const uint64_t record[CLV_PAP_RECORD_WORDS] = {1};
+    const int64_t predicted_ns[MAX_RANKS] = {0};
+    for (int64_t version = 1; version <= 2; version++) {
+        const clv_pap_board_t board = {
+            .n_ranks = n_ranks, .version = version, .predicted_ns = predicted_ns};
+        for (int32_t rank = 0; rank < n_ranks; rank++) {
+            (void) clv_pap_table_give(table, rank, n_ranks, lane, version, record);
+        }
+        clv_pap_table_publish(table, lane, &board, 0);
+    }
+}
+
+static int64_t table_bytes(int32_t n_ranks, int32_t n_streams)
+{
+    clv_pap_table_t *table;
+    struct stat status;
+    int fd;
+    assert_int_equal(clv_pap_table_create(n_ranks, 1 << 20, 1, &table, &fd), CLV_OK);
+    for (int32_t lane = 0; lane < n_streams; lane++) {
+        use_stream(table, lane, n_ranks);
+    }
+    assert_int_equal(fstat(fd, &status), 0);
+    (void) close(fd);
+    clv_pap_table_close(table);
+    return (int64_t) status.st_blocks * 512;
+}
+
+static void a_table_uses_the_pages_it_needs(void **state)
+{
+    (void) state;
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    for (int32_t n_ranks = 2; n_ranks <= MAX_RANKS; n_ranks *= 2) {
+        const int64_t unused = table_bytes(n_ranks, 0), one = table_bytes(n_ranks, 1);
+        const int64_t all = table_bytes(n_ranks, CLV_PAP_MAX_STREAMS);
+        const int64_t records = n_ranks * 256, boards = 2 * n_ranks * 8;
+        assert_true(unused <= page);
+        assert_true(one <= 3 * page + records + boards + 4 * page); /* what is begun counts whole */
+        assert_true(all <= 3 * page + CLV_PAP_MAX_STREAMS * (records + boards + 4 * page));
+        printf("# table of %d ranks: %lld kB unused, %lld with a stream, %lld with all 16\n",
+               n_ranks, (long long) unused / 1024, (long long) one / 1024, (long long) all / 1024);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_heap_grows_in_a_straight_line),
+        cmocka_unit_test(a_table_uses_the_pages_it_needs),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
