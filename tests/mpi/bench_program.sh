@@ -50,7 +50,7 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..10
+echo 1..11
 # shellcheck disable=SC2086
 is_right() { run 3 --collective $1 --sizes 1000,0 --patterns uniform $short && grep -q '[0-2]/2$' "$output"; }
 for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter; do
@@ -60,6 +60,16 @@ for collective in reduce allreduce bcast barrier alltoall allgather gather reduc
 done
 all_aside
 report $? "every collective, blocking and nonblocking, is right"
+
+# A reduce whose fourth call is wrong, in front of the library's: measured, repeated or before those.
+is_caught() {
+    "${MPICC:-mpicc}" -shared -fPIC -o "$work/broken.so" "$CLV_TOP/tests/mpi/broken_reduce.c" >"$output" 2>&1 || return
+    LD_PRELOAD=$work/broken.so timeout 300 mpirun --oversubscribe -n 2 "$bench" --sizes 1000 --iterations 3 --warmup 5 \
+        --balanced-calls 0 --patterns uniform --delay 1ms >"$output" 2>&1
+    [ $? -eq 1 ] && grep -q 'calls gave a wrong result' "$output" && grep -q '[0-3]/2$' "$output"
+}
+is_caught
+report $? "a wrong result is caught, exit 1"
 
 for kind in 'int32 --op max' 'int64 --op min' 'float --op sum' 'double --op max'; do
     # shellcheck disable=SC2086
