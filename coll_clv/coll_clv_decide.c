@@ -14,6 +14,8 @@
 #define LEAVE_PERMILLE      970 /* leave the previous reduce only below this share of its score */
 #define SWITCH_PERMILLE     950 /* leave a running plan only below this share of its score */
 #define FORGET_BOARDS       64  /* after so many boards unmeasured, a bad record starts to fade */
+#define RETRY_BOARDS        8   /* ... and sooner one of a single call, which may have been unlucky */
+#define OUTLIER             3   /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
 #define RATIO_MIN_PERMILLE  100
 #define RATIO_MAX_PERMILLE  100000
 #define IN_MPI_WEIGHT       8   /* a second of everybody's waiting counts as 1/8 s after */
@@ -127,13 +129,14 @@ static const coll_clv_decision_t *measured_decision(const coll_clv_memory_t *mem
                                  : waited_for;
 }
 
-/* A moving average; but a plan's first call had to connect, and the second one knows better. */
+/* A moving average. A plan's first call had to connect, and the second one knows better; later a
+ * single call that was disturbed must not decide. */
 static int64_t new_ratio(const coll_clv_score_t *score, int64_t ratio)
 {
     if (0 == score->n_measured || (1 == score->n_measured && ratio < score->ratio_permille)) {
         return ratio;
     }
-    return (3 * score->ratio_permille + ratio) / 4;
+    return (3 * score->ratio_permille + smaller(ratio, OUTLIER * score->ratio_permille)) / 4;
 }
 
 static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
@@ -165,6 +168,9 @@ static void forget_slowly(coll_clv_memory_t *memory)
     for (int c = 0; c < COLL_CLV_N_CHOICES; c++) {
         coll_clv_score_t *score = &memory->score[c];
         score->idle_boards++;
+        if (1 == score->n_measured && score->idle_boards >= RETRY_BOARDS) {
+            score->n_measured = 0;
+        }
         if (score->idle_boards >= FORGET_BOARDS && score->ratio_permille > 1000) {
             score->ratio_permille -= (score->ratio_permille - 1000) / 4;
             score->idle_boards = 0;

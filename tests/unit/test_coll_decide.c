@@ -188,6 +188,50 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
     assert_int_equal(n_run[COLL_CLV_CHOICE_LATEST_FIRST] + n_run[COLL_CLV_CHOICE_CLAIRVOYANT], 0);
 }
 
+/* Measured one or two boards later than it ran: as long as the truth is bad, one call is measured. */
+static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
+{
+    (void) state;
+    for (int announced = 0; announced < 2; announced++) {
+        world_t world;
+        world_start(&world);
+        world.announced = announced;
+        world.sigma_ns = world.worst_error_ns = 20000000;
+        for (int i = 0; i < 20; i++) {
+            (void) world_step(&world);
+        }
+        for (int c = COLL_CLV_CHOICE_CHAIN; c < COLL_CLV_N_CHOICES; c++) {
+            world.truth_permille[c] = 50000;
+        }
+        (void) world_step(&world);
+        for (int c = COLL_CLV_CHOICE_CHAIN; c < COLL_CLV_N_CHOICES; c++) {
+            world.truth_permille[c] = 1000;
+        }
+        for (int i = 0; i < 20; i++) {
+            assert_int_equal(world_step(&world)->choice, COLL_CLV_CHOICE_CHAIN);
+        }
+    }
+}
+
+/* The first call of each plan is a disaster that says nothing. */
+static void a_plan_that_was_unlucky_once_comes_back(void **state)
+{
+    world_t world;
+    int n_chain = 0;
+
+    (void) state;
+    world_start(&world);
+    world.announced = 1;
+    world.sigma_ns = world.worst_error_ns = 20000000;
+    for (int i = 0; i < 60; i++) {
+        for (int c = COLL_CLV_CHOICE_CHAIN; c < COLL_CLV_N_CHOICES; c++) {
+            world.truth_permille[c] = i < 10 ? 50000 : 1000;
+        }
+        n_chain += COLL_CLV_CHOICE_CHAIN == world_step(&world)->choice;
+    }
+    assert_true(n_chain > 35);
+}
+
 static void no_gain_keeps_the_previous_reduce(void **state)
 {
     world_t world;
@@ -550,6 +594,8 @@ int main(void)
         cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
         cmocka_unit_test(announced_boards_are_judged_by_their_own_calls),
         cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
+        cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
+        cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),
         cmocka_unit_test(no_gain_keeps_the_previous_reduce),
         cmocka_unit_test(a_surprise_bars_leaning_plans_for_a_while),
         cmocka_unit_test(equal_boards_give_equal_decisions),
