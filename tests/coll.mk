@@ -14,7 +14,11 @@ tests_mpi_coll_others_SOURCES = tests/mpi/coll_others.c
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh
 script_tests += tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh
+script_tests += tests/mpi/test_life.sh
 endif
+mpi_programs += tests/mpi/life_cases
+tests_mpi_life_cases_SOURCES = tests/mpi/life_cases.c
+tests_mpi_life_cases_LDADD = -lpthread
 mpi_programs += tests/mpi/other_library
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 mpi_programs += tests/mpi/hint_cases

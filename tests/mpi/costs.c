@@ -8,6 +8,9 @@
  *        costs idle SECONDS          30 eligible reduces, 5 s to settle, and then none for so long
  *        costs blocks KIND START_S FIRST N_BLOCKS [nothread]     8-byte pingpong or reduce
  *        costs init                  how long MPI_Init took
+ *        costs slots SECONDS WORK_US NAP_US      rounds of a nap, computing and an eligible reduce;
+ *                                    per slot of ATTACK_MS of CLOCK_REALTIME the median time of a
+ *                                    round, for tests/quality/attack.sh
  *
  * blocks: two runs of it, one with and one without the component, take turns in time slots of
  * SLOT_MS that start at second START_S of CLOCK_REALTIME; the one with FIRST 0 has the even slots,
@@ -15,11 +18,14 @@
  * second apart. nothread: no eligible reduce before, so the component has nothing running. Prints a line a block: its number and the median time of an operation in ns; a
  * block that ran into the next slot is left out.
  */
+#include <arpa/inet.h>
 #include <mpi.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "tests/mpi/pvar_look.h"
@@ -248,6 +254,68 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
     return 0;
 }
 
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+#define ATTACK_MS 500 /* as in tests/support/pap_knock.c */
+
+/* The doors of this process: ports it listens on. Those of Open MPI are among them, if it has any. */
+static void print_ports(void)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        struct sockaddr_storage address;
+        struct sockaddr_in in;
+        socklen_t n_bytes = sizeof(int), n_address = sizeof address;
+        int accepts = 0;
+        if (0 == getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &n_bytes) && accepts &&
+            0 == getsockname(fd, (struct sockaddr *) &address, &n_address) &&
+            AF_INET6 == address.ss_family) {
+            memcpy(&in, &address, sizeof in); /* the port is at the same place in both families */
+            printf("port %d\n", ntohs(in.sin_port));
+        }
+    }
+    fflush(stdout);
+}
+
+static int64_t one_round(int work_us, int nap_us)
+{
+    const int64_t start_ns = now_ns(CLOCK_MONOTONIC);
+    sleep_until(now_ns(CLOCK_REALTIME) + nap_us * NS_PER_US);
+    compute(work_us * NS_PER_US);
+    eligible_reduce();
+    return now_ns(CLOCK_MONOTONIC) - start_ns;
+}
+
+static int slots(int seconds, int work_us, int nap_us)
+{
+    int goes_on = 1, n = 0, n_wrong = 0, n_ranks;
+    int64_t slot = -1;
+    const int64_t end_ns = now_ns(CLOCK_MONOTONIC) + seconds * NS_PER_S;
+    pvar_look_t rejected;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    pvar_look_open(&rejected, "coll_clv_exchange_rejected");
+    mine[0] = 1;
+    for (int round = 0; goes_on; round++) {
+        const int64_t at = now_ns(CLOCK_REALTIME) / (ATTACK_MS * 1000000LL);
+        if (0 == rank && at != slot && n > 5) {
+            printf("slot %lld %.1f\n", (long long) slot, quantile_us(n, 50));
+        }
+        n = at != slot ? 0 : n;
+        slot = at;
+        times[n++] = one_round(work_us, nap_us);
+        n_wrong += 0 == rank && sums[0] != n_ranks;
+        goes_on = now_ns(CLOCK_MONOTONIC) < end_ns;
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (10 == round) {
+            print_ports();
+        }
+    }
+    if (0 == rank) {
+        printf("end %d wrong sums, %lld rejected\n", n_wrong, pvar_look_read(&rejected, 0));
+    }
+    return 0 != n_wrong;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -263,6 +331,8 @@ int main(int argc, char **argv)
         status = idle(atoi(argv[2]));
     } else if (0 == strcmp(what, "blocks") && argc > 5) {
         status = blocks(argv[2], atoll(argv[3]), atoi(argv[4]), atoi(argv[5]), argc == 6);
+    } else if (0 == strcmp(what, "slots") && argc > 4) {
+        status = slots(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
     } else if (0 == strcmp(what, "init")) {
         double slowest = init_ms;
         MPI_Reduce(&init_ms, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -273,6 +343,7 @@ int main(int argc, char **argv)
     }
     if (2 == status && 0 == rank) {
         fprintf(stderr, "usage: costs calls N WORK_US [NAP_US] | idle SECONDS | init |\n"
+                        "             slots SECONDS WORK_US NAP_US |\n"
                         "             blocks pingpong|reduce START_S FIRST N_BLOCKS [nothread]\n");
     }
     MPI_Finalize();

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What programs do around MPI_Reduce while the exchange runs: every level of threads, fork and
+ * system, thousands of communicators, and (MPI 4) sessions that open and close the library again.
+ * Checks each sum; rank 0 says "life_cases: all right", with what was there at the end.
+ *
+ * usage: life_cases single|funneled|serialized|multiple | children | copies N | sessions
+ */
+#include <mpi.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define N_ELEMENTS 8192 /* doubles: 64 KiB, eligible */
+#define N_CALLS    30
+#define EVERY      40 /* of so many copies one makes an eligible reduce */
+#define LIMIT_S    15
+
+static int n_wrong;
+
+static void reduce_on(MPI_Comm comm, int n_calls)
+{
+    double *mine = calloc(N_ELEMENTS, sizeof *mine), *sums = calloc(N_ELEMENTS, sizeof *sums);
+    int rank, n_ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    for (int call = 0; call < n_calls; call++) {
+        mine[N_ELEMENTS - 1] = rank + call;
+        MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, 0, comm);
+        n_wrong += 0 == rank &&
+                   (int) sums[N_ELEMENTS - 1] != n_ranks * (n_ranks - 1) / 2 + n_ranks * call;
+    }
+    free(sums);
+    free(mine);
+}
+
+static int count_entries(const char *path)
+{
+    int n = 0;
+    DIR *dir = opendir(path);
+    while (NULL != dir && NULL != readdir(dir)) {
+        n++;
+    }
+    if (NULL != dir) {
+        closedir(dir);
+    }
+    return n;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* A thread that computes (funneled), calls MPI after the other (serialized) or beside it (multiple). */
+static void *other_thread(void *argument)
+{
+    const MPI_Comm *comm = argument;
+    if (NULL != comm) {
+        reduce_on(*comm, N_CALLS);
+    }
+    return NULL;
+}
+
+static void use_threads(int level)
+{
+    pthread_t thread;
+    MPI_Comm copy;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    reduce_on(MPI_COMM_WORLD, N_CALLS);
+    if (MPI_THREAD_SINGLE != level) {
+        pthread_create(&thread, NULL, other_thread, MPI_THREAD_FUNNELED == level ? NULL : &copy);
+        if (MPI_THREAD_SERIALIZED == level) {
+            pthread_join(thread, NULL);
+        }
+        reduce_on(MPI_COMM_WORLD, N_CALLS);
+        if (MPI_THREAD_SERIALIZED != level) {
+            pthread_join(thread, NULL);
+        }
+    }
+    MPI_Comm_free(&copy);
+}
+
+/* ---- children -------------------------------------------------------------------------------- */
+
+/* One that runs on for a while with copies of everything, one that runs another program. */
+static void have_children(void)
+{
+    for (int i = 0; i < 5; i++) {
+        const pid_t child = fork();
+        int status = -1;
+        if (0 == child) {
+            usleep(2000);
+            _exit(7);
+        }
+        reduce_on(MPI_COMM_WORLD, N_CALLS);
+        n_wrong += child != waitpid(child, &status, 0) || 7 != WEXITSTATUS(status);
+        n_wrong += 0 != system("exit 0");
+        reduce_on(MPI_COMM_WORLD, N_CALLS);
+    }
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* At least two rounds, and no new one after LIMIT_S: the machine may be busy. */
+static int goes_on(int i, double end)
+{
+    int more = i < 2 * EVERY || MPI_Wtime() < end;
+    if (0 == i % EVERY) {
+        MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return more;
+    }
+    return 1;
+}
+
+static void copy_often(int n_copies)
+{
+    const double end = MPI_Wtime() + LIMIT_S;
+    int n_fds = 0, n = 0;
+
+    reduce_on(MPI_COMM_WORLD, N_CALLS);
+    for (int i = 0; i < n_copies && goes_on(i, end); i++, n++) {
+        MPI_Comm copy;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        if (0 == i % EVERY) {
+            reduce_on(copy, 3);
+        }
+        MPI_Comm_free(&copy);
+        if (EVERY == i) {
+            n_fds = count_entries("/proc/self/fd");
+        }
+    }
+    n_wrong += count_entries("/proc/self/fd") > n_fds + 4;
+    n_wrong += count_entries("/proc/self/task") > 16;
+    printf("life_cases: %d copies\n", n);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static int open_and_close(void)
+{
+#if MPI_VERSION >= 4
+    for (int i = 0; i < 3; i++) {
+        MPI_Session session;
+        MPI_Group group;
+        MPI_Comm comm;
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+        MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+        MPI_Comm_create_from_group(group, "clv.life_cases", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                   &comm);
+        reduce_on(comm, N_CALLS);
+        MPI_Comm_free(&comm);
+        MPI_Group_free(&group);
+        MPI_Session_finalize(&session);
+    }
+    printf("life_cases: %s\n", 0 == n_wrong ? "all right" : "WRONG");
+#else
+    printf("life_cases: this MPI has no sessions\n");
+#endif
+    return 0 != n_wrong;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
+    static const int codes[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                                MPI_THREAD_MULTIPLE};
+    const char *what = argc > 1 ? argv[1] : "";
+    int level = 0, provided, rank;
+
+    if (0 == strcmp(what, "sessions")) {
+        return open_and_close();
+    }
+    for (int i = 0; i < 4; i++) {
+        level = 0 == strcmp(what, levels[i]) ? i : level;
+    }
+    MPI_Init_thread(&argc, &argv, codes[level], &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (0 == strcmp(what, "children")) {
+        have_children();
+    } else if (0 == strcmp(what, "copies") && argc > 2) {
+        copy_often(atoi(argv[2]));
+    } else {
+        use_threads(provided < codes[level] ? MPI_THREAD_SINGLE : codes[level]);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("life_cases: %s\n", 0 == n_wrong ? "all right" : "WRONG");
+    }
+    MPI_Finalize();
+    return 0 != n_wrong;
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The channel beside what programs do: each level of threads, fork and system, 4,000 communicators,
+# sessions that open the library again; on one node, and on two (process namespaces), whose leaders
+# are connected. Both ways the exchange runs: the program's calls have boards.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+program=$CLV_BUILD/tests/mpi/life_cases
+on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2 --mca coll_clv_verbose 10)
+tcp=(--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo)
+apart=(unshare --pid --fork --kill-child --mount-proc)
+
+# lives NAME RUN-OPTIONS...: right, and with predictions
+lives() {
+    local name=$1 said
+    shift
+    said=$(mpi_run -np 2 "${on[@]}" "$@")
+    tap_has "$name: every sum is right" 'life_cases: all right' "$said"
+    tap_has "$name: there were boards" 'because measuring the previous reduce first' "$said"
+}
+
+for level in single funneled serialized multiple; do
+    lives "threads $level" "$program" $level
+done
+lives 'fork and system' "$program" children
+# As many as there is time for; tests/unit/test_pap_hostile makes 4,000 groups always.
+lives 'up to 4,000 communicators come and go' "$program" copies 4000
+if "${apart[@]}" true 2>/dev/null; then
+    lives 'fork and system, two nodes' "${tcp[@]}" "${apart[@]}" "$program" children
+    lives 'up to 200 communicators, two nodes' "${tcp[@]}" "${apart[@]}" "$program" copies 200
+else
+    tap_skip 'two nodes' 'no process namespaces here'
+fi
+said=$(mpi_run -np 2 "${on[@]}" "$program" sessions)
+case $said in
+*'has no sessions'*) tap_skip 'sessions open and close the library three times' 'MPI before 4' ;;
+*) tap_has 'sessions open and close the library three times' 'life_cases: all right' "$said" ;;
+esac
+tap_end
