@@ -60,3 +60,6 @@ tests_unit_test_pap_pace_LDADD = $(clv_test_libs)
 unit_tests += tests/unit/test_pap_footprint
 tests_unit_test_pap_footprint_SOURCES = tests/unit/test_pap_footprint.c
 tests_unit_test_pap_footprint_LDADD = $(clv_test_libs)
+mpi_programs += tests/mpi/record_latency
+tests_mpi_record_latency_SOURCES = tests/mpi/record_latency.c
+tests_mpi_record_latency_LDADD = $(clv_core_libs)

@@ -1,11 +1,13 @@
 #!/bin/bash
 # Opt-in: what the component costs a program that it does not help. The figures of docs/channel.md
-# come from here. About six minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
+# come from here. About seven minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
 # work of this machine does not get between them; the background thread stays what it always is.
 #
-#   tests/quality/costs.sh [calls] [idle] [blocks] [init]           all four without arguments
+#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init]       all five without arguments
 #
 # calls: time of the main thread per eligible call.  idle: the thread when nobody calls, 60 s.
+# latency: from the last record to its board on 4, 8 and 16 emulated hosts, which share this machine's
+# cores: calls 20 ms apart, for which the threads look by themselves, and 10 to 30 ms, mostly rung for.
 # blocks: 8-byte ping-pong and reduce on two ranks, two runs in turns of 20 ms, the ratio of each pair
 # of turns. thread: the component with its thread against the component before any eligible call;
 # component: with it (and the thread) against without it; nothing: both without, which shows
@@ -53,6 +55,15 @@ measure_calls_apart() {
 measure_idle() {
     "$top/bench/cluster" with 4 --realtime --timeout 150 --mca coll clv -- "$costs" idle 60 \
         2>"$scratch/errors"
+}
+
+measure_latency() { # hosts
+    local spread
+    for spread in '20000 0' '10000 20000'; do
+        # shellcheck disable=SC2086
+        "$top/bench/cluster" with "$1" --realtime --timeout 60 -- \
+            "$CLV_BUILD/tests/mpi/record_latency" 500 $spread 2>"$scratch/errors"
+    done
 }
 
 # take_turns KIND FIRST SECOND [WORD-FOR-SECOND]: "first-ns second-ns" lines, one a pair of blocks
@@ -109,7 +120,7 @@ measure_init() { # runs
                   v[w, int((3 * n[w] + 3) / 4)] }'
 }
 
-[ $# -gt 0 ] || set -- calls idle blocks init
+[ $# -gt 0 ] || set -- calls idle latency blocks init
 for part in "$@"; do
     case $part in
     calls)
@@ -117,6 +128,10 @@ for part in "$@"; do
         echo 'on two hosts:'
         locked measure_calls_apart ;;
     idle) measure_idle ;; # nearly idle itself: no lock
+    latency)
+        for hosts in 4 8 16; do
+            locked measure_latency $hosts
+        done ;;
     blocks)
         measure_blocks pingpong
         measure_blocks reduce ;;
