@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "bench/bench_stats.h"
 #include "util/util_alloc.h"
@@ -277,15 +278,19 @@ static void json_machine(FILE *out)
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     struct utsname system;
     cpu_set_t cpus;
+    double load = NAN; /* of the last minute: who else worked here */
     int length;
 
     MPI_Get_library_version(library, &length);
     uname(&system);
     CPU_ZERO(&cpus);
     sched_getaffinity(0, sizeof cpus, &cpus);
+    (void) getloadavg(&load, 1);
     json_text(out, "mpi", library);
     json_text(out, "system", system.release);
     json_text(out, "host", system.nodename);
+    json_number(out, "processors", (double) sysconf(_SC_NPROCESSORS_ONLN));
+    json_number(out, "load", load);
     json_number(out, "bound_to_cpus", CPU_COUNT(&cpus));
     json_text(out, "emulated", getenv("CLV_CLUSTER") ? getenv("CLV_CLUSTER") : "");
 }

@@ -98,7 +98,8 @@ report $? "every sync, every clock"
 
 # shellcheck disable=SC2086
 run 3 --sizes 8 $short --algorithms default,tuned:5,free=^clv/coll_tuned_reduce_algorithm=1 --json "$work/lines" &&
-    [ "$(grep -c '^{.*"after_ns":\[[0-9]*,[0-9]*\].*}$' "$work/lines")" -eq 3 ] && grep -q '"coll_tuned_reduce_algorithm":"5"' "$work/lines"
+    [ "$(grep -c '^{.*"after_ns":\[[0-9]*,[0-9]*\].*}$' "$work/lines")" -eq 3 ] && grep -q '"coll_tuned_reduce_algorithm":"5"' "$work/lines" &&
+    [ "$(grep -c '"processors":[0-9]*,"load":[0-9.]*,"bound_to_cpus":[0-9]*,' "$work/lines")" -eq 3 ]
 report $? "JSON lines hold every call and every setting"
 
 if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then

@@ -15,7 +15,7 @@ report() {
     if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
 }
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
-    echo "{\"mpi\":\"Any MPI\",\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
+    echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
 echo 1..5
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
@@ -25,7 +25,8 @@ echo 1..5
 "$results" --print --hosts 8 --folder "$work" >"$output" 2>&1 &&
     grep -qF '| default | 115.0 | 107.5 - 125.0 | 3.00 | 1.00 | 50.0 |' "$output" &&
     grep -qF '| clv+hint | 43.0 | 42.0 - 44.0 | - | 0.40 | 40.0 |' "$output" &&
-    grep -qF '| uniform | 3.00 | 1.00 | - | - | 50.0 | 36.0 | - | 40.0 |' "$output" && grep -q '1 calls started late' "$output"
+    grep -qF '| uniform | 3.00 | 1.00 | - | - | 50.0 | 36.0 | - | 40.0 |' "$output" && grep -q '1 calls started late' "$output" &&
+    grep -q '; 2 processors, load with this run 1.5 to 2.5' "$output"
 report $? "medians, quartiles and ratios of the usable calls; a dash where there is nothing"
 
 grep -qxF -- '- uniform: clv+hint in MPI 1.11 x pipeline' "$output"
