@@ -7,6 +7,8 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_print.h \
+	coll_clv/coll_clv_score.h \
+	coll_clv/coll_clv_search.h \
 	coll_clv/coll_clv_sheet.h \
 	coll_clv/coll_clv_tables.h
 clv_coll_clv_sources = \
@@ -24,6 +26,8 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_print.c \
 	coll_clv/coll_clv_reduce.c \
 	coll_clv/coll_clv_ring.c \
+	coll_clv/coll_clv_score.c \
+	coll_clv/coll_clv_search.c \
 	coll_clv/coll_clv_select.c \
 	coll_clv/coll_clv_sheet.c \
 	coll_clv/coll_clv_tell.c

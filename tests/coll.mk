@@ -1,6 +1,7 @@
 unit_tests += tests/unit/test_coll_decide
 tests_unit_test_coll_decide_SOURCES = tests/unit/test_coll_decide.c \
-	coll_clv/coll_clv_decide.c coll_clv/coll_clv_print.c coll_clv/coll_clv_sheet.c
+	coll_clv/coll_clv_decide.c coll_clv/coll_clv_score.c coll_clv/coll_clv_search.c \
+	coll_clv/coll_clv_print.c coll_clv/coll_clv_sheet.c
 tests_unit_test_coll_decide_CFLAGS = $(AM_CFLAGS) # objects of its own, beside libtool's
 tests_unit_test_coll_decide_LDADD = $(clv_test_libs)
 unit_tests += tests/unit/test_coll_tables
@@ -33,6 +34,7 @@ endif
 EXTRA_DIST += tests/quality/costs.sh
 
 tool_programs += bench/bench_decide
-bench_bench_decide_SOURCES = bench/bench_decide.c coll_clv/coll_clv_decide.c
+bench_bench_decide_SOURCES = bench/bench_decide.c \
+	coll_clv/coll_clv_decide.c coll_clv/coll_clv_score.c coll_clv/coll_clv_search.c
 bench_bench_decide_CFLAGS = $(AM_CFLAGS) # objects of its own, beside libtool's
 bench_bench_decide_LDADD = $(clv_core_libs)

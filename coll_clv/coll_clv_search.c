@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The candidates for one board (see coll_clv_search.h).
+ */
+#include "coll_clv/coll_clv_search.h"
+
+#include "coll_clv/coll_clv_score.h"
+#include "util/util_alloc.h"
+
+#define LEAN_MIN_VECTORS 4 /* a sigma of fewer vectors is a guess */
+
+/* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
+ * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
+static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
+#define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
+#define FIRST_COUNT       16 /* where a search begins that knows nothing better */
+#define PATIENCE          1  /* counts without a gain before a direction is given up */
+#define EAGER_BYTES       32768
+#define MIN_SEGMENT_BYTES 4096
+
+const coll_clv_choice_row_t coll_clv_choices[COLL_CLV_N_CHOICES] = {
+#define CHOICE_ROW(name, generator, leans) {#name, generator, leans},
+    COLL_CLV_CHOICE_MAP(CHOICE_ROW)
+#undef CHOICE_ROW
+};
+
+/* The clip rule: nobody is expected before 4 sigma have passed, nobody after the last. */
+static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
+                          int64_t sigma_ns)
+{
+    int64_t margin = COLL_CLV_CLIP_SIGMAS * coll_clv_smaller(sigma_ns, INT64_MAX / 16);
+    int64_t last = predicted_ns[0];
+
+    for (int32_t p = 1; p < n_ranks; p++) {
+        last = coll_clv_larger(last, predicted_ns[p]);
+    }
+    for (int32_t p = 0; p < n_ranks; p++) {
+        clipped_ns[p] = last - predicted_ns[p] < margin ? last : predicted_ns[p] + margin;
+    }
+}
+
+/* The previous reduce tells nothing about segments. */
+static int32_t start_count(const coll_clv_memory_t *memory, const clv_pap_board_t *board)
+{
+    const coll_clv_decision_t *made;
+
+    if (NULL == memory) {
+        return FIRST_COUNT;
+    }
+    made = &memory->made[(board->version + COLL_CLV_DECIDE_RING - 1) % COLL_CLV_DECIDE_RING];
+    return COLL_CLV_CHOICE_PREVIOUS == made->choice ? FIRST_COUNT : made->n_segments;
+}
+
+clv_status_t coll_clv_search_open(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
+                                  const clv_pap_board_t *board, coll_clv_memory_t *memory,
+                                  clv_plan_cache_t *plans, coll_clv_search_t *search)
+{
+    const size_t n_ranks = (size_t) terms->n_ranks;
+    int64_t *times = clv_alloc(2 * n_ranks, sizeof *times); /* zeros, then the clipped ones */
+
+    if (NULL == times) {
+        return CLV_NO_MEMORY;
+    }
+    *search = (coll_clv_search_t){.terms = terms,
+                                  .key = key,
+                                  .memory = memory,
+                                  .plans = plans,
+                                  .start = start_count(memory, board),
+                                  .times = times,
+                                  .order_ns = NULL == board ? times : board->predicted_ns,
+                                  .clipped_ns = times + n_ranks,
+                                  .best_score = -1,
+                                  .running_score = -1};
+    clip_arrivals(search->clipped_ns, search->order_ns, terms->n_ranks,
+                  NULL == board ? 0 : board->sigma_ns);
+    return CLV_OK;
+}
+
+void coll_clv_search_close(coll_clv_search_t *search)
+{
+    clv_free(search->times);
+    search->times = NULL;
+}
+
+/* A grain lets boards that look alike share a plan. A quarter of a round costs at most 0.6 % of the
+ * estimated time, a whole round up to 1.9 % (docs/schedule.md). */
+static int64_t quantum_of(const coll_clv_decision_t *decision)
+{
+    return coll_clv_larger(decision->round_ns / 4, 1);
+}
+
+static clv_instance_t instance_of(const coll_clv_search_t *search,
+                                  const coll_clv_decision_t *decision)
+{
+    int leans = coll_clv_choices[decision->choice].leans;
+    return (clv_instance_t){.n_ranks = search->terms->n_ranks,
+                            .n_segments = decision->n_segments,
+                            .root = search->key->root,
+                            .round_ns = decision->round_ns,
+                            .arrival_ns = leans ? search->clipped_ns : search->order_ns,
+                            .order_ns = leans ? search->order_ns : NULL};
+}
+
+clv_status_t coll_clv_search_make(const coll_clv_search_t *search,
+                                  const coll_clv_decision_t *decision, clv_plan_t **plan_p)
+{
+    const clv_instance_t instance = instance_of(search, decision);
+    return clv_plan_make_rounded(clv_generator_find(coll_clv_choices[decision->choice].generator),
+                                 &instance, quantum_of(decision), plan_p);
+}
+
+clv_status_t coll_clv_search_keep(const coll_clv_search_t *search,
+                                  const coll_clv_decision_t *decision, const clv_plan_t **plan_p)
+{
+    const clv_instance_t instance = instance_of(search, decision);
+    return clv_plan_cache_get(search->plans,
+                              clv_generator_find(coll_clv_choices[decision->choice].generator),
+                              &instance, quantum_of(decision), plan_p);
+}
+
+/* How it will go by the times as predicted, neither clipped nor rounded. */
+static clv_status_t estimate_candidate(const coll_clv_search_t *search,
+                                       const coll_clv_decision_t *candidate,
+                                       clv_estimate_t *estimate)
+{
+    clv_plan_t *made = NULL;
+    const clv_plan_t *plan = NULL;
+    clv_status_t status;
+
+    if (NULL == search->plans) {
+        status = coll_clv_search_make(search, candidate, &made);
+        plan = made;
+    } else {
+        status = coll_clv_search_keep(search, candidate, &plan);
+    }
+    if (CLV_OK == status) {
+        status = clv_plan_estimate(plan, search->order_ns, search->key->total_bytes,
+                                   &search->terms->cost, estimate);
+    }
+    clv_plan_free(made);
+    return status;
+}
+
+/* Gives its score. */
+static int64_t remember_candidate(coll_clv_search_t *search, const coll_clv_decision_t *candidate)
+{
+    int64_t score = coll_clv_score(search->memory, candidate->choice, candidate->predicted_after_ns,
+                                   candidate->predicted_in_mpi_ns);
+
+    if (search->best_score < 0 || score < search->best_score) {
+        search->best_score = score;
+        search->best = *candidate;
+    }
+    if (NULL != search->memory && candidate->choice == search->memory->running &&
+        (search->running_score < 0 || score < search->running_score)) {
+        search->running_score = score;
+        search->running = *candidate;
+    }
+    return score;
+}
+
+/* Whether the candidate could become the best one, or the best of the running choice, if it were
+ * as good as any plan can be: whoever arrives last sends or, as the root, receives every segment
+ * after that, and so does everybody after his own arrival. */
+static int can_win(const coll_clv_search_t *search, const coll_clv_decision_t *candidate)
+{
+    const clv_cost_t *cost = &search->terms->cost;
+    int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
+    int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){0, cost->byte_ps}, n_bytes);
+    int64_t after_ns =
+        coll_clv_smaller(wire_ns, COLL_CLV_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
+        candidate->n_segments;
+    int64_t floor = coll_clv_score(search->memory, candidate->choice, after_ns,
+                                   after_ns - search->terms->n_ranks);
+
+    return search->best_score < 0 || floor < search->best_score ||
+           (NULL != search->memory && candidate->choice == search->memory->running &&
+            (search->running_score < 0 || floor < search->running_score));
+}
+
+/* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
+static clv_status_t try_candidate(coll_clv_search_t *search, int32_t choice, int32_t n_segments,
+                                  int64_t *score_p)
+{
+    const coll_clv_terms_t *terms = search->terms;
+    int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
+    coll_clv_decision_t candidate = {.choice = choice, .n_segments = n_segments};
+    clv_estimate_t estimate;
+    clv_status_t status;
+
+    *score_p = INT64_MAX;
+    candidate.round_ns = terms->round_ns > 0
+                             ? terms->round_ns
+                             : coll_clv_larger(clv_cost_round_ns(&terms->cost, n_bytes), 1);
+    if (!can_win(search, &candidate)) {
+        return CLV_OK;
+    }
+    status = estimate_candidate(search, &candidate, &estimate);
+    if (CLV_OK == status) {
+        candidate.predicted_after_ns =
+            coll_clv_smaller(estimate.after_ns, COLL_CLV_SCORE_CEILING_NS);
+        candidate.predicted_in_mpi_ns =
+            coll_clv_smaller(estimate.in_mpi_ns, COLL_CLV_SCORE_CEILING_NS);
+        *score_p = remember_candidate(search, &candidate);
+    }
+    return CLV_NO_MEMORY == status ? status : CLV_OK; /* a limit is the same on all ranks */
+}
+
+static int fits(const coll_clv_terms_t *terms, int64_t n_segments)
+{
+    return n_segments >= 1 && n_segments <= CLV_SCHED_MAX_SEGMENTS &&
+           n_segments * terms->n_ranks <= terms->max_sends;
+}
+
+/* The segment counts there are for this vector, rising. */
+static int32_t list_counts(const coll_clv_terms_t *terms, int64_t n_bytes, int32_t *counts)
+{
+    int32_t n_counts = 0;
+
+    if (terms->segment_bytes > 0) {
+        int64_t forced = (n_bytes + terms->segment_bytes - 1) / terms->segment_bytes;
+        counts[0] = fits(terms, forced) ? (int32_t) forced : 0;
+        return counts[0] > 0;
+    }
+    for (int32_t i = 0; i < N_SEGMENT_COUNTS; i++) {
+        int32_t n = segment_counts[i];
+        if (fits(terms, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
+            counts[n_counts++] = n;
+        }
+    }
+    return n_counts;
+}
+
+/* From counts[at] on in steps of +1 or -1, for as long as it gains. */
+static clv_status_t climb(coll_clv_search_t *search, int32_t choice, const int32_t *counts,
+                          int32_t n_counts, int32_t at, int32_t step, int64_t best)
+{
+    for (int32_t patience = PATIENCE; patience > 0; patience--) {
+        int64_t score;
+        clv_status_t status;
+
+        at += step;
+        if (at < 0 || at >= n_counts) {
+            break;
+        }
+        status = try_candidate(search, choice, counts[at], &score);
+        if (CLV_OK != status) {
+            return status;
+        }
+        if (score < best) {
+            best = score;
+            patience = PATIENCE + 1;
+        }
+    }
+    return CLV_OK;
+}
+
+/* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
+ * valley, and mostly where it lay for the stream's last board. */
+static clv_status_t try_segment_counts(coll_clv_search_t *search, int32_t choice)
+{
+    int32_t counts[N_SEGMENT_COUNTS];
+    int32_t n_counts = list_counts(search->terms, search->key->total_bytes, counts);
+    int32_t at = 0;
+    int64_t score;
+    clv_status_t status;
+
+    if (0 == n_counts) {
+        return CLV_OK;
+    }
+    while (at + 1 < n_counts && counts[at + 1] <= search->start) {
+        at++;
+    }
+    status = try_candidate(search, choice, counts[at], &score);
+    if (CLV_OK == status) {
+        status = climb(search, choice, counts, n_counts, at, 1, score);
+    }
+    if (CLV_OK == status) {
+        status = climb(search, choice, counts, n_counts, at, -1, score);
+    }
+    return status;
+}
+
+static int allowed(const coll_clv_search_t *search, const clv_pap_board_t *board, int32_t choice)
+{
+    if (search->terms->forced >= 0) {
+        return choice == search->terms->forced;
+    }
+    return !coll_clv_choices[choice].leans ||
+           (board->n_vectors >= LEAN_MIN_VECTORS && 0 == search->memory->distrust);
+}
+
+/* A plan of that many segments is the dearest to make: only for the two that can be chosen. */
+static clv_status_t try_eager_counts(coll_clv_search_t *search)
+{
+    int64_t n_segments = (search->key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
+    const int32_t leader = search->best_score >= 0 ? search->best.choice : -1;
+    const int32_t running = search->running_score >= 0 ? search->running.choice : -1;
+    clv_status_t status = CLV_OK;
+    int64_t score;
+
+    if (search->terms->segment_bytes > 0 || !fits(search->terms, n_segments) ||
+        n_segments <= segment_counts[N_SEGMENT_COUNTS - 1]) {
+        return CLV_OK;
+    }
+    if (leader >= 0) {
+        status = try_candidate(search, leader, (int32_t) n_segments, &score);
+    }
+    if (CLV_OK == status && running >= 0 && running != leader) {
+        status = try_candidate(search, running, (int32_t) n_segments, &score);
+    }
+    return status;
+}
+
+clv_status_t coll_clv_search_plans(coll_clv_search_t *search, const clv_pap_board_t *board)
+{
+    clv_status_t status = CLV_OK;
+
+    for (int32_t c = 0; c < COLL_CLV_N_CHOICES && CLV_OK == status; c++) {
+        if (NULL != coll_clv_choices[c].generator && allowed(search, board, c)) {
+            status = try_segment_counts(search, c);
+        }
+    }
+    return CLV_OK == status ? try_eager_counts(search) : status;
+}
