@@ -9,7 +9,7 @@
  * contain, and abandoning in the window (the one guess the protocol may make).
  *
  * Checked: assertions marked INVARIANT, and that no run ends before every rank made every call.
- * Tree: TREE 0 is a chain 0 - 1 - 2, TREE 1 is a top with two children.
+ * Tree: TREE 0 is a chain 0 - 1 - 2 (N = 2: one edge), TREE 1 is a top with two children.
  */
 #ifndef CALLS
 #define CALLS 3
@@ -20,7 +20,9 @@
 #ifndef TREE
 #define TREE 0
 #endif
+#ifndef N
 #define N    3
+#endif
 #define NONE 100 /* no board; otherwise a call's answer is its version */
 
 #if TREE == 0
@@ -272,9 +274,11 @@ init {
     atomic {
         run node(0);
         run node(1);
-        run node(2);
         run edge(1);
+#if N > 2
+        run node(2);
         run edge(2)
+#endif
     }
     (finished == N) /* an end before this is a deadlock */
 }

@@ -18,7 +18,7 @@
 #define N_ELEMENTS 8192 /* doubles: 64 KiB, eligible */
 #define N_CALLS    30
 #define EVERY      40 /* of so many copies one makes an eligible reduce */
-#define LIMIT_S    15
+#define LIMIT_S    8
 
 static int n_wrong;
 
