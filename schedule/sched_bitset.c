@@ -11,7 +11,8 @@
  * round, then that segment's column against the members free to send. Both sets only shrink
  * within a round, so a segment found without a free holder is not looked up again.
  *
- * Memory: 2 bits per (rank, segment), tables of 82 bytes per rank, and the plan.
+ * Memory: 2 bits per (rank, segment), both sides rounded up to 512 when there are more than 64 of
+ * either, tables of 65 bytes per rank, and the plan.
  * Time: a few vector instructions per send and per failed search, see docs/schedule.md.
  */
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static uint64_t *align_to_block(void *memory)
     return (uint64_t *) (address + (BLOCK_BYTES - address % BLOCK_BYTES) % BLOCK_BYTES);
 }
 
-/* One block: 2 bits per cell for the matrices, then summaries, sets and tables. */
+/* One block: 2 bits per cell for the matrices, then sets and tables. */
 static clv_status_t carve(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
