@@ -8,9 +8,9 @@
 #include "pap_predict/pap_process.h"
 #include "util/util_time.h"
 
-clv_status_t pair_open(pair_t *pair, int one_node)
+clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
 {
-    const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = CLV_NS_PER_S};
+    const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = connect_timeout_ns};
     clv_status_t status = CLV_OK;
     memset(pair, 0, sizeof *pair);
     for (int i = 0; i < 2 && status == CLV_OK; i++) {

@@ -17,7 +17,9 @@ typedef struct pair {
     unsigned char cards[2 * CLV_PAP_CARD_BYTES];
 } pair_t;
 
-clv_status_t pair_open(pair_t *pair, int one_node);
+/* A link that is not there for connect_timeout_ns is lost, and who has lost its neighbour lingers a
+ * minute: a busy machine may take seconds. */
+clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns);
 clv_status_t pair_create(pair_t *pair);
 clv_status_t pair_attach(pair_t *pair);
 clv_status_t pair_activate(pair_t *pair);

@@ -210,7 +210,7 @@ static void pair_call(pair_t *pair)
 /* Leaders stay until their neighbours need them no more: nobody waits for that but close. */
 static void pair_settle(pair_t *pair)
 {
-    const int64_t until_ns = clv_local_now_ns() + 90 * CLV_NS_PER_S; /* a leader lingers for 60 */
+    const int64_t until_ns = clv_local_now_ns() + 120 * CLV_NS_PER_S; /* a leader lingers for 60 */
     for (int i = 0; i < 2;) {
         clv_pap_thread_lock(pair->pap[i]->thread);
         const int is_empty = pair->pap[i]->leaders == NULL;
@@ -239,7 +239,7 @@ static void communicators_come_and_go(int one_node)
     pair_t pair;
     const int32_t n_fds = job_count_fds();
     long kib_early = 0;
-    assert_int_equal(pair_open(&pair, one_node), CLV_OK);
+    assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
     for (int cycle = 0; cycle < 4000; cycle++) {
         assert_int_equal(pair_create(&pair), CLV_OK);
         assert_int_equal(pair_attach(&pair), CLV_OK);
@@ -278,7 +278,7 @@ static void unfinished_groups_leave_nothing(void **state)
     (void) state;
     pair_t pair;
     const int32_t n_fds = job_count_fds();
-    assert_int_equal(pair_open(&pair, 0), CLV_OK);
+    assert_int_equal(pair_open(&pair, 0, CLV_NS_PER_S), CLV_OK);
     assert_int_equal(pair_create(&pair), CLV_OK); /* created only */
     pair_free(&pair);
     assert_int_equal(pair_create(&pair), CLV_OK);
@@ -294,7 +294,7 @@ static void unreachable_leader_is_an_error(void **state)
     pair_t pair;
     const int32_t n_fds = job_count_fds();
     clv_pap_card_t card;
-    assert_int_equal(pair_open(&pair, 1), CLV_OK);
+    assert_int_equal(pair_open(&pair, 1, CLV_NS_PER_S), CLV_OK);
     assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
     card.pid = 0x3fffffff; /* gone */

@@ -21,7 +21,7 @@
 #include "util/util_time.h"
 
 #define N_CALLS 6
-#define WAIT_NS (20 * CLV_NS_PER_S) /* ends a hang; nothing is timed */
+#define WAIT_NS (120 * CLV_NS_PER_S) /* ends a hang; nothing is timed */
 
 /* Threads of ours allocate, too. */
 typedef struct famine {
@@ -85,7 +85,8 @@ static int make_call(pair_t *pair, int may_be_lost)
 static int live(int one_node, int is_single)
 {
     pair_t pair;
-    const int lives = pair_open(&pair, one_node) == CLV_OK && pair_create(&pair) == CLV_OK &&
+    const int lives = pair_open(&pair, one_node, CLV_NS_PER_S) == CLV_OK &&
+                      pair_create(&pair) == CLV_OK &&
                       pair_attach(&pair) == CLV_OK && pair_activate(&pair) == CLV_OK;
     for (int call = 0; lives && call < N_CALLS && make_call(&pair, !is_single); call++) {
     }
