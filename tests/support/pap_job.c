@@ -78,6 +78,16 @@ int job_has_thread(void)
     return found;
 }
 
+/* A thread that was joined is still listed for a moment. */
+int job_keeps_thread(void)
+{
+    const int64_t until_ns = clv_local_now_ns() + 20 * CLV_NS_PER_S;
+    while (job_has_thread() && clv_local_now_ns() < until_ns) {
+        job_sleep_ns(CLV_NS_PER_MS);
+    }
+    return job_has_thread();
+}
+
 int32_t job_node(const pap_job_t *job, int32_t rank)
 {
     const pap_job_options_t *options = &job->options;
@@ -255,7 +265,7 @@ static int run_rank(pap_job_t *job, int32_t rank)
     clv_pap_read_counters(pap, &job->counters[rank]);
     clv_pap_close(pap);
     job->n_fds_after[rank] = job_count_fds();
-    return result != 0 ? result : job_has_thread() ? 14 : 0;
+    return result != 0 ? result : job_keeps_thread() ? 14 : 0;
 }
 
 static void reap(pap_job_t *job, int seconds)

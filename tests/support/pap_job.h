@@ -76,6 +76,7 @@ int job_count_boards(const pap_job_t *job, int32_t rank);
 int job_count_seen(const pap_job_t *job, uint64_t what); /* over all ranks and calls */
 int32_t job_count_fds(void);
 int job_has_thread(void); /* the background thread runs in this process */
+int job_keeps_thread(void); /* the same, when it should be gone: waits for that, 20 s at most */
 void job_sleep_ns(int64_t ns);
 
 #endif

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "pap_predict/pap_process.h"
+#include "tests/support/pap_job.h"
 #include "util/util_time.h"
+
+#define WAIT_NS (120 * CLV_NS_PER_S) /* ends a hang; nothing is timed */
 
 clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
 {
@@ -49,6 +52,24 @@ clv_status_t pair_activate(pair_t *pair)
         status = clv_pap_group_activate(pair->group[i]);
     }
     return status;
+}
+
+void pair_ask(pair_t *pair, const clv_pap_call_t calls[2], clv_status_t status[2],
+              const clv_pap_board_t *boards[2])
+{
+    const int64_t until_ns = clv_local_now_ns() + WAIT_NS;
+    const void *attachment;
+    size_t n_bytes;
+    status[0] = status[1] = CLV_AGAIN;
+    while ((status[0] == CLV_AGAIN || status[1] == CLV_AGAIN) && clv_local_now_ns() < until_ns) {
+        for (int i = 0; i < 2; i++) {
+            if (status[i] == CLV_AGAIN) {
+                status[i] = clv_pap_call_board(pair->group[i], &calls[i], &boards[i], &attachment,
+                                               &n_bytes);
+            }
+        }
+        job_sleep_ns(50 * CLV_NS_PER_US);
+    }
 }
 
 void pair_free(pair_t *pair)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two nodes that know each other by one address only, of IPv4 or of IPv6: they connect and have
+ * boards. Without such an address on this machine there is nothing to test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pap_predict/pap_process.h"
+#include "tests/support/pap_pair.h"
+#include "util/util_time.h"
+
+/* The loopback's address of this family; 0: it has none. */
+static int loopback(uint8_t family, clv_pap_address_t *address)
+{
+    clv_pap_address_t all[CLV_PAP_MAX_ADDRESSES];
+    int32_t n = 0;
+    if (clv_pap_interface_list("lo", all, &n) != CLV_OK) {
+        return 0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        if (all[i].family == family) {
+            *address = all[i];
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int have_board(pair_t *pair)
+{
+    const clv_pap_stream_key_t key = {0, 1, 4096};
+    const clv_pap_board_t *boards[2];
+    clv_pap_call_t calls[2];
+    clv_status_t status[2];
+    for (int i = 0; i < 2; i++) {
+        clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &calls[i]);
+    }
+    pair_ask(pair, calls, status, boards);
+    for (int i = 0; i < 2; i++) {
+        clv_pap_call_end(pair->group[i], &calls[i], 1, clv_local_now_ns());
+    }
+    assert_int_not_equal(status[0], CLV_AGAIN);
+    assert_int_equal(status[0], status[1]);
+    return status[0] == CLV_OK;
+}
+
+static void connect_by(uint8_t family)
+{
+    pair_t pair;
+    clv_pap_address_t address;
+    clv_pap_counters_t counters;
+    const int64_t until_ns = clv_local_now_ns() + 120 * CLV_NS_PER_S;
+    if (!loopback(family, &address)) {
+        skip();
+    }
+    assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
+    for (int i = 0; i < 2; i++) {
+        pair.pap[i]->n_addresses = 1;
+        pair.pap[i]->addresses[0] = address;
+    }
+    assert_int_equal(pair_create(&pair), CLV_OK);
+    assert_int_equal(pair_attach(&pair), CLV_OK);
+    assert_int_equal(pair_activate(&pair), CLV_OK);
+    while (!have_board(&pair)) {
+        assert_true(clv_local_now_ns() < until_ns); /* the clocks need a few exchanges */
+    }
+    clv_pap_read_counters(pair.pap[1], &counters);
+    assert_true(counters.sent_bytes > 0);
+    assert_int_equal(counters.lost_groups, 0);
+    pair_free(&pair);
+    pair_close(&pair);
+}
+
+static void nodes_connect_by_ipv4(void **state)
+{
+    (void) state;
+    connect_by(4);
+}
+
+static void nodes_connect_by_ipv6(void **state)
+{
+    (void) state;
+    connect_by(6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_connect_by_ipv4),
+        cmocka_unit_test(nodes_connect_by_ipv6),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
