@@ -86,6 +86,7 @@ typedef struct coll_clv_decision {
 typedef struct coll_clv_score {
     int64_t n_measured;
     int64_t ratio_permille;  /* measured / predicted, moving average; 0: never measured */
+    int64_t newest_permille; /* of the newest call alone */
     int64_t idle_boards;     /* since it was last measured */
 } coll_clv_score_t;
 

@@ -54,14 +54,16 @@ static const coll_clv_decision_t *measured_decision(const coll_clv_memory_t *mem
 }
 
 /* A moving average. A plan's first call had to connect, and the second one knows better; later a
- * single call that was disturbed must not decide. */
+ * call that took longer counts only as far as the call before it did, too: a single one that was
+ * disturbed must not decide. */
 static int64_t new_ratio(const coll_clv_score_t *score, int64_t ratio)
 {
     if (0 == score->n_measured || (1 == score->n_measured && ratio < score->ratio_permille)) {
         return ratio;
     }
-    return (3 * score->ratio_permille + coll_clv_smaller(ratio, OUTLIER * score->ratio_permille)) /
-           4;
+    ratio = coll_clv_smaller(ratio, coll_clv_larger(score->newest_permille, score->ratio_permille));
+    ratio = coll_clv_smaller(ratio, OUTLIER * score->ratio_permille);
+    return (3 * score->ratio_permille + ratio) / 4;
 }
 
 static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
@@ -85,6 +87,7 @@ static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
     ratio =
         coll_clv_larger(coll_clv_smaller(ratio, COLL_CLV_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
+    score->newest_permille = ratio;
     score->n_measured++;
     score->idle_boards = 0;
 }

@@ -209,6 +209,7 @@ static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
         }
         for (int i = 0; i < 20; i++) {
             assert_int_equal(world_step(&world)->choice, COLL_CLV_CHOICE_CHAIN);
+            assert_in_range(world.memory.score[COLL_CLV_CHOICE_CHAIN].ratio_permille, 995, 1005);
         }
     }
 }
