@@ -22,6 +22,7 @@
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_print.h"
+#include "util/util_hot.h"
 #include "util/util_log.h"
 
 /* MPI_Reduce's arguments, which travel together. */
@@ -125,8 +126,10 @@ static void count_run(int algorithm, int reason)
 static void tell(const reduce_args_t *args, int algorithm, int reason)
 {
     count_run(algorithm, reason);
-    coll_clv_tell(args->module, args->comm, (size_t) args->count, args->dtype, args->root,
-                  algorithm, reason);
+    if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* also the price of a small one */
+        coll_clv_tell(args->module, args->comm, (size_t) args->count, args->dtype, args->root,
+                      algorithm, reason);
+    }
 }
 
 static int run_without_plan(const reduce_args_t *args, int algorithm, int reason)
@@ -255,9 +258,9 @@ static int reduce_by_plan(const reduce_args_t *args, int algorithm)
     return rc;
 }
 
-int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
-                        struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                        struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     const reduce_args_t args = {.sbuf = sbuf, .rbuf = rbuf, .count = count, .dtype = dtype,
                                 .op = op,     .root = root, .comm = comm,
