@@ -66,7 +66,7 @@ static int32_t next_latest(const clv_pap_board_t *board, int32_t before)
 
     for (int32_t p = 0; p < board->n_ranks; p++) {
         int is_after = before < 0 || late_ns[p] < late_ns[before] ||
-                       (late_ns[p] == late_ns[before] && p > before);
+                       (p > before && late_ns[p] == late_ns[before]);
         if (is_after && (best < 0 || late_ns[p] > late_ns[best])) {
             best = p;
         }

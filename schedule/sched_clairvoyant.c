@@ -113,7 +113,7 @@ static int32_t form_group(search_t *search)
     for (int32_t p = 0; p < search->instance->n_ranks; p++) {
         if (search->n_held[p] > 0) {
             n_unfinished++;
-            if (search->avail_ns[p] < start_ns + search->round_ns) {
+            if (search->avail_ns[p] - start_ns < search->round_ns) {
                 join_group(search, p);
             }
         }

@@ -205,13 +205,15 @@ static row_t watch(const looks_t *looks, int seconds, int row_seconds, int is_qu
                    int n_ranks)
 {
     static double mine[N_ELEMENTS], sums[N_ELEMENTS];
-    saying_t *now = calloc((size_t) n_ranks * 3, sizeof *now), *row_start = now + n_ranks;
-    saying_t *start = row_start + n_ranks;
+    saying_t *now = calloc((size_t) n_ranks * 3, sizeof *now), *row_start, *start;
     row_t all = {0}, row = {0};
 
     if (NULL == now) {
         MPI_Abort(MPI_COMM_WORLD, 2);
+        return all;
     }
+    row_start = now + n_ranks;
+    start = row_start + n_ranks;
     for (int second = 1 - START_S; second <= seconds; second++) {
         compute_for_a_second(mine, sums, is_quiet && second > 0 ? 1 : N_ELEMENTS);
         MPI_Barrier(MPI_COMM_WORLD);

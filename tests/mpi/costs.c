@@ -78,8 +78,10 @@ static int ascending(const void *a, const void *b)
 
 static double quantile_us(int n, int percent)
 {
+    const int at = 0 == n ? 0 : (int) ((int64_t) (n - 1) * percent / 100);
+
     qsort(times, (size_t) n, sizeof *times, ascending);
-    return 0 == n ? 0 : (double) times[(int64_t) (n - 1) * percent / 100] / 1e3;
+    return 0 == n ? 0 : (double) times[at] / 1e3;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -132,10 +134,11 @@ static int calls(int n_calls, int work_us, int nap_us)
         return 1;
     }
     by_kind[0] = calloc(2 * (size_t) n_calls, sizeof **by_kind);
-    by_kind[1] = by_kind[0] + n_calls;
     if (NULL == by_kind[0]) {
         MPI_Abort(MPI_COMM_WORLD, 2);
+        return 1;
     }
+    by_kind[1] = by_kind[0] + n_calls;
     for (int call = 0; call < N_WARM_UP + n_calls; call++) {
         int is_sampled;
         if (nap_us > 0) {
@@ -263,7 +266,7 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
 static void print_ports(void)
 {
     for (int fd = 3; fd < 1024; fd++) {
-        struct sockaddr_storage address;
+        struct sockaddr_storage address = {0};
         struct sockaddr_in in;
         socklen_t n_bytes = sizeof(int), n_address = sizeof address;
         int accepts = 0;

@@ -107,9 +107,11 @@ static int ascending(const void *a, const void *b)
 
 static void print_quantiles(const char *which, int64_t *values, int n)
 {
+    const int half = n / 2, most = n * 9 / 10;
+
     qsort(values, (size_t) n, sizeof *values, ascending);
     printf("  %s: n %d, median %.0f us, 90 %% %.0f us\n", which, n,
-           n > 0 ? (double) values[n / 2] / 1e3 : 0, n > 0 ? (double) values[n * 9 / 10] / 1e3 : 0);
+           n > 0 ? (double) values[half] / 1e3 : 0, n > 0 ? (double) values[most] / 1e3 : 0);
 }
 
 /* The last of all ranks to give it, and the first and the last of all nodes to have the board. */

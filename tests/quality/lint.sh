@@ -18,6 +18,7 @@ mpi_includes() {
     printf '%s\n' -idirafter coll_clv/shim
 }
 mapfile -t includes < <(mpi_includes)
+[ ! -e /usr/include/hwloc.h ] || includes+=(-DCLV_HAVE_HWLOC)
 
 tidy_one() {
     clang-tidy --quiet --warnings-as-errors='*' "$1" -- -std=gnu11 -D_GNU_SOURCE -I. \
