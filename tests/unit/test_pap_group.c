@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/other_threads.h"
 #include "tests/support/pap_job.h"
 #include "util/util_time.h"
 
@@ -306,7 +307,7 @@ static void thread_keeps_off_the_ranks_processors(void **state)
     cpu_set_t ours;
     pap_job_options_t options = usual(1, 1);
     assert_int_equal(sched_getaffinity(0, sizeof ours, &ours), 0);
-    if (CPU_COUNT(&ours) < 2 || !CPU_ISSET(0, &ours)) {
+    if (HAS_OTHER_THREADS || CPU_COUNT(&ours) < 2 || !CPU_ISSET(0, &ours)) {
         skip();
     }
     options.is_bound = 1;
