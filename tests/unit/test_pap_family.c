@@ -57,7 +57,8 @@ static void connect_by(uint8_t family)
     clv_pap_counters_t counters;
     const int64_t until_ns = clv_local_now_ns() + 120 * CLV_NS_PER_S;
     if (!loopback(family, &address)) {
-        skip();
+        print_message("# skipped: this machine has no such address\n");
+        return;
     }
     assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
     for (int i = 0; i < 2; i++) {

@@ -148,7 +148,8 @@ static void a_bound_rank_gets_its_thread_elsewhere(void **state)
 {
     (void) state;
     if (HAS_OTHER_THREADS) {
-        skip();
+        print_message("# skipped: no processor is free of this process\n");
+        return;
     }
     assert_int_equal(in_child(1), 0);
 }
