@@ -13,7 +13,6 @@
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
-#define FIRST_COUNT       16 /* where a search begins that knows nothing better */
 #define PATIENCE          1  /* counts without a gain before a direction is given up */
 #define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
@@ -39,16 +38,26 @@ static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int3
     }
 }
 
+/* Where a search begins that knows nothing better. Where many counts are as good by the estimate,
+ * such as when each rank comes long after the one before, the search stays there; larger segments
+ * would then go by rendezvous, which the estimate does not know. */
+static int32_t first_count(const clv_pap_stream_key_t *key)
+{
+    return (int32_t) coll_clv_smaller((key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES,
+                                      segment_counts[N_SEGMENT_COUNTS - 1]);
+}
+
 /* The previous reduce tells nothing about segments. */
-static int32_t start_count(const coll_clv_memory_t *memory, const clv_pap_board_t *board)
+static int32_t start_count(const coll_clv_memory_t *memory, const clv_pap_board_t *board,
+                           const clv_pap_stream_key_t *key)
 {
     const coll_clv_decision_t *made;
 
     if (NULL == memory) {
-        return FIRST_COUNT;
+        return first_count(key);
     }
     made = &memory->made[(board->version + COLL_CLV_DECIDE_RING - 1) % COLL_CLV_DECIDE_RING];
-    return COLL_CLV_CHOICE_PREVIOUS == made->choice ? FIRST_COUNT : made->n_segments;
+    return COLL_CLV_CHOICE_PREVIOUS == made->choice ? first_count(key) : made->n_segments;
 }
 
 clv_status_t coll_clv_search_open(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
@@ -65,7 +74,7 @@ clv_status_t coll_clv_search_open(const coll_clv_terms_t *terms, const clv_pap_s
                                   .key = key,
                                   .memory = memory,
                                   .plans = plans,
-                                  .start = start_count(memory, board),
+                                  .start = start_count(memory, board, key),
                                   .times = times,
                                   .order_ns = NULL == board ? times : board->predicted_ns,
                                   .clipped_ns = times + n_ranks,

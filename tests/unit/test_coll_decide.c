@@ -363,6 +363,24 @@ static void a_long_vector_is_cut_into_eager_segments_when_that_pays(void **state
     assert_int_equal(world_step(&world)->n_segments, 64);
 }
 
+/* Each rank comes long after the one before, the root last: by the estimate all counts are as good. */
+static void segments_are_eager_where_their_number_does_not_matter(void **state)
+{
+    world_t world;
+    const coll_clv_decision_t *decision = NULL;
+
+    (void) state;
+    world_start(&world);
+    for (int p = 0; p < N_RANKS; p++) {
+        world.predicted_ns[p] = (N_RANKS - 1 - p) * INT64_C(20000000);
+    }
+    for (int i = 0; i < 20; i++) {
+        decision = world_step(&world);
+    }
+    assert_int_equal(decision->choice, COLL_CLV_CHOICE_CHAIN);
+    assert_true((2 << 20) / decision->n_segments <= 32768);
+}
+
 static void forced_choices_are_forced_with_and_without_a_board(void **state)
 {
     (void) state;
@@ -602,6 +620,7 @@ int main(void)
         cmocka_unit_test(equal_boards_give_equal_decisions),
         cmocka_unit_test(decisions_and_plans_are_equal_whatever_a_cache_holds),
         cmocka_unit_test(a_long_vector_is_cut_into_eager_segments_when_that_pays),
+        cmocka_unit_test(segments_are_eager_where_their_number_does_not_matter),
         cmocka_unit_test(forced_choices_are_forced_with_and_without_a_board),
         cmocka_unit_test(segment_bytes_and_round_time_are_obeyed),
         cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),
