@@ -8,17 +8,7 @@ work=$(mktemp -d) || exit 1
 export CLV_CLUSTER_STATE=$work/state CLV_BUILD
 trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$work"' EXIT
 output=$work/output
-n=0
-
-report() { # status name
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        echo "not ok $n - $2"
-        sed 's/^/# /' "$output"
-    fi
-}
+. "$CLV_TOP/tests/support/tap.sh"
 
 run() { "$@" >"$output" 2>&1; }
 await() { # command ...: until it holds, a minute at most
@@ -48,28 +38,28 @@ fi
 echo 1..14
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
-report $? "eight ranks start on four hosts"
+tap_report $? "eight ranks start on four hosts"
 hosts=$(grep -c '^h[0-3]$' "$output") times=$(grep '^time:' "$output" | sort -u | wc -l)
 [ "$hosts" -eq 8 ] && [ "$times" -eq 4 ]
-report $? "each host has its own name and its own clock"
+tap_report $? "each host has its own name and its own clock"
 
 run "$cluster" with 2 --exec -- sh -c 'exit 7'
 [ $? -eq 7 ]
-report $? "the program's exit status comes through"
+tap_report $? "the program's exit status comes through"
 
 links=$(ip -o link | wc -l)
 run "$cluster" up 2 --name first && run "$cluster" up 3 --name second &&
     run "$cluster" run --name first -- hostname && [ "$(grep -c '^h' "$output")" -eq 2 ] &&
     run "$cluster" run --name second -- hostname && [ "$(grep -c '^h' "$output")" -eq 3 ]
-report $? "two beds at once"
+tap_report $? "two beds at once"
 run "$cluster" run --name first -- sh -c 'touch /dev/shm/clv-$PPID-probe && ls /dev/shm/clv-*-probe' &&
     ! ls /dev/shm/clv-*-probe >/dev/null 2>&1 && [ "$(ip -o link | wc -l)" -eq "$links" ]
-report $? "no link and no shared memory of this machine is touched"
+tap_report $? "no link and no shared memory of this machine is touched"
 fails_with 2 'several beds' "$cluster" run -- true && fails_with 2 'there already' "$cluster" up 2 --name first
-report $? "which bed is meant must be clear"
+tap_report $? "which bed is meant must be clear"
 "$cluster" down --name first && [ "$("$cluster" list)" = second ] && "$cluster" down &&
     [ -z "$("$cluster" list)" ]
-report $? "down takes down one bed and leaves the other"
+tap_report $? "down takes down one bed and leaves the other"
 
 "$cluster" with 3 --name victim -- sleep 60 >"$output" 2>&1 &
 script=$!
@@ -78,9 +68,9 @@ bed=$(cut -d' ' -f1 "$CLV_CLUSTER_STATE/victim/bed")
 kill -KILL $script
 wait $script 2>/dev/null
 await is_gone && [ -d "$CLV_CLUSTER_STATE/victim" ]
-report $? "a bed dies with its script, even by SIGKILL"
+tap_report $? "a bed dies with its script, even by SIGKILL"
 "$cluster" down && [ ! -d "$CLV_CLUSTER_STATE/victim" ]
-report $? "what it left is swept by the next command"
+tap_report $? "what it left is swept by the next command"
 
 "$cluster" up 8 --name half >"$output" 2>&1 &
 script=$!
@@ -88,14 +78,14 @@ await [ -s "$CLV_CLUSTER_STATE/half/bed" ] && kill -KILL $script && wait $script
 bed=$(cut -d' ' -f1 "$CLV_CLUSTER_STATE/half/bed")
 run "$cluster" up 1 --name next && [ "$("$cluster" list)" = next ] && [ ! -d "$CLV_CLUSTER_STATE/half" ] &&
     await is_gone && "$cluster" down
-report $? "a script killed while its bed comes up leaves nothing, either"
+tap_report $? "a script killed while its bed comes up leaves nothing, either"
 
 fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'number of hosts' "$cluster" with 0 -- true &&
     fails_with 2 'nothing to run' "$cluster" with 2 &&
     fails_with 2 'unknown option' "$cluster" with 2 --what -- true &&
     fails_with 2 'no bed is up' "$cluster" run -- true
-report $? "wrong use is told in one line, exit 2"
+tap_report $? "wrong use is told in one line, exit 2"
 
 # Machines that cannot: pretended by an empty /proc, and by commands that answer as theirs would.
 mkdir "$work/user" "$work/caged"
@@ -105,11 +95,11 @@ chmod +x "$work/user/id" "$work/caged/unshare"
 fails_with 4 'no time namespaces' unshare --mount sh -c 'mount -t tmpfs none /proc && "$0" with 2 -- true' "$cluster" &&
     PATH=$work/user:$PATH fails_with 4 'need root' "$cluster" with 2 -- true &&
     PATH=$work/caged:$PATH fails_with 4 'let us make namespaces' "$cluster" with 2 -- true
-report $? "a machine without time namespaces, root or the right to them is told in one line, exit 4"
+tap_report $? "a machine without time namespaces, root or the right to them is told in one line, exit 4"
 
 run "$cluster" with 2 --ranks-per-host "$(nproc)" --strict -- sh -c 'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
 [ $? -eq 3 ] && grep -q 'NOT network-bound' "$output"
-report $? "a run that the processors bound is refused with --strict"
+tap_report $? "a run that the processors bound is refused with --strict"
 
 # 512 KiB over 100 Mb/s take 42 ms, 35 when the burst was idle; the default brings two such vectors
 # to the root of four. Faster is impossible however busy the machine is, so one attempt shows it.
@@ -148,12 +138,10 @@ if [ -x "$bench" ]; then
     links_have_their_rate
     status=$?
     if [ $status -eq 2 ]; then
-        n=$((n + 1))
-        echo "ok $n - $name # SKIP machine too busy: never faster than the rate, but slower in five attempts"
+        tap_skip "$name" "machine too busy: never faster than the rate, but slower in five attempts"
     else
-        report $status "$name"
+        tap_report $status "$name"
     fi
 else
-    n=$((n + 1))
-    echo "ok $n - $name # SKIP no clv-bench in this build"
+    tap_skip "$name" "no clv-bench in this build"
 fi

@@ -2,17 +2,13 @@
 # clv-bench-compare on made-up results with known answers: the filter, the median of each mpirun, the
 # test, the interval, pictures, commands in shuffled order, and wrong input. TAP. No MPI; 2 s.
 set -u
-: "${CLV_BUILD:?}"
+: "${CLV_TOP:?}" "${CLV_BUILD:?}"
 compare=$CLV_BUILD/bench/clv-bench-compare
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 output=$work/output
-n=0
+. "$CLV_TOP/tests/support/tap.sh"
 
-report() {
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
-}
 line() { # algorithm values usable [delay_ns]
     echo "{\"collective\":\"reduce\",\"ranks\":8,\"bytes\":1024,\"pattern\":\"uniform\",\"delay_ns\":${4:-5000000},\"algorithm\":\"$1\",\"after_ns\":[$2],\"run_ns\":[$2],\"in_mpi_mean_ns\":[$2],\"usable\":[$3],\"overlap_benefit\":0.5,\"network_bound\":true}"
 }
@@ -32,10 +28,10 @@ for i in 0 1 2 3 4; do
 done
 "$compare" --baseline b "$work"/[0-4].json >"$output" 2>&1 &&
     grep -Eq '^a +5 +25 +12\.000 +10\.000 +14\.000 +0\.375 +0\.004\*\* +1\.00 +-20\.000 \[-23\.000, -17\.000\]' "$output"
-report $? "filter, medians, ratio, exact one-sided p, wins, shift and interval"
+tap_report $? "filter, medians, ratio, exact one-sided p, wins, shift and interval"
 
 "$compare" --baseline b "$work"/[01].json >"$output" 2>&1 && grep -q 'too few mpiruns' "$output"
-report $? "too few mpiruns are told"
+tap_report $? "too few mpiruns are told"
 
 # As clv-clock writes it; the third synchronisation failed and does not count.
 check() { echo "{\"wait_s\": $1, \"max_us\": $2, \"mean_us\": 1, \"true_max_us\": $3, \"true_mean_us\": 0.5}"; }
@@ -45,7 +41,7 @@ sync() { echo "{\"method\": \"$1\", \"run\": 0, \"n_failed\": $2, \"duration_s\"
 "$compare" --figure clock-accuracy "$work/clock.json" >"$output" 2>&1 &&
     grep -q '^clock, 4 ranks, 10 s after; clock_error in us' "$output" && grep -Eq '^hca3 +2 +2 +3\.000 +2\.000 +4\.000 ' "$output" &&
     grep -Eq '^hca3 +2 +2 +30\.000 +20\.000 +40\.000 ' "$output" && grep -Eq '^jk +1 +1 +9\.000 ' "$output" && grep -Eq '^jk +1 +1 +7\.000 ' "$output"
-report $? "clocks: the true error where it is known, per method and check, without failed synchronisations"
+tap_report $? "clocks: the true error where it is known, per method and check, without failed synchronisations"
 
 for d in 0 1 2; do line a "1${d}000000,12000000" 1,1 $((d * 1000000)); done >"$work/5.json"
 if command -v gnuplot >/dev/null; then
@@ -58,21 +54,21 @@ if command -v gnuplot >/dev/null; then
             [ ! -e "$work/f.svg.gnuplot" ]; } >"$output" 2>&1 || { status=1; break; }
         rm "$work"/f.*
     done
-    report $status "every figure as PNG and SVG"
+    tap_report $status "every figure as PNG and SVG"
     # The second mpirun has another size, and no overlap without a delay.
     sed 's/"bytes":1024/"bytes":2048/; /"delay_ns":0/s/"overlap_benefit":0.5/"overlap_benefit":null/' "$work/5.json" >"$work/6.json"
     { "$compare" --figure fig10 --plot "$work/f.svg" "$work/5.json" "$work/6.json" &&
         grep -q 'reduce, uniform, 8 processes<' "$work/f.svg" && grep -q 'a, 1 KiB<' "$work/f.svg" && grep -q 'a, 2 KiB<' "$work/f.svg" &&
         "$compare" --metric overlap_benefit "$work/6.json" | tee "$work/f.txt" && [ "$(grep -c '^a ' "$work/f.txt")" -eq 2 ]; } >"$output" 2>&1
-    report $? "a line for each size, what all have in common under the title; no value where there is none"
+    tap_report $? "a line for each size, what all have in common under the title; no value where there is none"
     # gnuplot's colours repeat after eight: a second line behind eight points had the first's.
     for each in a b; do
         for d in 0 1 2 3 4 5 6 7; do line $each 10000000,12000000 1,1 ${d}000000; done
     done >"$work/7.json"
     "$compare" --figure delay --plot "$work/c.svg" "$work/7.json" >"$output" 2>&1 && grep -q 'rgb(213,  94,   0)' "$work/c.svg"
-    report $? "every line has its colour"
+    tap_report $? "every line has its colour"
 else
-    for point in "every figure" "a line for each size" "colours"; do n=$((n + 1)); echo "ok $n - $point # SKIP no gnuplot"; done
+    for point in "every figure" "a line for each size" "colours"; do tap_skip "$point" "no gnuplot"; done
 fi
 
 cat >"$work/pretend" <<END
@@ -84,11 +80,11 @@ chmod +x "$work/pretend"
 "$compare" --folder "$work/out" --runs 5 --seed 3 --run "one=$work/pretend one 0" --run "two=$work/pretend two 1" \
     --baseline two >"$output" 2>&1 && [ "$(sort "$work/order" | uniq -c | tr -s ' \n' ' ')" = ' 5 one 5 two ' ] &&
     [ "$(uniq "$work/order" | wc -l)" -gt 2 ] && grep -Eq '^one: a +5 ' "$output" && [ -e "$work/out/two-run-5.json" ]
-report $? "commands run in shuffled order and are compared by label"
+tap_report $? "commands run in shuffled order and are compared by label"
 
 "$compare" --run "x=false" --folder "$work/out" >"$output" 2>&1
 [ $? -eq 1 ]
-report $? "a command that fails ends it, exit 1"
+tap_report $? "a command that fails ends it, exit 1"
 
 echo '{"collective":"reduce"' >"$work/bad"
 : >"$work/empty"
@@ -96,4 +92,4 @@ refuses 'not a line of clv-bench' "$work/bad" && refuses 'not a line' "$work/emp
     refuses 'not a file of clv-clock' --figure clock-accuracy "$work/0.json" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
     refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&
     refuses 'unknown figure' --figure fig9 x && refuses 'unknown option' --what x y && refuses 'give result files'
-report $? "wrong use and wrong files are told in one line, exit 2"
+tap_report $? "wrong use and wrong files are told in one line, exit 2"

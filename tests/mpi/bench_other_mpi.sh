@@ -11,12 +11,8 @@ fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 output=$work/output
-n=0
+. "$CLV_TOP/tests/support/tap.sh"
 
-report() {
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
-}
 run() { timeout 300 "$launcher" -n 3 "$work/clv-bench" "$@" >"$output" 2>&1; }
 refuses() { # text options ...
     local text=$1
@@ -31,7 +27,7 @@ cd "$CLV_TOP" || exit 1
 programs=$(sed -n '/^bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p' tests/bench.mk | grep -o 'bench/[a-z_]*\.c')
 # shellcheck disable=SC2086
 "$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
-report $? "it compiles with $compiler"
+tap_report $? "it compiles with $compiler"
 
 all_are_right() {
     local collective
@@ -45,8 +41,8 @@ all_are_right() {
         [ "$(grep -c '"mpi":"MPICH' "$work/lines")" -eq 3 ]
 }
 all_are_right
-report $? "every collective is right, our own reduces too, and the lines name the library"
+tap_report $? "every collective is right, our own reduces too, and the lines name the library"
 
 refuses "no control variable 'coll_tuned_reduce_algorithm'" --algorithms default,pipeline &&
     refuses "no coll component 'clv'" --algorithms default,clv
-report $? "what needs Open MPI's control variables is told in one line, exit 2"
+tap_report $? "what needs Open MPI's control variables is told in one line, exit 2"

@@ -9,21 +9,12 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 output=$work/output
-n=0
+. "$CLV_TOP/tests/support/tap.sh"
 
 run() { # ranks options ...; the limit is for a hang, not for a busy machine
     local ranks=$1
     shift
     timeout 300 mpirun --oversubscribe -n "$ranks" "$bench" "$@" >"$output" 2>&1
-}
-report() {
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        echo "not ok $n - $2"
-        sed 's/^/# /' "$output"
-    fi
 }
 refuses() { # text options ...: exit 2 and exactly one line of our own
     local text=$1
@@ -59,7 +50,7 @@ for collective in reduce allreduce bcast barrier alltoall allgather gather reduc
     done
 done
 all_aside
-report $? "every collective, blocking and nonblocking, is right"
+tap_report $? "every collective, blocking and nonblocking, is right"
 
 # A reduce whose fourth call is wrong, in front of the library's: measured, repeated or before those.
 is_caught() {
@@ -69,38 +60,38 @@ is_caught() {
     [ $? -eq 1 ] && grep -q 'calls gave a wrong result' "$output" && grep -q '[0-3]/2$' "$output"
 }
 is_caught
-report $? "a wrong result is caught, exit 1"
+tap_report $? "a wrong result is caught, exit 1"
 
 for kind in 'int32 --op max' 'int64 --op min' 'float --op sum' 'double --op max'; do
     # shellcheck disable=SC2086
     aside run 5 --type $kind --root 3 --sizes 40K --algorithms default,ring,linear,bound $short
 done
 all_aside
-report $? "every type and operation, another root, our own ring"
+tap_report $? "every type and operation, another root, our own ring"
 
 # shellcheck disable=SC2086
 run 4 --sizes 8K $short --algorithms default,bound --delay 1x \
     --patterns balanced,one-late:2,half-late,root-late,ascending,descending,uniform,exponential,repeated,alternating,drifting,sudden &&
     [ "$(grep -c '^bound' "$output")" -eq 12 ]
-report $? "every pattern, the delay as a multiple of the balanced run"
+tap_report $? "every pattern, the delay as a multiple of the balanced run"
 
 printf '0 1 2\n2 1 0\n' >"$work/delays"
 # shellcheck disable=SC2086
 run 3 --patterns "trace:$work/delays" --sizes 8 $short
-report $? "delays from a file"
+tap_report $? "delays from a file"
 
 for way in 'round-time --clock realtime' 'round-time --clock hca3' 'window --clock hca3' barrier dissemination; do
     # shellcheck disable=SC2086
     aside run 3 --sync $way --window 20000 --sizes 8 $short
 done
 all_aside
-report $? "every sync, every clock"
+tap_report $? "every sync, every clock"
 
 # shellcheck disable=SC2086
 run 3 --sizes 8 $short --algorithms default,tuned:5,free=^clv/coll_tuned_reduce_algorithm=1 --json "$work/lines" &&
     [ "$(grep -c '^{.*"after_ns":\[[0-9]*,[0-9]*\].*}$' "$work/lines")" -eq 3 ] && grep -q '"coll_tuned_reduce_algorithm":"5"' "$work/lines" &&
     [ "$(grep -c '"processors":[0-9]*,"load":[0-9.]*,"bound_to_cpus":[0-9]*,' "$work/lines")" -eq 3 ]
-report $? "JSON lines hold every call and every setting"
+tap_report $? "JSON lines hold every call and every setting"
 
 if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     eval "$("$CLV_TOP/clv" env)"
@@ -109,14 +100,13 @@ if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
         --algorithms clv,clv+hint,clv:clairvoyant:sma,clv:clairvoyant+hint --json "$work/hinted" &&
         [ "$(grep -c '[0-4]/4$' "$output")" -eq 4 ] && [ "$(grep -c 'announced in 4 calls of 4' "$output")" -eq 2 ] &&
         grep -q "announced from" "$output" && grep -q "coll_clv_predictor\":\"sma" "$work/hinted" && [ "$(grep -c '"announced":4,' "$work/hinted")" -eq 2 ]
-    report $? "ranks announce their arrivals to clv, and its boards say so; a predictor is forced"
+    tap_report $? "ranks announce their arrivals to clv, and its boards say so; a predictor is forced"
 else
-    n=$((n + 1))
-    echo "ok $n - ranks announce their arrivals # SKIP no component in this build"
+    tap_skip "ranks announce their arrivals" "no component in this build"
 fi
 
 run 3 --sizes 8 --seconds 1 --iterations 100000 --warmup 0 --patterns balanced
-report $? "a time limit ends a configuration"
+tap_report $? "a time limit ends a configuration"
 
 aside refuses 'unknown collective' --collective scan
 aside refuses 'unknown pattern' --patterns late
@@ -133,7 +123,7 @@ aside refuses 'unknown --sync' --sync never
 aside refuses "no clock" --clock sundial
 aside refuses 'cannot write' --json /nonexistent/file
 all_aside
-report $? "wrong use is told in one line, exit 2"
+tap_report $? "wrong use is told in one line, exit 2"
 
 run 2 --help && grep -q 'pipeline' "$output" && grep -q 'one-late' "$output" && grep -q 'round-time' "$output"
-report $? "help lists algorithms, patterns and syncs"
+tap_report $? "help lists algorithms, patterns and syncs"

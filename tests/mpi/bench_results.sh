@@ -8,12 +8,8 @@ results=$CLV_TOP/bench/results
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 output=$work/output
-n=0
+. "$CLV_TOP/tests/support/tap.sh"
 
-report() {
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$output"; fi
-}
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
@@ -27,17 +23,17 @@ echo 1..5
     grep -qF '| clv+hint | 43.0 | 42.0 - 44.0 | - | 0.40 | 40.0 |' "$output" &&
     grep -qF '| uniform | 3.00 | 1.00 | - | - | 50.0 | 36.0 | - | 40.0 |' "$output" && grep -q '1 calls started late' "$output" &&
     grep -q '; 2 processors, load with this run 1.5 to 2.5' "$output"
-report $? "medians, quartiles and ratios of the usable calls; a dash where there is nothing"
+tap_report $? "medians, quartiles and ratios of the usable calls; a dash where there is nothing"
 
 grep -qxF -- '- uniform: clv+hint in MPI 1.11 x pipeline' "$output"
-report $? "where clv loses is listed"
+tap_report $? "where clv loses is listed"
 
 printf 'before\n<!-- results 8 -->\nold\n<!-- end -->\nbetween\n<!-- results 16 -->\n<!-- end -->\nafter\n' >"$work/page"
 "$results" --print --hosts 8,16 --folder "$work" --page "$work/page" >"$output" 2>&1 && cp "$work/page" "$work/once" &&
     "$results" --print --hosts 8,16 --folder "$work" --page "$work/page" >"$output" 2>&1 && cmp -s "$work/page" "$work/once" &&
     ! grep -q old "$work/page" && grep -q '^| clv+hint' "$work/page" && grep -q 'Not measured yet' "$work/page" &&
     [ "$(grep -c '^before$\|^between$\|^after$' "$work/page")" -eq 3 ]
-report $? "a page gets its tables between the marks, twice the same"
+tap_report $? "a page gets its tables between the marks, twice the same"
 
 # The same script beside a pretended cluster, which notes its runs and leaves a result or fails.
 mkdir -p "$work/top/bench" "$work/build/bench" "$work/build/component"
@@ -63,7 +59,7 @@ go_on 0 0 --plan && grep -q '8 parts to measure, 0 are there' "$output" && grep 
     SECONDS=60 go_on 1 1 --patterns uniform,repeated --minutes 1 && grep -q 'run again to go on' "$output" &&
     go_on 0 2 --patterns uniform,repeated && grep -q '1 parts to measure, 1 are there' "$output" &&
     : >"$work/broken" && go_on 1 4 --patterns uniform,sudden && grep -q 'failed; see' "$output" && grep -q '^| uniform' "$output"
-report $? "a plan; a stopped run goes on; a part that fails twice does not stop the rest"
+tap_report $? "a plan; a stopped run goes on; a part that fails twice does not stop the rest"
 
 refuses() { # status text options ...
     local status=$1 text=$2
@@ -75,4 +71,4 @@ refuses 2 "must be of 8, 16, 48, not '9'" --print --hosts 9 && refuses 2 'whole 
     refuses 2 usage: --what && refuses 2 'has no line' --print --hosts 48 --page "$work/page"
 status=$?
 [ $status -ne 0 ] || CLV_BUILD=$work refuses 4 'no clv-bench' --hosts 8
-report $? "wrong use, and a build that is not there"
+tap_report $? "wrong use, and a build that is not there"

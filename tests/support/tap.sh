@@ -2,6 +2,7 @@
 #
 #   tap_ok NAME COMMAND...     one point: the command's status
 #   tap_has NAME WORDS TEXT    one point: TEXT contains WORDS
+#   tap_report STATUS NAME     one point: a status known already, explained by the file $output
 #   tap_skip NAME WHY
 #   mpi_run OPTIONS...         mpirun with the component and Open MPI's own
 #
@@ -32,6 +33,11 @@ tap_ok() {
     tap_status=$?
     tap_point $tap_status "$tap_name"
     [ $tap_status -eq 0 ] || printf '%s\n' "$tap_said" | tail -n 30 | sed 's/^/# /'
+}
+
+tap_report() {
+    tap_point "$1" "$2"
+    [ "$1" -eq 0 ] || sed 's/^/# /' "$output"
 }
 
 tap_has() {
