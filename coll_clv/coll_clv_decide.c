@@ -41,7 +41,7 @@ static void predict_previous(const coll_clv_terms_t *terms, int64_t n_bytes,
                              coll_clv_decision_t *decision)
 {
     int64_t tree_ns =
-        coll_clv_smaller(clv_cost_round_ns(&terms->cost, n_bytes), COLL_CLV_SCORE_CEILING_NS / 64);
+        clv_smaller(clv_cost_round_ns(&terms->cost, n_bytes), COLL_CLV_SCORE_CEILING_NS / 64);
 
     decision->choice = COLL_CLV_CHOICE_PREVIOUS;
     decision->n_segments = 1;

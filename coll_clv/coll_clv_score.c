@@ -14,9 +14,8 @@
 
 static int64_t cost_of(int64_t after_ns, int64_t in_mpi_ns)
 {
-    return coll_clv_smaller(coll_clv_larger(after_ns, 0) +
-                                coll_clv_larger(in_mpi_ns, 0) / IN_MPI_WEIGHT,
-                            COLL_CLV_SCORE_CEILING_NS);
+    return clv_smaller(clv_larger(after_ns, 0) + clv_larger(in_mpi_ns, 0) / IN_MPI_WEIGHT,
+                       COLL_CLV_SCORE_CEILING_NS);
 }
 
 /* Measured / estimated. What was never measured is presumed to do no better than the plan that
@@ -30,9 +29,8 @@ static int64_t ratio_of(const coll_clv_memory_t *memory, int32_t choice)
     if (score->n_measured > 0) {
         return score->ratio_permille;
     }
-    return COLL_CLV_CHOICE_PREVIOUS == memory->running
-               ? 1000
-               : coll_clv_larger(running->ratio_permille, 1000);
+    return COLL_CLV_CHOICE_PREVIOUS == memory->running ? 1000
+                                                       : clv_larger(running->ratio_permille, 1000);
 }
 
 int64_t coll_clv_score(const coll_clv_memory_t *memory, int32_t choice, int64_t after_ns,
@@ -61,8 +59,8 @@ static int64_t new_ratio(const coll_clv_score_t *score, int64_t ratio)
     if (0 == score->n_measured || (1 == score->n_measured && ratio < score->ratio_permille)) {
         return ratio;
     }
-    ratio = coll_clv_smaller(ratio, coll_clv_larger(score->newest_permille, score->ratio_permille));
-    ratio = coll_clv_smaller(ratio, OUTLIER * score->ratio_permille);
+    ratio = clv_smaller(ratio, clv_larger(score->newest_permille, score->ratio_permille));
+    ratio = clv_smaller(ratio, OUTLIER * score->ratio_permille);
     return (3 * score->ratio_permille + ratio) / 4;
 }
 
@@ -81,11 +79,9 @@ static void learn_from(coll_clv_memory_t *memory, const clv_pap_board_t *board)
         return;
     }
     score = &memory->score[made->choice];
-    predicted =
-        coll_clv_larger(cost_of(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
+    predicted = clv_larger(cost_of(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
     ratio = cost_of(board->previous_after_ns, board->previous_in_mpi_ns) / predicted;
-    ratio =
-        coll_clv_larger(coll_clv_smaller(ratio, COLL_CLV_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
+    ratio = clv_larger(clv_smaller(ratio, COLL_CLV_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
     score->n_measured++;
@@ -117,7 +113,7 @@ static void watch_for_surprise(coll_clv_memory_t *memory, const clv_pap_board_t 
         board->worst_error_ns > COLL_CLV_CLIP_SIGMAS * memory->last_sigma_ns) {
         memory->distrust = DISTRUST_BOARDS;
     }
-    memory->last_sigma_ns = coll_clv_smaller(board->sigma_ns, INT64_MAX / COLL_CLV_CLIP_SIGMAS / 2);
+    memory->last_sigma_ns = clv_smaller(board->sigma_ns, INT64_MAX / COLL_CLV_CLIP_SIGMAS / 2);
 }
 
 void coll_clv_score_learn(coll_clv_memory_t *memory, const clv_pap_board_t *board)

@@ -10,19 +10,11 @@
 
 #include "coll_clv/coll_clv_decide.h"
 
+#include "util/util_order.h"
+
 #define COLL_CLV_RATIO_MAX_PERMILLE 100000
 #define COLL_CLV_SCORE_CEILING_NS   (INT64_MAX / COLL_CLV_RATIO_MAX_PERMILLE) /* of an estimate */
 #define COLL_CLV_CLIP_SIGMAS        4 /* the clip rule, and what is a surprise */
-
-static inline int64_t coll_clv_smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t coll_clv_larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Of a choice that is estimated to end after_ns after the last arrival, with in_mpi_ns in MPI on
  * average. memory NULL: no experience. */

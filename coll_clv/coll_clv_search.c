@@ -13,7 +13,7 @@
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
-#define PATIENCE          1  /* counts without a gain before a direction is given up */
+#define PATIENCE          1 /* counts without a gain before a direction is given up */
 #define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
 
@@ -27,11 +27,11 @@ const coll_clv_choice_row_t coll_clv_choices[COLL_CLV_N_CHOICES] = {
 static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
                           int64_t sigma_ns)
 {
-    int64_t margin = COLL_CLV_CLIP_SIGMAS * coll_clv_smaller(sigma_ns, INT64_MAX / 16);
+    int64_t margin = COLL_CLV_CLIP_SIGMAS * clv_smaller(sigma_ns, INT64_MAX / 16);
     int64_t last = predicted_ns[0];
 
     for (int32_t p = 1; p < n_ranks; p++) {
-        last = coll_clv_larger(last, predicted_ns[p]);
+        last = clv_larger(last, predicted_ns[p]);
     }
     for (int32_t p = 0; p < n_ranks; p++) {
         clipped_ns[p] = last - predicted_ns[p] < margin ? last : predicted_ns[p] + margin;
@@ -43,8 +43,8 @@ static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int3
  * would then go by rendezvous, which the estimate does not know. */
 static int32_t first_count(const clv_pap_stream_key_t *key)
 {
-    return (int32_t) coll_clv_smaller((key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES,
-                                      segment_counts[N_SEGMENT_COUNTS - 1]);
+    return (int32_t) clv_smaller((key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES,
+                                 segment_counts[N_SEGMENT_COUNTS - 1]);
 }
 
 /* The previous reduce tells nothing about segments. */
@@ -95,7 +95,7 @@ void coll_clv_search_close(coll_clv_search_t *search)
  * estimated time, a whole round up to 1.9 % (docs/schedule.md). */
 static int64_t quantum_of(const coll_clv_decision_t *decision)
 {
-    return coll_clv_larger(decision->round_ns / 4, 1);
+    return clv_larger(decision->round_ns / 4, 1);
 }
 
 static clv_instance_t instance_of(const coll_clv_search_t *search,
@@ -176,9 +176,8 @@ static int can_win(const coll_clv_search_t *search, const coll_clv_decision_t *c
     const clv_cost_t *cost = &search->terms->cost;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
     int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){0, cost->byte_ps}, n_bytes);
-    int64_t after_ns =
-        coll_clv_smaller(wire_ns, COLL_CLV_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
-        candidate->n_segments;
+    int64_t after_ns = clv_smaller(wire_ns, COLL_CLV_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
+                       candidate->n_segments;
     int64_t floor = coll_clv_score(search->memory, candidate->choice, after_ns,
                                    after_ns - search->terms->n_ranks);
 
@@ -200,16 +199,14 @@ static clv_status_t try_candidate(coll_clv_search_t *search, int32_t choice, int
     *score_p = INT64_MAX;
     candidate.round_ns = terms->round_ns > 0
                              ? terms->round_ns
-                             : coll_clv_larger(clv_cost_round_ns(&terms->cost, n_bytes), 1);
+                             : clv_larger(clv_cost_round_ns(&terms->cost, n_bytes), 1);
     if (!can_win(search, &candidate)) {
         return CLV_OK;
     }
     status = estimate_candidate(search, &candidate, &estimate);
     if (CLV_OK == status) {
-        candidate.predicted_after_ns =
-            coll_clv_smaller(estimate.after_ns, COLL_CLV_SCORE_CEILING_NS);
-        candidate.predicted_in_mpi_ns =
-            coll_clv_smaller(estimate.in_mpi_ns, COLL_CLV_SCORE_CEILING_NS);
+        candidate.predicted_after_ns = clv_smaller(estimate.after_ns, COLL_CLV_SCORE_CEILING_NS);
+        candidate.predicted_in_mpi_ns = clv_smaller(estimate.in_mpi_ns, COLL_CLV_SCORE_CEILING_NS);
         *score_p = remember_candidate(search, &candidate);
     }
     return CLV_NO_MEMORY == status ? status : CLV_OK; /* a limit is the same on all ranks */

@@ -12,6 +12,7 @@
 
 #include "pap_predict/pap_wire.h"
 #include "util/util_alloc.h"
+#include "util/util_order.h"
 
 #define RING           4
 #define OPEN           2 /* sequences from decided on that can have records */
@@ -743,23 +744,13 @@ void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t nod
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
-
-static int64_t sooner(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* When a silent link counts as lost: only while a record here waits for its vector. */
 static int64_t link_deadline(const clv_pap_agree_t *agree, const link_t *link)
 {
     if (agree->lost || agree->due_since_ns == INT64_MAX || (link->up && link->heard)) {
         return INT64_MAX;
     }
-    return later(link->silent_since_ns, agree->due_since_ns) + agree->options.lost_ns;
+    return clv_larger(link->silent_since_ns, agree->due_since_ns) + agree->options.lost_ns;
 }
 
 static int64_t children_deadline(const clv_pap_agree_t *agree, clv_pap_lost_reason_t *reason_p)
@@ -788,8 +779,8 @@ static int64_t parent_deadline(const clv_pap_agree_t *agree)
 int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree)
 {
     clv_pap_lost_reason_t reason;
-    int64_t first_ns = sooner(children_deadline(agree, &reason), parent_deadline(agree));
-    return sooner(first_ns, agree->retry_at_ns);
+    int64_t first_ns = clv_smaller(children_deadline(agree, &reason), parent_deadline(agree));
+    return clv_smaller(first_ns, agree->retry_at_ns);
 }
 
 /* Two questions in a row without a word back: the connection is dead whatever it says. */
@@ -806,7 +797,7 @@ static void retry(clv_pap_agree_t *agree, int64_t now_ns)
     }
     agree->asked++;
     agree->retry_step_ns =
-        sooner(2 * agree->retry_step_ns, MAX_RETRY_STEP * agree->options.retry_ns);
+        clv_smaller(2 * agree->retry_step_ns, MAX_RETRY_STEP * agree->options.retry_ns);
     ask_parent(agree, now_ns);
 }
 

@@ -15,6 +15,7 @@
 #include "pap_predict/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_log.h"
+#include "util/util_order.h"
 #include "util/util_time.h"
 
 #define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */
@@ -508,26 +509,21 @@ static void ping(clv_pap_leader_t *leader, int64_t now_ns)
     }
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* After all sends of the round: what the sockets wait for, and when to look again. */
 static int64_t settle(clv_pap_leader_t *leader)
 {
-    int64_t deadline_ns = earlier(clv_pap_agree_deadline(leader->agree), leader->route.next_try_ns);
+    int64_t deadline_ns = clv_smaller(clv_pap_agree_deadline(leader->agree), leader->route.next_try_ns);
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_pap_conn_t *conn = leader->neighbours[i].conn;
         if (conn) {
             clv_pap_conn_rewatch(conn);
-            deadline_ns = earlier(deadline_ns, conn->is_broken ? 0 : conn->deadline_ns);
+            deadline_ns = clv_smaller(deadline_ns, conn->is_broken ? 0 : conn->deadline_ns);
         }
     }
     if (has_parent(leader) && leader->neighbours[0].is_up) {
-        deadline_ns = earlier(deadline_ns, clv_pap_clock_deadline(&leader->clock));
+        deadline_ns = clv_smaller(deadline_ns, clv_pap_clock_deadline(&leader->clock));
     }
-    return earlier(deadline_ns, leader->has_left ? leader->linger_ns : leader->look_ns);
+    return clv_smaller(deadline_ns, leader->has_left ? leader->linger_ns : leader->look_ns);
 }
 
 /* Beside the ranks of the largest group that this process leads: usually MPI_COMM_WORLD. */

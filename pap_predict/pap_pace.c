@@ -3,6 +3,7 @@
  */
 #include "pap_predict/pap_pace.h"
 
+#include "util/util_order.h"
 #include "util/util_time.h"
 
 #define N_LOOKS         5  /* 1 + 2 + 4 + 8 = 15 steps after the first: a distance in all */
@@ -14,11 +15,6 @@
 void clv_pap_pace_init(clv_pap_pace_t *pace)
 {
     *pace = (clv_pap_pace_t){.look_ns = INT64_MAX};
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* It lay there for long before the look: what was expected is no use. */
@@ -38,10 +34,10 @@ static void take_distance(clv_pap_pace_t *pace, int64_t given_ns)
 void clv_pap_pace_found(clv_pap_pace_t *pace, int64_t given_ns)
 {
     take_distance(pace, given_ns);
-    const int64_t distance_ns = smaller(pace->newest_ns, pace->previous_ns);
+    const int64_t distance_ns = clv_smaller(pace->newest_ns, pace->previous_ns);
     pace->look_ns = INT64_MAX;
     if (distance_ns >= SHORTEST_NS && distance_ns <= LONGEST_NS) {
-        pace->step_ns = smaller(distance_ns / STEPS, LONGEST_STEP_NS);
+        pace->step_ns = clv_smaller(distance_ns / STEPS, LONGEST_STEP_NS);
         pace->look_ns = given_ns + distance_ns + pace->step_ns;
         pace->n_looks = N_LOOKS - 1;
     }

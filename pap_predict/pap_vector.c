@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "util/util_order.h"
+
 static int in_time_range(int64_t time_ns)
 {
     return time_ns >= -CLV_PAP_MAX_TIME_NS && time_ns <= CLV_PAP_MAX_TIME_NS;
@@ -25,17 +27,12 @@ const char *clv_pap_record_problem(const clv_pap_record_t *record)
     return NULL;
 }
 
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
-
 int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector)
 {
     int64_t last_ns = INT64_MIN;
     for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
         const clv_pap_record_t *record = &vector->records[rank];
-        last_ns = later(last_ns, record->arrival_ns - record->lead_ns);
+        last_ns = clv_larger(last_ns, record->arrival_ns - record->lead_ns);
     }
     return last_ns;
 }
@@ -47,7 +44,7 @@ int64_t clv_pap_vector_last_given(const clv_pap_vector_t *vector)
     for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
         const clv_pap_record_t *record = &vector->records[rank];
         int ahead = (record->flags & CLV_PAP_RECORD_ANNOUNCED) != 0;
-        last_ns = later(last_ns, record->arrival_ns - (ahead ? record->lead_ns : 0));
+        last_ns = clv_larger(last_ns, record->arrival_ns - (ahead ? record->lead_ns : 0));
     }
     return last_ns;
 }

@@ -7,13 +7,9 @@
 #include <stdlib.h>
 
 #include "util/util_alloc.h"
+#include "util/util_order.h"
 
 #define COST_CEILING_NS (INT64_MAX / 4)
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static int64_t wire_ns(const clv_cost_t *cost, int64_t n_bytes)
 {
@@ -85,16 +81,17 @@ static void replay_send(replay_t *replay, const clv_send_t *send)
     replay_rank_t *receiver = &replay->rank[send->receiver];
     size_t out = (size_t) send->sender * (size_t) replay->n_segments + (size_t) send->segment;
     size_t in = (size_t) send->receiver * (size_t) replay->n_segments + (size_t) send->segment;
-    int64_t start = later(later(sender->out_free_ns, replay->ready_ns[out]),
-                          later(receiver->in_free_ns, replay->arrival_ns[send->receiver]));
+    int64_t start =
+        clv_larger(clv_larger(sender->out_free_ns, replay->ready_ns[out]),
+                   clv_larger(receiver->in_free_ns, replay->arrival_ns[send->receiver]));
     int64_t sent = start + replay->wire_ns;
     int64_t combined = sent + replay->latency_ns;
 
     sender->out_free_ns = sent;
-    sender->exit_ns = later(sender->exit_ns, sent);
+    sender->exit_ns = clv_larger(sender->exit_ns, sent);
     receiver->in_free_ns = sent;
-    receiver->exit_ns = later(receiver->exit_ns, combined);
-    replay->ready_ns[in] = later(replay->ready_ns[in], combined);
+    receiver->exit_ns = clv_larger(receiver->exit_ns, combined);
+    replay->ready_ns[in] = clv_larger(replay->ready_ns[in], combined);
 }
 
 static void replay_start(replay_t *replay, int32_t n_ranks)
@@ -115,8 +112,8 @@ static clv_estimate_t replay_result(const replay_t *replay, int32_t n_ranks)
     int64_t in_mpi_sum = 0;
 
     for (int32_t p = 0; p < n_ranks; p++) {
-        last_arrival = later(last_arrival, replay->arrival_ns[p]);
-        end = later(end, replay->rank[p].exit_ns);
+        last_arrival = clv_larger(last_arrival, replay->arrival_ns[p]);
+        end = clv_larger(end, replay->rank[p].exit_ns);
         in_mpi_sum += (replay->rank[p].exit_ns - replay->arrival_ns[p]) / n_ranks;
     }
     return (clv_estimate_t){end, end - last_arrival, in_mpi_sum};
@@ -133,8 +130,8 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
     clv_status_t status = CLV_NO_MEMORY;
 
     replay.rank = clv_alloc((size_t) plan->n_ranks, sizeof *replay.rank);
-    replay.ready_ns = clv_alloc((size_t) plan->n_ranks * (size_t) plan->n_segments,
-                                sizeof *replay.ready_ns);
+    replay.ready_ns =
+        clv_alloc((size_t) plan->n_ranks * (size_t) plan->n_segments, sizeof *replay.ready_ns);
     if (NULL != replay.rank && NULL != replay.ready_ns) {
         replay_start(&replay, plan->n_ranks);
         for (int64_t i = 0; i < plan->n_sends; i++) {

@@ -1,16 +1,16 @@
-#!/bin/sh
+#!/bin/bash
 # The example program under the installed Open MPI, without clv: its self-check passes for odd and
 # even rank counts, every root, tiny and uneven grids; it fails when the reduce below is wrong; bad
 # options are told. TAP. About 10 s.
 set -u
-: "${CLV_BUILD:?}"
+: "${CLV_TOP:?}" "${CLV_BUILD:?}"
 program=$CLV_BUILD/examples/transport/transport
 broken=$CLV_BUILD/tests/mpi/transport_broken
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 output=$(mktemp) || exit 1
 trap 'rm -f "$output" "$output.trace"' EXIT
-n=0
+. "$CLV_TOP/tests/support/tap.sh"
 
 # run RANKS PROGRAM OPTIONS...: output and errors to $output, the exit status of mpirun
 run() {
@@ -19,50 +19,39 @@ run() {
     timeout "${CLV_LIMIT:-300}" mpirun --oversubscribe -n "$ranks" "$@" >"$output" 2>&1
 }
 
-# report STATUS NAME: one TAP line, the output when it failed
-report() {
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        echo "not ok $n - $2"
-        sed 's/^/# /' "$output"
-    fi
-}
-
 has() {
     grep -q -- "$1" "$output"
 }
 
 echo 1..13
 run 4 "$program" --quiet --batches 8 --particles 50000
-report $? "four ranks: the self-check passes"
+tap_report $? "four ranks: the self-check passes"
 has '^transport-result ranks=4 batches=3 .* after_ms=unknown .* check=ok$'
-report $? "one line for programs"
+tap_report $? "one line for programs"
 run 1 "$program" --quiet --batches 2 --particles 20000 && has 'check=ok'
-report $? "one rank"
+tap_report $? "one rank"
 run 5 "$program" --quiet --batches 4 --root 3 --fresh --uneven 9 --particles 20000 --common-clock \
     && has 'check=ok' && has 'after_ms=[0-9]'
-report $? "five ranks, another root, shuffled strengths, common clock"
+tap_report $? "five ranks, another root, shuffled strengths, common clock"
 run 3 "$program" --quiet --batches 3 --cells-x 3 --cells-y 1 --cells-z 7 --scatter 0 && has 'check=ok'
-report $? "three ranks, a tiny grid of a pure absorber"
+tap_report $? "three ranks, a tiny grid of a pure absorber"
 run 2 "$program" --batches 4 --warmup 1 --pace 20 --particles 200 && has 'sleeping stands in' \
     && has 'check=ok'
-report $? "--pace says what it does"
+tap_report $? "--pace says what it does"
 ! run 2 "$broken" --quiet --batches 6 --particles 2000 && has 'differs from the serial' \
     && has 'check=failed'
-report $? "a reduce that loses one count is noticed"
+tap_report $? "a reduce that loses one count is noticed"
 ! run 2 "$program" --batches 0 && has 'batches wants a whole number from 1'
-report $? "a bad value names the option and the range"
+tap_report $? "a bad value names the option and the range"
 ! run 2 "$program" --root 2 && has 'root is not one of the ranks'
-report $? "a root outside the ranks is refused"
+tap_report $? "a root outside the ranks is refused"
 run 3 "$program" --quiet --batches 6 --particles 2000 --common-clock --root 1 \
     --trace "$output.trace" && has 'check=ok' && grep -c '^call ' "$output.trace" | grep -qx 6
-report $? "--trace writes a line for every batch"
+tap_report $? "--trace writes a line for every batch"
 "$CLV_BUILD/tools/clv-predict" --csv "$output.trace" >"$output" 2>&1 && has '^[^,]*,best,5,'
-report $? "clv-predict replays it"
+tap_report $? "clv-predict replays it"
 ! run 2 "$program" --batches 2 --trace "$output.trace" && has 'trace needs --common-clock'
-report $? "--trace without a common clock is refused"
+tap_report $? "--trace without a common clock is refused"
 ! run 2 "$program" --batches 2 --common-clock --trace /nowhere/trace && has '/nowhere/trace: No such' \
     && ! has 'transport-result'
-report $? "a trace that cannot be written is told before the run"
+tap_report $? "a trace that cannot be written is told before the run"

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The smaller and the larger of two int64, mostly the earlier and the later of two times.
+ */
+#ifndef CLV_UTIL_ORDER_H
+#define CLV_UTIL_ORDER_H
+
+#include <stdint.h>
+
+static inline int64_t clv_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t clv_larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif
