@@ -6,11 +6,10 @@
  * raw epoch ns would resolve 240 ns only. Pure functions, a few ns each, thread-safe.
  */
 #include "clocksync/cs_internal.h"
-#include "util/util_hot.h"
 
 const clv_cs_model_t clv_cs_identity = {0, 0, 0.0, 0, 0};
 
-CLV_HOT int64_t clv_cs_model_global(const clv_cs_model_t *model, int64_t local_ns)
+int64_t clv_cs_model_global(const clv_cs_model_t *model, int64_t local_ns)
 {
     const double elapsed = (double) cs_sub(local_ns, model->origin_ns);
     const int64_t offset = cs_add(model->offset_ns, cs_round(model->slope * elapsed));
@@ -27,7 +26,7 @@ int64_t clv_cs_model_local(const clv_cs_model_t *model, int64_t global_ns)
     return cs_add(model->origin_ns, elapsed);
 }
 
-CLV_HOT int64_t clv_cs_model_error(const clv_cs_model_t *model, int64_t local_ns)
+int64_t clv_cs_model_error(const clv_cs_model_t *model, int64_t local_ns)
 {
     const int64_t elapsed = cs_distance(local_ns, model->origin_ns);
     return cs_add(model->error_ns, cs_run_off(elapsed, model->error_ppb));

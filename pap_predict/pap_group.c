@@ -364,14 +364,8 @@ static void ring_leader(const clv_pap_group_t *group)
 
 static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_given_t *given)
 {
-    clv_cs_model_t model;
-    clv_pap_record_t record = {0};
-    const int has_clock = clv_pap_table_clock(group->table, &model) == CLV_OK;
-    clv_pap_given_to_record(given, has_clock ? &model : NULL, clv_pap_table_latency(group->table),
-                            &record);
-    if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given->lane,
-                            given->sequence + 1, given->generation,
-                            &group->streams.lane[given->lane].key, &record)) {
+    if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given,
+                            &group->streams.lane[given->lane].key)) {
         ring_leader(group);
     }
     clv_pap_count(group->pap, CLV_PAP_COUNT_sampled, 1);

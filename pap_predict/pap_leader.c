@@ -64,6 +64,8 @@ struct clv_pap_leader {
     uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
     uint32_t latency_ns;
+    uint32_t given_latency_ns; /* before this look, as whoever gave a record knew it: a late look that
+                                * finds two must not say twice how late it was */
     int32_t n_neighbours; /* the parent first, if there is one */
     neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
     route_t route;
@@ -176,7 +178,6 @@ static void measure_latency(clv_pap_leader_t *leader, const clv_pap_vector_t *ve
     const int64_t now_ns = clv_cs_model_global(&leader->clock.model, clv_local_now_ns());
     leader->latency_ns =
         clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_vector_last_given(vector));
-    clv_pap_table_set_latency(leader->table, leader->latency_ns);
 }
 
 static void *memory_of(clv_pap_leader_t *leader, int32_t lane, uint32_t generation)
@@ -256,21 +257,25 @@ static const clv_pap_agree_ops_t agree_ops = {agree_send, agree_publish, agree_l
 
 /* ---- records of this node's ranks --------------------------------------------------------- */
 
-/* When the last of records came, by our clock; 0: they do not say (announced, or no clock). */
-static int64_t given_at(const clv_pap_leader_t *leader, int64_t last_ns, uint32_t flags)
-{
-    const int says = !(flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED));
-    return says && leader->clock.is_ready ? clv_cs_model_local(&leader->clock.model, last_ns) : 0;
-}
-
+/* Records that were announced do not say when they were given. */
 static void set_pace(clv_pap_leader_t *leader, int32_t lane, int64_t last_ns, uint32_t flags)
 {
-    const int64_t given_ns = given_at(leader, last_ns, flags);
-    if (given_ns != 0) {
-        clv_pap_pace_found(&leader->pace[lane], given_ns);
+    if ((flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED)) == 0) {
+        clv_pap_pace_found(&leader->pace[lane], last_ns);
     } else {
         clv_pap_pace_init(&leader->pace[lane]);
     }
+}
+
+/* The record of one of our ranks, in global time; false: not usable. */
+static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_given_t *given,
+                       int64_t now_ns)
+{
+    const clv_cs_model_t *model = leader->clock.is_ready ? &leader->clock.model : NULL;
+    clv_pap_record_t record;
+    clv_pap_given_to_record(given, model, leader->given_latency_ns, &record);
+    return clv_pap_agree_local_record(leader->agree, now_ns, rank, given->lane, given->generation,
+                                      given->sequence, &record) == CLV_OK;
 }
 
 static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int64_t now_ns)
@@ -280,16 +285,14 @@ static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int
     int64_t last_ns = INT64_MIN;
     uint32_t flags = 0;
     for (int32_t i = 0; i < n_local; i++) {
-        clv_pap_record_t record = {.flags = CLV_PAP_RECORD_INVALID};
-        uint32_t generation;
-        if (clv_pap_record_take(leader->table, i, lane, version, &generation, &record) != CLV_OK ||
-            clv_pap_agree_local_record(leader->agree, now_ns, leader->layout.rank_at[first + i],
-                                       lane, generation, version - 1, &record) != CLV_OK) {
+        clv_pap_given_t given = {.flags = CLV_PAP_RECORD_INVALID};
+        if (clv_pap_record_take(leader->table, i, lane, version, &given) != CLV_OK ||
+            !hand_in_one(leader, leader->layout.rank_at[first + i], &given, now_ns)) {
             clv_log(CLV_LOG_DEBUG, "node %d: lane %d, record %lld of local rank %d is not usable",
                     leader->node, lane, (long long) version, i);
         }
-        last_ns = record.arrival_ns > last_ns ? record.arrival_ns : last_ns;
-        flags |= record.flags;
+        last_ns = given.arrival_ns > last_ns ? given.arrival_ns : last_ns;
+        flags |= given.flags;
     }
     set_pace(leader, lane, last_ns, flags);
 }
@@ -316,6 +319,7 @@ static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pendin
 static void collect(clv_pap_leader_t *leader, int64_t now_ns)
 {
     const uint32_t pending = clv_pap_table_answer(leader->table);
+    leader->given_latency_ns = leader->latency_ns;
     for (int32_t lane = 0; pending != 0 && lane < CLV_PAP_MAX_STREAMS; lane++) {
         if (pending >> (2 * lane) & 3) {
             hand_in_lane(leader, lane, pending, now_ns);

@@ -2,47 +2,66 @@
  * See pap_record.h.
  */
 #include "pap_predict/pap_record.h"
-#include "util/util_hot.h"
 
 #include <string.h>
 
-/* The words: the record's bytes, generation, key. */
-typedef struct words {
-    clv_pap_record_t record;
-    uint32_t generation;
-    int32_t root;
+#include "util/util_hot.h"
+
+/* The words; times are local. */
+typedef struct fields {
+    int64_t arrival_ns;
+    int64_t previous_arrival_ns;
+    int64_t previous_exit_ns;
     int64_t total_bytes; /* not negative; its complement when the operation is not commutative */
-} words_t;
+    int32_t root;
+    uint32_t generation;
+    int32_t previous_choice;
+    uint32_t previous_hash;
+    uint32_t flags;
+    uint32_t lead_ns;
+} fields_t;
 
 typedef union packed {
-    words_t fields;
+    fields_t fields;
     uint64_t words[CLV_PAP_RECORD_WORDS];
 } packed_t;
 
-_Static_assert(sizeof(words_t) <= CLV_PAP_RECORD_WORDS * sizeof(uint64_t), "a record fits");
+_Static_assert(sizeof(packed_t) == sizeof(fields_t), "a record fits, and leaves nothing unset");
 
 CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                                int32_t lane, int64_t version, uint32_t generation,
-                                const clv_pap_stream_key_t *key, const clv_pap_record_t *record)
+                                const clv_pap_given_t *given, const clv_pap_stream_key_t *key)
 {
-    packed_t packed;
-    memset(&packed, 0, sizeof packed);
-    packed.fields.record = *record;
-    packed.fields.generation = generation;
-    packed.fields.root = key->root;
-    packed.fields.total_bytes = key->commutative ? key->total_bytes : ~key->total_bytes;
-    return clv_pap_table_give(table, local_rank, n_local, lane, version, packed.words);
+    const packed_t packed = {
+        .fields = {.arrival_ns = given->arrival_ns,
+                   .previous_arrival_ns = given->previous_arrival_ns,
+                   .previous_exit_ns = given->previous_exit_ns,
+                   .total_bytes = key->commutative ? key->total_bytes : ~key->total_bytes,
+                   .root = key->root,
+                   .generation = given->generation,
+                   .previous_choice = given->previous_choice,
+                   .previous_hash = given->previous_hash,
+                   .flags = given->flags,
+                   .lead_ns = given->lead_ns}};
+    return clv_pap_table_give(table, local_rank, n_local, given->lane, given->sequence + 1,
+                              packed.words);
 }
 
 clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
-                                 int64_t version, uint32_t *generation_p,
-                                 clv_pap_record_t *record_p)
+                                 int64_t version, clv_pap_given_t *given_p)
 {
     packed_t packed;
     clv_status_t status = clv_pap_table_take(table, local_rank, lane, version, packed.words);
     if (status == CLV_OK) {
-        *record_p = packed.fields.record;
-        *generation_p = packed.fields.generation;
+        *given_p = (clv_pap_given_t){.lane = lane,
+                                     .generation = packed.fields.generation,
+                                     .sequence = version - 1,
+                                     .arrival_ns = packed.fields.arrival_ns,
+                                     .previous_arrival_ns = packed.fields.previous_arrival_ns,
+                                     .previous_exit_ns = packed.fields.previous_exit_ns,
+                                     .previous_choice = packed.fields.previous_choice,
+                                     .previous_hash = packed.fields.previous_hash,
+                                     .flags = packed.fields.flags,
+                                     .lead_ns = packed.fields.lead_ns};
     }
     return status;
 }

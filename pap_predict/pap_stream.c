@@ -109,13 +109,18 @@ static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arr
     }
 }
 
+static uint32_t saturate_u32(int64_t number)
+{
+    return number < 0 ? 0 : number > (int64_t) UINT32_MAX ? UINT32_MAX : (uint32_t) number;
+}
+
 /* Of a hint that was only noted. */
-static int64_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
+static uint32_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
 {
     if (stream->told_call != stream->calls) {
         return 0;
     }
-    return arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1;
+    return saturate_u32(arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1);
 }
 
 CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
@@ -164,7 +169,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
         return CLV_PAP_HEARD_NOTED;
     }
     fill_given(stream, streams->last_lane, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, given);
-    given->lead_ns = ns_from_now > 0 ? ns_from_now : 1;
+    given->lead_ns = saturate_u32(ns_from_now > 0 ? ns_from_now : 1);
     stream->given = 1;
     return CLV_PAP_HEARD_GIVEN;
 }
@@ -285,19 +290,14 @@ CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, const clv
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static uint32_t saturate_u32(int64_t number)
-{
-    return number < 0 ? 0 : number > (int64_t) UINT32_MAX ? UINT32_MAX : (uint32_t) number;
-}
-
-CLV_HOT void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
-                                     uint32_t latency_ns, clv_pap_record_t *record)
+void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
+                             uint32_t latency_ns, clv_pap_record_t *record)
 {
     *record = (clv_pap_record_t){.latency_ns = latency_ns,
                                  .previous_choice = given->previous_choice,
                                  .previous_hash = given->previous_hash,
                                  .flags = given->flags | CLV_PAP_RECORD_INVALID,
-                                 .lead_ns = saturate_u32(given->lead_ns)};
+                                 .lead_ns = given->lead_ns};
     if (model == NULL) {
         return;
     }

@@ -27,7 +27,7 @@ typedef struct clv_pap_given {
     int32_t previous_choice;
     uint32_t previous_hash;
     uint32_t flags;
-    int64_t lead_ns; /* from the announcement to the arrival; 0: not announced */
+    uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
 } clv_pap_given_t;
 
 /* What each call looks at comes first. */

@@ -27,7 +27,6 @@ typedef struct table_head {
     uint64_t token;
     uint64_t n_bytes;
     _Alignas(LINE) _Atomic uint32_t end; /* END_... */
-    _Atomic uint32_t latency_ns;
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     _Alignas(LINE) _Atomic uint32_t clock_sequence;
     _Atomic uint64_t clock_words[CLOCK_WORDS];
@@ -47,7 +46,7 @@ typedef struct table_record {
     _Atomic uint64_t words[CLV_PAP_RECORD_WORDS];
 } table_record_t;
 
-_Static_assert(sizeof(table_record_t) == 2 * LINE, "ranks do not share lines");
+_Static_assert(sizeof(table_record_t) == LINE, "a record is a line, and ranks do not share it");
 
 #define COUNT_BITS 20 /* CLV_PAP_MAX_RANKS is 2^20 - 1 here; 44 bits are left for versions */
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
@@ -230,10 +229,8 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
     const unsigned char *board =
         (const unsigned char *) &head->places[clv_pap_place(lane, version - 1)].version;
     clv_fetch_to_write(mine);
-    clv_fetch_to_write((const unsigned char *) mine + LINE);
     clv_fetch_to_write(&head->places[clv_pap_place(lane, version)].given);
     clv_fetch_to_write(&head->pending);
-    clv_fetch_to_read(&head->clock_sequence);
     clv_fetch_to_read(board);
     clv_fetch_to_read(board + LINE);
     clv_fetch_to_read(board + 2 * LINE);
@@ -366,16 +363,6 @@ int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane)
                : INT64_MAX;
 }
 
-void clv_pap_table_set_latency(clv_pap_table_t *table, uint32_t latency_ns)
-{
-    atomic_store_explicit(&table->head->latency_ns, latency_ns, memory_order_relaxed);
-}
-
-uint32_t clv_pap_table_latency(const clv_pap_table_t *table)
-{
-    return atomic_load_explicit(&table->head->latency_ns, memory_order_relaxed);
-}
-
 /* ---- the clock: one writer, a seqlock of atomic words (no data race, so TSan is content) ---- */
 
 static void model_to_words(const clv_cs_model_t *model, uint64_t words[CLOCK_WORDS])
@@ -412,7 +399,7 @@ void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model
     atomic_store_explicit(&table->head->clock_sequence, sequence + 2, memory_order_release);
 }
 
-CLV_HOT clv_status_t clv_pap_table_clock(const clv_pap_table_t *table, clv_cs_model_t *model_p)
+clv_status_t clv_pap_table_clock(const clv_pap_table_t *table, clv_cs_model_t *model_p)
 {
     uint64_t words[CLOCK_WORDS];
     uint32_t before, after;

@@ -5,7 +5,7 @@
  *      ranks write                                     the leader's thread writes
  *      records[place][local rank]   --- last one --->  reads them, computes a board
  *      given[place] (how many)          rings          boards[place], attachments[place]
- *      pending, bell                                   clock model (seqlock), latency, ends
+ *      pending, bell                                   clock model (seqlock), ends
  *                                                      expected: where it looks by itself
  *
  * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the board
@@ -30,7 +30,7 @@
 #include "pap_predict/pap_predict.h"
 
 #define CLV_PAP_PLACES       (2 * CLV_PAP_MAX_STREAMS)
-#define CLV_PAP_RECORD_WORDS 8 /* and the tag: two cache lines per record */
+#define CLV_PAP_RECORD_WORDS 7 /* and the tag: one cache line per record */
 
 typedef struct clv_pap_table clv_pap_table_t;
 
@@ -99,11 +99,9 @@ void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_
 int clv_pap_table_is_unsure(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane); /* INT64_MAX: no end */
 
-/* The node's clock (NULL, CLV_AGAIN: not ready) and its exchange latency, for the next records. */
+/* The node's clock (NULL, CLV_AGAIN: not ready), for whoever asks for the global time. */
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);
 clv_status_t clv_pap_table_clock(const clv_pap_table_t *table,
                                  clv_cs_model_t *model_p) CLV_MUST_CHECK;
-void clv_pap_table_set_latency(clv_pap_table_t *table, uint32_t latency_ns);
-uint32_t clv_pap_table_latency(const clv_pap_table_t *table);
 
 #endif

@@ -66,3 +66,6 @@ tests_unit_test_pap_footprint_LDADD = $(clv_test_libs)
 mpi_programs += tests/mpi/record_latency
 tests_mpi_record_latency_SOURCES = tests/mpi/record_latency.c
 tests_mpi_record_latency_LDADD = $(clv_core_libs)
+unit_tests += tests/unit/test_pap_record
+tests_unit_test_pap_record_SOURCES = tests/unit/test_pap_record.c
+tests_unit_test_pap_record_LDADD = $(clv_test_libs)

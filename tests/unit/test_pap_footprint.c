@@ -149,7 +149,7 @@ static void a_table_uses_the_pages_it_needs(void **state)
     for (int32_t n_ranks = 2; n_ranks <= MAX_RANKS; n_ranks *= 2) {
         const int64_t unused = table_bytes(n_ranks, 0), one = table_bytes(n_ranks, 1);
         const int64_t all = table_bytes(n_ranks, CLV_PAP_MAX_STREAMS);
-        const int64_t records = n_ranks * 256, boards = 2 * n_ranks * 8;
+        const int64_t records = n_ranks * 128, boards = 2 * n_ranks * 8;
         assert_true(unused <= page);
         assert_true(one <= 3 * page + records + boards + 4 * page); /* what is begun counts whole */
         assert_true(all <= 3 * page + CLV_PAP_MAX_STREAMS * (records + boards + 4 * page));

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A record on its way through the node's table: what each rank gave is what the leader takes, and
+ * only the last to give hears that all are there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "pap_predict/pap_record.h"
+#include "tests/sim/cs_random.h"
+
+#define N_RANKS 5
+#define ROUNDS  200
+
+static cs_random_t generator;
+
+static clv_pap_table_t *new_table(void)
+{
+    clv_pap_table_t *table;
+    int fd;
+    assert_int_equal(clv_pap_table_create(N_RANKS, 64, 1, &table, &fd), CLV_OK);
+    (void) close(fd);
+    return table;
+}
+
+static clv_pap_given_t random_given(int32_t lane, int64_t sequence)
+{
+    return (clv_pap_given_t){.lane = lane,
+                             .generation = (uint32_t) cs_random_u64(&generator),
+                             .sequence = sequence,
+                             .arrival_ns = (int64_t) cs_random_u64(&generator),
+                             .previous_arrival_ns = (int64_t) cs_random_u64(&generator),
+                             .previous_exit_ns = (int64_t) cs_random_u64(&generator),
+                             .previous_choice = (int32_t) cs_random_u64(&generator),
+                             .previous_hash = (uint32_t) cs_random_u64(&generator),
+                             .flags = (uint32_t) cs_random_u64(&generator),
+                             .lead_ns = (uint32_t) cs_random_u64(&generator)};
+}
+
+static clv_pap_stream_key_t random_key(void)
+{
+    return (clv_pap_stream_key_t){.root = (int32_t) cs_random_range(&generator, 0, N_RANKS - 1),
+                                  .commutative = (int32_t) cs_random_range(&generator, 0, 1),
+                                  .total_bytes = cs_random_range(&generator, 0, INT64_MAX / 2)};
+}
+
+static void check_same(const clv_pap_given_t *a, const clv_pap_given_t *b)
+{
+    assert_int_equal(a->lane, b->lane);
+    assert_int_equal(a->generation, b->generation);
+    assert_int_equal(a->sequence, b->sequence);
+    assert_int_equal(a->arrival_ns, b->arrival_ns);
+    assert_int_equal(a->previous_arrival_ns, b->previous_arrival_ns);
+    assert_int_equal(a->previous_exit_ns, b->previous_exit_ns);
+    assert_int_equal(a->previous_choice, b->previous_choice);
+    assert_int_equal(a->previous_hash, b->previous_hash);
+    assert_int_equal(a->flags, b->flags);
+    assert_int_equal(a->lead_ns, b->lead_ns);
+}
+
+static void one_round(clv_pap_table_t *table, int32_t lane, int64_t sequence)
+{
+    clv_pap_given_t given[N_RANKS], taken;
+    const clv_pap_stream_key_t key = random_key();
+    for (int32_t rank = 0; rank < N_RANKS; rank++) {
+        given[rank] = random_given(lane, sequence);
+        assert_int_equal(clv_pap_record_give(table, rank, N_RANKS, &given[rank], &key) != 0,
+                         rank == N_RANKS - 1);
+    }
+    for (int32_t rank = 0; rank < N_RANKS; rank++) {
+        assert_int_equal(clv_pap_record_take(table, rank, lane, sequence + 1, &taken), CLV_OK);
+        check_same(&taken, &given[rank]);
+    }
+    const clv_pap_stream_key_t found = clv_pap_record_key(table, lane, sequence + 1);
+    assert_int_equal(found.root, key.root);
+    assert_int_equal(found.commutative, key.commutative);
+    assert_int_equal(found.total_bytes, key.total_bytes);
+}
+
+static void what_is_given_is_taken(void **state)
+{
+    (void) state;
+    clv_pap_table_t *table = new_table();
+    for (int64_t sequence = 0; sequence < ROUNDS; sequence++) {
+        for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+            one_round(table, lane, sequence);
+        }
+    }
+    clv_pap_table_close(table);
+}
+
+static void only_the_version_asked_for_is_taken(void **state)
+{
+    (void) state;
+    clv_pap_given_t taken;
+    clv_pap_table_t *table = new_table();
+    one_round(table, 3, 6);
+    assert_int_equal(clv_pap_record_take(table, 0, 3, 5, &taken), CLV_NONE);
+    assert_int_equal(clv_pap_record_take(table, 0, 3, 9, &taken), CLV_NONE);
+    assert_int_equal(clv_pap_record_take(table, 0, 2, 7, &taken), CLV_NONE);
+    clv_pap_table_close(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_given_is_taken),
+        cmocka_unit_test(only_the_version_asked_for_is_taken),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    (void) cs_random_seed_from_environment(&generator);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
