@@ -503,8 +503,8 @@ static int why_no_board(const coll_clv_group_t *group)
 }
 
 /* Without a board: a forced plan for equal arrivals, or the previous reduce. */
-static clv_status_t order_blind(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                coll_clv_order_t *order)
+static CLV_COLD clv_status_t order_blind(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                         coll_clv_order_t *order)
 {
     blind_plan_t *blind = NULL;
     clv_status_t status = CLV_OK;
@@ -535,8 +535,8 @@ static clv_status_t order_blind(coll_clv_group_t *group, const clv_pap_stream_ke
 }
 
 /* The steps did not fit beside the board: make the plan here, from the same inputs. */
-static clv_status_t order_own(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                              const clv_pap_board_t *board, coll_clv_order_t *order)
+static CLV_COLD clv_status_t order_own(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                       const clv_pap_board_t *board, coll_clv_order_t *order)
 {
     clv_plan_t *plan = NULL;
     clv_status_t status =
@@ -568,11 +568,20 @@ static CLV_HOT clv_status_t order_from(coll_clv_group_t *group, const clv_pap_st
 
 /* The missing record is that of a rank which has not yet entered an earlier call; it may need our
  * MPI progress to get there. */
+static CLV_COLD void let_others_come(int64_t looks)
+{
+    const struct timespec nap = {.tv_nsec = BOARD_SLEEP_NS};
+
+    opal_progress();
+    if (looks >= BOARD_SPINS) {
+        (void) nanosleep(&nap, NULL);
+    }
+}
+
 static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, const clv_pap_call_t *call,
                                            const clv_pap_board_t **board_p,
                                            const coll_clv_sheet_t **sheet_p)
 {
-    const struct timespec nap = {.tv_nsec = BOARD_SLEEP_NS};
     const void *attachment = NULL;
     size_t n_bytes = 0;
     clv_status_t status;
@@ -582,10 +591,7 @@ static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, const clv_pa
         if (CLV_AGAIN != status) {
             break;
         }
-        opal_progress();
-        if (looks >= BOARD_SPINS) {
-            (void) nanosleep(&nap, NULL);
-        }
+        let_others_come(looks);
     }
     /* A board of no valid vector (clocks not ready) has no sheet, on every rank: as good as none. */
     *sheet_p = n_bytes > 0 ? attachment : NULL;
@@ -598,6 +604,13 @@ static int ompi_error_of(clv_status_t status)
         return OMPI_SUCCESS;
     }
     return CLV_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
+}
+
+static CLV_COLD int cut_off(clv_status_t status)
+{
+    clv_log(CLV_LOG_ERROR, "cut off from the other nodes just before a decision; this reduce "
+                           "cannot be right with or without them");
+    return ompi_error_of(status);
 }
 
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
@@ -613,9 +626,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
         status = wait_for_board(group, call, &board, &sheet);
     }
     if (status < CLV_OK) {
-        clv_log(CLV_LOG_ERROR, "cut off from the other nodes just before a decision; this reduce "
-                               "cannot be right with or without them");
-        return ompi_error_of(status);
+        return cut_off(status);
     }
     status = CLV_OK == status && NULL != sheet ? order_from(group, key, board, sheet, order)
                                                : order_blind(group, key, order);

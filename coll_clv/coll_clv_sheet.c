@@ -4,6 +4,8 @@
  */
 #include "coll_clv/coll_clv_sheet.h"
 
+#include "util/util_hot.h"
+
 size_t coll_clv_sheet_bytes(int32_t n_listed, int64_t n_steps)
 {
     return sizeof(coll_clv_sheet_t) + ((size_t) n_listed + 1) * sizeof(int64_t) +
@@ -46,8 +48,8 @@ size_t coll_clv_sheet_write(coll_clv_sheet_t *sheet, size_t capacity,
     return coll_clv_sheet_bytes(n_ranks_listed, n_steps);
 }
 
-const clv_step_t *coll_clv_sheet_steps(const coll_clv_sheet_t *sheet, int32_t index,
-                                       int64_t *n_steps_p)
+CLV_HOT const clv_step_t *coll_clv_sheet_steps(const coll_clv_sheet_t *sheet, int32_t index,
+                                               int64_t *n_steps_p)
 {
     if (index < 0 || index >= sheet->n_listed) {
         return NULL;

@@ -350,7 +350,7 @@ void clv_pap_group_free(clv_pap_group_t *group)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-static void ring_leader(const clv_pap_group_t *group)
+static CLV_COLD void ring_leader(const clv_pap_group_t *group)
 {
     if (!clv_pap_table_pull_bell(group->table)) {
         return; /* somebody has rung already */
@@ -437,15 +437,25 @@ static void count_error(clv_pap_group_t *group, const clv_pap_board_t *board)
     }
 }
 
+static CLV_COLD void begin_waiting(clv_pap_group_t *group)
+{
+    group->waiting_since_ns = clv_local_now_ns();
+    clv_pap_count(group->pap, CLV_PAP_COUNT_board_waits, 1);
+}
+
+static CLV_COLD void end_waiting(clv_pap_group_t *group)
+{
+    clv_pap_count(group->pap, CLV_PAP_COUNT_board_wait_ns,
+                  clv_local_now_ns() - group->waiting_since_ns);
+    group->waiting_since_ns = 0;
+}
+
 static void count_answer(clv_pap_group_t *group, clv_status_t status)
 {
     if (status == CLV_AGAIN && group->waiting_since_ns == 0) {
-        group->waiting_since_ns = clv_local_now_ns();
-        clv_pap_count(group->pap, CLV_PAP_COUNT_board_waits, 1);
+        begin_waiting(group);
     } else if (status != CLV_AGAIN && group->waiting_since_ns != 0) {
-        clv_pap_count(group->pap, CLV_PAP_COUNT_board_wait_ns,
-                      clv_local_now_ns() - group->waiting_since_ns);
-        group->waiting_since_ns = 0;
+        end_waiting(group);
     }
     if (status == CLV_OK) {
         clv_pap_count(group->pap, CLV_PAP_COUNT_boards, 1);

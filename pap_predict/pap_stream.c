@@ -77,14 +77,17 @@ static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
                                  .sequence = sequence};
 }
 
+static CLV_COLD int32_t new_lane(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
+{
+    const int32_t lane = oldest_lane(streams);
+    take_lane(&streams->lane[lane], key);
+    return lane;
+}
+
 static int32_t lane_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
 {
-    int32_t lane = find_lane(streams, key);
-    if (lane < 0) {
-        lane = oldest_lane(streams);
-        take_lane(&streams->lane[lane], key);
-    }
-    return lane;
+    const int32_t lane = find_lane(streams, key);
+    return lane >= 0 ? lane : new_lane(streams, key);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */
@@ -190,25 +193,31 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_
 
 /* ---- boards --------------------------------------------------------------------------------- */
 
-static CLV_HOT clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *context,
-                                       int32_t lane, int64_t version,
-                                       const clv_pap_board_t **board_p)
+static CLV_COLD clv_status_t no_board(const clv_pap_shelf_ops_t *shelf, void *context,
+                                      int32_t lane, int64_t version)
 {
-    const clv_pap_board_t *board = shelf->find(context, lane, version);
-    if (board != NULL) {
-        *board_p = board;
-        return CLV_OK;
-    }
     if (version <= shelf->n_versions(context, lane)) {
         return CLV_AGAIN;
     }
     return shelf->is_unsure != NULL && shelf->is_unsure(context) ? CLV_LOST : CLV_NONE;
 }
 
+static CLV_HOT clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *context,
+                                       int32_t lane, int64_t version,
+                                       const clv_pap_board_t **board_p)
+{
+    const clv_pap_board_t *board = shelf->find(context, lane, version);
+    if (board == NULL) {
+        return no_board(shelf, context, lane, version);
+    }
+    *board_p = board;
+    return CLV_OK;
+}
+
 /* The first sampled call of a stream has no board of its own. In a recycled lane it still waits for
  * the last vector of the stream before, which bounds how far ranks run ahead of each other. */
-static clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
-                                const clv_pap_shelf_ops_t *shelf, void *context)
+static CLV_COLD clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
+                                         const clv_pap_shelf_ops_t *shelf, void *context)
 {
     const clv_pap_board_t *before;
     if (call->board_version > 0) {
