@@ -6,6 +6,7 @@
  * system call at most, and none in a program that calls regularly: the node's last rank to give a
  * record rings its leader's thread, unless that looks by itself (pap_pace.h).
  */
+#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -29,16 +30,18 @@ typedef struct view {
     size_t attachment_bytes;
 } view_t;
 
-/* What each call looks at comes first. */
+_Static_assert(sizeof(view_t) == 2 * CLV_LINE_BYTES, "a view is two cache lines");
+
+/* What each call looks at comes first: a cache line of the group, then each stream has two. */
 struct clv_pap_group {
     clv_pap_t *pap;
     clv_pap_table_t *table;
     int64_t waiting_since_ns; /* 0: not waiting */
     int32_t n_local, local_rank;
-    clv_pap_streams_t streams;
-    view_t views[CLV_PAP_PLACES];
     clv_pap_leader_t *leader; /* on the node's first rank */
     clv_pap_bell_t *bell;     /* on the others */
+    clv_pap_streams_t streams;
+    view_t views[CLV_PAP_PLACES];
     int32_t n_ranks;
     int32_t rank;
     clv_pap_attach_ops_t attach;
@@ -47,6 +50,10 @@ struct clv_pap_group {
     int listens;            /* holds the listener for the card's sake */
     int32_t *node_ranks;
 };
+
+_Static_assert(offsetof(clv_pap_group_t, streams.lane) == CLV_LINE_BYTES &&
+                   sizeof(clv_pap_stream_t) == 2 * CLV_LINE_BYTES,
+               "streams do not share cache lines");
 
 /* ---- step 1: create ----------------------------------------------------------------------- */
 
@@ -117,7 +124,7 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
     if (n_ranks < 1 || n_ranks >= CLV_PAP_MAX_RANKS || rank < 0 || rank >= n_ranks) {
         return CLV_INVALID;
     }
-    clv_pap_group_t *group = clv_alloc(1, sizeof *group);
+    clv_pap_group_t *group = clv_alloc_line(sizeof *group);
     if (group == NULL) {
         return CLV_NO_MEMORY;
     }
@@ -371,20 +378,32 @@ static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_given_t *given)
     clv_pap_count(group->pap, CLV_PAP_COUNT_sampled, 1);
 }
 
+static void fetch_view(const clv_pap_group_t *group, int32_t lane, int64_t version)
+{
+    const view_t *view = &group->views[clv_pap_place(lane, version)];
+    clv_fetch_to_write(view);
+    clv_fetch_to_write((const unsigned char *) view + CLV_LINE_BYTES);
+}
+
 /* Asks for the memory of the next call at once, before the first of it is waited for. Taken to be
- * of the stream used last; of another one it is only slower. */
+ * of the stream used last, and that to be the first one as long as we cannot know; of another one
+ * it is only slower. */
 static CLV_HOT void fetch_ahead(const clv_pap_group_t *group)
 {
+    clv_fetch_to_write(&group->streams.lane[0]);
+    clv_fetch_to_write(&group->streams.lane[0].generation);
     const int32_t lane = group->streams.last_lane;
-    clv_fetch_to_write(&group->pap->counters[CLV_PAP_COUNT_calls]);
     if (lane < 0) {
         return;
     }
+    clv_fetch_to_read(group->table);
+    clv_fetch_to_write(&group->pap->counters[CLV_PAP_COUNT_calls]);
     const clv_pap_stream_t *stream = &group->streams.lane[lane];
     if (stream->calls == stream->next_sample) {
+        fetch_view(group, lane, stream->sequence);
         clv_pap_table_fetch(group->table, group->local_rank, lane, stream->sequence + 1);
     } else {
-        clv_fetch_to_read(&group->views[clv_pap_place(lane, stream->version)]);
+        fetch_view(group, lane, stream->version);
     }
 }
 

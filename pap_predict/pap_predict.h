@@ -54,6 +54,7 @@ typedef struct clv_pap_board {
     int32_t n_vectors;           /* valid vectors behind the prediction, 0 .. sma_window */
     int64_t version;             /* counts the lane's vectors; equal boards have equal versions */
     uint32_t generation;         /* of the stream in its lane */
+    uint32_t hash;               /* of everything else and predicted_ns; never 0 */
     int64_t sigma_ns;            /* rms of (actual - predicted), relative to each call's mean */
     int64_t worst_error_ns;      /* largest |actual - predicted| in the newest vector */
     int64_t mean_error_ns;       /* mean of the same over the ranks; -1: it judged no prediction */
@@ -68,7 +69,6 @@ typedef struct clv_pap_board {
     int32_t predictor;           /* whose prediction it is, index into clv_pap_predictors[]: the one
                                   * that `best` follows, not `best`; -1: none, or announced */
     int32_t disagree;            /* ranks reported different boards or choices: a bug; no board */
-    uint32_t hash;               /* of everything above and predicted_ns; never 0 */
     const int64_t *predicted_ns; /* relative arrival, smallest is 0 */
 } clv_pap_board_t;
 

@@ -14,7 +14,7 @@
 #include "util/util_hot.h"
 
 #define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
-#define LINE        64
+#define LINE        CLV_LINE_BYTES
 #define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
 #define CLOCK_WORDS 6 /* the model's five, and whether there is one */
 
@@ -40,6 +40,8 @@ typedef struct table_head {
         clv_pap_board_t board; /* its pointer means nothing here */
     } places[CLV_PAP_PLACES];
 } table_head_t;
+
+_Static_assert(sizeof(((table_head_t *) 0)->places[0]) == 3 * LINE, "a board is two lines");
 
 typedef struct table_record {
     _Alignas(LINE) _Atomic int64_t version;
@@ -116,7 +118,7 @@ static int new_memory(size_t n_bytes)
 static clv_status_t map_memory(int fd, int32_t n_ranks, size_t attachment_bytes,
                                clv_pap_table_t **table_p)
 {
-    clv_pap_table_t *table = clv_alloc(1, sizeof *table);
+    clv_pap_table_t *table = clv_alloc_line(sizeof *table);
     if (table == NULL) {
         return CLV_NO_MEMORY;
     }
@@ -206,6 +208,11 @@ static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_ran
     return &table->records[(lane * (size_t) table->n_ranks + (size_t) local_rank) * 2 + half];
 }
 
+static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t place)
+{
+    return table->boards + (size_t) place * table->place_bytes + table->attachment_offset;
+}
+
 /* Counts one record of version; returns how many there are now, 0 if a newer one has the place. */
 static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
 {
@@ -226,14 +233,14 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
 {
     const table_head_t *head = table->head;
     const table_record_t *mine = record_at(table, local_rank, clv_pap_place(lane, version));
-    const unsigned char *board =
-        (const unsigned char *) &head->places[clv_pap_place(lane, version - 1)].version;
+    const int32_t before = clv_pap_place(lane, version - 1);
+    const unsigned char *board = (const unsigned char *) &head->places[before].version;
     clv_fetch_to_write(mine);
     clv_fetch_to_write(&head->places[clv_pap_place(lane, version)].given);
     clv_fetch_to_write(&head->pending);
     clv_fetch_to_read(board);
     clv_fetch_to_read(board + LINE);
-    clv_fetch_to_read(board + 2 * LINE);
+    clv_fetch_to_read(attachment_of(table, before));
 }
 
 CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
@@ -299,11 +306,6 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
 static int64_t *predicted_of(const clv_pap_table_t *table, int32_t place)
 {
     return (int64_t *) (void *) (table->boards + (size_t) place * table->place_bytes);
-}
-
-static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t place)
-{
-    return table->boards + (size_t) place * table->place_bytes + table->attachment_offset;
 }
 
 void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version)

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static clv_alloc_hook_t alloc_hook;
 static void *alloc_hook_context;
@@ -32,6 +33,14 @@ void *clv_alloc(size_t n_items, size_t item_bytes)
 void *clv_alloc_unset(size_t n_items, size_t item_bytes)
 {
     return may_have(n_items, item_bytes) ? malloc(n_items * item_bytes) : NULL;
+}
+
+void *clv_alloc_line(size_t n_bytes)
+{
+    const size_t whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
+    void *memory = whole >= n_bytes && may_have(1, n_bytes) ? aligned_alloc(CLV_LINE_BYTES, whole)
+                                                            : NULL;
+    return NULL == memory ? NULL : memset(memory, 0, n_bytes);
 }
 
 void clv_free(void *memory)

@@ -97,14 +97,34 @@ static void memory_is_zeroed_and_refused_where_it_must_be(void **state)
     assert_null(clv_alloc(0, 8));
     assert_null(clv_alloc(SIZE_MAX / 4, 8));
     assert_null(clv_alloc_unset(SIZE_MAX / 4, 8));
+    assert_null(clv_alloc_line(0));
+    assert_null(clv_alloc_line(SIZE_MAX));
     clv_alloc_set_hook(refuse_second, &n_calls);
     first = clv_alloc(1, 1);
     assert_non_null(first);
     assert_null(clv_alloc(1, 1));
     n_calls = 1;
     assert_null(clv_alloc_unset(1, 1));
+    n_calls = 1;
+    assert_null(clv_alloc_line(1));
     clv_alloc_set_hook(NULL, NULL);
     clv_free(first);
+}
+
+static void lines_begin_where_cache_lines_do(void **state)
+{
+    (void) state;
+    for (size_t n_bytes = 1; n_bytes < 5 * CLV_LINE_BYTES; n_bytes += 7) {
+        unsigned char *line = clv_alloc_line(n_bytes), any = 0;
+        assert_non_null(line);
+        assert_int_equal((uintptr_t) line % CLV_LINE_BYTES, 0);
+        for (size_t i = 0; i < n_bytes; i++) {
+            any |= line[i];
+            line[i] = 0xff; /* for whoever gets this memory next */
+        }
+        assert_int_equal(any, 0);
+        clv_free(line);
+    }
 }
 
 /* Published values of FNV-1a, 64 bits. */
@@ -126,6 +146,7 @@ int main(void)
         cmocka_unit_test(the_sink_hears_what_its_level_lets_through),
         cmocka_unit_test(a_long_line_is_cut_not_overrun),
         cmocka_unit_test(memory_is_zeroed_and_refused_where_it_must_be),
+        cmocka_unit_test(lines_begin_where_cache_lines_do),
         cmocka_unit_test(the_hash_is_the_published_one),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
