@@ -5,6 +5,7 @@ clv_schedule_headers = schedule/schedule.h schedule/sched_instance.h schedule/sc
 clv_schedule_sources = schedule/sched_instance.c schedule/sched_plan.c schedule/sched_validate.c \
 	schedule/sched_generators.c schedule/sched_clairvoyant.c schedule/sched_front.c \
 	schedule/sched_simd.c schedule/sched_segtree.c schedule/sched_segtree_nodes.inc \
-	schedule/sched_bitset.c schedule/sched_bitset_round.inc schedule/sched_chain.c \
+	schedule/sched_bitset.c schedule/sched_bitset_sets.inc \
+	schedule/sched_bitset_counts.inc schedule/sched_bitset_round.inc schedule/sched_chain.c \
 	schedule/sched_classic.c schedule/sched_cost.c schedule/sched_cache.c \
 	schedule/sched_read.c schedule/sched_print.c schedule/sched_exec.c

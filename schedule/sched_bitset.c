@@ -7,12 +7,12 @@
  *
  * Bits of a column are in processing order: for Clairvoyant the seats of the front, a circle read
  * from its head; for latest-first a line, latest arrival first. A send is two searches for the
- * first common bit: the receiver's row against the segments not known to be exhausted in this
- * round, then that segment's column against the members free to send. Both sets only shrink
- * within a round, so a segment found without a free holder is not looked up again.
+ * first common bit: the receiver's row against the segments that may have a free holder in this
+ * round, then that segment's column against the members free to send. Which segments those are is
+ * found out by trying, or by counting holders, whichever the last round made look cheaper.
  *
  * Memory: 2 bits per (rank, segment), both sides rounded up to 512 when there are more than 64 of
- * either, tables of 65 bytes per rank, and the plan.
+ * either, tables of 65 bytes per rank and 5 bytes per segment, and the plan.
  * Time: a few vector instructions per send and per failed search, see docs/schedule.md.
  */
 #include <stdlib.h>
@@ -28,6 +28,10 @@
 
 /* A bit no set has. */
 #define NO_BIT UINT32_MAX
+
+/* Counting: the digit that is the purse, worth 16, of which two must stay; a send takes up to two.
+ */
+enum { PURSE = 4, DISCOUNTS_PER_REFILL = 7 };
 
 #define ROUND_NAME(stem) stem##_plain
 #define ROUND_TARGET
@@ -58,7 +62,7 @@ static const play_round_t play_round[CLV_N_SIMD] = {
 #endif
 };
 
-enum { BLOCK_BYTES = 64 };
+enum { BLOCK_WORDS = 8 };
 
 typedef struct rule {
     int latest_first;
@@ -71,6 +75,7 @@ typedef struct bitset {
     clv_front_t front;
     clv_builder_t builder;
     clv_bitset_round_t at;
+    clv_bitset_counts_t counts;
     uint64_t *members; /* by turn */
     uint64_t *joined;  /* members new in this round */
     uint64_t *all;
@@ -79,6 +84,7 @@ typedef struct bitset {
     int32_t *turn_at; /* seat -> turn */
     int32_t root;     /* turn of the root */
     int32_t first;    /* turn of the rank that arrives first */
+    int32_t sink;     /* turn of the receiver served first in the last round */
     void *memory;
 } bitset_t;
 
@@ -122,28 +128,39 @@ static int32_t *take_ints(int32_t **next, size_t n_ints)
 static uint64_t *align_to_block(void *memory)
 {
     uintptr_t address = (uintptr_t) memory;
-    return (uint64_t *) (address + (BLOCK_BYTES - address % BLOCK_BYTES) % BLOCK_BYTES);
+    size_t block = BLOCK_WORDS * sizeof(uint64_t);
+    return (uint64_t *) (address + (block - address % block) % block);
 }
 
 /* One block: 2 bits per cell for the matrices, then sets and tables. */
 static clv_status_t carve(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
+    clv_bitset_counts_t *counts = &bitset->counts;
     size_t n_ranks = (size_t) bitset->instance->n_ranks;
     size_t n_segments = (size_t) bitset->instance->n_segments;
     size_t row = (size_t) at->row_words, column = (size_t) at->column_words;
-    size_t n_words = n_ranks * row + n_segments * column + 3 * column + 2 * row;
+    size_t count_words = row * CLV_BITSET_DIGITS;
+    size_t n_words = n_ranks * row + n_segments * column + 3 * column + 6 * row + 2 * count_words;
 
-    bitset->memory =
-        clv_alloc(n_words * sizeof(uint64_t) + 7 * n_ranks * sizeof(int32_t) + BLOCK_BYTES, 1);
+    bitset->memory = clv_alloc(n_words * sizeof(uint64_t) + 7 * n_ranks * sizeof(int32_t) +
+                                   BLOCK_WORDS * sizeof(uint64_t),
+                               1);
     if (NULL == bitset->memory) {
         return CLV_NO_MEMORY;
     }
     uint64_t *words = align_to_block(bitset->memory);
+    at->counts = counts;
+    counts->holders = take_words(&words, count_words);
+    counts->free_holders = take_words(&words, count_words);
+    counts->some = take_words(&words, row);
+    counts->several = take_words(&words, row);
     at->rows = take_words(&words, n_ranks * row);
     at->columns = take_words(&words, n_segments * column);
     at->free = take_words(&words, column);
     at->live = take_words(&words, row);
+    at->sink_wants = take_words(&words, row);
+    counts->nothing = take_words(&words, row);
     bitset->all = take_words(&words, row);
     bitset->members = take_words(&words, column);
     bitset->joined = take_words(&words, column);
@@ -270,27 +287,6 @@ static void admit(bitset_t *bitset)
     }
 }
 
-static void open_round(bitset_t *bitset)
-{
-    clv_bitset_round_t *at = &bitset->at;
-
-    if (bitset->front.n_joined > 0) {
-        admit(bitset);
-    }
-    memcpy(at->free, bitset->members, (size_t) at->column_words * sizeof *at->free);
-    memcpy(at->live, bitset->all, (size_t) at->row_words * sizeof *at->live);
-    at->n_free = bitset->front.n_members;
-    if (bitset->rule.root_never_sends && has_bit(at->free, bitset->root)) {
-        clear_bit(at->free, bitset->root);
-        at->n_free--;
-    }
-    at->n_gifts = 0;
-    at->n_emptied = 0;
-    at->head = bitset->rule.latest_first ? 0 : (uint32_t) bitset->front.head;
-    at->round = (int32_t) bitset->front.round;
-    at->send = bitset->builder.sends + bitset->builder.n_sends;
-}
-
 /* The root once it is a member; before that the head, or for latest-first who came first. */
 static int32_t choose_sink(const bitset_t *bitset)
 {
@@ -300,11 +296,75 @@ static int32_t choose_sink(const bitset_t *bitset)
     return bitset->rule.latest_first ? bitset->first : bitset->front.head;
 }
 
+/* What it wants is everything, until serve_sink knows better. */
+static void prepare_sink(bitset_t *bitset)
+{
+    const clv_bitset_round_t *at = &bitset->at;
+    int32_t sink = choose_sink(bitset);
+
+    if (bitset->front.n_joined > 0 || sink != bitset->sink) {
+        memcpy(at->sink_wants, at->all, at->row_words * sizeof *at->all);
+    }
+    bitset->sink = sink;
+}
+
+/* Who may send: the members, but for a root that never does. */
+static void free_members(bitset_t *bitset)
+{
+    clv_bitset_round_t *at = &bitset->at;
+    int32_t n_joined = bitset->front.n_joined;
+
+    memcpy(at->free, bitset->members, (size_t) at->column_words * sizeof *at->free);
+    at->n_free = bitset->front.n_members;
+    if (bitset->rule.root_never_sends && has_bit(at->free, bitset->root)) {
+        clear_bit(at->free, bitset->root);
+        at->n_free--;
+        n_joined -= n_joined > 0 && has_bit(bitset->joined, bitset->root);
+    }
+    at->counts->n_joined = n_joined;
+    at->counts->n_digits = 32 - (uint32_t) __builtin_clz((uint32_t) at->n_free);
+}
+
+static void open_round(bitset_t *bitset)
+{
+    clv_bitset_round_t *at = &bitset->at;
+
+    if (bitset->front.n_joined > 0) {
+        admit(bitset);
+    }
+    prepare_sink(bitset);
+    free_members(bitset);
+    memcpy(at->live, bitset->all, (size_t) at->row_words * sizeof *at->live);
+    at->n_gifts = 0;
+    at->n_emptied = 0;
+    at->lowest = UINT32_MAX;
+    at->highest = 0;
+    at->head = bitset->rule.latest_first ? 0 : (uint32_t) bitset->front.head;
+    at->round = (int32_t) bitset->front.round;
+    at->send = bitset->builder.sends + bitset->builder.n_sends;
+}
+
+/* The next round is likely to be as this one. If the sends of this one lie further apart than there
+ * are sends, many of the segments between had no free holder: counting is cheaper than probing. A
+ * single word is always cheaper to probe. */
+static void choose_way(bitset_t *bitset, int32_t n_sends)
+{
+    clv_bitset_round_t *at = &bitset->at;
+
+    if (n_sends > 0) {
+        int counting = at->row_words > 1 && at->highest - at->lowest >= (uint32_t) n_sends;
+        at->counts->are_known = at->counting;
+        at->counting = counting;
+    }
+}
+
 static void close_round(bitset_t *bitset)
 {
     const clv_bitset_round_t *at = &bitset->at;
+    int64_t n_sends = at->send - bitset->builder.sends;
 
-    bitset->builder.n_sends = at->send - bitset->builder.sends;
+    choose_way(bitset, (int32_t) (n_sends - bitset->builder.n_sends));
+    bitset->builder.n_sends = n_sends;
     clv_front_end_round(&bitset->front);
     for (int32_t k = 0; k < at->n_emptied; k++) {
         int32_t turn = at->emptied[k];
@@ -325,7 +385,7 @@ static clv_status_t play(bitset_t *bitset)
             return CLV_NO_MEMORY;
         }
         open_round(bitset);
-        play_one(&bitset->at, bitset->members, choose_sink(bitset));
+        play_one(&bitset->at, bitset->members, bitset->sink);
         close_round(bitset);
     }
     return CLV_NONE == status ? CLV_OK : status;

@@ -17,6 +17,23 @@ typedef struct clv_bitset_gift {
     uint32_t segment;
 } clv_bitset_gift_t;
 
+/* Sets per count of members: its binary digits, and one more (see sched_bitset_counts.inc). */
+enum { CLV_BITSET_DIGITS = 14 };
+_Static_assert(CLV_SCHED_MAX_RANKS < 1 << (CLV_BITSET_DIGITS - 1), "room for all ranks");
+
+/* See sched_bitset_counts.inc. */
+typedef struct clv_bitset_counts {
+    int are_known;          /* holders, from the round before */
+    int32_t n_joined;       /* of those free when the round began, how many are new in it */
+    uint32_t n_digits;      /* that a count may have in this round */
+    uint32_t n_discounts;   /* since the purses were filled */
+    uint64_t *holders;      /* counts */
+    uint64_t *free_holders; /* counts */
+    uint64_t *some;         /* segments with a free holder */
+    uint64_t *several;      /* segments with more than one */
+    const uint64_t *nothing;
+} clv_bitset_counts_t;
+
 typedef struct clv_bitset_round {
     uint32_t row_words;
     uint32_t column_words;
@@ -24,7 +41,8 @@ typedef struct clv_bitset_round {
     uint64_t *columns;      /* R: segment -> the members that hold it, by turn */
     uint64_t *free;         /* members that may still send in this round */
     const uint64_t *all;    /* every segment */
-    uint64_t *live;         /* segments not known to be without a free holder in this round */
+    uint64_t *sink_wants;   /* segments that not only the sink may hold */
+    uint64_t *live;         /* probing: segments not known to be without a free holder */
     const int32_t *rank_at; /* turn -> rank */
     clv_send_t *send;       /* where the next send goes */
     clv_bitset_gift_t *gifts;
@@ -37,6 +55,11 @@ typedef struct clv_bitset_round {
     uint64_t front_mask; /* its bits on this part of the circle */
     uint32_t head;       /* the turn that is processed first, the sink apart */
     int32_t round;
+    uint32_t lowest;  /* segment sent in this round */
+    uint32_t highest; /* segment sent in this round */
+    int counting;     /* the round is played by the counts */
+    int sink_sends;   /* the sink was free when the round began */
+    clv_bitset_counts_t *counts;
 } clv_bitset_round_t;
 
 #endif

@@ -83,16 +83,16 @@ static int32_t random_size(uint64_t *state, int32_t largest)
     return (int32_t) clv_random_between(state, 1, limit);
 }
 
-static void run_instances(int n_instances, int32_t smallest, int32_t largest, int with_heap)
+static void run_instances(int n_instances, int32_t most_ranks, int32_t most_segments, int with_heap)
 {
     const char *scale = getenv("CLV_SCHED_INSTANCES");
-    uint64_t state = seed + (uint64_t) largest;
+    uint64_t state = seed + (uint64_t) most_segments;
     clock_t start = clock();
     n_instances = NULL != scale ? (int) (n_instances * atof(scale)) : n_instances;
     for (int k = 0; k < n_instances; k++) {
         clv_family_t family = (clv_family_t) (k % CLV_N_FAMILIES);
-        int32_t n_ranks = smallest + random_size(&state, largest - smallest);
-        int32_t n_segments = smallest + random_size(&state, largest - smallest);
+        int32_t n_ranks = random_size(&state, most_ranks);
+        int32_t n_segments = random_size(&state, most_segments);
         clv_draw_instance(&draw, &state, family, n_ranks, n_segments);
         if (0 == clv_random_between(&state, 0, 3)) {
             clv_draw_clip(&draw, clv_random_between(&state, 0, 4 * draw.instance.round_ns));
@@ -105,33 +105,42 @@ static void run_instances(int n_instances, int32_t smallest, int32_t largest, in
         }
         clv_simd_force_none();
     }
-    print_message("# %d instances up to %d, seed %llu, %.1f s of CPU\n", n_instances,
-                  (int) largest, (unsigned long long) seed,
+    print_message("# %d instances up to %d x %d, seed %llu, %.1f s of CPU\n", n_instances,
+                  (int) most_ranks, (int) most_segments, (unsigned long long) seed,
                   (double) (clock() - start) / CLOCKS_PER_SEC);
 }
 
 static void agree_on_50000_small_instances(void **state)
 {
     (void) state;
-    run_instances(50000, 0, 64, 1);
+    run_instances(50000, 64, 64, 1);
+}
+
+/* Sets of more than a word, at the price of small instances. */
+static void agree_on_2000_instances_with_few_ranks_or_segments(void **state)
+{
+    (void) state;
+    run_instances(1000, 24, 400, 0);
+    run_instances(1000, 400, 24, 0);
 }
 
 static void agree_on_500_instances_up_to_300(void **state)
 {
     (void) state;
-    run_instances(500, 0, 300, 0);
+    run_instances(500, 300, 300, 0);
 }
 
 static void agree_on_50_instances_up_to_1000(void **state)
 {
     (void) state;
-    run_instances(50, 0, 1000, 0);
+    run_instances(50, 1000, 1000, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agree_on_50000_small_instances),
+        cmocka_unit_test(agree_on_2000_instances_with_few_ranks_or_segments),
         cmocka_unit_test(agree_on_500_instances_up_to_300),
         cmocka_unit_test(agree_on_50_instances_up_to_1000),
     };
