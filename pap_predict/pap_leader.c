@@ -64,8 +64,8 @@ struct clv_pap_leader {
     uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
     uint32_t latency_ns;
-    uint32_t given_latency_ns; /* before this look, as whoever gave a record knew it: a late look that
-                                * finds two must not say twice how late it was */
+    uint32_t older_latency_ns; /* before the newest vector, which was known ... */
+    int64_t measured_ns;       /* ... at this local time */
     int32_t n_neighbours; /* the parent first, if there is one */
     neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
     route_t route;
@@ -175,7 +175,9 @@ static void measure_latency(clv_pap_leader_t *leader, const clv_pap_vector_t *ve
     if (!leader->clock.is_ready) {
         return;
     }
-    const int64_t now_ns = clv_cs_model_global(&leader->clock.model, clv_local_now_ns());
+    leader->measured_ns = clv_local_now_ns();
+    const int64_t now_ns = clv_cs_model_global(&leader->clock.model, leader->measured_ns);
+    leader->older_latency_ns = leader->latency_ns;
     leader->latency_ns =
         clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_vector_last_given(vector));
 }
@@ -267,13 +269,20 @@ static void set_pace(clv_pap_leader_t *leader, int32_t lane, int64_t last_ns, ui
     }
 }
 
+/* What was known when a record was given: a slow exchange, or a late look that finds two records,
+ * does not say in both how slow it was. */
+static uint32_t latency_at(const clv_pap_leader_t *leader, int64_t local_ns)
+{
+    return local_ns < leader->measured_ns ? leader->older_latency_ns : leader->latency_ns;
+}
+
 /* The record of one of our ranks, in global time; false: not usable. */
 static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_given_t *given,
                        int64_t now_ns)
 {
     const clv_cs_model_t *model = leader->clock.is_ready ? &leader->clock.model : NULL;
     clv_pap_record_t record;
-    clv_pap_given_to_record(given, model, leader->given_latency_ns, &record);
+    clv_pap_given_to_record(given, model, latency_at(leader, given->arrival_ns), &record);
     return clv_pap_agree_local_record(leader->agree, now_ns, rank, given->lane, given->generation,
                                       given->sequence, &record) == CLV_OK;
 }
@@ -319,7 +328,6 @@ static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pendin
 static void collect(clv_pap_leader_t *leader, int64_t now_ns)
 {
     const uint32_t pending = clv_pap_table_answer(leader->table);
-    leader->given_latency_ns = leader->latency_ns;
     for (int32_t lane = 0; pending != 0 && lane < CLV_PAP_MAX_STREAMS; lane++) {
         if (pending >> (2 * lane) & 3) {
             hand_in_lane(leader, lane, pending, now_ns);
