@@ -3,13 +3,16 @@
  */
 #include "pap_predict/pap_clock.h"
 
+#include "util/util_order.h"
 #include "util/util_time.h"
 
-#define BURST_PINGS      8
-#define PAUSE_MAX_NS     (4 * CLV_NS_PER_S)
-#define PAUSE_FIRST_NS   (20 * CLV_NS_PER_MS) /* doubles from burst to burst */
-#define SUSPEND_MIN_NS   (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
-#define MAX_TURNAROUND_NS UINT64_C(1000000) /* a longer one adds the drift of two clocks to the error */
+#define BURST_PINGS     8
+#define PAUSE_FIRST_NS  (20 * CLV_NS_PER_MS) /* doubles from burst to burst */
+#define PAUSE_MAX_NS    (4 * CLV_NS_PER_S)
+#define PAUSE_UNUSED_NS (32 * CLV_NS_PER_S)
+#define SUSPEND_MIN_NS  (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
+#define MAX_TURNAROUND_NS                                                                          \
+    UINT64_C(1000000) /* a longer one adds the drift of two clocks to the error */
 
 /* The counter is the difference of two clock reads; between them the thread may lose its core. */
 static int64_t suspended_now_ns(void)
@@ -47,10 +50,19 @@ void clv_pap_clock_lost(clv_pap_clock_t *clock)
     clock->is_outstanding = 0;
 }
 
-static int64_t pause_ns(int32_t n_bursts)
+static int64_t pause_ns(const clv_pap_clock_t *clock)
 {
-    const int64_t pause = PAUSE_FIRST_NS << (n_bursts < 10 ? n_bursts : 10);
-    return pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
+    const int64_t pause = PAUSE_FIRST_NS << (clock->n_bursts < 10 ? clock->n_bursts : 10);
+    return pause < PAUSE_MAX_NS ? pause : clock->is_used ? PAUSE_MAX_NS : PAUSE_UNUSED_NS;
+}
+
+void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns)
+{
+    clock->is_used = 1;
+    if (clock->next_burst_ns != INT64_MAX) {
+        const int64_t due_ns = clv_larger(now_ns, clock->last_burst_ns + PAUSE_MAX_NS);
+        clock->next_burst_ns = clv_smaller(clock->next_burst_ns, due_ns);
+    }
 }
 
 /* CLOCK_MONOTONIC stands still while the host is suspended. */
@@ -74,7 +86,10 @@ int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns)
     } else if (now_ns >= clock->next_burst_ns) {
         check_suspended(clock);
         clock->n_left = BURST_PINGS - 1;
-        clock->next_burst_ns = now_ns + pause_ns(clock->n_bursts++);
+        clock->next_burst_ns = now_ns + pause_ns(clock);
+        clock->last_burst_ns = now_ns;
+        clock->is_used = 0;
+        clock->n_bursts++;
     } else {
         return 0;
     }
@@ -128,7 +143,7 @@ int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int
     if (is_pong) {
         clock->is_outstanding = 0;
         if (!stamp->has_global) {
-            clv_pap_clock_lost(clock); /* until it says that it is ready */
+            clv_pap_clock_lost(clock);             /* until it says that it is ready */
             clv_cs_tracker_doubt(&clock->tracker); /* what unsettled it may have unsettled us */
             clock->is_ready = 0;
             return was_ready;

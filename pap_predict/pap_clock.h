@@ -4,8 +4,9 @@
  * answers say. The tree's edges are HCA3's pairs (child i and i without its lowest bit): each node
  * learns the global time of its parent once the parent knows its own, level by level.
  *
- * A burst at the start, a few more while the drift is being learnt, then a small one every few
- * seconds. Every other frame between the two carries timestamps as well and is taken along.
+ * A burst at the start, a few more while the drift is being learnt, then one every few seconds, or
+ * every half minute while nobody uses the clock: an idle thread is to cost nothing that could be
+ * measured. Every other frame between the two carries timestamps as well and is taken along.
  * Not: sockets. Pure but for one look at the suspend counter per burst. One thread at a time.
  */
 #ifndef CLV_PAP_CLOCK_H
@@ -22,6 +23,8 @@ typedef struct clv_pap_clock {
     clv_cs_tracker_t tracker;
     int64_t suspended_ns;
     int64_t next_burst_ns;  /* INT64_MAX: none due (no connection, or the parent is not ready) */
+    int64_t last_burst_ns;  /* when it began */
+    int32_t is_used;        /* since then */
     int64_t taken_until_ns; /* when the last sample that was taken ended */
     int32_t n_bursts;       /* begun */
     int32_t n_left;         /* pings of the burst under way, beyond the one outstanding */
@@ -34,6 +37,9 @@ void clv_pap_clock_init(clv_pap_clock_t *clock, int is_reference);
 /* The connection to the parent is there, or the parent says its clock is ready now: ping soon. */
 void clv_pap_clock_connected(clv_pap_clock_t *clock, int64_t now_ns);
 void clv_pap_clock_lost(clv_pap_clock_t *clock);
+
+/* Somebody is about to ask for the time: what this node's ranks did is being told to others. */
+void clv_pap_clock_used(clv_pap_clock_t *clock, int64_t now_ns);
 
 /* Non-zero: send a ping now. */
 int clv_pap_clock_wants_ping(clv_pap_clock_t *clock, int64_t now_ns);

@@ -293,6 +293,7 @@ static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int
     const int32_t n_local = leader->layout.first[leader->node + 1] - first;
     int64_t last_ns = INT64_MIN;
     uint32_t flags = 0;
+    clv_pap_clock_used(&leader->clock, now_ns);
     for (int32_t i = 0; i < n_local; i++) {
         clv_pap_given_t given = {.flags = CLV_PAP_RECORD_INVALID};
         if (clv_pap_record_take(leader->table, i, lane, version, &given) != CLV_OK ||

@@ -159,6 +159,50 @@ static void a_lost_parent_widens_the_bound(void **state)
                 before + 100 * CLV_CS_WANDER_PPB);
 }
 
+/* How many pings in so many seconds, the clock used every 100 ms or not at all. */
+static int count_pings(pair_t *pair, int64_t seconds, int is_used)
+{
+    const int64_t end_ns = pair->now_ns + seconds * CLV_NS_PER_S;
+    int n_pings = 0;
+    for (int64_t step = 0; pair->now_ns < end_ns; step++) {
+        if (is_used && step % 100 == 0) {
+            clv_pap_clock_used(&pair->clock, pair->now_ns);
+        }
+        n_pings += ping(pair);
+        pair->now_ns += CLV_NS_PER_MS;
+    }
+    return n_pings;
+}
+
+static void a_clock_is_pinged_as_it_is_used(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    run(&pair, 60 * CLV_NS_PER_S);
+    assert_in_range(count_pings(&pair, 160, 0), 8 * 4, 8 * 6);
+    assert_in_range(count_pings(&pair, 160, 1), 8 * 38, 8 * 42);
+    assert_in_range(count_pings(&pair, 160, 0), 8 * 4, 8 * 7);
+    assert_true(error_ns(&pair) < 50 * CLV_NS_PER_US);
+}
+
+static void use_after_a_pause_pings_at_once(void **state)
+{
+    (void) state;
+    pair_t pair = new_pair();
+    run(&pair, 60 * CLV_NS_PER_S);
+    while (!ping(&pair)) {
+        pair.now_ns += CLV_NS_PER_MS;
+    }
+    run(&pair, 10 * CLV_NS_PER_S);
+    assert_false(clv_pap_clock_wants_ping(&pair.clock, pair.now_ns));
+    clv_pap_clock_used(&pair.clock, pair.now_ns);
+    assert_int_equal(clv_pap_clock_deadline(&pair.clock), pair.now_ns);
+    assert_true(ping(&pair));
+    clv_pap_clock_lost(&pair.clock);
+    clv_pap_clock_used(&pair.clock, pair.now_ns); /* nobody there to ping */
+    assert_int_equal(clv_pap_clock_deadline(&pair.clock), INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +212,8 @@ int main(void)
         cmocka_unit_test(steps_without_end_do_not_make_pings_without_end),
         cmocka_unit_test(a_parent_without_a_clock_silences_its_child),
         cmocka_unit_test(a_lost_parent_widens_the_bound),
+        cmocka_unit_test(a_clock_is_pinged_as_it_is_used),
+        cmocka_unit_test(use_after_a_pause_pings_at_once),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
