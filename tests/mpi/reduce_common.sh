@@ -48,7 +48,7 @@ all_right='reduce_cases: all right'
 pml_options() {
     case $1 in
     ob1) echo --mca pml ob1 ;;
-    tcp) echo --mca pml ob1 --mca btl tcp,self ;;
+    tcp) echo --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo ;;
     ucx) echo --mca pml ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any ;;
     cm) echo --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm' ;;
     esac
