@@ -207,11 +207,8 @@ static CLV_HOT clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *c
                                        const clv_pap_board_t **board_p)
 {
     const clv_pap_board_t *board = shelf->find(context, lane, version);
-    if (board == NULL) {
-        return no_board(shelf, context, lane, version);
-    }
     *board_p = board;
-    return CLV_OK;
+    return board != NULL ? CLV_OK : no_board(shelf, context, lane, version);
 }
 
 /* The first sampled call of a stream has no board of its own. In a recycled lane it still waits for
