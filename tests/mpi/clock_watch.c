@@ -6,15 +6,17 @@
  * usage: clock_watch SECONDS [DRIFT_PPM [ROW_SECONDS [quiet]]]
  *
  * The program: each rank sleeps 100 ms, then all reduce 256 KiB to rank 0; "quiet": 8 bytes after
- * the first seconds, which is no business of ours, so that only the clock keeps the thread awake. Once a second every rank
- * says what its global clock shows beyond CLOCK_REALTIME; what differs from rank 0's is its true
- * error. Rank 0 prints a row a minute (ROW_SECONDS) and one for all: the largest true error, the
- * largest bound, how many bounds covered the truth, how many ranks had no time, and the share of
- * a core that the background threads took (the busiest rank's, and the mean).
+ * the first seconds, which is no business of ours, so that only the clock keeps the thread awake.
+ * Once a second every rank says what its global clock shows beyond CLOCK_REALTIME; what differs
+ * from rank 0's is its true error. Rank 0 prints a row a minute (ROW_SECONDS) and one for all: the
+ * largest true error, the largest bound, how many bounds covered the truth, how many ranks had no
+ * time, and the share of a core that the background threads took (the busiest rank's, and the
+ * mean).
  *
  * Drift: this program defines clock_gettime, so that MPI, component and all see CLOCK_MONOTONIC and
  * CLOCK_BOOTTIME of rank i run fast by a constant share, from -DRIFT_PPM at rank 1 to +DRIFT_PPM at
- * the last; rank 0's runs right.
+ * the last; rank 0's runs right. It defines timerfd_settime, too: a timer that went by the true
+ * clock would wake the thread before its time has come, and then again until it has.
  *
  * Exit status 1: fewer than 99 % of the bounds covered the truth, or a rank had no time for more
  * than 2 % of the run (the first seconds aside), or there is no such clock.
@@ -25,18 +27,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
 #include "tests/mpi/pvar_look.h"
 
-#define N_ELEMENTS     32768 /* doubles: 256 KiB */
-#define REDUCES_PER_S  10
-#define START_S        3 /* until every clock must be there */
-#define NS_PER_S       1000000000LL
+#define N_ELEMENTS    32768 /* doubles: 256 KiB */
+#define REDUCES_PER_S 10
+#define START_S       3 /* until every clock must be there */
+#define NS_PER_S      1000000000LL
 
 /* ---- clocks that drift --------------------------------------------------------------------- */
 
 typedef int (*clock_function_t)(clockid_t, struct timespec *);
+typedef int (*timer_function_t)(int, int, const struct itimerspec *, struct itimerspec *);
 
 static double drift; /* seconds per second, of this rank */
 static int64_t drift_from_ns[CLOCK_BOOTTIME + 1];
@@ -48,6 +52,16 @@ static clock_function_t true_clock(void)
     if (NULL == function) {
         /* The standard's own way round "a pointer to a function is no pointer". */
         *(void **) &function = dlsym(RTLD_NEXT, "clock_gettime");
+    }
+    return function;
+}
+
+static timer_function_t true_timer(void)
+{
+    static timer_function_t function;
+
+    if (NULL == function) {
+        *(void **) &function = dlsym(RTLD_NEXT, "timerfd_settime");
     }
     return function;
 }
@@ -82,6 +96,19 @@ int clock_gettime(clockid_t clock, struct timespec *time)
         *time = (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
     }
     return status;
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *old)
+{
+    struct itimerspec truth = *when;
+    int64_t ns = ns_of(&when->it_value);
+
+    if (0 != (flags & TFD_TIMER_ABSTIME) && 0 != ns && 0 != drift) {
+        const int64_t from_ns = drift_from_ns[CLOCK_MONOTONIC];
+        ns = from_ns + (int64_t) ((double) (ns - from_ns) / (1 + drift)) + 1;
+        truth.it_value = (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+    }
+    return true_timer()(fd, flags, &truth, old);
 }
 
 static int64_t read_clock(clockid_t clock)
