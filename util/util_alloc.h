@@ -4,9 +4,9 @@
  *
  * clv_alloc returns zeroed memory for n_items objects of item_bytes each, or NULL (also when the
  * product overflows, or is 0). clv_alloc_unset leaves the contents open, for large arrays that are
- * written before they are read: zeroing takes a tenth of the time to make a plan. clv_alloc_line gives
- * one zeroed object that begins with a cache line, for what each call looks at. clv_free takes NULL.
- * The hook is set while no other thread runs; everything else is thread-safe.
+ * written before they are read: zeroing takes a tenth of the time to make a plan. clv_alloc_line
+ * gives one zeroed object that begins with a cache line, for what each call looks at. clv_free
+ * takes NULL. The hook is set while no other thread runs; everything else is thread-safe.
  */
 #ifndef CLV_UTIL_ALLOC_H
 #define CLV_UTIL_ALLOC_H
