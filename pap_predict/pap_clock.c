@@ -6,13 +6,12 @@
 #include "util/util_order.h"
 #include "util/util_time.h"
 
-#define BURST_PINGS     8
-#define PAUSE_FIRST_NS  (20 * CLV_NS_PER_MS) /* doubles from burst to burst */
-#define PAUSE_MAX_NS    (4 * CLV_NS_PER_S)
-#define PAUSE_UNUSED_NS (32 * CLV_NS_PER_S)
-#define SUSPEND_MIN_NS  (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
-#define MAX_TURNAROUND_NS                                                                          \
-    UINT64_C(1000000) /* a longer one adds the drift of two clocks to the error */
+#define BURST_PINGS       8
+#define PAUSE_FIRST_NS    (20 * CLV_NS_PER_MS) /* doubles from burst to burst */
+#define PAUSE_MAX_NS      (4 * CLV_NS_PER_S)
+#define PAUSE_UNUSED_NS   (32 * CLV_NS_PER_S)
+#define SUSPEND_MIN_NS    (10 * CLV_NS_PER_MS) /* the counter itself is good to 100 us */
+#define MAX_TURNAROUND_NS UINT64_C(1000000)    /* more adds the drift of two clocks to the error */
 
 /* The counter is the difference of two clock reads; between them the thread may lose its core. */
 static int64_t suspended_now_ns(void)
@@ -143,7 +142,7 @@ int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int
     if (is_pong) {
         clock->is_outstanding = 0;
         if (!stamp->has_global) {
-            clv_pap_clock_lost(clock);             /* until it says that it is ready */
+            clv_pap_clock_lost(clock); /* until it says that it is ready */
             clv_cs_tracker_doubt(&clock->tracker); /* what unsettled it may have unsettled us */
             clock->is_ready = 0;
             return was_ready;

@@ -45,14 +45,20 @@ typedef int (*timer_function_t)(int, int, const struct itimerspec *, struct itim
 static double drift; /* seconds per second, of this rank */
 static int64_t drift_from_ns[CLOCK_BOOTTIME + 1];
 
+/* The library's own function of this name, looked up once. */
+static void find_true(void **function_p, const char *name)
+{
+    if (NULL == *function_p) {
+        *function_p = dlsym(RTLD_NEXT, name);
+    }
+}
+
 static clock_function_t true_clock(void)
 {
     static clock_function_t function;
 
-    if (NULL == function) {
-        /* The standard's own way round "a pointer to a function is no pointer". */
-        *(void **) &function = dlsym(RTLD_NEXT, "clock_gettime");
-    }
+    /* The standard's own way round "a pointer to a function is no pointer". */
+    find_true((void **) &function, "clock_gettime");
     return function;
 }
 
@@ -60,15 +66,18 @@ static timer_function_t true_timer(void)
 {
     static timer_function_t function;
 
-    if (NULL == function) {
-        *(void **) &function = dlsym(RTLD_NEXT, "timerfd_settime");
-    }
+    find_true((void **) &function, "timerfd_settime");
     return function;
 }
 
 static int64_t ns_of(const struct timespec *time)
 {
     return time->tv_sec * NS_PER_S + time->tv_nsec;
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
 }
 
 /* The rank by what the launcher says, since clocks are read before MPI_Init. */
@@ -93,7 +102,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     if (0 == status && 0 != drift && (CLOCK_MONOTONIC == clock || CLOCK_BOOTTIME == clock)) {
         int64_t ns = ns_of(time);
         ns += (int64_t) (drift * (double) (ns - drift_from_ns[clock]));
-        *time = (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+        *time = timespec_of(ns);
     }
     return status;
 }
@@ -106,7 +115,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct iti
     if (0 != (flags & TFD_TIMER_ABSTIME) && 0 != ns && 0 != drift) {
         const int64_t from_ns = drift_from_ns[CLOCK_MONOTONIC];
         ns = from_ns + (int64_t) ((double) (ns - from_ns) / (1 + drift)) + 1;
-        truth.it_value = (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+        truth.it_value = timespec_of(ns);
     }
     return true_timer()(fd, flags, &truth, old);
 }

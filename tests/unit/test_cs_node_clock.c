@@ -94,7 +94,7 @@ static void a_step_is_not_used_and_is_recovered_from(void **state)
 }
 
 /* The frames of the exchange carry timestamps too, so a step shows at any time between two bursts,
- * which are 4 s apart by then. */
+ * which are 32 s apart by then, as nobody uses this clock. */
 static void a_step_is_learnt_within_100_ms(void **state)
 {
     (void) state;
