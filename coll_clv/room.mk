@@ -1,3 +1,4 @@
+# coll_clv: sources, and the tests that need Open MPI.
 clv_coll_clv_headers = \
 	coll_clv/coll_clv.h \
 	coll_clv/coll_clv_calibrate.h \
@@ -31,3 +32,46 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_select.c \
 	coll_clv/coll_clv_sheet.c \
 	coll_clv/coll_clv_tell.c
+
+# What is pure in this room, for programs without Open MPI (objects of their own, beside libtool's:
+# hence the flags of each such program).
+clv_decide_sources = coll_clv/coll_clv_decide.c coll_clv/coll_clv_score.c coll_clv/coll_clv_search.c
+
+unit_tests += tests/unit/test_coll_decide tests/unit/test_coll_tables
+tests_unit_test_coll_decide_SOURCES = tests/unit/test_coll_decide.c $(clv_decide_sources) \
+	coll_clv/coll_clv_print.c coll_clv/coll_clv_sheet.c
+tests_unit_test_coll_decide_CFLAGS = $(AM_CFLAGS)
+
+# Programs for the scripts below.
+mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
+	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
+	tests/mpi/clock_watch tests/mpi/record_latency
+clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
+clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
+	tests/mpi/reduce_check.h
+tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
+tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
+tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)
+tests_mpi_reduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_plain.c
+tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources)
+tests_mpi_clock_watch_LDADD = -ldl
+
+if CLV_HAVE_OMPI
+script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
+	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
+	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh
+# The executor without its component: needs Open MPI's internal headers and libraries.
+mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors
+endif
+script_tests += tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
+	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh
+clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h
+tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
+	$(clv_execute_sources)
+tests_mpi_execute_cases_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+# Open MPI's internal libraries have other names in each version; libmpi knows them.
+tests_mpi_execute_cases_LDFLAGS = $(AM_LDFLAGS) -Wl,--copy-dt-needed-entries
+tests_mpi_execute_errors_SOURCES = tests/mpi/execute_errors.c $(clv_execute_sources)
+tests_mpi_execute_errors_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
+tests_mpi_execute_errors_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
+EXTRA_DIST += tests/mpi/reduce_common.sh tests/quality/costs.sh tests/quality/clock_watch.sh

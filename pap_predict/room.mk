@@ -1,23 +1,45 @@
-clv_pap_headers = pap_predict/pap_predict.h pap_predict/pap_vector.h pap_predict/pap_tree.h \
-	pap_predict/pap_wire.h pap_predict/pap_agree.h pap_predict/pap_predictors.h \
-	pap_predict/pap_board.h pap_predict/pap_stream.h
-clv_pap_sources = pap_predict/pap_vector.c pap_predict/pap_tree.c pap_predict/pap_wire.c \
-	pap_predict/pap_agree.c pap_predict/pap_stream.c pap_predict/pap_board.c \
-	pap_predict/pap_predictors.c pap_predict/pap_sma.c pap_predict/pap_ewma.c \
-	pap_predict/pap_median.c pap_predict/pap_periodic.c pap_predict/pap_compute.c
-clv_pap_headers += pap_predict/pap_bytes.h pap_predict/pap_mac.h pap_predict/pap_interface.h \
-	pap_predict/pap_card.h pap_predict/pap_table.h pap_predict/pap_channel.h
-clv_pap_sources += pap_predict/pap_mac.c pap_predict/pap_interface.c pap_predict/pap_card.c \
-	pap_predict/pap_table.c pap_predict/pap_channel.c
-clv_pap_headers += pap_predict/pap_thread.h pap_predict/pap_clock.h pap_predict/pap_process.h \
-	pap_predict/pap_leader.h pap_predict/pap_record.h
-clv_pap_sources += pap_predict/pap_thread.c pap_predict/pap_clock.c pap_predict/pap_process.c \
-	pap_predict/pap_listen.c pap_predict/pap_leader.c pap_predict/pap_record.c \
-	pap_predict/pap_group.c
-clv_pap_headers += pap_predict/pap_place.h pap_predict/pap_cores.h pap_predict/pap_best.h
-clv_pap_sources += pap_predict/pap_place.c pap_predict/pap_best.c
+# pap_predict: sources, tools, tests.
+clv_pap_headers = pap_predict/pap_agree.h pap_predict/pap_best.h pap_predict/pap_board.h \
+	pap_predict/pap_bytes.h pap_predict/pap_card.h pap_predict/pap_channel.h \
+	pap_predict/pap_clock.h pap_predict/pap_cores.h pap_predict/pap_interface.h \
+	pap_predict/pap_leader.h pap_predict/pap_mac.h pap_predict/pap_pace.h \
+	pap_predict/pap_place.h pap_predict/pap_predict.h pap_predict/pap_predictors.h \
+	pap_predict/pap_process.h pap_predict/pap_record.h pap_predict/pap_stream.h \
+	pap_predict/pap_table.h pap_predict/pap_thread.h pap_predict/pap_tree.h \
+	pap_predict/pap_vector.h pap_predict/pap_wire.h
+clv_pap_sources = pap_predict/pap_agree.c pap_predict/pap_best.c pap_predict/pap_board.c \
+	pap_predict/pap_card.c pap_predict/pap_channel.c pap_predict/pap_clock.c \
+	pap_predict/pap_compute.c pap_predict/pap_ewma.c pap_predict/pap_group.c \
+	pap_predict/pap_interface.c pap_predict/pap_leader.c pap_predict/pap_listen.c \
+	pap_predict/pap_mac.c pap_predict/pap_median.c pap_predict/pap_pace.c \
+	pap_predict/pap_periodic.c pap_predict/pap_place.c pap_predict/pap_predictors.c \
+	pap_predict/pap_process.c pap_predict/pap_record.c pap_predict/pap_sma.c \
+	pap_predict/pap_stream.c pap_predict/pap_table.c pap_predict/pap_thread.c \
+	pap_predict/pap_tree.c pap_predict/pap_vector.c pap_predict/pap_wire.c
 if CLV_HAVE_HWLOC
 clv_pap_sources += pap_predict/pap_cores.c
 endif
-clv_pap_headers += pap_predict/pap_pace.h
-clv_pap_sources += pap_predict/pap_pace.c
+
+tool_programs += tools/clv-predict tests/support/pap-knock tests/support/pap-cost
+tools_clv_predict_SOURCES = tools/clv-predict.c tools/pap_trace.c tools/pap_trace.h
+tests_support_pap_knock_SOURCES = tests/support/pap_knock.c
+clv_pap_job_sources = tests/support/pap_job.c tests/support/pap_job.h
+clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_pap_job_sources)
+tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
+
+unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pap_agree \
+	tests/unit/test_pap_best tests/unit/test_pap_board tests/unit/test_pap_channel \
+	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
+	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory \
+	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record \
+	tests/unit/test_pap_stream tests/unit/test_pap_trace tests/unit/test_pap_wire
+tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
+tests_unit_test_pap_family_SOURCES = tests/unit/test_pap_family.c $(clv_pap_pair_sources)
+tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/other_threads.h \
+	$(clv_pap_job_sources)
+tests_unit_test_pap_hostile_SOURCES = tests/unit/test_pap_hostile.c $(clv_pap_pair_sources)
+tests_unit_test_pap_memory_SOURCES = tests/unit/test_pap_memory.c $(clv_pap_pair_sources)
+tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c tests/support/other_threads.h
+tests_unit_test_pap_trace_SOURCES = tests/unit/test_pap_trace.c tools/pap_trace.c tools/pap_trace.h
+script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/unit/test_pap_predict_tool.sh
+EXTRA_DIST += docs/man/clv-predict.1 tests/model/pap.pml tests/model/run.sh tests/quality/attack.sh

@@ -125,6 +125,10 @@ unlisted() {
     done
 }
 tap_ok 'every source of a room is built' none unlisted
+build_lists_elsewhere() {
+    find tests docs -name '*.mk' -o -name 'Makefile*'
+}
+tap_ok 'each build list lies in its room, none under tests' none build_lists_elsewhere
 # automake names logs without ".sh": of two tests with one log it runs the first twice.
 same_log() {
     make -s -C "$CLV_BUILD" list-unit-tests list-script-tests | sed 's/\.sh$//' | sort | uniq -d
