@@ -15,7 +15,7 @@
 
 #include "bench/bench_algorithms.h"
 #include "bench/bench_collectives.h"
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 #include "bench/bench_sync.h"
 
 /* The metrics of a call; one row each: field, and what the report calls it. */

@@ -17,7 +17,7 @@
 #include "bench/bench_collectives.h"
 #include "bench/bench_measure.h"
 #include "bench/bench_options.h"
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 #include "bench/bench_report.h"
 #include "bench/bench_stats.h"
 #include "bench/bench_sync.h"

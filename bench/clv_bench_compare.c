@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "bench/bench_clock_results.h"
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 #include "bench/bench_plot.h"
 #include "bench/bench_results.h"
 #include "bench/bench_stats.h"

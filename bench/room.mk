@@ -1,7 +1,7 @@
 # bench: clv-bench, the statistics behind it, the emulated cluster, the simulation, and programs that
 # measure one room.
-clv_bench_sources = bench/bench_patterns.c bench/bench_patterns.h bench/bench_stats.c \
-	bench/bench_stats.h bench/bench_options.c bench/bench_options.h
+clv_bench_sources = bench/bench_stats.c bench/bench_stats.h bench/bench_options.c \
+	bench/bench_options.h
 
 mpi_programs += bench/clv-bench
 bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench_algorithms.h \
@@ -18,9 +18,8 @@ bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c 
 bench_bench_decide_SOURCES = bench/bench_decide.c $(clv_decide_sources)
 bench_bench_decide_CFLAGS = $(AM_CFLAGS)
 
-unit_tests += tests/unit/test_bench_stats tests/unit/test_bench_patterns
+unit_tests += tests/unit/test_bench_stats
 tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_sources)
-tests_unit_test_bench_patterns_SOURCES = tests/unit/test_bench_patterns.c $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
 	tests/mpi/bench_results.sh tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh
 

@@ -42,8 +42,7 @@ tests_unit_test_coll_decide_SOURCES = tests/unit/test_coll_decide.c $(clv_decide
 	coll_clv/coll_clv_print.c coll_clv/coll_clv_sheet.c
 tests_unit_test_coll_decide_CFLAGS = $(AM_CFLAGS)
 unit_tests += tests/unit/test_choose_replay
-tests_unit_test_choose_replay_SOURCES = tests/unit/test_choose_replay.c tools/pap_trace.c \
-	$(clv_decide_sources)
+tests_unit_test_choose_replay_SOURCES = tests/unit/test_choose_replay.c $(clv_decide_sources)
 tests_unit_test_choose_replay_CFLAGS = $(AM_CFLAGS)
 EXTRA_DIST += tests/data/decisions.txt
 

@@ -21,7 +21,7 @@ clv_pap_sources += pap_predict/pap_cores.c
 endif
 
 tool_programs += tools/clv-predict tests/support/pap-knock tests/support/pap-cost
-tools_clv_predict_SOURCES = tools/clv-predict.c tools/pap_trace.c tools/pap_trace.h
+tools_clv_predict_SOURCES = tools/clv-predict.c
 tests_support_pap_knock_SOURCES = tests/support/pap_knock.c
 clv_pap_job_sources = tests/support/pap_job.c tests/support/pap_job.h
 clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_pap_job_sources)
@@ -32,7 +32,7 @@ unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pa
 	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
 	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory \
 	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record \
-	tests/unit/test_pap_stream tests/unit/test_pap_trace tests/unit/test_pap_wire
+	tests/unit/test_pap_stream tests/unit/test_pap_wire
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
 tests_unit_test_pap_family_SOURCES = tests/unit/test_pap_family.c $(clv_pap_pair_sources)
 tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/other_threads.h \
@@ -40,6 +40,5 @@ tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/ot
 tests_unit_test_pap_hostile_SOURCES = tests/unit/test_pap_hostile.c $(clv_pap_pair_sources)
 tests_unit_test_pap_memory_SOURCES = tests/unit/test_pap_memory.c $(clv_pap_pair_sources)
 tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c tests/support/other_threads.h
-tests_unit_test_pap_trace_SOURCES = tests/unit/test_pap_trace.c tools/pap_trace.c tools/pap_trace.h
 script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/unit/test_pap_predict_tool.sh
 EXTRA_DIST += docs/man/clv-predict.1 tests/model/pap.pml tests/model/run.sh tests/quality/attack.sh

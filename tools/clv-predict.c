@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "pap_predict/pap_board.h"
-#include "tools/pap_trace.h"
+#include "trace/trace.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 #include "bench/sim/sim_direct.h"
 #include "bench/sim/sim_execute.h"
 #include "bench/sim/sim_options.h"

@@ -16,7 +16,7 @@
 #ifndef CLV_SIM_PREDICT_H
 #define CLV_SIM_PREDICT_H
 
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 #include "bench/sim/sim_options.h"
 
 /* Writes pattern->n_ranks predictions for the iteration whose true delays are given. */

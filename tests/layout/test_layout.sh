@@ -7,17 +7,19 @@ cd "$CLV_TOP" || exit 1
 # ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost|sched_cache)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
-rooms='util schedule clocksync pap_predict coll_clv bench tools examples tests'
+trace_headers='trace/[a-z_]*\.h'
+rooms='util schedule clocksync pap_predict trace coll_clv bench tools examples tests'
 may_include() {
     case $1 in
     util) echo 'util/.*' ;;
     schedule) echo 'schedule/.*|util/[a-z_]*\.h' ;;
     clocksync) echo 'clocksync/.*|util/[a-z_]*\.h' ;;
     pap_predict) echo 'pap_predict/.*|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
     coll_clv) echo "coll_clv/.*|$public_headers" ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests,
     # bench_decide what is pure in coll_clv.
-    bench) echo "bench/.*|schedule/.*|coll_clv/coll_clv_decide\\.h|tests/support/.*|$public_headers" ;;
+    bench) echo "bench/.*|schedule/.*|coll_clv/coll_clv_decide\\.h|tests/support/.*|$trace_headers|$public_headers" ;;
     esac
 }
 
@@ -36,20 +38,20 @@ none() { # command: it must print nothing
     [ -z "$found" ]
 }
 
-for room in util schedule clocksync pap_predict coll_clv bench; do
+for room in util schedule clocksync pap_predict trace coll_clv bench; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
     tap_ok "$room includes only what it may" none strangers "$room"
 done
 
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
-        util schedule clocksync pap_predict
+        util schedule clocksync pap_predict trace
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
 tap_ok 'only coll_clv includes Open MPI, the pure rooms no mpi.h' none mpi_outside
 heap_elsewhere() {
     grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' util schedule clocksync pap_predict \
-        coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
+        trace coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
 tap_ok 'the heap is reached through util_alloc.h' none heap_elsewhere
 
@@ -92,7 +94,7 @@ compiles_alone() { # compiler header
 }
 all_compile() {
     local header bad=0
-    for header in $(find util schedule clocksync pap_predict coll_clv bench examples \
+    for header in $(find util schedule clocksync pap_predict trace coll_clv bench examples \
         -name '*.h' -not -path '*/shim/*'); do
         case $header in
         coll_clv/*) [ -n "$ompi_flags" ] || continue ;;
@@ -119,7 +121,7 @@ tap_ok 'and has the parameters' page_says '`coll_clv_reduce_algorithm`'
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file
-    for file in util/*.c schedule/*.c clocksync/*.c pap_predict/*.c coll_clv/*.c; do
+    for file in util/*.c schedule/*.c clocksync/*.c pap_predict/*.c trace/*.c coll_clv/*.c; do
         [ -f "$file" ] || continue
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done

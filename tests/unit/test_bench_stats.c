@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 #include "bench/bench_stats.h"
 
 #define MAX_VALUES 128

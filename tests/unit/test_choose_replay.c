@@ -24,7 +24,7 @@
 #include "coll_clv/coll_clv_decide.h"
 #include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/pap_board.h"
-#include "tools/pap_trace.h"
+#include "trace/trace.h"
 #include "util/util_hash.h"
 
 #define WINDOW    8

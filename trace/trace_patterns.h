@@ -8,8 +8,8 @@
  * Not: the waiting itself (bench_sync.h). No MPI here.
  * Cost: O(ranks) per iteration.
  */
-#ifndef CLV_BENCH_PATTERNS_H
-#define CLV_BENCH_PATTERNS_H
+#ifndef CLV_TRACE_PATTERNS_H
+#define CLV_TRACE_PATTERNS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrival traces: reading, writing, and making them from a seed; see pap_trace.h.
+ * Arrival traces: reading, writing, and making them from a seed; see trace.h.
  */
-#include "tools/pap_trace.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>

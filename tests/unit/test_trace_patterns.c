@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "bench/bench_options.h"
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 
 #define N_RANKS 9
 #define AMOUNT  1000000

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrival patterns as a table of pure functions; see bench_patterns.h.
+ * Arrival patterns as a table of pure functions; see trace_patterns.h.
  */
-#include "bench/bench_patterns.h"
+#include "trace/trace_patterns.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tools/pap_trace.h"
+#include "trace/trace.h"
 #include "util/util_alloc.h"
 
 static FILE *open_data(const char *name)

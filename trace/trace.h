@@ -10,8 +10,8 @@
  * One line per call: its number (ascending, from 0 up), arrivals by rank, exits by rank, in global
  * ns. At most TRACE_MAX_RANKS ranks. Made from a seed by trace_make, or recorded.
  */
-#ifndef PAP_TRACE_H
-#define PAP_TRACE_H
+#ifndef CLV_TRACE_H
+#define CLV_TRACE_H
 
 #include <stdint.h>
 #include <stdio.h>
