@@ -173,8 +173,8 @@ static clv_status_t decided_plan(const coll_clv_group_t *group, const clv_pap_st
 
 /* What the thread may read: fixed before the group is active. */
 static size_t make_sheet(void *context, const clv_pap_stream_key_t *key,
-                         const clv_pap_board_t *board, void *memory, void *attachment,
-                         size_t attachment_bytes)
+                         const clv_pap_board_t *board, const void *note, void *memory,
+                         void *attachment, size_t attachment_bytes)
 {
     const coll_clv_group_t *group = context;
     coll_clv_sheet_t *sheet = attachment;
@@ -185,6 +185,7 @@ static size_t make_sheet(void *context, const clv_pap_stream_key_t *key,
     size_t used;
     clv_status_t status;
 
+    (void) note;
     if (NULL != group->plans) {
         before = clv_plan_cache_counters(group->plans);
     }
@@ -640,7 +641,8 @@ CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *c
                                 const coll_clv_order_t *order)
 {
     if (NULL != group->pap) {
-        clv_pap_call_end(group->pap, call, order->decision.choice, clv_local_now_ns());
+        clv_pap_call_end(group->pap, call, order->decision.choice, NULL,
+                         clv_local_now_ns());
     }
     clv_free(group->own_steps);
     group->own_steps = NULL;

@@ -45,6 +45,7 @@ struct clv_pap_group {
     int32_t n_ranks;
     int32_t rank;
     clv_pap_attach_ops_t attach;
+    unsigned char *notes; /* of each stream's newest call, attach.note_bytes each */
     int table_fd;           /* -1 once the others have opened it */
     int owns_table;         /* else the leader does */
     int listens;            /* holds the listener for the card's sake */
@@ -57,16 +58,24 @@ _Static_assert(offsetof(clv_pap_group_t, streams.lane) == CLV_LINE_BYTES &&
 
 /* ---- step 1: create ----------------------------------------------------------------------- */
 
+static clv_pap_table_shape_t table_shape(const clv_pap_group_t *group)
+{
+    return (clv_pap_table_shape_t){.n_ranks = group->n_ranks,
+                                   .attachment_bytes = group->attach.attachment_bytes,
+                                   .note_bytes = group->attach.note_bytes};
+}
+
 static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_card_t *card)
 {
     const clv_pap_t *pap = group->pap;
+    const clv_pap_table_shape_t shape = table_shape(group);
     clv_status_t status = clv_pap_card_host(card);
     if (status != CLV_OK) {
         return status;
     }
     card->table_fd = (uint32_t) group->table_fd;
     card->wake_fd = (uint32_t) clv_pap_thread_bell_fd(pap->thread);
-    card->table_bytes = clv_pap_table_bytes(group->n_ranks, group->attach.attachment_bytes);
+    card->table_bytes = clv_pap_table_bytes(&shape);
     card->table_token = token;
     card->pretend_node = pap->pretend_node;
     card->port = pap->port;
@@ -98,15 +107,30 @@ static void let_listener_go(clv_pap_group_t *group)
     }
 }
 
+static clv_status_t reserve_notes(clv_pap_group_t *group)
+{
+    const size_t n_bytes = group->attach.note_bytes;
+    if (n_bytes > CLV_PAP_NOTE_BYTES) {
+        return CLV_INVALID;
+    }
+    if (n_bytes > 0) {
+        group->notes = clv_alloc(CLV_PAP_MAX_STREAMS, n_bytes);
+    }
+    return n_bytes == 0 || group->notes != NULL ? CLV_OK : CLV_NO_MEMORY;
+}
+
 static clv_status_t prepare(clv_pap_group_t *group, unsigned char *card_bytes)
 {
     uint64_t token = 0;
     clv_pap_card_t card = {0};
+    const clv_pap_table_shape_t shape = table_shape(group);
     if (getrandom(&token, sizeof token, 0) != (ssize_t) sizeof token) {
         return CLV_SYSTEM;
     }
-    clv_status_t status = clv_pap_table_create(group->n_ranks, group->attach.attachment_bytes,
-                                               token, &group->table, &group->table_fd);
+    clv_status_t status = reserve_notes(group);
+    status = status == CLV_OK
+                 ? clv_pap_table_create(&shape, token, &group->table, &group->table_fd)
+                 : status;
     group->owns_table = status == CLV_OK;
     status = status == CLV_OK ? hold_listener(group) : status;
     status = status == CLV_OK ? fill_card(group, token, &card) : status;
@@ -254,14 +278,14 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
 static clv_status_t follow_leader(clv_pap_group_t *group, const roster_t *roster)
 {
     const clv_pap_card_t *card = &roster->leaders[roster->node_of_rank[group->rank]];
+    const clv_pap_table_shape_t shape = table_shape(group);
     clv_pap_table_close(group->table);
     (void) close(group->table_fd);
     group->table = NULL;
     group->table_fd = -1;
     group->owns_table = 0;
     clv_status_t status =
-        clv_pap_table_open(group->n_ranks, group->attach.attachment_bytes, card->table_token,
-                           card->pid, card->table_fd, &group->table);
+        clv_pap_table_open(&shape, card->table_token, card->pid, card->table_fd, &group->table);
     if (status != CLV_OK) {
         clv_log(CLV_LOG_ERROR, "rank %d cannot open the table of process %u on its node: %s",
                 group->rank, (unsigned) card->pid, clv_status_text(status));
@@ -352,6 +376,7 @@ void clv_pap_group_free(clv_pap_group_t *group)
     clv_pap_bell_release(group->pap, group->bell);
     clv_pap_thread_unlock(group->pap->thread);
     clv_free(group->node_ranks);
+    clv_free(group->notes);
     clv_free(group);
 }
 
@@ -369,8 +394,24 @@ static CLV_COLD void ring_leader(const clv_pap_group_t *group)
     }
 }
 
+static unsigned char *note_of(const clv_pap_group_t *group, int32_t lane)
+{
+    return group->notes + (size_t) lane * group->attach.note_bytes;
+}
+
+/* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */
+static void give_note(clv_pap_group_t *group, const clv_pap_given_t *given)
+{
+    const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
+    if (group->notes != NULL && group->local_rank == 0) {
+        clv_pap_table_set_note(group->table, given->lane, given->sequence + 1,
+                               is_known ? note_of(group, given->lane) : NULL);
+    }
+}
+
 static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_given_t *given)
 {
+    give_note(group, given);
     if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given,
                             &group->streams.lane[given->lane].key)) {
         ring_leader(group);
@@ -505,8 +546,11 @@ CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_ca
 }
 
 CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
-                              int64_t local_ns)
+                              const void *note, int64_t local_ns)
 {
+    if (group->notes != NULL && note != NULL) {
+        memcpy(note_of(group, call->stream), note, group->attach.note_bytes);
+    }
     clv_pap_streams_end(&group->streams, call, choice, local_ns);
 }
 

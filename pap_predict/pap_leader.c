@@ -209,9 +209,10 @@ static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_vector_t *
     const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, vector->lane,
                                                         board->version);
     const size_t used =
-        attach->make(attach->context, &key, board, memory_of(leader, vector->lane,
-                                                             vector->generation),
-                     attachment, attach->attachment_bytes);
+        attach->make(attach->context, &key, board,
+                     clv_pap_table_note(leader->table, vector->lane, board->version),
+                     memory_of(leader, vector->lane, vector->generation), attachment,
+                     attach->attachment_bytes);
     return used < attach->attachment_bytes ? used : attach->attachment_bytes;
 }
 

@@ -29,6 +29,7 @@
 #define CLV_PAP_MAX_STREAMS 16  /* per group; the least recently used is replaced */
 #define CLV_PAP_MAX_WINDOW  64  /* sampled calls remembered per stream */
 #define CLV_PAP_KEY_BYTES   32  /* of the random per-group key */
+#define CLV_PAP_NOTE_BYTES  256 /* of a note, at most */
 
 typedef struct clv_pap clv_pap_t;             /* one per process */
 typedef struct clv_pap_group clv_pap_group_t; /* one per communicator */
@@ -75,17 +76,21 @@ typedef struct clv_pap_board {
 /* Called by whoever completes a board, before anyone sees it, on the background thread of each
  * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
  * with whatever the caller wants to find beside the board; returns the bytes used (0: nothing).
- * `memory` is state the caller keeps per stream (also zeroed at first, memory_bytes long): a
- * deterministic function of the boards so far. Must be a pure function of its arguments. */
+ * `note` is what the ranks noted at the end of the call before the newest sampled one (note_bytes
+ * long; zeros where the stream had no call before; NULL when note_bytes is 0). `memory` is state the
+ * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of the
+ * boards and notes so far. Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
-                                   const clv_pap_board_t *board, void *memory, void *attachment,
-                                   size_t attachment_bytes);
+                                   const clv_pap_board_t *board, const void *note, void *memory,
+                                   void *attachment, size_t attachment_bytes);
 
 typedef struct clv_pap_attach_ops {
     clv_pap_attach_t make;
     void *context;
     size_t memory_bytes;
     size_t attachment_bytes; /* upper bound per board; the table holds two per stream */
+    size_t note_bytes;       /* 0 .. CLV_PAP_NOTE_BYTES; the table holds two per stream, 8 KiB at
+                              * most, and every rank one per stream */
 } clv_pap_attach_ops_t;
 
 /* ---- process ---------------------------------------------------------------------------- */
@@ -147,9 +152,12 @@ clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *ca
                                 const clv_pap_board_t **board_p, const void **attachment_p,
                                 size_t *attachment_bytes_p) CLV_MUST_CHECK;
 
-/* What the call ran (the caller's own code, rank-equal) and when this rank left. */
+/* What the call ran (the caller's own code, rank-equal) and when this rank left. note: what the
+ * caller wants whoever completes the stream's next board to know (see clv_pap_attach_t): note_bytes
+ * of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next record, from
+ * the node's first rank to its leader, and never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
-                      int64_t local_ns);
+                      const void *note, int64_t local_ns);
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
  * nothing to take it, out of range, not a sampled call, or given already. */

@@ -56,11 +56,13 @@ _Static_assert(sizeof(table_record_t) == LINE, "a record is a line, and ranks do
 struct clv_pap_table {
     table_head_t *head;
     table_record_t *records; /* [lane][local rank][half]: a lane's lie together, in few pages */
-    int32_t n_ranks;
-    unsigned char *boards;     /* [place]: predicted_ns, then the attachment */
-    size_t attachment_offset;  /* in a place */
+    clv_pap_table_shape_t shape;
+    unsigned char *notes;     /* [place] */
+    unsigned char *boards;    /* [place]: predicted_ns, then the attachment */
+    size_t attachment_offset; /* in a place of boards */
     size_t place_bytes;
-    size_t n_bytes;
+    size_t records_at, notes_at, boards_at; /* in the memory ... */
+    size_t n_bytes;                         /* ... of so many */
 };
 
 static size_t round_up(size_t n_bytes)
@@ -69,35 +71,37 @@ static size_t round_up(size_t n_bytes)
 }
 
 /* Where the parts lie; 0 bytes if they do not fit. */
-static clv_pap_table_t layout(int32_t n_ranks, size_t attachment_bytes)
+static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
 {
     clv_pap_table_t table = {0};
-    if (n_ranks < 1 || n_ranks > (int32_t) COUNT_MASK || attachment_bytes > MAX_BYTES) {
+    if (shape->n_ranks < 1 || shape->n_ranks > (int32_t) COUNT_MASK ||
+        shape->attachment_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES) {
         return table;
     }
-    const size_t n = (size_t) n_ranks;
-    table.n_ranks = n_ranks;
+    const size_t n = (size_t) shape->n_ranks;
+    table.shape = *shape;
+    table.records_at = round_up(sizeof(table_head_t));
+    table.notes_at = table.records_at + n * CLV_PAP_PLACES * sizeof(table_record_t);
+    table.boards_at = table.notes_at + CLV_PAP_PLACES * round_up(shape->note_bytes);
     table.attachment_offset = round_up(n * sizeof(int64_t));
-    table.place_bytes = table.attachment_offset + round_up(attachment_bytes);
-    const size_t n_bytes = round_up(sizeof(table_head_t)) +
-                           n * CLV_PAP_PLACES * sizeof(table_record_t) +
-                           CLV_PAP_PLACES * table.place_bytes;
+    table.place_bytes = table.attachment_offset + round_up(shape->attachment_bytes);
+    const size_t n_bytes = table.boards_at + CLV_PAP_PLACES * table.place_bytes;
     table.n_bytes = n_bytes <= MAX_BYTES ? n_bytes : 0;
     return table;
 }
 
-static void set_parts(clv_pap_table_t *table, int32_t n_ranks, void *memory)
+static void set_parts(clv_pap_table_t *table, void *memory)
 {
     unsigned char *bytes = memory;
-    const size_t records_at = round_up(sizeof(table_head_t));
     table->head = memory;
-    table->records = (table_record_t *) (void *) (bytes + records_at);
-    table->boards = bytes + records_at + (size_t) n_ranks * CLV_PAP_PLACES * sizeof(table_record_t);
+    table->records = (table_record_t *) (void *) (bytes + table->records_at);
+    table->notes = bytes + table->notes_at;
+    table->boards = bytes + table->boards_at;
 }
 
-size_t clv_pap_table_bytes(int32_t n_ranks, size_t attachment_bytes)
+size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
 {
-    return layout(n_ranks, attachment_bytes).n_bytes;
+    return layout(shape).n_bytes;
 }
 
 /* Sealed, so that a mapping can never lose its memory and raise SIGBUS. */
@@ -115,28 +119,28 @@ static int new_memory(size_t n_bytes)
     return fd;
 }
 
-static clv_status_t map_memory(int fd, int32_t n_ranks, size_t attachment_bytes,
+static clv_status_t map_memory(int fd, const clv_pap_table_shape_t *shape,
                                clv_pap_table_t **table_p)
 {
     clv_pap_table_t *table = clv_alloc_line(sizeof *table);
     if (table == NULL) {
         return CLV_NO_MEMORY;
     }
-    *table = layout(n_ranks, attachment_bytes);
+    *table = layout(shape);
     void *memory = mmap(NULL, table->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) {
         clv_free(table);
         return CLV_SYSTEM;
     }
-    set_parts(table, n_ranks, memory);
+    set_parts(table, memory);
     *table_p = table;
     return CLV_OK;
 }
 
-clv_status_t clv_pap_table_create(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
+clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t token,
                                   clv_pap_table_t **table_p, int *fd_p)
 {
-    const size_t n_bytes = clv_pap_table_bytes(n_ranks, attachment_bytes);
+    const size_t n_bytes = clv_pap_table_bytes(shape);
     if (n_bytes == 0) {
         return CLV_LIMIT;
     }
@@ -144,7 +148,7 @@ clv_status_t clv_pap_table_create(int32_t n_ranks, size_t attachment_bytes, uint
     if (fd < 0) {
         return CLV_SYSTEM;
     }
-    clv_status_t status = map_memory(fd, n_ranks, attachment_bytes, table_p);
+    clv_status_t status = map_memory(fd, shape, table_p);
     if (status != CLV_OK) {
         (void) close(fd);
         return status;
@@ -162,12 +166,12 @@ static int has_size(int fd, size_t n_bytes)
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (size_t) status.st_size == n_bytes;
 }
 
-clv_status_t clv_pap_table_open(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
-                                uint32_t pid, uint32_t fd, clv_pap_table_t **table_p)
+clv_status_t clv_pap_table_open(const clv_pap_table_shape_t *shape, uint64_t token, uint32_t pid,
+                                uint32_t fd, clv_pap_table_t **table_p)
 {
     char path[64];
     (void) snprintf(path, sizeof path, "/proc/%u/fd/%u", (unsigned) pid, (unsigned) fd);
-    const size_t n_bytes = clv_pap_table_bytes(n_ranks, attachment_bytes);
+    const size_t n_bytes = clv_pap_table_bytes(shape);
     if (n_bytes == 0) {
         return CLV_LIMIT;
     }
@@ -176,9 +180,8 @@ clv_status_t clv_pap_table_open(int32_t n_ranks, size_t attachment_bytes, uint64
         return CLV_SYSTEM;
     }
     clv_pap_table_t *table = NULL;
-    clv_status_t status = has_size(own_fd, n_bytes)
-                              ? map_memory(own_fd, n_ranks, attachment_bytes, &table)
-                              : CLV_PROTOCOL;
+    clv_status_t status =
+        has_size(own_fd, n_bytes) ? map_memory(own_fd, shape, &table) : CLV_PROTOCOL;
     (void) close(own_fd);
     if (status != CLV_OK) {
         return status;
@@ -205,7 +208,7 @@ void clv_pap_table_close(clv_pap_table_t *table)
 static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_rank, int32_t place)
 {
     const size_t lane = (size_t) place / 2, half = (size_t) place % 2;
-    return &table->records[(lane * (size_t) table->n_ranks + (size_t) local_rank) * 2 + half];
+    return &table->records[(lane * (size_t) table->shape.n_ranks + (size_t) local_rank) * 2 + half];
 }
 
 static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t place)
@@ -260,6 +263,33 @@ CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32
      * itself and the bell is free, or it sees our bit. */
     (void) atomic_fetch_or(&table->head->pending, UINT32_C(1) << place);
     return (atomic_load(&table->head->expected) >> lane & 1) == 0;
+}
+
+static unsigned char *note_of(const clv_pap_table_t *table, int32_t place)
+{
+    const size_t n_bytes = table->shape.note_bytes;
+    return n_bytes == 0 ? NULL : table->notes + (size_t) place * round_up(n_bytes);
+}
+
+/* Plain bytes: the count of the record that follows hands them on, and the next note of this place
+ * is written only after the board that this one went into. */
+CLV_HOT void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version,
+                                    const void *note)
+{
+    unsigned char *mine = note_of(table, clv_pap_place(lane, version));
+    if (mine == NULL) {
+        return;
+    }
+    if (note == NULL) {
+        memset(mine, 0, table->shape.note_bytes);
+    } else {
+        memcpy(mine, note, table->shape.note_bytes);
+    }
+}
+
+const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t lane, int64_t version)
+{
+    return note_of(table, clv_pap_place(lane, version));
 }
 
 int clv_pap_table_pull_bell(clv_pap_table_t *table)

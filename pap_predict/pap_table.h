@@ -5,6 +5,7 @@
  *      ranks write                                     the leader's thread writes
  *      records[place][local rank]   --- last one --->  reads them, computes a board
  *      given[place] (how many)          rings          boards[place], attachments[place]
+ *      notes[place], the first rank
  *      pending, bell                                   clock model (seqlock), ends
  *                                                      expected: where it looks by itself
  *
@@ -34,17 +35,25 @@
 
 typedef struct clv_pap_table clv_pap_table_t;
 
-/* Creates the memory for a group of up to n_ranks local ranks. The caller closes *fd_p when every
+/* What the memory is made for, alike in every process of the node. In bytes, rounded up to cache
+ * lines: 32 places of (64 + 8) n_ranks + attachment_bytes + note_bytes. */
+typedef struct clv_pap_table_shape {
+    int32_t n_ranks;         /* local ones, at most */
+    size_t attachment_bytes; /* of one board */
+    size_t note_bytes;       /* at most CLV_PAP_NOTE_BYTES */
+} clv_pap_table_shape_t;
+
+/* Creates the memory for a group. The caller closes *fd_p when every
  * other rank has opened it (close-on-exec). CLV_LIMIT: the sizes do not fit; CLV_SYSTEM. */
-clv_status_t clv_pap_table_create(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
+clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t token,
                                   clv_pap_table_t **table_p, int *fd_p) CLV_MUST_CHECK;
 
 /* Opens the memory that process pid made under descriptor fd. CLV_PROTOCOL: it is not a table of
  * that shape and token; CLV_SYSTEM: not allowed, or gone. */
-clv_status_t clv_pap_table_open(int32_t n_ranks, size_t attachment_bytes, uint64_t token,
-                                uint32_t pid, uint32_t fd, clv_pap_table_t **table_p) CLV_MUST_CHECK;
+clv_status_t clv_pap_table_open(const clv_pap_table_shape_t *shape, uint64_t token, uint32_t pid,
+                                uint32_t fd, clv_pap_table_t **table_p) CLV_MUST_CHECK;
 void clv_pap_table_close(clv_pap_table_t *table); /* NULL is fine */
-size_t clv_pap_table_bytes(int32_t n_ranks, size_t attachment_bytes); /* 0: does not fit */
+size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape); /* 0: does not fit */
 
 static inline int32_t clv_pap_place(int32_t lane, int64_t version)
 {
@@ -57,6 +66,12 @@ static inline int32_t clv_pap_place(int32_t lane, int64_t version)
  * pending; non-zero: that was this one, and the leader's thread does not look there by itself. */
 int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
+
+/* The first local rank's note (NULL: zeros), before it gives its record of that version; and what
+ * its leader finds there once it has taken that record. NULL: the shape has none. */
+void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version,
+                            const void *note);
+const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t lane, int64_t version);
 
 /* Asks for the cache lines that giving that record will write, and those of the board before it. */
 void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,

@@ -30,7 +30,7 @@ tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
 unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pap_agree \
 	tests/unit/test_pap_best tests/unit/test_pap_board tests/unit/test_pap_channel \
 	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
-	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory \
+	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory tests/unit/test_pap_note \
 	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record \
 	tests/unit/test_pap_stream tests/unit/test_pap_wire
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
@@ -39,6 +39,7 @@ tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/ot
 	$(clv_pap_job_sources)
 tests_unit_test_pap_hostile_SOURCES = tests/unit/test_pap_hostile.c $(clv_pap_pair_sources)
 tests_unit_test_pap_memory_SOURCES = tests/unit/test_pap_memory.c $(clv_pap_pair_sources)
+tests_unit_test_pap_note_SOURCES = tests/unit/test_pap_note.c $(clv_pap_pair_sources)
 tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c tests/support/other_threads.h
 script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/unit/test_pap_predict_tool.sh
 EXTRA_DIST += docs/man/clv-predict.1 tests/model/pap.pml tests/model/run.sh tests/quality/attack.sh

@@ -31,10 +31,11 @@ static int64_t real_now_ns(void)
 
 /* On the thread of each node's leader, when the board is complete. */
 static size_t note_board(void *context, const clv_pap_stream_key_t *key,
-                         const clv_pap_board_t *board, void *memory, void *attachment,
-                         size_t attachment_bytes)
+                         const clv_pap_board_t *board, const void *note, void *memory,
+                         void *attachment, size_t attachment_bytes)
 {
-    (void) context, (void) key, (void) memory, (void) attachment, (void) attachment_bytes;
+    (void) context, (void) key, (void) note, (void) memory, (void) attachment;
+    (void) attachment_bytes;
     if (board->version < MAX_CALLS) {
         made_ns[board->version] = real_now_ns();
     }
@@ -81,7 +82,7 @@ static void make_call(clv_pap_group_t *group)
     while (clv_pap_call_board(group, &call, &board, &attachment, &n_bytes) == CLV_AGAIN) {
         (void) nanosleep(&nap, NULL);
     }
-    clv_pap_call_end(group, &call, 1, clv_local_now_ns());
+    clv_pap_call_end(group, &call, 1, NULL, clv_local_now_ns());
 }
 
 static void make_calls(clv_pap_group_t *group, int n_calls, int gap_us, int spread_us)

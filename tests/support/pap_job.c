@@ -113,11 +113,11 @@ static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
 /* Beside each board lies a hash of it and of how many boards there were: a deterministic function
  * of all boards so far, so any difference in the past shows as well. */
 static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_board_t *board, void *memory, void *attachment,
-                          size_t attachment_bytes)
+                          const clv_pap_board_t *board, const void *note, void *memory,
+                          void *attachment, size_t attachment_bytes)
 {
     uint64_t *chain = memory;
-    (void) context;
+    (void) context, (void) note;
     (void) attachment_bytes;
     *chain = clv_fnv1a64(*chain, board->predicted_ns, (size_t) board->n_ranks * sizeof(int64_t));
     *chain = clv_fnv1a64(*chain, &board->version, sizeof board->version);
@@ -174,7 +174,7 @@ static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int3
     if (job->options.synchronous) {
         (void) meet(job, &job->arrived[3], number + 1);
     }
-    clv_pap_call_end(group, &call, status == CLV_OK ? 2 : 1, clv_local_now_ns());
+    clv_pap_call_end(group, &call, status == CLV_OK ? 2 : 1, NULL, clv_local_now_ns());
 }
 
 static void make_calls(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
@@ -212,7 +212,7 @@ static void note_clock(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
 
 static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
 {
-    const clv_pap_attach_ops_t attach = {attach_hash, NULL, sizeof(uint64_t), 256};
+    const clv_pap_attach_ops_t attach = {attach_hash, NULL, sizeof(uint64_t), 256, 0};
     clv_pap_group_t *group = NULL;
     if (clv_pap_group_create(pap, job->options.n_ranks, rank, &attach,
                              job->cards + rank * CLV_PAP_CARD_BYTES, &group) != CLV_OK) {

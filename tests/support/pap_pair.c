@@ -16,6 +16,7 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
     const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = connect_timeout_ns};
     clv_status_t status = CLV_OK;
     memset(pair, 0, sizeof *pair);
+    pair->attach.attachment_bytes = 100;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
         status = clv_pap_open(&options, &pair->pap[i]);
         if (status == CLV_OK) {
@@ -27,10 +28,9 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
 
 clv_status_t pair_create(pair_t *pair)
 {
-    const clv_pap_attach_ops_t attach = {.attachment_bytes = 100};
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
-        status = clv_pap_group_create(pair->pap[i], 2, i, &attach,
+        status = clv_pap_group_create(pair->pap[i], 2, i, &pair->attach,
                                       pair->cards + i * CLV_PAP_CARD_BYTES, &pair->group[i]);
     }
     return status;

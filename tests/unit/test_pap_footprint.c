@@ -129,10 +129,11 @@ static void use_stream(clv_pap_table_t *table, int32_t lane, int32_t n_ranks)
 
 static int64_t table_bytes(int32_t n_ranks, int32_t n_streams)
 {
+    const clv_pap_table_shape_t shape = {.n_ranks = n_ranks, .attachment_bytes = 1 << 20};
     clv_pap_table_t *table;
     struct stat status;
     int fd;
-    assert_int_equal(clv_pap_table_create(n_ranks, 1 << 20, 1, &table, &fd), CLV_OK);
+    assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
     for (int32_t lane = 0; lane < n_streams; lane++) {
         use_stream(table, lane, n_ranks);
     }

@@ -203,7 +203,7 @@ static void pair_call(pair_t *pair)
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &call);
         assert_int_equal(
             clv_pap_call_board(pair->group[i], &call, &board, &attachment, &n_bytes), CLV_NONE);
-        clv_pap_call_end(pair->group[i], &call, 1, clv_local_now_ns());
+        clv_pap_call_end(pair->group[i], &call, 1, NULL, clv_local_now_ns());
     }
 }
 

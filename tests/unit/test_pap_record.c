@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include <string.h>
 #include <unistd.h>
 
 #include "pap_predict/pap_record.h"
@@ -20,11 +21,12 @@
 
 static cs_random_t generator;
 
-static clv_pap_table_t *new_table(void)
+static clv_pap_table_t *new_table(size_t note_bytes)
 {
+    const clv_pap_table_shape_t shape = {N_RANKS, 64, note_bytes};
     clv_pap_table_t *table;
     int fd;
-    assert_int_equal(clv_pap_table_create(N_RANKS, 64, 1, &table, &fd), CLV_OK);
+    assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
     (void) close(fd);
     return table;
 }
@@ -86,7 +88,7 @@ static void one_round(clv_pap_table_t *table, int32_t lane, int64_t sequence)
 static void what_is_given_is_taken(void **state)
 {
     (void) state;
-    clv_pap_table_t *table = new_table();
+    clv_pap_table_t *table = new_table(0);
     for (int64_t sequence = 0; sequence < ROUNDS; sequence++) {
         for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
             one_round(table, lane, sequence);
@@ -99,11 +101,70 @@ static void only_the_version_asked_for_is_taken(void **state)
 {
     (void) state;
     clv_pap_given_t taken;
-    clv_pap_table_t *table = new_table();
+    clv_pap_table_t *table = new_table(0);
     one_round(table, 3, 6);
     assert_int_equal(clv_pap_record_take(table, 0, 3, 5, &taken), CLV_NONE);
     assert_int_equal(clv_pap_record_take(table, 0, 3, 9, &taken), CLV_NONE);
     assert_int_equal(clv_pap_record_take(table, 0, 2, 7, &taken), CLV_NONE);
+    clv_pap_table_close(table);
+}
+
+static void write_note(clv_pap_table_t *table, int32_t lane, int64_t version, size_t n_bytes)
+{
+    unsigned char note[CLV_PAP_NOTE_BYTES];
+    for (size_t i = 0; i < n_bytes; i++) {
+        note[i] = (unsigned char) (lane + version + (int64_t) i);
+    }
+    clv_pap_table_set_note(table, lane, version, note);
+}
+
+static void check_note(const clv_pap_table_t *table, int32_t lane, int64_t version, size_t n_bytes)
+{
+    const unsigned char *note = clv_pap_table_note(table, lane, version);
+    for (size_t i = 0; i < n_bytes; i++) {
+        assert_int_equal(note[i], (unsigned char) (lane + version + (int64_t) i));
+    }
+}
+
+/* Beside records, boards and attachments that are all in use. */
+static void each_place_has_a_note_of_its_own(void **state)
+{
+    (void) state;
+    const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_NOTE_BYTES);
+    const int64_t predicted_ns[N_RANKS] = {0};
+    clv_pap_table_t *table = new_table(n_bytes);
+    for (int64_t version = 1; version <= 2; version++) {
+        for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+            const clv_pap_board_t board = {
+                .n_ranks = N_RANKS, .version = version, .predicted_ns = predicted_ns};
+            write_note(table, lane, version, n_bytes);
+            one_round(table, lane, version - 1);
+            memset(clv_pap_table_attachment(table, lane, version), 255, 64);
+            clv_pap_table_publish(table, lane, &board, 64);
+        }
+    }
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        check_note(table, lane, 1, n_bytes);
+        check_note(table, lane, 2, n_bytes);
+    }
+    clv_pap_table_set_note(table, 5, 1, NULL);
+    assert_int_equal(*(const unsigned char *) clv_pap_table_note(table, 5, 1), 0);
+    check_note(table, 5, 2, n_bytes);
+    clv_pap_table_close(table);
+}
+
+static void notes_cost_a_table_8_KiB_at_most(void **state)
+{
+    (void) state;
+    clv_pap_table_shape_t shape = {.n_ranks = N_RANKS, .attachment_bytes = 64};
+    const size_t without = clv_pap_table_bytes(&shape);
+    shape.note_bytes = CLV_PAP_NOTE_BYTES;
+    assert_int_equal(clv_pap_table_bytes(&shape), without + 8192);
+    shape.note_bytes++;
+    assert_int_equal(clv_pap_table_bytes(&shape), 0);
+    clv_pap_table_t *table = new_table(0);
+    assert_null(clv_pap_table_note(table, 0, 1));
+    clv_pap_table_set_note(table, 0, 1, "is not written");
     clv_pap_table_close(table);
 }
 
@@ -112,6 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_given_is_taken),
         cmocka_unit_test(only_the_version_asked_for_is_taken),
+        cmocka_unit_test(each_place_has_a_note_of_its_own),
+        cmocka_unit_test(notes_cost_a_table_8_KiB_at_most),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     (void) cs_random_seed_from_environment(&generator);

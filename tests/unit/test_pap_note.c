@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Notes: what the ranks note at the end of a call is what whoever completes the stream's next board
+ * is told, on every node; nothing where there was no call before; each stream has its own.
+ *
+ * The attachment of each board is the note that came with it. A board of version v follows the
+ * records of the stream's v-th sampled call, so its note is that of the call before that one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tests/sim/cs_random.h"
+#include "tests/support/pap_pair.h"
+#include "util/util_time.h"
+
+#define N_STREAMS 3
+#define N_CALLS   60
+
+static cs_random_t generator;
+
+typedef struct stream {
+    int64_t calls;
+    int64_t sampled[N_CALLS + 1]; /* call number of the record behind each version, from 1 */
+} stream_t;
+
+static size_t attach_note(void *context, const clv_pap_stream_key_t *key,
+                          const clv_pap_board_t *board, const void *note, void *memory,
+                          void *attachment, size_t attachment_bytes)
+{
+    (void) context, (void) key, (void) board, (void) memory;
+    memcpy(attachment, note, attachment_bytes);
+    return attachment_bytes;
+}
+
+/* What is noted at the end of a call: no byte of it zero. */
+static void fill_note(unsigned char *note, size_t n_bytes, int stream, int64_t number)
+{
+    for (size_t i = 0; i < n_bytes; i++) {
+        note[i] = (unsigned char) (1 + (number * 7 + stream * 83 + (int64_t) i) % 255);
+    }
+}
+
+static void check_note(const stream_t *stream, int index, const clv_pap_board_t *board,
+                       const unsigned char *found, size_t n_bytes)
+{
+    unsigned char expected[CLV_PAP_NOTE_BYTES] = {0};
+    const int64_t sampled = stream->sampled[board->version];
+    if (sampled > 0) {
+        fill_note(expected, n_bytes, index, sampled - 1);
+    }
+    assert_memory_equal(found, expected, n_bytes);
+}
+
+/* Returns how many of the two had a note to look at. */
+static int one_call(pair_t *pair, stream_t *stream, int index)
+{
+    const clv_pap_stream_key_t key = {0, 1, 1000 + index};
+    const size_t n_bytes = pair->attach.note_bytes;
+    const clv_pap_board_t *boards[2];
+    unsigned char note[CLV_PAP_NOTE_BYTES];
+    clv_pap_call_t calls[2];
+    clv_status_t status[2];
+    int n_seen = 0;
+    for (int i = 0; i < 2; i++) {
+        clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &calls[i]);
+    }
+    if (calls[0].sampled) {
+        stream->sampled[calls[0].board_version + 1] = stream->calls;
+    }
+    pair_ask(pair, calls, status, boards);
+    fill_note(note, n_bytes, index, stream->calls++);
+    for (int i = 0; i < 2; i++) {
+        const void *attachment;
+        size_t found_bytes;
+        if (status[i] == CLV_OK && clv_pap_call_board(pair->group[i], &calls[i], &boards[i],
+                                                      &attachment, &found_bytes) == CLV_OK) {
+            assert_int_equal(found_bytes, n_bytes);
+            check_note(stream, index, boards[i], attachment, n_bytes);
+            n_seen++;
+        }
+        clv_pap_call_end(pair->group[i], &calls[i], 1, note, clv_local_now_ns());
+    }
+    return n_seen;
+}
+
+static void live(int one_node)
+{
+    const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_NOTE_BYTES);
+    stream_t streams[N_STREAMS] = {{0}};
+    pair_t pair;
+    int n_seen = 0;
+    assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
+    pair.attach = (clv_pap_attach_ops_t){
+        .make = attach_note, .attachment_bytes = n_bytes, .note_bytes = n_bytes};
+    assert_int_equal(pair_create(&pair), CLV_OK);
+    assert_int_equal(pair_attach(&pair), CLV_OK);
+    assert_int_equal(pair_activate(&pair), CLV_OK);
+    for (int call = 0; call < N_STREAMS * N_CALLS; call++) {
+        const int index = call % N_STREAMS;
+        n_seen += one_call(&pair, &streams[index], index);
+    }
+    printf("# %d calls saw a note of %zu bytes\n", n_seen, n_bytes);
+    assert_true(n_seen > 0);
+    pair_free(&pair);
+    pair_close(&pair);
+}
+
+static void notes_reach_the_leader_of_one_node(void **state)
+{
+    (void) state;
+    live(1);
+}
+
+static void notes_reach_the_leaders_of_two_nodes(void **state)
+{
+    (void) state;
+    live(0);
+}
+
+static void a_note_has_a_limit(void **state)
+{
+    (void) state;
+    pair_t pair;
+    assert_int_equal(pair_open(&pair, 1, 60 * CLV_NS_PER_S), CLV_OK);
+    pair.attach.note_bytes = CLV_PAP_NOTE_BYTES + 1;
+    assert_int_equal(pair_create(&pair), CLV_INVALID);
+    pair_free(&pair);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notes_reach_the_leader_of_one_node),
+        cmocka_unit_test(notes_reach_the_leaders_of_two_nodes),
+        cmocka_unit_test(a_note_has_a_limit),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    (void) cs_random_seed_from_environment(&generator);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
