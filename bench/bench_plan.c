@@ -7,7 +7,7 @@
  * per send of the median, scratch bytes per (rank, segment) (everything allocated but the plan),
  * and the speed against the segment tree. A generator that would take over --budget milliseconds
  * per plan at a size (by its last size, growing eightfold per doubling) is left out from there on.
- * The slowest cells of the table in docs/schedule.md take minutes and so must be asked for:
+ * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
  * Usage: bench_plan [--min P] [--max P] [--instances K] [--budget MS] [--only NAME,NAME...]
  *                   [--simd plain|avx2|avx512] [--seed S]

@@ -3,7 +3,7 @@
  * clv-bench: measures MPI collectives when ranks arrive at different times.
  *
  * What: for every size and every arrival pattern, several algorithms in turn on the same arrivals,
- * paired call by call, timed on one global clock, every result checked. See docs/benchmark.md.
+ * paired call by call, timed on one global clock, every result checked. See docs/guide/benchmark.md.
  * Not: a component test. It speaks public MPI only and runs with any library, with clv or without.
  * Exit: 0; 1 a collective gave a wrong result or failed; 2 wrong use; 3 not network-bound (--strict).
  */

@@ -13,4 +13,4 @@ unit_tests += tests/unit/test_cs_model tests/unit/test_cs_tracker tests/unit/tes
 tests_unit_test_cs_sync_SOURCES = tests/unit/test_cs_sync.c tests/sim/cs_net.c tests/sim/cs_net.h \
 	tests/sim/cs_random.h
 script_tests += tests/sim/test_cs_tool.sh
-EXTRA_DIST += tools/clv-clock.1
+EXTRA_DIST += docs/man/clv-clock.1

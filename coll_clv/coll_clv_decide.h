@@ -22,7 +22,7 @@
  * cache: so a plan is a function of the board alone, whatever a node's cache holds.
  *
  * Units: ns; byte_ps is picoseconds per byte. Cost: one plan per candidate tried, on the background
- * thread; docs/schedule.md has a table. Thread-safe on distinct memories and caches.
+ * thread; docs/design/schedule.md has a table. Thread-safe on distinct memories and caches.
  */
 #ifndef COLL_CLV_DECIDE_H
 #define COLL_CLV_DECIDE_H

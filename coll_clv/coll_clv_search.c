@@ -92,7 +92,7 @@ void coll_clv_search_close(coll_clv_search_t *search)
 }
 
 /* A grain lets boards that look alike share a plan. A quarter of a round costs at most 0.6 % of the
- * estimated time, a whole round up to 1.9 % (docs/schedule.md). */
+ * estimated time, a whole round up to 1.9 % (docs/design/schedule.md). */
 static int64_t quantum_of(const coll_clv_decision_t *decision)
 {
     return clv_larger(decision->round_ns / 4, 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What users can set and see, as tables: parameters, algorithms, counters. One row per item; the
- * struct fields, the registration, the range check, docs/params.md and a test come out of the row.
+ * struct fields, the registration, the range check, docs/guide/params.md and a test come out of the row.
  *
- * Not: code. PURE, so that the program that prints docs/params.md needs no Open MPI.
+ * Not: code. PURE, so that the program that prints docs/guide/params.md needs no Open MPI.
  * Units are in the names. Levels are those of MPI_T: 1 to 3 for users, 4 to 6 for tuning, 7 to 9
  * for developers.
  */

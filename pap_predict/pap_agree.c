@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The agreement of one node of one group, as a state machine; see pap_agree.h and docs/protocol.md.
+ * The agreement of one node of one group, as a state machine; see pap_agree.h and docs/design/protocol.md.
  *
  * A lane's vectors live in a ring of four: the two that neighbours may still lack (decided - 2,
  * decided - 1) and the two that ranks may have given records for (decided, decided + 1). More can

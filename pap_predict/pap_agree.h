@@ -5,7 +5,7 @@
  * In: records of this node's ranks, messages from the tree neighbours, links up and lost, time.
  * Out: messages to neighbours, complete vectors to publish, the end of all predictions.
  * Node 0 alone decides that a vector is complete; every node passes decisions on in order. The
- * rules, the proofs and the one window that cannot be closed are in docs/protocol.md.
+ * rules, the proofs and the one window that cannot be closed are in docs/design/protocol.md.
  *
  * What it is not: sockets, threads, clocks. The caller serialises the calls of one machine. Any
  * monotonic local clock will do for now_ns. Callbacks must not call back into the machine.

@@ -3,7 +3,7 @@
  * The pap_predict room: predicted arrival times that are the same on every rank.
  *
  * One invariant: the same (group, stream, call number) gives the same board on every rank, or on
- * none. A board is a deterministic integer function of complete vectors; see docs/protocol.md.
+ * none. A board is a deterministic integer function of complete vectors; see docs/design/protocol.md.
  *
  * What: streams, sampled calls, records, vectors, boards, predictors; the one background thread,
  * its listener and connections; the node's shared table; the group's global clock.

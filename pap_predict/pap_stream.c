@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One rank's view of its streams; see pap_stream.h and docs/protocol.md.
+ * One rank's view of its streams; see pap_stream.h and docs/design/protocol.md.
  */
 #include "pap_predict/pap_stream.h"
 

@@ -17,4 +17,4 @@ tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h
 script_tests += tests/unit/test_sched_plan_tool.sh tests/fuzz/fuzz_sched.sh
-EXTRA_DIST += tests/fuzz/fuzz_sched.c tools/clv-plan.1
+EXTRA_DIST += tests/fuzz/fuzz_sched.c docs/man/clv-plan.1

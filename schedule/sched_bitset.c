@@ -13,7 +13,7 @@
  *
  * Memory: 2 bits per (rank, segment), both sides rounded up to 512 when there are more than 64 of
  * either, tables of 65 bytes per rank and 5 bytes per segment, and the plan.
- * Time: a few vector instructions per send and per failed search, see docs/schedule.md.
+ * Time: a few vector instructions per send and per failed search, see docs/design/schedule.md.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The Clairvoyant schedule as it is to be understood: Listing 2 of "Improving Clairvoyant" with the
- * open cases resolved (docs/schedule.md lists them). Start reading here. The same loop with two
+ * open cases resolved (docs/design/schedule.md lists them). Start reading here. The same loop with two
  * other orders is latest-arrival-first.
  *
  * What: the oracle. Every faster generator must give exactly these sends in exactly this order.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Prints docs/params.md from the tables, so that the page cannot be wrong.
+ * Prints docs/guide/params.md from the tables, so that the page cannot be wrong.
  *
  * usage: params_doc           the page
  *        params_doc --names   the full names of all parameters, one a line

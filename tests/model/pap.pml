@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The agreement of docs/protocol.md as a Promela model: one lane, K = 1, one rank per node.
+ * The agreement of docs/design/protocol.md as a Promela model: one lane, K = 1, one rank per node.
  *
  * In it: records up, decisions down, connections that are cut at any moment with any suffix of
  * what was on the way lost, each side noticing at its own time, HELLO and sending again on a new

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the component costs a program, seen from the program. tests/quality/costs.sh runs it and
- * makes ratios of pairs of runs; docs/channel.md has the figures.
+ * makes ratios of pairs of runs; docs/design/channel.md has the figures.
  *
  * usage: costs calls N WORK_US [NAP_US]     N eligible reduces (64 KiB), each after a nap (none)
  *                                    and so much computing

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Opt-in: the component's global clock over minutes, judged by the truth: emulated hosts whose
 # monotonic clocks lie an hour apart and drift, an iterative program, a row a minute. The figures of
-# docs/clocks.md come from here. Needs root and namespaces (bench/cluster). Nearly idle.
+# docs/design/clocks.md come from here. Needs root and namespaces (bench/cluster). Nearly idle.
 #
 #   tests/quality/clock_watch.sh [MINUTES [HOSTS [DRIFT_PPM [quiet]]]]     10 minutes, 8 hosts, 50 ppm
 #

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Opt-in: what the component costs a program that it does not help. The figures of docs/channel.md
+# Opt-in: what the component costs a program that it does not help. The figures of docs/design/channel.md
 # come from here. About seven minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
 # work of this machine does not get between them; the background thread stays what it always is.
 #

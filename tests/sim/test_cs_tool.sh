@@ -3,7 +3,7 @@
 #
 # Ranks share this machine, hence its clock: a pretended hour and 50 ppm are made per host, so here
 # they are common to all. That the tool tells hosts apart is checked in the emulated cluster
-# (docs/clocks.md), which needs root.
+# (docs/design/clocks.md), which needs root.
 set -u
 tool=$CLV_BUILD/tools/clv-clock
 out=$(mktemp -d)

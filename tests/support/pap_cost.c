@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the prediction costs, measured: `pap-cost calls|latency|idle [ranks nodes]`. The figures of
- * docs/channel.md come from here. Ranks are processes of this machine, nodes are pretended, so
+ * docs/design/channel.md come from here. Ranks are processes of this machine, nodes are pretended, so
  * connections run over its own addresses.
  */
 #include <stdio.h>

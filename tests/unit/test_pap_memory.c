@@ -4,7 +4,7 @@
  * alone or with all that follow. Both ranks then have the same boards, or both go without; nothing
  * hangs, and no descriptor, thread or (under the address sanitizer) byte is left. Only where no
  * connection can be made any more may a node that was cut off at the wrong moment say CLV_LOST
- * (docs/protocol.md, what cannot be solved): its call fails, and does not guess.
+ * (docs/design/protocol.md, what cannot be solved): its call fails, and does not guess.
  */
 #include <setjmp.h>
 #include <stdarg.h>
