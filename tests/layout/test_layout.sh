@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the layout of the project promises (docs/architecture.md): who includes whom, which symbols
+# What the layout of the project promises (docs/design/architecture.md): who includes whom, which symbols
 # are visible, headers that compile alone, and a parameter page that equals the table.
 . "$CLV_TOP/tests/support/tap.sh"
 cd "$CLV_TOP" || exit 1
@@ -113,10 +113,45 @@ for compiler in gcc clang; do
 done
 
 # ---- documentation
-same_params() { "$CLV_BUILD/tests/layout/params_doc" | diff - docs/params.md; }
-tap_ok 'docs/params.md equals the table (./clv params writes it)' same_params
-page_says() { grep -q "$1" docs/params.md; }
+same_params() { "$CLV_BUILD/tests/layout/params_doc" | diff - docs/guide/params.md; }
+tap_ok 'docs/guide/params.md equals the table (./clv params writes it)' same_params
+page_says() { grep -q "$1" docs/guide/params.md; }
 tap_ok 'and has the parameters' page_says '`coll_clv_reduce_algorithm`'
+
+# Files that a page links to, one a line; PAGE is relative to the top.
+links_of() { # page
+    local link
+    grep -oE '\]\([^)# ]+' "$1" | sed 's/^](//' | grep -v '://' | while read -r link; do
+        realpath -m --relative-to=. "$(dirname "$1")/$link"
+    done
+}
+# Pages that nobody finds who starts at README.md and follows links.
+lost_pages() {
+    local seen=' README.md ' todo=README.md next page
+    while [ -n "$todo" ]; do
+        next=
+        for page in $(for page in $todo; do links_of "$page"; done | sort -u); do
+            case $page:$seen in *.md:*" $page "*) continue ;; *.md:* | *.1:*) ;; *) continue ;; esac
+            case $seen in *" $page "*) continue ;; esac
+            seen="$seen$page "
+            case $page in *.md) next="$next $page" ;; esac
+        done
+        todo=$next
+    done
+    find docs -name '*.md' -o -name '*.1' | while read -r page; do
+        case $seen in *" $page "*) ;; *) echo "$page is not linked from README.md on" ;; esac
+    done
+}
+tap_ok 'every page of docs is reachable by links from README.md' none lost_pages
+dead_links() {
+    local page link
+    find README.md docs -name '*.md' | while read -r page; do
+        links_of "$page" | while read -r link; do
+            [ -e "$link" ] || echo "$page links to $link, which is not there"
+        done
+    done
+}
+tap_ok 'and no link of a page is dead' none dead_links
 
 # ---- build lists: every source file is in its room's list
 unlisted() {
