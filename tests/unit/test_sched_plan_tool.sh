@@ -110,7 +110,7 @@ ok 'every scheduler makes valid plans' every_scheduler_is_valid
 ok 'tuples are printed as in the golden file' same_tuples
 ok 'the drawing in the source shows the real plan' \
     same_drawing "$CLV_TOP/schedule/sched_clairvoyant.c"
-ok 'the drawing in the documentation shows the real plan' same_drawing "$CLV_TOP/docs/schedule.md"
+ok 'the drawing in the documentation shows the real plan' same_drawing "$CLV_TOP/docs/design/schedule.md"
 ok 'summary' summary_is_right
 ok 'dot has an edge per send' dot_is_graph
 ok 'gantt is an SVG with two boxes per send' gantt_is_svg
