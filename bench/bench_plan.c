@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "schedule/sched_simd.h"
+#include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/pairing_heap_plan.h"
 #include "tests/support/random_instance.h"

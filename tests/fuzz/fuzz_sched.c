@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "schedule/sched_read.h"
-#include "schedule/sched_simd.h"
+#include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 
 enum { MAX_SIZE = 80 };

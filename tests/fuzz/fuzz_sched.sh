@@ -17,7 +17,7 @@ mkdir "$scratch/corpus"
 cp tests/data/golden/{00,01,02,03,05,07,09,12,15,17,29}.txt "$scratch/corpus"
 if clang -D_GNU_SOURCE -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
     -fno-sanitize-recover=undefined -I. -o "$scratch/fuzz" tests/fuzz/fuzz_sched.c \
-    schedule/*.c util/util_alloc.c util/util_status.c util/util_log.c > "$scratch/log" 2>&1 &&
+    schedule/{,generators/}*.c util/util_alloc.c util/util_status.c util/util_log.c > "$scratch/log" 2>&1 &&
     (cd "$scratch" && ./fuzz -max_total_time="$seconds" -max_len=2048 -timeout=120 \
         -rss_limit_mb=2048 corpus >> log 2>&1); then
     echo 'ok 1 - fuzz the schedule'

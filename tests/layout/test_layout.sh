@@ -156,7 +156,7 @@ tap_ok 'and no link of a page is dead' none dead_links
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file
-    for file in util/*.c schedule/*.c clocksync/*.c pap_predict/*.c trace/*.c coll_clv/*.c; do
+    for file in {util,schedule,schedule/generators,clocksync,pap_predict,trace,coll_clv}/*.c; do
         [ -f "$file" ] || continue
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "schedule/sched_front.h"
+#include "schedule/generators/sched_front.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 

@@ -17,7 +17,7 @@
 #include "schedule/sched_cache.h"
 #include "schedule/sched_cost.h"
 #include "schedule/sched_read.h"
-#include "schedule/sched_simd.h"
+#include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
 #include "util/util_alloc.h"

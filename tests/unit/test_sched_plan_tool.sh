@@ -109,7 +109,7 @@ ok 'latest-first-rns reproduces its golden hashes' \
 ok 'every scheduler makes valid plans' every_scheduler_is_valid
 ok 'tuples are printed as in the golden file' same_tuples
 ok 'the drawing in the source shows the real plan' \
-    same_drawing "$CLV_TOP/schedule/sched_clairvoyant.c"
+    same_drawing "$CLV_TOP/schedule/generators/sched_clairvoyant.c"
 ok 'the drawing in the documentation shows the real plan' same_drawing "$CLV_TOP/docs/design/schedule.md"
 ok 'summary' summary_is_right
 ok 'dot has an edge per send' dot_is_graph

@@ -2,7 +2,7 @@
  *
  * Processor detection, once per plan: a few loads, the compiler's table is made at program start.
  */
-#include "schedule/sched_simd.h"
+#include "schedule/generators/sched_simd.h"
 
 static const char *const level_names[] = {
 #define CLV_SIMD_TEXT(name, text) text,

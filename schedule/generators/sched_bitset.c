@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/sched_bitset.h"
-#include "schedule/sched_front.h"
+#include "schedule/generators/sched_bitset.h"
+#include "schedule/generators/sched_front.h"
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
-#include "schedule/sched_simd.h"
+#include "schedule/generators/sched_simd.h"
 #include "util/util_alloc.h"
 
 /* A bit no set has. */
@@ -36,7 +36,7 @@ enum { PURSE = 4, DISCOUNTS_PER_REFILL = 7 };
 #define ROUND_NAME(stem) stem##_plain
 #define ROUND_TARGET
 #define ROUND_LEVEL 0
-#include "schedule/sched_bitset_round.inc"
+#include "schedule/generators/sched_bitset_round.inc"
 
 #if CLV_SIMD_X86
 #include <immintrin.h>
@@ -44,12 +44,12 @@ enum { PURSE = 4, DISCOUNTS_PER_REFILL = 7 };
 #define ROUND_NAME(stem) stem##_avx2
 #define ROUND_TARGET     __attribute__((target("avx2,bmi,bmi2")))
 #define ROUND_LEVEL      1
-#include "schedule/sched_bitset_round.inc"
+#include "schedule/generators/sched_bitset_round.inc"
 
 #define ROUND_NAME(stem) stem##_avx512
 #define ROUND_TARGET     __attribute__((target("avx512f,avx512vl,avx2,bmi,bmi2")))
 #define ROUND_LEVEL      2
-#include "schedule/sched_bitset_round.inc"
+#include "schedule/generators/sched_bitset_round.inc"
 #endif
 
 typedef void (*play_round_t)(clv_bitset_round_t *round, const uint64_t *members, int32_t sink);

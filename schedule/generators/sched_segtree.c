@@ -14,11 +14,11 @@
  */
 #include <string.h>
 
-#include "schedule/sched_front.h"
+#include "schedule/generators/sched_front.h"
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
-#include "schedule/sched_simd.h"
+#include "schedule/generators/sched_simd.h"
 #include "util/util_alloc.h"
 
 static inline int32_t lowest_bit(const uint64_t *words, int32_t n_words)
@@ -38,14 +38,14 @@ static inline int32_t lowest_bit(const uint64_t *words, int32_t n_words)
 #define NODE_TARGET
 #define NODE_VECTOR uint64_t
 #define NODE_ANY(v) (0 != (v))
-#include "schedule/sched_segtree_nodes.inc"
+#include "schedule/generators/sched_segtree_nodes.inc"
 
 typedef uint64_t vector2_t VECTOR_OF(16);
 #define NODE_NAME(stem) stem##_plain
 #define NODE_TARGET
 #define NODE_VECTOR vector2_t
 #define NODE_ANY(v) (0 != ((v)[0] | (v)[1]))
-#include "schedule/sched_segtree_nodes.inc"
+#include "schedule/generators/sched_segtree_nodes.inc"
 
 #if CLV_SIMD_X86
 #include <immintrin.h>
@@ -55,14 +55,14 @@ typedef uint64_t vector4_t VECTOR_OF(32);
 #define NODE_TARGET     __attribute__((target("avx2,bmi")))
 #define NODE_VECTOR     vector4_t
 #define NODE_ANY(v)     (!_mm256_testz_si256((__m256i) (v), (__m256i) (v)))
-#include "schedule/sched_segtree_nodes.inc"
+#include "schedule/generators/sched_segtree_nodes.inc"
 
 typedef uint64_t vector8_t VECTOR_OF(64);
 #define NODE_NAME(stem) stem##_avx512
 #define NODE_TARGET     __attribute__((target("avx512f,bmi")))
 #define NODE_VECTOR     vector8_t
 #define NODE_ANY(v)     (0 != _mm512_test_epi64_mask((__m512i) (v), (__m512i) (v)))
-#include "schedule/sched_segtree_nodes.inc"
+#include "schedule/generators/sched_segtree_nodes.inc"
 #endif
 
 typedef struct node_ops {

@@ -2,7 +2,7 @@
  *
  * Seats, windows and idle rounds (see sched_front.h).
  */
-#include "schedule/sched_front.h"
+#include "schedule/generators/sched_front.h"
 
 #include <stdlib.h>
 
