@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_bytes.h"
+#include "util/util_bytes.h"
 #include "util/util_hash.h"
 
 #define CARD_MAGIC   UINT32_C(0x50766c63) /* "clvP" */

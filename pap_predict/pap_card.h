@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "pap_predict/pap_interface.h"
+#include "net/net_interface.h"
 #include "pap_predict/pap_predict.h"
 
 typedef struct clv_pap_card {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "clocksync/clocksync.h"
-#include "pap_predict/pap_channel.h"
+#include "net/net_channel.h"
 
 typedef struct clv_pap_clock {
     int is_ready; /* model may be used */

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "pap_predict/pap_agree.h"
-#include "pap_predict/pap_board.h"
+#include "pap_predict/agree/pap_agree.h"
+#include "pap_predict/predict/pap_history.h"
 #include "pap_predict/pap_clock.h"
 #include "pap_predict/pap_pace.h"
-#include "pap_predict/pap_place.h"
-#include "pap_predict/pap_record.h"
-#include "pap_predict/pap_wire.h"
+#include "net/net_place.h"
+#include "pap_predict/agree/pap_record.h"
+#include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_log.h"
 #include "util/util_order.h"

@@ -15,8 +15,8 @@
 
 #include "pap_predict/pap_card.h"
 #include "pap_predict/pap_process.h"
-#include "pap_predict/pap_table.h"
-#include "pap_predict/pap_tree.h"
+#include "pap_predict/agree/pap_table.h"
+#include "pap_predict/agree/pap_tree.h"
 
 typedef struct clv_pap_leader_options {
     clv_pap_t *pap;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "pap_predict/pap_leader.h"
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 #include "util/util_alloc.h"
 #include "util/util_log.h"
 #include "util/util_time.h"

@@ -11,10 +11,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "pap_predict/pap_channel.h"
-#include "pap_predict/pap_interface.h"
+#include "net/net_channel.h"
+#include "net/net_interface.h"
 #include "pap_predict/pap_predict.h"
-#include "pap_predict/pap_thread.h"
+#include "net/net_thread.h"
 
 #define CLV_PAP_MAX_STRANGERS 16 /* connections that have not proved to know a key */
 

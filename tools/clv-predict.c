@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pap_predict/pap_board.h"
+#include "pap_predict/predict/pap_history.h"
 #include "trace/trace.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"

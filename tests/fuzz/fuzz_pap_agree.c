@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pap_predict/pap_agree.h"
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_agree.h"
+#include "pap_predict/agree/pap_wire.h"
 
 #define N_NODES 4
 #define NODE    2 /* its parent is 0, its child 3 */

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_bytes.h"
+#include "util/util_bytes.h"
 #include "pap_predict/pap_card.h"
-#include "pap_predict/pap_channel.h"
+#include "net/net_channel.h"
 
 static const unsigned char key[CLV_PAP_KEY_BYTES] = "a key that is never told";
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pap_predict/pap_agree.h"
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_agree.h"
+#include "pap_predict/agree/pap_wire.h"
 
 #define N_RANKS 4
 

@@ -8,13 +8,18 @@ cd "$CLV_TOP" || exit 1
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost|sched_cache)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 trace_headers='trace/[a-z_]*\.h'
-rooms='util schedule clocksync pap_predict trace coll_clv bench tools examples tests'
+rooms='util schedule clocksync net pap_predict trace coll_clv bench tools examples tests'
 may_include() {
     case $1 in
     util) echo 'util/.*' ;;
     schedule) echo 'schedule/.*|util/[a-z_]*\.h' ;;
     clocksync) echo 'clocksync/.*|util/[a-z_]*\.h' ;;
-    pap_predict) echo 'pap_predict/.*|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    net) echo 'net/.*|util/[a-z_]*\.h' ;;
+    pap_predict) echo 'pap_predict/.*|net/[a-z_]*\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    # Within pap_predict: what the model proves and what predicts know neither each other's inside
+    # nor the service around them.
+    pap_predict/agree) echo 'pap_predict/agree/.*|pap_predict/pap_predict\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
     coll_clv) echo "coll_clv/.*|$public_headers" ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests,
@@ -38,19 +43,36 @@ none() { # command: it must print nothing
     [ -z "$found" ]
 }
 
-for room in util schedule clocksync pap_predict trace coll_clv bench; do
+for room in util schedule clocksync net pap_predict pap_predict/agree pap_predict/predict trace \
+    coll_clv bench; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
     tap_ok "$room includes only what it may" none strangers "$room"
 done
 
+# Headers that include each other, also over others: prints the pairs that lie on a circle.
+circles() {
+    grep -roE --include='*.h' '^ *# *include "[^"]*"' "$@" |
+        sed 's/:.*include "\([^"]*\)"/ \1/' |
+        tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.h\)$/\1/p'
+}
+tap_ok 'no header includes itself, also over others' none circles util schedule clocksync net \
+    pap_predict trace coll_clv bench tools
+# Rooms, and rooms within rooms: the same, file by file taken for its folder.
+room_circles() {
+    grep -roE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' "$@" |
+        sed -nE 's/^([a-z_/]*)\/[^/:]*:.*include "([a-z_/]*)\/[^/"]*"/\1 \2/p' |
+        awk '$1 != $2' | grep -vE '^pap_predict/[a-z]* pap_predict$' | sort -u |
+        tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z_/]*\)$/\1/p'
+}
+tap_ok 'no circle of rooms' none room_circles util schedule clocksync net pap_predict trace
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
-        util schedule clocksync pap_predict trace
+        util schedule clocksync net pap_predict trace
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
 tap_ok 'only coll_clv includes Open MPI, the pure rooms no mpi.h' none mpi_outside
 heap_elsewhere() {
-    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' util schedule clocksync pap_predict \
+    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' util schedule clocksync net pap_predict \
         trace coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
 tap_ok 'the heap is reached through util_alloc.h' none heap_elsewhere
@@ -94,7 +116,8 @@ compiles_alone() { # compiler header
 }
 all_compile() {
     local header bad=0
-    for header in $(find util schedule clocksync pap_predict trace coll_clv bench examples \
+    for header in $(find util schedule clocksync net pap_predict trace coll_clv bench \
+        examples \
         -name '*.h' -not -path '*/shim/*'); do
         case $header in
         coll_clv/*) [ -n "$ompi_flags" ] || continue ;;
@@ -156,8 +179,7 @@ tap_ok 'and no link of a page is dead' none dead_links
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file
-    for file in {util,schedule,schedule/generators,clocksync,pap_predict,trace,coll_clv}/*.c; do
-        [ -f "$file" ] || continue
+    for file in $(find util schedule clocksync net pap_predict trace coll_clv -name '*.c'); do
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done
 }

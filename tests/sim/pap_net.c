@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pap_predict/pap_board.h"
-#include "pap_predict/pap_stream.h"
+#include "pap_predict/predict/pap_history.h"
+#include "pap_predict/agree/pap_stream.h"
 #include "tests/sim/cs_random.h"
 #include "util/util_time.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "pap_predict/pap_agree.h"
+#include "pap_predict/agree/pap_agree.h"
 
 typedef struct pap_net_options {
     uint64_t seed;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_wire.h"
 #include "tests/sim/cs_random.h"
 #include "tests/sim/pap_net.h"
 #include "util/util_time.h"

@@ -23,7 +23,7 @@
 
 #include "coll_clv/coll_clv_decide.h"
 #include "coll_clv/coll_clv_tables.h"
-#include "pap_predict/pap_board.h"
+#include "pap_predict/predict/pap_history.h"
 #include "trace/trace.h"
 #include "util/util_hash.h"
 

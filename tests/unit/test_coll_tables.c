@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "coll_clv/coll_clv_tables.h"
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 static void words_of_predictor_are_the_predictors(void **state)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pap_predict/pap_agree.h"
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_agree.h"
+#include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

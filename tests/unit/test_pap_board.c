@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pap_predict/pap_board.h"
+#include "pap_predict/predict/pap_history.h"
 #include "tests/sim/cs_random.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "pap_predict/pap_card.h"
-#include "pap_predict/pap_channel.h"
+#include "net/net_channel.h"
 #include "util/util_time.h"
 
 #define MAX_PAYLOAD     1000

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "pap_predict/pap_card.h"
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 #include "pap_predict/pap_process.h"
-#include "pap_predict/pap_table.h"
+#include "pap_predict/agree/pap_table.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

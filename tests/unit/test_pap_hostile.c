@@ -22,9 +22,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_bytes.h"
+#include "util/util_bytes.h"
 #include "pap_predict/pap_card.h"
-#include "pap_predict/pap_channel.h"
+#include "net/net_channel.h"
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
 #include "tests/support/pap_pair.h"

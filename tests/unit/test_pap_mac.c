@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "pap_predict/pap_mac.h"
+#include "net/net_mac.h"
 
 typedef struct hmac_case {
     const char *key;

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_cores.h"
-#include "pap_predict/pap_place.h"
+#include "net/net_cores.h"
+#include "net/net_place.h"
 #include "tests/support/other_threads.h"
 
 #if defined(CLV_HAVE_HWLOC)

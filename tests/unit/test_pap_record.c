@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_record.h"
+#include "pap_predict/agree/pap_record.h"
 #include "tests/sim/cs_random.h"
 
 #define N_RANKS 5

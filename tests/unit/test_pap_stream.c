@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pap_predict/pap_stream.h"
+#include "pap_predict/agree/pap_stream.h"
 #include "tests/sim/cs_random.h"
 
 static cs_random_t generator;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pap_predict/pap_agree.h"
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_agree.h"
+#include "pap_predict/agree/pap_wire.h"
 #include "tests/sim/cs_random.h"
 
 #define N_RANKS 7

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pap_predict/pap_vector.h"
+#include "pap_predict/agree/pap_record_set.h"
 #include "util/util_status.h"
 
 #define CLV_PAP_WIRE_HEADER_BYTES 24

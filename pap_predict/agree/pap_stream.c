@@ -2,7 +2,7 @@
  *
  * One rank's view of its streams; see pap_stream.h and docs/design/protocol.md.
  */
-#include "pap_predict/pap_stream.h"
+#include "pap_predict/agree/pap_stream.h"
 
 #include <string.h>
 

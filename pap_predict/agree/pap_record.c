@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See pap_record.h.
  */
-#include "pap_predict/pap_record.h"
+#include "pap_predict/agree/pap_record.h"
 
 #include <string.h>
 

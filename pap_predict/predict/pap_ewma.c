@@ -3,7 +3,7 @@
  * Exponentially weighted average over the window: each older call weighs 3/4 of the next.
  * Follows a change faster than the moving average and is noisier. Cost: one pass over the window.
  */
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 #define FRACTION_BITS 8 /* 2^42 << 8 and its differences fit */
 #define NEWEST_PART   4 /* the newest call weighs 1 / NEWEST_PART */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See pap_channel.h.
  */
-#include "pap_predict/pap_channel.h"
+#include "net/net_channel.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,8 +11,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_bytes.h"
-#include "pap_predict/pap_mac.h"
+#include "util/util_bytes.h"
+#include "net/net_mac.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

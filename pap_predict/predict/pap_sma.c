@@ -2,7 +2,7 @@
  *
  * Simple moving average (the papers' predictor). Cost: one pass over the window.
  */
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 /* At most 64 rows of at most 2^42: the sum fits. */
 void clv_pap_sma_predict(const clv_pap_history_t *history, int64_t *predicted_ns)

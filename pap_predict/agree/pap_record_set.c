@@ -2,7 +2,7 @@
  *
  * Records and vectors; see pap_vector.h.
  */
-#include "pap_predict/pap_vector.h"
+#include "pap_predict/agree/pap_record_set.h"
 
 #include <stddef.h>
 

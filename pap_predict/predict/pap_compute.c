@@ -8,7 +8,7 @@
  * that drift apart because a reduce does not hold them together; the averages lag behind those.
  * Cost: three passes over the window.
  */
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 typedef struct stat {
     int64_t mean;

@@ -4,7 +4,7 @@
  * the next call is predicted from the calls at its own phase; else by the moving average.
  * Cost: (window^2 / 4) passes over the ranks.
  */
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 #define MIN_PAIRS 2 /* one coincidence is no period */
 

@@ -2,7 +2,7 @@
  *
  * The tree over node leaders and the layout of positions; see pap_tree.h.
  */
-#include "pap_predict/pap_tree.h"
+#include "pap_predict/agree/pap_tree.h"
 
 #include "util/util_alloc.h"
 

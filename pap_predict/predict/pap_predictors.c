@@ -2,7 +2,7 @@
  *
  * The table of predictors; see pap_predictors.h.
  */
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 const clv_pap_predictor_ops_t clv_pap_predictors[CLV_PAP_N_PREDICTORS] = {
 #define PREDICTOR_ROW(stem, columns, text) {#stem, text, columns, clv_pap_##stem##_predict},

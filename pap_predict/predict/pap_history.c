@@ -5,11 +5,11 @@
  * One vector goes through: its errors against the prediction that was outstanding, its row into
  * the window, the next prediction, the next sampling distance.
  */
-#include "pap_predict/pap_board.h"
+#include "pap_predict/predict/pap_history.h"
 
 #include <string.h>
 
-#include "pap_predict/pap_best.h"
+#include "pap_predict/predict/pap_best.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 

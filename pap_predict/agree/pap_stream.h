@@ -14,7 +14,7 @@
 
 #include "clocksync/clocksync.h"
 #include "pap_predict/pap_predict.h"
-#include "pap_predict/pap_vector.h"
+#include "pap_predict/agree/pap_record_set.h"
 
 /* A record before its times are global. */
 typedef struct clv_pap_given {

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "pap_predict/pap_predict.h"
-#include "pap_predict/pap_predictors.h"
-#include "pap_predict/pap_vector.h"
+#include "pap_predict/predict/pap_predictors.h"
+#include "pap_predict/agree/pap_record_set.h"
 #include "util/util_status.h"
 
 #define CLV_PAP_MAX_SAMPLE_EVERY     1024

@@ -2,9 +2,9 @@
  *
  * The bytes of the exchange's messages; see pap_wire.h for the layout.
  */
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_wire.h"
 
-#include "pap_predict/pap_agree.h"
+#include "pap_predict/agree/pap_agree.h"
 
 #define COUNT_BYTES 8
 

@@ -3,7 +3,7 @@
  * The predictor that follows the best of the others; see pap_best.h. The board keeps what each of
  * them predicted and judges it (pap_board.c); here is the choice alone.
  */
-#include "pap_predict/pap_best.h"
+#include "pap_predict/predict/pap_best.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See pap_table.h. Sizes are in bytes; the layout is computed alike by every process.
  */
-#include "pap_predict/pap_table.h"
+#include "pap_predict/agree/pap_table.h"
 
 #include <fcntl.h>
 #include <stdio.h>

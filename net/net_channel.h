@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pap_predict/pap_interface.h"
+#include "net/net_interface.h"
 #include "pap_predict/pap_predict.h"
 #include "util/util_status.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See pap_mac.h.
  */
-#include "pap_predict/pap_mac.h"
+#include "net/net_mac.h"
 
 #include <string.h>
 
-#include "pap_predict/pap_bytes.h"
+#include "util/util_bytes.h"
 
 #define BLOCK_BYTES 64
 

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pap_predict/pap_tree.h"
-#include "pap_predict/pap_vector.h"
+#include "pap_predict/agree/pap_tree.h"
+#include "pap_predict/agree/pap_record_set.h"
 #include "util/util_status.h"
 
 /* Why there are no more predictions. */

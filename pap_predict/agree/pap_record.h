@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "pap_predict/pap_predict.h"
-#include "pap_predict/pap_stream.h"
-#include "pap_predict/pap_table.h"
+#include "pap_predict/agree/pap_stream.h"
+#include "pap_predict/agree/pap_table.h"
 
 /* For version given->sequence + 1. Non-zero: it was the node's last for that version, see
  * clv_pap_table_give. */

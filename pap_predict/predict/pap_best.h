@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 #define CLV_PAP_BEST_JUDGED 16 /* calls looked back at */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See pap_interface.h.
  */
-#include "pap_predict/pap_interface.h"
+#include "net/net_interface.h"
 
 #include <ifaddrs.h>
 #include <net/if.h>

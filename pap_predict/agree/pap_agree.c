@@ -6,11 +6,11 @@
  * decided - 1) and the two that ranks may have given records for (decided, decided + 1). More can
  * not be in flight, because a rank gives record q only after it had version q - 1.
  */
-#include "pap_predict/pap_agree.h"
+#include "pap_predict/agree/pap_agree.h"
 
 #include <string.h>
 
-#include "pap_predict/pap_wire.h"
+#include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_order.h"
 

@@ -4,7 +4,7 @@
  * Cost: an insertion sort of the window per rank.
  */
 #include "pap_predict/pap_predict.h"
-#include "pap_predict/pap_predictors.h"
+#include "pap_predict/predict/pap_predictors.h"
 
 static void insert_sorted(int64_t *sorted, int32_t n_sorted, int64_t value)
 {
