@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_channel.h.
+ * See net_channel.h.
  */
 #include "net/net_channel.h"
 
@@ -20,8 +20,8 @@
 #define HELLO_VERSION   1
 #define NONCE_BYTES     16
 #define HELLO_BYTES     48 /* magic, version, group id, node, 0, nonce */
-#define CHALLENGE_BYTES (NONCE_BYTES + CLV_PAP_MAC_BYTES)
-#define PROOF_BYTES     CLV_PAP_MAC_BYTES
+#define CHALLENGE_BYTES (NONCE_BYTES + CLV_NET_MAC_BYTES)
+#define PROOF_BYTES     CLV_NET_MAC_BYTES
 #define HEADER_BYTES    48 /* payload bytes, kind, has_global, 4 times, tag */
 #define TAG_AT          40
 #define MAX_READS       8    /* per io call, so that one busy peer does not hold up the others */
@@ -41,16 +41,16 @@ typedef struct queue {
     size_t capacity, first, end; /* waiting: first .. end */
 } queue_t;
 
-struct clv_pap_channel {
+struct clv_net_channel {
     int fd;
     int is_client;
     channel_state_t state;
     uint32_t node;
     size_t max_payload;
-    unsigned char key[CLV_PAP_KEY_BYTES];
-    unsigned char group_id[CLV_PAP_GROUP_ID_BYTES];
+    unsigned char key[CLV_NET_KEY_BYTES];
+    unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
     unsigned char transcript[HELLO_BYTES + NONCE_BYTES];
-    unsigned char send_key[CLV_PAP_SIPHASH_BYTES], recv_key[CLV_PAP_SIPHASH_BYTES];
+    unsigned char send_key[CLV_NET_SIPHASH_BYTES], recv_key[CLV_NET_SIPHASH_BYTES];
     uint64_t n_sent, n_received; /* frames; part of the tag */
     int64_t sent_bytes, received_bytes;
     unsigned char hello[64]; /* the input before the channel is up */
@@ -63,23 +63,23 @@ _Static_assert(CHALLENGE_BYTES <= 64 && HELLO_BYTES <= 64, "handshakes fit the s
 
 /* ---- handshake pieces --------------------------------------------------------------------- */
 
-void clv_pap_group_id(const unsigned char *key, unsigned char group_id[CLV_PAP_GROUP_ID_BYTES])
+void clv_net_group_id(const unsigned char *key, unsigned char group_id[CLV_NET_GROUP_ID_BYTES])
 {
-    unsigned char mac[CLV_PAP_MAC_BYTES];
-    clv_pap_hmac(key, CLV_PAP_KEY_BYTES, "clv group 1", 11, NULL, 0, mac);
-    memcpy(group_id, mac, CLV_PAP_GROUP_ID_BYTES);
+    unsigned char mac[CLV_NET_MAC_BYTES];
+    clv_net_hmac(key, CLV_NET_KEY_BYTES, "clv group 1", 11, NULL, 0, mac);
+    memcpy(group_id, mac, CLV_NET_GROUP_ID_BYTES);
 }
 
-static void transcript_mac(const clv_pap_channel_t *channel, const char *label,
-                           unsigned char mac[CLV_PAP_MAC_BYTES])
+static void transcript_mac(const clv_net_channel_t *channel, const char *label,
+                           unsigned char mac[CLV_NET_MAC_BYTES])
 {
-    clv_pap_hmac(channel->key, CLV_PAP_KEY_BYTES, label, strlen(label), channel->transcript,
+    clv_net_hmac(channel->key, CLV_NET_KEY_BYTES, label, strlen(label), channel->transcript,
                  sizeof channel->transcript, mac);
 }
 
-static void make_frame_keys(clv_pap_channel_t *channel)
+static void make_frame_keys(clv_net_channel_t *channel)
 {
-    unsigned char keys[CLV_PAP_MAC_BYTES];
+    unsigned char keys[CLV_NET_MAC_BYTES];
     transcript_mac(channel, "clv frames 1", keys);
     memcpy(channel->is_client ? channel->send_key : channel->recv_key, keys, 16);
     memcpy(channel->is_client ? channel->recv_key : channel->send_key, keys + 16, 16);
@@ -108,9 +108,9 @@ static void set_socket_options(int fd)
     }
 }
 
-static clv_pap_channel_t *new_channel(int fd, int is_client)
+static clv_net_channel_t *new_channel(int fd, int is_client)
 {
-    clv_pap_channel_t *channel = clv_alloc(1, sizeof *channel);
+    clv_net_channel_t *channel = clv_alloc(1, sizeof *channel);
     if (channel) {
         channel->fd = fd;
         channel->is_client = is_client;
@@ -122,9 +122,9 @@ static clv_pap_channel_t *new_channel(int fd, int is_client)
     return channel;
 }
 
-clv_status_t clv_pap_channel_accept(int fd, clv_pap_channel_t **channel_p)
+clv_status_t clv_net_channel_accept(int fd, clv_net_channel_t **channel_p)
 {
-    clv_pap_channel_t *channel = new_channel(fd, 0);
+    clv_net_channel_t *channel = new_channel(fd, 0);
     if (channel == NULL) {
         return CLV_NO_MEMORY;
     }
@@ -132,34 +132,34 @@ clv_status_t clv_pap_channel_accept(int fd, clv_pap_channel_t **channel_p)
     return CLV_OK;
 }
 
-clv_status_t clv_pap_channel_connect(const clv_pap_address_t *address, uint16_t port,
+clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t port,
                                      const unsigned char *key, uint32_t node, size_t max_payload,
-                                     clv_pap_channel_t **channel_p)
+                                     clv_net_channel_t **channel_p)
 {
     struct sockaddr_storage to;
-    const socklen_t to_bytes = clv_pap_address_to_sockaddr(address, port, &to);
+    const socklen_t to_bytes = clv_net_address_to_sockaddr(address, port, &to);
     int fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return CLV_SYSTEM;
     }
-    clv_pap_channel_t *channel = new_channel(fd, 1);
+    clv_net_channel_t *channel = new_channel(fd, 1);
     if (channel == NULL) {
         (void) close(fd);
         return CLV_NO_MEMORY;
     }
-    memcpy(channel->key, key, CLV_PAP_KEY_BYTES);
-    clv_pap_group_id(key, channel->group_id);
+    memcpy(channel->key, key, CLV_NET_KEY_BYTES);
+    clv_net_group_id(key, channel->group_id);
     channel->node = node;
     channel->max_payload = max_payload;
     if (connect(fd, (struct sockaddr *) &to, to_bytes) != 0 && errno != EINPROGRESS) {
-        clv_pap_channel_close(channel);
+        clv_net_channel_close(channel);
         return CLV_LOST;
     }
     *channel_p = channel;
     return CLV_OK;
 }
 
-void clv_pap_channel_close(clv_pap_channel_t *channel)
+void clv_net_channel_close(clv_net_channel_t *channel)
 {
     if (channel == NULL) {
         return;
@@ -175,37 +175,37 @@ void clv_pap_channel_close(clv_pap_channel_t *channel)
     clv_free(channel);
 }
 
-int clv_pap_channel_fd(const clv_pap_channel_t *channel)
+int clv_net_channel_fd(const clv_net_channel_t *channel)
 {
     return channel->fd;
 }
 
-int clv_pap_channel_is_up(const clv_pap_channel_t *channel)
+int clv_net_channel_is_up(const clv_net_channel_t *channel)
 {
     return channel->state == UP;
 }
 
-uint32_t clv_pap_channel_node(const clv_pap_channel_t *channel)
+uint32_t clv_net_channel_node(const clv_net_channel_t *channel)
 {
     return channel->node;
 }
 
-const unsigned char *clv_pap_channel_group_id(const clv_pap_channel_t *channel)
+const unsigned char *clv_net_channel_group_id(const clv_net_channel_t *channel)
 {
     return channel->group_id;
 }
 
-int64_t clv_pap_channel_sent_bytes(const clv_pap_channel_t *channel)
+int64_t clv_net_channel_sent_bytes(const clv_net_channel_t *channel)
 {
     return channel->sent_bytes;
 }
 
-int64_t clv_pap_channel_received_bytes(const clv_pap_channel_t *channel)
+int64_t clv_net_channel_received_bytes(const clv_net_channel_t *channel)
 {
     return channel->received_bytes;
 }
 
-uint32_t clv_pap_channel_events(const clv_pap_channel_t *channel)
+uint32_t clv_net_channel_events(const clv_net_channel_t *channel)
 {
     const int wants_out = channel->state == CONNECTING || channel->out.first < channel->out.end;
     return EPOLLIN | (wants_out ? (uint32_t) EPOLLOUT : 0);
@@ -213,7 +213,7 @@ uint32_t clv_pap_channel_events(const clv_pap_channel_t *channel)
 
 /* ---- output ------------------------------------------------------------------------------- */
 
-static size_t queue_bound(const clv_pap_channel_t *channel)
+static size_t queue_bound(const clv_net_channel_t *channel)
 {
     return QUEUE_MIN_BYTES + QUEUE_FRAMES * (HEADER_BYTES + channel->max_payload);
 }
@@ -246,7 +246,7 @@ static unsigned char *queue_room(queue_t *queue, size_t n_bytes, size_t bound)
     return queue->bytes + queue->end;
 }
 
-static clv_status_t flush(clv_pap_channel_t *channel)
+static clv_status_t flush(clv_net_channel_t *channel)
 {
     queue_t *out = &channel->out;
     while (out->first < out->end) {
@@ -265,7 +265,7 @@ static clv_status_t flush(clv_pap_channel_t *channel)
     return CLV_OK;
 }
 
-static clv_status_t put(clv_pap_channel_t *channel, const void *bytes, size_t n_bytes)
+static clv_status_t put(clv_net_channel_t *channel, const void *bytes, size_t n_bytes)
 {
     unsigned char *room = queue_room(&channel->out, n_bytes, queue_bound(channel));
     if (room == NULL) {
@@ -281,25 +281,25 @@ static uint64_t frame_tag(const unsigned char *key, uint64_t number, const unsig
 {
     unsigned char tagged[TAG_AT + 8];
     memcpy(tagged, header, TAG_AT);
-    clv_pap_put_u64(tagged + TAG_AT, number);
-    return clv_pap_siphash(key, tagged, sizeof tagged, payload, payload_bytes);
+    clv_put_u64(tagged + TAG_AT, number);
+    return clv_net_siphash(key, tagged, sizeof tagged, payload, payload_bytes);
 }
 
-static void put_header(unsigned char *header, clv_pap_frame_kind_t kind,
-                       const clv_pap_stamp_t *stamp, size_t payload_bytes)
+static void put_header(unsigned char *header, clv_net_frame_kind_t kind,
+                       const clv_net_stamp_t *stamp, size_t payload_bytes)
 {
     memset(header, 0, HEADER_BYTES);
-    clv_pap_put_u32(header, (uint32_t) payload_bytes);
+    clv_put_u32(header, (uint32_t) payload_bytes);
     header[4] = (unsigned char) kind;
     header[5] = stamp->has_global != 0;
-    clv_pap_put_u64(header + 8, (uint64_t) stamp->sent_ns);
-    clv_pap_put_u64(header + 16, (uint64_t) stamp->echo_sent_ns);
-    clv_pap_put_u64(header + 24, (uint64_t) stamp->echo_recv_ns);
-    clv_pap_put_u64(header + 32, (uint64_t) stamp->error_ns);
+    clv_put_u64(header + 8, (uint64_t) stamp->sent_ns);
+    clv_put_u64(header + 16, (uint64_t) stamp->echo_sent_ns);
+    clv_put_u64(header + 24, (uint64_t) stamp->echo_recv_ns);
+    clv_put_u64(header + 32, (uint64_t) stamp->error_ns);
 }
 
-clv_status_t clv_pap_channel_send(clv_pap_channel_t *channel, clv_pap_frame_kind_t kind,
-                                  const clv_pap_stamp_t *stamp, const void *payload,
+clv_status_t clv_net_channel_send(clv_net_channel_t *channel, clv_net_frame_kind_t kind,
+                                  const clv_net_stamp_t *stamp, const void *payload,
                                   size_t payload_bytes)
 {
     unsigned char header[HEADER_BYTES];
@@ -312,7 +312,7 @@ clv_status_t clv_pap_channel_send(clv_pap_channel_t *channel, clv_pap_frame_kind
         return CLV_LIMIT;
     }
     put_header(header, kind, stamp, payload_bytes);
-    clv_pap_put_u64(header + TAG_AT, frame_tag(channel->send_key, channel->n_sent++, header,
+    clv_put_u64(header + TAG_AT, frame_tag(channel->send_key, channel->n_sent++, header,
                                                payload, payload_bytes));
     memcpy(room, header, HEADER_BYTES);
     if (payload_bytes > 0) {
@@ -324,14 +324,14 @@ clv_status_t clv_pap_channel_send(clv_pap_channel_t *channel, clv_pap_frame_kind
 
 /* ---- handshake ---------------------------------------------------------------------------- */
 
-static clv_status_t send_hello(clv_pap_channel_t *channel)
+static clv_status_t send_hello(clv_net_channel_t *channel)
 {
     unsigned char *hello = channel->transcript;
-    clv_pap_put_u32(hello, HELLO_MAGIC);
-    clv_pap_put_u32(hello + 4, HELLO_VERSION);
-    memcpy(hello + 8, channel->group_id, CLV_PAP_GROUP_ID_BYTES);
-    clv_pap_put_u32(hello + 24, channel->node);
-    clv_pap_put_u32(hello + 28, 0);
+    clv_put_u32(hello, HELLO_MAGIC);
+    clv_put_u32(hello + 4, HELLO_VERSION);
+    memcpy(hello + 8, channel->group_id, CLV_NET_GROUP_ID_BYTES);
+    clv_put_u32(hello + 24, channel->node);
+    clv_put_u32(hello + 28, 0);
     if (fill_nonce(hello + 32) != CLV_OK) {
         return CLV_SYSTEM;
     }
@@ -339,7 +339,7 @@ static clv_status_t send_hello(clv_pap_channel_t *channel)
     return put(channel, hello, HELLO_BYTES);
 }
 
-static clv_status_t finish_connect(clv_pap_channel_t *channel)
+static clv_status_t finish_connect(clv_net_channel_t *channel)
 {
     int error = 0;
     socklen_t error_bytes = sizeof error;
@@ -354,7 +354,7 @@ static clv_status_t finish_connect(clv_pap_channel_t *channel)
     return send_hello(channel);
 }
 
-static clv_status_t go_up(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t go_up(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                           void *context)
 {
     const size_t capacity = HEADER_BYTES + channel->max_payload;
@@ -369,22 +369,22 @@ static clv_status_t go_up(clv_pap_channel_t *channel, const clv_pap_channel_ops_
     return ops->up(context, channel) == 0 ? CLV_OK : CLV_PROTOCOL;
 }
 
-static clv_status_t take_hello(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t take_hello(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                void *context)
 {
     unsigned char challenge[CHALLENGE_BYTES];
     const unsigned char *hello = channel->in;
-    if (clv_pap_get_u32(hello) != HELLO_MAGIC || clv_pap_get_u32(hello + 4) != HELLO_VERSION) {
+    if (clv_get_u32(hello) != HELLO_MAGIC || clv_get_u32(hello + 4) != HELLO_VERSION) {
         return CLV_PROTOCOL;
     }
-    channel->node = clv_pap_get_u32(hello + 24);
-    memcpy(channel->group_id, hello + 8, CLV_PAP_GROUP_ID_BYTES);
+    channel->node = clv_get_u32(hello + 24);
+    memcpy(channel->group_id, hello + 8, CLV_NET_GROUP_ID_BYTES);
     const unsigned char *key =
         ops->find(context, channel->group_id, channel->node, &channel->max_payload);
     if (key == NULL) {
         return CLV_PROTOCOL;
     }
-    memcpy(channel->key, key, CLV_PAP_KEY_BYTES);
+    memcpy(channel->key, key, CLV_NET_KEY_BYTES);
     memcpy(channel->transcript, hello, HELLO_BYTES);
     if (fill_nonce(channel->transcript + HELLO_BYTES) != CLV_OK) {
         return CLV_SYSTEM;
@@ -396,13 +396,13 @@ static clv_status_t take_hello(clv_pap_channel_t *channel, const clv_pap_channel
     return put(channel, challenge, sizeof challenge);
 }
 
-static clv_status_t take_challenge(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t take_challenge(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                    void *context)
 {
-    unsigned char mac[CLV_PAP_MAC_BYTES];
+    unsigned char mac[CLV_NET_MAC_BYTES];
     memcpy(channel->transcript + HELLO_BYTES, channel->in, NONCE_BYTES);
     transcript_mac(channel, "clv server 1", mac);
-    if (!clv_pap_mac_equal(mac, channel->in + NONCE_BYTES, sizeof mac)) {
+    if (!clv_net_mac_equal(mac, channel->in + NONCE_BYTES, sizeof mac)) {
         return CLV_PROTOCOL;
     }
     transcript_mac(channel, "clv client 1", mac);
@@ -410,18 +410,18 @@ static clv_status_t take_challenge(clv_pap_channel_t *channel, const clv_pap_cha
     return status == CLV_OK ? go_up(channel, ops, context) : status;
 }
 
-static clv_status_t take_proof(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t take_proof(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                void *context)
 {
-    unsigned char mac[CLV_PAP_MAC_BYTES];
+    unsigned char mac[CLV_NET_MAC_BYTES];
     transcript_mac(channel, "clv client 1", mac);
-    if (!clv_pap_mac_equal(mac, channel->in, sizeof mac)) {
+    if (!clv_net_mac_equal(mac, channel->in, sizeof mac)) {
         return CLV_PROTOCOL;
     }
     return go_up(channel, ops, context);
 }
 
-static clv_status_t take_handshake(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t take_handshake(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                    void *context)
 {
     channel->in_used = 0; /* each of the three is taken as a whole */
@@ -439,47 +439,47 @@ static clv_status_t take_handshake(clv_pap_channel_t *channel, const clv_pap_cha
 
 /* ---- input -------------------------------------------------------------------------------- */
 
-static void get_stamp(const unsigned char *header, clv_pap_stamp_t *stamp)
+static void get_stamp(const unsigned char *header, clv_net_stamp_t *stamp)
 {
     stamp->has_global = header[5];
-    stamp->sent_ns = (int64_t) clv_pap_get_u64(header + 8);
-    stamp->echo_sent_ns = (int64_t) clv_pap_get_u64(header + 16);
-    stamp->echo_recv_ns = (int64_t) clv_pap_get_u64(header + 24);
-    stamp->error_ns = (int64_t) clv_pap_get_u64(header + 32);
+    stamp->sent_ns = (int64_t) clv_get_u64(header + 8);
+    stamp->echo_sent_ns = (int64_t) clv_get_u64(header + 16);
+    stamp->echo_recv_ns = (int64_t) clv_get_u64(header + 24);
+    stamp->error_ns = (int64_t) clv_get_u64(header + 32);
 }
 
 /* The bytes of the frame at the front of the input. CLV_AGAIN: not all of it is here yet. */
-static clv_status_t whole_frame(const clv_pap_channel_t *channel, const unsigned char *at,
+static clv_status_t whole_frame(const clv_net_channel_t *channel, const unsigned char *at,
                                 size_t n_bytes, size_t *frame_bytes_p)
 {
     if (n_bytes < HEADER_BYTES) {
         return CLV_AGAIN;
     }
-    const uint32_t payload_bytes = clv_pap_get_u32(at);
-    if (payload_bytes > channel->max_payload || at[4] < CLV_PAP_FRAME_PING ||
-        at[4] > CLV_PAP_FRAME_DATA || at[5] > 1 || at[6] != 0 || at[7] != 0) {
+    const uint32_t payload_bytes = clv_get_u32(at);
+    if (payload_bytes > channel->max_payload || at[4] < CLV_NET_FRAME_PING ||
+        at[4] > CLV_NET_FRAME_DATA || at[5] > 1 || at[6] != 0 || at[7] != 0) {
         return CLV_PROTOCOL;
     }
     *frame_bytes_p = HEADER_BYTES + payload_bytes;
     return n_bytes < *frame_bytes_p ? CLV_AGAIN : CLV_OK;
 }
 
-static clv_status_t take_frame(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t take_frame(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                void *context, int64_t received_ns, const unsigned char *at,
                                size_t frame_bytes)
 {
-    clv_pap_stamp_t stamp;
+    clv_net_stamp_t stamp;
     const uint64_t tag = frame_tag(channel->recv_key, channel->n_received++, at, at + HEADER_BYTES,
                                    frame_bytes - HEADER_BYTES);
-    if (clv_pap_get_u64(at + TAG_AT) != tag) {
+    if (clv_get_u64(at + TAG_AT) != tag) {
         return CLV_PROTOCOL;
     }
     get_stamp(at, &stamp);
-    return ops->frame(context, channel, (clv_pap_frame_kind_t) at[4], &stamp, received_ns,
+    return ops->frame(context, channel, (clv_net_frame_kind_t) at[4], &stamp, received_ns,
                       at + HEADER_BYTES, frame_bytes - HEADER_BYTES);
 }
 
-static clv_status_t take_frames(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t take_frames(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                 void *context, int64_t received_ns)
 {
     size_t at = 0, frame_bytes = 0;
@@ -498,7 +498,7 @@ static clv_status_t take_frames(clv_pap_channel_t *channel, const clv_pap_channe
 }
 
 /* One read, and what became whole by it. CLV_AGAIN: there was nothing to read. */
-static clv_status_t read_some(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+static clv_status_t read_some(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                               void *context)
 {
     const ssize_t n = recv(channel->fd, channel->in + channel->in_used,
@@ -518,7 +518,7 @@ static clv_status_t read_some(clv_pap_channel_t *channel, const clv_pap_channel_
     return channel->in_used == channel->in_capacity ? take_handshake(channel, ops, context) : CLV_OK;
 }
 
-clv_status_t clv_pap_channel_io(clv_pap_channel_t *channel, const clv_pap_channel_ops_t *ops,
+clv_status_t clv_net_channel_io(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                 void *context)
 {
     clv_status_t status = channel->state == CONNECTING ? finish_connect(channel) : flush(channel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_cores.h. Built only where hwloc is.
+ * See net_cores.h. Built only where hwloc is.
  */
 #include "net/net_cores.h"
 
@@ -41,7 +41,7 @@ static void choose_among(hwloc_topology_t topology, hwloc_obj_type_t type,
     hwloc_bitmap_free(free_now);
 }
 
-int clv_pap_cores_choose(hwloc_topology_t topology, hwloc_const_cpuset_t allowed,
+int clv_net_cores_choose(hwloc_topology_t topology, hwloc_const_cpuset_t allowed,
                          hwloc_const_cpuset_t taken, hwloc_const_cpuset_t leader,
                          hwloc_cpuset_t chosen)
 {

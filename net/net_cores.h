@@ -5,8 +5,8 @@
  *
  * Only where hwloc is (CLV_HAVE_HWLOC). Any thread, on distinct topologies and sets.
  */
-#ifndef CLV_PAP_CORES_H
-#define CLV_PAP_CORES_H
+#ifndef CLV_NET_CORES_H
+#define CLV_NET_CORES_H
 
 #if defined(CLV_HAVE_HWLOC)
 #include <hwloc.h>
@@ -16,7 +16,7 @@
  * leader in the tree (its cache, its NUMA node, its package, else anywhere); where each core has a
  * rank, with the second hardware threads beside ranks, again the nearest. Returns how many
  * processors these are; 0, and chosen empty: none is free. */
-int clv_pap_cores_choose(hwloc_topology_t topology, hwloc_const_cpuset_t allowed,
+int clv_net_cores_choose(hwloc_topology_t topology, hwloc_const_cpuset_t allowed,
                          hwloc_const_cpuset_t taken, hwloc_const_cpuset_t leader,
                          hwloc_cpuset_t chosen);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_interface.h.
+ * See net_interface.h.
  */
 #include "net/net_interface.h"
 
@@ -11,11 +11,11 @@
 
 #include "util/util_log.h"
 
-clv_status_t clv_pap_address_from_sockaddr(const struct sockaddr *sockaddr,
-                                           clv_pap_address_t *address_p)
+clv_status_t clv_net_address_from_sockaddr(const struct sockaddr *sockaddr,
+                                           clv_net_address_t *address_p)
 {
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-    clv_pap_address_t address = {0};
+    clv_net_address_t address = {0};
     if (sockaddr->sa_family == AF_INET) {
         struct sockaddr_in in;
         memcpy(&in, sockaddr, sizeof in);
@@ -34,7 +34,7 @@ clv_status_t clv_pap_address_from_sockaddr(const struct sockaddr *sockaddr,
     return CLV_OK;
 }
 
-socklen_t clv_pap_address_to_sockaddr(const clv_pap_address_t *address, uint16_t port,
+socklen_t clv_net_address_to_sockaddr(const clv_net_address_t *address, uint16_t port,
                                       struct sockaddr_storage *sockaddr)
 {
     memset(sockaddr, 0, sizeof *sockaddr);
@@ -50,12 +50,12 @@ socklen_t clv_pap_address_to_sockaddr(const clv_pap_address_t *address, uint16_t
     return sizeof in6;
 }
 
-static int address_bytes(const clv_pap_address_t *address)
+static int address_bytes(const clv_net_address_t *address)
 {
     return address->family == 4 ? 4 : 16;
 }
 
-static uint8_t count_ones(const clv_pap_address_t *mask)
+static uint8_t count_ones(const clv_net_address_t *mask)
 {
     int n_bits = 0;
     for (int i = 0; i < address_bytes(mask); i++) {
@@ -64,7 +64,7 @@ static uint8_t count_ones(const clv_pap_address_t *mask)
     return (uint8_t) n_bits;
 }
 
-static int same_network(const clv_pap_address_t *own, const clv_pap_address_t *peer)
+static int same_network(const clv_net_address_t *own, const clv_net_address_t *peer)
 {
     if (own->family != peer->family || own->prefix_bits == 0) {
         return 0;
@@ -76,8 +76,8 @@ static int same_network(const clv_pap_address_t *own, const clv_pap_address_t *p
     return n_rest == 0 || (own->bytes[n_whole] ^ peer->bytes[n_whole]) >> (8 - n_rest) == 0;
 }
 
-int clv_pap_interface_score(const clv_pap_address_t *own, int32_t n_own,
-                            const clv_pap_address_t *peer)
+int clv_net_interface_score(const clv_net_address_t *own, int32_t n_own,
+                            const clv_net_address_t *peer)
 {
     int score = 0;
     for (int32_t i = 0; i < n_own; i++) {
@@ -87,8 +87,8 @@ int clv_pap_interface_score(const clv_pap_address_t *own, int32_t n_own,
     return score;
 }
 
-int clv_pap_interface_is_own(const clv_pap_address_t *own, int32_t n_own,
-                             const clv_pap_address_t *address)
+int clv_net_interface_is_own(const clv_net_address_t *own, int32_t n_own,
+                             const clv_net_address_t *address)
 {
     for (int32_t i = 0; i < n_own; i++) {
         if (own[i].family == address->family &&
@@ -99,30 +99,30 @@ int clv_pap_interface_is_own(const clv_pap_address_t *own, int32_t n_own,
     return 0;
 }
 
-static int is_link_local(const clv_pap_address_t *address)
+static int is_link_local(const clv_net_address_t *address)
 {
     return address->family == 6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }
 
 /* One interface's address as ours; 0 if it is not one the channel could use. */
-static int take_address(const struct ifaddrs *one, clv_pap_address_t *address)
+static int take_address(const struct ifaddrs *one, clv_net_address_t *address)
 {
-    clv_pap_address_t mask;
+    clv_net_address_t mask;
     if (one->ifa_addr == NULL || !(one->ifa_flags & IFF_UP) ||
-        clv_pap_address_from_sockaddr(one->ifa_addr, address) != CLV_OK || is_link_local(address)) {
+        clv_net_address_from_sockaddr(one->ifa_addr, address) != CLV_OK || is_link_local(address)) {
         return 0;
     }
-    if (one->ifa_netmask != NULL && clv_pap_address_from_sockaddr(one->ifa_netmask, &mask) == CLV_OK) {
+    if (one->ifa_netmask != NULL && clv_net_address_from_sockaddr(one->ifa_netmask, &mask) == CLV_OK) {
         address->prefix_bits = count_ones(&mask);
     }
     return 1;
 }
 
 static int32_t collect(const struct ifaddrs *all, const char *name, int want_loopback,
-                       clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES])
+                       clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES])
 {
     int32_t n_addresses = 0;
-    for (const struct ifaddrs *one = all; one && n_addresses < CLV_PAP_MAX_ADDRESSES;
+    for (const struct ifaddrs *one = all; one && n_addresses < CLV_NET_MAX_ADDRESSES;
          one = one->ifa_next) {
         const int is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0;
         if ((name ? strcmp(name, one->ifa_name) == 0 : is_loopback == want_loopback) &&
@@ -137,7 +137,7 @@ static void log_what_there_is(const struct ifaddrs *all, const char *name)
 {
     char names[200] = "";
     size_t used = 0;
-    clv_pap_address_t ignored;
+    clv_net_address_t ignored;
     for (const struct ifaddrs *one = all; one && used < sizeof names - 1; one = one->ifa_next) {
         if (take_address(one, &ignored)) {
             const int n = snprintf(names + used, sizeof names - used, " %s", one->ifa_name);
@@ -148,8 +148,8 @@ static void log_what_there_is(const struct ifaddrs *all, const char *name)
             name ? " named " : "", name ? name : "", names[0] ? names : " none");
 }
 
-clv_status_t clv_pap_interface_list(const char *name,
-                                    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES],
+clv_status_t clv_net_interface_list(const char *name,
+                                    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES],
                                     int32_t *n_addresses_p)
 {
     struct ifaddrs *all = NULL;

@@ -4,41 +4,41 @@
  *
  * Not: sockets. Costs one getifaddrs per communicator. Any thread.
  */
-#ifndef CLV_PAP_INTERFACE_H
-#define CLV_PAP_INTERFACE_H
+#ifndef CLV_NET_INTERFACE_H
+#define CLV_NET_INTERFACE_H
 
 #include <stdint.h>
 #include <sys/socket.h>
 
 #include "util/util_status.h"
 
-#define CLV_PAP_MAX_ADDRESSES 8
+#define CLV_NET_MAX_ADDRESSES 8
 
-typedef struct clv_pap_address {
+typedef struct clv_net_address {
     uint8_t family;      /* 4 or 6 */
     uint8_t prefix_bits; /* of its network; 0 where unknown (a peer's) */
     unsigned char bytes[16];
-} clv_pap_address_t;
+} clv_net_address_t;
 
 /* The addresses of the named interface, or (NULL) of every interface that is up and not a
  * loopback, or the loopback's if there is no other. Link-local IPv6 is left out: its scope means
  * nothing to the peer. CLV_UNSUPPORTED: none fits, said once in the log with the names there are. */
-clv_status_t clv_pap_interface_list(const char *name,
-                                    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES],
+clv_status_t clv_net_interface_list(const char *name,
+                                    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES],
                                     int32_t *n_addresses_p) CLV_MUST_CHECK;
 
 /* How promising a peer's address is from here: 2 same network, 1 same family, 0 out of reach. */
-int clv_pap_interface_score(const clv_pap_address_t *own, int32_t n_own,
-                            const clv_pap_address_t *peer);
+int clv_net_interface_score(const clv_net_address_t *own, int32_t n_own,
+                            const clv_net_address_t *peer);
 
 /* Non-zero if address is one of own: a connection to it would stay on this host. */
-int clv_pap_interface_is_own(const clv_pap_address_t *own, int32_t n_own,
-                             const clv_pap_address_t *address);
+int clv_net_interface_is_own(const clv_net_address_t *own, int32_t n_own,
+                             const clv_net_address_t *address);
 
 /* To and from the form the kernel wants; IPv4 mapped into IPv6 counts as IPv4. */
-socklen_t clv_pap_address_to_sockaddr(const clv_pap_address_t *address, uint16_t port,
+socklen_t clv_net_address_to_sockaddr(const clv_net_address_t *address, uint16_t port,
                                       struct sockaddr_storage *sockaddr);
-clv_status_t clv_pap_address_from_sockaddr(const struct sockaddr *sockaddr,
-                                           clv_pap_address_t *address_p) CLV_MUST_CHECK;
+clv_status_t clv_net_address_from_sockaddr(const struct sockaddr *sockaddr,
+                                           clv_net_address_t *address_p) CLV_MUST_CHECK;
 
 #endif

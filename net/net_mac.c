@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_mac.h.
+ * See net_mac.h.
  */
 #include "net/net_mac.h"
 
@@ -124,9 +124,9 @@ static void sha256_start_keyed(sha256_t *sha, const unsigned char block[BLOCK_BY
     sha256_add(sha, padded, sizeof padded);
 }
 
-void clv_pap_hmac(const unsigned char *key, size_t key_bytes, const void *first,
+void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first,
                   size_t first_bytes, const void *second, size_t second_bytes,
-                  unsigned char mac[CLV_PAP_MAC_BYTES])
+                  unsigned char mac[CLV_NET_MAC_BYTES])
 {
     unsigned char block[BLOCK_BYTES], inner[32];
     sha256_t sha;
@@ -140,7 +140,7 @@ void clv_pap_hmac(const unsigned char *key, size_t key_bytes, const void *first,
     sha256_end(&sha, mac);
 }
 
-int clv_pap_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes)
+int clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes)
 {
     unsigned difference = 0;
     for (size_t i = 0; i < n_bytes; i++) {
@@ -190,7 +190,7 @@ static void sip_add(siphash_t *sip, const unsigned char *bytes, size_t n_bytes)
     size_t i = 0;
     while (i < n_bytes) {
         if (sip->n_bytes % 8 == 0 && n_bytes - i >= 8) {
-            sip_word(sip, clv_pap_get_u64(bytes + i));
+            sip_word(sip, clv_get_u64(bytes + i));
             sip->n_bytes += 8;
             i += 8;
             continue;
@@ -203,10 +203,10 @@ static void sip_add(siphash_t *sip, const unsigned char *bytes, size_t n_bytes)
     }
 }
 
-uint64_t clv_pap_siphash(const unsigned char key[CLV_PAP_SIPHASH_BYTES], const void *header,
+uint64_t clv_net_siphash(const unsigned char key[CLV_NET_SIPHASH_BYTES], const void *header,
                          size_t header_bytes, const void *payload, size_t payload_bytes)
 {
-    const uint64_t k0 = clv_pap_get_u64(key), k1 = clv_pap_get_u64(key + 8);
+    const uint64_t k0 = clv_get_u64(key), k1 = clv_get_u64(key + 8);
     siphash_t sip = {{k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
                       k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)},
                      0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_place.h. By hwloc, and where that is missing or cannot load, by the kernel's masks alone.
+ * See net_place.h. By hwloc, and where that is missing or cannot load, by the kernel's masks alone.
  */
 #include "net/net_place.h"
 
@@ -98,7 +98,7 @@ static int find_place(hwloc_topology_t topology, const pid_t *pids, int32_t n_pi
         hwloc_get_proc_cpubind(topology, getppid(), sets->allowed, HWLOC_CPUBIND_PROCESS) != 0) {
         return 0;
     }
-    n_cpus = clv_pap_cores_choose(topology, sets->allowed, sets->taken, sets->home, sets->chosen);
+    n_cpus = clv_net_cores_choose(topology, sets->allowed, sets->taken, sets->home, sets->chosen);
     return n_cpus > 0 && hwloc_set_cpubind(topology, sets->chosen, HWLOC_CPUBIND_THREAD) == 0
                ? n_cpus
                : 0;
@@ -136,7 +136,7 @@ static int place_by_topology(const pid_t *pids, int32_t n_pids)
 
 #endif
 
-int clv_pap_place_beside(const pid_t *pids, int32_t n_pids)
+int clv_net_place_beside(const pid_t *pids, int32_t n_pids)
 {
     const int n_cpus = place_by_topology(pids, n_pids);
     return n_cpus >= 0 ? n_cpus : place_by_masks(pids, n_pids);

@@ -2,13 +2,13 @@
  *
  * Where the background thread may run: on processors that none of the node's ranks is bound to, if
  * there are any. The kernel says what the launcher bound and what the job may use; hwloc, where it
- * is, says which processors are hardware threads of one core and which are near (pap_cores.h).
+ * is, says which processors are hardware threads of one core and which are near (net_cores.h).
  *
  * Linux only in the sense that everything here is. Any thread. Cost with hwloc: it reads the
  * machine's topology, once per call, a few milliseconds.
  */
-#ifndef CLV_PAP_PLACE_H
-#define CLV_PAP_PLACE_H
+#ifndef CLV_NET_PLACE_H
+#define CLV_NET_PLACE_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +16,6 @@
 /* The calling thread moves to processors of the launcher that no thread of pids is bound to;
  * pids[0] is its own process. Returns how many those are; 0: there is none, or one of pids may be
  * anywhere, and the thread stays where it is. */
-int clv_pap_place_beside(const pid_t *pids, int32_t n_pids);
+int clv_net_place_beside(const pid_t *pids, int32_t n_pids);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See pap_thread.h.
+ * See net_thread.h.
  */
 #include "net/net_thread.h"
 
@@ -25,13 +25,13 @@ typedef struct watch {
     int fd; /* -1: free */
     uint32_t events;
     uint32_t generation; /* so that an event of a closed descriptor is not taken for a new one's */
-    clv_pap_ready_t ready;
+    clv_net_ready_t ready;
     void *owner;
 } watch_t;
 
-struct clv_pap_thread {
-    clv_pap_thread_t *next; /* of all threads, for fork */
-    clv_pap_thread_ops_t ops;
+struct clv_net_thread {
+    clv_net_thread_t *next; /* of all threads, for fork */
+    clv_net_thread_ops_t ops;
     void *context;
     pthread_mutex_t mutex;
     pthread_t id;
@@ -49,25 +49,25 @@ struct clv_pap_thread {
 /* ---- fork --------------------------------------------------------------------------------- */
 
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
-static clv_pap_thread_t *all_threads;
+static clv_net_thread_t *all_threads;
 
 static void before_fork(void)
 {
     (void) pthread_mutex_lock(&all_mutex);
-    for (clv_pap_thread_t *one = all_threads; one; one = one->next) {
+    for (clv_net_thread_t *one = all_threads; one; one = one->next) {
         (void) pthread_mutex_lock(&one->mutex);
     }
 }
 
 static void after_fork_in_parent(void)
 {
-    for (clv_pap_thread_t *one = all_threads; one; one = one->next) {
+    for (clv_net_thread_t *one = all_threads; one; one = one->next) {
         (void) pthread_mutex_unlock(&one->mutex);
     }
     (void) pthread_mutex_unlock(&all_mutex);
 }
 
-static void close_own(const clv_pap_thread_t *thread)
+static void close_own(const clv_net_thread_t *thread)
 {
     const int fds[] = {thread->epoll_fd, thread->timer_fd, thread->bell[0], thread->bell[1]};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
@@ -78,7 +78,7 @@ static void close_own(const clv_pap_thread_t *thread)
 }
 
 /* A connection lives as long as any copy of its descriptor: the child must not keep one. */
-static void close_all(clv_pap_thread_t *thread)
+static void close_all(clv_net_thread_t *thread)
 {
     for (int32_t i = 0; i < thread->n_watches; i++) {
         if (thread->watches[i].fd >= 0) {
@@ -90,7 +90,7 @@ static void close_all(clv_pap_thread_t *thread)
 
 static void after_fork_in_child(void)
 {
-    for (clv_pap_thread_t *one = all_threads; one; one = one->next) {
+    for (clv_net_thread_t *one = all_threads; one; one = one->next) {
         one->forked = 1;
         close_all(one);
         (void) pthread_mutex_unlock(&one->mutex);
@@ -106,7 +106,7 @@ static void register_fork(void)
     (void) pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static void enlist(clv_pap_thread_t *thread)
+static void enlist(clv_net_thread_t *thread)
 {
     (void) pthread_once(&fork_once, register_fork);
     (void) pthread_mutex_lock(&all_mutex);
@@ -115,10 +115,10 @@ static void enlist(clv_pap_thread_t *thread)
     (void) pthread_mutex_unlock(&all_mutex);
 }
 
-static void delist(clv_pap_thread_t *thread)
+static void delist(clv_net_thread_t *thread)
 {
     (void) pthread_mutex_lock(&all_mutex);
-    for (clv_pap_thread_t **at = &all_threads; *at; at = &(*at)->next) {
+    for (clv_net_thread_t **at = &all_threads; *at; at = &(*at)->next) {
         if (*at == thread) {
             *at = thread->next;
             break;
@@ -129,14 +129,14 @@ static void delist(clv_pap_thread_t *thread)
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-static int listen_to(const clv_pap_thread_t *thread, int fd, uint64_t which)
+static int listen_to(const clv_net_thread_t *thread, int fd, uint64_t which)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = which};
     return epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 /* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through /proc. */
-static clv_status_t open_own(clv_pap_thread_t *thread)
+static clv_status_t open_own(clv_net_thread_t *thread)
 {
     thread->armed_ns = INT64_MAX;
     thread->bell[0] = thread->bell[1] = -1;
@@ -151,10 +151,10 @@ static clv_status_t open_own(clv_pap_thread_t *thread)
     return CLV_SYSTEM;
 }
 
-clv_status_t clv_pap_thread_create(const clv_pap_thread_ops_t *ops, void *context,
-                                   clv_pap_thread_t **thread_p)
+clv_status_t clv_net_thread_create(const clv_net_thread_ops_t *ops, void *context,
+                                   clv_net_thread_t **thread_p)
 {
-    clv_pap_thread_t *thread = clv_alloc(1, sizeof *thread);
+    clv_net_thread_t *thread = clv_alloc(1, sizeof *thread);
     if (thread == NULL) {
         return CLV_NO_MEMORY;
     }
@@ -171,29 +171,29 @@ clv_status_t clv_pap_thread_create(const clv_pap_thread_ops_t *ops, void *contex
     return CLV_OK;
 }
 
-void clv_pap_thread_stop(clv_pap_thread_t *thread)
+void clv_net_thread_stop(clv_net_thread_t *thread)
 {
     if (thread->forked) {
         return;
     }
-    clv_pap_thread_lock(thread);
+    clv_net_thread_lock(thread);
     const int ran = thread->runs;
     thread->stops = 1;
     thread->runs = 0;
-    clv_pap_thread_unlock(thread);
-    clv_pap_thread_ring(thread);
+    clv_net_thread_unlock(thread);
+    clv_net_thread_ring(thread);
     if (ran) {
         (void) pthread_join(thread->id, NULL);
     }
 }
 
-void clv_pap_thread_free(clv_pap_thread_t *thread)
+void clv_net_thread_free(clv_net_thread_t *thread)
 {
     if (thread == NULL) {
         return;
     }
     if (!thread->forked) {
-        clv_pap_thread_stop(thread);
+        clv_net_thread_stop(thread);
         delist(thread);
         close_all(thread);
         (void) pthread_mutex_destroy(&thread->mutex);
@@ -202,22 +202,22 @@ void clv_pap_thread_free(clv_pap_thread_t *thread)
     clv_free(thread);
 }
 
-void clv_pap_thread_lock(clv_pap_thread_t *thread)
+void clv_net_thread_lock(clv_net_thread_t *thread)
 {
     (void) pthread_mutex_lock(&thread->mutex);
 }
 
-void clv_pap_thread_unlock(clv_pap_thread_t *thread)
+void clv_net_thread_unlock(clv_net_thread_t *thread)
 {
     (void) pthread_mutex_unlock(&thread->mutex);
 }
 
-int clv_pap_thread_is_ours(const clv_pap_thread_t *thread)
+int clv_net_thread_is_ours(const clv_net_thread_t *thread)
 {
     return !thread->forked;
 }
 
-void clv_pap_thread_ring(const clv_pap_thread_t *thread)
+void clv_net_thread_ring(const clv_net_thread_t *thread)
 {
     /* A full pipe is rung already. The read end is ours, so there is no SIGPIPE. */
     if (!thread->forked && write(thread->bell[1], "", 1) < 0) {
@@ -225,33 +225,33 @@ void clv_pap_thread_ring(const clv_pap_thread_t *thread)
     }
 }
 
-int clv_pap_thread_bell_fd(const clv_pap_thread_t *thread)
+int clv_net_thread_bell_fd(const clv_net_thread_t *thread)
 {
     return thread->bell[1];
 }
 
-int64_t clv_pap_thread_cpu_ns(clv_pap_thread_t *thread)
+int64_t clv_net_thread_cpu_ns(clv_net_thread_t *thread)
 {
     clockid_t clock;
     struct timespec time = {0, 0};
     if (!thread->forked) {
-        clv_pap_thread_lock(thread);
+        clv_net_thread_lock(thread);
         if (thread->runs && pthread_getcpuclockid(thread->id, &clock) == 0) {
             (void) clock_gettime(clock, &time);
         }
-        clv_pap_thread_unlock(thread);
+        clv_net_thread_unlock(thread);
     }
     return (int64_t) time.tv_sec * CLV_NS_PER_S + time.tv_nsec;
 }
 
 /* ---- watches ------------------------------------------------------------------------------ */
 
-static uint64_t datum(const clv_pap_thread_t *thread, int32_t watch)
+static uint64_t datum(const clv_net_thread_t *thread, int32_t watch)
 {
     return (uint64_t) thread->watches[watch].generation << 32 | (uint32_t) watch;
 }
 
-static clv_status_t grow(clv_pap_thread_t *thread)
+static clv_status_t grow(clv_net_thread_t *thread)
 {
     const int32_t n_watches = 2 * thread->n_watches + 8;
     watch_t *watches = clv_alloc((size_t) n_watches, sizeof *watches);
@@ -267,7 +267,7 @@ static clv_status_t grow(clv_pap_thread_t *thread)
     return CLV_OK;
 }
 
-static int32_t free_watch(const clv_pap_thread_t *thread)
+static int32_t free_watch(const clv_net_thread_t *thread)
 {
     int32_t watch = 0;
     while (watch < thread->n_watches && thread->watches[watch].fd >= 0) {
@@ -276,8 +276,8 @@ static int32_t free_watch(const clv_pap_thread_t *thread)
     return watch;
 }
 
-clv_status_t clv_pap_thread_watch(clv_pap_thread_t *thread, int fd, uint32_t events,
-                                  clv_pap_ready_t ready, void *owner, int32_t *watch_p)
+clv_status_t clv_net_thread_watch(clv_net_thread_t *thread, int fd, uint32_t events,
+                                  clv_net_ready_t ready, void *owner, int32_t *watch_p)
 {
     const int32_t watch = free_watch(thread);
     if (watch == thread->n_watches && grow(thread) != CLV_OK) {
@@ -295,7 +295,7 @@ clv_status_t clv_pap_thread_watch(clv_pap_thread_t *thread, int fd, uint32_t eve
     return CLV_OK;
 }
 
-void clv_pap_thread_rewatch(clv_pap_thread_t *thread, int32_t watch, uint32_t events)
+void clv_net_thread_rewatch(clv_net_thread_t *thread, int32_t watch, uint32_t events)
 {
     watch_t *one = &thread->watches[watch];
     struct epoll_event event = {.events = events, .data.u64 = datum(thread, watch)};
@@ -305,7 +305,7 @@ void clv_pap_thread_rewatch(clv_pap_thread_t *thread, int32_t watch, uint32_t ev
     }
 }
 
-void clv_pap_thread_unwatch(clv_pap_thread_t *thread, int32_t watch)
+void clv_net_thread_unwatch(clv_net_thread_t *thread, int32_t watch)
 {
     watch_t *one = &thread->watches[watch];
     (void) epoll_ctl(thread->epoll_fd, EPOLL_CTL_DEL, one->fd, NULL);
@@ -316,7 +316,7 @@ void clv_pap_thread_unwatch(clv_pap_thread_t *thread, int32_t watch)
 /* ---- the loop ----------------------------------------------------------------------------- */
 
 /* Reads the bell empty; non-zero if it was rung. */
-static int answer_bell(const clv_pap_thread_t *thread)
+static int answer_bell(const clv_net_thread_t *thread)
 {
     char bytes[64];
     int rung = 0;
@@ -326,7 +326,7 @@ static int answer_bell(const clv_pap_thread_t *thread)
     return rung;
 }
 
-static int dispatch(clv_pap_thread_t *thread, const struct epoll_event *events, int n_events)
+static int dispatch(clv_net_thread_t *thread, const struct epoll_event *events, int n_events)
 {
     int rung = 0;
     for (int i = 0; i < n_events; i++) {
@@ -343,7 +343,7 @@ static int dispatch(clv_pap_thread_t *thread, const struct epoll_event *events, 
 }
 
 /* Absolute, so that what happens between reading the clock and sleeping costs no time. */
-static void set_timer(clv_pap_thread_t *thread, int64_t deadline_ns)
+static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
 {
     struct itimerspec when = {{0, 0}, {0, 0}}; /* zero: off */
     if (deadline_ns == thread->armed_ns) {
@@ -360,25 +360,25 @@ static void set_timer(clv_pap_thread_t *thread, int64_t deadline_ns)
 
 static void *run(void *argument)
 {
-    clv_pap_thread_t *thread = argument;
+    clv_net_thread_t *thread = argument;
     struct epoll_event events[MAX_EVENTS];
     const struct sched_param no_priority = {0};
     int rung = 1; /* whatever was rung before it ran */
     (void) pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority);
-    clv_pap_thread_lock(thread);
+    clv_net_thread_lock(thread);
     while (!thread->stops) {
         const int64_t deadline_ns = thread->ops.work(thread->context, clv_local_now_ns(), rung);
         set_timer(thread, deadline_ns);
-        clv_pap_thread_unlock(thread);
+        clv_net_thread_unlock(thread);
         const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, -1);
-        clv_pap_thread_lock(thread);
+        clv_net_thread_lock(thread);
         rung = dispatch(thread, events, n_events);
     }
-    clv_pap_thread_unlock(thread);
+    clv_net_thread_unlock(thread);
     return NULL;
 }
 
-clv_status_t clv_pap_thread_start(clv_pap_thread_t *thread)
+clv_status_t clv_net_thread_start(clv_net_thread_t *thread)
 {
     pthread_attr_t attributes;
     sigset_t all_signals, old_signals;

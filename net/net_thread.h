@@ -11,46 +11,46 @@
  * A fork takes the lock, so that the child finds everything in order; in the child there is no
  * thread, every watched descriptor is closed, and all functions here do nothing.
  */
-#ifndef CLV_PAP_THREAD_H
-#define CLV_PAP_THREAD_H
+#ifndef CLV_NET_THREAD_H
+#define CLV_NET_THREAD_H
 
 #include <stdint.h>
 
 #include "util/util_status.h"
 
-typedef struct clv_pap_thread clv_pap_thread_t;
+typedef struct clv_net_thread clv_net_thread_t;
 
-typedef struct clv_pap_thread_ops {
+typedef struct clv_net_thread_ops {
     /* After each batch of events and at the deadline, under the lock. rung: somebody rang since.
      * Returns the next deadline (local ns), INT64_MAX: none. */
     int64_t (*work)(void *context, int64_t now_ns, int rung);
-} clv_pap_thread_ops_t;
+} clv_net_thread_ops_t;
 
-clv_status_t clv_pap_thread_create(const clv_pap_thread_ops_t *ops, void *context,
-                                   clv_pap_thread_t **thread_p) CLV_MUST_CHECK;
+clv_status_t clv_net_thread_create(const clv_net_thread_ops_t *ops, void *context,
+                                   clv_net_thread_t **thread_p) CLV_MUST_CHECK;
 /* Starts it unless it runs. Under the lock. */
-clv_status_t clv_pap_thread_start(clv_pap_thread_t *thread) CLV_MUST_CHECK;
+clv_status_t clv_net_thread_start(clv_net_thread_t *thread) CLV_MUST_CHECK;
 /* Joins it, if it runs; no lock held. */
-void clv_pap_thread_stop(clv_pap_thread_t *thread);
+void clv_net_thread_stop(clv_net_thread_t *thread);
 /* Stops and frees. NULL is fine. In a forked child only the memory goes. */
-void clv_pap_thread_free(clv_pap_thread_t *thread);
+void clv_net_thread_free(clv_net_thread_t *thread);
 
-void clv_pap_thread_lock(clv_pap_thread_t *thread);
-void clv_pap_thread_unlock(clv_pap_thread_t *thread);
-int clv_pap_thread_is_ours(const clv_pap_thread_t *thread); /* zero in a forked child */
+void clv_net_thread_lock(clv_net_thread_t *thread);
+void clv_net_thread_unlock(clv_net_thread_t *thread);
+int clv_net_thread_is_ours(const clv_net_thread_t *thread); /* zero in a forked child */
 
 /* Wakes it; from any thread, also through the descriptor from another process. */
-void clv_pap_thread_ring(const clv_pap_thread_t *thread);
-int clv_pap_thread_bell_fd(const clv_pap_thread_t *thread);
-int64_t clv_pap_thread_cpu_ns(clv_pap_thread_t *thread);
+void clv_net_thread_ring(const clv_net_thread_t *thread);
+int clv_net_thread_bell_fd(const clv_net_thread_t *thread);
+int64_t clv_net_thread_cpu_ns(clv_net_thread_t *thread);
 
 /* ready is called, under the lock, when fd has one of events; owner may be unwatched or unwatch
  * others in it. The watch's number stays until unwatch. Under the lock, all three. */
-typedef void (*clv_pap_ready_t)(void *owner, uint32_t events);
-clv_status_t clv_pap_thread_watch(clv_pap_thread_t *thread, int fd, uint32_t events,
-                                  clv_pap_ready_t ready, void *owner,
+typedef void (*clv_net_ready_t)(void *owner, uint32_t events);
+clv_status_t clv_net_thread_watch(clv_net_thread_t *thread, int fd, uint32_t events,
+                                  clv_net_ready_t ready, void *owner,
                                   int32_t *watch_p) CLV_MUST_CHECK;
-void clv_pap_thread_rewatch(clv_pap_thread_t *thread, int32_t watch, uint32_t events);
-void clv_pap_thread_unwatch(clv_pap_thread_t *thread, int32_t watch);
+void clv_net_thread_rewatch(clv_net_thread_t *thread, int32_t watch, uint32_t events);
+void clv_net_thread_unwatch(clv_net_thread_t *thread, int32_t watch);
 
 #endif

@@ -34,10 +34,10 @@ enum {
     AT_N_ADDRESSES = 112,
     AT_ADDRESSES = 116, /* family, then 16 bytes, each */
     ADDRESS_BYTES = 17,
-    AT_END = AT_ADDRESSES + CLV_PAP_MAX_ADDRESSES * ADDRESS_BYTES
+    AT_END = AT_ADDRESSES + CLV_NET_MAX_ADDRESSES * ADDRESS_BYTES
 };
 
-_Static_assert(AT_KEY + CLV_PAP_KEY_BYTES == AT_PRETEND, "the key fits its place");
+_Static_assert(AT_KEY + CLV_NET_KEY_BYTES == AT_PRETEND, "the key fits its place");
 _Static_assert(AT_END <= CLV_PAP_CARD_BYTES, "the card fits its size");
 
 static clv_status_t read_boot_hash(uint64_t *hash_p)
@@ -85,22 +85,22 @@ int clv_pap_card_same_node(const clv_pap_card_t *a, const clv_pap_card_t *b)
 void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes)
 {
     memset(bytes, 0, CLV_PAP_CARD_BYTES);
-    clv_pap_put_u32(bytes + AT_MAGIC, CARD_MAGIC);
-    clv_pap_put_u32(bytes + AT_VERSION, CARD_VERSION);
-    clv_pap_put_u64(bytes + AT_BOOT, card->boot_hash);
-    clv_pap_put_u64(bytes + AT_TIME_NS, card->time_ns_id);
-    clv_pap_put_u64(bytes + AT_PID_NS, card->pid_ns_id);
-    clv_pap_put_u64(bytes + AT_NET_NS, card->net_ns_id);
-    clv_pap_put_u32(bytes + AT_UID, card->uid);
-    clv_pap_put_u32(bytes + AT_PID, card->pid);
-    clv_pap_put_u32(bytes + AT_TABLE_FD, card->table_fd);
-    clv_pap_put_u32(bytes + AT_WAKE_FD, card->wake_fd);
-    clv_pap_put_u64(bytes + AT_TABLE_BYTES, card->table_bytes);
-    clv_pap_put_u64(bytes + AT_TOKEN, card->table_token);
-    memcpy(bytes + AT_KEY, card->key, CLV_PAP_KEY_BYTES);
-    clv_pap_put_u32(bytes + AT_PRETEND, card->pretend_node);
-    clv_pap_put_u32(bytes + AT_PORT, card->port);
-    clv_pap_put_u32(bytes + AT_N_ADDRESSES, (uint32_t) card->n_addresses);
+    clv_put_u32(bytes + AT_MAGIC, CARD_MAGIC);
+    clv_put_u32(bytes + AT_VERSION, CARD_VERSION);
+    clv_put_u64(bytes + AT_BOOT, card->boot_hash);
+    clv_put_u64(bytes + AT_TIME_NS, card->time_ns_id);
+    clv_put_u64(bytes + AT_PID_NS, card->pid_ns_id);
+    clv_put_u64(bytes + AT_NET_NS, card->net_ns_id);
+    clv_put_u32(bytes + AT_UID, card->uid);
+    clv_put_u32(bytes + AT_PID, card->pid);
+    clv_put_u32(bytes + AT_TABLE_FD, card->table_fd);
+    clv_put_u32(bytes + AT_WAKE_FD, card->wake_fd);
+    clv_put_u64(bytes + AT_TABLE_BYTES, card->table_bytes);
+    clv_put_u64(bytes + AT_TOKEN, card->table_token);
+    memcpy(bytes + AT_KEY, card->key, CLV_NET_KEY_BYTES);
+    clv_put_u32(bytes + AT_PRETEND, card->pretend_node);
+    clv_put_u32(bytes + AT_PORT, card->port);
+    clv_put_u32(bytes + AT_N_ADDRESSES, (uint32_t) card->n_addresses);
     for (int32_t i = 0; i < card->n_addresses; i++) {
         bytes[AT_ADDRESSES + i * ADDRESS_BYTES] = card->addresses[i].family;
         memcpy(bytes + AT_ADDRESSES + i * ADDRESS_BYTES + 1, card->addresses[i].bytes, 16);
@@ -109,8 +109,8 @@ void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes)
 
 static clv_status_t decode_addresses(const unsigned char *bytes, clv_pap_card_t *card)
 {
-    const uint32_t n_addresses = clv_pap_get_u32(bytes + AT_N_ADDRESSES);
-    if (n_addresses > CLV_PAP_MAX_ADDRESSES) {
+    const uint32_t n_addresses = clv_get_u32(bytes + AT_N_ADDRESSES);
+    if (n_addresses > CLV_NET_MAX_ADDRESSES) {
         return CLV_PROTOCOL;
     }
     card->n_addresses = (int32_t) n_addresses;
@@ -128,24 +128,24 @@ static clv_status_t decode_addresses(const unsigned char *bytes, clv_pap_card_t 
 clv_status_t clv_pap_card_decode(const unsigned char *bytes, clv_pap_card_t *card_p)
 {
     clv_pap_card_t card = {0};
-    const uint32_t port = clv_pap_get_u32(bytes + AT_PORT);
-    if (clv_pap_get_u32(bytes + AT_MAGIC) != CARD_MAGIC ||
-        clv_pap_get_u32(bytes + AT_VERSION) != CARD_VERSION || port > UINT16_MAX ||
+    const uint32_t port = clv_get_u32(bytes + AT_PORT);
+    if (clv_get_u32(bytes + AT_MAGIC) != CARD_MAGIC ||
+        clv_get_u32(bytes + AT_VERSION) != CARD_VERSION || port > UINT16_MAX ||
         decode_addresses(bytes, &card) != CLV_OK) {
         return CLV_PROTOCOL;
     }
-    card.boot_hash = clv_pap_get_u64(bytes + AT_BOOT);
-    card.time_ns_id = clv_pap_get_u64(bytes + AT_TIME_NS);
-    card.pid_ns_id = clv_pap_get_u64(bytes + AT_PID_NS);
-    card.net_ns_id = clv_pap_get_u64(bytes + AT_NET_NS);
-    card.uid = clv_pap_get_u32(bytes + AT_UID);
-    card.pid = clv_pap_get_u32(bytes + AT_PID);
-    card.table_fd = clv_pap_get_u32(bytes + AT_TABLE_FD);
-    card.wake_fd = clv_pap_get_u32(bytes + AT_WAKE_FD);
-    card.table_bytes = clv_pap_get_u64(bytes + AT_TABLE_BYTES);
-    card.table_token = clv_pap_get_u64(bytes + AT_TOKEN);
-    memcpy(card.key, bytes + AT_KEY, CLV_PAP_KEY_BYTES);
-    card.pretend_node = clv_pap_get_u32(bytes + AT_PRETEND);
+    card.boot_hash = clv_get_u64(bytes + AT_BOOT);
+    card.time_ns_id = clv_get_u64(bytes + AT_TIME_NS);
+    card.pid_ns_id = clv_get_u64(bytes + AT_PID_NS);
+    card.net_ns_id = clv_get_u64(bytes + AT_NET_NS);
+    card.uid = clv_get_u32(bytes + AT_UID);
+    card.pid = clv_get_u32(bytes + AT_PID);
+    card.table_fd = clv_get_u32(bytes + AT_TABLE_FD);
+    card.wake_fd = clv_get_u32(bytes + AT_WAKE_FD);
+    card.table_bytes = clv_get_u64(bytes + AT_TABLE_BYTES);
+    card.table_token = clv_get_u64(bytes + AT_TOKEN);
+    memcpy(card.key, bytes + AT_KEY, CLV_NET_KEY_BYTES);
+    card.pretend_node = clv_get_u32(bytes + AT_PRETEND);
     card.port = (uint16_t) port;
     *card_p = card;
     return CLV_OK;

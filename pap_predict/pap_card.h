@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "net/net_channel.h"
 #include "net/net_interface.h"
 #include "pap_predict/pap_predict.h"
 
@@ -28,8 +29,8 @@ typedef struct clv_pap_card {
     uint32_t pretend_node; /* tests: ranks that differ are on different nodes */
     uint16_t port;
     int32_t n_addresses;
-    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES];
-    unsigned char key[CLV_PAP_KEY_BYTES];
+    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
+    unsigned char key[CLV_NET_KEY_BYTES];
 } clv_pap_card_t;
 
 /* Fills the fields that name the machine, its namespaces, the user and the process.

@@ -112,7 +112,7 @@ static void learn_anew(clv_pap_clock_t *clock, int64_t now_ns)
     }
 }
 
-static int feed(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns)
+static int feed(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns)
 {
     const clv_cs_sample_t sample = {.client_send_ns = stamp->echo_sent_ns,
                                     .reference_recv_ns = stamp->echo_recv_ns,
@@ -134,7 +134,7 @@ static int feed(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t re
     return changed;
 }
 
-int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns,
+int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
                        int is_pong)
 {
     const int was_ready = clock->is_ready;

@@ -47,7 +47,7 @@ int64_t clv_pap_clock_deadline(const clv_pap_clock_t *clock);
 
 /* What a frame from the parent, received at local time received_ns, says. is_pong: it answers a
  * ping. Non-zero: the model changed or became (un)ready. */
-int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_pap_stamp_t *stamp, int64_t received_ns,
+int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int64_t received_ns,
                        int is_pong);
 
 #endif

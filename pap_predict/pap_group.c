@@ -74,7 +74,7 @@ static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_ca
         return status;
     }
     card->table_fd = (uint32_t) group->table_fd;
-    card->wake_fd = (uint32_t) clv_pap_thread_bell_fd(pap->thread);
+    card->wake_fd = (uint32_t) clv_net_thread_bell_fd(pap->thread);
     card->table_bytes = clv_pap_table_bytes(&shape);
     card->table_token = token;
     card->pretend_node = pap->pretend_node;
@@ -90,9 +90,9 @@ static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_ca
 
 static clv_status_t hold_listener(clv_pap_group_t *group)
 {
-    clv_pap_thread_lock(group->pap->thread);
+    clv_net_thread_lock(group->pap->thread);
     clv_status_t status = clv_pap_listen_acquire(group->pap);
-    clv_pap_thread_unlock(group->pap->thread);
+    clv_net_thread_unlock(group->pap->thread);
     group->listens = status == CLV_OK;
     return status;
 }
@@ -100,9 +100,9 @@ static clv_status_t hold_listener(clv_pap_group_t *group)
 static void let_listener_go(clv_pap_group_t *group)
 {
     if (group->listens) {
-        clv_pap_thread_lock(group->pap->thread);
+        clv_net_thread_lock(group->pap->thread);
         clv_pap_listen_release(group->pap);
-        clv_pap_thread_unlock(group->pap->thread);
+        clv_net_thread_unlock(group->pap->thread);
         group->listens = 0;
     }
 }
@@ -257,13 +257,13 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
                                               .key = roster->cards[0].key,
                                               .cards = roster->leaders,
                                               .rank_cards = roster->cards};
-    clv_pap_thread_lock(group->pap->thread);
+    clv_net_thread_lock(group->pap->thread);
     /* Here and not in activate: whatever can fail must fail while all can still go without. */
-    clv_status_t status = clv_pap_thread_start(group->pap->thread);
+    clv_status_t status = clv_net_thread_start(group->pap->thread);
     if (status == CLV_OK) {
         status = clv_pap_leader_create(&options, layout, &group->leader);
     }
-    clv_pap_thread_unlock(group->pap->thread);
+    clv_net_thread_unlock(group->pap->thread);
     if (status != CLV_OK) {
         return status;
     }
@@ -292,9 +292,9 @@ static clv_status_t follow_leader(clv_pap_group_t *group, const roster_t *roster
         return status;
     }
     group->owns_table = 1;
-    clv_pap_thread_lock(group->pap->thread);
+    clv_net_thread_lock(group->pap->thread);
     status = clv_pap_bell_acquire(group->pap, card->pid, card->wake_fd, &group->bell);
-    clv_pap_thread_unlock(group->pap->thread);
+    clv_net_thread_unlock(group->pap->thread);
     return status;
 }
 
@@ -342,24 +342,24 @@ clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
     }
     (void) close(group->table_fd); /* every rank of the node has opened it */
     group->table_fd = -1;
-    clv_pap_thread_lock(group->pap->thread);
+    clv_net_thread_lock(group->pap->thread);
     clv_pap_leader_start(group->leader);
-    clv_pap_thread_unlock(group->pap->thread);
-    clv_pap_thread_ring(group->pap->thread);
+    clv_net_thread_unlock(group->pap->thread);
+    clv_net_thread_ring(group->pap->thread);
     return CLV_OK;
 }
 
 static void leave_leader(clv_pap_group_t *group)
 {
-    clv_pap_thread_lock(group->pap->thread);
+    clv_net_thread_lock(group->pap->thread);
     clv_pap_leader_leave(group->leader);
-    clv_pap_thread_unlock(group->pap->thread);
-    clv_pap_thread_ring(group->pap->thread);
+    clv_net_thread_unlock(group->pap->thread);
+    clv_net_thread_ring(group->pap->thread);
 }
 
 void clv_pap_group_free(clv_pap_group_t *group)
 {
-    if (group == NULL || !clv_pap_thread_is_ours(group->pap->thread)) {
+    if (group == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
         return;
     }
     if (group->leader) {
@@ -372,9 +372,9 @@ void clv_pap_group_free(clv_pap_group_t *group)
         (void) close(group->table_fd);
     }
     let_listener_go(group);
-    clv_pap_thread_lock(group->pap->thread);
+    clv_net_thread_lock(group->pap->thread);
     clv_pap_bell_release(group->pap, group->bell);
-    clv_pap_thread_unlock(group->pap->thread);
+    clv_net_thread_unlock(group->pap->thread);
     clv_free(group->node_ranks);
     clv_free(group->notes);
     clv_free(group);
@@ -388,7 +388,7 @@ static CLV_COLD void ring_leader(const clv_pap_group_t *group)
         return; /* somebody has rung already */
     }
     if (group->leader) {
-        clv_pap_thread_ring(group->pap->thread);
+        clv_net_thread_ring(group->pap->thread);
     } else if (write(group->bell->fd, "", 1) < 0) {
         return; /* full: rung */
     }

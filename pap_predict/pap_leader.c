@@ -36,7 +36,7 @@ typedef struct neighbour {
 
 /* How to reach the parent. */
 typedef struct route {
-    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES]; /* best first */
+    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES]; /* best first */
     int32_t n_addresses;
     int32_t next;
     uint16_t port;
@@ -51,8 +51,8 @@ struct clv_pap_leader {
     clv_pap_attach_ops_t attach;
     clv_pap_layout_t layout;
     int32_t node;
-    unsigned char key[CLV_PAP_KEY_BYTES];
-    unsigned char group_id[CLV_PAP_GROUP_ID_BYTES];
+    unsigned char key[CLV_NET_KEY_BYTES];
+    unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
     size_t max_payload;
     clv_pap_agree_t *agree;
     clv_pap_history_t *histories[CLV_PAP_MAX_STREAMS];
@@ -94,10 +94,10 @@ clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader)
 /* ---- timestamps --------------------------------------------------------------------------- */
 
 /* Towards the parent we speak our local time, towards a child the global one, if we know it. */
-static clv_pap_stamp_t stamp_for(const clv_pap_leader_t *leader, const neighbour_t *to)
+static clv_net_stamp_t stamp_for(const clv_pap_leader_t *leader, const neighbour_t *to)
 {
     const int64_t now_ns = clv_local_now_ns();
-    clv_pap_stamp_t stamp = {.sent_ns = now_ns};
+    clv_net_stamp_t stamp = {.sent_ns = now_ns};
     if (to->node > leader->node && leader->clock.is_ready) {
         const clv_cs_model_t *model = &leader->clock.model;
         stamp.has_global = 1;
@@ -109,14 +109,14 @@ static clv_pap_stamp_t stamp_for(const clv_pap_leader_t *leader, const neighbour
     return stamp;
 }
 
-static void send_frame(clv_pap_leader_t *leader, neighbour_t *to, clv_pap_frame_kind_t kind,
+static void send_frame(clv_pap_leader_t *leader, neighbour_t *to, clv_net_frame_kind_t kind,
                        const void *payload, size_t payload_bytes)
 {
     if (!to->is_up || to->conn->is_broken) {
         return;
     }
-    const clv_pap_stamp_t stamp = stamp_for(leader, to);
-    if (clv_pap_channel_send(to->conn->channel, kind, &stamp, payload, payload_bytes) != CLV_OK) {
+    const clv_net_stamp_t stamp = stamp_for(leader, to);
+    if (clv_net_channel_send(to->conn->channel, kind, &stamp, payload, payload_bytes) != CLV_OK) {
         to->conn->is_broken = 1; /* dropped in the next round: callers are in the middle of things */
     }
 }
@@ -126,12 +126,12 @@ static void announce_clock(clv_pap_leader_t *leader)
     clv_pap_table_set_clock(leader->table, leader->clock.is_ready ? &leader->clock.model : NULL);
     for (int32_t i = has_parent(leader); i < leader->n_neighbours; i++) {
         if (leader->clock.is_ready) {
-            send_frame(leader, &leader->neighbours[i], CLV_PAP_FRAME_READY, NULL, 0);
+            send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_READY, NULL, 0);
         }
     }
 }
 
-static void take_clock(clv_pap_leader_t *leader, const clv_pap_stamp_t *stamp, int64_t received_ns,
+static void take_clock(clv_pap_leader_t *leader, const clv_net_stamp_t *stamp, int64_t received_ns,
                        int is_pong)
 {
     const int was_ready = leader->clock.is_ready;
@@ -155,7 +155,7 @@ static void agree_send(void *context, int32_t node, const void *message, size_t 
     clv_pap_leader_t *leader = context;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         if (leader->neighbours[i].node == node) {
-            send_frame(leader, &leader->neighbours[i], CLV_PAP_FRAME_DATA, message, n_bytes);
+            send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_DATA, message, n_bytes);
         }
     }
 }
@@ -372,7 +372,7 @@ const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
                                             const unsigned char *group_id, uint32_t node,
                                             int32_t *neighbour_p, size_t *max_payload_p)
 {
-    if (memcmp(leader->group_id, group_id, CLV_PAP_GROUP_ID_BYTES) != 0) {
+    if (memcmp(leader->group_id, group_id, CLV_NET_GROUP_ID_BYTES) != 0) {
         return NULL;
     }
     for (int32_t i = has_parent(leader); i < leader->n_neighbours; i++) {
@@ -449,12 +449,12 @@ static clv_status_t take_ping(clv_pap_leader_t *leader, neighbour_t *from, int i
     if (is_parent) {
         return CLV_PROTOCOL;
     }
-    send_frame(leader, from, CLV_PAP_FRAME_PONG, NULL, 0);
+    send_frame(leader, from, CLV_NET_FRAME_PONG, NULL, 0);
     return CLV_OK;
 }
 
 clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn,
-                                  clv_pap_frame_kind_t kind, const clv_pap_stamp_t *stamp,
+                                  clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
                                   int64_t received_ns, const unsigned char *payload,
                                   size_t payload_bytes)
 {
@@ -462,20 +462,20 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn
     const int is_parent = from == parent_of(leader);
     from->echo_sent_ns = stamp->sent_ns;
     from->echo_local_ns = received_ns;
-    if (is_parent && (kind == CLV_PAP_FRAME_PONG || kind == CLV_PAP_FRAME_DATA)) {
-        take_clock(leader, stamp, received_ns, kind == CLV_PAP_FRAME_PONG);
+    if (is_parent && (kind == CLV_NET_FRAME_PONG || kind == CLV_NET_FRAME_DATA)) {
+        take_clock(leader, stamp, received_ns, kind == CLV_NET_FRAME_PONG);
     }
     switch (kind) {
-    case CLV_PAP_FRAME_PING:
+    case CLV_NET_FRAME_PING:
         return take_ping(leader, from, is_parent);
-    case CLV_PAP_FRAME_READY:
+    case CLV_NET_FRAME_READY:
         if (is_parent) {
             clv_pap_clock_connected(&leader->clock, received_ns);
         }
         return is_parent ? CLV_OK : CLV_PROTOCOL;
-    case CLV_PAP_FRAME_PONG:
+    case CLV_NET_FRAME_PONG:
         return is_parent ? CLV_OK : CLV_PROTOCOL;
-    case CLV_PAP_FRAME_DATA:
+    case CLV_NET_FRAME_DATA:
         if (clv_pap_table_is_pending(leader->table)) {
             leader->look_ns = 0; /* awake anyway, and others have come as far */
         }
@@ -488,10 +488,10 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn
 static void try_connect(clv_pap_leader_t *leader, int64_t now_ns)
 {
     route_t *route = &leader->route;
-    clv_pap_channel_t *channel;
+    clv_net_channel_t *channel;
     neighbour_t *parent = &leader->neighbours[0];
     route->next_try_ns = INT64_MAX;
-    if (clv_pap_channel_connect(&route->addresses[route->next], route->port, leader->key,
+    if (clv_net_channel_connect(&route->addresses[route->next], route->port, leader->key,
                                 (uint32_t) leader->node, leader->max_payload,
                                 &channel) != CLV_OK) {
         retry_later(route, now_ns);
@@ -519,7 +519,7 @@ static void ping(clv_pap_leader_t *leader, int64_t now_ns)
 {
     neighbour_t *parent = parent_of(leader);
     if (parent && parent->is_up && clv_pap_clock_wants_ping(&leader->clock, now_ns)) {
-        send_frame(leader, parent, CLV_PAP_FRAME_PING, NULL, 0);
+        send_frame(leader, parent, CLV_NET_FRAME_PING, NULL, 0);
     }
 }
 
@@ -547,7 +547,7 @@ static void place(clv_pap_leader_t *leader)
     const int32_t n_local = first[1] - first[0];
     if (leader->pids && n_local > leader->pap->n_placed_for) {
         leader->pap->n_placed_for = n_local;
-        const int n_cpus = clv_pap_place_beside(leader->pids, n_local);
+        const int n_cpus = clv_net_place_beside(leader->pids, n_local);
         clv_log(CLV_LOG_DEBUG, "background thread: %d processors without a rank of ours", n_cpus);
     }
     clv_free(leader->pids);
@@ -583,7 +583,7 @@ static int is_flushed(const clv_pap_leader_t *leader)
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         const neighbour_t *one = &leader->neighbours[i];
         if (one->is_up && !one->conn->is_broken &&
-            (clv_pap_channel_events(one->conn->channel) & (uint32_t) EPOLLOUT)) {
+            (clv_net_channel_events(one->conn->channel) & (uint32_t) EPOLLOUT)) {
             return 0;
         }
     }
@@ -611,9 +611,9 @@ static void plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *own,
     route->pause_ns = RETRY_FIRST_NS;
     for (int score = 2; score >= 0; score--) {
         for (int32_t i = 0; i < parent->n_addresses; i++) {
-            const clv_pap_address_t *one = &parent->addresses[i];
-            const int is_own = clv_pap_interface_is_own(pap->addresses, pap->n_addresses, one);
-            if (clv_pap_interface_score(pap->addresses, pap->n_addresses, one) == score &&
+            const clv_net_address_t *one = &parent->addresses[i];
+            const int is_own = clv_net_interface_is_own(pap->addresses, pap->n_addresses, one);
+            if (clv_net_interface_score(pap->addresses, pap->n_addresses, one) == score &&
                 (same_host || !is_own)) {
                 route->addresses[route->n_addresses++] = *one;
             }
@@ -726,8 +726,8 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     leader->node = options->node;
     leader->layout = *layout;
     leader->max_payload = clv_pap_wire_max_bytes(layout->n_ranks);
-    memcpy(leader->key, options->key, CLV_PAP_KEY_BYTES);
-    clv_pap_group_id(leader->key, leader->group_id);
+    memcpy(leader->key, options->key, CLV_NET_KEY_BYTES);
+    clv_net_group_id(leader->key, leader->group_id);
     clv_pap_clock_init(&leader->clock, !has_parent(leader));
     leader->look_ns = INT64_MAX;
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {

@@ -58,7 +58,7 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_pap_conn_t *conn);
 /* It ended (the caller closes it). */
 void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_pap_conn_t *conn);
 clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn,
-                                  clv_pap_frame_kind_t kind, const clv_pap_stamp_t *stamp,
+                                  clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
                                   int64_t received_ns, const unsigned char *payload,
                                   size_t payload_bytes) CLV_MUST_CHECK;
 

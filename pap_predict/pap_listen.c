@@ -58,8 +58,8 @@ static int adopt(clv_pap_conn_t *conn)
 {
     size_t ignored;
     for (clv_pap_leader_t *one = conn->pap->leaders; one; one = *clv_pap_leader_next(one)) {
-        if (clv_pap_leader_expects(one, clv_pap_channel_group_id(conn->channel),
-                                   clv_pap_channel_node(conn->channel), &conn->neighbour,
+        if (clv_pap_leader_expects(one, clv_net_channel_group_id(conn->channel),
+                                   clv_net_channel_node(conn->channel), &conn->neighbour,
                                    &ignored)) {
             conn->leader = one;
             conn->pap->accept_tokens_ns += ACCEPT_NS; /* only those who prove nothing pay */
@@ -70,7 +70,7 @@ static int adopt(clv_pap_conn_t *conn)
     return -1;
 }
 
-static int conn_up(void *context, clv_pap_channel_t *channel)
+static int conn_up(void *context, clv_net_channel_t *channel)
 {
     clv_pap_conn_t *conn = context;
     (void) channel;
@@ -82,8 +82,8 @@ static int conn_up(void *context, clv_pap_channel_t *channel)
     return 0;
 }
 
-static clv_status_t conn_frame(void *context, clv_pap_channel_t *channel, clv_pap_frame_kind_t kind,
-                               const clv_pap_stamp_t *stamp, int64_t received_ns,
+static clv_status_t conn_frame(void *context, clv_net_channel_t *channel, clv_net_frame_kind_t kind,
+                               const clv_net_stamp_t *stamp, int64_t received_ns,
                                const unsigned char *payload, size_t payload_bytes)
 {
     clv_pap_conn_t *conn = context;
@@ -92,7 +92,7 @@ static clv_status_t conn_frame(void *context, clv_pap_channel_t *channel, clv_pa
                                 payload_bytes);
 }
 
-static const clv_pap_channel_ops_t conn_ops = {conn_find, conn_up, conn_frame};
+static const clv_net_channel_ops_t conn_ops = {conn_find, conn_up, conn_frame};
 
 static void drop(clv_pap_conn_t *conn, clv_status_t status)
 {
@@ -113,7 +113,7 @@ static void conn_ready(void *owner, uint32_t events)
 {
     clv_pap_conn_t *conn = owner;
     (void) events; /* errors show as a failing read or write */
-    clv_status_t status = clv_pap_channel_io(conn->channel, &conn_ops, conn);
+    clv_status_t status = clv_net_channel_io(conn->channel, &conn_ops, conn);
     if (status != CLV_OK) {
         drop(conn, status);
     } else {
@@ -121,7 +121,7 @@ static void conn_ready(void *owner, uint32_t events)
     }
 }
 
-clv_pap_conn_t *clv_pap_conn_new(clv_pap_t *pap, clv_pap_channel_t *channel,
+clv_pap_conn_t *clv_pap_conn_new(clv_pap_t *pap, clv_net_channel_t *channel,
                                  clv_pap_leader_t *leader, int32_t neighbour, int64_t deadline_ns)
 {
     clv_pap_conn_t *conn = clv_alloc(1, sizeof *conn);
@@ -131,21 +131,21 @@ clv_pap_conn_t *clv_pap_conn_new(clv_pap_t *pap, clv_pap_channel_t *channel,
                                  .leader = leader,
                                  .neighbour = neighbour,
                                  .deadline_ns = deadline_ns};
-        if (clv_pap_thread_watch(pap->thread, clv_pap_channel_fd(channel),
-                                 clv_pap_channel_events(channel), conn_ready, conn,
+        if (clv_net_thread_watch(pap->thread, clv_net_channel_fd(channel),
+                                 clv_net_channel_events(channel), conn_ready, conn,
                                  &conn->watch) == CLV_OK) {
             return conn;
         }
     }
     clv_free(conn);
-    clv_pap_channel_close(channel);
+    clv_net_channel_close(channel);
     return NULL;
 }
 
 static void count_bytes(clv_pap_conn_t *conn)
 {
-    const int64_t sent = clv_pap_channel_sent_bytes(conn->channel);
-    const int64_t received = clv_pap_channel_received_bytes(conn->channel);
+    const int64_t sent = clv_net_channel_sent_bytes(conn->channel);
+    const int64_t received = clv_net_channel_received_bytes(conn->channel);
     clv_pap_count(conn->pap, CLV_PAP_COUNT_sent_bytes, sent - conn->sent_bytes);
     clv_pap_count(conn->pap, CLV_PAP_COUNT_received_bytes, received - conn->received_bytes);
     conn->sent_bytes = sent;
@@ -155,15 +155,15 @@ static void count_bytes(clv_pap_conn_t *conn)
 void clv_pap_conn_rewatch(clv_pap_conn_t *conn)
 {
     count_bytes(conn);
-    clv_pap_thread_rewatch(conn->pap->thread, conn->watch, clv_pap_channel_events(conn->channel));
+    clv_net_thread_rewatch(conn->pap->thread, conn->watch, clv_net_channel_events(conn->channel));
 }
 
 void clv_pap_conn_close(clv_pap_conn_t *conn)
 {
     if (conn) {
         count_bytes(conn);
-        clv_pap_thread_unwatch(conn->pap->thread, conn->watch);
-        clv_pap_channel_close(conn->channel);
+        clv_net_thread_unwatch(conn->pap->thread, conn->watch);
+        clv_net_channel_close(conn->channel);
         clv_free(conn);
     }
 }
@@ -194,16 +194,16 @@ static int came_to_our_address(const clv_pap_t *pap, int fd)
 {
     struct sockaddr_storage local;
     socklen_t local_bytes = sizeof local;
-    clv_pap_address_t address;
+    clv_net_address_t address;
     return getsockname(fd, (struct sockaddr *) &local, &local_bytes) == 0 &&
-           clv_pap_address_from_sockaddr((struct sockaddr *) &local, &address) == CLV_OK &&
-           clv_pap_interface_is_own(pap->addresses, pap->n_addresses, &address);
+           clv_net_address_from_sockaddr((struct sockaddr *) &local, &address) == CLV_OK &&
+           clv_net_interface_is_own(pap->addresses, pap->n_addresses, &address);
 }
 
 static void let_in(clv_pap_t *pap, int fd, int place, int64_t now_ns)
 {
-    clv_pap_channel_t *channel = NULL;
-    if (!came_to_our_address(pap, fd) || clv_pap_channel_accept(fd, &channel) != CLV_OK) {
+    clv_net_channel_t *channel = NULL;
+    if (!came_to_our_address(pap, fd) || clv_net_channel_accept(fd, &channel) != CLV_OK) {
         clv_pap_count(pap, CLV_PAP_COUNT_rejected, 1);
         (void) close(fd);
         return;
@@ -238,7 +238,7 @@ static void listener_ready(void *owner, uint32_t events)
     if (place < 0 || !may_accept(pap, now_ns) ||
         (fd < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) {
         pap->accept_again_ns = now_ns + 4 * ACCEPT_NS;
-        clv_pap_thread_rewatch(pap->thread, pap->listen_watch, 0);
+        clv_net_thread_rewatch(pap->thread, pap->listen_watch, 0);
     }
 }
 
@@ -287,7 +287,7 @@ clv_status_t clv_pap_listen_acquire(clv_pap_t *pap)
         return CLV_SYSTEM;
     }
     if (listen(fd, BACKLOG) != 0 ||
-        clv_pap_thread_watch(pap->thread, fd, EPOLLIN, listener_ready, pap, &pap->listen_watch) !=
+        clv_net_thread_watch(pap->thread, fd, EPOLLIN, listener_ready, pap, &pap->listen_watch) !=
             CLV_OK) {
         (void) close(fd);
         return CLV_SYSTEM;
@@ -316,7 +316,7 @@ void clv_pap_listen_close(clv_pap_t *pap)
         }
     }
     if (pap->listen_fd >= 0) {
-        clv_pap_thread_unwatch(pap->thread, pap->listen_watch);
+        clv_net_thread_unwatch(pap->thread, pap->listen_watch);
         (void) close(pap->listen_fd);
         pap->listen_fd = -1;
     }
@@ -329,7 +329,7 @@ int64_t clv_pap_listen_work(clv_pap_t *pap, int64_t now_ns)
     }
     if (now_ns >= pap->accept_again_ns) {
         pap->accept_again_ns = INT64_MAX;
-        clv_pap_thread_rewatch(pap->thread, pap->listen_watch, EPOLLIN);
+        clv_net_thread_rewatch(pap->thread, pap->listen_watch, EPOLLIN);
     }
     int64_t deadline_ns = pap->accept_again_ns;
     for (int i = 0; i < CLV_PAP_MAX_STRANGERS; i++) {

@@ -28,7 +28,6 @@
 #define CLV_PAP_CARD_BYTES  256 /* what each rank tells the others once per group */
 #define CLV_PAP_MAX_STREAMS 16  /* per group; the least recently used is replaced */
 #define CLV_PAP_MAX_WINDOW  64  /* sampled calls remembered per stream */
-#define CLV_PAP_KEY_BYTES   32  /* of the random per-group key */
 #define CLV_PAP_NOTE_BYTES  256 /* of a note, at most */
 
 typedef struct clv_pap clv_pap_t;             /* one per process */

@@ -35,7 +35,7 @@ static int64_t work(void *context, int64_t now_ns, int rung)
     return deadline_ns;
 }
 
-static const clv_pap_thread_ops_t thread_ops = {work};
+static const clv_net_thread_ops_t thread_ops = {work};
 
 /* ---- open and close ----------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static int are_options_valid(const clv_pap_options_t *options)
 static clv_status_t find_addresses(clv_pap_t *pap)
 {
     clv_status_t status =
-        clv_pap_interface_list(pap->options.interface, pap->addresses, &pap->n_addresses);
+        clv_net_interface_list(pap->options.interface, pap->addresses, &pap->n_addresses);
     return pap->options.interface ? status : CLV_OK;
 }
 
@@ -71,7 +71,7 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
         pap->options.interface = pap->interface;
     }
     clv_status_t status = find_addresses(pap);
-    status = status == CLV_OK ? clv_pap_thread_create(&thread_ops, pap, &pap->thread) : status;
+    status = status == CLV_OK ? clv_net_thread_create(&thread_ops, pap, &pap->thread) : status;
     if (status != CLV_OK) {
         clv_free(pap);
         return status;
@@ -82,9 +82,9 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
 
 static int has_leaders(clv_pap_t *pap)
 {
-    clv_pap_thread_lock(pap->thread);
+    clv_net_thread_lock(pap->thread);
     const int has = pap->leaders != NULL;
-    clv_pap_thread_unlock(pap->thread);
+    clv_net_thread_unlock(pap->thread);
     return has;
 }
 
@@ -94,23 +94,23 @@ static void wait_for_leaders(clv_pap_t *pap)
     const struct timespec pause = {0, 200000};
     const int64_t until_ns = clv_local_now_ns() + CLOSE_NS;
     while (has_leaders(pap) && clv_local_now_ns() < until_ns) {
-        clv_pap_thread_ring(pap->thread);
+        clv_net_thread_ring(pap->thread);
         (void) nanosleep(&pause, NULL);
     }
 }
 
 void clv_pap_close(clv_pap_t *pap)
 {
-    if (pap == NULL || !clv_pap_thread_is_ours(pap->thread)) {
+    if (pap == NULL || !clv_net_thread_is_ours(pap->thread)) {
         return;
     }
     wait_for_leaders(pap);
-    clv_pap_thread_stop(pap->thread);
+    clv_net_thread_stop(pap->thread);
     while (pap->leaders) {
         clv_pap_leader_free(pap->leaders);
     }
     clv_pap_listen_close(pap);
-    clv_pap_thread_free(pap->thread);
+    clv_net_thread_free(pap->thread);
     clv_free(pap);
 }
 
@@ -202,5 +202,5 @@ void clv_pap_read_counters(const clv_pap_t *pap, clv_pap_counters_t *counters)
         atomic_load_explicit(&pap->counters[CLV_PAP_COUNT_##name], memory_order_relaxed);
     CLV_PAP_COUNTER_MAP(READ_COUNTER)
 #undef READ_COUNTER
-    counters->thread_cpu_ns = clv_pap_thread_cpu_ns(pap->thread);
+    counters->thread_cpu_ns = clv_net_thread_cpu_ns(pap->thread);
 }

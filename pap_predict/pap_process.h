@@ -3,7 +3,7 @@
  * What the process has once: the thread, the listener with its crowd of strangers, counters, and
  * the leaders it runs. Private to the pap_predict room.
  *
- * Lock: clv_pap_thread_lock(pap->thread) guards everything here but the counters.
+ * Lock: clv_net_thread_lock(pap->thread) guards everything here but the counters.
  */
 #ifndef CLV_PAP_PROCESS_H
 #define CLV_PAP_PROCESS_H
@@ -23,7 +23,7 @@ typedef struct clv_pap_leader clv_pap_leader_t; /* pap_leader.h */
 /* A connection and who it belongs to: first a stranger, then a leader's neighbour. */
 typedef struct clv_pap_conn {
     clv_pap_t *pap;
-    clv_pap_channel_t *channel;
+    clv_net_channel_t *channel;
     int32_t watch;
     int64_t deadline_ns;      /* of the handshake */
     clv_pap_leader_t *leader; /* NULL: a stranger */
@@ -51,14 +51,14 @@ struct clv_pap {
     clv_pap_options_t options;
     char interface[32];
     uint32_t pretend_node; /* tests: see clv_pap_pretend_node */
-    clv_pap_thread_t *thread;
+    clv_net_thread_t *thread;
     clv_pap_leader_t *leaders;
     int32_t n_placed_for; /* ranks beside which the thread has found its place */
     int listen_fd; /* -1: nobody needs it now */
     int32_t listen_watch;
     int32_t n_listen_users;
     uint16_t port;
-    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES];
+    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
     int32_t n_addresses;
     int64_t accept_tokens_ns; /* accepting is paid from this; see pap_listen.c */
     int64_t accept_filled_ns;
@@ -91,7 +91,7 @@ int64_t clv_pap_listen_work(clv_pap_t *pap, int64_t now_ns);
 void clv_pap_listen_close(clv_pap_t *pap);
 
 /* Wraps a channel and watches its socket; on failure the channel is closed. */
-clv_pap_conn_t *clv_pap_conn_new(clv_pap_t *pap, clv_pap_channel_t *channel,
+clv_pap_conn_t *clv_pap_conn_new(clv_pap_t *pap, clv_net_channel_t *channel,
                                  clv_pap_leader_t *leader, int32_t neighbour, int64_t deadline_ns);
 void clv_pap_conn_close(clv_pap_conn_t *conn); /* NULL is fine; counts its bytes */
 void clv_pap_conn_rewatch(clv_pap_conn_t *conn); /* after sends */

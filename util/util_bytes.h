@@ -3,19 +3,19 @@
  * Numbers as little-endian bytes, the same on every machine: cards, handshakes and frame headers.
  * The caller has checked the length.
  */
-#ifndef CLV_PAP_BYTES_H
-#define CLV_PAP_BYTES_H
+#ifndef CLV_UTIL_BYTES_H
+#define CLV_UTIL_BYTES_H
 
 #include <stdint.h>
 
-static inline void clv_pap_put_u64(unsigned char *bytes, uint64_t number)
+static inline void clv_put_u64(unsigned char *bytes, uint64_t number)
 {
     for (int i = 0; i < 8; i++) {
         bytes[i] = (unsigned char) (number >> (8 * i));
     }
 }
 
-static inline uint64_t clv_pap_get_u64(const unsigned char *bytes)
+static inline uint64_t clv_get_u64(const unsigned char *bytes)
 {
     uint64_t number = 0;
     for (int i = 0; i < 8; i++) {
@@ -24,14 +24,14 @@ static inline uint64_t clv_pap_get_u64(const unsigned char *bytes)
     return number;
 }
 
-static inline void clv_pap_put_u32(unsigned char *bytes, uint32_t number)
+static inline void clv_put_u32(unsigned char *bytes, uint32_t number)
 {
     for (int i = 0; i < 4; i++) {
         bytes[i] = (unsigned char) (number >> (8 * i));
     }
 }
 
-static inline uint32_t clv_pap_get_u32(const unsigned char *bytes)
+static inline uint32_t clv_get_u32(const unsigned char *bytes)
 {
     uint32_t number = 0;
     for (int i = 0; i < 4; i++) {

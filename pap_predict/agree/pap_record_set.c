@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records and vectors; see pap_vector.h.
+ * Records and vectors; see pap_record_set.h.
  */
 #include "pap_predict/agree/pap_record_set.h"
 

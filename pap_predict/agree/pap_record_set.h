@@ -11,8 +11,8 @@
  *
  * All times are global integer ns. No threads, no heap, no time calls.
  */
-#ifndef CLV_PAP_VECTOR_H
-#define CLV_PAP_VECTOR_H
+#ifndef CLV_PAP_RECORD_SET_H
+#define CLV_PAP_RECORD_SET_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The predictor that follows the best of the others; see pap_best.h. The board keeps what each of
- * them predicted and judges it (pap_board.c); here is the choice alone.
+ * them predicted and judges it (pap_history.c); here is the choice alone.
  */
 #include "pap_predict/predict/pap_best.h"
 

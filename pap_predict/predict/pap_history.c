@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From complete vectors to boards; see pap_board.h. Integers only: every node computes the same.
+ * From complete vectors to boards; see pap_history.h. Integers only: every node computes the same.
  *
  * One vector goes through: its errors against the prediction that was outstanding, its row into
  * the window, the next prediction, the next sampling distance.

@@ -11,8 +11,8 @@
  * predictor with all_columns; predictions 1, or one per predictor for `best`. Cost per vector: a
  * few passes over window * ranks; for `best`, the sum of all predictors.
  */
-#ifndef CLV_PAP_BOARD_H
-#define CLV_PAP_BOARD_H
+#ifndef CLV_PAP_HISTORY_H
+#define CLV_PAP_HISTORY_H
 
 #include <stdint.h>
 

@@ -27,7 +27,7 @@ typedef enum clv_pap_column {
     CLV_PAP_COLUMNS
 } clv_pap_column_t;
 
-typedef struct clv_pap_history clv_pap_history_t; /* pap_board.h */
+typedef struct clv_pap_history clv_pap_history_t; /* pap_history.h */
 
 int32_t clv_pap_history_n_rows(const clv_pap_history_t *history);
 int32_t clv_pap_history_n_ranks(const clv_pap_history_t *history);

@@ -13,7 +13,7 @@
 #include "pap_predict/pap_card.h"
 #include "net/net_channel.h"
 
-static const unsigned char key[CLV_PAP_KEY_BYTES] = "a key that is never told";
+static const unsigned char key[CLV_NET_KEY_BYTES] = "a key that is never told";
 
 static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t node,
                                  size_t *max_payload_p)
@@ -25,15 +25,15 @@ static const unsigned char *find(void *context, const unsigned char *group_id, u
 }
 
 /* Nobody here knows the key. */
-static int up(void *context, clv_pap_channel_t *channel)
+static int up(void *context, clv_net_channel_t *channel)
 {
     (void) context;
     (void) channel;
     abort();
 }
 
-static clv_status_t frame(void *context, clv_pap_channel_t *channel, clv_pap_frame_kind_t kind,
-                          const clv_pap_stamp_t *stamp, int64_t received_ns,
+static clv_status_t frame(void *context, clv_net_channel_t *channel, clv_net_frame_kind_t kind,
+                          const clv_net_stamp_t *stamp, int64_t received_ns,
                           const unsigned char *payload, size_t payload_bytes)
 {
     (void) context;
@@ -46,7 +46,7 @@ static clv_status_t frame(void *context, clv_pap_channel_t *channel, clv_pap_fra
     abort();
 }
 
-static const clv_pap_channel_ops_t ops = {find, up, frame};
+static const clv_net_channel_ops_t ops = {find, up, frame};
 
 static void try_card(const uint8_t *data, size_t n_bytes)
 {
@@ -64,7 +64,7 @@ static void try_card(const uint8_t *data, size_t n_bytes)
 static void put_hello(int fd)
 {
     unsigned char hello[48] = "clvH\1";
-    clv_pap_group_id(key, hello + 8);
+    clv_net_group_id(key, hello + 8);
     (void) !write(fd, hello, sizeof hello);
 }
 
@@ -72,23 +72,23 @@ static void put_hello(int fd)
 static void try_channel(const uint8_t *data, size_t n_bytes, int with_hello)
 {
     int pair[2];
-    clv_pap_channel_t *channel = NULL;
+    clv_net_channel_t *channel = NULL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) != 0 ||
-        clv_pap_channel_accept(pair[0], &channel) != CLV_OK) {
+        clv_net_channel_accept(pair[0], &channel) != CLV_OK) {
         abort();
     }
     if (with_hello) {
         put_hello(pair[1]);
     }
-    clv_status_t status = clv_pap_channel_io(channel, &ops, NULL);
+    clv_status_t status = clv_net_channel_io(channel, &ops, NULL);
     for (size_t at = 0; at < n_bytes && status == CLV_OK;) {
         size_t piece = 1 + data[at] % 64;
         piece = piece < n_bytes - at ? piece : n_bytes - at;
         (void) !write(pair[1], data + at, piece);
         at += piece;
-        status = clv_pap_channel_io(channel, &ops, NULL);
+        status = clv_net_channel_io(channel, &ops, NULL);
     }
-    clv_pap_channel_close(channel);
+    clv_net_channel_close(channel);
     (void) close(pair[1]);
 }
 

@@ -33,7 +33,7 @@ static pair_t new_pair(void)
 /* There and back in 62 us; the answer is taken. */
 static void exchange(pair_t *pair, int is_pong)
 {
-    clv_pap_stamp_t stamp = {.has_global = pair->parent_has_global};
+    clv_net_stamp_t stamp = {.has_global = pair->parent_has_global};
     stamp.echo_sent_ns = pair->now_ns;
     pair->now_ns += 30000;
     stamp.echo_recv_ns = pair->now_ns + pair->parent_ahead_ns;

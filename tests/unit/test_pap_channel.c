@@ -31,12 +31,12 @@
 
 /* One end: a channel and what it has delivered. */
 typedef struct end {
-    clv_pap_channel_t *channel;
+    clv_net_channel_t *channel;
     clv_status_t status;
     const unsigned char *key; /* that find answers with; NULL: no such group */
     int n_up;
     int n_frames;
-    clv_pap_stamp_t stamp;
+    clv_net_stamp_t stamp;
     size_t n_bytes;
     unsigned char payload[MAX_PAYLOAD];
 } end_t;
@@ -51,20 +51,20 @@ typedef struct line {
     end_t client, server;
 } line_t;
 
-static unsigned char right_key[CLV_PAP_KEY_BYTES] = "the key of this group";
-static unsigned char wrong_key[CLV_PAP_KEY_BYTES] = "the key of another one";
+static unsigned char right_key[CLV_NET_KEY_BYTES] = "the key of this group";
+static unsigned char wrong_key[CLV_NET_KEY_BYTES] = "the key of another one";
 
 static const unsigned char *find(void *context, const unsigned char *group_id, uint32_t node,
                                  size_t *max_payload_p)
 {
     end_t *end = context;
-    unsigned char id[CLV_PAP_GROUP_ID_BYTES];
-    clv_pap_group_id(right_key, id);
+    unsigned char id[CLV_NET_GROUP_ID_BYTES];
+    clv_net_group_id(right_key, id);
     *max_payload_p = MAX_PAYLOAD;
     return node == 5 && memcmp(id, group_id, sizeof id) == 0 ? end->key : NULL;
 }
 
-static int up(void *context, clv_pap_channel_t *channel)
+static int up(void *context, clv_net_channel_t *channel)
 {
     end_t *end = context;
     (void) channel;
@@ -72,14 +72,14 @@ static int up(void *context, clv_pap_channel_t *channel)
     return 0;
 }
 
-static clv_status_t frame(void *context, clv_pap_channel_t *channel, clv_pap_frame_kind_t kind,
-                          const clv_pap_stamp_t *stamp, int64_t received_ns,
+static clv_status_t frame(void *context, clv_net_channel_t *channel, clv_net_frame_kind_t kind,
+                          const clv_net_stamp_t *stamp, int64_t received_ns,
                           const unsigned char *payload, size_t payload_bytes)
 {
     end_t *end = context;
     (void) channel;
     (void) received_ns;
-    assert_int_equal(kind, CLV_PAP_FRAME_DATA);
+    assert_int_equal(kind, CLV_NET_FRAME_DATA);
     end->n_frames++;
     end->stamp = *stamp;
     end->n_bytes = payload_bytes;
@@ -87,7 +87,7 @@ static clv_status_t frame(void *context, clv_pap_channel_t *channel, clv_pap_fra
     return CLV_OK;
 }
 
-static const clv_pap_channel_ops_t ops = {find, up, frame};
+static const clv_net_channel_ops_t ops = {find, up, frame};
 
 static int listen_here(uint16_t *port_p)
 {
@@ -121,14 +121,14 @@ static int socket_pair(int *other_p)
  * socket: TCP may take any time to carry bytes over, even inside this machine. */
 static void client_open(line_t *line, const unsigned char *key)
 {
-    static const clv_pap_address_t loopback = {4, 8, {127, 0, 0, 1}};
+    static const clv_net_address_t loopback = {4, 8, {127, 0, 0, 1}};
     uint16_t port;
     int end, listener = listen_here(&port);
-    assert_int_equal(clv_pap_channel_connect(&loopback, port, key, 5, MAX_PAYLOAD,
+    assert_int_equal(clv_net_channel_connect(&loopback, port, key, 5, MAX_PAYLOAD,
                                              &line->client.channel),
                      CLV_OK);
     line->wire[0] = socket_pair(&end);
-    assert_true(dup2(end, clv_pap_channel_fd(line->client.channel)) >= 0);
+    assert_true(dup2(end, clv_net_channel_fd(line->client.channel)) >= 0);
     (void) close(end);
     (void) close(listener);
 }
@@ -142,13 +142,13 @@ static void line_open(line_t *line, const unsigned char *client_key)
     line->server.key = right_key;
     client_open(line, client_key);
     line->wire[1] = socket_pair(&end);
-    assert_int_equal(clv_pap_channel_accept(end, &line->server.channel), CLV_OK);
+    assert_int_equal(clv_net_channel_accept(end, &line->server.channel), CLV_OK);
 }
 
 static void line_close(line_t *line)
 {
-    clv_pap_channel_close(line->client.channel);
-    clv_pap_channel_close(line->server.channel);
+    clv_net_channel_close(line->client.channel);
+    clv_net_channel_close(line->server.channel);
     (void) close(line->wire[0]);
     (void) close(line->wire[1]);
 }
@@ -169,7 +169,7 @@ static int pass(line_t *line, int from)
 static void step(end_t *end)
 {
     if (end->status == CLV_OK) {
-        end->status = clv_pap_channel_io(end->channel, &ops, end);
+        end->status = clv_net_channel_io(end->channel, &ops, end);
     }
 }
 
@@ -185,10 +185,10 @@ static void pump(line_t *line)
 static void send_bytes(end_t *end, size_t n_bytes, clv_status_t expected)
 {
     unsigned char payload[MAX_PAYLOAD + 1];
-    const clv_pap_stamp_t stamp = {.sent_ns = (int64_t) n_bytes, .echo_sent_ns = -1, .echo_recv_ns = INT64_MIN,
+    const clv_net_stamp_t stamp = {.sent_ns = (int64_t) n_bytes, .echo_sent_ns = -1, .echo_recv_ns = INT64_MIN,
                                    .error_ns = INT64_MAX, .has_global = n_bytes % 2};
     memset(payload, (int) n_bytes, sizeof payload);
-    assert_int_equal(clv_pap_channel_send(end->channel, CLV_PAP_FRAME_DATA, &stamp, payload, n_bytes),
+    assert_int_equal(clv_net_channel_send(end->channel, CLV_NET_FRAME_DATA, &stamp, payload, n_bytes),
                      expected);
 }
 
@@ -216,7 +216,7 @@ static void frames_of_all_lengths_arrive_both_ways(void **state)
         pump(&line);
         assert_int_equal(line.client.n_up, 1);
         assert_int_equal(line.server.n_up, 1);
-        assert_int_equal(clv_pap_channel_node(line.server.channel), 5);
+        assert_int_equal(clv_net_channel_node(line.server.channel), 5);
         int n_frames = 0;
         for (size_t n_bytes = 0; n_bytes <= MAX_PAYLOAD; n_bytes += 37) {
             send_bytes(&line.client, n_bytes, CLV_OK);
@@ -314,8 +314,8 @@ static void lengths_and_queues_are_bounded(void **state)
     (void) state;
     line_t line;
     line_open(&line, right_key);
-    const clv_pap_stamp_t stamp = {0};
-    assert_int_equal(clv_pap_channel_send(line.client.channel, CLV_PAP_FRAME_PING, &stamp, NULL, 0),
+    const clv_net_stamp_t stamp = {0};
+    assert_int_equal(clv_net_channel_send(line.client.channel, CLV_NET_FRAME_PING, &stamp, NULL, 0),
                      CLV_LOST); /* not up yet */
     pump(&line);
     send_bytes(&line.client, MAX_PAYLOAD + 1, CLV_LIMIT);
@@ -324,7 +324,7 @@ static void lengths_and_queues_are_bounded(void **state)
     clv_status_t status = CLV_OK;
     long n_sent = 0;
     while (status == CLV_OK && n_sent < 100000) {
-        status = clv_pap_channel_send(line.client.channel, CLV_PAP_FRAME_DATA, &stamp, payload,
+        status = clv_net_channel_send(line.client.channel, CLV_NET_FRAME_DATA, &stamp, payload,
                                       sizeof payload);
         n_sent++;
     }
@@ -362,7 +362,7 @@ static void cards_keep_every_field(void **state)
     card.table_token = 0x0123456789abcdef;
     card.pretend_node = 3;
     card.port = 65535;
-    assert_int_equal(clv_pap_interface_list(NULL, card.addresses, &card.n_addresses), CLV_OK);
+    assert_int_equal(clv_net_interface_list(NULL, card.addresses, &card.n_addresses), CLV_OK);
     memset(card.key, 0xa5, sizeof card.key);
     clv_pap_card_encode(&card, bytes);
     assert_int_equal(clv_pap_card_decode(bytes, &back), CLV_OK);
@@ -391,17 +391,17 @@ static void malformed_cards_are_refused(void **state)
 static void interface_can_be_named(void **state)
 {
     (void) state;
-    clv_pap_address_t addresses[CLV_PAP_MAX_ADDRESSES];
+    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
     int32_t n_addresses = 0;
-    assert_int_equal(clv_pap_interface_list("lo", addresses, &n_addresses), CLV_OK);
+    assert_int_equal(clv_net_interface_list("lo", addresses, &n_addresses), CLV_OK);
     assert_true(n_addresses >= 1);
-    const clv_pap_address_t loopback = {4, 8, {127, 0, 0, 1}}, other = {4, 0, {127, 9, 9, 9}};
-    assert_true(clv_pap_interface_is_own(addresses, n_addresses, &loopback));
-    assert_int_equal(clv_pap_interface_score(&loopback, 1, &other), 2);
-    const clv_pap_address_t far = {4, 0, {10, 0, 0, 1}}, far6 = {6, 0, {0xfd}};
-    assert_int_equal(clv_pap_interface_score(&loopback, 1, &far), 1);
-    assert_int_equal(clv_pap_interface_score(&loopback, 1, &far6), 0);
-    assert_int_equal(clv_pap_interface_list("nosuch0", addresses, &n_addresses), CLV_UNSUPPORTED);
+    const clv_net_address_t loopback = {4, 8, {127, 0, 0, 1}}, other = {4, 0, {127, 9, 9, 9}};
+    assert_true(clv_net_interface_is_own(addresses, n_addresses, &loopback));
+    assert_int_equal(clv_net_interface_score(&loopback, 1, &other), 2);
+    const clv_net_address_t far = {4, 0, {10, 0, 0, 1}}, far6 = {6, 0, {0xfd}};
+    assert_int_equal(clv_net_interface_score(&loopback, 1, &far), 1);
+    assert_int_equal(clv_net_interface_score(&loopback, 1, &far6), 0);
+    assert_int_equal(clv_net_interface_list("nosuch0", addresses, &n_addresses), CLV_UNSUPPORTED);
 }
 
 int main(void)

@@ -16,11 +16,11 @@
 #include "util/util_time.h"
 
 /* The loopback's address of this family; 0: it has none. */
-static int loopback(uint8_t family, clv_pap_address_t *address)
+static int loopback(uint8_t family, clv_net_address_t *address)
 {
-    clv_pap_address_t all[CLV_PAP_MAX_ADDRESSES];
+    clv_net_address_t all[CLV_NET_MAX_ADDRESSES];
     int32_t n = 0;
-    if (clv_pap_interface_list("lo", all, &n) != CLV_OK) {
+    if (clv_net_interface_list("lo", all, &n) != CLV_OK) {
         return 0;
     }
     for (int32_t i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ static int have_board(pair_t *pair)
 static void connect_by(uint8_t family)
 {
     pair_t pair;
-    clv_pap_address_t address;
+    clv_net_address_t address;
     clv_pap_counters_t counters;
     const int64_t until_ns = clv_local_now_ns() + 120 * CLV_NS_PER_S;
     if (!loopback(family, &address)) {

@@ -47,7 +47,7 @@ static clv_pap_card_t card_of(pap_job_t *job, int32_t rank)
 static int knock(const clv_pap_card_t *card)
 {
     struct sockaddr_storage to;
-    const socklen_t to_bytes = clv_pap_address_to_sockaddr(&card->addresses[0], card->port, &to);
+    const socklen_t to_bytes = clv_net_address_to_sockaddr(&card->addresses[0], card->port, &to);
     int fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *) &to, to_bytes) != 0 && errno != EINPROGRESS) {
         (void) close(fd);
@@ -85,10 +85,10 @@ static void pretend_to_be_a_child(pap_job_t *job)
 {
     const clv_pap_card_t card = card_of(job, 0);
     unsigned char hello[48 + 32] = "clvH\1";
-    clv_pap_group_id(card.key, hello + 8);
+    clv_net_group_id(card.key, hello + 8);
     for (const int64_t until_ns = knock_until(job, 0); clv_local_now_ns() < until_ns;) {
         int fd = knock(&card);
-        clv_pap_put_u32(hello + 24, 1 + (uint32_t) (until_ns % 3));
+        clv_put_u32(hello + 24, 1 + (uint32_t) (until_ns % 3));
         say(fd, hello, sizeof hello);
         job_sleep_ns(2 * CLV_NS_PER_MS);
         (void) close(fd);
@@ -212,9 +212,9 @@ static void pair_settle(pair_t *pair)
 {
     const int64_t until_ns = clv_local_now_ns() + 120 * CLV_NS_PER_S; /* a leader lingers for 60 */
     for (int i = 0; i < 2;) {
-        clv_pap_thread_lock(pair->pap[i]->thread);
+        clv_net_thread_lock(pair->pap[i]->thread);
         const int is_empty = pair->pap[i]->leaders == NULL;
-        clv_pap_thread_unlock(pair->pap[i]->thread);
+        clv_net_thread_unlock(pair->pap[i]->thread);
         i += is_empty;
         assert_true(clv_local_now_ns() < until_ns);
         if (!is_empty) {

@@ -31,9 +31,9 @@ static void hmac_agrees_with_rfc_4231(void **state)
     (void) state;
     for (size_t i = 0; i < sizeof hmac_cases / sizeof hmac_cases[0]; i++) {
         const hmac_case_t *one = &hmac_cases[i];
-        unsigned char mac[CLV_PAP_MAC_BYTES];
+        unsigned char mac[CLV_NET_MAC_BYTES];
         for (size_t cut = 0; cut <= strlen(one->text); cut++) {
-            clv_pap_hmac((const unsigned char *) one->key, one->key_bytes, one->text, cut,
+            clv_net_hmac((const unsigned char *) one->key, one->key_bytes, one->text, cut,
                          one->text + cut, strlen(one->text) - cut, mac);
             assert_memory_equal(mac, one->first_bytes_of_mac, 8);
         }
@@ -45,9 +45,9 @@ static void hmac_takes_keys_longer_than_a_block(void **state)
     (void) state;
     static const unsigned char expected[8] = {0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f};
     const char *text = "Test Using Larger Than Block-Size Key - Hash Key First";
-    unsigned char key[131], mac[CLV_PAP_MAC_BYTES];
+    unsigned char key[131], mac[CLV_NET_MAC_BYTES];
     memset(key, 0xaa, sizeof key);
-    clv_pap_hmac(key, sizeof key, text, strlen(text), NULL, 0, mac);
+    clv_net_hmac(key, sizeof key, text, strlen(text), NULL, 0, mac);
     assert_memory_equal(mac, expected, sizeof expected);
 }
 
@@ -62,7 +62,7 @@ static void siphash_agrees_with_its_paper(void **state)
         text[i] = (unsigned char) i;
     }
     for (size_t cut = 0; cut <= sizeof text; cut++) {
-        assert_true(clv_pap_siphash(key, text, cut, text + cut, sizeof text - cut) ==
+        assert_true(clv_net_siphash(key, text, cut, text + cut, sizeof text - cut) ==
                     UINT64_C(0xa129ca6149be45e5));
     }
 }
@@ -70,18 +70,18 @@ static void siphash_agrees_with_its_paper(void **state)
 static void any_changed_bit_changes_the_codes(void **state)
 {
     (void) state;
-    unsigned char key[32] = {1}, text[80] = {0}, mac[CLV_PAP_MAC_BYTES], other[CLV_PAP_MAC_BYTES];
-    clv_pap_hmac(key, sizeof key, text, sizeof text, NULL, 0, mac);
-    const uint64_t sip = clv_pap_siphash(key, text, sizeof text, NULL, 0);
+    unsigned char key[32] = {1}, text[80] = {0}, mac[CLV_NET_MAC_BYTES], other[CLV_NET_MAC_BYTES];
+    clv_net_hmac(key, sizeof key, text, sizeof text, NULL, 0, mac);
+    const uint64_t sip = clv_net_siphash(key, text, sizeof text, NULL, 0);
     for (size_t bit = 0; bit < 8 * sizeof text; bit++) {
         text[bit / 8] ^= (unsigned char) (1u << bit % 8);
-        clv_pap_hmac(key, sizeof key, text, sizeof text, NULL, 0, other);
-        assert_false(clv_pap_mac_equal(mac, other, sizeof mac));
-        assert_true(clv_pap_siphash(key, text, sizeof text, NULL, 0) != sip);
+        clv_net_hmac(key, sizeof key, text, sizeof text, NULL, 0, other);
+        assert_false(clv_net_mac_equal(mac, other, sizeof mac));
+        assert_true(clv_net_siphash(key, text, sizeof text, NULL, 0) != sip);
         text[bit / 8] ^= (unsigned char) (1u << bit % 8);
     }
-    clv_pap_hmac(key, sizeof key, text, sizeof text, NULL, 0, other);
-    assert_true(clv_pap_mac_equal(mac, other, sizeof mac));
+    clv_net_hmac(key, sizeof key, text, sizeof text, NULL, 0, other);
+    assert_true(clv_net_mac_equal(mac, other, sizeof mac));
 }
 
 int main(void)

@@ -77,7 +77,7 @@ static void check_case(const place_case_t *one)
     assert_int_equal(hwloc_topology_init(&topology), 0);
     assert_int_equal(hwloc_topology_set_synthetic(topology, one->machine), 0);
     assert_int_equal(hwloc_topology_load(topology), 0);
-    assert_int_equal(clv_pap_cores_choose(topology, allowed, taken, leader, chosen),
+    assert_int_equal(clv_net_cores_choose(topology, allowed, taken, leader, chosen),
                      hwloc_bitmap_weight(want));
     (void) hwloc_bitmap_list_snprintf(text, sizeof text, chosen);
     assert_string_equal(text, one->chosen);
@@ -125,7 +125,7 @@ static int place_beside_one_processor(int binds)
         return 2;
     }
     /* This process's only thread plays both: bound first, and then the one that moves. */
-    const int n_cpus = clv_pap_place_beside(&own, 1);
+    const int n_cpus = clv_net_place_beside(&own, 1);
     (void) sched_getaffinity(0, sizeof found, &found);
     if (!binds || CPU_COUNT(&all) == 1) {
         return n_cpus == 0 ? 0 : 3;
@@ -173,7 +173,7 @@ static void who_cannot_be_asked_may_be_anywhere(void **state)
 {
     const pid_t gone[] = {getpid(), 0x3fffffff};
     (void) state;
-    assert_int_equal(clv_pap_place_beside(gone, 2), 0);
+    assert_int_equal(clv_net_place_beside(gone, 2), 0);
 }
 
 int main(void)
