@@ -229,6 +229,19 @@ static size_t nothing(const clv_bench_call_t *call)
     return 0;
 }
 
+/* Copies the first period over the rest, doubling: filling must not take the processor that other
+ * ranks' calls need. */
+static void repeat_period(void *buffer, size_t n_bytes, size_t period_bytes)
+{
+    char *bytes = buffer;
+
+    for (size_t filled = period_bytes; filled < n_bytes;) {
+        const size_t more = filled < n_bytes - filled ? filled : n_bytes - filled;
+        memcpy(bytes + filled, bytes, more);
+        filled += more;
+    }
+}
+
 void clv_bench_fill(const clv_collective_t *collective, const clv_bench_call_t *call)
 {
     const size_t n_send = collective->send_items(call);
@@ -237,9 +250,11 @@ void clv_bench_fill(const clv_collective_t *collective, const clv_bench_call_t *
     if (n_recv) {
         memset(call->recv, RUBBISH, n_recv * clv_element_kind(call->element).size);
     }
-    for (size_t i = 0; i < n_send; i++) {
+    for (size_t i = 0; i < n_send && i < PERIOD; i++) {
         store(call, call->send, i, input(call->rank, i, call->iteration));
     }
+    repeat_period(call->send, n_send * clv_element_kind(call->element).size,
+                  PERIOD * clv_element_kind(call->element).size);
     if (collective == clv_collective_find("bcast") && call->rank == call->root) {
         memcpy(call->recv, call->send, n_send * clv_element_kind(call->element).size);
     }
