@@ -304,6 +304,21 @@ static size_t interval_index(const double *distribution, size_t width, double ta
     return q;
 }
 
+/* Estimate and limits from sorted values whose number of smaller ones is distributed like that. */
+static clv_status_t interval_of(const double *sorted, size_t n, const double *distribution,
+                                double level, clv_stats_shift_t *shift_p)
+{
+    const size_t q = interval_index(distribution, n + 1, 0.5 * (1.0 - level));
+
+    if (q == 0 || q > n) {
+        return CLV_LIMIT;
+    }
+    shift_p->estimate = clv_stats_quantile(sorted, n, 0.5);
+    shift_p->low = sorted[q - 1];
+    shift_p->high = sorted[n - q];
+    return CLV_OK;
+}
+
 clv_status_t clv_stats_shift(const double *x, size_t n_x, const double *y, size_t n_y,
                              double level, clv_stats_shift_t *shift_p)
 {
@@ -313,20 +328,37 @@ clv_status_t clv_stats_shift(const double *x, size_t n_x, const double *y, size_
     clv_status_t status = n ? CLV_NO_MEMORY : CLV_INVALID;
 
     if (differences && distribution) {
-        const size_t q = interval_index(distribution, n + 1, 0.5 * (1.0 - level));
         for (size_t i = 0; i < n; i++) {
             differences[i] = x[i / n_y] - y[i % n_y];
         }
         clv_stats_sort(differences, n);
-        status = q > 0 && q <= n ? CLV_OK : CLV_LIMIT;
-        if (status == CLV_OK) {
-            shift_p->estimate = clv_stats_quantile(differences, n, 0.5);
-            shift_p->low = differences[q - 1];
-            shift_p->high = differences[n - q];
-        }
+        status = interval_of(differences, n, distribution, level, shift_p);
     }
     clv_free(distribution);
     clv_free(differences);
+    return status;
+}
+
+clv_status_t clv_stats_pair_shift(const double *differences, size_t n_pairs, double level,
+                                  clv_stats_shift_t *shift_p)
+{
+    const size_t n = n_pairs * (n_pairs + 1) / 2;
+    double *averages = n ? clv_alloc(n, sizeof *averages) : NULL;
+    double *distribution = n ? signed_rank_distribution(n_pairs) : NULL;
+    clv_status_t status = n ? CLV_NO_MEMORY : CLV_INVALID;
+    size_t next = 0;
+
+    if (averages && distribution) {
+        for (size_t i = 0; i < n_pairs; i++) {
+            for (size_t j = i; j < n_pairs; j++) {
+                averages[next++] = 0.5 * (differences[i] + differences[j]);
+            }
+        }
+        clv_stats_sort(averages, n);
+        status = interval_of(averages, n, distribution, level, shift_p);
+    }
+    clv_free(distribution);
+    clv_free(averages);
     return status;
 }
 

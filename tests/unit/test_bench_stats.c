@@ -132,6 +132,22 @@ static void shift_and_interval_equal_r(void **state)
     for_each_case("shift", check_shift);
 }
 
+static void check_pair_shift(sample_case_t *one)
+{
+    clv_stats_shift_t shift;
+
+    assert_int_equal(clv_stats_pair_shift(one->x, one->n_x, 0.95, &shift), CLV_OK);
+    assert_true(is_close(shift.estimate, one->expect[0]));
+    assert_true(is_close(shift.low, one->expect[1]));
+    assert_true(is_close(shift.high, one->expect[2]));
+}
+
+static void paired_shift_and_interval_equal_r(void **state)
+{
+    (void) state;
+    for_each_case("pair", check_pair_shift);
+}
+
 static void check_quantile(sample_case_t *one)
 {
     clv_stats_sort(one->x, one->n_x);
@@ -193,6 +209,7 @@ static void rank_sum_has_its_symmetries(void **state)
 static void small_and_empty_samples_are_told(void **state)
 {
     const double one[] = {1.0, 2.0};
+    const double five[] = {1.0, 2.0, 3.5, 5.0, 8.0};
     clv_stats_test_t test;
     clv_stats_shift_t shift;
 
@@ -201,6 +218,9 @@ static void small_and_empty_samples_are_told(void **state)
     assert_int_equal(clv_stats_signed_rank(one, one, 2, CLV_STATS_LESS, &test), CLV_INVALID);
     assert_int_equal(clv_stats_shift(one, 2, one, 2, 0.95, &shift), CLV_LIMIT);
     assert_int_equal(clv_stats_shift(one, 0, one, 2, 0.95, &shift), CLV_INVALID);
+    assert_int_equal(clv_stats_pair_shift(one, 0, 0.95, &shift), CLV_INVALID);
+    assert_int_equal(clv_stats_pair_shift(five, 5, 0.95, &shift), CLV_LIMIT);
+    assert_int_equal(clv_stats_pair_shift(five, 5, 0.9, &shift), CLV_OK);
     assert_true(is_close(clv_stats_superiority(one, 2, one, 2), 0.5));
 }
 
@@ -210,6 +230,7 @@ int main(void)
         cmocka_unit_test(rank_sum_equals_r),
         cmocka_unit_test(signed_rank_equals_r),
         cmocka_unit_test(shift_and_interval_equal_r),
+        cmocka_unit_test(paired_shift_and_interval_equal_r),
         cmocka_unit_test(quantiles_equal_r),
         cmocka_unit_test(tukey_filter_equals_r),
         cmocka_unit_test(rank_sum_has_its_symmetries),

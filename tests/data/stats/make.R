@@ -1,6 +1,7 @@
 # Reference values for tests/unit/test_bench_stats.c, made by R (4.2.2): Rscript make.R > reference.txt
 # A case is: kind, tail, sizes, statistic, p value, exact (1/0), then the values of x and of y.
-# Kinds: rank (wilcox.test), signed (paired), shift (estimate, low, high at 95 %), quantile, tukey.
+# Kinds: rank (wilcox.test), signed (paired), shift (estimate, low, high at 95 %), quantile, tukey,
+# pair (of differences: pseudomedian, low, high at 95 %).
 set.seed(20240607)
 show <- function(kind, tail, x, y, a, b, c) cat(kind, tail, length(x), length(y),
     sprintf("%.17g", c(a, b, c, x, y)), "\n")
@@ -42,4 +43,9 @@ for (s in samples) show("quantile", "two.sided", s[[1]], numeric(0),
 for (s in list(c(1, 2, 3, 4, 100), samples[[5]][[1]], c(10, 10, 10, 11, 50, -3))) {
     q <- quantile(s, c(0.25, 0.75)); kept <- s[s >= q[1] - 1.5 * diff(q) & s <= q[2] + 1.5 * diff(q)]
     show("tukey", "two.sided", s, numeric(0), length(kept), median(kept), max(kept))
+}
+for (d in list(pairs[[1]][[1]] - pairs[[1]][[2]], round(rnorm(6, 0.1), 5), round(rnorm(10, 0.02, 0.05), 6),
+               round(rexp(30) - 0.4, 6), round(rcauchy(60), 5))) {
+    w <- wilcox.test(d, conf.int = TRUE, exact = TRUE)
+    show("pair", "two.sided", d, numeric(0), w$estimate, w$conf.int[1], w$conf.int[2])
 }
