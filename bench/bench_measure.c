@@ -3,23 +3,19 @@
  * The measuring loop; see bench_measure.h. One round is Algorithm 5 of the HCA3 paper with a delay
  * per rank between the common start and the call.
  */
-#include "clv.h" /* first: it needs _GNU_SOURCE */
-
 #include "bench/bench_measure.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/bench_call.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
 #define WARM_CALLS       2 /* of what does not learn: connections, buffers */
 #define MAX_TRIES        3 /* of a call whose start some rank missed */
 #define PROGRESS_NS      (2 * CLV_NS_PER_S)
-#define ORDER_SALT       UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */
 
 /* What a rank knows of one call; gathered as numbers after the last round. */
 typedef struct record {
@@ -33,71 +29,23 @@ typedef struct record {
 } record_t;
 #define RECORD_NUMBERS ((int) (sizeof(record_t) / sizeof(int64_t)))
 
-/* ---- the processors ---- */
-
-/* Time this thread was ready to run but had no processor; 0 where the kernel does not tell. */
-static int64_t cpu_wait_now_ns(void)
-{
-    char text[128];
-    long long ran = 0;
-    long long waited = 0;
-    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-
-    if (file < 0) {
-        return 0;
-    }
-    const ssize_t n = read(file, text, sizeof text - 1);
-    close(file);
-    if (n > 0) {
-        text[n] = '\0';
-        if (sscanf(text, "%lld %lld", &ran, &waited) != 2) {
-            waited = 0;
-        }
-    }
-    return waited;
-}
-
 /* ---- one call ---- */
-
-/* This rank knows when it will arrive, and says so before it waits. */
-static int announce(const clv_bench_setup_t *setup, int a, int64_t arrival_ns)
-{
-    const int64_t ns_from_now = arrival_ns - clv_bench_clock_now(&setup->sync->clock);
-
-    return setup->algorithms[a].is_hinted &&
-           clv_hint_arrival(setup->comms[a], ns_from_now > 0 ? ns_from_now : 0);
-}
-
-static int perform(const clv_bench_setup_t *setup, const clv_algorithm_t *algorithm,
-                   const clv_bench_call_t *call)
-{
-    MPI_Request request;
-
-    if (algorithm->own) {
-        return algorithm->own(call);
-    }
-    if (!setup->nonblocking) {
-        return setup->collective->run(call);
-    }
-    const int status = setup->collective->start(call, &request);
-    return status == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : status;
-}
 
 static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_call_t *call,
                       record_t *record)
 {
     clv_bench_sync_t *sync = setup->sync;
-    const int64_t waited_ns = cpu_wait_now_ns();
+    const int64_t waited_ns = clv_bench_cpu_wait_ns();
 
     record->start_ns = clv_bench_sync_start(sync) + call->delay_ns[call->rank];
-    record->is_hinted = announce(setup, a, record->start_ns);
+    record->is_hinted = clv_bench_announce(setup, a, record->start_ns);
     record->is_on_time = clv_bench_clock_now(&sync->clock) <= record->start_ns ||
                          sync->slack_ns == 0;
     clv_bench_clock_wait(&sync->clock, record->start_ns);
     record->arrival_ns = clv_bench_clock_now(&sync->clock);
-    const int status = perform(setup, &setup->algorithms[a], call);
+    const int status = clv_bench_perform(setup, a, call);
     record->exit_ns = clv_bench_clock_now(&sync->clock);
-    record->cpu_wait_ns = cpu_wait_now_ns() - waited_ns;
+    record->cpu_wait_ns = clv_bench_cpu_wait_ns() - waited_ns;
     return status;
 }
 
@@ -126,23 +74,6 @@ static int round_of(const clv_bench_setup_t *setup, int a, clv_bench_call_t *cal
         }
     }
     return status;
-}
-
-/* ---- the order of algorithms: the same shuffle on every rank ---- */
-
-static void shuffle(const clv_bench_setup_t *setup, int64_t iteration, int *order)
-{
-    for (int a = 0; a < setup->n_algorithms; a++) {
-        order[a] = a;
-    }
-    for (int a = setup->n_algorithms - 1; a > 0 && !setup->keep_order; a--) {
-        const double random = clv_pattern_random(setup->seed ^ ORDER_SALT, (uint64_t) iteration,
-                                                 (uint64_t) a);
-        const int other = (int) (random * (a + 1));
-        const int kept = order[a];
-        order[a] = order[other];
-        order[other] = kept;
-    }
 }
 
 /* ---- metrics from the records of all ranks ---- */
@@ -250,7 +181,7 @@ static clv_status_t run_rounds(clv_bench_setup_t *setup, const clv_pattern_t *pa
     for (int64_t i = 0; i < warmup + iterations && !is_time_up(setup, begun_ns); i++) {
         record_t *row = records + (i < warmup ? 0 : i - warmup) * setup->n_algorithms;
         clv_pattern_fill(pattern, i, delay_ns);
-        shuffle(setup, i, order);
+        clv_bench_shuffle(setup, i, order);
         setup->call.iteration = i;
         for (int k = 0; k < setup->n_algorithms; k++) {
             if (!is_idle(setup, order[k], warmup - i) &&

@@ -5,12 +5,9 @@
 #include "bench/bench_report.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
+#include "bench/bench_json.h"
 #include "bench/bench_stats.h"
 #include "util/util_alloc.h"
 
@@ -251,80 +248,27 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
 
 /* ---- JSON lines ---- */
 
-static void json_text(FILE *out, const char *key, const char *text)
-{
-    fprintf(out, "\"%s\":\"", key);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') {
-            fprintf(out, "\\%c", *text);
-        } else if ((unsigned char) *text >= ' ') {
-            putc(*text, out);
-        }
-    }
-    fprintf(out, "\",");
-}
-
-static void json_number(FILE *out, const char *key, double number)
-{
-    if (isnan(number)) {
-        fprintf(out, "\"%s\":null,", key);
-    } else {
-        fprintf(out, "\"%s\":%.15g,", key, number);
-    }
-}
-
-static void json_machine(FILE *out)
-{
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    struct utsname system;
-    cpu_set_t cpus;
-    double load = NAN; /* of the last minute: who else worked here */
-    int length;
-
-    MPI_Get_library_version(library, &length);
-    uname(&system);
-    CPU_ZERO(&cpus);
-    sched_getaffinity(0, sizeof cpus, &cpus);
-    (void) getloadavg(&load, 1);
-    json_text(out, "mpi", library);
-    json_text(out, "system", system.release);
-    json_text(out, "host", system.nodename);
-    json_number(out, "processors", (double) sysconf(_SC_NPROCESSORS_ONLN));
-    json_number(out, "load", load);
-    json_number(out, "bound_to_cpus", CPU_COUNT(&cpus));
-    json_text(out, "emulated", getenv("CLV_CLUSTER") ? getenv("CLV_CLUSTER") : "");
-}
-
 static void json_factors(FILE *out, const clv_bench_results_t *results)
 {
     const clv_bench_setup_t *setup = results->setup;
     const clv_bench_options_t *options = results->options;
 
-    json_text(out, "collective", setup->collective->name);
-    json_number(out, "nonblocking", setup->nonblocking);
-    json_number(out, "ranks", setup->call.n_ranks);
-    json_number(out, "bytes", (double) results->n_bytes);
-    json_text(out, "type", options->element);
-    json_text(out, "op", options->operation);
-    json_number(out, "root", setup->call.root);
-    json_text(out, "pattern", results->pattern_text);
-    json_number(out, "delay_ns", (double) results->pattern->amount_ns);
-    json_number(out, "jitter", options->jitter);
-    json_number(out, "seed", (double) options->seed);
-    json_text(out, "sync", options->sync);
-    json_number(out, "slack_ns", (double) setup->sync->slack_ns);
-    json_text(out, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
-    json_number(out, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
-    json_number(out, "warmup", (double) options->warmup);
-}
-
-static void json_algorithm(FILE *out, const clv_algorithm_t *algorithm)
-{
-    json_text(out, "algorithm", algorithm->name);
-    json_text(out, "components", algorithm->components);
-    for (int s = 0; s < algorithm->n_settings; s++) {
-        json_text(out, algorithm->settings[s].name, algorithm->settings[s].value);
-    }
+    clv_json_text(out, "collective", setup->collective->name);
+    clv_json_number(out, "nonblocking", setup->nonblocking);
+    clv_json_number(out, "ranks", setup->call.n_ranks);
+    clv_json_number(out, "bytes", (double) results->n_bytes);
+    clv_json_text(out, "type", options->element);
+    clv_json_text(out, "op", options->operation);
+    clv_json_number(out, "root", setup->call.root);
+    clv_json_text(out, "pattern", results->pattern_text);
+    clv_json_number(out, "delay_ns", (double) results->pattern->amount_ns);
+    clv_json_number(out, "jitter", options->jitter);
+    clv_json_number(out, "seed", (double) options->seed);
+    clv_json_text(out, "sync", options->sync);
+    clv_json_number(out, "slack_ns", (double) setup->sync->slack_ns);
+    clv_json_text(out, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
+    clv_json_number(out, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
+    clv_json_number(out, "warmup", (double) options->warmup);
 }
 
 static void json_values(FILE *out, const clv_bench_results_t *results, int a)
@@ -350,18 +294,18 @@ static void json_summary(FILE *out, const clv_bench_results_t *results, int a, d
     for (size_t m = 0; m < N_METRICS; m++) {
         const spread_t spread = spread_of_metric(results, a, metric_rows[m].get, scratch);
         snprintf(key, sizeof key, "%s_median_ns", metric_rows[m].name);
-        json_number(out, key, spread.median);
+        clv_json_number(out, key, spread.median);
     }
-    json_number(out, "ratio_first",
+    clv_json_number(out, "ratio_first",
                 spread_of_ratio(results, a, 0, get_after_ns, scratch).median);
-    json_number(out, "ratio_bound",
+    clv_json_number(out, "ratio_bound",
                 spread_of_ratio(results, a, bound_index(results->setup), get_after_ns, scratch).median);
-    json_number(out, "balanced_run_ns", balanced_run(results, a));
-    json_number(out, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
-    json_number(out, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
-    json_number(out, "calls", (double) results->n_rounds);
-    json_number(out, "right", (double) count_flag(results, a, get_is_valid));
-    json_number(out, "announced", (double) count_flag(results, a, get_is_hinted));
+    clv_json_number(out, "balanced_run_ns", balanced_run(results, a));
+    clv_json_number(out, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
+    clv_json_number(out, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
+    clv_json_number(out, "calls", (double) results->n_rounds);
+    clv_json_number(out, "right", (double) count_flag(results, a, get_is_valid));
+    clv_json_number(out, "announced", (double) count_flag(results, a, get_is_hinted));
 }
 
 void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)
@@ -371,10 +315,10 @@ void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)
 
     for (int a = 0; scratch && a < results->setup->n_algorithms; a++) {
         fprintf(out, "{");
-        json_text(out, "program", "clv-bench 1");
-        json_machine(out);
+        clv_json_text(out, "program", "clv-bench 1");
+        clv_json_machine(out);
         json_factors(out, results);
-        json_algorithm(out, &results->setup->algorithms[a]);
+        clv_json_algorithm(out, &results->setup->algorithms[a]);
         json_summary(out, results, a, scratch);
         json_values(out, results, a);
         fprintf(out, "\"network_bound\":%s}\n", verdict.is_cpu_bound ? "false" : "true");

@@ -6,6 +6,7 @@ clv_bench_sources = bench/bench_stats.c bench/bench_stats.h bench/bench_options.
 mpi_programs += bench/clv-bench
 bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench_algorithms.h \
 	bench/bench_collectives.c bench/bench_collectives.h bench/bench_own_reduce.c \
+	bench/bench_call.c bench/bench_call.h bench/bench_json.c bench/bench_json.h \
 	bench/bench_measure.c bench/bench_measure.h bench/bench_report.c bench/bench_report.h \
 	bench/bench_sync.c bench/bench_sync.h $(clv_bench_sources)
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A call, its announcement and its turn; see bench_call.h.
+ */
+#include "clv.h" /* first: it needs _GNU_SOURCE */
+
+#include "bench/bench_call.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ORDER_SALT UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */
+
+int64_t clv_bench_cpu_wait_ns(void)
+{
+    char text[128];
+    long long ran = 0;
+    long long waited = 0;
+    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+
+    if (file < 0) {
+        return 0;
+    }
+    const ssize_t n = read(file, text, sizeof text - 1);
+    close(file);
+    if (n > 0) {
+        text[n] = '\0';
+        if (sscanf(text, "%lld %lld", &ran, &waited) != 2) {
+            waited = 0;
+        }
+    }
+    return waited;
+}
+
+int clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns)
+{
+    const int64_t ns_from_now = arrival_ns - clv_bench_clock_now(&setup->sync->clock);
+
+    return setup->algorithms[algorithm].is_hinted &&
+           clv_hint_arrival(setup->comms[algorithm], ns_from_now > 0 ? ns_from_now : 0);
+}
+
+int clv_bench_perform(const clv_bench_setup_t *setup, int algorithm, const clv_bench_call_t *call)
+{
+    MPI_Request request;
+
+    if (setup->algorithms[algorithm].own) {
+        return setup->algorithms[algorithm].own(call);
+    }
+    if (!setup->nonblocking) {
+        return setup->collective->run(call);
+    }
+    const int status = setup->collective->start(call, &request);
+    return status == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : status;
+}
+
+void clv_bench_shuffle(const clv_bench_setup_t *setup, int64_t turn, int *order)
+{
+    for (int a = 0; a < setup->n_algorithms; a++) {
+        order[a] = a;
+    }
+    for (int a = setup->n_algorithms - 1; a > 0 && !setup->keep_order; a--) {
+        const double random = clv_pattern_random(setup->seed ^ ORDER_SALT, (uint64_t) turn,
+                                                 (uint64_t) a);
+        const int other = (int) (random * (a + 1));
+        const int kept = order[a];
+        order[a] = order[other];
+        order[other] = kept;
+    }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One call of an algorithm, and what belongs to it wherever calls are measured: its announcement, the
+ * time it waited for a processor, and the order in which algorithms take turns.
+ * Threads: one per process. Units: ns.
+ */
+#ifndef CLV_BENCH_CALL_H
+#define CLV_BENCH_CALL_H
+
+#include "bench/bench_measure.h"
+
+/* Time this thread was ready to run but had no processor; 0 where the kernel does not tell. */
+int64_t clv_bench_cpu_wait_ns(void);
+
+/* This rank knows when it will arrive (global ns), and says so before it waits. Returns whether the
+ * component took the announcement; algorithms that are not hinted make none. */
+int clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns);
+
+/* Makes the call with the algorithm: its own function or the library's collective, nonblocking with
+ * a wait if the setup says so. Returns an MPI error code. */
+int clv_bench_perform(const clv_bench_setup_t *setup, int algorithm, const clv_bench_call_t *call);
+
+/* The order of the algorithms in that turn: the same shuffle on every rank. */
+void clv_bench_shuffle(const clv_bench_setup_t *setup, int64_t turn, int *order);
+
+#endif
