@@ -19,8 +19,10 @@ bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c 
 bench_bench_decide_SOURCES = bench/bench_decide.c $(clv_decide_sources)
 bench_bench_decide_CFLAGS = $(AM_CFLAGS)
 
-unit_tests += tests/unit/test_bench_stats
+unit_tests += tests/unit/test_bench_stats tests/unit/test_bench_pace
 tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_sources)
+tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/bench_pace.c \
+	bench/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
 	tests/mpi/bench_results.sh tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh
 
