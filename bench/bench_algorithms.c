@@ -423,3 +423,24 @@ clv_status_t clv_algorithm_communicator(const clv_algorithm_t *algorithm, MPI_Co
     }
     return status;
 }
+
+clv_status_t clv_algorithm_communicators(const clv_algorithm_t *algorithms, int n_algorithms,
+                                         MPI_Comm parent, MPI_Comm *comms, char *reason,
+                                         size_t reason_bytes)
+{
+    clv_status_t status = CLV_OK;
+
+    for (int a = 0; a < n_algorithms && status == CLV_OK; a++) {
+        status = clv_algorithm_communicator(&algorithms[a], parent, &comms[a], reason, reason_bytes);
+    }
+    return status;
+}
+
+void clv_algorithm_free_communicators(MPI_Comm *comms, int n_comms)
+{
+    for (int i = 0; i < n_comms; i++) {
+        if (comms[i] != MPI_COMM_NULL) {
+            MPI_Comm_free(&comms[i]);
+        }
+    }
+}

@@ -54,6 +54,13 @@ clv_status_t clv_algorithm_communicator(const clv_algorithm_t *algorithm, MPI_Co
                                         MPI_Comm *comm_p, char *reason,
                                         size_t reason_bytes) CLV_MUST_CHECK;
 
+/* One for each of n algorithms. On failure those that were made stay, to be freed. Free sets them to
+ * MPI_COMM_NULL, which it also takes. Collective. */
+clv_status_t clv_algorithm_communicators(const clv_algorithm_t *algorithms, int n_algorithms,
+                                         MPI_Comm parent, MPI_Comm *comms, char *reason,
+                                         size_t reason_bytes) CLV_MUST_CHECK;
+void clv_algorithm_free_communicators(MPI_Comm *comms, int n_comms);
+
 /* Prints the table's names and meanings. */
 void clv_algorithm_list(void);
 

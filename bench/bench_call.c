@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ORDER_SALT UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */
+#include "util/util_time.h"
+
+#define PROGRESS_NS (2 * CLV_NS_PER_S)
+#define ORDER_SALT  UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */
 
 int64_t clv_bench_cpu_wait_ns(void)
 {
@@ -68,4 +71,26 @@ void clv_bench_shuffle(const clv_bench_setup_t *setup, int64_t turn, int *order)
         order[a] = order[other];
         order[other] = kept;
     }
+}
+
+void clv_bench_show_progress(const clv_bench_setup_t *setup, int64_t done, int64_t total,
+                             const char *what, int64_t *shown_ns)
+{
+    const int64_t now_ns = clv_local_now_ns();
+
+    if (setup->call.rank == 0 && now_ns - *shown_ns >= PROGRESS_NS) {
+        fprintf(stderr, "clv-bench: %s, %lld of %lld %s\n", setup->label, (long long) done,
+                (long long) total, what);
+        *shown_ns = now_ns;
+    }
+}
+
+int clv_bench_is_time_up(const clv_bench_setup_t *setup, int64_t begun_ns)
+{
+    int is_up = setup->seconds && clv_local_now_ns() - begun_ns > setup->seconds * CLV_NS_PER_S;
+
+    if (setup->seconds) {
+        MPI_Bcast(&is_up, 1, MPI_INT, 0, setup->sync->comm);
+    }
+    return is_up;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One call of an algorithm, and what belongs to it wherever calls are measured: its announcement, the
- * time it waited for a processor, and the order in which algorithms take turns.
+ * time it waited for a processor, the order in which algorithms take turns, and how far we are.
  * Threads: one per process. Units: ns.
  */
 #ifndef CLV_BENCH_CALL_H
@@ -22,5 +22,13 @@ int clv_bench_perform(const clv_bench_setup_t *setup, int algorithm, const clv_b
 
 /* The order of the algorithms in that turn: the same shuffle on every rank. */
 void clv_bench_shuffle(const clv_bench_setup_t *setup, int64_t turn, int *order);
+
+/* A line on standard error every two seconds, from rank 0; *shown_ns is when the last one came. */
+void clv_bench_show_progress(const clv_bench_setup_t *setup, int64_t done, int64_t total,
+                             const char *what, int64_t *shown_ns);
+
+/* Whether the setup's seconds have passed since begun_ns (local); rank 0's watch decides for all.
+ * Collective. */
+int clv_bench_is_time_up(const clv_bench_setup_t *setup, int64_t begun_ns);
 
 #endif

@@ -15,7 +15,6 @@
 
 #define WARM_CALLS       2 /* of what does not learn: connections, buffers */
 #define MAX_TRIES        3 /* of a call whose start some rank missed */
-#define PROGRESS_NS      (2 * CLV_NS_PER_S)
 
 /* What a rank knows of one call; gathered as numbers after the last round. */
 typedef struct record {
@@ -134,29 +133,6 @@ static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own,
 
 /* ---- the loop ---- */
 
-static void show_progress(const clv_bench_setup_t *setup, int64_t done, int64_t total,
-                          int64_t *shown_ns)
-{
-    const int64_t now_ns = clv_local_now_ns();
-
-    if (setup->call.rank == 0 && now_ns - *shown_ns >= PROGRESS_NS) {
-        fprintf(stderr, "clv-bench: %s, %lld of %lld rounds\n", setup->label, (long long) done,
-                (long long) total);
-        *shown_ns = now_ns;
-    }
-}
-
-/* Rank 0's watch decides for all. */
-static int is_time_up(const clv_bench_setup_t *setup, int64_t begun_ns)
-{
-    int is_up = setup->seconds && clv_local_now_ns() - begun_ns > setup->seconds * CLV_NS_PER_S;
-
-    if (setup->seconds) {
-        MPI_Bcast(&is_up, 1, MPI_INT, 0, setup->sync->comm);
-    }
-    return is_up;
-}
-
 /* Calls before the measured ones that change nothing need not be made. */
 static int is_idle(const clv_bench_setup_t *setup, int a, int64_t left)
 {
@@ -178,7 +154,7 @@ static clv_status_t run_rounds(clv_bench_setup_t *setup, const clv_pattern_t *pa
     }
     setup->call.delay_ns = delay_ns;
     setup->sync->next_ns = 0;
-    for (int64_t i = 0; i < warmup + iterations && !is_time_up(setup, begun_ns); i++) {
+    for (int64_t i = 0; i < warmup + iterations && !clv_bench_is_time_up(setup, begun_ns); i++) {
         record_t *row = records + (i < warmup ? 0 : i - warmup) * setup->n_algorithms;
         clv_pattern_fill(pattern, i, delay_ns);
         clv_bench_shuffle(setup, i, order);
@@ -190,7 +166,7 @@ static clv_status_t run_rounds(clv_bench_setup_t *setup, const clv_pattern_t *pa
             }
         }
         n_rounds = i < warmup ? 0 : i - warmup + 1;
-        show_progress(setup, i + 1, warmup + iterations, &shown_ns);
+        clv_bench_show_progress(setup, i + 1, warmup + iterations, "rounds", &shown_ns);
     }
     *n_rounds_p = n_rounds;
     return CLV_OK;

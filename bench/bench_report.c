@@ -11,7 +11,6 @@
 #include "bench/bench_stats.h"
 #include "util/util_alloc.h"
 
-#define CPU_WAIT_LIMIT 0.10 /* ranks that wait longer for a processor measure the machine, not a network */
 #define MS             1e6
 #define LEAST_DELAY    0.05 /* of the balanced run time: a smaller delay has no overlap to speak of */
 
@@ -143,7 +142,7 @@ clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results)
         ran += m->run_ns;
     }
     verdict.cpu_wait_part = ran > 0.0 ? waited / ran : 0.0;
-    verdict.is_cpu_bound = verdict.cpu_wait_part > CPU_WAIT_LIMIT;
+    verdict.is_cpu_bound = verdict.cpu_wait_part > CLV_CPU_WAIT_LIMIT;
     return verdict;
 }
 
@@ -227,6 +226,15 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
             "root", "overl.", "hidden", "arr.err", "used/right");
 }
 
+void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict)
+{
+    fprintf(out, "ranks waited for a processor %.1f %% of the time: %s\n",
+            100.0 * verdict->cpu_wait_part,
+            verdict->is_cpu_bound ? "NOT network-bound, do not trust these figures"
+                                  : "network-bound");
+    fflush(out);
+}
+
 void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
 {
     double *scratch = clv_alloc((size_t) results->n_rounds + 1, sizeof *scratch);
@@ -239,16 +247,13 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
     for (int a = 0; a < results->setup->n_algorithms; a++) {
         print_row(out, results, a, scratch);
     }
-    fprintf(out, "ranks waited for a processor %.1f %% of the time: %s\n",
-            100.0 * verdict.cpu_wait_part,
-            verdict.is_cpu_bound ? "NOT network-bound, do not trust these figures" : "network-bound");
-    fflush(out);
+    clv_bench_report_verdict(out, &verdict);
     clv_free(scratch);
 }
 
 /* ---- JSON lines ---- */
 
-static void json_factors(FILE *out, const clv_bench_results_t *results)
+void clv_bench_report_factors(FILE *out, const clv_bench_results_t *results)
 {
     const clv_bench_setup_t *setup = results->setup;
     const clv_bench_options_t *options = results->options;
@@ -317,7 +322,7 @@ void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)
         fprintf(out, "{");
         clv_json_text(out, "program", "clv-bench 1");
         clv_json_machine(out);
-        json_factors(out, results);
+        clv_bench_report_factors(out, results);
         clv_json_algorithm(out, &results->setup->algorithms[a]);
         json_summary(out, results, a, scratch);
         json_values(out, results, a);

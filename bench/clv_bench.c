@@ -3,7 +3,8 @@
  * clv-bench: measures MPI collectives when ranks arrive at different times.
  *
  * What: for every size and every arrival pattern, several algorithms in turn on the same arrivals,
- * paired call by call, timed on one global clock, every result checked. See docs/guide/benchmark.md.
+ * paired call by call, timed on one global clock, every result checked; or, with --loop, loops that
+ * run by themselves, algorithms in blocks. See docs/guide/benchmark.md.
  * Not: a component test. It speaks public MPI only and runs with any library, with clv or without.
  * Exit: 0; 1 a collective gave a wrong result or failed; 2 wrong use; 3 not network-bound (--strict).
  */
@@ -15,6 +16,8 @@
 
 #include "bench/bench_algorithms.h"
 #include "bench/bench_collectives.h"
+#include "bench/bench_loop.h"
+#include "bench/bench_loop_report.h"
 #include "bench/bench_measure.h"
 #include "bench/bench_options.h"
 #include "trace/trace_patterns.h"
@@ -25,6 +28,7 @@
 
 #define MAX_ALGORITHMS 32
 #define MAX_ITEM       512
+#define CALLS_TO_CONNECT 2 /* before balanced calls that only give a unit of time */
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3 };
 
@@ -34,6 +38,8 @@ typedef struct bench {
     MPI_Comm comms[MAX_ALGORITHMS];
     clv_bench_sync_t sync;
     clv_bench_setup_t setup;
+    clv_loop_t loop;
+    clv_loop_results_t loop_results;
     FILE *json;
     const char *delay; /* of the current configuration, as text */
     clv_bench_verdict_t total;
@@ -79,21 +85,54 @@ static clv_status_t read_sizes(bench_t *bench)
     return CLV_OK;
 }
 
-static clv_status_t read_delays(bench_t *bench)
+static clv_status_t check_delay(bench_t *bench, const char *text)
 {
-    char item[MAX_ITEM];
     int64_t ns;
     double factor;
 
-    for (int i = 0; clv_bench_list_item(bench->options.delay, i, item, sizeof item); i++) {
-        if (clv_bench_parse_delay(item, &ns, &factor) != CLV_OK) {
-            return complain(bench, "'%s' is not a delay like 50ms, 200us, 0.1s or 1.5x", item);
-        }
-        if (factor > 0.0 && !bench->options.balanced) {
-            return complain(bench, "a delay of %s needs --balanced-calls", item);
-        }
+    if (clv_bench_parse_delay(text, &ns, &factor) != CLV_OK) {
+        return complain(bench, "'%s' is not a delay like 50ms, 200us, 0.1s or 1.5x", text);
+    }
+    if (factor > 0.0 && !bench->options.balanced) {
+        return complain(bench, "a delay of %s needs --balanced-calls", text);
     }
     return CLV_OK;
+}
+
+static clv_status_t read_delays(bench_t *bench)
+{
+    char item[MAX_ITEM];
+    clv_status_t status = CLV_OK;
+
+    for (int i = 0; status == CLV_OK &&
+                    clv_bench_list_item(bench->options.delay, i, item, sizeof item);
+         i++) {
+        status = check_delay(bench, item);
+    }
+    return status;
+}
+
+/* All but the computing time, which may depend on a measurement. */
+static clv_status_t read_loop(bench_t *bench)
+{
+    const clv_bench_options_t *options = &bench->options;
+
+    bench->loop = (clv_loop_t){
+        .couple = clv_loop_couple_find(options->couple),
+        .n_starts = options->starts,
+        .opening_calls = options->warmup > CLV_LOOP_FIRST ? options->warmup : CLV_LOOP_FIRST,
+        .n_blocks = options->blocks,
+        .block_calls = options->block_calls,
+        .lead_calls = options->lead_calls,
+        .is_spinning = options->is_spinning,
+    };
+    if (!bench->loop.couple) {
+        return complain(bench, "unknown --couple '%s' (--help lists them)", options->couple);
+    }
+    if (options->lead_calls > options->block_calls - 2) {
+        return complain(bench, "--block-calls must be two more than --lead-calls%s", "");
+    }
+    return check_delay(bench, options->compute);
 }
 
 static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
@@ -112,8 +151,10 @@ static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
     if (!clv_operation_find(options->operation, &bench->setup.call.operation)) {
         return complain(bench, "unknown operation '%s'", options->operation);
     }
-    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK ? read_algorithms(bench)
-                                                                       : CLV_INVALID;
+    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK &&
+                   read_loop(bench) == CLV_OK
+               ? read_algorithms(bench)
+               : CLV_INVALID;
 }
 
 /* ---- buffers and communicators of a configuration ---- */
@@ -147,24 +188,14 @@ static void free_buffers(clv_bench_call_t *call)
 /* Fresh communicators for each configuration: what a component learned elsewhere does not leak in. */
 static clv_status_t make_communicators(bench_t *bench)
 {
-    for (int a = 0; a < bench->setup.n_algorithms; a++) {
-        const clv_status_t status =
-            clv_algorithm_communicator(&bench->algorithms[a], bench->sync.comm, &bench->comms[a],
-                                       bench->reason, sizeof bench->reason);
-        if (status != CLV_OK) {
-            return status;
-        }
-    }
-    return CLV_OK;
+    return clv_algorithm_communicators(bench->algorithms, bench->setup.n_algorithms,
+                                       bench->sync.comm, bench->comms, bench->reason,
+                                       sizeof bench->reason);
 }
 
 static void free_communicators(bench_t *bench)
 {
-    for (int a = 0; a < bench->setup.n_algorithms; a++) {
-        if (bench->comms[a] != MPI_COMM_NULL) {
-            MPI_Comm_free(&bench->comms[a]);
-        }
-    }
+    clv_algorithm_free_communicators(bench->comms, bench->setup.n_algorithms);
 }
 
 /* ---- a configuration ---- */
@@ -187,12 +218,15 @@ static int64_t balanced_run_ns(const bench_t *bench, const clv_bench_metrics_t *
     return run_ns;
 }
 
-static void report(bench_t *bench, const clv_bench_results_t *results)
+static void add_verdict(bench_t *bench, clv_bench_verdict_t verdict)
 {
-    const clv_bench_verdict_t verdict = clv_bench_verdict(results);
-
     bench->total.n_wrong += verdict.n_wrong;
     bench->total.is_cpu_bound |= verdict.is_cpu_bound;
+}
+
+static void report(bench_t *bench, const clv_bench_results_t *results)
+{
+    add_verdict(bench, clv_bench_verdict(results));
     if (bench->json) {
         clv_bench_report_json(bench->json, results);
     }
@@ -201,47 +235,53 @@ static void report(bench_t *bench, const clv_bench_results_t *results)
     }
 }
 
-static clv_status_t balanced_calls(bench_t *bench, clv_bench_results_t *results,
+static void report_loop(bench_t *bench, const clv_loop_report_t *loop_report)
+{
+    add_verdict(bench, clv_loop_verdict(loop_report));
+    if (bench->json) {
+        clv_loop_report_json(bench->json, loop_report);
+    }
+    if (bench->json != stdout) {
+        clv_loop_report_table(stdout, loop_report);
+    }
+}
+
+static clv_status_t balanced_calls(bench_t *bench, int64_t warmup, clv_bench_results_t *results,
                                    clv_bench_metrics_t **balanced_p)
 {
     clv_pattern_t balanced = *results->pattern;
-
-    if (!bench->options.balanced) {
-        return CLV_OK;
-    }
     clv_status_t status =
         clv_pattern_parse("balanced", &balanced, bench->reason, sizeof bench->reason);
-    if (status == CLV_OK) {
-        status = clv_bench_measure(&bench->setup, &balanced, bench->options.warmup, bench->options.balanced,
-                                   &results->n_balanced, balanced_p);
-    }
-    results->balanced = *balanced_p;
-    return status;
-}
 
-/* The balanced calls have communicators of their own, so that no history is mixed. */
-static clv_status_t measure_both(bench_t *bench, clv_bench_results_t *results,
-                                 clv_pattern_t *pattern)
-{
-    clv_bench_metrics_t *balanced = NULL;
-    clv_bench_metrics_t *metrics = NULL;
-    double factor;
-    clv_status_t status = make_communicators(bench);
-
-    if (status == CLV_OK) {
-        status = balanced_calls(bench, results, &balanced);
-    }
-    free_communicators(bench);
     if (status == CLV_OK) {
         status = make_communicators(bench);
     }
     if (status == CLV_OK) {
-        const int64_t run_ns = balanced_run_ns(bench, balanced, results->n_balanced);
-        status = clv_bench_parse_delay(bench->delay, &pattern->amount_ns, &factor);
-        pattern->amount_ns += (int64_t) (factor * (double) run_ns);
+        status = clv_bench_measure(&bench->setup, &balanced, warmup, bench->options.balanced,
+                                   &results->n_balanced, balanced_p);
     }
+    free_communicators(bench);
+    results->balanced = *balanced_p;
+    return status;
+}
+
+/* A delay, where it is a multiple of the balanced run time. */
+static clv_status_t resolve_delay(const char *text, int64_t run_ns, int64_t *ns_p)
+{
+    double factor;
+    const clv_status_t status = clv_bench_parse_delay(text, ns_p, &factor);
+
+    *ns_p += status == CLV_OK ? (int64_t) (factor * (double) run_ns) : 0;
+    return status;
+}
+
+static clv_status_t measure_metrics(bench_t *bench, clv_bench_results_t *results)
+{
+    clv_bench_metrics_t *metrics = NULL;
+    clv_status_t status = make_communicators(bench);
+
     if (status == CLV_OK) {
-        status = clv_bench_measure(&bench->setup, pattern, bench->options.warmup,
+        status = clv_bench_measure(&bench->setup, results->pattern, bench->options.warmup,
                                    bench->options.iterations, &results->n_rounds, &metrics);
     }
     if (status == CLV_OK && bench->sync.rank == 0) {
@@ -250,8 +290,81 @@ static clv_status_t measure_both(bench_t *bench, clv_bench_results_t *results,
     }
     free_communicators(bench);
     clv_free(metrics);
+    return status;
+}
+
+/* The balanced calls have communicators of their own, so that no history is mixed. */
+static clv_status_t measure_calls(bench_t *bench, clv_bench_results_t *results,
+                                  clv_pattern_t *pattern)
+{
+    clv_bench_metrics_t *balanced = NULL;
+    clv_status_t status = CLV_OK;
+
+    if (bench->options.balanced) {
+        status = balanced_calls(bench, bench->options.warmup, results, &balanced);
+    }
+    if (status == CLV_OK) {
+        const int64_t run_ns = balanced_run_ns(bench, balanced, results->n_balanced);
+        status = resolve_delay(bench->delay, run_ns, &pattern->amount_ns);
+    }
+    if (status == CLV_OK) {
+        status = measure_metrics(bench, results);
+    }
     clv_free(balanced);
     return status;
+}
+
+/* Only where a time is a multiple of it, and only of the baseline. */
+static clv_status_t baseline_run_ns(bench_t *bench, clv_bench_results_t *results, int64_t *run_ns_p)
+{
+    const int n_algorithms = bench->setup.n_algorithms;
+    clv_bench_metrics_t *balanced = NULL;
+
+    *run_ns_p = 0;
+    if (!strchr(bench->delay, 'x') && !strchr(bench->options.compute, 'x')) {
+        return CLV_OK;
+    }
+    bench->setup.n_algorithms = 1;
+    const clv_status_t status = balanced_calls(bench, CALLS_TO_CONNECT, results, &balanced);
+    if (status == CLV_OK) {
+        *run_ns_p = balanced_run_ns(bench, balanced, results->n_balanced);
+    }
+    bench->setup.n_algorithms = n_algorithms;
+    results->balanced = NULL;
+    clv_free(balanced);
+    return status;
+}
+
+static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
+                                 clv_pattern_t *pattern)
+{
+    const clv_loop_report_t loop_report = {results, &bench->loop, &bench->loop_results};
+    int64_t run_ns;
+    clv_status_t status = baseline_run_ns(bench, results, &run_ns);
+
+    if (status == CLV_OK) {
+        status = resolve_delay(bench->delay, run_ns, &pattern->amount_ns);
+    }
+    if (status == CLV_OK) {
+        status = resolve_delay(bench->options.compute, run_ns, &bench->loop.compute_ns);
+    }
+    if (status == CLV_OK) {
+        status = clv_loop_measure(&bench->setup, &bench->loop, pattern, &bench->loop_results,
+                                  bench->reason, sizeof bench->reason);
+    }
+    if (status == CLV_OK && bench->sync.rank == 0) {
+        report_loop(bench, &loop_report);
+    }
+    clv_loop_results_free(&bench->loop_results);
+    return status;
+}
+
+/* The iteration of the pattern in the middle of those that are measured. */
+static int64_t half_way(const bench_t *bench)
+{
+    return bench->options.is_loop
+               ? bench->loop.opening_calls + bench->loop.n_blocks * bench->loop.block_calls / 2
+               : bench->options.warmup + bench->options.iterations / 2;
 }
 
 static clv_status_t configuration(bench_t *bench, const char *size_text, const char *pattern_text)
@@ -260,7 +373,7 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
     clv_pattern_t pattern = {.n_ranks = bench->sync.n_ranks,
                              .root = (int) options->root,
                              .jitter = options->jitter,
-                             .change_at = options->warmup + options->iterations / 2,
+                             .change_at = half_way(bench),
                              .seed = (uint64_t) options->seed};
     clv_bench_results_t results = {.options = options,
                                    .setup = &bench->setup,
@@ -278,7 +391,8 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
         status = make_buffers(&bench->setup, results.n_bytes);
     }
     if (status == CLV_OK) {
-        status = measure_both(bench, &results, &pattern);
+        status = options->is_loop ? measure_loop(bench, &results, &pattern)
+                                  : measure_calls(bench, &results, &pattern);
     }
     free_buffers(&bench->setup.call);
     clv_pattern_free(&pattern);
@@ -369,6 +483,10 @@ static void show_help(int rank)
            "patterns:\n");
     for (const clv_pattern_kind_t *kind = clv_pattern_kinds; kind->name; kind++) {
         printf("    %-14s %s\n", kind->name, kind->meaning);
+    }
+    printf("couple:\n");
+    for (const clv_loop_couple_t *row = clv_loop_couples; row->name; row++) {
+        printf("    %-14s %s\n", row->name, row->meaning);
     }
     printf("sync:\n");
     for (const clv_bench_sync_kind_t *kind = clv_bench_sync_kinds; kind->name; kind++) {

@@ -7,6 +7,8 @@ mpi_programs += bench/clv-bench
 bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench_algorithms.h \
 	bench/bench_collectives.c bench/bench_collectives.h bench/bench_own_reduce.c \
 	bench/bench_call.c bench/bench_call.h bench/bench_json.c bench/bench_json.h \
+	bench/bench_loop.c bench/bench_loop.h bench/bench_loop_report.c bench/bench_loop_report.h \
+	bench/bench_pace.c bench/bench_pace.h \
 	bench/bench_measure.c bench/bench_measure.h bench/bench_report.c bench/bench_report.h \
 	bench/bench_sync.c bench/bench_sync.h $(clv_bench_sources)
 
