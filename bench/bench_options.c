@@ -39,12 +39,12 @@ static const option_row_t rows[] = {
     {"balanced-calls", NUMBER, AT(balanced), 0, 1e6, "5", "balanced calls first: t0 of the overlap benefit"},
     {"seconds", NUMBER, AT(seconds), 0, 1e6, "0", "end a configuration after so long; 0 is never"},
     {"loop", FLAG, AT(is_loop), 0, 0, NULL, "ranks run by themselves: each computes, calls, goes on; delays are\n"
-     "                              computing times. The seven options below belong to it"},
+     "                              computing times. The options up to --spin belong to it"},
     {"couple", TEXT, AT(couple), 0, 0, "none", "in each iteration besides: none, bcast, barrier, allreduce"},
     {"compute", TEXT, AT(compute), 0, 0, "50ms", "what every rank computes, to which the pattern adds; as --delay"},
     {"blocks", NUMBER, AT(blocks), 0, 1e4, "10", "of each algorithm; they take turns"},
-    {"block-calls", NUMBER, AT(block_calls), 2, 1e5, "30", "of a block"},
-    {"lead-calls", NUMBER, AT(lead_calls), 0, 1e5, "10", "of them that do not count"},
+    {"block-calls", NUMBER, AT(block_calls), 2, 1e5, "40", "of a block"},
+    {"lead-calls", NUMBER, AT(lead_calls), 0, 1e5, "20", "of them that do not count"},
     {"starts", NUMBER, AT(starts), 1, 1000, "1", "new communicators and an opening of --warmup calls, 20 at least,\n"
      "                              the first 20 reported apart"},
     {"spin", FLAG, AT(is_spinning), 0, 0, NULL, "computing takes a processor instead of sleeping"},

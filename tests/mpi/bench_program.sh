@@ -41,7 +41,7 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..11
+echo 1..13
 # shellcheck disable=SC2086
 is_right() { run 3 --collective $1 --sizes 1000,0 --patterns uniform $short && grep -q '[0-2]/2$' "$output"; }
 for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter; do
@@ -105,6 +105,23 @@ else
     tap_skip "ranks announce their arrivals" "no component in this build"
 fi
 
+loop='--loop --compute 2ms --delay 2ms --blocks 2 --block-calls 5 --lead-calls 2 --warmup 0 --sizes 8K'
+# shellcheck disable=SC2086
+is_looping() { run 4 $loop --patterns uniform --algorithms default,ring,linear --couple $1 && [ "$(grep -cE '^(default|ring|linear) .* 0$' "$output")" -eq 3 ]; }
+for coupling in none bcast barrier allreduce; do aside is_looping $coupling; done
+aside run 3 $loop --collective allreduce --nonblocking --spin --compute 1x --balanced-calls 2 --starts 3
+all_aside
+tap_report $? "loops under every coupling, spinning, with computing in parts of the balanced run"
+
+# Rank 2 computes 40 ms, the others 10: coupled, its pace is everybody's.
+printf '0 0 30\n' >"$work/lasting"
+# shellcheck disable=SC2086
+run 3 $loop --compute 10ms --patterns "trace:$work/lasting" --couple allreduce --block-calls 8 --json "$work/loops" &&
+    sed -n 's/.*"iteration_median_ns":\([0-9]*\).*/\1/p' "$work/loops" | awk '{ exit !($1 >= 39.9e6 && $1 < 4e8) }' &&
+    grep -q '"mode":"loop".*"couple":"allreduce","compute_ns":10000000,.*"rank_pace_ns":\[[0-9]*,[0-9]*,[0-9]*\],.*"network_bound":' "$work/loops" &&
+    grep -qE '"iteration_ns":\[[0-9.]+,[0-9.]+\],.*"ahead_calls":\[0\.0,0\.0\],.*"first_iteration_ns":\[[0-9.]+\],' "$work/loops"
+tap_report $? "a coupled loop is as fast as its slowest rank computes; JSON lines hold every block"
+
 run 3 --sizes 8 --seconds 1 --iterations 100000 --warmup 0 --patterns balanced
 tap_report $? "a time limit ends a configuration"
 
@@ -120,10 +137,13 @@ aside refuses 'not a delay' --delay 5
 aside refuses 'not a size' --sizes 3Q
 aside refuses 'no rank' --root 2
 aside refuses 'unknown --sync' --sync never
+aside refuses 'unknown --couple' --loop --couple never
+aside refuses 'two more than' --loop --block-calls 4 --lead-calls 3
+aside refuses 'not a delay' --loop --compute 5
 aside refuses "no clock" --clock sundial
 aside refuses 'cannot write' --json /nonexistent/file
 all_aside
 tap_report $? "wrong use is told in one line, exit 2"
 
-run 2 --help && grep -q 'pipeline' "$output" && grep -q 'one-late' "$output" && grep -q 'round-time' "$output"
+run 2 --help && grep -q 'pipeline' "$output" && grep -q 'one-late' "$output" && grep -q 'round-time' "$output" && grep -q '^    allreduce ' "$output"
 tap_report $? "help lists algorithms, patterns and syncs"
