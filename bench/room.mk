@@ -3,7 +3,7 @@
 clv_bench_sources = bench/bench_stats.c bench/bench_stats.h bench/bench_options.c \
 	bench/bench_options.h
 
-mpi_programs += bench/clv-bench
+installed_mpi_programs += bench/clv-bench
 bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench_algorithms.h \
 	bench/bench_collectives.c bench/bench_collectives.h bench/bench_own_reduce.c \
 	bench/bench_call.c bench/bench_call.h bench/bench_json.c bench/bench_json.h \
@@ -12,7 +12,9 @@ bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench
 	bench/bench_measure.c bench/bench_measure.h bench/bench_report.c bench/bench_report.h \
 	bench/bench_sync.c bench/bench_sync.h $(clv_bench_sources)
 
-tool_programs += bench/clv-bench-compare bench/bench_plan bench/plan_quality bench/bench_decide
+installed_programs += bench/clv-bench-compare
+installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
+tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide
 bench_clv_bench_compare_SOURCES = bench/clv_bench_compare.c bench/bench_results.c \
 	bench/bench_results.h bench/bench_clock_results.c bench/bench_clock_results.h \
 	bench/bench_plot.c bench/bench_plot.h $(clv_bench_sources)
@@ -27,10 +29,3 @@ tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/bench_pa
 	bench/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
 	tests/mpi/bench_results.sh tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh
-
-# Reduces on a machine simulated by SimGrid: bench/sim/run builds clv-sim with smpicc itself.
-EXTRA_DIST += bench/sim/run bench/sim/platform bench/sim/clv_sim.c bench/sim/sim_direct.c \
-	bench/sim/sim_direct.h bench/sim/sim_execute.c bench/sim/sim_execute.h bench/sim/sim_options.c \
-	bench/sim/sim_options.h bench/sim/sim_plan.c bench/sim/sim_plan.h bench/sim/sim_predict.c \
-	bench/sim/sim_predict.h bench/sim/sim_radix_k.c bench/sim/sim_radix_k.h bench/sim/sim_report.c \
-	bench/sim/sim_report.h bench/sim/sim_round.c bench/sim/sim_round.h

@@ -64,6 +64,9 @@ bool coll_clv_params_is_set(const char *name);
 
 /* coll_clv_select.c: how the user asked for us. */
 bool coll_clv_select_is_named(void);
+/* Named, or given a priority: where it is only installed, it has nothing to say to anybody. Known
+ * once the parameter priority, the first one, is registered. */
+bool coll_clv_select_is_wanted(void);
 /* Where the selection is exactly "clv", brings in the components that fill the other slots. */
 int coll_clv_select_companions(void);
 
@@ -127,8 +130,8 @@ int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
 /* ---- telling ---- */
 
 /* Tells the user that we cannot be used: a topic of help-coll-clv.txt whose only argument is the
- * sentence that says what happened. One process per node tells at length, the others the sentence
- * alone. */
+ * sentence that says what happened. The first process of a job on a node that has something to say
+ * on a topic tells; the others of that node are silent. */
 void coll_clv_help(const char *topic, const char *sentence);
 
 /* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for

@@ -33,7 +33,6 @@ typedef int32_t coll_clv_modex_size_t;
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #define COLL_CLV_BASE_VERSION        MCA_COLL_BASE_VERSION_3_0_0
 #define COLL_CLV_MODULE_INSTALLS     1
-#define COLL_CLV_HELP_IN_FILES       0
 #define COLL_CLV_COMPONENT_POINTER() MCA_BASE_COMPONENT_INIT(ompi, coll, clv)
 typedef size_t coll_clv_count_t;
 #else
@@ -43,7 +42,6 @@ typedef size_t coll_clv_count_t;
 #define COLL_CLV_BASE_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #endif
 #define COLL_CLV_MODULE_INSTALLS 0
-#define COLL_CLV_HELP_IN_FILES   1
 #define COLL_CLV_COMPONENT_POINTER()
 typedef int coll_clv_count_t;
 #endif

@@ -57,7 +57,9 @@ static bool clv_library_matches(void)
     (void) snprintf(sentence, sizeof sentence, "built for %d.%d.%d, loaded by %d.%d.%d",
                     OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
                     release);
-    coll_clv_help("wrong-library", sentence);
+    if (coll_clv_select_is_wanted()) {
+        coll_clv_help("wrong-library", sentence);
+    }
     return false;
 }
 
@@ -67,7 +69,7 @@ static int clv_register(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
 
-    if (!clv_library_matches() || OMPI_SUCCESS != coll_clv_params_register(component)) {
+    if (OMPI_SUCCESS != coll_clv_params_register(component) || !clv_library_matches()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     component->priority = component->params.priority;

@@ -1,48 +1,103 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Error texts for users.
+ * Error texts for users: a topic of help-coll-clv.txt in a frame, with one sentence in it.
  *
- * Open MPI's own show_help hands its texts to mpirun; so early in MPI_Init that way loses some of
- * them (seen with 4.1.4 on messages from two ranks at once), so each process writes its own.
+ * The texts are compiled in, so that they are there wherever the component lies and whatever the
+ * library does with help files. Open MPI's own show_help hands its texts to mpirun; so early in
+ * MPI_Init that way loses some of them (seen with 4.1.4 on messages from two ranks at once), so a
+ * process writes its own, and only one of a node does.
  */
 #include "coll_clv/coll_clv.h"
 
+#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
-#include "opal/util/show_help.h"
+#define FRAME "--------------------------------------------------------------------------\n"
 
-/* Alone, or the first of mpirun's processes on this node. */
-static bool tells_at_length(void)
+typedef struct help_topic {
+    const char *name;
+    const char *text; /* with one %s, for the sentence */
+} help_topic_t;
+
+static const help_topic_t topics[] = {
+#define HELP_TOPIC(name, text) {name, text},
+#include "coll_clv_help_text.h"
+#undef HELP_TOPIC
+};
+
+/* What all processes of a job have in common and no other job has; "" when nobody started us. */
+static void name_job(char *name, size_t size)
 {
-    const char *local_rank = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
-    return NULL == local_rank || 0 == strcmp(local_rank, "0");
+    static const char *const variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+                                            "SLURM_STEP_ID"};
+    const char *allocation = getenv("SLURM_JOB_ID");
+
+    name[0] = '\0';
+    for (size_t i = 0; '\0' == name[0] && i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        if (NULL != value) {
+            (void) snprintf(name, size, "%s.%s", NULL == allocation ? "" : allocation, value);
+        }
+    }
 }
 
-/* Where texts are compiled into the library and we came later, there is no text of ours. */
-static char *long_text(const char *topic, const char *sentence)
+/* Whether this process is the first of its job on this node to speak of the topic. The first one
+ * takes a name in the kernel's list of sockets and keeps it for its life; nothing is left behind. */
+static bool is_first_on_node(const char *topic)
 {
-#if COLL_CLV_HELP_IN_FILES || !defined(CLV_HELP_DIR)
-#if defined(CLV_HELP_DIR)
-    (void) opal_show_help_add_dir(CLV_HELP_DIR);
-#endif
-    return opal_show_help_string("help-coll-clv.txt", topic, true, sentence);
-#else
-    (void) topic;
-    (void) sentence;
-    return NULL;
-#endif
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char job[64];
+    int fd, length, bind_error;
+
+    name_job(job, sizeof job);
+    if ('\0' == job[0]) {
+        return true;
+    }
+    length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "clv-help-%u-%s-%s",
+                      (unsigned) getuid(), topic, job);
+    if (length >= (int) sizeof address.sun_path - 1) {
+        length = (int) sizeof address.sun_path - 2;
+    }
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (0 > fd) {
+        return true;
+    }
+    if (0 == bind(fd, (struct sockaddr *) &address,
+                  (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) length))) {
+        return true;
+    }
+    bind_error = errno;
+    (void) close(fd);
+    return EADDRINUSE != bind_error;
+}
+
+static const char *text_of(const char *topic)
+{
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
+        if (0 == strcmp(topics[i].name, topic)) {
+            return topics[i].text;
+        }
+    }
+    return "%s\n";
 }
 
 void coll_clv_help(const char *topic, const char *sentence)
 {
-    char *text = tells_at_length() ? long_text(topic, sentence) : NULL;
+    const char *text = text_of(topic);
+    const char *place = strstr(text, "%s");
+    char message[2048];
 
-    if (NULL != text) {
-        fputs(text, stderr);
-    } else {
-        opal_output(0, "coll:clv: %s: %s", topic, sentence);
+    if (!is_first_on_node(topic)) {
+        return;
     }
-    free(text);
+    /* In one piece: other processes write to the same place. */
+    (void) snprintf(message, sizeof message, FRAME "%.*s%s%s" FRAME, (int) (place - text), text,
+                    sentence, place + 2);
+    fputs(message, stderr);
 }

@@ -70,7 +70,9 @@ static int refuse(const param_row_t *row, const char *value, const char *allowed
     char sentence[512];
     (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is %s; allowed: %s", row->name, value,
                     allowed);
-    coll_clv_help("bad-parameter", sentence);
+    if (coll_clv_select_is_wanted()) {
+        coll_clv_help("bad-parameter", sentence);
+    }
     return OMPI_ERR_BAD_PARAM;
 }
 

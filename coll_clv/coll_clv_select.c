@@ -35,6 +35,11 @@ bool coll_clv_select_is_named(void)
     return false;
 }
 
+bool coll_clv_select_is_wanted(void)
+{
+    return coll_clv_select_is_named() || 0 != mca_coll_clv_component.params.priority;
+}
+
 /* Through the variable, so that the text is freed by its owner. */
 static int clear_selection(void)
 {

@@ -44,7 +44,6 @@ tests_unit_test_coll_decide_CFLAGS = $(AM_CFLAGS)
 unit_tests += tests/unit/test_choose_replay
 tests_unit_test_choose_replay_SOURCES = tests/unit/test_choose_replay.c $(clv_decide_sources)
 tests_unit_test_choose_replay_CFLAGS = $(AM_CFLAGS)
-EXTRA_DIST += tests/data/decisions.txt
 
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
@@ -78,4 +77,3 @@ tests_mpi_execute_cases_LDFLAGS = $(AM_LDFLAGS) -Wl,--copy-dt-needed-entries
 tests_mpi_execute_errors_SOURCES = tests/mpi/execute_errors.c $(clv_execute_sources)
 tests_mpi_execute_errors_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
 tests_mpi_execute_errors_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
-EXTRA_DIST += tests/mpi/reduce_common.sh tests/quality/costs.sh tests/quality/clock_watch.sh

@@ -18,4 +18,3 @@ examples_transport_transport_SOURCES = $(clv_transport_sources)
 tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_reduce.c
 
 script_tests += tests/mpi/test_example.sh
-EXTRA_DIST += examples/run.sh

@@ -15,7 +15,9 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_record.c \
 	pap_predict/predict/pap_periodic.c pap_predict/predict/pap_predictors.c \
 	pap_predict/predict/pap_sma.c
 
-tool_programs += tools/clv-predict tests/support/pap-knock tests/support/pap-cost
+installed_programs += tools/clv-predict
+installed_manuals += docs/man/clv-predict.1
+tool_programs += tests/support/pap-knock tests/support/pap-cost
 tools_clv_predict_SOURCES = tools/clv-predict.c
 tests_support_pap_knock_SOURCES = tests/support/pap_knock.c
 clv_pap_job_sources = tests/support/pap_job.c tests/support/pap_job.h
@@ -37,4 +39,3 @@ tests_unit_test_pap_memory_SOURCES = tests/unit/test_pap_memory.c $(clv_pap_pair
 tests_unit_test_pap_note_SOURCES = tests/unit/test_pap_note.c $(clv_pap_pair_sources)
 tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c tests/support/other_threads.h
 script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/unit/test_pap_predict_tool.sh
-EXTRA_DIST += docs/man/clv-predict.1 tests/model/pap.pml tests/model/run.sh tests/quality/attack.sh

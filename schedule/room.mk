@@ -34,10 +34,10 @@ clv_schedule_sources = \
 	schedule/generators/sched_segtree_nodes.inc \
 	schedule/generators/sched_simd.c
 
-tool_programs += tools/clv-plan
+installed_programs += tools/clv-plan
+installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
 tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h
 script_tests += tests/unit/test_sched_plan_tool.sh tests/fuzz/fuzz_sched.sh
-EXTRA_DIST += tests/fuzz/fuzz_sched.c docs/man/clv-plan.1

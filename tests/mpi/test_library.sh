@@ -29,4 +29,15 @@ said=$(loaded_by 'Some MPI 3' $low)
 tap_has "in words of a vendor it believes the framework's version" 'component used' "$said"
 said=$(loaded_by 'Open MPI v99.0.0' --mca coll clv)
 tap_lacks 'named alone in a wrong library: the job does not run without it' 'sum right' "$said"
+
+# Installed but not asked for it has nothing to say; asked for, it says it once on a node.
+said=$(mpi_run -np 4 env CLV_TEST_LIBRARY='Open MPI v99.0.0' "$program")
+tap_has 'not asked for, in a wrong library: the job runs' 'sum right, component not used' "$said"
+tap_lacks 'and nobody hears of clv' 'clv' "${said//component not used/}"
+said=$(mpi_run -np 4 --mca coll_clv_sma_window 0 env CLV_TEST_LIBRARY="Open MPI v$own" "$program")
+tap_lacks 'nor of a bad parameter of it' 'sma_window' "$said"
+# shellcheck disable=SC2086
+said=$(mpi_run -np 4 $low env CLV_TEST_LIBRARY='Open MPI v99.0.0' "$program")
+tap_ok 'asked for: one of four ranks tells' test 1 -eq "$(grep -c 'built for' <<<"$said")"
+tap_has 'with what to do' './clv build' "$said"
 tap_end

@@ -17,12 +17,12 @@ mpi_includes() {
     done
     printf '%s\n' -idirafter coll_clv/shim
 }
-mapfile -t includes < <(mpi_includes)
+mapfile -t includes < <(mpi_includes; printf "%s\n" "-I${CLV_BUILD:-build}")
 [ ! -e /usr/include/hwloc.h ] || includes+=(-DCLV_HAVE_HWLOC)
 
 tidy_one() {
     clang-tidy --quiet --warnings-as-errors='*' "$1" -- -std=gnu11 -D_GNU_SOURCE -I. \
-        -DCLV_HELP_DIR='""' "${@:2}" 2>/dev/null
+        "${@:2}" 2>/dev/null
 }
 export -f tidy_one
 
