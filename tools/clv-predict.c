@@ -41,7 +41,7 @@ typedef struct score {
 /* ---- one trace, one predictor -------------------------------------------------------------------
  */
 
-static void fill_records(const trace_t *trace, int32_t call, clv_pap_record_t *records)
+static void fill_records(const clv_trace_t *trace, int32_t call, clv_pap_record_t *records)
 {
     size_t row = (size_t) call * (size_t) trace->n_ranks;
     for (int32_t rank = 0; rank < trace->n_ranks; rank++) {
@@ -57,7 +57,7 @@ static void fill_records(const trace_t *trace, int32_t call, clv_pap_record_t *r
 }
 
 /* errors[rank]: actual - predicted, relative to the call's mean. */
-static void find_errors(const trace_t *trace, int32_t call, const int64_t *predicted_ns,
+static void find_errors(const clv_trace_t *trace, int32_t call, const int64_t *predicted_ns,
                         int64_t *errors)
 {
     const int64_t *arrival_ns = trace->arrival_ns + (size_t) call * (size_t) trace->n_ranks;
@@ -96,7 +96,7 @@ typedef struct scratch {
     int64_t *sigma_ns; /* by call */
 } scratch_t;
 
-static void replay(const trace_t *trace, clv_pap_history_t *history, scratch_t *scratch,
+static void replay(const clv_trace_t *trace, clv_pap_history_t *history, scratch_t *scratch,
                    score_t *score)
 {
     clv_pap_board_t board = {0};
@@ -127,7 +127,7 @@ static void free_scratch(scratch_t *scratch)
     clv_free(scratch->sigma_ns);
 }
 
-static clv_status_t make_scratch(const trace_t *trace, scratch_t *scratch)
+static clv_status_t make_scratch(const clv_trace_t *trace, scratch_t *scratch)
 {
     size_t n_ranks = (size_t) trace->n_ranks;
     size_t n_calls = (size_t) trace->n_calls;
@@ -143,8 +143,8 @@ static clv_status_t make_scratch(const trace_t *trace, scratch_t *scratch)
     return CLV_OK;
 }
 
-static clv_status_t score_trace(const trace_t *trace, int32_t window, clv_pap_predictor_t predictor,
-                                score_t *score)
+static clv_status_t score_trace(const clv_trace_t *trace, int32_t window,
+                                clv_pap_predictor_t predictor, score_t *score)
 {
     scratch_t scratch;
     clv_pap_history_t *history;
@@ -194,7 +194,7 @@ static const char *base_name(const char *path)
 /* ---- files
  * ---------------------------------------------------------------------------------------- */
 
-static int read_trace(const char *path, trace_t *trace)
+static int read_trace(const char *path, clv_trace_t *trace)
 {
     int line = 0;
     const char *reason = NULL;
@@ -203,7 +203,7 @@ static int read_trace(const char *path, trace_t *trace)
         perror(path);
         return 2;
     }
-    clv_status_t status = trace_read(file, trace, &line, &reason);
+    clv_status_t status = clv_trace_read(file, trace, &line, &reason);
     if (file != stdin) {
         fclose(file);
     }
@@ -220,7 +220,7 @@ static int read_trace(const char *path, trace_t *trace)
 
 static int judge_file(const options_t *options, const char *path)
 {
-    trace_t trace;
+    clv_trace_t trace;
     int result = read_trace(path, &trace);
     if (result != 0) {
         return result;
@@ -234,23 +234,23 @@ static int judge_file(const options_t *options, const char *path)
             print_score(options, base_name(path), clv_pap_predictors[i].name, &score);
         }
     }
-    trace_clear(&trace);
+    clv_trace_clear(&trace);
     return result;
 }
 
 static int make_trace(const options_t *options)
 {
-    trace_t trace;
+    clv_trace_t trace;
     clv_status_t status =
-        trace_make(options->pattern, options->n_ranks, options->n_calls, options->seed, &trace);
+        clv_trace_make(options->pattern, options->n_ranks, options->n_calls, options->seed, &trace);
     if (status != CLV_OK) {
         fprintf(stderr, "clv-predict: --make %s: %s\n", options->pattern, clv_status_text(status));
         return status == CLV_INVALID ? 2 : 1;
     }
     printf("# clv-predict --make %s --ranks %d --calls %d --seed %llu\n", options->pattern,
            options->n_ranks, options->n_calls, (unsigned long long) options->seed);
-    trace_write(stdout, &trace);
-    trace_clear(&trace);
+    clv_trace_write(stdout, &trace);
+    clv_trace_clear(&trace);
     return 0;
 }
 
@@ -266,8 +266,8 @@ static void print_help(FILE *file)
         fprintf(file, "  %-12s %s\n", clv_pap_predictors[i].name, clv_pap_predictors[i].meaning);
     }
     fprintf(file, "patterns:\n");
-    for (int i = 0; trace_patterns[i].name != NULL; i++) {
-        fprintf(file, "  %-12s %s\n", trace_patterns[i].name, trace_patterns[i].meaning);
+    for (int i = 0; clv_trace_made[i].name != NULL; i++) {
+        fprintf(file, "  %-12s %s\n", clv_trace_made[i].name, clv_trace_made[i].meaning);
     }
 }
 
@@ -303,10 +303,10 @@ static void set_option(options_t *options, int letter)
         options->pattern = optarg;
         break;
     case 'r':
-        options->n_ranks = (int32_t) number_in("ranks", optarg, 1, TRACE_MAX_RANKS);
+        options->n_ranks = (int32_t) number_in("ranks", optarg, 1, CLV_TRACE_MAX_RANKS);
         break;
     case 'n':
-        options->n_calls = (int32_t) number_in("calls", optarg, 1, TRACE_MAX_CALLS);
+        options->n_calls = (int32_t) number_in("calls", optarg, 1, CLV_TRACE_MAX_CALLS);
         break;
     case 's':
         options->seed = (uint64_t) number_in("seed", optarg, 0, INT64_MAX);

@@ -18,24 +18,24 @@
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-void trace_clear(trace_t *trace)
+void clv_trace_clear(clv_trace_t *trace)
 {
     clv_free(trace->number);
     clv_free(trace->arrival_ns);
     clv_free(trace->exit_ns);
-    *trace = (trace_t){0};
+    *trace = (clv_trace_t){0};
 }
 
-static clv_status_t reserve(trace_t *trace, int32_t max_calls)
+static clv_status_t reserve(clv_trace_t *trace, int32_t max_calls)
 {
-    trace_t larger = *trace;
+    clv_trace_t larger = *trace;
     size_t n_cells = (size_t) max_calls * (size_t) trace->n_ranks;
     larger.max_calls = max_calls;
     larger.number = clv_alloc((size_t) max_calls, sizeof *larger.number);
     larger.arrival_ns = clv_alloc(n_cells, sizeof *larger.arrival_ns);
     larger.exit_ns = clv_alloc(n_cells, sizeof *larger.exit_ns);
     if (larger.number == NULL || larger.arrival_ns == NULL || larger.exit_ns == NULL) {
-        trace_clear(&larger);
+        clv_trace_clear(&larger);
         return CLV_NO_MEMORY;
     }
     if (trace->n_calls > 0) {
@@ -44,7 +44,7 @@ static clv_status_t reserve(trace_t *trace, int32_t max_calls)
         memcpy(larger.arrival_ns, trace->arrival_ns, n_cells * sizeof *larger.arrival_ns);
         memcpy(larger.exit_ns, trace->exit_ns, n_cells * sizeof *larger.exit_ns);
     }
-    trace_clear(trace);
+    clv_trace_clear(trace);
     *trace = larger;
     return CLV_OK;
 }
@@ -92,7 +92,7 @@ static const char *get_times(const char **text, int32_t n_ranks, int64_t *times_
     return NULL;
 }
 
-static const char *get_call(const char *text, trace_t *trace)
+static const char *get_call(const char *text, clv_trace_t *trace)
 {
     size_t row = (size_t) trace->n_calls * (size_t) trace->n_ranks;
     int64_t before = trace->n_calls == 0 ? -1 : trace->number[trace->n_calls - 1];
@@ -118,11 +118,11 @@ static const char *get_call(const char *text, trace_t *trace)
     return problem;
 }
 
-static const char *get_ranks(const char *text, trace_t *trace)
+static const char *get_ranks(const char *text, clv_trace_t *trace)
 {
     int64_t n_ranks = 0;
     const char *problem = get_number(&text, &n_ranks);
-    if (problem == NULL && (n_ranks < 1 || n_ranks > TRACE_MAX_RANKS)) {
+    if (problem == NULL && (n_ranks < 1 || n_ranks > CLV_TRACE_MAX_RANKS)) {
         problem = "the number of ranks is out of range";
     }
     if (problem == NULL) {
@@ -131,7 +131,8 @@ static const char *get_ranks(const char *text, trace_t *trace)
     return problem;
 }
 
-static const char *get_line(const char *text, trace_t *trace, int *header_p, clv_status_t *status_p)
+static const char *get_line(const char *text, clv_trace_t *trace, int *header_p,
+                            clv_status_t *status_p)
 {
     if (text[strspn(text, " \t\r\n")] == '\0' || text[0] == '#') {
         return NULL;
@@ -147,7 +148,7 @@ static const char *get_line(const char *text, trace_t *trace, int *header_p, clv
         return "expected \"call\"";
     }
     if (trace->n_calls == trace->max_calls) {
-        if (trace->n_calls >= TRACE_MAX_CALLS) {
+        if (trace->n_calls >= CLV_TRACE_MAX_CALLS) {
             return "too many calls";
         }
         *status_p = reserve(trace, trace->max_calls == 0 ? 64 : 2 * trace->max_calls);
@@ -155,9 +156,9 @@ static const char *get_line(const char *text, trace_t *trace, int *header_p, clv
     return *status_p == CLV_OK ? get_call(text, trace) : NULL;
 }
 
-clv_status_t trace_read(FILE *file, trace_t *trace, int *line_p, const char **reason_p)
+clv_status_t clv_trace_read(FILE *file, clv_trace_t *trace, int *line_p, const char **reason_p)
 {
-    trace_t read = {0};
+    clv_trace_t read = {0};
     char *text = NULL;
     size_t room = 0;
     int header = 0;
@@ -179,7 +180,7 @@ clv_status_t trace_read(FILE *file, trace_t *trace, int *line_p, const char **re
         status = CLV_PROTOCOL;
     }
     if (status != CLV_OK) {
-        trace_clear(&read);
+        clv_trace_clear(&read);
         return status;
     }
     *trace = read;
@@ -197,7 +198,7 @@ static void put_times(FILE *file, const int64_t *times_ns, int32_t n_ranks)
     }
 }
 
-void trace_write(FILE *file, const trace_t *trace)
+void clv_trace_write(FILE *file, const clv_trace_t *trace)
 {
     fprintf(file, "clv-trace 1\nranks %d\n", trace->n_ranks);
     for (int32_t call = 0; call < trace->n_calls; call++) {
@@ -233,7 +234,7 @@ typedef enum shape {
     HELD
 } shape_t;
 
-const trace_pattern_t trace_patterns[] = {
+const clv_trace_made_t clv_trace_made[] = {
     [BALANCED] = {"balanced", "all at once, with jitter"},
     [UNIFORM] = {"uniform", "uniformly late, drawn afresh each call"},
     [REPEATED] = {"repeated", "the same uniform lateness each call, with jitter"},
@@ -312,7 +313,7 @@ static int64_t lateness(shape_t shape, uint64_t seed, uint64_t *state, int32_t n
 }
 
 /* From where a rank's computing for this call counts. */
-static int64_t begin_ns(shape_t shape, const trace_t *trace, int32_t call, int32_t rank)
+static int64_t begin_ns(shape_t shape, const clv_trace_t *trace, int32_t call, int32_t rank)
 {
     if (call == 0) {
         return 0;
@@ -328,7 +329,7 @@ static int64_t begin_ns(shape_t shape, const trace_t *trace, int32_t call, int32
     return last_ns;
 }
 
-static void make_exits(shape_t shape, trace_t *trace, int32_t call, uint64_t *state)
+static void make_exits(shape_t shape, clv_trace_t *trace, int32_t call, uint64_t *state)
 {
     size_t row = (size_t) call * (size_t) trace->n_ranks;
     const int64_t *arrival_ns = trace->arrival_ns + row;
@@ -346,20 +347,20 @@ static void make_exits(shape_t shape, trace_t *trace, int32_t call, uint64_t *st
 static int find_shape(const char *pattern)
 {
     int shape = 0;
-    while (trace_patterns[shape].name != NULL && strcmp(trace_patterns[shape].name, pattern) != 0) {
+    while (clv_trace_made[shape].name != NULL && strcmp(clv_trace_made[shape].name, pattern) != 0) {
         shape++;
     }
     return shape;
 }
 
-clv_status_t trace_make(const char *pattern, int32_t n_ranks, int32_t n_calls, uint64_t seed,
-                        trace_t *trace)
+clv_status_t clv_trace_make(const char *pattern, int32_t n_ranks, int32_t n_calls, uint64_t seed,
+                        clv_trace_t *trace)
 {
     int shape = find_shape(pattern);
-    trace_t made = {.n_ranks = n_ranks};
+    clv_trace_t made = {.n_ranks = n_ranks};
     uint64_t state = seed;
-    if (trace_patterns[shape].name == NULL || n_ranks < 1 || n_ranks > TRACE_MAX_RANKS ||
-        n_calls < 1 || n_calls > TRACE_MAX_CALLS) {
+    if (clv_trace_made[shape].name == NULL || n_ranks < 1 || n_ranks > CLV_TRACE_MAX_RANKS ||
+        n_calls < 1 || n_calls > CLV_TRACE_MAX_CALLS) {
         return CLV_INVALID;
     }
     clv_status_t status = reserve(&made, n_calls);

@@ -86,7 +86,7 @@ static const char *const reason_names[] = {
 };
 
 typedef struct replay {
-    const trace_t *trace;
+    const clv_trace_t *trace;
     const case_row_t *is;
     coll_clv_terms_t terms;
     clv_pap_stream_key_t key;
@@ -116,7 +116,7 @@ static FILE *open_data(const char *name, const char *mode)
     return file;
 }
 
-static void read_trace(const char *name, trace_t *trace)
+static void read_trace(const char *name, clv_trace_t *trace)
 {
     char path[256];
     int line;
@@ -125,7 +125,7 @@ static void read_trace(const char *name, trace_t *trace)
 
     snprintf(path, sizeof path, "traces/%s.txt", name);
     file = open_data(path, "r");
-    assert_int_equal(trace_read(file, trace, &line, &reason), CLV_OK);
+    assert_int_equal(clv_trace_read(file, trace, &line, &reason), CLV_OK);
     fclose(file);
     assert_in_range(trace->n_ranks, 2, MAX_RANKS);
     assert_in_range(trace->n_calls, 4, MAX_CALLS);
@@ -274,7 +274,7 @@ static void append_line(char *text, const char *trace_name, const replay_t *repl
              replay->n_chosen[COLL_CLV_CHOICE_CLAIRVOYANT], (unsigned long long) replay->hash);
 }
 
-static void replay_case(char *text, const char *trace_name, const trace_t *trace,
+static void replay_case(char *text, const char *trace_name, const clv_trace_t *trace,
                         const network_row_t *network, const case_row_t *is, int64_t total_bytes)
 {
     static replay_t replay;
@@ -293,7 +293,7 @@ static void replay_case(char *text, const char *trace_name, const trace_t *trace
 
 static void replay_trace(char *text, const char *name)
 {
-    trace_t trace;
+    clv_trace_t trace;
 
     read_trace(name, &trace);
     for (size_t n = 0; n < sizeof networks / sizeof networks[0]; n++) {
@@ -302,7 +302,7 @@ static void replay_trace(char *text, const char *name)
             replay_case(text, name, &trace, &networks[n], &cases[i], 1 << 21);
         }
     }
-    trace_clear(&trace);
+    clv_trace_clear(&trace);
 }
 
 static void compare_lines(const char *text, FILE *file)

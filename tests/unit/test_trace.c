@@ -29,29 +29,29 @@ static FILE *open_data(const char *name)
 static void committed_traces_come_from_their_seeds(void **state)
 {
     (void) state;
-    for (int i = 0; trace_patterns[i].name != NULL; i++) {
-        trace_t read;
-        trace_t made;
+    for (int i = 0; clv_trace_made[i].name != NULL; i++) {
+        clv_trace_t read;
+        clv_trace_t made;
         int line;
         const char *reason;
         char name[32] = "";
         int n_ranks = 0;
         int n_calls = 0;
         unsigned long long seed = 0;
-        FILE *file = open_data(trace_patterns[i].name);
+        FILE *file = open_data(clv_trace_made[i].name);
         assert_int_equal(fscanf(file,
                                 "# clv-predict --make %31s --ranks %d --calls %d --seed %llu\n",
                                 name, &n_ranks, &n_calls, &seed),
                          4);
-        assert_string_equal(name, trace_patterns[i].name);
-        assert_int_equal(trace_read(file, &read, &line, &reason), CLV_OK);
-        assert_int_equal(trace_make(name, n_ranks, n_calls, seed, &made), CLV_OK);
+        assert_string_equal(name, clv_trace_made[i].name);
+        assert_int_equal(clv_trace_read(file, &read, &line, &reason), CLV_OK);
+        assert_int_equal(clv_trace_make(name, n_ranks, n_calls, seed, &made), CLV_OK);
         assert_int_equal(read.n_calls, made.n_calls);
         size_t n_cells = (size_t) n_calls * (size_t) n_ranks;
         assert_memory_equal(read.arrival_ns, made.arrival_ns, n_cells * sizeof(int64_t));
         assert_memory_equal(read.exit_ns, made.exit_ns, n_cells * sizeof(int64_t));
-        trace_clear(&read);
-        trace_clear(&made);
+        clv_trace_clear(&read);
+        clv_trace_clear(&made);
         fclose(file);
     }
 }
@@ -90,11 +90,11 @@ static void malformed_traces_are_refused_with_their_line(void **state)
 {
     (void) state;
     for (size_t i = 0; i < sizeof bad_traces / sizeof *bad_traces; i++) {
-        trace_t trace;
+        clv_trace_t trace;
         int line = 0;
         const char *reason = NULL;
         FILE *file = text_file(bad_traces[i].text);
-        assert_int_equal(trace_read(file, &trace, &line, &reason), CLV_PROTOCOL);
+        assert_int_equal(clv_trace_read(file, &trace, &line, &reason), CLV_PROTOCOL);
         assert_string_equal(reason, bad_traces[i].reason);
         assert_int_equal(line, bad_traces[i].line);
         fclose(file);
@@ -104,22 +104,22 @@ static void malformed_traces_are_refused_with_their_line(void **state)
 static void what_is_written_can_be_read(void **state)
 {
     (void) state;
-    trace_t made;
-    trace_t read;
+    clv_trace_t made;
+    clv_trace_t read;
     int line;
     const char *reason;
-    assert_int_equal(trace_make("uniform", 3, 200, 5, &made), CLV_OK);
+    assert_int_equal(clv_trace_make("uniform", 3, 200, 5, &made), CLV_OK);
     FILE *file = text_file("");
-    trace_write(file, &made);
+    clv_trace_write(file, &made);
     rewind(file);
-    assert_int_equal(trace_read(file, &read, &line, &reason), CLV_OK);
+    assert_int_equal(clv_trace_read(file, &read, &line, &reason), CLV_OK);
     assert_memory_equal(read.exit_ns, made.exit_ns, 600 * sizeof(int64_t));
     fclose(file);
-    trace_clear(&made);
-    trace_clear(&read);
-    assert_int_equal(trace_make("none", 3, 200, 5, &made), CLV_INVALID);
-    assert_int_equal(trace_make("uniform", 0, 200, 5, &made), CLV_INVALID);
-    assert_int_equal(trace_make("uniform", 3, 0, 5, &made), CLV_INVALID);
+    clv_trace_clear(&made);
+    clv_trace_clear(&read);
+    assert_int_equal(clv_trace_make("none", 3, 200, 5, &made), CLV_INVALID);
+    assert_int_equal(clv_trace_make("uniform", 0, 200, 5, &made), CLV_INVALID);
+    assert_int_equal(clv_trace_make("uniform", 3, 0, 5, &made), CLV_INVALID);
 }
 
 static int fail_all(void *context, size_t n_bytes)
@@ -132,13 +132,13 @@ static int fail_all(void *context, size_t n_bytes)
 static void no_memory_is_told(void **state)
 {
     (void) state;
-    trace_t trace;
+    clv_trace_t trace;
     int line;
     const char *reason;
     FILE *file = text_file("clv-trace 1\nranks 1\ncall 0 | 1 | 2\n");
     clv_alloc_set_hook(fail_all, NULL);
-    clv_status_t made = trace_make("uniform", 3, 2, 5, &trace);
-    clv_status_t read = trace_read(file, &trace, &line, &reason);
+    clv_status_t made = clv_trace_make("uniform", 3, 2, 5, &trace);
+    clv_status_t read = clv_trace_read(file, &trace, &line, &reason);
     clv_alloc_set_hook(NULL, NULL);
     assert_int_equal(made, CLV_NO_MEMORY);
     assert_int_equal(read, CLV_NO_MEMORY);
