@@ -11,7 +11,7 @@ cd "$top"
 status=0
 for source in tests/fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
-    clang -std=gnu11 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,undefined \
+    clang -std=gnu11 -D_GNU_SOURCE -DCLV_FUZZ_ENGINE -I. -g -O1 -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=undefined \
         "$source" pap_predict/*.c clocksync/*.c schedule/{,generators/}*.c trace/*.c util/*.c -lpthread -lm -lhwloc -o "$work/$name"
     mkdir -p "$work/$name.corpus"
