@@ -23,7 +23,8 @@ bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c 
 bench_bench_decide_SOURCES = bench/bench_decide.c $(clv_decide_sources)
 bench_bench_decide_CFLAGS = $(AM_CFLAGS)
 
-unit_tests += tests/unit/test_bench_stats tests/unit/test_bench_pace
+unit_tests += tests/unit/test_bench_options tests/unit/test_bench_stats tests/unit/test_bench_pace
+tests_unit_test_bench_options_SOURCES = tests/unit/test_bench_options.c $(clv_bench_sources)
 tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_sources)
 tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/bench_pace.c \
 	bench/bench_pace.h $(clv_bench_sources)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "pap_predict/predict/pap_history.h"
-#include "trace/trace.h"
+#include "trace/trace_make.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -23,8 +23,11 @@ typedef struct options {
     int32_t window;
     int csv;
     const char *pattern; /* to make */
+    const char *coupling;
     int32_t n_ranks;
     int32_t n_calls;
+    double delay_ms;
+    double jitter;
     uint64_t seed;
 } options_t;
 
@@ -238,20 +241,43 @@ static int judge_file(const options_t *options, const char *path)
     return result;
 }
 
+static int print_trace(const options_t *options, const clv_trace_t *trace)
+{
+    printf("# clv-predict --make %s --ranks %d --calls %d --delay %g --jitter %g --couple %s "
+           "--seed %llu\n",
+           options->pattern, options->n_ranks, options->n_calls, options->delay_ms,
+           options->jitter, options->coupling, (unsigned long long) options->seed);
+    if (clv_trace_write(stdout, trace) != CLV_OK) {
+        perror("clv-predict: standard output");
+        return 1;
+    }
+    return 0;
+}
+
 static int make_trace(const options_t *options)
 {
+    char reason[256] = "no such coupling (--help lists them)";
+    clv_trace_coupling_t coupling = CLV_TRACE_COUPLE_BARRIER;
     clv_trace_t trace;
-    clv_status_t status =
-        clv_trace_make(options->pattern, options->n_ranks, options->n_calls, options->seed, &trace);
+    clv_pattern_t pattern = {.n_ranks = options->n_ranks,
+                             .amount_ns = (int64_t) (options->delay_ms * CLV_NS_PER_MS),
+                             .jitter = options->jitter,
+                             .change_at = options->n_calls / 2,
+                             .seed = options->seed};
+    if (clv_trace_coupling_parse(options->coupling, &coupling) != CLV_OK ||
+        clv_pattern_parse(options->pattern, &pattern, reason, sizeof reason) != CLV_OK) {
+        fprintf(stderr, "clv-predict: %s\n", reason);
+        return 2;
+    }
+    clv_status_t status = clv_trace_make(&pattern, coupling, options->n_calls, &trace);
+    clv_pattern_free(&pattern);
     if (status != CLV_OK) {
         fprintf(stderr, "clv-predict: --make %s: %s\n", options->pattern, clv_status_text(status));
-        return status == CLV_INVALID ? 2 : 1;
+        return status == CLV_NO_MEMORY ? 1 : 2;
     }
-    printf("# clv-predict --make %s --ranks %d --calls %d --seed %llu\n", options->pattern,
-           options->n_ranks, options->n_calls, (unsigned long long) options->seed);
-    clv_trace_write(stdout, &trace);
+    int result = print_trace(options, &trace);
     clv_trace_clear(&trace);
-    return 0;
+    return result;
 }
 
 /* ---- arguments
@@ -260,15 +286,20 @@ static int make_trace(const options_t *options)
 static void print_help(FILE *file)
 {
     fprintf(file, "usage: clv-predict [--window N] [--csv] TRACE...\n"
-                  "       clv-predict --make PATTERN [--ranks N] [--calls N] [--seed N]\n"
+                  "       clv-predict --make PATTERN [--ranks N] [--calls N] [--delay MS]\n"
+                  "                   [--jitter PART] [--couple HOW] [--seed N]\n"
                   "predictors:\n");
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
         fprintf(file, "  %-12s %s\n", clv_pap_predictors[i].name, clv_pap_predictors[i].meaning);
     }
     fprintf(file, "patterns:\n");
-    for (int i = 0; clv_trace_made[i].name != NULL; i++) {
-        fprintf(file, "  %-12s %s\n", clv_trace_made[i].name, clv_trace_made[i].meaning);
+    for (const clv_pattern_kind_t *kind = clv_pattern_kinds; kind->name != NULL; kind++) {
+        fprintf(file, "  %-12s %s\n", kind->name, kind->meaning);
     }
+    fprintf(file, "couplings:\n");
+#define CLV_TRACE_COUPLING(name, word, meaning) fprintf(file, "  %-12s %s\n", word, meaning);
+    CLV_TRACE_COUPLINGS(CLV_TRACE_COUPLING)
+#undef CLV_TRACE_COUPLING
 }
 
 static int64_t number_in(const char *option, const char *text, int64_t low, int64_t high)
@@ -283,11 +314,25 @@ static int64_t number_in(const char *option, const char *text, int64_t low, int6
     return number;
 }
 
+static double real_in(const char *option, const char *text, double low, double high)
+{
+    char *end;
+    double number = strtod(text, &end);
+    if (*text == '\0' || *end != '\0' || !(number >= low && number <= high)) {
+        fprintf(stderr, "clv-predict: --%s %s: expected a number from %g to %g\n", option, text,
+                low, high);
+        exit(2);
+    }
+    return number;
+}
+
 static const struct option long_options[] = {
     {"window", required_argument, NULL, 'w'}, {"csv", no_argument, NULL, 'c'},
     {"make", required_argument, NULL, 'm'},   {"ranks", required_argument, NULL, 'r'},
     {"calls", required_argument, NULL, 'n'},  {"seed", required_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    {"delay", required_argument, NULL, 'd'},  {"jitter", required_argument, NULL, 'j'},
+    {"couple", required_argument, NULL, 'C'}, {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static void set_option(options_t *options, int letter)
@@ -308,6 +353,15 @@ static void set_option(options_t *options, int letter)
     case 'n':
         options->n_calls = (int32_t) number_in("calls", optarg, 1, CLV_TRACE_MAX_CALLS);
         break;
+    case 'd':
+        options->delay_ms = real_in("delay", optarg, 0, 1e6);
+        break;
+    case 'j':
+        options->jitter = real_in("jitter", optarg, 0, 1);
+        break;
+    case 'C':
+        options->coupling = optarg;
+        break;
     case 's':
         options->seed = (uint64_t) number_in("seed", optarg, 0, INT64_MAX);
         break;
@@ -322,7 +376,13 @@ static void set_option(options_t *options, int letter)
 
 int main(int n_arguments, char **arguments)
 {
-    options_t options = {.window = DEFAULT_WINDOW, .n_ranks = 12, .n_calls = 48, .seed = 1};
+    options_t options = {.window = DEFAULT_WINDOW,
+                         .coupling = "barrier",
+                         .n_ranks = 12,
+                         .n_calls = 48,
+                         .delay_ms = 50,
+                         .jitter = 0.01,
+                         .seed = 1};
     int letter;
     int result = 0;
     while ((letter = getopt_long(n_arguments, arguments, "w:ch", long_options, NULL)) != -1) {

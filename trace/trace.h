@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrival traces for clv-predict: one stream's calls on all ranks, as text.
+ * The trace room: when ranks arrived at a collective and left it, call by call. PURE: no MPI, no
+ * threads, no clock.
+ *
+ * What: the one format of recorded arrivals (docs/guide/trace.md), its reader and writer; arrival
+ * patterns as a table (trace_patterns.h); whole traces made of them (trace_make.h).
+ * Not: timelines of events, whose clocks something corrects afterwards; nor the recording itself.
  *
  *      clv-trace 1
  *      ranks 4
- *      # anything
+ *      about collective reduce
  *      call 0 | 0 120 95 4000 | 4400 4210 4180 4700
  *
- * One line per call: its number (ascending, from 0 up), arrivals by rank, exits by rank, in global
- * ns. At most CLV_TRACE_MAX_RANKS ranks. Made from a seed by clv_trace_make, or recorded.
+ * Units: int64 ns on one clock for all ranks, from any origin; ranks and calls count from 0.
+ * Thread-safe on distinct objects. Memory: 16 bytes per call and rank.
  */
 #ifndef CLV_TRACE_H
 #define CLV_TRACE_H
@@ -18,31 +23,57 @@
 
 #include "util/util_status.h"
 
+#define CLV_TRACE_VERSION   1
 #define CLV_TRACE_MAX_RANKS 65536
 #define CLV_TRACE_MAX_CALLS 1000000
+#define CLV_TRACE_MAX_CELLS (INT64_C(1) << 27) /* calls times ranks: 2 GiB of memory */
+#define CLV_TRACE_MAX_NS    (INT64_C(1) << 60) /* of any time, either sign */
+#define CLV_TRACE_MAX_LINE  (1 << 22)          /* bytes of a line: two times of every rank fit */
 
-typedef struct trace {
+/* One stream: calls of one collective on one communicator. {0} is empty; clv_trace_clear frees. */
+typedef struct clv_trace {
     int32_t n_ranks;
     int32_t n_calls;
     int32_t max_calls;
-    int64_t *number;     /* by call */
+    int64_t *number;     /* by call, ascending from 0 up; a gap is a call that was not recorded */
     int64_t *arrival_ns; /* [call][rank] */
-    int64_t *exit_ns;
+    int64_t *exit_ns;    /* not before the arrival */
 } clv_trace_t;
 
-/* CLV_PROTOCOL: malformed; *line_p and *reason_p tell where and why. CLV_NO_MEMORY. */
-clv_status_t clv_trace_read(FILE *file, clv_trace_t *trace, int *line_p,
-                            const char **reason_p) CLV_MUST_CHECK;
-void clv_trace_write(FILE *file, const clv_trace_t *trace);
+/* How many calls a trace of so many ranks (1 .. CLV_TRACE_MAX_RANKS) may have. */
+int32_t clv_trace_max_calls(int32_t n_ranks);
+
+/* Room for max_calls calls in all; those that are there stay. n_ranks is set before the first.
+ * CLV_INVALID: no ranks or calls; CLV_LIMIT: more of them than a trace may have; CLV_NO_MEMORY.
+ * After a failure all is as before. */
+clv_status_t clv_trace_reserve(clv_trace_t *trace, int32_t max_calls) CLV_MUST_CHECK;
 void clv_trace_clear(clv_trace_t *trace);
 
-/* The patterns of measuring, in one table. CLV_INVALID: unknown name or impossible sizes. */
-typedef struct trace_pattern {
-    const char *name;
-    const char *meaning;
-} clv_trace_made_t;
-extern const clv_trace_made_t clv_trace_made[]; /* ends with a NULL name */
-clv_status_t clv_trace_make(const char *pattern, int32_t n_ranks, int32_t n_calls, uint64_t seed,
-                            clv_trace_t *trace) CLV_MUST_CHECK;
+/* The times of one call, by rank. */
+static inline int64_t *clv_trace_arrivals(const clv_trace_t *trace, int32_t call)
+{
+    return trace->arrival_ns + (int64_t) call * trace->n_ranks;
+}
+static inline int64_t *clv_trace_exits(const clv_trace_t *trace, int32_t call)
+{
+    return trace->exit_ns + (int64_t) call * trace->n_ranks;
+}
+
+/* Reads to the end of the file into *trace, which need not be set before and is the caller's to
+ * clear. Memory grows with the calls the file holds, whatever it announces. *line_p is where the
+ * reader stopped, *reason_p why (static text). CLV_PROTOCOL: malformed; CLV_NO_MEMORY; CLV_SYSTEM:
+ * the file cannot be read, errno tells, and there is no reason. */
+clv_status_t clv_trace_read(FILE *file, clv_trace_t *trace, int *line_p,
+                            const char **reason_p) CLV_MUST_CHECK;
+
+/* Head and calls, one after the other, so that who records needs no whole trace in memory. Errors
+ * stay in the file (ferror). */
+void clv_trace_write_head(FILE *file, int32_t n_ranks);
+void clv_trace_write_about(FILE *file, const char *key, const char *text); /* before the calls */
+void clv_trace_write_call(FILE *file, int32_t n_ranks, int64_t number, const int64_t *arrival_ns,
+                          const int64_t *exit_ns);
+
+/* A whole trace. CLV_SYSTEM: the file did not take it all. */
+clv_status_t clv_trace_write(FILE *file, const clv_trace_t *trace) CLV_MUST_CHECK;
 
 #endif

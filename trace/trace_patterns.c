@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/util_alloc.h"
-
-#define DRIFT_LENGTH      20      /* iterations from one drawn pattern to the next */
-#define EXPONENTIAL_LIMIT 8.0     /* in means: nobody waits forever for one draw */
-#define MAX_DELAY_MS      1.0e9   /* of a trace file */
-#define MAX_LINE          1048576
+#define DRIFT_LENGTH      20  /* iterations from one drawn pattern to the next */
+#define EXPONENTIAL_LIMIT 8.0 /* in means: nobody waits forever for one draw */
+#define LUCK_SALT         UINT64_C(0x6c75636b)
 
 /* splitmix64: each step is a bijection, so different inputs stay different. */
 static uint64_t mix(uint64_t x)
@@ -116,8 +113,8 @@ static void fill_uniform(const clv_pattern_t *pattern, int64_t iteration, int64_
 {
     FOR_EACH_RANK(r)
     {
-        delay_ns[r] = scaled(pattern, clv_pattern_random(pattern->seed, (uint64_t) iteration + 1000,
-                                                         (uint64_t) r));
+        delay_ns[r] = scaled(
+            pattern, clv_pattern_random(pattern->seed, (uint64_t) iteration + 1000, (uint64_t) r));
     }
 }
 
@@ -152,7 +149,8 @@ static void fill_sudden(const clv_pattern_t *pattern, int64_t iteration, int64_t
 {
     FOR_EACH_RANK(r)
     {
-        delay_ns[r] = scaled(pattern, lasting(pattern, iteration >= pattern->change_at, iteration, r));
+        delay_ns[r] =
+            scaled(pattern, lasting(pattern, iteration >= pattern->change_at, iteration, r));
     }
 }
 
@@ -168,12 +166,39 @@ static void fill_drifting(const clv_pattern_t *pattern, int64_t iteration, int64
     }
 }
 
+static void fill_periodic(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
+{
+    FOR_EACH_RANK(r)
+    {
+        delay_ns[r] = scaled(pattern, lasting(pattern, (uint64_t) (iteration % 3), iteration, r));
+    }
+}
+
+static void fill_disturbed(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
+{
+    FOR_EACH_RANK(r)
+    {
+        const double luck =
+            clv_pattern_random(pattern->seed ^ LUCK_SALT, (uint64_t) iteration, (uint64_t) r);
+        const double held_up = luck * 10.0 * pattern->n_ranks < 1.0 ? 1.0 : 0.0;
+        delay_ns[r] = scaled(pattern, held_up + lasting(pattern, 0, iteration, r));
+    }
+}
+
 static void fill_trace(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
 {
-    const size_t row = (size_t) iteration % pattern->n_trace;
+    const int32_t call = (int32_t) (iteration % pattern->recorded.n_calls);
+    const int64_t *arrival_ns = clv_trace_arrivals(&pattern->recorded, call);
+    int64_t first_ns = arrival_ns[0];
 
-    memcpy(delay_ns, pattern->trace_ns + row * (size_t) pattern->n_ranks,
-           (size_t) pattern->n_ranks * sizeof *delay_ns);
+    FOR_EACH_RANK(r)
+    {
+        first_ns = arrival_ns[r] < first_ns ? arrival_ns[r] : first_ns;
+    }
+    FOR_EACH_RANK(r)
+    {
+        delay_ns[r] = arrival_ns[r] - first_ns;
+    }
 }
 
 const clv_pattern_kind_t clv_pattern_kinds[] = {
@@ -187,93 +212,47 @@ const clv_pattern_kind_t clv_pattern_kinds[] = {
     {"exponential", "exponential with mean amount / 2, drawn afresh each call", fill_exponential},
     {"repeated", "uniform, drawn once, with jitter", fill_repeated},
     {"alternating", "two lasting patterns in turn, with jitter", fill_alternating},
+    {"periodic", "three lasting patterns in turn, with jitter", fill_periodic},
     {"drifting", "moves from one uniform pattern to the next in 20 calls", fill_drifting},
     {"sudden", "a lasting pattern that changes once, half way", fill_sudden},
-    {"trace", "trace:<file>: a line per call, a delay in ms per rank", fill_trace},
+    {"disturbed", "repeated, and in one call of ten a rank is held up by the amount",
+     fill_disturbed},
+    {"trace", "trace:<file>: the calls of a recorded trace in turn (clv-trace 1)", fill_trace},
     {NULL, NULL, NULL},
 };
 
-static int64_t count_rows(FILE *file)
+/* ---- from text ------------------------------------------------------------------------------- */
+
+static clv_status_t read_recorded(const char *path, clv_pattern_t *pattern, char *reason,
+                                  size_t reason_bytes)
 {
-    int64_t n_rows = 0;
-    int byte;
-    int at_start = 1;
-
-    while ((byte = getc(file)) != EOF) {
-        n_rows += at_start && byte != '\n' && byte != '#';
-        at_start = byte == '\n';
-    }
-    rewind(file);
-    return n_rows;
-}
-
-/* One line of numbers. Returns how many there are, -1 if something is not a delay. */
-static int parse_row(char *line, int n_ranks, int64_t *row)
-{
-    int n = 0;
-
-    for (char *word = strtok(line, " \t\r\n,"); word; word = strtok(NULL, " \t\r\n,")) {
-        char *end;
-        const double ms = strtod(word, &end);
-        if (*end || !(ms >= 0.0 && ms <= MAX_DELAY_MS)) {
-            return -1;
-        }
-        if (n < n_ranks) {
-            row[n] = (int64_t) (ms * 1e6);
-        }
-        n++;
-    }
-    return n;
-}
-
-static clv_status_t read_rows(FILE *file, const char *path, clv_pattern_t *pattern, char *line,
-                              char *reason, size_t reason_bytes)
-{
-    int64_t *row = pattern->trace_ns;
-
-    for (int number = 1; fgets(line, MAX_LINE, file); number++) {
-        if (line[0] == '\n' || line[0] == '#') {
-            continue;
-        }
-        const int n = parse_row(line, pattern->n_ranks, row);
-        if (n != pattern->n_ranks) {
-            snprintf(reason, reason_bytes,
-                     n < 0 ? "delay file %s, line %d: not a delay in ms"
-                           : "delay file %s, line %d: %d delays, but there are %d ranks",
-                     path, number, n, pattern->n_ranks);
-            return CLV_INVALID;
-        }
-        row += pattern->n_ranks;
-    }
-    return CLV_OK;
-}
-
-static clv_status_t read_trace(const char *path, clv_pattern_t *pattern, char *reason,
-                               size_t reason_bytes)
-{
-    clv_status_t status = CLV_INVALID;
     FILE *file = fopen(path, "r");
-    char *line = NULL;
+    const char *problem = NULL;
+    int line = 0;
 
     if (!file) {
-        snprintf(reason, reason_bytes, "delay file %s: %s", path, strerror(errno));
+        snprintf(reason, reason_bytes, "trace %s: %s", path, strerror(errno));
         return CLV_INVALID;
     }
-    pattern->n_trace = (size_t) count_rows(file);
-    pattern->trace_ns = clv_alloc(pattern->n_trace * (size_t) pattern->n_ranks, sizeof(int64_t));
-    line = clv_alloc(MAX_LINE, 1);
-    if (!pattern->trace_ns || !line) {
-        snprintf(reason, reason_bytes, "delay file %s: %s", path,
-                 pattern->n_trace ? "out of memory" : "no delays in it");
-    } else {
-        status = read_rows(file, path, pattern, line, reason, reason_bytes);
-    }
-    clv_free(line);
+    const clv_status_t status = clv_trace_read(file, &pattern->recorded, &line, &problem);
+    const int system_error = errno;
     fclose(file);
-    if (status != CLV_OK) {
-        clv_pattern_free(pattern);
+    if (problem) {
+        snprintf(reason, reason_bytes, "trace %s, line %d: %s", path, line, problem);
+        return CLV_INVALID;
     }
-    return status;
+    if (status != CLV_OK) {
+        snprintf(reason, reason_bytes, "trace %s: %s", path,
+                 status == CLV_SYSTEM ? strerror(system_error) : clv_status_text(status));
+        return CLV_INVALID;
+    }
+    if (pattern->recorded.n_ranks != pattern->n_ranks) {
+        snprintf(reason, reason_bytes, "trace %s has %d ranks, but there are %d ranks", path,
+                 pattern->recorded.n_ranks, pattern->n_ranks);
+        clv_pattern_free(pattern);
+        return CLV_INVALID;
+    }
+    return CLV_OK;
 }
 
 static const clv_pattern_kind_t *find_kind(const char *text, size_t length)
@@ -310,8 +289,7 @@ clv_status_t clv_pattern_parse(const char *text, clv_pattern_t *pattern, char *r
     const int is_trace = kind && kind->fill == fill_trace;
 
     pattern->late_rank = pattern->n_ranks - 1;
-    pattern->trace_ns = NULL;
-    pattern->n_trace = 0;
+    pattern->recorded = (clv_trace_t){0};
     if (!kind || (is_trace && !argument) ||
         (argument && !is_trace && kind->fill != fill_one_late)) {
         snprintf(reason, reason_bytes, "unknown pattern '%s' (--help lists them)", text);
@@ -320,7 +298,7 @@ clv_status_t clv_pattern_parse(const char *text, clv_pattern_t *pattern, char *r
     pattern->name = kind->name;
     pattern->fill = kind->fill;
     if (is_trace) {
-        return read_trace(argument, pattern, reason, reason_bytes);
+        return read_recorded(argument, pattern, reason, reason_bytes);
     }
     return argument ? parse_late_rank(argument, pattern, reason, reason_bytes) : CLV_OK;
 }
@@ -332,7 +310,5 @@ void clv_pattern_fill(const clv_pattern_t *pattern, int64_t iteration, int64_t *
 
 void clv_pattern_free(clv_pattern_t *pattern)
 {
-    clv_free(pattern->trace_ns);
-    pattern->trace_ns = NULL;
-    pattern->n_trace = 0;
+    clv_trace_clear(&pattern->recorded);
 }

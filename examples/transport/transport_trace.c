@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+#include "trace/trace.h"
+#include "util/util_alloc.h"
+
 static double first_enter(const transport_times_t *times, int n_ranks, int64_t n_batches)
 {
     double first = times[0].enter;
@@ -15,29 +18,34 @@ static double first_enter(const transport_times_t *times, int n_ranks, int64_t n
     return first;
 }
 
-static void write_batch(FILE *file, const transport_times_t *times, int n_ranks, int64_t n_batches,
-                        double origin)
+static void write_batch(FILE *file, const transport_times_t *times, int n_ranks,
+                        const transport_options_t *options, int64_t batch, double origin,
+                        int64_t *row)
 {
-    (void) fprintf(file, " |");
+    int64_t *const arrival_ns = row;
+    int64_t *const exit_ns = row + n_ranks;
     for (int rank = 0; rank < n_ranks; rank++) {
-        (void) fprintf(file, " %lld", llround(1e9 * (times[rank * n_batches].enter - origin)));
+        const transport_times_t *mine = &times[rank * options->batches + batch];
+        arrival_ns[rank] = llround(1e9 * (mine->enter - origin));
+        exit_ns[rank] = llround(1e9 * (mine->leave - origin));
     }
-    (void) fprintf(file, " |");
-    for (int rank = 0; rank < n_ranks; rank++) {
-        (void) fprintf(file, " %lld", llround(1e9 * (times[rank * n_batches].leave - origin)));
-    }
+    clv_trace_write_call(file, n_ranks, batch, arrival_ns, exit_ns);
 }
 
 int transport_trace_write(FILE *file, const transport_options_t *options, int n_ranks,
                           const transport_times_t *times)
 {
-    const int64_t n_batches = options->batches;
-    const double origin = first_enter(times, n_ranks, n_batches);
-    (void) fprintf(file, "clv-trace 1\nranks %d\n", n_ranks);
-    for (int64_t batch = 0; batch < n_batches; batch++) {
-        (void) fprintf(file, "call %lld", (long long) batch);
-        write_batch(file, times + batch, n_ranks, n_batches, origin);
-        (void) fprintf(file, "\n");
+    const double origin = first_enter(times, n_ranks, options->batches);
+    int64_t *row = clv_alloc(2 * (size_t) n_ranks, sizeof *row);
+    if (row == NULL) {
+        return 0;
     }
+    clv_trace_write_head(file, n_ranks);
+    clv_trace_write_about(file, "program", "transport");
+    clv_trace_write_about(file, "collective", "reduce");
+    for (int64_t batch = 0; batch < options->batches; batch++) {
+        write_batch(file, times, n_ranks, options, batch, origin, row);
+    }
+    clv_free(row);
     return 0 == fflush(file) && !ferror(file);
 }

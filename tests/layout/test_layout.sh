@@ -22,6 +22,7 @@ may_include() {
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
     coll_clv) echo "coll_clv/.*|$public_headers" ;;
+    examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests,
     # bench_decide what is pure in coll_clv.
     bench) echo "bench/.*|schedule/.*|coll_clv/coll_clv_decide\\.h|tests/support/.*|$trace_headers|$public_headers" ;;
@@ -44,7 +45,7 @@ none() { # command: it must print nothing
 }
 
 for room in util schedule clocksync net pap_predict pap_predict/agree pap_predict/predict trace \
-    coll_clv bench; do
+    coll_clv bench examples; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
     tap_ok "$room includes only what it may" none strangers "$room"
 done
@@ -94,7 +95,7 @@ else
     tap_skip 'symbols of the component' 'it is not built'
 fi
 core_names() {
-    nm --defined-only "$CLV_BUILD/.libs/libclvcore.a" 2>/dev/null |
+    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
 tap_ok 'global names of the pure rooms begin with clv_' none core_names

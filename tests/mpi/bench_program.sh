@@ -71,14 +71,14 @@ tap_report $? "every type and operation, another root, our own ring"
 
 # shellcheck disable=SC2086
 run 4 --sizes 8K $short --algorithms default,bound --delay 1x \
-    --patterns balanced,one-late:2,half-late,root-late,ascending,descending,uniform,exponential,repeated,alternating,drifting,sudden &&
-    [ "$(grep -c '^bound' "$output")" -eq 12 ]
+    --patterns balanced,one-late:2,half-late,root-late,ascending,descending,uniform,exponential,repeated,alternating,periodic,drifting,sudden,disturbed &&
+    [ "$(grep -c '^bound' "$output")" -eq 14 ]
 tap_report $? "every pattern, the delay as a multiple of the balanced run"
 
-printf '0 1 2\n2 1 0\n' >"$work/delays"
+printf 'clv-trace 1\nranks 3\ncall 0 | 0 1000000 2000000 | 9000000 9000000 9000000\n' >"$work/trace"
 # shellcheck disable=SC2086
-run 3 --patterns "trace:$work/delays" --sizes 8 $short
-tap_report $? "delays from a file"
+run 3 --patterns "trace:$work/trace" --sizes 8 $short
+tap_report $? "arrivals from a trace"
 
 for way in 'round-time --clock realtime' 'round-time --clock hca3' 'window --clock hca3' barrier dissemination; do
     # shellcheck disable=SC2086
@@ -130,7 +130,7 @@ aside refuses 'unknown pattern' --patterns late
 aside refuses 'unknown algorithm' --algorithms fastest
 aside refuses 'unknown algorithm' --collective bcast --algorithms ring
 aside refuses 'unknown algorithm' --algorithms pipeline+hint
-aside refuses 'there are 2 ranks' --patterns "trace:$work/delays"
+aside refuses 'there are 2 ranks' --patterns "trace:$work/trace"
 aside refuses "no control variable 'coll_none_x'" --algorithms x=/coll_none_x=1
 aside refuses "no coll component 'none'" --algorithms x=none
 aside refuses 'not a delay' --delay 5

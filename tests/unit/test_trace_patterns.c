@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrival patterns and the command line of the benchmark: shapes, repetition, ranges, and one clear
- * reason for each wrong input.
+ * Arrival patterns: shapes, repetition, ranges, recorded ones, and one clear reason for each wrong
+ * input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_options.h"
 #include "trace/trace_patterns.h"
 
 #define N_RANKS 9
@@ -23,8 +22,12 @@
 static clv_pattern_t pattern_of(const char *text)
 {
     char reason[256];
-    clv_pattern_t pattern = {.n_ranks = N_RANKS, .root = 2, .amount_ns = AMOUNT, .jitter = 0.01,
-                             .change_at = 10, .seed = 5};
+    clv_pattern_t pattern = {.n_ranks = N_RANKS,
+                             .root = 2,
+                             .amount_ns = AMOUNT,
+                             .jitter = 0.01,
+                             .change_at = 10,
+                             .seed = 5};
 
     assert_int_equal(clv_pattern_parse(text, &pattern, reason, sizeof reason), CLV_OK);
     return pattern;
@@ -100,11 +103,35 @@ static void lasting_patterns_last_and_fresh_ones_do_not(void **state)
     pattern = pattern_of("alternating");
     assert_in_range(largest_difference(&pattern, 2, 8), 1, jitter);
     assert_true(largest_difference(&pattern, 2, 3) > 10 * jitter);
+    pattern = pattern_of("periodic");
+    assert_in_range(largest_difference(&pattern, 2, 8), 1, jitter);
+    assert_true(largest_difference(&pattern, 2, 3) > 10 * jitter);
+    assert_true(largest_difference(&pattern, 2, 4) > 10 * jitter);
     pattern = pattern_of("drifting");
     assert_in_range(largest_difference(&pattern, 4, 5), 1, AMOUNT / 10);
     assert_true(largest_difference(&pattern, 0, 20) > 10 * jitter);
     pattern = pattern_of("uniform");
     assert_true(largest_difference(&pattern, 4, 5) > 10 * jitter);
+}
+
+/* Of many calls a tenth has a rank that is later by the amount: 2000 calls, 5 sigma. */
+static void one_call_in_ten_is_disturbed(void **state)
+{
+    const clv_pattern_t pattern = pattern_of("disturbed");
+    const clv_pattern_t usual = pattern_of("repeated");
+    int n_held_up = 0;
+
+    (void) state;
+    for (int64_t i = 0; i < 2000; i++) {
+        int64_t delay[N_RANKS], before[N_RANKS];
+        clv_pattern_fill(&pattern, i, delay);
+        clv_pattern_fill(&usual, i, before);
+        for (int r = 0; r < N_RANKS; r++) {
+            assert_true(delay[r] == before[r] || llabs(delay[r] - before[r] - AMOUNT) <= 1);
+            n_held_up += delay[r] > before[r];
+        }
+    }
+    assert_in_range(n_held_up, 130, 270);
 }
 
 /* The mean of many draws: uniform and exponential both have amount / 2. */
@@ -129,7 +156,7 @@ static void fresh_patterns_have_their_means(void **state)
 
 static clv_status_t parse_file(const char *content, clv_pattern_t *pattern, char *reason)
 {
-    char path[] = "/tmp/clv-delays-XXXXXX";
+    char path[] = "/tmp/clv-trace-XXXXXX";
     char text[64];
     const int file = mkstemp(path);
 
@@ -142,25 +169,43 @@ static clv_status_t parse_file(const char *content, clv_pattern_t *pattern, char
     return status;
 }
 
-static void traces_are_read_and_bad_ones_named(void **state)
+/* Each call counts from its own first rank, and after the last comes the first again. */
+static void recorded_arrivals_come_in_turn(void **state)
 {
-    clv_pattern_t pattern = {.n_ranks = 3};
+    clv_pattern_t pattern = {.n_ranks = 3, .amount_ns = 5};
     char reason[256];
     int64_t delay[3];
 
     (void) state;
-    assert_int_equal(parse_file("# ms\n1 2 3\n\n0 0.5 10\n", &pattern, reason), CLV_OK);
+    assert_int_equal(parse_file("clv-trace 1\nranks 3\ncall 0 | 1 2 3 | 4 4 4\n"
+                                "call 2 | 900 500 10000 | 99999 99999 99999\n",
+                                &pattern, reason),
+                     CLV_OK);
     clv_pattern_fill(&pattern, 3, delay);
-    assert_true(delay[0] == 0 && delay[1] == 500000 && delay[2] == 10000000);
+    assert_true(delay[0] == 400 && delay[1] == 0 && delay[2] == 9500);
+    clv_pattern_fill(&pattern, 4, delay);
+    assert_true(delay[0] == 0 && delay[1] == 1 && delay[2] == 2);
     clv_pattern_free(&pattern);
-    assert_int_equal(parse_file("1 2 3\n4 5\n", &pattern, reason), CLV_INVALID);
-    assert_non_null(strstr(reason, "line 2: 2 delays, but there are 3 ranks"));
-    assert_int_equal(parse_file("1 2 x\n", &pattern, reason), CLV_INVALID);
-    assert_non_null(strstr(reason, "line 1: not a delay"));
-    assert_int_equal(parse_file("1 -2 3\n", &pattern, reason), CLV_INVALID);
+}
+
+static void unfit_traces_are_named(void **state)
+{
+    clv_pattern_t pattern = {.n_ranks = 3};
+    char reason[256];
+
+    (void) state;
+    assert_int_equal(parse_file("clv-trace 1\nranks 2\ncall 0 | 1 2 | 3 4\n", &pattern, reason),
+                     CLV_INVALID);
+    assert_non_null(strstr(reason, "has 2 ranks, but there are 3 ranks"));
+    assert_null(pattern.recorded.number);
+    assert_int_equal(parse_file("1 2 3\n", &pattern, reason), CLV_INVALID);
+    assert_non_null(strstr(reason, "line 1: expected \"clv-trace 1\""));
     assert_int_equal(parse_file("", &pattern, reason), CLV_INVALID);
-    assert_non_null(strstr(reason, "no delays"));
+    assert_non_null(strstr(reason, "no calls"));
     assert_int_equal(clv_pattern_parse("trace:/nonexistent", &pattern, reason, 256), CLV_INVALID);
+    assert_non_null(strstr(reason, "No such file"));
+    assert_int_equal(clv_pattern_parse("trace:/", &pattern, reason, 256), CLV_INVALID);
+    assert_non_null(strstr(reason, "directory"));
 }
 
 static void unknown_patterns_are_refused(void **state)
@@ -176,66 +221,17 @@ static void unknown_patterns_are_refused(void **state)
     }
 }
 
-static void sizes_and_delays_have_units(void **state)
-{
-    size_t n_bytes;
-    int64_t ns;
-    double factor;
-
-    (void) state;
-    assert_int_equal(clv_bench_parse_size("2M", &n_bytes), CLV_OK);
-    assert_int_equal(n_bytes, 2097152);
-    assert_int_equal(clv_bench_parse_size("1.5K", &n_bytes), CLV_OK);
-    assert_int_equal(n_bytes, 1536);
-    assert_int_equal(clv_bench_parse_size("2X", &n_bytes), CLV_INVALID);
-    assert_int_equal(clv_bench_parse_size("-1", &n_bytes), CLV_INVALID);
-    assert_int_equal(clv_bench_parse_size("", &n_bytes), CLV_INVALID);
-    assert_int_equal(clv_bench_parse_delay("50ms", &ns, &factor), CLV_OK);
-    assert_int_equal(ns, 50000000);
-    assert_int_equal(clv_bench_parse_delay("1.5x", &ns, &factor), CLV_OK);
-    assert_true(ns == 0 && factor > 1.49 && factor < 1.51);
-    assert_int_equal(clv_bench_parse_delay("50", &ns, &factor), CLV_INVALID);
-    assert_int_equal(clv_bench_parse_delay("-1ms", &ns, &factor), CLV_INVALID);
-    assert_int_equal(clv_bench_parse_delay("nanms", &ns, &factor), CLV_INVALID);
-}
-
-static void options_are_checked_against_their_ranges(void **state)
-{
-    char program[] = "x", rounds[] = "--iterations", zero[] = "0", ten[] = "10", half[] = "2.5",
-         what[] = "--what";
-    clv_bench_options_t options;
-    char reason[256];
-    char *good[] = {program, rounds, ten};
-    char *bad[] = {program, rounds, zero};
-    char *fraction[] = {program, rounds, half};
-    char *missing[] = {program, rounds};
-    char *unknown[] = {program, what};
-
-    (void) state;
-    assert_int_equal(clv_bench_options_parse(3, good, &options, reason, sizeof reason), CLV_OK);
-    assert_int_equal(options.iterations, 10);
-    assert_string_equal(options.collective, "reduce");
-    assert_int_equal(clv_bench_options_parse(3, bad, &options, reason, sizeof reason), CLV_INVALID);
-    assert_non_null(strstr(reason, "--iterations must be"));
-    assert_int_equal(clv_bench_options_parse(3, fraction, &options, reason, sizeof reason),
-                     CLV_INVALID);
-    assert_int_equal(clv_bench_options_parse(2, missing, &options, reason, sizeof reason),
-                     CLV_INVALID);
-    assert_int_equal(clv_bench_options_parse(2, unknown, &options, reason, sizeof reason),
-                     CLV_INVALID);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(delays_stay_in_range_and_repeat_with_the_seed),
         cmocka_unit_test(fixed_shapes_are_what_their_names_say),
         cmocka_unit_test(lasting_patterns_last_and_fresh_ones_do_not),
+        cmocka_unit_test(one_call_in_ten_is_disturbed),
         cmocka_unit_test(fresh_patterns_have_their_means),
-        cmocka_unit_test(traces_are_read_and_bad_ones_named),
+        cmocka_unit_test(recorded_arrivals_come_in_turn),
+        cmocka_unit_test(unfit_traces_are_named),
         cmocka_unit_test(unknown_patterns_are_refused),
-        cmocka_unit_test(sizes_and_delays_have_units),
-        cmocka_unit_test(options_are_checked_against_their_ranges),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

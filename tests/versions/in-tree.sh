@@ -131,7 +131,8 @@ ompi_info_shows_it() {
 }
 
 build_the_example() {
-    (cd "$work/clv" && with_prefix mpicc -std=gnu11 -O2 -I. examples/transport/*.c -lm \
+    (cd "$work/clv" && with_prefix mpicc -std=gnu11 -O2 -I. examples/transport/*.c \
+        trace/trace.c util/*.c -lm \
         -o "$work/transport")
 }
 

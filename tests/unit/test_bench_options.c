@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command line of the benchmark: units, ranges, and one clear reason for each wrong input.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/bench_options.h"
+
+static void sizes_and_delays_have_units(void **state)
+{
+    size_t n_bytes;
+    int64_t ns;
+    double factor;
+
+    (void) state;
+    assert_int_equal(clv_bench_parse_size("2M", &n_bytes), CLV_OK);
+    assert_int_equal(n_bytes, 2097152);
+    assert_int_equal(clv_bench_parse_size("1.5K", &n_bytes), CLV_OK);
+    assert_int_equal(n_bytes, 1536);
+    assert_int_equal(clv_bench_parse_size("2X", &n_bytes), CLV_INVALID);
+    assert_int_equal(clv_bench_parse_size("-1", &n_bytes), CLV_INVALID);
+    assert_int_equal(clv_bench_parse_size("", &n_bytes), CLV_INVALID);
+    assert_int_equal(clv_bench_parse_delay("50ms", &ns, &factor), CLV_OK);
+    assert_int_equal(ns, 50000000);
+    assert_int_equal(clv_bench_parse_delay("1.5x", &ns, &factor), CLV_OK);
+    assert_true(ns == 0 && factor > 1.49 && factor < 1.51);
+    assert_int_equal(clv_bench_parse_delay("50", &ns, &factor), CLV_INVALID);
+    assert_int_equal(clv_bench_parse_delay("-1ms", &ns, &factor), CLV_INVALID);
+    assert_int_equal(clv_bench_parse_delay("nanms", &ns, &factor), CLV_INVALID);
+}
+
+static void options_are_checked_against_their_ranges(void **state)
+{
+    char program[] = "x", rounds[] = "--iterations", zero[] = "0", ten[] = "10", half[] = "2.5",
+         what[] = "--what";
+    clv_bench_options_t options;
+    char reason[256];
+    char *good[] = {program, rounds, ten};
+    char *bad[] = {program, rounds, zero};
+    char *fraction[] = {program, rounds, half};
+    char *missing[] = {program, rounds};
+    char *unknown[] = {program, what};
+
+    (void) state;
+    assert_int_equal(clv_bench_options_parse(3, good, &options, reason, sizeof reason), CLV_OK);
+    assert_int_equal(options.iterations, 10);
+    assert_string_equal(options.collective, "reduce");
+    assert_int_equal(clv_bench_options_parse(3, bad, &options, reason, sizeof reason), CLV_INVALID);
+    assert_non_null(strstr(reason, "--iterations must be"));
+    assert_int_equal(clv_bench_options_parse(3, fraction, &options, reason, sizeof reason),
+                     CLV_INVALID);
+    assert_int_equal(clv_bench_options_parse(2, missing, &options, reason, sizeof reason),
+                     CLV_INVALID);
+    assert_int_equal(clv_bench_options_parse(2, unknown, &options, reason, sizeof reason),
+                     CLV_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_and_delays_have_units),
+        cmocka_unit_test(options_are_checked_against_their_ranges),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
