@@ -579,7 +579,7 @@ static CLV_COLD void let_others_come(int64_t looks)
     }
 }
 
-static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, const clv_pap_call_t *call,
+static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call_t *call,
                                            const clv_pap_board_t **board_p,
                                            const coll_clv_sheet_t **sheet_p)
 {
@@ -637,7 +637,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     return ompi_error_of(status);
 }
 
-CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *call,
+CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                                 const coll_clv_order_t *order)
 {
     if (NULL != group->pap) {

@@ -69,7 +69,7 @@ void coll_clv_group_free(coll_clv_group_t *group);
  * only failures are this process's own and must be returned to the caller of MPI. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                          clv_pap_call_t *call, coll_clv_order_t *order);
-void coll_clv_group_end(coll_clv_group_t *group, const clv_pap_call_t *call,
+void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                         const coll_clv_order_t *order);
 
 /* The pap_predict group, or NULL; for the hint and for printing. */

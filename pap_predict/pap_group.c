@@ -39,9 +39,9 @@ struct clv_pap_group {
     int64_t waiting_since_ns; /* 0: not waiting */
     int32_t n_local, local_rank;
     clv_pap_leader_t *leader; /* on the node's first rank */
-    clv_pap_bell_t *bell;     /* on the others */
     clv_pap_streams_t streams;
     view_t views[CLV_PAP_PLACES];
+    clv_pap_bell_t *bell; /* where there is no leader */
     int32_t n_ranks;
     int32_t rank;
     clv_pap_attach_ops_t attach;
@@ -522,11 +522,23 @@ static void count_answer(clv_pap_group_t *group, clv_status_t status)
     }
 }
 
-CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *call,
+/* The turn of a call that was begun while earlier ones had no answer yet. */
+static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
+{
+    clv_pap_given_t given;
+    if (clv_pap_streams_enter(&group->streams, call, &given)) {
+        give(group, &given);
+    }
+}
+
+CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *call,
                                         const clv_pap_board_t **board_p, const void **attachment_p,
                                         size_t *attachment_bytes_p)
 {
-    const clv_pap_board_t *board;
+    const clv_pap_board_t *board = NULL;
+    if (call->stream < 0) {
+        enter(group, call);
+    }
     clv_status_t status =
         clv_pap_streams_board(&group->streams, call, &shelf_ops, group, &board);
     count_answer(group, status);
@@ -545,13 +557,23 @@ CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_ca
     return status;
 }
 
-CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
-                              const void *note, int64_t local_ns)
+/* Of its stream's newest call, as the record that will carry it says of choice and times. */
+static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const void *note)
 {
-    if (group->notes != NULL && note != NULL) {
+    if (group->notes == NULL || note == NULL || call->stream < 0) {
+        return;
+    }
+    const clv_pap_stream_t *stream = &group->streams.lane[call->stream];
+    if (call->generation == stream->generation && call->number == stream->previous_number) {
         memcpy(note_of(group, call->stream), note, group->attach.note_bytes);
     }
+}
+
+CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
+                              const void *note, int64_t local_ns)
+{
     clv_pap_streams_end(&group->streams, call, choice, local_ns);
+    keep_note(group, call, note);
 }
 
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)

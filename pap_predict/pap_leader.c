@@ -196,6 +196,16 @@ static void *memory_of(clv_pap_leader_t *leader, int32_t lane, uint32_t generati
     return memory;
 }
 
+/* One rank's word for all: only where all had ended the call that it is about. */
+static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_vector_t *vector)
+{
+    static const unsigned char none[CLV_PAP_NOTE_BYTES];
+    const int is_known =
+        (clv_pap_vector_common_flags(vector) & CLV_PAP_RECORD_PREVIOUS) != 0;
+    const void *note = clv_pap_table_note(leader->table, vector->lane, vector->sequence + 1);
+    return note == NULL || is_known ? note : none;
+}
+
 static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_vector_t *vector,
                               const clv_pap_board_t *board)
 {
@@ -209,8 +219,7 @@ static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_vector_t *
     const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, vector->lane,
                                                         board->version);
     const size_t used =
-        attach->make(attach->context, &key, board,
-                     clv_pap_table_note(leader->table, vector->lane, board->version),
+        attach->make(attach->context, &key, board, note_of(leader, vector),
                      memory_of(leader, vector->lane, vector->generation), attachment,
                      attach->attachment_bytes);
     return used < attach->attachment_bytes ? used : attach->attachment_bytes;

@@ -76,7 +76,8 @@ typedef struct clv_pap_board {
  * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
  * with whatever the caller wants to find beside the board; returns the bytes used (0: nothing).
  * `note` is what the ranks noted at the end of the call before the newest sampled one (note_bytes
- * long; zeros where the stream had no call before; NULL when note_bytes is 0). `memory` is state the
+ * long; zeros where the stream had no call before, or a rank had not ended it when it began the
+ * sampled one; NULL when note_bytes is 0). `memory` is state the
  * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of the
  * boards and notes so far. Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
@@ -127,35 +128,50 @@ void clv_pap_group_free(clv_pap_group_t *group);
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-/* One call on this rank, on the caller's stack from begin to end. */
+/* One call on this rank, the caller's from begin to end. What depends on its stream is known once its
+ * turn has come: when every call begun before it on this group has been answered. */
 typedef struct clv_pap_call {
-    int32_t stream;        /* slot */
-    int32_t sampled;       /* this call gives a record */
+    clv_pap_stream_key_t key;
+    int64_t turn;          /* number on the group, from 0 */
     int64_t number;        /* of this stream, from 0 */
     int64_t board_version; /* the board this call waits for; 0: none yet */
+    int64_t held_version;  /* the board it uses; 0: none */
     int64_t arrival_ns;    /* local */
+    int32_t stream;        /* slot; -1: its turn has not come */
+    int32_t sampled;       /* this call gives a record */
+    uint32_t generation;   /* of its stream in that slot */
+    uint32_t board_hash;   /* of the board it uses; 0: none */
+    int32_t is_answered;
+    int32_t is_open; /* has come and not ended */
 } clv_pap_call_t;
 
 /* Numbers the call and, if it is sampled, gives this rank's record. No lock, no allocation, no
- * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC. */
+ * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC.
+ *
+ * Calls may overlap: any number may be begun before the first one has ended, in the same order on
+ * all ranks, as MPI asks for nonblocking collectives. What each of them is told does not depend on when
+ * a rank asks; the one begun first is answered first, so ask for all open calls, oldest first. */
 void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
                         clv_pap_call_t *call);
 
 /* The board of this call. CLV_OK: *board_p (and *attachment_p, its bytes in *attachment_bytes_p,
  * both valid until call_end). CLV_AGAIN: not complete yet; the caller makes MPI progress and asks
  * again: the missing record comes from a rank that has not entered an earlier call, or the group
- * will be declared lost. CLV_NONE: none for this call, on every rank. CLV_LOST: this
- * node was cut off for good while others may have the board; the call must fail. A sampled call must be asked for
- * until it answers other than CLV_AGAIN: the answer also tells when to sample next. */
-clv_status_t clv_pap_call_board(clv_pap_group_t *group, const clv_pap_call_t *call,
+ * will be declared lost. Of overlapping calls, a sampled one also waits until those that use the board
+ * which its record may replace have ended. CLV_NONE: none for this call, on every rank. CLV_LOST:
+ * this node was cut off for good while others may have the board; the call must fail. Every call must
+ * be asked for until it answers other than CLV_AGAIN (one that is not sampled and does not overlap
+ * never answers that): the answer also tells when to sample next, and whose turn it is. */
+clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *call,
                                 const clv_pap_board_t **board_p, const void **attachment_p,
                                 size_t *attachment_bytes_p) CLV_MUST_CHECK;
 
-/* What the call ran (the caller's own code, rank-equal) and when this rank left. note: what the
+/* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in any
+ * order. note: what the
  * caller wants whoever completes the stream's next board to know (see clv_pap_attach_t): note_bytes
  * of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next record, from
  * the node's first rank to its leader, and never over the network. */
-void clv_pap_call_end(clv_pap_group_t *group, const clv_pap_call_t *call, int32_t choice,
+void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
                       const void *note, int64_t local_ns);
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:

@@ -27,6 +27,15 @@ const char *clv_pap_record_problem(const clv_pap_record_t *record)
     return NULL;
 }
 
+uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector)
+{
+    uint32_t flags = CLV_PAP_RECORD_FLAGS;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        flags &= vector->records[rank].flags;
+    }
+    return flags;
+}
+
 int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector)
 {
     int64_t last_ns = INT64_MIN;

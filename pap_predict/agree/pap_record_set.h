@@ -25,7 +25,8 @@
 #define CLV_PAP_RECORD_INVALID   1u /* do not predict from this call: the clock is not ready */
 #define CLV_PAP_RECORD_ANNOUNCED 2u /* arrival_ns was announced by a hint before the call */
 #define CLV_PAP_RECORD_PREVIOUS  4u /* the previous_... fields are known */
-#define CLV_PAP_RECORD_FLAGS     7u /* all of them */
+#define CLV_PAP_RECORD_OPEN      8u /* they are not: that call had not ended on this rank */
+#define CLV_PAP_RECORD_FLAGS     15u /* all of them */
 
 typedef struct clv_pap_record {
     int64_t arrival_ns;          /* of the sampled call */
@@ -49,6 +50,9 @@ typedef struct clv_pap_vector {
 
 /* What is wrong with a record as a short text, NULL when it is in range. */
 const char *clv_pap_record_problem(const clv_pap_record_t *record);
+
+/* The flags that all its records have. */
+uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector);
 
 /* The last of all announcements; of arrivals where nothing was announced. */
 int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector);

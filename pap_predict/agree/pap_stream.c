@@ -59,22 +59,22 @@ static int32_t oldest_lane(const clv_pap_streams_t *streams)
     return oldest;
 }
 
-/* The lane's sequence goes on. A stream that pushed another one out is sampled from its second call
- * on only, so that a program with more streams than lanes pays nothing for the useless ones. */
+/* The lane's sequence goes on, and who still uses a board of it. A stream that pushed another one out
+ * is sampled from its second call on only, so that a program with more streams than lanes pays
+ * nothing for the useless ones. */
 static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
 {
-    int recycled = stream->in_use;
-    int64_t sequence = stream->sequence;
-    uint32_t generation = stream->generation + (recycled ? 1u : 0u);
-    int32_t given = stream->given; /* by a hint for the stream before: counts for this one */
+    const clv_pap_stream_t before = *stream;
     *stream = (clv_pap_stream_t){.key = *key,
                                  .in_use = 1,
                                  .fresh = 1,
-                                 .generation = generation,
-                                 .given = given,
-                                 .next_sample = recycled ? 1 : 0,
+                                 .generation = before.generation + before.in_use,
+                                 .given = before.given, /* by a hint: counts for this one */
+                                 .next_sample = before.in_use,
                                  .told_call = -1,
-                                 .sequence = sequence};
+                                 .previous_number = -1,
+                                 .n_holders = {before.n_holders[0], before.n_holders[1]},
+                                 .sequence = before.sequence};
 }
 
 static CLV_COLD int32_t new_lane(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
@@ -92,8 +92,9 @@ static int32_t lane_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *k
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
+/* follows: whatever was before this call was over when it arrived. */
 static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arrival_ns,
-                       uint32_t flags, clv_pap_given_t *given)
+                       uint32_t flags, int follows, clv_pap_given_t *given)
 {
     *given = (clv_pap_given_t){.lane = lane,
                                .generation = stream->generation,
@@ -103,7 +104,9 @@ static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arr
                                .previous_exit_ns = arrival_ns,
                                .previous_choice = -1,
                                .flags = flags};
-    if (stream->has_previous) {
+    if (stream->n_open > 0 || !follows) {
+        given->flags |= CLV_PAP_RECORD_OPEN;
+    } else if (stream->previous_number >= 0) {
         given->previous_arrival_ns = stream->previous_arrival_ns;
         given->previous_exit_ns = stream->previous_exit_ns;
         given->previous_choice = stream->previous_choice;
@@ -126,16 +129,48 @@ static uint32_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
     return saturate_u32(arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1);
 }
 
-CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                                  int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given)
+static int gives_record(const clv_pap_stream_t *stream)
 {
-    int32_t lane = lane_of(streams, key);
+    return stream->calls == stream->next_sample;
+}
+
+/* With record `sequence` of all ranks comes a board in place of an older one: nobody may use that. */
+static int may_give(const clv_pap_stream_t *stream)
+{
+    return stream->n_holders[(stream->sequence + 1) & 1] == 0;
+}
+
+static int has_turn(const clv_pap_streams_t *streams, const clv_pap_call_t *call)
+{
+    const int32_t lane = call->turn == streams->turn ? find_lane(streams, &call->key) : -1;
+    return call->turn == streams->turn &&
+           (lane < 0 || !gives_record(&streams->lane[lane]) || may_give(&streams->lane[lane]));
+}
+
+static void hold(clv_pap_stream_t *stream, clv_pap_call_t *call, int64_t version)
+{
+    call->held_version = version;
+    stream->n_holders[version & 1] += version > 0;
+}
+
+static void pass_turn(clv_pap_streams_t *streams, clv_pap_call_t *call)
+{
+    call->is_answered = 1;
+    streams->turn++;
+}
+
+/* `late`: it came in after it began, so what was open then may be over by now. */
+static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
+                           clv_pap_given_t *given)
+{
+    const int32_t lane = lane_of(streams, &call->key);
     clv_pap_stream_t *stream = &streams->lane[lane];
-    int sampled = stream->calls == stream->next_sample;
-    int give = sampled && !stream->given;
+    const int sampled = gives_record(stream);
+    const int give = sampled && !stream->given;
+    const int follows = !late || stream->previous_exit_ns <= call->arrival_ns;
     if (give) {
-        fill_given(stream, lane, local_ns, 0, given);
-        given->lead_ns = noted_lead(stream, local_ns);
+        fill_given(stream, lane, call->arrival_ns, 0, follows, given);
+        given->lead_ns = noted_lead(stream, call->arrival_ns);
     }
     if (sampled) {
         stream->version = stream->sequence; /* the record given is `sequence`; wait for the board
@@ -144,14 +179,34 @@ CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stre
         stream->given = 0;
         stream->next_sample = INT64_MAX; /* until the board says */
     }
-    *call = (clv_pap_call_t){.stream = lane,
-                             .sampled = sampled,
-                             .number = stream->calls++,
-                             .board_version = stream->version,
-                             .arrival_ns = local_ns};
-    stream->last_use = streams->calls++;
+    call->stream = lane;
+    call->sampled = sampled;
+    call->number = stream->calls++;
+    call->board_version = stream->version;
+    call->generation = stream->generation;
+    call->is_open = 1;
+    stream->n_open++;
+    stream->last_use = call->turn;
     streams->last_lane = lane;
+    if (!sampled) {
+        hold(stream, call, stream->version);
+        pass_turn(streams, call);
+    }
     return give;
+}
+
+CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
+                                  int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given)
+{
+    *call = (clv_pap_call_t){
+        .key = *key, .turn = streams->calls++, .arrival_ns = local_ns, .stream = -1};
+    return has_turn(streams, call) ? come_in(streams, call, 0, given) : 0;
+}
+
+CLV_COLD int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
+                                   clv_pap_given_t *given)
+{
+    return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : 0;
 }
 
 /* A hint further off than the longest spread predicted is not one. */
@@ -162,33 +217,58 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
         return CLV_PAP_HEARD_NOT;
     }
     clv_pap_stream_t *stream = &streams->lane[streams->last_lane];
-    if (stream->calls != stream->next_sample || stream->given ||
-        stream->told_call == stream->calls) {
+    const int is_next = streams->turn == streams->calls; /* nobody waits for a turn */
+    if (!is_next || !gives_record(stream) || stream->given || stream->told_call == stream->calls) {
         return CLV_PAP_HEARD_NOT;
     }
-    if (stream->is_deaf) {
+    if (stream->is_deaf || !may_give(stream)) {
         stream->told_call = stream->calls;
         stream->told_ns = local_ns;
         return CLV_PAP_HEARD_NOTED;
     }
-    fill_given(stream, streams->last_lane, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, given);
+    fill_given(stream, streams->last_lane, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, 1,
+               given);
     given->lead_ns = saturate_u32(ns_from_now > 0 ? ns_from_now : 1);
     stream->given = 1;
     return CLV_PAP_HEARD_GIVEN;
 }
 
-CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call,
-                                 int32_t choice, int64_t local_ns)
+/* Of one call, to be summed over all: they end in any order. */
+static uint32_t hash_of(const clv_pap_call_t *call, int32_t choice)
 {
-    clv_pap_stream_t *stream = &streams->lane[call->stream];
-    stream->has_previous = 1;
-    stream->previous_choice = choice;
-    uint64_t hash = clv_fnv1a64_u32(CLV_FNV1A64_BASIS, stream->previous_hash);
-    hash = clv_fnv1a64_u32(hash, stream->board_hash);
+    uint64_t hash = clv_fnv1a64_u32(CLV_FNV1A64_BASIS, (uint32_t) call->number);
+    hash = clv_fnv1a64_u32(hash, call->board_hash);
     hash = clv_fnv1a64_u32(hash, (uint32_t) choice);
-    stream->previous_hash = (uint32_t) (hash ^ (hash >> 32));
-    stream->previous_arrival_ns = call->arrival_ns;
-    stream->previous_exit_ns = local_ns;
+    return (uint32_t) (hash ^ (hash >> 32));
+}
+
+static void let_go(clv_pap_stream_t *stream, clv_pap_call_t *call)
+{
+    stream->n_holders[call->held_version & 1] -= call->held_version > 0;
+    stream->n_open -= call->generation == stream->generation;
+    call->is_open = 0;
+}
+
+CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *call, int32_t choice,
+                                 int64_t local_ns)
+{
+    if (call->stream < 0) {
+        return; /* never answered: the caller gave up, and so must all */
+    }
+    clv_pap_stream_t *stream = &streams->lane[call->stream];
+    if (call->is_open) {
+        let_go(stream, call);
+    }
+    if (call->generation != stream->generation) {
+        return;
+    }
+    stream->previous_hash += hash_of(call, choice);
+    if (call->number >= stream->previous_number) {
+        stream->previous_number = call->number;
+        stream->previous_choice = choice;
+        stream->previous_arrival_ns = call->arrival_ns;
+        stream->previous_exit_ns = local_ns;
+    }
 }
 
 /* ---- boards --------------------------------------------------------------------------------- */
@@ -226,7 +306,6 @@ static CLV_COLD clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap
     }
     stream->fresh = 0;
     stream->version = 0;
-    stream->board_hash = 0;
     stream->next_sample = call->number + 1;
     return CLV_NONE;
 }
@@ -237,11 +316,10 @@ static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_board_
     return board->generation == stream->generation ? board->sample_every : 1;
 }
 
-/* The first question for a sampled call: waits, learns when to sample next, and goes one board
- * further when all ranks announced their arrivals. */
+/* The answer of a sampled call that has its turn: waits, learns when to sample next, and goes one
+ * board further when all ranks announced their arrivals. */
 static clv_status_t sampled_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
-                                  const clv_pap_shelf_ops_t *shelf, void *context,
-                                  const clv_pap_board_t **board_p)
+                                  const clv_pap_shelf_ops_t *shelf, void *context)
 {
     const clv_pap_board_t *board;
     clv_status_t status = find_board(shelf, context, call->stream, call->board_version, &board);
@@ -256,42 +334,45 @@ static clv_status_t sampled_board(clv_pap_stream_t *stream, const clv_pap_call_t
         }
     }
     stream->version = board->version;
-    stream->board_hash = board->hash;
-    stream->is_deaf = board->is_deaf;
+    stream->is_deaf = board->is_deaf != 0;
     stream->next_sample = next_sample;
-    *board_p = board;
     return CLV_OK;
 }
 
-static int is_decided(const clv_pap_stream_t *stream, const clv_pap_call_t *call)
+/* The turn passes with any answer: where there will be no board, none of the stream's calls after
+ * this one is sampled, and each is told the same. */
+static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call_t *call,
+                                        const clv_pap_shelf_ops_t *shelf, void *context)
 {
-    return !call->sampled || stream->next_sample != INT64_MAX;
+    clv_pap_stream_t *stream = &streams->lane[call->stream];
+    clv_status_t status = stream->fresh ? first_board(stream, call, shelf, context)
+                                        : sampled_board(stream, call, shelf, context);
+    if (status != CLV_AGAIN) {
+        hold(stream, call, stream->version);
+        pass_turn(streams, call);
+    }
+    return status;
 }
 
-CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, const clv_pap_call_t *call,
+CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                            const clv_pap_shelf_ops_t *shelf, void *context,
                                            const clv_pap_board_t **board_p)
 {
-    clv_pap_stream_t *stream = &streams->lane[call->stream];
     const clv_pap_board_t *board = NULL;
-    clv_status_t status;
-    if (!is_decided(stream, call)) {
-        status = stream->fresh ? first_board(stream, call, shelf, context)
-                               : sampled_board(stream, call, shelf, context, &board);
-    } else if (stream->version == 0) {
-        status = CLV_NONE;
-    } else {
-        status = find_board(shelf, context, call->stream, stream->version, &board);
+    if (call->stream < 0 ||
+        (!call->is_answered && take_answer(streams, call, shelf, context) == CLV_AGAIN)) {
+        return CLV_AGAIN;
     }
-    if (status != CLV_OK) {
-        stream->board_hash = 0;
-        return status;
-    }
-    if (board->n_vectors == 0 || board->generation != stream->generation) {
+    if (call->held_version == 0) {
         return CLV_NONE;
     }
-    *board_p = board;
-    return CLV_OK;
+    clv_status_t status = find_board(shelf, context, call->stream, call->held_version, &board);
+    call->board_hash = status == CLV_OK ? board->hash : 0;
+    if (status == CLV_OK && (board->n_vectors == 0 || board->generation != call->generation)) {
+        return CLV_NONE;
+    }
+    *board_p = status == CLV_OK ? board : *board_p;
+    return status;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

@@ -4,8 +4,16 @@
  * finds the board of a call. Private to the pap_predict room.
  *
  * Everything that decides is equal on all ranks: the order of calls on the communicator and the
- * boards. No lock, no heap, no system call, no time call. Cost: one scan of at most 16 keys per
- * call, usually hit at the first.
+ * boards. To keep it so where calls overlap, they come in one after the other: a call's turn comes
+ * when every call begun before it has its answer, whenever that is on this rank. What it does until
+ * then, it does for itself alone.
+ *
+ *      begin        its turn: lane, number, sampled? record       answered          end
+ *        |--- earlier calls wait for boards ---|--- waits for its board ---|--- runs ---|
+ *        (a call that does not overlap: at begin)            the next one's turn
+ *
+ * No lock, no heap, no system call, no time call. Cost: one scan of at most 16 keys per call,
+ * usually hit at the first.
  */
 #ifndef CLV_PAP_STREAM_H
 #define CLV_PAP_STREAM_H
@@ -33,38 +41,43 @@ typedef struct clv_pap_given {
 /* What each call looks at comes first. */
 typedef struct clv_pap_stream {
     clv_pap_stream_key_t key;
-    int32_t in_use;
-    int32_t fresh;       /* no board of this stream's own yet */
     int64_t calls;       /* number of the next call */
     int64_t next_sample; /* call number; INT64_MAX: never again */
     int64_t version;     /* the board of calls before the next sample; 0 none */
     int64_t last_use;    /* call number on the communicator */
     int64_t sequence;    /* the next record's */
+    int32_t n_open;      /* calls that have not ended */
+    uint8_t in_use;
+    uint8_t fresh;       /* no board of this stream's own yet */
+    uint8_t given;       /* the record of `sequence` was given by a hint already */
+    uint8_t is_deaf;     /* the newest board does not heed hints */
     uint32_t generation; /* counts the streams that had this lane before */
-    int32_t given;       /* the record of `sequence` was given by a hint already */
-    int32_t is_deaf;     /* the newest board does not heed hints */
-    int64_t told_call;   /* the call that a hint was noted for, and when */
-    int64_t told_ns;
-    int32_t has_previous;
     int32_t previous_choice;
-    uint32_t board_hash;    /* of the board in use */
-    uint32_t previous_hash; /* of all its boards and choices so far: one differing call shows */
+    int32_t n_holders[2]; /* open calls of the lane that use a board of even, of odd version */
+    int64_t told_call;    /* the call that a hint was noted for, and when */
+    int64_t told_ns;
+    int64_t previous_number; /* of the newest call that has ended; -1: none */
+    uint32_t previous_hash;  /* of all its boards and choices so far: one differing call shows */
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
 } clv_pap_stream_t;
 
 typedef struct clv_pap_streams {
-    int64_t calls;     /* on the communicator */
-    int32_t last_lane; /* of the call before; -1 none */
+    int64_t calls;     /* begun on the communicator */
+    int64_t turn;      /* the call whose turn it is; all before it are answered */
+    int32_t last_lane; /* of the newest call whose turn came; -1 none */
     clv_pap_stream_t lane[CLV_PAP_MAX_STREAMS];
 } clv_pap_streams_t;
 
 void clv_pap_streams_init(clv_pap_streams_t *streams);
 
-/* Numbers a call. Returns 1 when *given is a record to hand to the node's leader now, before the
- * board is asked for. */
+/* Numbers a call, and lets it come in if it is its turn. Returns 1 when *given is a record to hand to
+ * the node's leader now, before the board is asked for. */
 int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
                           int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given);
+
+/* For a call with stream -1, before its board is asked for: the same when its turn has come since. */
+int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call, clv_pap_given_t *given);
 
 /* The next call, taken to be of the stream used last, will arrive at local_ns + ns_from_now. GIVEN:
  * *given is a record to hand over now; then the call itself gives none. NOTED: hints of this stream
@@ -91,11 +104,12 @@ typedef struct clv_pap_shelf_ops {
 
 /* The board of a call: CLV_OK and *board_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_board.
  * May be asked again after any answer. */
-clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, const clv_pap_call_t *call,
+clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                    const clv_pap_shelf_ops_t *shelf, void *context,
                                    const clv_pap_board_t **board_p) CLV_MUST_CHECK;
 
-void clv_pap_streams_end(clv_pap_streams_t *streams, const clv_pap_call_t *call, int32_t choice,
+/* Calls end in any order. */
+void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *call, int32_t choice,
                          int64_t local_ns);
 
 /* Local times to global ones. model NULL: the clock is not ready; the record is marked invalid. */

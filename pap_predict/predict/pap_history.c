@@ -260,30 +260,31 @@ static uint32_t any_flags(const clv_pap_vector_t *vector)
     return flags;
 }
 
-static uint32_t common_flags(const clv_pap_vector_t *vector)
+/* Both say what they ran in the call before, or that there was none, and not the same. */
+static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
 {
-    uint32_t flags = CLV_PAP_RECORD_FLAGS;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        flags &= vector->records[rank].flags;
-    }
-    return flags;
+    return ((a->flags ^ b->flags) & CLV_PAP_RECORD_PREVIOUS) != 0 ||
+           a->previous_choice != b->previous_choice || a->previous_hash != b->previous_hash;
 }
 
-/* Every rank must have run the same thing from the same board in the call before. */
+/* Every rank must have run the same thing from the same board in the call before. One on which that
+ * call had not ended says nothing; its next record without open calls has the hash of all. */
 static int ranks_disagree(const clv_pap_vector_t *vector)
 {
-    const clv_pap_record_t *first = &vector->records[0];
+    const clv_pap_record_t *first = NULL;
     if ((any_flags(vector) & CLV_PAP_RECORD_INVALID) != 0 &&
         (any_flags(vector) & CLV_PAP_RECORD_ANNOUNCED) != 0) {
         return 0; /* may hold records of the stream before; see make_stale in pap_agree.c */
     }
-    for (int32_t rank = 1; rank < vector->n_ranks; rank++) {
-        const clv_pap_record_t *other = &vector->records[rank];
-        if (((first->flags ^ other->flags) & CLV_PAP_RECORD_PREVIOUS) != 0 ||
-            first->previous_choice != other->previous_choice ||
-            first->previous_hash != other->previous_hash) {
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        const clv_pap_record_t *one = &vector->records[rank];
+        if ((one->flags & CLV_PAP_RECORD_OPEN) != 0) {
+            continue;
+        }
+        if (first != NULL && differ(first, one)) {
             return 1;
         }
+        first = one;
     }
     return 0;
 }
@@ -691,7 +692,7 @@ static void weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vect
 /* Returns whether the next call goes by announced arrivals. */
 static int take_valid(clv_pap_history_t *history, const clv_pap_vector_t *vector)
 {
-    uint32_t common = common_flags(vector);
+    uint32_t common = clv_pap_vector_common_flags(vector);
     int has_previous = (common & CLV_PAP_RECORD_PREVIOUS) != 0;
     int all_announced = (common & CLV_PAP_RECORD_ANNOUNCED) != 0;
     int any_announced = (any_flags(vector) & CLV_PAP_RECORD_ANNOUNCED) != 0;
@@ -747,7 +748,7 @@ static void start_board(const clv_pap_history_t *history, const clv_pap_vector_t
                                .previous_after_ns = -1,
                                .previous_in_mpi_ns = -1,
                                .predicted_ns = predicted_ns};
-    int known = (common_flags(vector) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
+    int known = (clv_pap_vector_common_flags(vector) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
                 (any_flags(vector) & CLV_PAP_RECORD_INVALID) == 0;
     if (known && !board->disagree) {
         describe_previous(vector, board);

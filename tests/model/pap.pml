@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The agreement of docs/design/protocol.md as a Promela model: one lane, K = 1, one rank per node.
+ * The agreement of docs/design/protocol.md as a Promela model: one lane, one rank per node, K = 1; with
+ * OPEN > 1 calls overlap, and each board says K = 1 or 2.
  *
  * In it: records up, decisions down, connections that are cut at any moment with any suffix of
  * what was on the way lost, each side noticing at its own time, HELLO and sending again on a new
  * connection, the top giving up on a silent child, a cut-off node leaving when that is certain.
  * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what boards
  * contain, and abandoning in the window (the one guess the protocol may make).
+ *
+ * Overlapping calls: a rank has begun up to OPEN that have not ended, asks and ends in any order and
+ * at any time. A call's turn comes when all before it are answered; what it is, it learns then.
  *
  * Checked: assertions marked INVARIANT, and that no run ends before every rank made every call.
  * Tree: TREE 0 is a chain 0 - 1 - 2 (N = 2: one edge), TREE 1 is a top with two children.
@@ -22,6 +26,9 @@
 #endif
 #ifndef N
 #define N    3
+#endif
+#ifndef OPEN
+#define OPEN 1   /* calls of one rank that overlap, at most */
 #endif
 #define NONE 100 /* no board; otherwise a call's answer is its version */
 
@@ -58,6 +65,26 @@ byte truth[CALLS];
 bit known[CALLS];
 byte finished;
 
+#if OPEN > 1
+#define NEVER    255
+#define ENDED    254
+byte begun[N];         /* calls */
+byte turn[N];          /* the call whose turn it is; all before are answered */
+byte ended[N];         /* how many */
+byte next_sample[N];
+byte version[N];       /* that calls between samples use */
+byte held[N * CALLS];  /* by call: version that it uses, 0 none, ENDED */
+byte every[CALLS + 1]; /* K that a version says; 0: nobody has looked yet */
+
+/* Some open call of rank i uses version v. */
+#define HELD_1(i, c, v) (c < turn[i] && held[(i) * CALLS + c] == v)
+#if CALLS > 3
+#define HOLDS(i, v) (HELD_1(i, 0, v) || HELD_1(i, 1, v) || HELD_1(i, 2, v) || HELD_1(i, CALLS - 1, v))
+#else
+#define HOLDS(i, v) (HELD_1(i, 0, v) || HELD_1(i, 1, v) || HELD_1(i, CALLS - 1, v))
+#endif
+#endif
+
 inline put(channel, c, kind, value) {
     if
     :: alive[c] -> assert(len(channel) < 8); channel ! kind, value
@@ -88,6 +115,9 @@ inline pass_down(i, kind, value) {
 inline accept(i) {
     assert(given[i] > decided[i]);
     decided[i]++;
+#if OPEN > 1
+    assert(decided[i] < 3 || !HOLDS(i, decided[i] - 2));
+#endif
     pass_down(i, DOWN, decided[i] - 1)
 }
 
@@ -97,11 +127,56 @@ inline end_here(i) {
 }
 
 /* INVARIANT: one answer per call. */
-inline answer(i, what) {
+inline agree_on(call, what) {
     if
-    :: known[given[i] - 1] -> assert(truth[given[i] - 1] == what)
-    :: else -> known[given[i] - 1] = 1; truth[given[i] - 1] = what
+    :: known[call] -> assert(truth[call] == what)
+    :: else -> known[call] = 1; truth[call] = what
+    fi
+}
+
+#if OPEN > 1
+/* The call whose turn it is uses version[i], if that is there. */
+inline answer_turn(i) {
+    if
+    :: version[i] > 0 && version[i] <= decided[i] -> agree_on(turn[i], version[i])
+    :: else -> agree_on(turn[i], NONE)
     fi;
+    held[i * CALLS + turn[i]] = version[i];
+    turn[i]++;
+    in_call[i] = 0
+}
+
+#define IS_OPEN(i, c) (c < turn[i] && held[(i) * CALLS + c] != ENDED)
+
+inline end_call(i, call) {
+    held[i * CALLS + call] = ENDED;
+    ended[i]++;
+    if
+    :: ended[i] == CALLS -> finished++
+    :: else -> skip
+    fi
+}
+
+/* The board decides when to sample next, the same for all. */
+inline look(i) {
+    version[i] = given[i] - 1;
+    if
+    :: every[version[i]] == 0 -> every[version[i]] = 1
+    :: every[version[i]] == 0 -> every[version[i]] = 2
+    :: else -> skip
+    fi;
+    next_sample[i] = turn[i] + every[version[i]]
+#ifdef IMPATIENT /* what must be found: a call that was begun before is taken for not sampled */
+    if
+    :: begun[i] > next_sample[i] -> next_sample[i] = NEVER
+    :: else -> skip
+    fi
+#endif
+}
+#endif
+
+inline answer(i, what) {
+    agree_on(given[i] - 1, what);
     in_call[i] = 0;
     if
     :: given[i] == CALLS -> finished++
@@ -115,11 +190,40 @@ proctype node(byte i) {
     mtype kind;
 end:
     do
+#if OPEN > 1
+    /* its rank: calls begin, come in one by one, are answered, end. in_call: a sampled one waits */
+    :: atomic { begun[i] < CALLS && begun[i] - ended[i] < OPEN -> begun[i]++ }
+    :: atomic { turn[i] < begun[i] && !in_call[i] && turn[i] != next_sample[i] -> answer_turn(i) }
+    :: atomic { turn[i] < begun[i] && !in_call[i] && turn[i] == next_sample[i] &&
+#ifndef GRASPING /* what must be found: a record given while its board's place is in use */
+            (given[i] < 2 || !HOLDS(i, given[i] - 1)) &&
+#endif
+            given[i] < CALLS ->
+        given[i]++;
+        in_call[i] = 1
+    }
+    :: atomic { in_call[i] && given[i] == 1 -> next_sample[i] = turn[i] + 1; answer_turn(i) }
+    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 -> look(i); answer_turn(i) }
+    :: atomic { in_call[i] && given[i] > 1 && decided[i] < given[i] - 1 && lost[i] ->
+        version[i] = given[i] - 1;
+        next_sample[i] = NEVER;
+        answer_turn(i)
+    }
+    :: atomic { IS_OPEN(i, 0) -> end_call(i, 0) }
+    :: atomic { IS_OPEN(i, 1) -> end_call(i, 1) }
+#if CALLS > 2
+    :: atomic { IS_OPEN(i, 2) -> end_call(i, 2) }
+#endif
+#if CALLS > 3
+    :: atomic { IS_OPEN(i, 3) -> end_call(i, 3) }
+#endif
+#else
     /* its rank: gives the record, then waits for the version that the vector before makes */
     :: atomic { !in_call[i] && given[i] < CALLS -> given[i]++; in_call[i] = 1 }
     :: atomic { in_call[i] && given[i] == 1 -> answer(i, NONE) }
     :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 -> answer(i, given[i] - 1) }
     :: atomic { in_call[i] && given[i] > 1 && decided[i] < given[i] - 1 && lost[i] -> answer(i, NONE) }
+#endif
 
     /* the top decides */
     :: atomic { i == 0 && !lost[i] && COMPLETE(i, decided[i]) && decided[i] < CALLS -> accept(i) }

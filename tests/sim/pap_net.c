@@ -76,17 +76,27 @@ typedef struct node {
     int32_t n_running; /* ranks */
 } node_t;
 
-typedef struct rank {
-    clv_pap_streams_t streams;
-    int32_t node;
-    int32_t next;    /* call */
-    int32_t blocked; /* waits for its board */
+#define MAX_OPEN 4
+
+/* A call of one rank from begin to end. */
+typedef struct open_call {
+    int32_t in_use;
+    int32_t number;   /* in the program */
+    int32_t blocked;  /* waits for its board */
     int32_t waited;
-    int32_t in_call;
     int32_t sleeping; /* in a synchronous call, not all are in */
     clv_pap_call_t call;
     const clv_pap_board_t *held;
-    int64_t held_version;
+} open_call_t;
+
+typedef struct rank {
+    clv_pap_streams_t streams;
+    int32_t node;
+    int32_t next; /* call to begin */
+    int32_t n_open;
+    int32_t n_ended;
+    int32_t comes; /* its next begin is on its way */
+    open_call_t open[MAX_OPEN];
     int64_t last_record_ns;
     int64_t base_ns; /* its usual lateness */
     clv_cs_model_t clock;
@@ -95,6 +105,8 @@ typedef struct rank {
 typedef struct truth {
     int32_t known;
     int32_t status;
+    int32_t sampled;
+    int64_t number;
     uint32_t hash;
     int32_t n_in;
 } truth_t;
@@ -366,12 +378,23 @@ static void deliver(world_t *world, event_t *event)
 /* ---- what the agreement tells a node ------------------------------------------------------------
  */
 
+/* In any order: who looks too early is told to come again. */
+static void wake_rank(world_t *world, int32_t index)
+{
+    for (int i = 0; i < MAX_OPEN; i++) {
+        open_call_t *open = &world->rank[index].open[i];
+        if (open->in_use && open->blocked) {
+            open->blocked = 0;
+            later(world, random_between(world, 0, 5000), RANK_LOOK, index, i, 0);
+        }
+    }
+}
+
 static void wake_ranks(world_t *world, int32_t node)
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
-        if (world->rank[rank].node == node && world->rank[rank].blocked) {
-            world->rank[rank].blocked = 0;
-            later(world, random_between(world, 0, 5000), RANK_LOOK, rank, 0, 0);
+        if (world->rank[rank].node == node) {
+            wake_rank(world, rank);
         }
     }
 }
@@ -381,13 +404,15 @@ static void check_unused(world_t *world, int32_t node, int32_t lane, const clv_p
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
         const rank_t *other = &world->rank[rank];
-        if (other->node == node && other->held == board) {
-            broken(world, "a board was overwritten while a rank used it");
-        }
-        if (other->node == node && other->in_call && other->call.stream == lane &&
-            other->streams.lane[lane].version == board->version && board->version > 0 &&
-            other->held == board) {
-            broken(world, "a board was overwritten before a rank had left it");
+        for (int i = 0; i < MAX_OPEN && other->node == node; i++) {
+            const open_call_t *open = &other->open[i];
+            if (open->in_use && open->held == board) {
+                broken(world, "a board was overwritten while a rank used it");
+            }
+            if (open->in_use && open->call.stream == lane && open->call.is_answered &&
+                board->version > 0 && open->call.held_version == board->version) {
+                broken(world, "a board was overwritten before a rank had left it");
+            }
         }
     }
 }
@@ -561,78 +586,113 @@ static clv_pap_stream_key_t key_of(int32_t number)
     return (clv_pap_stream_key_t){.root = number % 3, .commutative = 1, .total_bytes = 8 * number};
 }
 
+static void begin_later(world_t *world, int32_t index);
+
 static void begin_call(world_t *world, int32_t index)
 {
     rank_t *rank = &world->rank[index];
     clv_pap_given_t given;
     clv_pap_stream_key_t key = key_of(world->key_of_call[rank->next]);
-    rank->in_call = 1;
-    rank->waited = 0;
-    if (clv_pap_streams_begin(&rank->streams, &key, rank_local_ns(world, rank), &rank->call,
+    int place = 0;
+    while (rank->open[place].in_use) {
+        place++;
+    }
+    open_call_t *open = &rank->open[place];
+    *open = (open_call_t){.in_use = 1, .number = rank->next++};
+    world->result->overlapped += rank->n_open++ > 0;
+    rank->comes = 0;
+    if (clv_pap_streams_begin(&rank->streams, &key, rank_local_ns(world, rank), &open->call,
                               &given)) {
         hand_over(world, index, &given);
     }
-    later(world, 0, RANK_LOOK, index, 0, 0);
+    world->result->late_turns += open->call.stream < 0;
+    later(world, 0, RANK_LOOK, index, place, 0);
+    if (rank->n_open < world->options->max_open && chance(world, 70)) {
+        begin_later(world, index);
+    }
 }
 
 /* All ranks get the same answer for one call, except those of a node that said it cannot know. */
-static void compare(world_t *world, const rank_t *rank, clv_status_t status,
-                    const clv_pap_board_t *board)
+static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
+                    clv_status_t status, const clv_pap_board_t *board)
 {
-    truth_t *truth = &world->truth[rank->next];
+    truth_t *truth = &world->truth[open->number];
     uint32_t hash = status == CLV_OK ? board->hash : 0;
+    const clv_pap_call_t *call = &open->call;
     world->result->calls++;
     world->result->with_board += status == CLV_OK;
-    world->result->waits += rank->waited;
-    world->result->announced += status == CLV_OK && board->version > rank->call.board_version;
-    int differs = truth->known && (truth->status != (int32_t) status || truth->hash != hash);
+    world->result->waits += open->waited;
+    world->result->announced += status == CLV_OK && board->version > call->board_version;
+    int differs = truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
+                                   truth->sampled != call->sampled || truth->number != call->number);
     if (world->node[rank->node].lost == CLV_PAP_LOST_ABANDONED) {
         world->result->wrong_guesses += differs; /* it said that it can not know */
         return;
     }
     if (!truth->known) {
-        *truth = (truth_t){.known = 1, .status = status, .hash = hash, .n_in = truth->n_in};
+        *truth = (truth_t){.known = 1,
+                           .status = status,
+                           .sampled = call->sampled,
+                           .number = call->number,
+                           .hash = hash,
+                           .n_in = truth->n_in};
     } else if (differs && world->options->plant == 0) {
         broken(world, "two ranks had different boards for one call");
     }
 }
 
-static void enter(world_t *world, int32_t index)
+static void leave_together(world_t *world, int32_t number)
 {
-    rank_t *rank = &world->rank[index];
-    truth_t *truth = &world->truth[rank->next];
-    truth->n_in++;
-    if (!world->sync_of_call[rank->next]) {
-        later(world, random_between(world, 1000, 100000), RANK_END, index, 0, 0);
-        return;
-    }
-    rank->sleeping = 1;
-    for (int32_t other = 0; other < world->n_ranks && truth->n_in == world->n_ranks; other++) {
-        if (world->rank[other].sleeping) {
-            world->rank[other].sleeping = 0;
-            later(world, random_between(world, 1000, 100000), RANK_END, other, 0, 0);
+    for (int32_t other = 0; other < world->n_ranks; other++) {
+        for (int i = 0; i < MAX_OPEN; i++) {
+            open_call_t *open = &world->rank[other].open[i];
+            if (open->in_use && open->sleeping && open->number == number) {
+                open->sleeping = 0;
+                later(world, random_between(world, 1000, 100000), RANK_END, other, i, 0);
+            }
         }
     }
 }
 
-static void look(world_t *world, int32_t index)
+static void enter(world_t *world, int32_t index, int32_t place)
 {
-    rank_t *rank = &world->rank[index];
-    sender_t at = {world, rank->node};
-    const clv_pap_board_t *board = NULL;
-    clv_status_t status =
-        clv_pap_streams_board(&rank->streams, &rank->call, &shelf_ops, &at, &board);
-    if (status == CLV_AGAIN) {
-        if (!rank->call.sampled) {
-            broken(world, "a call that is not sampled had to wait");
-        }
-        rank->blocked = 1;
-        rank->waited = 1;
+    open_call_t *open = &world->rank[index].open[place];
+    truth_t *truth = &world->truth[open->number];
+    truth->n_in++;
+    if (!world->sync_of_call[open->number]) {
+        later(world, random_between(world, 1000, 100000), RANK_END, index, place, 0);
         return;
     }
-    rank->held = board;
-    compare(world, rank, status, board);
-    enter(world, index);
+    open->sleeping = 1;
+    if (truth->n_in == world->n_ranks) {
+        leave_together(world, open->number);
+    }
+}
+
+static void look(world_t *world, int32_t index, int32_t place)
+{
+    rank_t *rank = &world->rank[index];
+    open_call_t *open = &rank->open[place];
+    sender_t at = {world, rank->node};
+    const clv_pap_board_t *board = NULL;
+    clv_pap_given_t given;
+    if (clv_pap_streams_enter(&rank->streams, &open->call, &given)) {
+        hand_over(world, index, &given);
+    }
+    clv_status_t status =
+        clv_pap_streams_board(&rank->streams, &open->call, &shelf_ops, &at, &board);
+    if (status == CLV_AGAIN) {
+        if (open->call.stream >= 0 && !open->call.sampled) {
+            broken(world, "a call that is not sampled had to wait");
+        }
+        open->blocked = 1;
+        open->waited = 1;
+        return;
+    }
+    open->held = status == CLV_OK ? board : NULL;
+    compare(world, rank, open, status, board);
+    enter(world, index, place);
+    wake_rank(world, index); /* the next one's turn */
 }
 
 static int64_t compute_time(world_t *world, const rank_t *rank)
@@ -662,22 +722,35 @@ static void rank_done(world_t *world, rank_t *rank)
     }
 }
 
-static void end_call(world_t *world, int32_t index)
+static void begin_later(world_t *world, int32_t index)
 {
     rank_t *rank = &world->rank[index];
-    int lies =
-        world->options->plant == 1 && index == 0 && rank->next == world->options->n_calls / 2;
-    clv_pap_streams_end(&rank->streams, &rank->call, lies ? 77 : 3, rank_local_ns(world, rank));
-    rank->held = NULL;
-    rank->in_call = 0;
-    rank->next++;
-    if (rank->next == world->options->n_calls) {
-        rank_done(world, rank);
+    if (rank->comes || rank->next == world->options->n_calls) {
         return;
     }
     int64_t compute_ns = compute_time(world, rank);
+    rank->comes = 1;
     maybe_hint(world, index, compute_ns);
     later(world, compute_ns, RANK_BEGIN, index, 0, 0);
+}
+
+static void end_call(world_t *world, int32_t index, int32_t place)
+{
+    rank_t *rank = &world->rank[index];
+    open_call_t *open = &rank->open[place];
+    int lies =
+        world->options->plant == 1 && index == 0 && open->number == world->options->n_calls / 2;
+    clv_pap_streams_end(&rank->streams, &open->call, lies ? 77 : 3, rank_local_ns(world, rank));
+    open->in_use = 0;
+    rank->n_open--;
+    if (++rank->n_ended == world->options->n_calls) {
+        rank_done(world, rank);
+        return;
+    }
+    wake_rank(world, index); /* one may have waited for the board that this one used */
+    if (rank->n_open == 0) {
+        begin_later(world, index);
+    }
 }
 
 /* ---- the world
@@ -822,10 +895,10 @@ static void handle(world_t *world, event_t *event)
         begin_call(world, event->who);
         break;
     case RANK_LOOK:
-        look(world, event->who);
+        look(world, event->who, event->side);
         break;
     case RANK_END:
-        end_call(world, event->who);
+        end_call(world, event->who, event->side);
         break;
     case RECORD:
         take_record(world, event);
@@ -875,7 +948,7 @@ static void settle_all(world_t *world, const event_t *event)
 static void check_end(world_t *world)
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
-        if (world->rank[rank].next != world->options->n_calls) {
+        if (world->rank[rank].n_ended != world->options->n_calls) {
             broken(world, "a rank waits forever");
         }
     }

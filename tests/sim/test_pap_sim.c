@@ -24,6 +24,8 @@ typedef struct totals {
     int64_t calls;
     int64_t with_board;
     int64_t waits;
+    int64_t overlapped;
+    int64_t late_turns;
     int64_t vectors;
     int64_t evictions;
     int64_t announced;
@@ -48,6 +50,8 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->calls += result->calls;
     totals->with_board += result->with_board;
     totals->waits += result->waits;
+    totals->overlapped += result->overlapped;
+    totals->late_turns += result->late_turns;
     totals->vectors += result->vectors;
     totals->evictions += result->evictions;
     totals->announced += result->announced;
@@ -159,6 +163,21 @@ static void change_quick(pap_net_options_t *options, uint64_t seed)
     options->hints = 0;
 }
 
+/* Ranks begin calls before earlier ones have ended, or have been answered, each in its own time. */
+static void change_overlap(pap_net_options_t *options, uint64_t seed)
+{
+    options->max_open = 2 + (int32_t) (seed % 3);
+    options->n_calls = 40 + (int32_t) (seed % 80);
+    options->n_keys = 1 + (int32_t) (seed % 4);
+    if (seed % 5 == 0) { /* pushed out while their calls are open */
+        options->n_keys = 15 + (int32_t) (seed % 9);
+        options->n_calls = 150;
+    }
+    options->compute_ns = seed % 3 == 0 ? 20 * US : 200 * US;
+    options->n_cuts = seed % 4 == 1 ? (int32_t) (seed % 7) : 0;
+    options->lose_for_good = seed % 16 == 2 && options->n_nodes > 1;
+}
+
 static void late_ranks_and_delays_leave_boards_equal(void **state)
 {
     (void) state;
@@ -191,6 +210,20 @@ static void streams_that_push_each_other_out_leave_boards_equal(void **state)
     (void) state;
     totals_t totals;
     run_jobs("churn", n_jobs() / 20, change_churn, &totals);
+    assert_true(totals.evictions > 0);
+}
+
+static void calls_that_overlap_leave_boards_equal(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("overlap", n_jobs() / 5, change_overlap, &totals);
+    printf("# of these %lld were begun while another was open, %lld of them came in later\n",
+           (long long) totals.overlapped, (long long) totals.late_turns);
+    assert_true(totals.overlapped * 4 > totals.calls);
+    assert_true(totals.late_turns > 0);
+    assert_true(totals.with_board > 0);
+    assert_true(totals.announced > 0);
     assert_true(totals.evictions > 0);
 }
 
@@ -273,6 +306,7 @@ int main(void)
         cmocka_unit_test(links_that_come_back_leave_boards_equal),
         cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
         cmocka_unit_test(streams_that_push_each_other_out_leave_boards_equal),
+        cmocka_unit_test(calls_that_overlap_leave_boards_equal),
         cmocka_unit_test(a_tight_loop_is_sampled_rarely),
         cmocka_unit_test(a_quick_exchange_is_not_asked_in_each_call),
         cmocka_unit_test(a_planted_disagreement_is_caught),

@@ -54,7 +54,7 @@ clv_status_t pair_activate(pair_t *pair)
     return status;
 }
 
-void pair_ask(pair_t *pair, const clv_pap_call_t calls[2], clv_status_t status[2],
+void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
               const clv_pap_board_t *boards[2])
 {
     const int64_t until_ns = clv_local_now_ns() + WAIT_NS;

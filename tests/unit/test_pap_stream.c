@@ -54,7 +54,7 @@ static clv_pap_stream_key_t key_of(int64_t bytes)
     return (clv_pap_stream_key_t){.root = 1, .commutative = 1, .total_bytes = bytes};
 }
 
-static clv_status_t ask(clv_pap_streams_t *streams, const clv_pap_call_t *call, shelf_t *shelf,
+static clv_status_t ask(clv_pap_streams_t *streams, clv_pap_call_t *call, shelf_t *shelf,
                         const clv_pap_board_t **board_p)
 {
     return clv_pap_streams_board(streams, call, &shelf_ops, shelf, board_p);

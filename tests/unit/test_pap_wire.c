@@ -137,7 +137,7 @@ static void malformed_bytes_are_refused(void **state)
     assert_int_equal(decode_with(n, 24 + 7, 0x7f), CLV_PROTOCOL);           /* arrival */
     assert_int_equal(decode_with(n, 24 + 15, 0x7f), CLV_PROTOCOL);          /* previous arrival */
     assert_int_equal(decode_with(n, 24 + 23, 0x7f), CLV_PROTOCOL);          /* previous exit */
-    assert_int_equal(decode_with(n, 24 + 40, 0x08), CLV_PROTOCOL);          /* flags */
+    assert_int_equal(decode_with(n, 24 + 40, 0x10), CLV_PROTOCOL);          /* flags */
 }
 
 static void wrong_reasons_and_counts_are_refused(void **state)
