@@ -3,6 +3,7 @@ clv_schedule_headers = \
 	schedule/schedule.h \
 	schedule/sched_cache.h \
 	schedule/sched_cost.h \
+	schedule/sched_credit.h \
 	schedule/sched_exec.h \
 	schedule/sched_generators.h \
 	schedule/sched_instance.h \
@@ -15,6 +16,7 @@ clv_schedule_headers = \
 clv_schedule_sources = \
 	schedule/sched_cache.c \
 	schedule/sched_cost.c \
+	schedule/sched_credit.c \
 	schedule/sched_exec.c \
 	schedule/sched_generators.c \
 	schedule/sched_instance.c \
@@ -37,6 +39,7 @@ clv_schedule_sources = \
 installed_programs += tools/clv-plan
 installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
+unit_tests += tests/unit/test_sched_credit
 tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h

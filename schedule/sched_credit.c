@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Credit for running ahead: bases, leases and the words that carry them.
+ */
+#include "schedule/sched_credit.h"
+
+/* Words per base. Few enough to cost nothing, enough that most of a base is always there. */
+#define QUANTA 4
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Never above the base: who waits for a receive that is posted must have a word that allows it. */
+static int64_t quantum_of(int64_t base)
+{
+    return larger(1, base / QUANTA);
+}
+
+/* Both ends see the same messages of a pair in the same order, hence the same crossings. */
+static int crosses(int64_t base, int64_t before, int64_t charge)
+{
+    int64_t quantum = quantum_of(base);
+    return (before + charge) / quantum > before / quantum;
+}
+
+int64_t clv_credit_charge(int64_t n_bytes)
+{
+    return n_bytes + CLV_CREDIT_MESSAGE_BYTES;
+}
+
+/* ---- the pool ---- */
+
+void clv_credit_pool_open(clv_credit_pool_t *pool, int64_t n_bytes, int64_t lease_calls)
+{
+    *pool = (clv_credit_pool_t){.bytes = n_bytes, .lease_calls = lease_calls};
+}
+
+static int64_t pool_free(const clv_credit_pool_t *pool)
+{
+    return pool->bytes - pool->based - pool->leased;
+}
+
+/* A base of 1 has room for no message: nothing to account for. */
+static int64_t bases_cost(int64_t base, int32_t n_sources)
+{
+    return base > 1 ? base * n_sources : 0;
+}
+
+int64_t clv_credit_base_open(clv_credit_pool_t *pool, int32_t n_sources)
+{
+    int64_t base = n_sources > 0 ? pool_free(pool) / 2 / n_sources : 0;
+
+    base = base < CLV_CREDIT_MESSAGE_BYTES ? 1 : base;
+    pool->based += bases_cost(base, n_sources);
+    return base;
+}
+
+void clv_credit_base_close(clv_credit_pool_t *pool, int64_t base, int32_t n_sources)
+{
+    pool->based -= bases_cost(base, n_sources);
+}
+
+/* ---- the sender's end ---- */
+
+int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
+{
+    int64_t limit = to->word.posted + to->base;
+
+    if (call <= to->word.through) {
+        limit = larger(limit, to->word.limit);
+    }
+    return to->sent + charge <= limit;
+}
+
+void clv_credit_sent(clv_credit_to_t *to, int64_t charge)
+{
+    to->n_owed += crosses(to->base, to->sent, charge);
+    to->sent += charge;
+}
+
+void clv_credit_take(clv_credit_to_t *to, const clv_credit_word_t *word)
+{
+    to->word = *word;
+    to->n_taken++;
+}
+
+int64_t clv_credit_ahead(const clv_credit_to_t *to)
+{
+    return larger(0, to->sent - to->word.posted);
+}
+
+/* ---- the receiver's end ---- */
+
+/* The pool gets what the pair held and gives what is wanted, as far as it is there. */
+static void lease_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t wanted)
+{
+    int64_t held = smaller(wanted, pool_free(pool) + from->held);
+
+    pool->n_leases += (held > 0) - (from->held > 0);
+    pool->leased += held - from->held;
+    from->held = held;
+}
+
+/* As if one pair more had a lease, so that the next one finds something. */
+static int64_t fair_lease(const clv_credit_from_t *from, const clv_credit_pool_t *pool)
+{
+    int64_t n_leases = pool->n_leases + (0 == from->held);
+    return (pool->bytes - pool->based) / (n_leases + 1);
+}
+
+void clv_credit_close(clv_credit_from_t *from, clv_credit_pool_t *pool)
+{
+    lease_hold(from, pool, 0);
+}
+
+/* All that was sent on the lease was sent in calls which this rank has left, so it was received. */
+void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
+{
+    if (from->held > 0 && call > from->through) {
+        clv_credit_close(from, pool);
+    }
+}
+
+/* The old limit is a promise until it is overtaken: what it still allows stays held. */
+static void lease_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
+{
+    int64_t promised = from->held > 0 ? from->limit - from->posted - from->base : 0;
+
+    lease_hold(from, pool, larger(promised, fair_lease(from, pool)));
+    from->limit = from->posted + from->base + from->held;
+    from->through = call + pool->lease_calls;
+}
+
+int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                      int64_t charge, clv_credit_word_t *word_p)
+{
+    int tells = crosses(from->base, from->posted, charge);
+
+    from->posted += charge;
+    if (tells) {
+        lease_renew(from, pool, call);
+        *word_p = (clv_credit_word_t){
+            .posted = from->posted, .limit = from->limit, .through = from->through};
+    }
+    return tells;
+}

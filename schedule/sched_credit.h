@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How far a rank may run ahead of the ranks it sends to: credit in bytes, given by the receiver.
+ *
+ *   sender                                   receiver
+ *   may it send?  data ------------------->  posts receives in the order of the plan
+ *   takes      <------------------- a word   each time another quantum of bytes is posted
+ *
+ * What: the books of both ends of a pair of ranks in one communicator, and of the process that all
+ * its pairs share. A byte is *ahead* from the moment it is sent until its receive is posted; only
+ * bytes ahead can lie unexpected at a receiver. A pair may have ahead
+ *   its base     promised once and for good when the communicator's books are opened, the same for
+ *                every possible sender, so that a plan with a new order finds some; and
+ *   its lease    more, given to those who really send, valid for a number of calls only; so a
+ *                sender that the plans have left is forgotten without a message.
+ * Not: messages, MPI, waiting. The caller carries words and asks again.
+ *
+ * The bound: bases and leases of all communicators together never exceed the bytes of the pool, and
+ * at no time is more ahead towards its process. No hang: a rank that waits for credit waits for a
+ * receive which its peer will post. Nothing is left: the number of words is a function of the data
+ * alone, so the sender knows how many are still to come. Proofs: docs/decisions/0012-run-ahead.md;
+ * all interleavings of small cases: tests/unit/test_sched_credit.
+ *
+ * Units: bytes are charged bytes (clv_credit_charge). Calls are numbered per communicator, the same
+ * on all ranks. Threads: one at a time per pair; the pool is locked by its caller. Cost: O(1).
+ */
+#ifndef CLV_SCHED_CREDIT_H
+#define CLV_SCHED_CREDIT_H
+
+#include <stdint.h>
+
+/* What a message costs a receiver that does not expect it, beside its bytes: its descriptor. */
+#define CLV_CREDIT_MESSAGE_BYTES 512
+
+/* What this process may be made to hold, shared by its communicators. */
+typedef struct clv_credit_pool {
+    int64_t bytes;
+    int64_t lease_calls; /* a lease that is not renewed ends after so many calls */
+    int64_t based;       /* promised as bases, until the communicator is freed */
+    int64_t leased;      /* held by leases */
+    int64_t n_leases;    /* pairs with a lease */
+} clv_credit_pool_t;
+
+/* What a receiver tells a sender. The newest word replaces the older ones. */
+typedef struct clv_credit_word {
+    int64_t posted;  /* bytes of this pair posted so far, since the communicator's first call */
+    int64_t limit;   /* as many may have been sent ... */
+    int64_t through; /* ... in calls up to this one */
+} clv_credit_word_t;
+
+/* The sender's end of a pair. */
+typedef struct clv_credit_to {
+    int64_t base;
+    int64_t sent;
+    int64_t n_owed;  /* words that the receiver tells for what was sent, sooner or later */
+    int64_t n_taken; /* words taken */
+    clv_credit_word_t word;
+} clv_credit_to_t;
+
+/* The receiver's end of a pair. */
+typedef struct clv_credit_from {
+    int64_t base;
+    int64_t posted;
+    int64_t limit;   /* told last */
+    int64_t held;    /* lease taken from the pool */
+    int64_t through; /* last call of the lease */
+} clv_credit_from_t;
+
+/* Bytes a message of n_bytes is charged. */
+int64_t clv_credit_charge(int64_t n_bytes);
+
+/* A pool of n_bytes >= 0, all free; leases of lease_calls >= 1. */
+void clv_credit_pool_open(clv_credit_pool_t *pool, int64_t n_bytes, int64_t lease_calls);
+
+/* The base for each of n_sources possible senders of a communicator, taken from the pool: half of
+ * what is free, in equal parts. Too small for a message, it is 1 and nothing is taken: such a pair
+ * has nothing ahead but by lease. To be given back by clv_credit_base_close with the same values.
+ */
+int64_t clv_credit_base_open(clv_credit_pool_t *pool, int32_t n_sources);
+void clv_credit_base_close(clv_credit_pool_t *pool, int64_t base, int32_t n_sources);
+
+/* ---- the sender's end; all zero but for the base at first ---- */
+
+/* Whether a message of `charge` may be sent in this call. Without credit a word will come that
+ * allows it, as soon as the peer posts its receive. */
+int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge);
+void clv_credit_sent(clv_credit_to_t *to, int64_t charge);
+void clv_credit_take(clv_credit_to_t *to, const clv_credit_word_t *word);
+
+/* Bytes sent that the receiver has not said to have posted. */
+int64_t clv_credit_ahead(const clv_credit_to_t *to);
+
+/* ---- the receiver's end; all zero but for the base at first ---- */
+
+/* This rank is in the call now: a lease that has ended goes back to the pool. Need not be said in
+ * every call; until it is, an ended lease is held for nothing. */
+void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call);
+
+/* A receive of `charge` is posted. 1: *word_p must be told to the sender now; 0: nothing to tell.
+ */
+int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                      int64_t charge, clv_credit_word_t *word_p);
+
+/* The lease goes back to the pool; nothing will be sent on it any more. */
+void clv_credit_close(clv_credit_from_t *from, clv_credit_pool_t *pool);
+
+#endif
