@@ -6,14 +6,14 @@
  * Output: one line per case: median CPU microseconds per board with fresh arrivals and no cache
  * (none), fresh arrivals and the component's cache (cold), and arrivals that come back (warm);
  * plans asked for per board; bytes the cache holds at the end.
- * Not: the quality of decisions (tests/unit/test_coll_decide.c) or of plans (plan_quality).
+ * Not: the quality of decisions (tests/unit/test_choose.c) or of plans (plan_quality).
  * Usage: bench_decide [boards per case, 3 to 1000; 30]
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 #include "tests/support/random_instance.h"
 
 enum { MAX_RANKS = 1024, MAX_BOARDS = 1000 };

@@ -17,7 +17,7 @@
 
 #include "coll_clv/coll_clv_calibrate.h"
 #include "coll_clv/coll_clv_compat.h"
-#include "coll_clv/coll_clv_sheet.h"
+#include "choose/choose_node_plan.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_hot.h"

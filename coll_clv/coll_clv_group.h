@@ -22,7 +22,7 @@
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 #include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/pap_predict.h"
 #include "schedule/schedule.h"

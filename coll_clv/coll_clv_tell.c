@@ -7,7 +7,7 @@
  */
 #include "coll_clv/coll_clv.h"
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"

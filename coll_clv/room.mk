@@ -3,20 +3,20 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv.h \
 	coll_clv/coll_clv_calibrate.h \
 	coll_clv/coll_clv_compat.h \
-	coll_clv/coll_clv_decide.h \
+	choose/choose.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_peers.h \
-	coll_clv/coll_clv_print.h \
-	coll_clv/coll_clv_score.h \
-	coll_clv/coll_clv_search.h \
-	coll_clv/coll_clv_sheet.h \
+	choose/choose_print.h \
+	choose/choose_score.h \
+	choose/choose_search.h \
+	choose/choose_node_plan.h \
 	coll_clv/coll_clv_tables.h
 clv_coll_clv_sources = \
 	coll_clv/coll_clv_algorithms.c \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_component.c \
-	coll_clv/coll_clv_decide.c \
+	choose/choose.c \
 	coll_clv/coll_clv_execute.c \
 	coll_clv/coll_clv_group.c \
 	coll_clv/coll_clv_help.c \
@@ -24,23 +24,23 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_peers.c \
-	coll_clv/coll_clv_print.c \
-	coll_clv/coll_clv_reduce.c \
+	choose/choose_print.c \
+	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_ring.c \
-	coll_clv/coll_clv_score.c \
-	coll_clv/coll_clv_search.c \
+	choose/choose_score.c \
+	choose/choose_search.c \
 	coll_clv/coll_clv_select.c \
-	coll_clv/coll_clv_sheet.c \
+	choose/choose_node_plan.c \
 	coll_clv/coll_clv_tell.c
 
 # What is pure in this room, for programs without Open MPI (objects of their own, beside libtool's:
 # hence the flags of each such program).
-clv_decide_sources = coll_clv/coll_clv_decide.c coll_clv/coll_clv_score.c coll_clv/coll_clv_search.c
+clv_decide_sources = choose/choose.c choose/choose_score.c choose/choose_search.c
 
-unit_tests += tests/unit/test_coll_decide tests/unit/test_coll_tables
-tests_unit_test_coll_decide_SOURCES = tests/unit/test_coll_decide.c $(clv_decide_sources) \
-	coll_clv/coll_clv_print.c coll_clv/coll_clv_sheet.c
-tests_unit_test_coll_decide_CFLAGS = $(AM_CFLAGS)
+unit_tests += tests/unit/test_choose tests/unit/test_coll_tables
+tests_unit_test_choose_SOURCES = tests/unit/test_choose.c $(clv_decide_sources) \
+	choose/choose_print.c choose/choose_node_plan.c
+tests_unit_test_choose_CFLAGS = $(AM_CFLAGS)
 unit_tests += tests/unit/test_choose_replay
 tests_unit_test_choose_replay_SOURCES = tests/unit/test_choose_replay.c $(clv_decide_sources)
 tests_unit_test_choose_replay_CFLAGS = $(AM_CFLAGS)

@@ -25,7 +25,7 @@ may_include() {
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests,
     # bench_decide what is pure in coll_clv.
-    bench) echo "bench/.*|schedule/.*|coll_clv/coll_clv_decide\\.h|tests/support/.*|$trace_headers|$public_headers" ;;
+    bench) echo "bench/.*|schedule/.*|choose/choose\\.h|tests/support/.*|$trace_headers|$public_headers" ;;
     esac
 }
 
@@ -121,7 +121,7 @@ all_compile() {
         examples \
         -name '*.h' -not -path '*/shim/*'); do
         case $header in
-        coll_clv/*) [ -n "$ompi_flags" ] || continue ;;
+        coll_clv/* | choose/*) [ -n "$ompi_flags" ] || continue ;;
         bench/* | examples/*) [ -n "$mpi_flags" ] || continue ;;
         esac
         compiles_alone "$1" "$header" || { echo "$header does not compile alone"; bad=1; }

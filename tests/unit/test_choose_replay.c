@@ -9,7 +9,7 @@
  *
  * Cases: two networks, two vectors, the algorithm free or forced; the measured times those of the
  * trace, or answers to what was decided (a plan's estimate times a truth of its own), with some
- * calls announced by hints. Not: whether decisions are good (test_coll_decide.c).
+ * calls announced by hints. Not: whether decisions are good (test_choose.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 #include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/predict/pap_history.h"
 #include "trace/trace.h"

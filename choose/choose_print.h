@@ -8,7 +8,7 @@
 #ifndef COLL_CLV_PRINT_H
 #define COLL_CLV_PRINT_H
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 #include "pap_predict/pap_predict.h"
 #include "schedule/schedule.h"
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "coll_clv/coll_clv_decide.h"
-#include "coll_clv/coll_clv_print.h"
-#include "coll_clv/coll_clv_sheet.h"
+#include "choose/choose.h"
+#include "choose/choose_print.h"
+#include "choose/choose_node_plan.h"
 #include "coll_clv/coll_clv_tables.h"
 #include "util/util_alloc.h"
 

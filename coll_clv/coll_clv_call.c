@@ -21,7 +21,7 @@
 
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
-#include "coll_clv/coll_clv_print.h"
+#include "choose/choose_print.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
 

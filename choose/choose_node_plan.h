@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 #include "schedule/schedule.h"
 
 typedef struct coll_clv_sheet {

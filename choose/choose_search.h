@@ -8,7 +8,7 @@
 #ifndef COLL_CLV_SEARCH_H
 #define COLL_CLV_SEARCH_H
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 
 typedef struct coll_clv_choice_row {
     const char *name;

@@ -2,10 +2,10 @@
  *
  * Which plan for which board (see coll_clv_decide.h for the rules).
  */
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 
-#include "coll_clv/coll_clv_score.h"
-#include "coll_clv/coll_clv_search.h"
+#include "choose/choose_score.h"
+#include "choose/choose_search.h"
 
 #define LEARN_CALLS     2   /* measured calls of the previous reduce before anything else */
 #define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */

@@ -8,7 +8,7 @@
 #ifndef COLL_CLV_SCORE_H
 #define COLL_CLV_SCORE_H
 
-#include "coll_clv/coll_clv_decide.h"
+#include "choose/choose.h"
 
 #include "util/util_order.h"
 

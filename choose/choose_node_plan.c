@@ -2,7 +2,7 @@
  *
  * Writes and reads the sheet beside a board (see coll_clv_sheet.h).
  */
-#include "coll_clv/coll_clv_sheet.h"
+#include "choose/choose_node_plan.h"
 
 #include "util/util_hot.h"
 

@@ -2,7 +2,7 @@
  *
  * A board and a plan as text (see coll_clv_print.h).
  */
-#include "coll_clv/coll_clv_print.h"
+#include "choose/choose_print.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

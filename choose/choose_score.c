@@ -2,7 +2,7 @@
  *
  * What measured calls say about estimates (see coll_clv_score.h).
  */
-#include "coll_clv/coll_clv_score.h"
+#include "choose/choose_score.h"
 
 #define DISTRUST_BOARDS    4  /* boards without leaning plans after a surprise */
 #define SURPRISE_VECTORS   4  /* a sigma of fewer vectors is a guess */

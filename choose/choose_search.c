@@ -2,9 +2,9 @@
  *
  * The candidates for one board (see coll_clv_search.h).
  */
-#include "coll_clv/coll_clv_search.h"
+#include "choose/choose_search.h"
 
-#include "coll_clv/coll_clv_score.h"
+#include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
 #define LEAN_MIN_VECTORS 4 /* a sigma of fewer vectors is a guess */
