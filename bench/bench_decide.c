@@ -31,7 +31,7 @@ static const int64_t vector_bytes[] = {2 << 20, 32 << 20};
 typedef enum mode { MODE_NONE, MODE_COLD, MODE_WARM, N_MODES } reuse_t;
 
 typedef struct bench_case {
-    coll_clv_terms_t terms;
+    clv_choose_config_t config;
     clv_pap_stream_key_t key;
     int64_t spread_ns;
     int32_t n_boards;
@@ -62,16 +62,16 @@ static void must(clv_status_t status)
 
 static void draw_arrivals(const bench_case_t *is, uint64_t *state)
 {
-    for (int32_t p = 0; p < is->terms.n_ranks; p++) {
+    for (int32_t p = 0; p < is->config.n_ranks; p++) {
         predicted_ns[p] = clv_random_between(state, 0, is->spread_ns);
     }
 }
 
 /* As the background thread does it; the previous reduce is said to have been measured. */
-static void decide_once(const bench_case_t *is, int64_t version, coll_clv_memory_t *memory,
+static void decide_once(const bench_case_t *is, int64_t version, clv_choose_state_t *state,
                         clv_plan_cache_t *plans)
 {
-    const clv_pap_board_t board = {.n_ranks = is->terms.n_ranks,
+    const clv_pap_board_t board = {.n_ranks = is->config.n_ranks,
                                    .n_vectors = 8,
                                    .version = version,
                                    .sigma_ns = is->spread_ns / 100,
@@ -79,17 +79,17 @@ static void decide_once(const bench_case_t *is, int64_t version, coll_clv_memory
                                    .sample_every = 1,
                                    .previous_after_ns = -1,
                                    .predicted_ns = predicted_ns};
-    coll_clv_decision_t decision;
+    clv_choose_decision_t decision;
     const clv_plan_t *kept;
     clv_plan_t *made = NULL;
 
-    memory->score[COLL_CLV_CHOICE_PREVIOUS].n_measured = 2;
-    memory->score[COLL_CLV_CHOICE_PREVIOUS].ratio_permille = 1000;
-    must(coll_clv_decide(&is->terms, &is->key, &board, memory, plans, &decision));
-    if (COLL_CLV_CHOICE_PREVIOUS != decision.choice && NULL == plans) {
-        must(coll_clv_decided_plan(&is->terms, &is->key, &board, &decision, &made));
-    } else if (COLL_CLV_CHOICE_PREVIOUS != decision.choice) {
-        must(coll_clv_kept_plan(&is->terms, &is->key, &board, &decision, plans, &kept));
+    state->score[CLV_ALGORITHM_PREVIOUS].n_measured = 2;
+    state->score[CLV_ALGORITHM_PREVIOUS].ratio_permille = 1000;
+    must(clv_choose(&is->config, &is->key, &board, state, plans, &decision));
+    if (CLV_ALGORITHM_PREVIOUS != decision.algorithm && NULL == plans) {
+        must(clv_choose_plan(&is->config, &is->key, &board, &decision, &made));
+    } else if (CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
+        must(clv_choose_kept_plan(&is->config, &is->key, &board, &decision, plans, &kept));
     }
     clv_plan_free(made);
 }
@@ -97,22 +97,22 @@ static void decide_once(const bench_case_t *is, int64_t version, coll_clv_memory
 static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_counters_t *counters)
 {
     static double took_us[MAX_BOARDS];
-    coll_clv_memory_t memory = {0};
+    clv_choose_state_t state = {0};
     clv_plan_cache_t *plans = NULL;
-    uint64_t state = 20261121;
+    uint64_t random = 20261121;
 
     if (MODE_NONE != mode) {
-        must(clv_plan_cache_create(COLL_CLV_CACHE_PLANS, COLL_CLV_CACHE_BYTES, &plans));
+        must(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &plans));
     }
-    draw_arrivals(is, &state);
+    draw_arrivals(is, &random);
     for (int32_t k = -1; k < is->n_boards; k++) { /* the first fills what there is to fill */
         double start_us = cpu_us();
-        decide_once(is, k + 2, &memory, plans);
+        decide_once(is, k + 2, &state, plans);
         if (k >= 0) {
             took_us[k] = cpu_us() - start_us;
         }
         if (MODE_WARM != mode) {
-            draw_arrivals(is, &state);
+            draw_arrivals(is, &random);
         }
     }
     if (NULL != plans) {
@@ -130,7 +130,7 @@ static void print_case(const bench_case_t *is, const char *spread)
     double cold_us = measure(is, MODE_COLD, &cold);
     double warm_us = measure(is, MODE_WARM, &warm);
 
-    printf("%5d %6lld %-6s %12.0f %12.0f %12.0f %8.1f %9lld %9.1f\n", (int) is->terms.n_ranks,
+    printf("%5d %6lld %-6s %12.0f %12.0f %12.0f %8.1f %9lld %9.1f\n", (int) is->config.n_ranks,
            (long long) (is->key.total_bytes >> 20), spread, none_us, cold_us, warm_us,
            (double) (cold.n_hits + cold.n_misses) / (is->n_boards + 1),
            (long long) cold.n_bytes >> 10, 100.0 * (double) warm.n_hits /
@@ -153,9 +153,9 @@ int main(int argc, char **argv)
         for (size_t v = 0; v < sizeof vector_bytes / sizeof vector_bytes[0]; v++) {
             for (size_t s = 0; s < sizeof spreads / sizeof spreads[0]; s++) {
                 const bench_case_t is = {
-                    .terms = {.n_ranks = rank_counts[p], .forced = -1, .max_sends = 65536,
+                    .config = {.n_ranks = rank_counts[p], .reduce_algorithm = CLV_ALGORITHM_AUTO, .max_cells = 65536,
                               .cost = {.latency_ns = 10000, .byte_ps = 100}},
-                    .key = {.root = 0, .commutative = 1, .total_bytes = vector_bytes[v]},
+                    .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 0, .total_bytes = vector_bytes[v]},
                     .spread_ns = spreads[s].spread_ns,
                     .n_boards = n_boards};
                 print_case(&is, spreads[s].name);

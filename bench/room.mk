@@ -20,8 +20,6 @@ bench_clv_bench_compare_SOURCES = bench/clv_bench_compare.c bench/bench_results.
 	bench/bench_plot.c bench/bench_plot.h $(clv_bench_sources)
 bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c \
 	tests/support/pairing_heap_plan.h
-bench_bench_decide_SOURCES = bench/bench_decide.c $(clv_decide_sources)
-bench_bench_decide_CFLAGS = $(AM_CFLAGS)
 
 unit_tests += tests/unit/test_bench_options tests/unit/test_bench_stats tests/unit/test_bench_pace
 tests_unit_test_bench_options_SOURCES = tests/unit/test_bench_options.c $(clv_bench_sources)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which plan for which board (see coll_clv_decide.h for the rules).
+ * Which plan for which board (see choose.h for the rules).
  */
 #include "choose/choose.h"
 
@@ -10,22 +10,6 @@
 #define LEARN_CALLS     2   /* measured calls of the previous reduce before anything else */
 #define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */
 #define SWITCH_PERMILLE 950 /* leave a running plan only below this share of its score */
-
-static const char *const reasons[] = {
-#define REASON_ROW(code, name, text) text,
-    COLL_CLV_REASON_MAP(REASON_ROW)
-#undef REASON_ROW
-};
-
-const char *coll_clv_choice_name(coll_clv_choice_t choice)
-{
-    return (unsigned) choice < COLL_CLV_N_CHOICES ? coll_clv_choices[choice].name : "unknown";
-}
-
-const char *coll_clv_reason_text(int reason)
-{
-    return (unsigned) reason < sizeof reasons / sizeof reasons[0] ? reasons[reason] : "unknown";
-}
 
 static int64_t ceil_log2(int32_t n)
 {
@@ -37,135 +21,137 @@ static int64_t ceil_log2(int32_t n)
 }
 
 /* Open MPI's reduce of medium and long vectors is an unsegmented binomial tree. */
-static void predict_previous(const coll_clv_terms_t *terms, int64_t n_bytes,
-                             coll_clv_decision_t *decision)
+static void predict_previous(const clv_choose_config_t *config, int64_t n_bytes,
+                             clv_choose_decision_t *decision)
 {
     int64_t tree_ns =
-        clv_smaller(clv_cost_round_ns(&terms->cost, n_bytes), COLL_CLV_SCORE_CEILING_NS / 64);
+        clv_smaller(clv_cost_round_ns(&config->cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 64);
 
-    decision->choice = COLL_CLV_CHOICE_PREVIOUS;
+    decision->algorithm = CLV_ALGORITHM_PREVIOUS;
     decision->n_segments = 1;
     decision->round_ns = tree_ns;
-    decision->predicted_after_ns = tree_ns * ceil_log2(terms->n_ranks);
+    decision->predicted_after_ns = tree_ns * ceil_log2(config->n_ranks);
     decision->predicted_in_mpi_ns = decision->predicted_after_ns;
 }
 
-static void settle(coll_clv_search_t *search, const coll_clv_decision_t *previous,
-                   coll_clv_decision_t *decision)
+static void settle(clv_choose_search_t *search, const clv_choose_decision_t *previous,
+                   clv_choose_decision_t *decision)
 {
     int64_t previous_score =
-        coll_clv_score(search->memory, COLL_CLV_CHOICE_PREVIOUS, previous->predicted_after_ns,
-                       previous->predicted_in_mpi_ns);
+        clv_choose_score(search->state, CLV_ALGORITHM_PREVIOUS, previous->predicted_after_ns,
+                         previous->predicted_in_mpi_ns);
 
     if (search->best_score < 0) {
         *decision = *previous;
-        decision->reason = COLL_CLV_REASON_NO_PLAN;
+        decision->reason = CLV_REASON_NO_PLAN;
     } else if (search->best_score >= previous_score / 1000 * LEAVE_PERMILLE) {
         *decision = *previous;
-        decision->reason = COLL_CLV_REASON_NO_GAIN;
-    } else if (search->running_score >= 0 && search->best.choice != search->running.choice &&
+        decision->reason = CLV_REASON_NO_GAIN;
+    } else if (search->running_score >= 0 && search->best.algorithm != search->running.algorithm &&
                search->best_score >= search->running_score / 1000 * SWITCH_PERMILLE) {
         *decision = search->running;
-        decision->reason = COLL_CLV_REASON_KEPT;
+        decision->reason = CLV_REASON_KEPT;
     } else {
         *decision = search->best;
-        decision->reason = COLL_CLV_REASON_PREDICTED;
+        decision->reason = CLV_REASON_PREDICTED;
     }
 }
 
-static clv_status_t choose(coll_clv_search_t *search, const clv_pap_board_t *board,
-                           coll_clv_decision_t *decision)
+static clv_status_t choose(clv_choose_search_t *search, const clv_pap_board_t *board,
+                           clv_choose_decision_t *decision)
 {
-    coll_clv_decision_t previous = {0};
+    clv_choose_decision_t previous = {0};
     clv_status_t status;
 
-    predict_previous(search->terms, search->key->total_bytes, &previous);
-    if (search->terms->forced < 0 &&
-        search->memory->score[COLL_CLV_CHOICE_PREVIOUS].n_measured < LEARN_CALLS) {
+    predict_previous(search->config, search->key->total_bytes, &previous);
+    if (search->forced < 0 &&
+        search->state->score[CLV_ALGORITHM_PREVIOUS].n_measured < LEARN_CALLS) {
         *decision = previous;
-        decision->reason = COLL_CLV_REASON_LEARNING;
+        decision->reason = CLV_REASON_LEARNING;
         return CLV_OK;
     }
-    status = coll_clv_search_plans(search, board);
+    status = clv_choose_search_plans(search, board);
     if (CLV_OK != status) {
         return status;
     }
-    if (search->terms->forced >= 0 && search->best_score >= 0) {
+    if (search->forced >= 0 && search->best_score >= 0) {
         *decision = search->best;
-        decision->reason = COLL_CLV_REASON_FORCED;
+        decision->reason = CLV_REASON_FORCED;
     } else {
         settle(search, &previous, decision);
     }
     return CLV_OK;
 }
 
-clv_status_t coll_clv_decide(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
-                             const clv_pap_board_t *board, coll_clv_memory_t *memory,
-                             clv_plan_cache_t *plans, coll_clv_decision_t *decision)
+clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                        const clv_pap_board_t *board, clv_choose_state_t *state,
+                        clv_plan_cache_t *plans, clv_choose_decision_t *decision)
 {
-    coll_clv_search_t search;
-    clv_status_t status = coll_clv_search_open(terms, key, board, memory, plans, &search);
+    clv_choose_search_t search;
+    clv_status_t status = clv_choose_search_open(config, key, board, state, plans, &search);
 
     if (CLV_OK != status) {
         return status;
     }
-    coll_clv_score_learn(memory, board);
+    clv_choose_learn(state, board);
     status = choose(&search, board, decision);
     if (CLV_OK == status) {
         decision->sigma_ns = board->sigma_ns;
         decision->announced = board->announced;
-        memory->running = decision->choice;
-        memory->made[board->version % COLL_CLV_DECIDE_RING] = *decision;
+        state->running = decision->algorithm;
+        state->made[board->version % CLV_CHOOSE_RING] = *decision;
     }
-    coll_clv_search_close(&search);
+    clv_choose_search_close(&search);
     return status;
 }
 
-clv_status_t coll_clv_decided_plan(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
-                                   const clv_pap_board_t *board,
-                                   const coll_clv_decision_t *decision, clv_plan_t **plan_p)
+clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                             const clv_pap_board_t *board, const clv_choose_decision_t *decision,
+                             clv_plan_t **plan_p)
 {
-    coll_clv_search_t search;
-    clv_status_t status = coll_clv_search_open(terms, key, board, NULL, NULL, &search);
+    clv_choose_search_t search;
+    clv_status_t status = clv_choose_search_open(config, key, board, NULL, NULL, &search);
 
     if (CLV_OK == status) {
-        status = coll_clv_search_make(&search, decision, plan_p);
-        coll_clv_search_close(&search);
+        status = clv_choose_search_make(&search, decision, plan_p);
+        clv_choose_search_close(&search);
     }
     return status;
 }
 
-clv_status_t coll_clv_kept_plan(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
-                                const clv_pap_board_t *board, const coll_clv_decision_t *decision,
-                                clv_plan_cache_t *plans, const clv_plan_t **plan_p)
+clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
+                                  const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
+                                  const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
+                                  const clv_plan_t **plan_p)
 {
-    coll_clv_search_t search;
-    clv_status_t status = coll_clv_search_open(terms, key, board, NULL, plans, &search);
+    clv_choose_search_t search;
+    clv_status_t status = clv_choose_search_open(config, key, board, NULL, plans, &search);
 
     if (CLV_OK == status) {
-        status = coll_clv_search_keep(&search, decision, plan_p);
-        coll_clv_search_close(&search);
+        status = clv_choose_search_keep(&search, decision, plan_p);
+        clv_choose_search_close(&search);
     }
     return status;
 }
 
-clv_status_t coll_clv_decide_blind(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
-                                   coll_clv_decision_t *decision)
+clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
+                                         const clv_pap_stream_key_t *key,
+                                         clv_choose_decision_t *decision)
 {
-    coll_clv_search_t search;
-    clv_status_t status = coll_clv_search_open(terms, key, NULL, NULL, NULL, &search);
+    clv_choose_search_t search;
+    clv_status_t status = clv_choose_search_open(config, key, NULL, NULL, NULL, &search);
 
     if (CLV_OK != status) {
         return status;
     }
-    status = coll_clv_search_plans(&search, NULL);
+    status = clv_choose_search_plans(&search, NULL);
     if (CLV_OK == status && search.best_score < 0) {
         status = CLV_LIMIT;
     }
     if (CLV_OK == status) {
         *decision = search.best;
-        decision->reason = COLL_CLV_REASON_FORCED;
+        decision->reason = CLV_REASON_FORCED;
     }
-    coll_clv_search_close(&search);
+    clv_choose_search_close(&search);
     return status;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes and reads the sheet beside a board (see coll_clv_sheet.h).
+ * Makes, writes and reads the node plan beside a board (see choose_node_plan.h).
  */
 #include "choose/choose_node_plan.h"
 
+#include <stdatomic.h>
+
 #include "util/util_hot.h"
 
-size_t coll_clv_sheet_bytes(int32_t n_listed, int64_t n_steps)
+size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps)
 {
-    return sizeof(coll_clv_sheet_t) + ((size_t) n_listed + 1) * sizeof(int64_t) +
+    return sizeof(clv_node_plan_t) + ((size_t) n_listed + 1) * sizeof(int64_t) +
            (size_t) n_steps * sizeof(clv_step_t);
 }
 
@@ -22,39 +24,115 @@ static int64_t count_listed(const clv_plan_t *plan, const int32_t *ranks, int32_
     return n_steps;
 }
 
-static clv_step_t *steps_of(coll_clv_sheet_t *sheet)
+static clv_step_t *steps_of(clv_node_plan_t *node_plan)
 {
-    return (clv_step_t *) (void *) &sheet->first[sheet->n_listed + 1];
+    return (clv_step_t *) (void *) &node_plan->first[node_plan->n_listed + 1];
 }
 
-size_t coll_clv_sheet_write(coll_clv_sheet_t *sheet, size_t capacity,
-                            const coll_clv_decision_t *decision, const clv_plan_t *plan,
-                            const int32_t *ranks, int32_t n_ranks_listed)
+size_t clv_node_plan_write(clv_node_plan_t *node_plan, size_t capacity,
+                           const clv_choose_decision_t *decision, const clv_plan_t *plan,
+                           const int32_t *ranks, int32_t n_ranks_listed)
 {
     int64_t n_steps = NULL == plan ? 0 : count_listed(plan, ranks, n_ranks_listed);
 
-    sheet->status = CLV_OK;
-    sheet->decision = *decision;
-    sheet->n_listed = 0;
-    sheet->first[0] = 0;
-    if (NULL == plan || coll_clv_sheet_bytes(n_ranks_listed, n_steps) > capacity) {
-        return coll_clv_sheet_bytes(0, 0);
+    node_plan->status = CLV_OK;
+    node_plan->decision = *decision;
+    node_plan->n_listed = 0;
+    node_plan->first[0] = 0;
+    if (NULL == plan || clv_node_plan_bytes(n_ranks_listed, n_steps) > capacity) {
+        return clv_node_plan_bytes(0, 0);
     }
-    sheet->n_listed = n_ranks_listed;
+    node_plan->n_listed = n_ranks_listed;
     for (int32_t i = 0; i < n_ranks_listed; i++) {
-        clv_plan_copy_steps(plan, ranks[i], steps_of(sheet) + sheet->first[i]);
-        sheet->first[i + 1] = sheet->first[i] + clv_plan_count_steps(plan, ranks[i]);
+        clv_plan_copy_steps(plan, ranks[i], steps_of(node_plan) + node_plan->first[i]);
+        node_plan->first[i + 1] = node_plan->first[i] + clv_plan_count_steps(plan, ranks[i]);
     }
-    return coll_clv_sheet_bytes(n_ranks_listed, n_steps);
+    return clv_node_plan_bytes(n_ranks_listed, n_steps);
 }
 
-CLV_HOT const clv_step_t *coll_clv_sheet_steps(const coll_clv_sheet_t *sheet, int32_t index,
-                                               int64_t *n_steps_p)
+CLV_HOT const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, int32_t index,
+                                              int64_t *n_steps_p)
 {
-    if (index < 0 || index >= sheet->n_listed) {
+    if (index < 0 || index >= node_plan->n_listed) {
         return NULL;
     }
-    *n_steps_p = sheet->first[index + 1] - sheet->first[index];
-    return (const clv_step_t *) (const void *) &sheet->first[sheet->n_listed + 1] +
-           sheet->first[index];
+    *n_steps_p = node_plan->first[index + 1] - node_plan->first[index];
+    return (const clv_step_t *) (const void *) &node_plan->first[node_plan->n_listed + 1] +
+           node_plan->first[index];
+}
+
+size_t clv_node_plan_capacity(int32_t n_ranks)
+{
+    return clv_node_plan_bytes(n_ranks, 2 * (int64_t) CLV_CHOOSE_MAX_CELLS);
+}
+
+/* ---- the door ---------------------------------------------------------------------------------
+ */
+
+/* Sums over all choosers, also those that are gone. Relaxed: each is a number of its own. */
+static atomic_llong cache_hits, cache_misses, cache_evictions;
+
+static void count_cache(const clv_plan_cache_t *plans, const clv_plan_cache_counters_t *before)
+{
+    const clv_plan_cache_counters_t now = clv_plan_cache_counters(plans);
+
+    atomic_fetch_add_explicit(&cache_hits, now.n_hits - before->n_hits, memory_order_relaxed);
+    atomic_fetch_add_explicit(&cache_misses, now.n_misses - before->n_misses, memory_order_relaxed);
+    atomic_fetch_add_explicit(&cache_evictions, now.n_evictions - before->n_evictions,
+                              memory_order_relaxed);
+}
+
+void clv_choose_cache_counters(clv_plan_cache_counters_t *sum)
+{
+    *sum = (clv_plan_cache_counters_t){
+        .n_hits = atomic_load_explicit(&cache_hits, memory_order_relaxed),
+        .n_misses = atomic_load_explicit(&cache_misses, memory_order_relaxed),
+        .n_evictions = atomic_load_explicit(&cache_evictions, memory_order_relaxed)};
+}
+
+/* The plan of a decision: the cache's, or one in *made_p to be freed. */
+static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
+                                 const clv_pap_board_t *board,
+                                 const clv_choose_decision_t *decision, const clv_plan_t **plan_p,
+                                 clv_plan_t **made_p)
+{
+    clv_status_t status;
+
+    if (NULL != chooser->plans) {
+        return clv_choose_kept_plan(&chooser->config, key, board, decision, chooser->plans, plan_p);
+    }
+    status = clv_choose_plan(&chooser->config, key, board, decision, made_p);
+    *plan_p = *made_p;
+    return status;
+}
+
+size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *key,
+                            const clv_pap_board_t *board, const void *note, void *state,
+                            void *attachment, size_t n_bytes)
+{
+    const clv_chooser_t *chooser = context;
+    clv_node_plan_t *node_plan = attachment;
+    clv_choose_decision_t decision = {0};
+    clv_plan_cache_counters_t before = {0};
+    const clv_plan_t *plan = NULL;
+    clv_plan_t *made = NULL;
+    size_t used;
+    clv_status_t status;
+
+    (void) note;
+    if (NULL != chooser->plans) {
+        before = clv_plan_cache_counters(chooser->plans);
+    }
+    status = clv_choose(&chooser->config, key, board, state, chooser->plans, &decision);
+    if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
+        status = decided_plan(chooser, key, board, &decision, &plan, &made);
+    }
+    used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->node_ranks,
+                               chooser->n_node_ranks);
+    node_plan->status = status;
+    clv_plan_free(made);
+    if (NULL != chooser->plans) {
+        count_cache(chooser->plans, &before);
+    }
+    return used;
 }

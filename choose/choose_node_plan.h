@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sheet: what lies beside a board in the node's table. A decision, and the steps of the ranks
- * of this node, made by the background thread before any of them asks.
+ * The door of the room: (config, key, board, state) -> node plan, what lies beside a board in the
+ * node's table. A decision, and the steps of the ranks of this node, made by the background thread
+ * before any of them asks.
  *
- * Layout: the header, an index of n_listed + 1 offsets in rank order, then the steps. A sheet
+ * Layout: the header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
  * whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same
- * board and decision. PURE: no Open MPI here.
+ * board and decision. PURE.
+ * Threads: one chooser is used by one thread at a time; counters are summed over all choosers.
  */
-#ifndef COLL_CLV_SHEET_H
-#define COLL_CLV_SHEET_H
+#ifndef CLV_CHOOSE_NODE_PLAN_H
+#define CLV_CHOOSE_NODE_PLAN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,24 +18,45 @@
 #include "choose/choose.h"
 #include "schedule/schedule.h"
 
-typedef struct coll_clv_sheet {
+/* What a node chooses with; fixed before the first board. */
+typedef struct clv_chooser {
+    clv_choose_config_t config;
+    const int32_t *node_ranks; /* increasing; the steps of these are listed */
+    int32_t n_node_ranks;
+    clv_plan_cache_t *plans; /* the thread's alone; NULL: all plans are made anew */
+} clv_chooser_t;
+
+typedef struct clv_node_plan {
     int32_t status;   /* CLV_OK, or CLV_NO_MEMORY: this node could not decide */
     int32_t n_listed; /* ranks with steps */
-    coll_clv_decision_t decision;
-    int64_t first[];  /* n_listed + 1 indices of steps, which follow the index */
-} coll_clv_sheet_t;
+    clv_choose_decision_t decision;
+    int64_t first[]; /* n_listed + 1 indices of steps, which follow the index */
+} clv_node_plan_t;
 
-/* Bytes of a sheet that lists n_listed ranks with n_steps steps in all. */
-size_t coll_clv_sheet_bytes(int32_t n_listed, int64_t n_steps);
+/* Decides for a board and writes the node plan; returns the bytes used. A clv_pap_attach_t: chooser
+ * is a clv_chooser_t, state a clv_choose_state_t, node_plan a clv_node_plan_t of n_bytes. */
+size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *key,
+                            const clv_pap_board_t *board, const void *note, void *state,
+                            void *node_plan, size_t n_bytes);
+
+/* Bytes of a node plan that lists n_listed ranks with n_steps steps in all. */
+size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps);
+
+/* Room for whatever a chooser of so many ranks may write; what needs more goes without steps. */
+size_t clv_node_plan_capacity(int32_t n_ranks);
 
 /* Writes the steps of ranks[0 .. n_ranks_listed) (increasing) of the plan; returns the bytes used.
- * plan NULL: a sheet without steps. */
-size_t coll_clv_sheet_write(coll_clv_sheet_t *sheet, size_t capacity,
-                            const coll_clv_decision_t *decision, const clv_plan_t *plan,
-                            const int32_t *ranks, int32_t n_ranks_listed);
+ * plan NULL: a node plan without steps. */
+size_t clv_node_plan_write(clv_node_plan_t *node_plan, size_t capacity,
+                           const clv_choose_decision_t *decision, const clv_plan_t *plan,
+                           const int32_t *ranks, int32_t n_ranks_listed);
 
-/* The steps of the index-th listed rank; NULL when the sheet has none. */
-const clv_step_t *coll_clv_sheet_steps(const coll_clv_sheet_t *sheet, int32_t index,
-                                       int64_t *n_steps_p);
+/* The steps of the index-th listed rank; NULL when there are none. */
+const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, int32_t index,
+                                      int64_t *n_steps_p);
+
+/* What all plan caches of this process were asked since its start. Any thread at any time; no lock.
+ */
+void clv_choose_cache_counters(clv_plan_cache_counters_t *sum);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A board and a plan as text (see coll_clv_print.h).
+ * A board and a plan as text (see choose_print.h).
  */
 #include "choose/choose_print.h"
 
@@ -8,12 +8,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "coll_clv/coll_clv_tables.h"
-
 #define MS(ns) ((double) (ns) / 1e6)
 
 typedef struct printer {
-    coll_clv_print_line_t print;
+    clv_choose_print_line_t print;
     void *context;
 } printer_t;
 
@@ -28,33 +26,16 @@ __attribute__((format(printf, 2, 3))) static void say(const printer_t *to, const
     to->print(to->context, line);
 }
 
-/* What users call a choice: the word of coll_clv_reduce_algorithm. */
-static const char *word_of(int32_t choice)
+static void print_decision(const printer_t *to, const clv_choose_decision_t *decision)
 {
-    static const char *const words[] = {
-#define ALGORITHM_WORD(code, spelling, meaning) spelling,
-        COLL_CLV_ALGORITHM_MAP(ALGORITHM_WORD)
-#undef ALGORITHM_WORD
-    };
-    static const coll_clv_algorithm_t algorithms[] = {
-#define CHOICE_ALGORITHM(name, generator, leans) COLL_CLV_ALGORITHM_##name,
-        COLL_CLV_CHOICE_MAP(CHOICE_ALGORITHM)
-#undef CHOICE_ALGORITHM
-    };
-    return (uint32_t) choice < COLL_CLV_N_CHOICES ? words[algorithms[choice]] : "unknown";
-}
+    const char *reason = clv_reason_text(decision->reason);
 
-static void print_decision(const printer_t *to, const coll_clv_decision_t *decision)
-{
-    const char *reason = coll_clv_reason_text(decision->reason);
-
-    if (COLL_CLV_CHOICE_PREVIOUS == decision->choice) {
-        say(to, "  so %s: %s", word_of(decision->choice), reason);
+    if (CLV_ALGORITHM_PREVIOUS == decision->algorithm) {
+        say(to, "  so %s: %s", clv_algorithm_word(decision->algorithm), reason);
         return;
     }
-    say(to,
-        "  so %s in %" PRId32 " segments of %.3f ms, to end %.3f ms after the last arrival: %s",
-        word_of(decision->choice), decision->n_segments, MS(decision->round_ns),
+    say(to, "  so %s in %" PRId32 " segments of %.3f ms, to end %.3f ms after the last arrival: %s",
+        clv_algorithm_word(decision->algorithm), decision->n_segments, MS(decision->round_ns),
         MS(decision->predicted_after_ns), reason);
 }
 
@@ -79,7 +60,7 @@ static void print_ranks(const printer_t *to, const clv_pap_board_t *board)
     int32_t rank = -1;
     int32_t n = 0;
 
-    for (; n < board->n_ranks && n < COLL_CLV_PRINT_RANKS; n++) {
+    for (; n < board->n_ranks && n < CLV_CHOOSE_PRINT_RANKS; n++) {
         rank = next_latest(board, rank);
         say(to, "  rank %" PRId32 " late by %.3f ms", rank, MS(board->predicted_ns[rank]));
     }
@@ -93,30 +74,29 @@ static const char *source_of(const clv_pap_board_t *board)
 {
     static const char *const sources[] = {
 #define PREDICTOR_SOURCE(code, spelling, meaning) "predicted by " spelling,
-        COLL_CLV_PREDICTOR_MAP(PREDICTOR_SOURCE)
+        CLV_PREDICTOR_MAP(PREDICTOR_SOURCE)
 #undef PREDICTOR_SOURCE
     };
 
     if (board->announced) {
         return "announced";
     }
-    return board->predictor < 0 || board->predictor >= COLL_CLV_N_PREDICTORS
-               ? "not predicted"
-               : sources[board->predictor];
+    return board->predictor < 0 || board->predictor >= CLV_N_PREDICTORS ? "not predicted"
+                                                                        : sources[board->predictor];
 }
 
 /* The whole in a line: a lateness below what we are sure of is none. */
-static void print_verdict(const printer_t *to, const char *title, const clv_pap_stream_key_t *key,
+static void print_verdict(const printer_t *to, const char *title, const char *call,
                           const clv_pap_board_t *board)
 {
     const int32_t last = next_latest(board, -1);
     const int64_t spread_ns = board->predicted_ns[last];
 
     say(to,
-        "%s: reduce of %" PRId64 " bytes to rank %" PRId32 ", board %" PRId64 ": rank %" PRId32
+        "%s: %s, board %" PRId64 ": rank %" PRId32
         " is last, %.3f ms after the first, sure to %.3f ms%s",
-        title, key->total_bytes, key->root, board->version, last, MS(spread_ns),
-        MS(board->sigma_ns), spread_ns > board->sigma_ns ? "" : ": as good as together");
+        title, call, board->version, last, MS(spread_ns), MS(board->sigma_ns),
+        spread_ns > board->sigma_ns ? "" : ": as good as together");
 }
 
 /* Why we are as sure as we say. */
@@ -137,22 +117,38 @@ static void print_measured(const printer_t *to, const clv_pap_board_t *board)
 {
     if (board->previous_after_ns >= 0) {
         say(to, "  %s was measured: it ended %.3f ms after the last arrival, %.3f ms in MPI",
-            coll_clv_choice_name((coll_clv_choice_t) board->previous_choice),
-            MS(board->previous_after_ns), MS(board->previous_in_mpi_ns));
+            clv_algorithm_word(board->previous_choice), MS(board->previous_after_ns),
+            MS(board->previous_in_mpi_ns));
     }
 }
 
-void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
-                          const clv_pap_board_t *board, const coll_clv_decision_t *decision,
-                          coll_clv_print_line_t print, void *context)
+void clv_choose_print_root(char *text, size_t size, int collective, int32_t root)
+{
+    const clv_collective_row_t *row = &clv_collectives[collective];
+
+    if (row->has_root) {
+        (void) snprintf(text, size, " %s rank %" PRId32,
+                        CLV_RESULT_AT_ROOT == row->result ? "to" : "from", root);
+    } else {
+        (void) snprintf(text, size, " by all");
+    }
+}
+
+void clv_choose_print_board(const char *title, const clv_pap_stream_key_t *key,
+                            const clv_pap_board_t *board, const clv_choose_decision_t *decision,
+                            clv_choose_print_line_t print, void *context)
 {
     const printer_t to = {print, context};
+    char call[96];
+    char root[32];
 
+    clv_choose_print_root(root, sizeof root, key->collective, key->root);
+    (void) snprintf(call, sizeof call, "%s of %" PRId64 " bytes%s",
+                    clv_collective_name(key->collective), key->total_bytes, root);
     if (NULL == board) {
-        say(&to, "%s: reduce of %" PRId64 " bytes to rank %" PRId32 ": no board", title,
-            key->total_bytes, key->root);
+        say(&to, "%s: %s: no board", title, call);
     } else {
-        print_verdict(&to, title, key, board);
+        print_verdict(&to, title, call, board);
         print_grounds(&to, board);
         print_measured(&to, board);
         print_ranks(&to, board);
@@ -160,7 +156,7 @@ void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
     print_decision(&to, decision);
 }
 
-void coll_clv_print_plan(const clv_plan_t *plan, coll_clv_print_line_t print, void *context)
+void clv_choose_print_plan(const clv_plan_t *plan, clv_choose_print_line_t print, void *context)
 {
     const printer_t to = {print, context};
 

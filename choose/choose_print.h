@@ -5,24 +5,26 @@
  * PURE: writes text through a function the caller gives; no Open MPI here. Lines carry no newline.
  * Cost: O(ranks) per board, O(sends) per plan; only when the user asked.
  */
-#ifndef COLL_CLV_PRINT_H
-#define COLL_CLV_PRINT_H
+#ifndef CLV_CHOOSE_PRINT_H
+#define CLV_CHOOSE_PRINT_H
 
 #include "choose/choose.h"
-#include "pap_predict/pap_predict.h"
 #include "schedule/schedule.h"
 
 /* Ranks listed one by one, the latest first; the others are counted. */
-#define COLL_CLV_PRINT_RANKS 16
+#define CLV_CHOOSE_PRINT_RANKS 16
 
-typedef void (*coll_clv_print_line_t)(void *context, const char *line);
+typedef void (*clv_choose_print_line_t)(void *context, const char *line);
+
+/* " to rank 3", " from rank 3" or " by all", as it is for that collective. */
+void clv_choose_print_root(char *text, size_t size, int collective, int32_t root);
 
 /* title names the communicator; board may be NULL (then only the decision). */
-void coll_clv_print_board(const char *title, const clv_pap_stream_key_t *key,
-                          const clv_pap_board_t *board, const coll_clv_decision_t *decision,
-                          coll_clv_print_line_t print, void *context);
+void clv_choose_print_board(const char *title, const clv_pap_stream_key_t *key,
+                            const clv_pap_board_t *board, const clv_choose_decision_t *decision,
+                            clv_choose_print_line_t print, void *context);
 
 /* One line per send, "round sender receiver segment", as clv-plan --format tuples. */
-void coll_clv_print_plan(const clv_plan_t *plan, coll_clv_print_line_t print, void *context);
+void clv_choose_print_plan(const clv_plan_t *plan, clv_choose_print_line_t print, void *context);
 
 #endif

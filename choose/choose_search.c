@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates for one board (see coll_clv_search.h).
+ * The candidates for one board (see choose_search.h).
  */
 #include "choose/choose_search.h"
 
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-#define LEAN_MIN_VECTORS 4 /* a sigma of fewer vectors is a guess */
+#define NEEDS_TIMES_MIN_VECTORS 4 /* a sigma of fewer vectors is a guess */
 
 /* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
@@ -17,17 +17,11 @@ static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
 
-const coll_clv_choice_row_t coll_clv_choices[COLL_CLV_N_CHOICES] = {
-#define CHOICE_ROW(name, generator, leans) {#name, generator, leans},
-    COLL_CLV_CHOICE_MAP(CHOICE_ROW)
-#undef CHOICE_ROW
-};
-
 /* The clip rule: nobody is expected before 4 sigma have passed, nobody after the last. */
 static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
                           int64_t sigma_ns)
 {
-    int64_t margin = COLL_CLV_CLIP_SIGMAS * clv_smaller(sigma_ns, INT64_MAX / 16);
+    int64_t margin = CLV_CHOOSE_CLIP_SIGMAS * clv_smaller(sigma_ns, INT64_MAX / 16);
     int64_t last = predicted_ns[0];
 
     for (int32_t p = 1; p < n_ranks; p++) {
@@ -48,44 +42,46 @@ static int32_t first_count(const clv_pap_stream_key_t *key)
 }
 
 /* The previous reduce tells nothing about segments. */
-static int32_t start_count(const coll_clv_memory_t *memory, const clv_pap_board_t *board,
+static int32_t start_count(const clv_choose_state_t *state, const clv_pap_board_t *board,
                            const clv_pap_stream_key_t *key)
 {
-    const coll_clv_decision_t *made;
+    const clv_choose_decision_t *made;
 
-    if (NULL == memory) {
+    if (NULL == state) {
         return first_count(key);
     }
-    made = &memory->made[(board->version + COLL_CLV_DECIDE_RING - 1) % COLL_CLV_DECIDE_RING];
-    return COLL_CLV_CHOICE_PREVIOUS == made->choice ? first_count(key) : made->n_segments;
+    made = &state->made[(board->version + CLV_CHOOSE_RING - 1) % CLV_CHOOSE_RING];
+    return CLV_ALGORITHM_PREVIOUS == made->algorithm ? first_count(key) : made->n_segments;
 }
 
-clv_status_t coll_clv_search_open(const coll_clv_terms_t *terms, const clv_pap_stream_key_t *key,
-                                  const clv_pap_board_t *board, coll_clv_memory_t *memory,
-                                  clv_plan_cache_t *plans, coll_clv_search_t *search)
+clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
+                                    clv_choose_state_t *state, clv_plan_cache_t *plans,
+                                    clv_choose_search_t *search)
 {
-    const size_t n_ranks = (size_t) terms->n_ranks;
+    const size_t n_ranks = (size_t) config->n_ranks;
     int64_t *times = clv_alloc(2 * n_ranks, sizeof *times); /* zeros, then the clipped ones */
 
     if (NULL == times) {
         return CLV_NO_MEMORY;
     }
-    *search = (coll_clv_search_t){.terms = terms,
-                                  .key = key,
-                                  .memory = memory,
-                                  .plans = plans,
-                                  .start = start_count(memory, board, key),
-                                  .times = times,
-                                  .order_ns = NULL == board ? times : board->predicted_ns,
-                                  .clipped_ns = times + n_ranks,
-                                  .best_score = -1,
-                                  .running_score = -1};
-    clip_arrivals(search->clipped_ns, search->order_ns, terms->n_ranks,
+    *search = (clv_choose_search_t){.config = config,
+                                    .key = key,
+                                    .state = state,
+                                    .forced = clv_choose_forced(config, key->collective),
+                                    .plans = plans,
+                                    .start = start_count(state, board, key),
+                                    .times = times,
+                                    .order_ns = NULL == board ? times : board->predicted_ns,
+                                    .clipped_ns = times + n_ranks,
+                                    .best_score = -1,
+                                    .running_score = -1};
+    clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks,
                   NULL == board ? 0 : board->sigma_ns);
     return CLV_OK;
 }
 
-void coll_clv_search_close(coll_clv_search_t *search)
+void clv_choose_search_close(clv_choose_search_t *search)
 {
     clv_free(search->times);
     search->times = NULL;
@@ -93,43 +89,44 @@ void coll_clv_search_close(coll_clv_search_t *search)
 
 /* A grain lets boards that look alike share a plan. A quarter of a round costs at most 0.6 % of the
  * estimated time, a whole round up to 1.9 % (docs/design/schedule.md). */
-static int64_t quantum_of(const coll_clv_decision_t *decision)
+static int64_t quantum_of(const clv_choose_decision_t *decision)
 {
     return clv_larger(decision->round_ns / 4, 1);
 }
 
-static clv_instance_t instance_of(const coll_clv_search_t *search,
-                                  const coll_clv_decision_t *decision)
+static clv_instance_t instance_of(const clv_choose_search_t *search,
+                                  const clv_choose_decision_t *decision)
 {
-    int leans = coll_clv_choices[decision->choice].leans;
-    return (clv_instance_t){.n_ranks = search->terms->n_ranks,
+    const int needs_times = clv_algorithms[decision->algorithm].needs_times;
+    return (clv_instance_t){.n_ranks = search->config->n_ranks,
                             .n_segments = decision->n_segments,
                             .root = search->key->root,
                             .round_ns = decision->round_ns,
-                            .arrival_ns = leans ? search->clipped_ns : search->order_ns,
-                            .order_ns = leans ? search->order_ns : NULL};
+                            .arrival_ns = needs_times ? search->clipped_ns : search->order_ns,
+                            .order_ns = needs_times ? search->order_ns : NULL};
 }
 
-clv_status_t coll_clv_search_make(const coll_clv_search_t *search,
-                                  const coll_clv_decision_t *decision, clv_plan_t **plan_p)
+clv_status_t clv_choose_search_make(const clv_choose_search_t *search,
+                                    const clv_choose_decision_t *decision, clv_plan_t **plan_p)
 {
     const clv_instance_t instance = instance_of(search, decision);
-    return clv_plan_make_rounded(clv_generator_find(coll_clv_choices[decision->choice].generator),
+    return clv_plan_make_rounded(clv_generator_find(clv_algorithms[decision->algorithm].generator),
                                  &instance, quantum_of(decision), plan_p);
 }
 
-clv_status_t coll_clv_search_keep(const coll_clv_search_t *search,
-                                  const coll_clv_decision_t *decision, const clv_plan_t **plan_p)
+clv_status_t clv_choose_search_keep(const clv_choose_search_t *search,
+                                    const clv_choose_decision_t *decision,
+                                    const clv_plan_t **plan_p)
 {
     const clv_instance_t instance = instance_of(search, decision);
     return clv_plan_cache_get(search->plans,
-                              clv_generator_find(coll_clv_choices[decision->choice].generator),
+                              clv_generator_find(clv_algorithms[decision->algorithm].generator),
                               &instance, quantum_of(decision), plan_p);
 }
 
 /* How it will go by the times as predicted, neither clipped nor rounded. */
-static clv_status_t estimate_candidate(const coll_clv_search_t *search,
-                                       const coll_clv_decision_t *candidate,
+static clv_status_t estimate_candidate(const clv_choose_search_t *search,
+                                       const clv_choose_decision_t *candidate,
                                        clv_estimate_t *estimate)
 {
     clv_plan_t *made = NULL;
@@ -137,30 +134,31 @@ static clv_status_t estimate_candidate(const coll_clv_search_t *search,
     clv_status_t status;
 
     if (NULL == search->plans) {
-        status = coll_clv_search_make(search, candidate, &made);
+        status = clv_choose_search_make(search, candidate, &made);
         plan = made;
     } else {
-        status = coll_clv_search_keep(search, candidate, &plan);
+        status = clv_choose_search_keep(search, candidate, &plan);
     }
     if (CLV_OK == status) {
         status = clv_plan_estimate(plan, search->order_ns, search->key->total_bytes,
-                                   &search->terms->cost, estimate);
+                                   &search->config->cost, estimate);
     }
     clv_plan_free(made);
     return status;
 }
 
 /* Gives its score. */
-static int64_t remember_candidate(coll_clv_search_t *search, const coll_clv_decision_t *candidate)
+static int64_t remember_candidate(clv_choose_search_t *search,
+                                  const clv_choose_decision_t *candidate)
 {
-    int64_t score = coll_clv_score(search->memory, candidate->choice, candidate->predicted_after_ns,
-                                   candidate->predicted_in_mpi_ns);
+    int64_t score = clv_choose_score(search->state, candidate->algorithm,
+                                     candidate->predicted_after_ns, candidate->predicted_in_mpi_ns);
 
     if (search->best_score < 0 || score < search->best_score) {
         search->best_score = score;
         search->best = *candidate;
     }
-    if (NULL != search->memory && candidate->choice == search->memory->running &&
+    if (NULL != search->state && candidate->algorithm == search->state->running &&
         (search->running_score < 0 || score < search->running_score)) {
         search->running_score = score;
         search->running = *candidate;
@@ -171,66 +169,67 @@ static int64_t remember_candidate(coll_clv_search_t *search, const coll_clv_deci
 /* Whether the candidate could become the best one, or the best of the running choice, if it were
  * as good as any plan can be: whoever arrives last sends or, as the root, receives every segment
  * after that, and so does everybody after his own arrival. */
-static int can_win(const coll_clv_search_t *search, const coll_clv_decision_t *candidate)
+static int can_win(const clv_choose_search_t *search, const clv_choose_decision_t *candidate)
 {
-    const clv_cost_t *cost = &search->terms->cost;
+    const clv_cost_t *cost = &search->config->cost;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
     int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){0, cost->byte_ps}, n_bytes);
-    int64_t after_ns = clv_smaller(wire_ns, COLL_CLV_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
+    int64_t after_ns = clv_smaller(wire_ns, CLV_CHOOSE_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
                        candidate->n_segments;
-    int64_t floor = coll_clv_score(search->memory, candidate->choice, after_ns,
-                                   after_ns - search->terms->n_ranks);
+    int64_t floor = clv_choose_score(search->state, candidate->algorithm, after_ns,
+                                     after_ns - search->config->n_ranks);
 
     return search->best_score < 0 || floor < search->best_score ||
-           (NULL != search->memory && candidate->choice == search->memory->running &&
+           (NULL != search->state && candidate->algorithm == search->state->running &&
             (search->running_score < 0 || floor < search->running_score));
 }
 
 /* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
-static clv_status_t try_candidate(coll_clv_search_t *search, int32_t choice, int32_t n_segments,
-                                  int64_t *score_p)
+static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm,
+                                  int32_t n_segments, int64_t *score_p)
 {
-    const coll_clv_terms_t *terms = search->terms;
+    const clv_choose_config_t *config = search->config;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
-    coll_clv_decision_t candidate = {.choice = choice, .n_segments = n_segments};
+    clv_choose_decision_t candidate = {.algorithm = algorithm, .n_segments = n_segments};
     clv_estimate_t estimate;
     clv_status_t status;
 
     *score_p = INT64_MAX;
-    candidate.round_ns = terms->round_ns > 0
-                             ? terms->round_ns
-                             : clv_larger(clv_cost_round_ns(&terms->cost, n_bytes), 1);
+    candidate.round_ns = config->round_time_ns > 0
+                             ? config->round_time_ns
+                             : clv_larger(clv_cost_round_ns(&config->cost, n_bytes), 1);
     if (!can_win(search, &candidate)) {
         return CLV_OK;
     }
     status = estimate_candidate(search, &candidate, &estimate);
     if (CLV_OK == status) {
-        candidate.predicted_after_ns = clv_smaller(estimate.after_ns, COLL_CLV_SCORE_CEILING_NS);
-        candidate.predicted_in_mpi_ns = clv_smaller(estimate.in_mpi_ns, COLL_CLV_SCORE_CEILING_NS);
+        candidate.predicted_after_ns = clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+        candidate.predicted_in_mpi_ns =
+            clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
         *score_p = remember_candidate(search, &candidate);
     }
     return CLV_NO_MEMORY == status ? status : CLV_OK; /* a limit is the same on all ranks */
 }
 
-static int fits(const coll_clv_terms_t *terms, int64_t n_segments)
+static int fits(const clv_choose_config_t *config, int64_t n_segments)
 {
     return n_segments >= 1 && n_segments <= CLV_SCHED_MAX_SEGMENTS &&
-           n_segments * terms->n_ranks <= terms->max_sends;
+           n_segments * config->n_ranks <= config->max_cells;
 }
 
 /* The segment counts there are for this vector, rising. */
-static int32_t list_counts(const coll_clv_terms_t *terms, int64_t n_bytes, int32_t *counts)
+static int32_t list_counts(const clv_choose_config_t *config, int64_t n_bytes, int32_t *counts)
 {
     int32_t n_counts = 0;
 
-    if (terms->segment_bytes > 0) {
-        int64_t forced = (n_bytes + terms->segment_bytes - 1) / terms->segment_bytes;
-        counts[0] = fits(terms, forced) ? (int32_t) forced : 0;
+    if (config->segment_bytes > 0) {
+        int64_t forced = (n_bytes + config->segment_bytes - 1) / config->segment_bytes;
+        counts[0] = fits(config, forced) ? (int32_t) forced : 0;
         return counts[0] > 0;
     }
     for (int32_t i = 0; i < N_SEGMENT_COUNTS; i++) {
         int32_t n = segment_counts[i];
-        if (fits(terms, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
+        if (fits(config, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
             counts[n_counts++] = n;
         }
     }
@@ -238,7 +237,7 @@ static int32_t list_counts(const coll_clv_terms_t *terms, int64_t n_bytes, int32
 }
 
 /* From counts[at] on in steps of +1 or -1, for as long as it gains. */
-static clv_status_t climb(coll_clv_search_t *search, int32_t choice, const int32_t *counts,
+static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const int32_t *counts,
                           int32_t n_counts, int32_t at, int32_t step, int64_t best)
 {
     for (int32_t patience = PATIENCE; patience > 0; patience--) {
@@ -249,7 +248,7 @@ static clv_status_t climb(coll_clv_search_t *search, int32_t choice, const int32
         if (at < 0 || at >= n_counts) {
             break;
         }
-        status = try_candidate(search, choice, counts[at], &score);
+        status = try_candidate(search, algorithm, counts[at], &score);
         if (CLV_OK != status) {
             return status;
         }
@@ -263,10 +262,10 @@ static clv_status_t climb(coll_clv_search_t *search, int32_t choice, const int32
 
 /* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
  * valley, and mostly where it lay for the stream's last board. */
-static clv_status_t try_segment_counts(coll_clv_search_t *search, int32_t choice)
+static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algorithm)
 {
     int32_t counts[N_SEGMENT_COUNTS];
-    int32_t n_counts = list_counts(search->terms, search->key->total_bytes, counts);
+    int32_t n_counts = list_counts(search->config, search->key->total_bytes, counts);
     int32_t at = 0;
     int64_t score;
     clv_status_t status;
@@ -277,35 +276,36 @@ static clv_status_t try_segment_counts(coll_clv_search_t *search, int32_t choice
     while (at + 1 < n_counts && counts[at + 1] <= search->start) {
         at++;
     }
-    status = try_candidate(search, choice, counts[at], &score);
+    status = try_candidate(search, algorithm, counts[at], &score);
     if (CLV_OK == status) {
-        status = climb(search, choice, counts, n_counts, at, 1, score);
+        status = climb(search, algorithm, counts, n_counts, at, 1, score);
     }
     if (CLV_OK == status) {
-        status = climb(search, choice, counts, n_counts, at, -1, score);
+        status = climb(search, algorithm, counts, n_counts, at, -1, score);
     }
     return status;
 }
 
-static int allowed(const coll_clv_search_t *search, const clv_pap_board_t *board, int32_t choice)
+static int allowed(const clv_choose_search_t *search, const clv_pap_board_t *board,
+                   int32_t algorithm)
 {
-    if (search->terms->forced >= 0) {
-        return choice == search->terms->forced;
+    if (search->forced >= 0) {
+        return algorithm == search->forced;
     }
-    return !coll_clv_choices[choice].leans ||
-           (board->n_vectors >= LEAN_MIN_VECTORS && 0 == search->memory->distrust);
+    return !clv_algorithms[algorithm].needs_times ||
+           (board->n_vectors >= NEEDS_TIMES_MIN_VECTORS && 0 == search->state->distrust);
 }
 
 /* A plan of that many segments is the dearest to make: only for the two that can be chosen. */
-static clv_status_t try_eager_counts(coll_clv_search_t *search)
+static clv_status_t try_eager_counts(clv_choose_search_t *search)
 {
     int64_t n_segments = (search->key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
-    const int32_t leader = search->best_score >= 0 ? search->best.choice : -1;
-    const int32_t running = search->running_score >= 0 ? search->running.choice : -1;
+    const int32_t leader = search->best_score >= 0 ? search->best.algorithm : -1;
+    const int32_t running = search->running_score >= 0 ? search->running.algorithm : -1;
     clv_status_t status = CLV_OK;
     int64_t score;
 
-    if (search->terms->segment_bytes > 0 || !fits(search->terms, n_segments) ||
+    if (search->config->segment_bytes > 0 || !fits(search->config, n_segments) ||
         n_segments <= segment_counts[N_SEGMENT_COUNTS - 1]) {
         return CLV_OK;
     }
@@ -318,12 +318,12 @@ static clv_status_t try_eager_counts(coll_clv_search_t *search)
     return status;
 }
 
-clv_status_t coll_clv_search_plans(coll_clv_search_t *search, const clv_pap_board_t *board)
+clv_status_t clv_choose_search_plans(clv_choose_search_t *search, const clv_pap_board_t *board)
 {
     clv_status_t status = CLV_OK;
 
-    for (int32_t c = 0; c < COLL_CLV_N_CHOICES && CLV_OK == status; c++) {
-        if (NULL != coll_clv_choices[c].generator && allowed(search, board, c)) {
+    for (int32_t c = 0; c < CLV_N_ALGORITHMS && CLV_OK == status; c++) {
+        if (clv_algorithm_plans(c, search->key->collective) && allowed(search, board, c)) {
             status = try_segment_counts(search, c);
         }
     }

@@ -5,13 +5,14 @@
  * What: declarations that the files of this room share. Not: anything for other rooms.
  * Every file of this room may call Open MPI; no other room may.
  *
- * The way of a call is in coll_clv_reduce.c.
+ * The way of a call is in coll_clv_call.c.
  */
 #ifndef COLL_CLV_H
 #define COLL_CLV_H
 
 #include "coll_clv/coll_clv_compat.h"
 
+#include "choose/choose.h"
 #include "coll_clv/coll_clv_execute.h"
 #include "coll_clv/coll_clv_tables.h"
 
@@ -30,9 +31,9 @@ typedef struct coll_clv_params {
 #define COLL_CLV_C_TYPE_FLAGS  int
 #define COLL_CLV_C_TYPE_BOOL   bool
 #define COLL_CLV_C_TYPE_STRING char *
-#define COLL_CLV_PARAM_FIELD(kind, name, values, preset, min, max, unit, level, meaning)           \
+#define COLL_CLV_PARAM_FIELD(kind, name, values, preset, min, max, unit, level, ranks, meaning)    \
     COLL_CLV_C_TYPE_##kind name;
-    COLL_CLV_PARAM_MAP(COLL_CLV_PARAM_FIELD)
+    CLV_PARAMETER_MAP(COLL_CLV_PARAM_FIELD)
 #undef COLL_CLV_PARAM_FIELD
 } coll_clv_params_t;
 
@@ -48,13 +49,18 @@ typedef struct coll_clv_component {
     mca_coll_base_component_t super;
     coll_clv_params_t params;
     coll_clv_counters_t counters;
-    unsigned long long fell_back[COLL_CLV_N_REASONS]; /* calls that took the previous reduce */
+    unsigned long long calls[CLV_N_COLLECTIVES];
+    unsigned long long ran[CLV_N_ALGORITHMS];
+    unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     int priority; /* what comm_query answers; 0 is off */
     int output;   /* stream of coll_clv_verbose, -1 before open */
 } coll_clv_component_t;
 
 /* The framework looks this name up; nothing else of ours is visible. */
 OMPI_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
+
+/* The rank-equal parameters as they are now, and nothing else. */
+clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);
 
 /* coll_clv_params.c: registers every parameter and counter, checks ranges, and tells the user.
  * OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
@@ -81,15 +87,23 @@ typedef struct coll_clv_told {
 
 #define COLL_CLV_N_TOLD 32
 
+/* What a communicator had before us; its module is held. One pair per collective. */
+typedef struct coll_clv_previous {
+#define COLL_CLV_PREVIOUS_FIELD(to, code, name, mpi, root, op, result)                             \
+    mca_coll_base_module_##name##_fn_t name;                                                       \
+    mca_coll_base_module_t *name##_module;
+    CLV_COLLECTIVE_MAP(COLL_CLV_PREVIOUS_FIELD, )
+#undef COLL_CLV_PREVIOUS_FIELD
+} coll_clv_previous_t;
+
 typedef struct coll_clv_module {
     mca_coll_base_module_t super;
-    mca_coll_base_module_reduce_fn_t previous_reduce;
-    mca_coll_base_module_t *previous_module; /* we hold a reference */
-    int algorithm;                           /* coll_clv_reduce_algorithm when this was made */
-    bool has_asked;                          /* about its peers ... */
-    bool peers_are_equal;                    /* ... and what coll_clv_peers.c said */
-    struct coll_clv_group *group;            /* NULL until the first eligible call */
-    int64_t shown_version;                   /* what coll_clv_print showed last */
+    coll_clv_previous_t previous;
+    clv_choose_config_t config;   /* the parameters when this was made */
+    bool has_asked;               /* about its peers ... */
+    bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
+    struct coll_clv_group *group; /* NULL until the first eligible call */
+    int64_t shown_version;        /* what coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;
     coll_clv_told_t told[COLL_CLV_N_TOLD];
@@ -98,47 +112,12 @@ OBJ_CLASS_DECLARATION(coll_clv_module_t);
 
 mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority);
 
-/* MPI_Reduce on a communicator that is ours. */
-int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
-                        struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                        struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-
-/* ---- algorithms without a plan ---- */
-
-typedef struct coll_clv_algorithm_row {
-    const char *name;
-    /* NULL: no function of this form runs it (auto, and the plans). */
-    mca_coll_base_module_reduce_fn_t run;
-    /* COLL_CLV_FIT when it is right for these arguments, else why not: a coll_clv_reason_t. From
-     * rank-equal inputs only. */
-    int (*unfit)(size_t count, const struct ompi_op_t *op, int n_ranks);
-} coll_clv_algorithm_row_t;
-
-/* COLL_CLV_N_ALGORITHMS rows, by code. */
-extern const coll_clv_algorithm_row_t coll_clv_algorithms[];
-
-int coll_clv_reduce_previous(const void *sbuf, void *rbuf, coll_clv_count_t count,
-                             struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-
-/* coll_clv_ring.c: commutative operations, any count, root and number of ranks. Two chunks of
- * count / n_ranks elements of scratch; 2 (n_ranks - 1) messages one after the other. */
-int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
-                         struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                         struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-
 /* ---- telling ---- */
 
 /* Tells the user that we cannot be used: a topic of help-coll-clv.txt whose only argument is the
  * sentence that says what happened. The first process of a job on a node that has something to say
  * on a topic tells; the others of that node are silent. */
 void coll_clv_help(const char *topic, const char *sentence);
-
-/* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
- * another reason than the last one (rank 0 tells), and for each call on each rank at 30. Free
- * when coll_clv_verbose is below 10. */
-void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, size_t count,
-                   struct ompi_datatype_t *dtype, int root, int algorithm, int reason);
 
 END_C_DECLS
 

@@ -1,104 +1,108 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_Reduce with clv: the whole story on one screen.
+ * A call of any collective that is ours: the whole story on one screen.
  *
- *   not for us -------------------------------------> the previous reduce
- *   not all ranks have us, with the same parameters -> the previous reduce
+ *   not for us -------------------------------------> the previous function
+ *   not all ranks have us, with the same parameters -> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   first eligible call: the communicator's group is set up (collective)
  *   begin: number the call, give the record, wait for the board
- *       the sheet beside the board has a plan ------> run this rank's steps
- *       it has none, or there is no board ----------> the previous reduce
+ *       the node plan beside the board has steps ---> run this rank's
+ *       it has none, or there is no board ----------> the previous function
  *   end: what ran, and when this rank left
  *
  * Every condition is computed from what MPI makes equal on all ranks (count, type signature,
- * operation, root), from parameters, or from the board.
+ * operation, root), from the config, or from the board.
  */
-#include "coll_clv/coll_clv.h"
+#include "coll_clv/coll_clv_call.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/op/op.h"
 
+#include "choose/choose_print.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
-#include "choose/choose_print.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
 
-/* MPI_Reduce's arguments, which travel together. */
-typedef struct reduce_args {
-    const void *sbuf;
-    void *rbuf;
-    coll_clv_count_t count;
-    struct ompi_datatype_t *dtype;
-    struct ompi_op_t *op;
-    int root;
-    struct ompi_communicator_t *comm;
-    coll_clv_module_t *module;
-} reduce_args_t;
-
-static int64_t total_bytes(const reduce_args_t *args)
+static int64_t total_bytes(const coll_clv_call_t *call)
 {
     size_t element_bytes = 0;
-    ompi_datatype_type_size(args->dtype, &element_bytes);
-    return (int64_t) (element_bytes * (size_t) args->count);
+    ompi_datatype_type_size(call->dtype, &element_bytes);
+    return (int64_t) (element_bytes * (size_t) call->count);
 }
 
 /* ---- not for us ----------------------------------------------------------------------------- */
 
-static bool is_integer(const reduce_args_t *args)
+static bool is_integer(const coll_clv_call_t *call)
 {
-    return ompi_op_is_intrinsic(args->op) && ompi_datatype_is_predefined(args->dtype) &&
-           OMPI_DATATYPE_FLAG_DATA_INT ==
-               (args->dtype->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE);
+    return ompi_op_is_intrinsic(call->op) && ompi_datatype_is_predefined(call->dtype) &&
+           OMPI_DATATYPE_FLAG_DATA_INT == (call->dtype->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE);
 }
 
 /* Plans combine in an order that follows the arrivals. */
-static bool must_keep_order(const reduce_args_t *args)
+static bool must_keep_order(const coll_clv_call_t *call)
 {
-    switch (mca_coll_clv_component.params.reproducible) {
-    case COLL_CLV_REPRODUCIBLE_OFF:
+    if (NULL == call->op) {
         return false;
-    case COLL_CLV_REPRODUCIBLE_FLOAT:
-        return !is_integer(args);
+    }
+    switch (call->module->config.reproducible) {
+    case CLV_REPRODUCIBLE_OFF:
+        return false;
+    case CLV_REPRODUCIBLE_FLOAT:
+        return !is_integer(call);
     default:
         return true;
     }
 }
 
-static int unfit_for_plans(const reduce_args_t *args, int algorithm)
+static clv_call_facts_t facts_of(const coll_clv_call_t *call)
 {
-    const coll_clv_params_t *params = &mca_coll_clv_component.params;
-    const int reason = coll_clv_algorithms[COLL_CLV_ALGORITHM_CLAIRVOYANT].unfit(
-        (size_t) args->count, args->op, ompi_comm_size(args->comm));
-
-    if (COLL_CLV_FIT != reason) {
-        return reason;
-    }
-    if (must_keep_order(args)) {
-        return COLL_CLV_REASON_REPRODUCIBLE;
-    }
-    if (ompi_comm_size(args->comm) > CLV_SCHED_MAX_RANKS) {
-        return COLL_CLV_REASON_MANY_RANKS;
-    }
-    if (COLL_CLV_ALGORITHM_AUTO != algorithm) {
-        return COLL_CLV_FIT; /* forced: small ones too */
-    }
-    if (!params->exchange) {
-        return COLL_CLV_REASON_EXCHANGE_OFF;
-    }
-    if (total_bytes(args) < params->min_bytes || ompi_comm_size(args->comm) < params->min_ranks) {
-        return COLL_CLV_REASON_TOO_SMALL;
-    }
-    return COLL_CLV_FIT;
+    return (clv_call_facts_t){.collective = call->collective,
+                              .n_ranks = call->module->config.n_ranks,
+                              .count = (size_t) call->count,
+                              .commutes = NULL == call->op || ompi_op_is_commute(call->op)};
 }
 
-static bool peers_are_equal(const reduce_args_t *args)
+static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
 {
-    coll_clv_module_t *module = args->module;
+    const clv_choose_config_t *config = &call->module->config;
+    const clv_call_facts_t facts = facts_of(call);
+    const int reason = clv_algorithm_unfit(forced, &facts);
+
+    if (CLV_FIT != reason) {
+        return reason;
+    }
+    if (must_keep_order(call)) {
+        return CLV_REASON_REPRODUCIBLE;
+    }
+    if (config->n_ranks > CLV_SCHED_MAX_RANKS) {
+        return CLV_REASON_MANY_RANKS;
+    }
+    if (CLV_ALGORITHM_AUTO != forced) {
+        return CLV_FIT; /* small ones too */
+    }
+    if (!config->exchange) {
+        return CLV_REASON_EXCHANGE_OFF;
+    }
+    if (call->total_bytes < config->min_bytes || config->n_ranks < config->min_ranks) {
+        return CLV_REASON_TOO_SMALL;
+    }
+    return CLV_FIT;
+}
+
+static int unfit_for_own(const coll_clv_call_t *call, int32_t forced)
+{
+    const clv_call_facts_t facts = facts_of(call);
+    return clv_algorithm_unfit(forced, &facts);
+}
+
+static bool peers_are_equal(const coll_clv_call_t *call)
+{
+    coll_clv_module_t *module = call->module;
 
     if (!module->has_asked) {
-        module->peers_are_equal = coll_clv_peers_are_equal(args->comm);
+        module->peers_are_equal = coll_clv_peers_are_equal(call->comm);
         module->has_asked = true;
     }
     return module->peers_are_equal;
@@ -106,74 +110,64 @@ static bool peers_are_equal(const reduce_args_t *args)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-static void count_run(int algorithm, int reason)
+static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 {
-    static unsigned long long *const ran[COLL_CLV_N_ALGORITHMS] = {
-        [COLL_CLV_ALGORITHM_PREVIOUS] = &mca_coll_clv_component.counters.ran_previous,
-        [COLL_CLV_ALGORITHM_CLAIRVOYANT] = &mca_coll_clv_component.counters.ran_clairvoyant,
-        [COLL_CLV_ALGORITHM_LATEST_FIRST] = &mca_coll_clv_component.counters.ran_latest_first,
-        [COLL_CLV_ALGORITHM_CHAIN] = &mca_coll_clv_component.counters.ran_chain,
-        [COLL_CLV_ALGORITHM_BINOMIAL] = &mca_coll_clv_component.counters.ran_binomial,
-        [COLL_CLV_ALGORITHM_RABENSEIFNER] = &mca_coll_clv_component.counters.ran_rabenseifner,
-        [COLL_CLV_ALGORITHM_RING] = &mca_coll_clv_component.counters.ran_ring,
-    };
-    (*ran[algorithm])++;
-    if (COLL_CLV_ALGORITHM_PREVIOUS == algorithm) {
+    mca_coll_clv_component.ran[algorithm]++;
+    if (CLV_ALGORITHM_PREVIOUS == algorithm) {
         mca_coll_clv_component.fell_back[reason]++;
     }
-}
-
-static void tell(const reduce_args_t *args, int algorithm, int reason)
-{
-    count_run(algorithm, reason);
     if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* also the price of a small one */
-        coll_clv_tell(args->module, args->comm, (size_t) args->count, args->dtype, args->root,
-                      algorithm, reason);
+        coll_clv_tell(call, algorithm, reason);
     }
 }
 
-static int run_without_plan(const reduce_args_t *args, int algorithm, int reason)
+int coll_clv_run_previous(const coll_clv_call_t *call)
 {
-    tell(args, algorithm, reason);
-    return coll_clv_algorithms[algorithm].run(args->sbuf, args->rbuf, args->count, args->dtype,
-                                              args->op, args->root, args->comm,
-                                              &args->module->super);
+    static int (*const previous[CLV_N_COLLECTIVES])(const coll_clv_call_t *) = {
+#define PREVIOUS_ROW(to, code, name, mpi, root, op, result) coll_clv_##name##_previous,
+        CLV_COLLECTIVE_MAP(PREVIOUS_ROW, )
+#undef PREVIOUS_ROW
+    };
+    return previous[call->collective](call);
 }
 
-/* Codes of the decider and of the parameter, side by side. */
-static const int algorithm_of_choice[COLL_CLV_N_CHOICES] = {
-    [COLL_CLV_CHOICE_PREVIOUS] = COLL_CLV_ALGORITHM_PREVIOUS,
-    [COLL_CLV_CHOICE_CHAIN] = COLL_CLV_ALGORITHM_CHAIN,
-    [COLL_CLV_CHOICE_LATEST_FIRST] = COLL_CLV_ALGORITHM_LATEST_FIRST,
-    [COLL_CLV_CHOICE_CLAIRVOYANT] = COLL_CLV_ALGORITHM_CLAIRVOYANT,
+#define FUNCTION_PLAN(generator) NULL
+#define FUNCTION_OWN(function)   coll_clv_run_##function
+
+/* By algorithm; NULL: it makes plans. */
+static int (*const own_functions[CLV_N_ALGORITHMS])(const coll_clv_call_t *) = {
+#define FUNCTION_ROW(code, word, collectives, how, needs_times, unfit, meaning) FUNCTION_##how,
+    CLV_ALGORITHM_MAP(FUNCTION_ROW)
+#undef FUNCTION_ROW
 };
 
-static int forced_choice(int algorithm)
+static bool is_planned(int32_t algorithm)
 {
-    for (int choice = 0; choice < COLL_CLV_N_CHOICES; choice++) {
-        if (algorithm_of_choice[choice] == algorithm) {
-            return choice;
-        }
-    }
-    return -1;
+    return CLV_ALGORITHM_AUTO == algorithm || NULL == own_functions[algorithm];
 }
 
-static int run_order(const reduce_args_t *args, const coll_clv_order_t *order)
+static int run_without_plan(const coll_clv_call_t *call, int algorithm, int reason)
 {
-    const int reason = order->decision.reason;
+    count_run(call, algorithm, reason);
+    return own_functions[algorithm](call);
+}
 
-    if (NULL == order->steps) {
-        return run_without_plan(args, COLL_CLV_ALGORITHM_PREVIOUS, reason);
+static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment)
+{
+    const clv_choose_decision_t *decision = &assignment->decision;
+
+    if (NULL == assignment->steps) {
+        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, decision->reason);
     }
-    if ((size_t) order->decision.n_segments > (size_t) args->count) {
-        return run_without_plan(args, COLL_CLV_ALGORITHM_PREVIOUS, COLL_CLV_REASON_FEW_ELEMENTS);
+    if ((size_t) decision->n_segments > (size_t) call->count) {
+        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_FEW_ELEMENTS);
     }
-    mca_coll_clv_component.counters.plans_ahead += 0 != order->made_ahead;
-    mca_coll_clv_component.counters.plans_late += 0 == order->made_ahead;
-    tell(args, algorithm_of_choice[order->decision.choice], reason);
-    return coll_clv_execute_steps(order->steps, order->n_steps, order->decision.n_segments,
-                                  args->sbuf, args->rbuf, (size_t) args->count, args->dtype,
-                                  args->op, args->root, args->comm, &args->module->scratch);
+    mca_coll_clv_component.counters.plans_ahead += 0 != assignment->made_ahead;
+    mca_coll_clv_component.counters.plans_late += 0 == assignment->made_ahead;
+    count_run(call, decision->algorithm, decision->reason);
+    return coll_clv_execute_steps(assignment->steps, assignment->n_steps, decision->n_segments,
+                                  call->sbuf, call->rbuf, (size_t) call->count, call->dtype,
+                                  call->op, call->root, call->comm, &call->module->scratch);
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */
@@ -183,103 +177,91 @@ static void print_line(void *context, const char *line)
     opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
 }
 
-/* Rank 0 shows each board once, and its plan. */
-static void show(const reduce_args_t *args, const clv_pap_stream_key_t *key,
-                 const coll_clv_order_t *order)
+static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
+                       const coll_clv_assignment_t *assignment)
 {
-    coll_clv_component_t *component = &mca_coll_clv_component;
-    const int64_t version = NULL == order->board ? 0 : order->board->version;
-    clv_plan_t *plan;
+    clv_plan_t *plan = coll_clv_group_plan(call->module->group, key, assignment);
 
-    if (COLL_CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(args->comm) ||
-        (version == args->module->shown_version && key->root == args->module->shown_root)) {
-        return;
-    }
-    args->module->shown_version = version;
-    args->module->shown_root = key->root;
-    if (0 != (component->params.print & COLL_CLV_PRINT_BOARD)) {
-        coll_clv_print_board(args->comm->c_name, key, order->board, &order->decision, print_line,
-                             component);
-    }
-    if (0 != (component->params.print & COLL_CLV_PRINT_PLAN)) {
-        plan = coll_clv_group_plan(args->module->group, key, order);
-        if (NULL != plan) {
-            coll_clv_print_plan(plan, print_line, component);
-            clv_plan_free(plan);
-        }
+    if (NULL != plan) {
+        clv_choose_print_plan(plan, print_line, &mca_coll_clv_component);
+        clv_plan_free(plan);
     }
 }
 
-/* ---- the communicator's group --------------------------------------------------------------- */
-
-static int set_up_group(const reduce_args_t *args, int algorithm)
+/* Rank 0 shows each board once, and its plan. */
+static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
+                 const coll_clv_assignment_t *assignment)
 {
-    const coll_clv_params_t *params = &mca_coll_clv_component.params;
-    const bool named = NULL != params->interface && '\0' != params->interface[0];
-    const coll_clv_settings_t settings = {
-        .pap = {.sma_window = params->sma_window,
-                .predictor = params->predictor,
-                .interface = named ? params->interface : NULL,
-                .connect_timeout_ns = COLL_CLV_CONNECT_NS},
-        .forced = forced_choice(algorithm),
-        .exchange = params->exchange,
-        .round_ns = params->round_time_ns,
-        .segment_bytes = params->segment_bytes,
-    };
-    int why = COLL_CLV_FIT;
-    int rc = coll_clv_group_setup(args->comm, &settings, &args->module->group, &why);
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    const int64_t version = NULL == assignment->board ? 0 : assignment->board->version;
 
-    if (OMPI_SUCCESS == rc && COLL_CLV_FIT != why && 0 == ompi_comm_rank(args->comm)) {
-        clv_log(CLV_LOG_INFO, "no predictions on %s: %s", args->comm->c_name,
-                coll_clv_reason_text(why));
+    if (CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(call->comm) ||
+        (version == call->module->shown_version && key->root == call->module->shown_root)) {
+        return;
+    }
+    call->module->shown_version = version;
+    call->module->shown_root = key->root;
+    if (0 != (component->params.print & CLV_PRINT_BOARD)) {
+        clv_choose_print_board(call->comm->c_name, key, assignment->board, &assignment->decision,
+                               print_line, component);
+    }
+    if (0 != (component->params.print & CLV_PRINT_PLAN)) {
+        print_plan(call, key, assignment);
+    }
+}
+
+/* ---- a call by plan ------------------------------------------------------------------------- */
+
+static int set_up_group(const coll_clv_call_t *call)
+{
+    const char *interface = mca_coll_clv_component.params.interface;
+    int why = CLV_FIT;
+    int rc = coll_clv_group_setup(call->comm, &call->module->config, interface,
+                                  &call->module->group, &why);
+
+    if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
+        clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));
     }
     return rc;
 }
 
-static int reduce_by_plan(const reduce_args_t *args, int algorithm)
+static int run_by_plan(const coll_clv_call_t *call)
 {
     const clv_pap_stream_key_t key = {
-        .root = args->root, .commutative = 1, .total_bytes = total_bytes(args)};
-    coll_clv_module_t *module = args->module;
-    coll_clv_order_t order;
-    clv_pap_call_t call;
-    int rc = NULL == module->group ? set_up_group(args, algorithm) : OMPI_SUCCESS;
+        .collective = call->collective, .root = call->root, .total_bytes = call->total_bytes};
+    coll_clv_module_t *module = call->module;
+    coll_clv_assignment_t assignment;
+    clv_pap_call_t numbered;
+    int rc = NULL == module->group ? set_up_group(call) : OMPI_SUCCESS;
 
     if (OMPI_SUCCESS == rc) {
-        rc = coll_clv_group_begin(module->group, &key, &call, &order);
+        rc = coll_clv_group_begin(module->group, &key, &numbered, &assignment);
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    mca_coll_clv_component.counters.lookup_ns += (unsigned long long) order.lookup_ns;
-    show(args, &key, &order);
-    rc = run_order(args, &order);
-    coll_clv_group_end(module->group, &call, &order);
+    mca_coll_clv_component.counters.lookup_ns += (unsigned long long) assignment.lookup_ns;
+    show(call, &key, &assignment);
+    rc = run_assignment(call, &assignment);
+    coll_clv_group_end(module->group, &numbered, &assignment);
     return rc;
 }
 
-CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
-                                struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+CLV_HOT int coll_clv_call(coll_clv_call_t *call)
 {
-    const reduce_args_t args = {.sbuf = sbuf, .rbuf = rbuf, .count = count, .dtype = dtype,
-                                .op = op,     .root = root, .comm = comm,
-                                .module = (coll_clv_module_t *) module};
-    const int algorithm = args.module->algorithm;
-    const coll_clv_algorithm_row_t *row = &coll_clv_algorithms[algorithm];
-    const bool planned = NULL == row->run;
-    const int unfit = planned ? unfit_for_plans(&args, algorithm)
-                                : row->unfit((size_t) count, op, ompi_comm_size(comm));
+    const int32_t forced = clv_choose_forced(&call->module->config, call->collective);
+    const bool planned = is_planned(forced);
+    int unfit;
 
     mca_coll_clv_component.counters.calls++;
-    if (COLL_CLV_FIT != unfit) {
-        return run_without_plan(&args, COLL_CLV_ALGORITHM_PREVIOUS, unfit);
+    mca_coll_clv_component.calls[call->collective]++;
+    call->total_bytes = total_bytes(call);
+    unfit = planned ? unfit_for_plans(call, forced) : unfit_for_own(call, forced);
+    if (CLV_FIT != unfit) {
+        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, unfit);
     }
-    if (!peers_are_equal(&args)) {
-        return run_without_plan(&args, COLL_CLV_ALGORITHM_PREVIOUS, COLL_CLV_REASON_UNEQUAL);
+    if (!peers_are_equal(call)) {
+        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_UNEQUAL);
     }
-    if (!planned) {
-        return run_without_plan(&args, algorithm, COLL_CLV_REASON_FORCED);
-    }
-    return reduce_by_plan(&args, algorithm);
+    return planned ? run_by_plan(call) : run_without_plan(call, forced, CLV_REASON_FORCED);
 }

@@ -46,28 +46,18 @@ typedef size_t coll_clv_count_t;
 typedef int coll_clv_count_t;
 #endif
 
-/* The reduce that a communicator has now, and its module. */
-static inline void coll_clv_compat_get_reduce(struct ompi_communicator_t *comm,
-                                              mca_coll_base_module_reduce_fn_t *reduce_p,
-                                              mca_coll_base_module_t **module_p)
-{
-    *reduce_p = comm->c_coll->coll_reduce;
-    *module_p = comm->c_coll->coll_reduce_module;
-}
+/* What a communicator has now for a collective, and its module. */
+#define COLL_CLV_COMPAT_GET(comm, name, function, module)                                          \
+    ((function) = (comm)->c_coll->coll_##name,                                                     \
+     (module) = (comm)->c_coll->coll_##name##_module)
 
 /* Sets both, where that is the module's business. */
-static inline void coll_clv_compat_set_reduce(struct ompi_communicator_t *comm,
-                                              mca_coll_base_module_reduce_fn_t reduce,
-                                              mca_coll_base_module_t *module)
-{
 #if COLL_CLV_MODULE_INSTALLS
-    comm->c_coll->coll_reduce = reduce;
-    comm->c_coll->coll_reduce_module = module;
+#define COLL_CLV_COMPAT_SET(comm, name, function, module)                                          \
+    ((comm)->c_coll->coll_##name = (function),                                                     \
+     (comm)->c_coll->coll_##name##_module = (module))
 #else
-    (void) comm;
-    (void) reduce;
-    (void) module;
+#define COLL_CLV_COMPAT_SET(comm, name, function, module) ((void) (comm))
 #endif
-}
 
 #endif

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
+#include "coll_clv/coll_clv_process.h"
 #include "util/util_log.h"
 
 static int clv_register(void);

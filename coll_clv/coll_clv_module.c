@@ -11,6 +11,7 @@
 
 #include "ompi/mca/coll/base/coll_base_functions.h"
 
+#include "coll_clv/coll_clv_call.h"
 #include "coll_clv/coll_clv_group.h"
 
 static void module_construct(coll_clv_module_t *module)
@@ -23,32 +24,51 @@ static void module_destruct(coll_clv_module_t *module)
 {
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
-    if (NULL != module->previous_module) {
-        OBJ_RELEASE(module->previous_module);
+#define RELEASE_ROW(to, code, name, mpi, root, op, result)                                         \
+    if (NULL != module->previous.name##_module) {                                                  \
+        OBJ_RELEASE(module->previous.name##_module);                                               \
     }
+    CLV_COLLECTIVE_MAP(RELEASE_ROW, )
+#undef RELEASE_ROW
 }
 
 OBJ_CLASS_INSTANCE(coll_clv_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
 /* Modules are enabled from the lowest priority up, so what is installed now is what would run
- * without us. */
+ * without us. Holds each module; false when there is a collective without a function. */
+static bool save_previous(coll_clv_previous_t *previous, const struct ompi_communicator_t *comm)
+{
+    bool all = true;
+
+#define SAVE_ROW(to, code, name, mpi, root, op, result)                                            \
+    COLL_CLV_COMPAT_GET(comm, name, previous->name, previous->name##_module);                      \
+    if (NULL == previous->name || NULL == previous->name##_module) {                               \
+        previous->name##_module = NULL;                                                            \
+        all = false;                                                                               \
+    } else {                                                                                       \
+        OBJ_RETAIN(previous->name##_module);                                                       \
+    }
+    CLV_COLLECTIVE_MAP(SAVE_ROW, )
+#undef SAVE_ROW
+    return all;
+}
+
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
-    coll_clv_compat_get_reduce(comm, &module->previous_reduce, &module->previous_module);
-    if (NULL == module->previous_reduce || NULL == module->previous_module) {
-        module->previous_module = NULL;
+    if (!save_previous(&module->previous, comm)) {
         return OMPI_ERR_NOT_FOUND;
     }
-    OBJ_RETAIN(module->previous_module);
-
     /* Open MPI's algorithms keep their trees here; the base class releases it. */
     module->super.base_data = OBJ_NEW(mca_coll_base_comm_t);
     if (NULL == module->super.base_data) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    coll_clv_compat_set_reduce(comm, mca_coll_clv_reduce, base);
+#define INSTALL_ROW(to, code, name, mpi, root, op, result)                                         \
+    COLL_CLV_COMPAT_SET(comm, name, mca_coll_clv_##name, base);
+    CLV_COLLECTIVE_MAP(INSTALL_ROW, )
+#undef INSTALL_ROW
     return OMPI_SUCCESS;
 }
 
@@ -57,9 +77,13 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
-    if (base == comm->c_coll->coll_reduce_module) {
-        coll_clv_compat_set_reduce(comm, module->previous_reduce, module->previous_module);
+#define RESTORE_ROW(to, code, name, mpi, root, op, result)                                         \
+    if (base == comm->c_coll->coll_##name##_module) {                                              \
+        COLL_CLV_COMPAT_SET(comm, name, module->previous.name, module->previous.name##_module);    \
     }
+    CLV_COLLECTIVE_MAP(RESTORE_ROW, )
+#undef RESTORE_ROW
+    (void) module; /* where the framework restores */
     return OMPI_SUCCESS;
 }
 
@@ -77,7 +101,12 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     }
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    module->super.coll_reduce = mca_coll_clv_reduce;
-    module->algorithm = mca_coll_clv_component.params.reduce_algorithm;
+    module->config = coll_clv_params_config(&mca_coll_clv_component);
+    module->config.n_ranks = ompi_comm_size(comm);
+    module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
+#define OFFER_ROW(to, code, name, mpi, root, op, result)                                           \
+    module->super.coll_##name = mca_coll_clv_##name;
+    CLV_COLLECTIVE_MAP(OFFER_ROW, )
+#undef OFFER_ROW
     return &module->super;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Registers the tables of coll_clv_tables.h with Open MPI and checks what the user set.
+ * Registers the tables of parameters and counters with Open MPI and checks what the user set.
  *
  * A value that is no number or no known word is refused by Open MPI itself, in its own words; a
  * number out of range is refused here. Either way the component is not used: a job that ran on
@@ -17,7 +17,8 @@
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 
-#include "coll_clv/coll_clv_group.h"
+#include "choose/choose_node_plan.h"
+#include "coll_clv/coll_clv_process.h"
 
 /* Everything of a row that is not its storage. */
 typedef struct param_row {
@@ -30,28 +31,31 @@ typedef struct param_row {
 } param_row_t;
 
 static const mca_base_var_enum_value_t values_of_ALGORITHM[] = {
-#define ALGORITHM_VALUE(code, spelling, meaning) {COLL_CLV_ALGORITHM_##code, spelling},
-    COLL_CLV_ALGORITHM_MAP(ALGORITHM_VALUE){0, NULL}};
+    {CLV_ALGORITHM_AUTO, "auto"},
+#define ALGORITHM_VALUE(code, word, collectives, how, needs_times, unfit, meaning)                 \
+    {CLV_ALGORITHM_##code, #word},
+    CLV_ALGORITHM_MAP(ALGORITHM_VALUE){0, NULL}};
 
 static const mca_base_var_enum_value_t values_of_REPRODUCIBLE[] = {
-#define REPRODUCIBLE_VALUE(code, spelling, meaning) {COLL_CLV_REPRODUCIBLE_##code, spelling},
-    COLL_CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
+#define REPRODUCIBLE_VALUE(code, spelling, meaning) {CLV_REPRODUCIBLE_##code, spelling},
+    CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
 
 static const mca_base_var_enum_value_t values_of_PREDICTOR[] = {
-#define PREDICTOR_VALUE(code, spelling, meaning) {COLL_CLV_PREDICTOR_##code, spelling},
-    COLL_CLV_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
+#define PREDICTOR_VALUE(code, spelling, meaning) {CLV_PREDICTOR_##code, spelling},
+    CLV_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
 
 /* "none" is what the absence of flags is called; the flag enumerator has no word for it. */
 static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
-    COLL_CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
+    CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
 
 #define WORD(code, spelling, meaning)            spelling " "
 #define FLAG_WORD(code, spelling, flag, meaning) spelling " "
-static const char words_of_ALGORITHM[] = COLL_CLV_ALGORITHM_MAP(WORD);
-static const char words_of_REPRODUCIBLE[] = COLL_CLV_REPRODUCIBLE_MAP(WORD);
-static const char words_of_PREDICTOR[] = COLL_CLV_PREDICTOR_MAP(WORD);
-static const char words_of_PRINT[] = COLL_CLV_PRINT_MAP(FLAG_WORD);
+#define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning) " " #word
+static const char words_of_ALGORITHM[] = "auto" CLV_ALGORITHM_MAP(ALGORITHM_WORD);
+static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
+static const char words_of_PREDICTOR[] = CLV_PREDICTOR_MAP(WORD);
+static const char words_of_PRINT[] = CLV_PRINT_MAP(FLAG_WORD);
 
 /* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with. */
 static int register_var(const param_row_t *row, mca_base_var_type_t type,
@@ -191,12 +195,12 @@ static mca_base_var_enum_t *make_flags(const char *name,
 static int register_params(coll_clv_params_t *params)
 {
     int bad = 0;
-#define REGISTER_ROW(kind, name, values, preset, min, max, unit, level, meaning)                   \
+#define REGISTER_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)            \
     {                                                                                              \
         const param_row_t row = {#name, min, max, unit, OPAL_INFO_LVL_##level, meaning};           \
         bad += OMPI_SUCCESS != REGISTER_##kind(name, values, preset);                              \
     }
-    COLL_CLV_PARAM_MAP(REGISTER_ROW)
+    CLV_PARAMETER_MAP(REGISTER_ROW)
 #undef REGISTER_ROW
     return 0 == bad ? OMPI_SUCCESS : OMPI_ERR_BAD_PARAM;
 }
@@ -234,11 +238,11 @@ static void register_exchange_counter(const char *name, const char *meaning, siz
 
 static int read_cache_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
-    coll_clv_cache_t cache;
-    long long number;
+    clv_plan_cache_counters_t cache;
+    int64_t number;
 
     (void) object;
-    coll_clv_process_cache(&cache);
+    clv_choose_cache_counters(&cache);
     memcpy(&number, (const char *) &cache + (uintptr_t) pvar->ctx, sizeof number);
     *(unsigned long long *) value = (unsigned long long) number;
     return OPAL_SUCCESS;
@@ -283,7 +287,7 @@ int coll_clv_params_register(coll_clv_component_t *component)
     CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)
 #undef REGISTER_EXCHANGE_COUNTER
 #define REGISTER_CACHE_COUNTER(name, meaning)                                                      \
-    register_cache_counter("plan_cache_" #name, meaning, offsetof(coll_clv_cache_t, name));
+    register_cache_counter("plan_cache_" #name, meaning, offsetof(clv_plan_cache_counters_t, n_##name));
     COLL_CLV_CACHE_MAP(REGISTER_CACHE_COUNTER)
 #undef REGISTER_CACHE_COUNTER
 #define REGISTER_GAUGE(name, meaning)                                                              \
@@ -293,12 +297,35 @@ int coll_clv_params_register(coll_clv_component_t *component)
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER
+#define REGISTER_RAN(code, word, collectives, how, needs_times, unfit, meaning)                    \
+    register_counter("ran_" #word, "calls that ran: " meaning,                                     \
+                     &component->ran[CLV_ALGORITHM_##code]);
+    CLV_ALGORITHM_MAP(REGISTER_RAN)
+#undef REGISTER_RAN
+#define REGISTER_CALLS(to, code, name, mpi, root, op, result)                                      \
+    register_counter(#name "_calls", "calls of " mpi " that reached the component",                \
+                     &component->calls[CLV_COLLECTIVE_##code]);
+    CLV_COLLECTIVE_MAP(REGISTER_CALLS, )
+#undef REGISTER_CALLS
 #define REGISTER_REASON(code, name, text)                                                          \
-    register_counter("fell_back_" #name, "calls that took the previous reduce: " text,             \
-                     &component->fell_back[COLL_CLV_REASON_##code]);
-    COLL_CLV_REASON_MAP(REGISTER_REASON)
+    register_counter("fell_back_" #name, "calls that took the previous function: " text,             \
+                     &component->fell_back[CLV_REASON_##code]);
+    CLV_REASON_MAP(REGISTER_REASON)
 #undef REGISTER_REASON
     return register_params(&component->params);
+}
+
+clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component)
+{
+    const coll_clv_params_t *params = &component->params;
+    clv_choose_config_t config = {0};
+#define COPY_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)                \
+    CLV_IF_EQUAL(ranks, config.name = (int32_t) params->name;)
+
+    CLV_PARAMETER_MAP(COPY_ROW)
+#undef COPY_ROW
+    config.priority = component->priority; /* that of "named" too */
+    return config;
 }
 
 bool coll_clv_params_is_set(const char *name)

@@ -28,36 +28,20 @@
 
 #include "coll_clv/coll_clv_peers.h"
 
-/* In the order of COLL_CLV_SHARED_MAP. */
-typedef int32_t published_t[COLL_CLV_N_SHARED];
-
-static const char *const names[COLL_CLV_N_SHARED] = {
-#define SHARED_NAME(name) "coll_clv_" #name,
-    COLL_CLV_SHARED_MAP(SHARED_NAME)
-#undef SHARED_NAME
-};
-
-static published_t mine;
+/* The rank-equal parameters, by clv_equal_t. */
+static int32_t mine[CLV_N_EQUAL];
 
 /* MPI_COMM_WORLD was looked through and all its processes are as this one. */
 static atomic_bool world_is_equal;
 static atomic_bool has_told;
 
-static void fill(const coll_clv_component_t *component)
-{
-#define SHARED_VALUE(name) [COLL_CLV_SHARED_##name] = (int32_t) component->params.name,
-    const published_t values = {COLL_CLV_SHARED_MAP(SHARED_VALUE)};
-#undef SHARED_VALUE
-    memcpy(mine, values, sizeof mine);
-    mine[COLL_CLV_SHARED_priority] = component->priority; /* that of "named" too */
-}
-
 void coll_clv_peers_publish(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
+    const clv_choose_config_t config = coll_clv_params_config(component);
     int rc = OPAL_SUCCESS;
 
-    fill(component);
+    clv_choose_config_numbers(&config, mine);
     if (component->priority > 0) {
         OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, mine,
                         sizeof mine);
@@ -86,7 +70,7 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, int32_t 
     if (sizeof mine != (size_t) n_bytes) {
         verdict = OTHER;
     }
-    for (int i = 0; SAME == verdict && i < COLL_CLV_N_SHARED; i++) {
+    for (int i = 0; SAME == verdict && i < CLV_N_EQUAL; i++) {
         memcpy(his_p, (char *) bytes + (size_t) i * sizeof *his_p, sizeof *his_p);
         if (mine[i] != *his_p) {
             *which_p = i;
@@ -140,6 +124,9 @@ static void describe(struct ompi_communicator_t *comm, const difference_t *found
                      char *sentence, size_t size)
 {
     const int rank = ompi_comm_rank(comm);
+    const clv_equal_t parameter = (clv_equal_t) found->which;
+    char my_value[32];
+    char his_value[32];
 
     if (ABSENT == found->verdict) {
         (void) snprintf(sentence, size, "rank %d of %s does not use it, rank %d does", found->rank,
@@ -148,9 +135,11 @@ static void describe(struct ompi_communicator_t *comm, const difference_t *found
         (void) snprintf(sentence, size, "rank %d of %s has another version of it than rank %d",
                         found->rank, comm->c_name, rank);
     } else {
-        (void) snprintf(sentence, size, "%s is %d on rank %d of %s and %d on rank %d",
-                        names[found->which], (int) mine[found->which], rank, comm->c_name,
-                        (int) found->his, found->rank);
+        clv_equal_print(my_value, sizeof my_value, parameter, mine[parameter]);
+        clv_equal_print(his_value, sizeof his_value, parameter, found->his);
+        (void) snprintf(sentence, size, "%s is %s on rank %d of %s and %s on rank %d",
+                        clv_equal_name(parameter), my_value, rank, comm->c_name, his_value,
+                        found->rank);
     }
 }
 

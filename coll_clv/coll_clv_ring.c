@@ -11,7 +11,7 @@
  * because a chunk is combined in the order of the ring from wherever it starts.
  * Memory: two chunks; a partial result only ever waits to be sent on.
  */
-#include "coll_clv/coll_clv.h"
+#include "coll_clv/coll_clv_call.h"
 
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
@@ -167,37 +167,35 @@ static int gather_from_here(const ring_t *ring, char *complete)
                              MCA_COLL_BASE_TAG_REDUCE, MCA_PML_BASE_SEND_STANDARD, ring->comm));
 }
 
-int coll_clv_reduce_ring(const void *sbuf, void *rbuf, coll_clv_count_t count,
-                         struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                         struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+int coll_clv_run_ring(const coll_clv_call_t *call)
 {
-    const int rank = ompi_comm_rank(comm);
+    const int rank = ompi_comm_rank(call->comm);
     ring_t ring = {
-        .own = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .result = rank == root ? rbuf : NULL,
-        .count = (size_t) count,
-        .dtype = dtype,
-        .op = op,
-        .root = root,
+        .own = MPI_IN_PLACE == call->sbuf ? call->rbuf : call->sbuf,
+        .result = rank == call->root ? call->rbuf : NULL,
+        .count = (size_t) call->count,
+        .dtype = call->dtype,
+        .op = call->op,
+        .root = call->root,
         .rank = rank,
-        .n_ranks = ompi_comm_size(comm),
-        .comm = comm,
+        .n_ranks = ompi_comm_size(call->comm),
+        .comm = call->comm,
     };
     ptrdiff_t lower_bound;
     char *complete = NULL;
     int status;
 
-    (void) module;
-    if (0 == count) {
+    if (0 == call->count) {
         return OMPI_SUCCESS;
     }
-    ompi_datatype_get_extent(dtype, &lower_bound, &ring.extent);
+    ompi_datatype_get_extent(call->dtype, &lower_bound, &ring.extent);
     status = reserve_partials(&ring);
     if (OMPI_SUCCESS == status) {
         status = scatter_around(&ring, &complete);
     }
     if (OMPI_SUCCESS == status) {
-        status = rank == root ? gather_at_root(&ring, complete) : gather_from_here(&ring, complete);
+        status = rank == call->root ? gather_at_root(&ring, complete)
+                                    : gather_from_here(&ring, complete);
     }
     clv_free(ring.memory);
     return status;

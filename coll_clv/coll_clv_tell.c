@@ -5,18 +5,20 @@
  * A small table per module remembers the last word on each shape; two shapes that share a place
  * only make it talk more.
  */
-#include "coll_clv/coll_clv.h"
+#include "coll_clv/coll_clv_call.h"
 
-#include "choose/choose.h"
 #include "ompi/datatype/ompi_datatype.h"
+
+#include "choose/choose_print.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
 
-static uint64_t shape_of(size_t count, const struct ompi_datatype_t *dtype, int root)
+static uint64_t shape_of(const coll_clv_call_t *call)
 {
-    uint64_t hash = clv_fnv1a64(CLV_FNV1A64_BASIS, &count, sizeof count);
-    hash = clv_fnv1a64(hash, &dtype, sizeof dtype);
-    hash = clv_fnv1a64(hash, &root, sizeof root);
+    uint64_t hash = clv_fnv1a64(CLV_FNV1A64_BASIS, &call->count, sizeof call->count);
+    hash = clv_fnv1a64(hash, &call->dtype, sizeof call->dtype);
+    hash = clv_fnv1a64(hash, &call->root, sizeof call->root);
+    hash = clv_fnv1a64(hash, &call->collective, sizeof call->collective);
     return 0 == hash ? 1 : hash;
 }
 
@@ -30,25 +32,27 @@ static bool take_news(coll_clv_told_t *told, uint64_t shape, int algorithm, int 
     return true;
 }
 
-void coll_clv_tell(coll_clv_module_t *module, struct ompi_communicator_t *comm, size_t count,
-                   struct ompi_datatype_t *dtype, int root, int algorithm, int reason)
+void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason)
 {
     const int verbose = mca_coll_clv_component.params.verbose;
-    const uint64_t shape = verbose < CLV_LOG_INFO ? 0 : shape_of(count, dtype, root);
+    const uint64_t shape = verbose < CLV_LOG_INFO ? 0 : shape_of(call);
     size_t element_bytes = 0;
+    char root[32];
 
     if (verbose < CLV_LOG_INFO) {
         return;
     }
-    if (!take_news(&module->told[shape % COLL_CLV_N_TOLD], shape, algorithm, reason) &&
+    if (!take_news(&call->module->told[shape % COLL_CLV_N_TOLD], shape, algorithm, reason) &&
         verbose < CLV_LOG_DEBUG) {
         return;
     }
-    if (0 != ompi_comm_rank(comm) && verbose < CLV_LOG_DEBUG) {
+    if (0 != ompi_comm_rank(call->comm) && verbose < CLV_LOG_DEBUG) {
         return;
     }
-    ompi_datatype_type_size(dtype, &element_bytes);
-    clv_log(CLV_LOG_INFO, "reduce of %zu x %zu bytes to rank %d of %d on %s: %s, because %s", count,
-            element_bytes, root, ompi_comm_size(comm), comm->c_name,
-            coll_clv_algorithms[algorithm].name, coll_clv_reason_text(reason));
+    ompi_datatype_type_size(call->dtype, &element_bytes);
+    clv_choose_print_root(root, sizeof root, call->collective, call->root);
+    clv_log(CLV_LOG_INFO, "%s of %zu x %zu bytes%s of %d on %s: %s, because %s",
+            clv_collective_name(call->collective), (size_t) call->count, element_bytes, root,
+            ompi_comm_size(call->comm), call->comm->c_name, clv_algorithm_word(algorithm),
+            clv_reason_text(reason));
 }

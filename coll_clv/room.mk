@@ -2,21 +2,18 @@
 clv_coll_clv_headers = \
 	coll_clv/coll_clv.h \
 	coll_clv/coll_clv_calibrate.h \
+	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compat.h \
-	choose/choose.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_peers.h \
-	choose/choose_print.h \
-	choose/choose_score.h \
-	choose/choose_search.h \
-	choose/choose_node_plan.h \
+	coll_clv/coll_clv_process.h \
+	coll_clv/coll_clv_setup.h \
 	coll_clv/coll_clv_tables.h
 clv_coll_clv_sources = \
-	coll_clv/coll_clv_algorithms.c \
 	coll_clv/coll_clv_calibrate.c \
+	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
-	choose/choose.c \
 	coll_clv/coll_clv_execute.c \
 	coll_clv/coll_clv_group.c \
 	coll_clv/coll_clv_help.c \
@@ -24,26 +21,14 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_peers.c \
-	choose/choose_print.c \
-	coll_clv/coll_clv_call.c \
+	coll_clv/coll_clv_process.c \
+	coll_clv/coll_clv_reduce.c \
 	coll_clv/coll_clv_ring.c \
-	choose/choose_score.c \
-	choose/choose_search.c \
 	coll_clv/coll_clv_select.c \
-	choose/choose_node_plan.c \
+	coll_clv/coll_clv_setup.c \
 	coll_clv/coll_clv_tell.c
 
-# What is pure in this room, for programs without Open MPI (objects of their own, beside libtool's:
-# hence the flags of each such program).
-clv_decide_sources = choose/choose.c choose/choose_score.c choose/choose_search.c
-
-unit_tests += tests/unit/test_choose tests/unit/test_coll_tables
-tests_unit_test_choose_SOURCES = tests/unit/test_choose.c $(clv_decide_sources) \
-	choose/choose_print.c choose/choose_node_plan.c
-tests_unit_test_choose_CFLAGS = $(AM_CFLAGS)
-unit_tests += tests/unit/test_choose_replay
-tests_unit_test_choose_replay_SOURCES = tests/unit/test_choose_replay.c $(clv_decide_sources)
-tests_unit_test_choose_replay_CFLAGS = $(AM_CFLAGS)
+unit_tests += tests/unit/test_coll_tables
 
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \

@@ -28,6 +28,8 @@
 #define CLV_PAP_CARD_BYTES  256 /* what each rank tells the others once per group */
 #define CLV_PAP_MAX_STREAMS 16  /* per group; the least recently used is replaced */
 #define CLV_PAP_MAX_WINDOW  64  /* sampled calls remembered per stream */
+#define CLV_PAP_MAX_COLLECTIVE  127
+#define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 56) - 1)
 #define CLV_PAP_NOTE_BYTES  256 /* of a note, at most */
 
 typedef struct clv_pap clv_pap_t;             /* one per process */
@@ -43,9 +45,9 @@ typedef struct clv_pap_options {
 
 /* What names a stream; equal on all ranks by the MPI standard. */
 typedef struct clv_pap_stream_key {
+    int32_t collective;  /* the caller's number, 0 .. CLV_PAP_MAX_COLLECTIVE */
     int32_t root;
-    int32_t commutative;
-    int64_t total_bytes;
+    int64_t total_bytes; /* 0 .. CLV_PAP_MAX_TOTAL_BYTES */
 } clv_pap_stream_key_t;
 
 /* What all ranks know at a call. Arrays have n_ranks items. All times relative: integer ns. */

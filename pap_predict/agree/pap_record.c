@@ -7,12 +7,14 @@
 
 #include "util/util_hot.h"
 
+#define COLLECTIVE_SHIFT 56
+
 /* The words; times are local. */
 typedef struct fields {
     int64_t arrival_ns;
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
-    int64_t total_bytes; /* not negative; its complement when the operation is not commutative */
+    int64_t what; /* collective above total_bytes */
     int32_t root;
     uint32_t generation;
     int32_t previous_choice;
@@ -35,7 +37,7 @@ CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int3
         .fields = {.arrival_ns = given->arrival_ns,
                    .previous_arrival_ns = given->previous_arrival_ns,
                    .previous_exit_ns = given->previous_exit_ns,
-                   .total_bytes = key->commutative ? key->total_bytes : ~key->total_bytes,
+                   .what = (int64_t) key->collective << COLLECTIVE_SHIFT | key->total_bytes,
                    .root = key->root,
                    .generation = given->generation,
                    .previous_choice = given->previous_choice,
@@ -69,11 +71,11 @@ clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_ran
 clv_pap_stream_key_t clv_pap_record_key(const clv_pap_table_t *table, int32_t lane, int64_t version)
 {
     packed_t packed;
-    clv_pap_stream_key_t key = {0, 1, 0};
+    clv_pap_stream_key_t key = {0};
     if (clv_pap_table_take(table, 0, lane, version, packed.words) == CLV_OK) {
         key.root = packed.fields.root;
-        key.commutative = packed.fields.total_bytes >= 0;
-        key.total_bytes = key.commutative ? packed.fields.total_bytes : ~packed.fields.total_bytes;
+        key.collective = (int32_t) (packed.fields.what >> COLLECTIVE_SHIFT);
+        key.total_bytes = packed.fields.what & CLV_PAP_MAX_TOTAL_BYTES;
     }
     return key;
 }

@@ -20,7 +20,7 @@ void clv_pap_streams_init(clv_pap_streams_t *streams)
 
 static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
-    return a->root == b->root && a->commutative == b->commutative &&
+    return a->root == b->root && a->collective == b->collective &&
            a->total_bytes == b->total_bytes;
 }
 

@@ -9,14 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "choose/choose.h"
 #include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/pap_predict.h"
 
 static void print_names(void)
 {
-#define PRINT_NAME(kind, name, values, preset, min, max, unit, level, meaning)                     \
+#define PRINT_NAME(kind, name, values, preset, min, max, unit, level, ranks, meaning)              \
     puts("coll_clv_" #name);
-    COLL_CLV_PARAM_MAP(PRINT_NAME)
+    CLV_PARAMETER_MAP(PRINT_NAME)
 #undef PRINT_NAME
 }
 
@@ -26,12 +27,19 @@ static void print_pvar_names(void)
 #define PRINT_REASON_NAME(code, name, text) PRINT_NAME(fell_back_##name, text)
 #define PRINT_EXCHANGE_NAME(name, meaning) PRINT_NAME(exchange_##name, meaning)
 #define PRINT_CACHE_NAME(name, meaning) PRINT_NAME(plan_cache_##name, meaning)
+#define PRINT_RAN_NAME(code, word, collectives, how, needs_times, unfit, meaning)                  \
+    PRINT_NAME(ran_##word, meaning)
+#define PRINT_CALLS_NAME(to, code, name, mpi, root, op, result) PRINT_NAME(name##_calls, mpi)
     COLL_CLV_COUNTER_MAP(PRINT_NAME)
-    COLL_CLV_REASON_MAP(PRINT_REASON_NAME)
+    CLV_ALGORITHM_MAP(PRINT_RAN_NAME)
+    CLV_COLLECTIVE_MAP(PRINT_CALLS_NAME, )
+    CLV_REASON_MAP(PRINT_REASON_NAME)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_NAME)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
     COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
 #undef PRINT_CACHE_NAME
+#undef PRINT_CALLS_NAME
+#undef PRINT_RAN_NAME
 #undef PRINT_EXCHANGE_NAME
 #undef PRINT_REASON_NAME
 #undef PRINT_NAME
@@ -41,7 +49,7 @@ static void print_pvar_names(void)
 #define DEFAULT_BOOL(values, preset)   printf("%s", 0 != (preset) ? "true" : "false")
 #define DEFAULT_STRING(values, preset) printf("%s", '\0' == (preset)[0] ? "empty" : preset)
 #define DEFAULT_FLAGS(values, preset)  printf("none")
-#define DEFAULT_ENUM(values, preset)   printf("%s", first_word_##values[preset])
+#define DEFAULT_ENUM(values, preset)   printf("%s", WORD_##values(preset))
 
 #define RANGE_INT(values, min, max)    printf("%lld to %lld", (long long) (min), (long long) (max))
 #define RANGE_BOOL(values, min, max)   printf("true, false")
@@ -49,23 +57,24 @@ static void print_pvar_names(void)
 #define RANGE_FLAGS(values, min, max)  printf("words below")
 #define RANGE_ENUM(values, min, max)   printf("one word below")
 
-static const char *const first_word_ALGORITHM[] = {
 #define WORD(code, spelling, meaning) spelling,
-    COLL_CLV_ALGORITHM_MAP(WORD)};
-static const char *const first_word_REPRODUCIBLE[] = {COLL_CLV_REPRODUCIBLE_MAP(WORD)};
-static const char *const first_word_PREDICTOR[] = {COLL_CLV_PREDICTOR_MAP(WORD)};
+static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
+static const char *const words_of_PREDICTOR[] = {CLV_PREDICTOR_MAP(WORD)};
 #undef WORD
+#define WORD_ALGORITHM(code)    clv_algorithm_word(code)
+#define WORD_REPRODUCIBLE(code) words_of_REPRODUCIBLE[code]
+#define WORD_PREDICTOR(code)    words_of_PREDICTOR[code]
 
 static void print_params(void)
 {
     puts("| parameter | default | allowed | unit | level | meaning |\n|---|---|---|---|---|---|");
-#define PRINT_ROW(kind, name, values, preset, min, max, unit, level, meaning)                      \
+#define PRINT_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)               \
     printf("| `coll_clv_" #name "` | ");                                                           \
     DEFAULT_##kind(values, preset);                                                                \
     printf(" | ");                                                                                 \
     RANGE_##kind(values, min, max);                                                                \
     printf(" | %s | %d | %s |\n", unit, level, meaning);
-    COLL_CLV_PARAM_MAP(PRINT_ROW)
+    CLV_PARAMETER_MAP(PRINT_ROW)
 #undef PRINT_ROW
 }
 
@@ -73,14 +82,18 @@ static void print_words(void)
 {
 #define PRINT_WORD(code, spelling, meaning)       printf("| `%s` | %s |\n", spelling, meaning);
 #define PRINT_FLAG(code, spelling, flag, meaning) printf("| `%s` | %s |\n", spelling, meaning);
-    puts("\n## Words of `coll_clv_reduce_algorithm`\n\n| word | meaning |\n|---|---|");
-    COLL_CLV_ALGORITHM_MAP(PRINT_WORD)
+#define PRINT_ALGORITHM(code, word, collectives, how, needs_times, unfit, meaning)                 \
+    PRINT_WORD(code, #word, meaning)
+#define PRINT_TITLE(to, code, name, mpi, root, op, result) " `coll_clv_" #name "_algorithm`"
+    puts("\n## Words of" CLV_COLLECTIVE_MAP(PRINT_TITLE, ) "\n\n| word | meaning |\n|---|---|");
+    PRINT_WORD(AUTO, "auto", CLV_ALGORITHM_AUTO_MEANING)
+    CLV_ALGORITHM_MAP(PRINT_ALGORITHM)
     puts("\n## Words of `coll_clv_reproducible`\n\n| word | meaning |\n|---|---|");
-    COLL_CLV_REPRODUCIBLE_MAP(PRINT_WORD)
+    CLV_REPRODUCIBLE_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_predictor`\n\n| word | meaning |\n|---|---|");
-    COLL_CLV_PREDICTOR_MAP(PRINT_WORD)
+    CLV_PREDICTOR_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_print`\n\n| word | meaning |\n|---|---|");
-    COLL_CLV_PRINT_MAP(PRINT_FLAG)
+    CLV_PRINT_MAP(PRINT_FLAG)
 }
 
 static void print_counters(void)
@@ -89,17 +102,25 @@ static void print_counters(void)
          "| variable | meaning |\n|---|---|");
 #define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
     COLL_CLV_COUNTER_MAP(PRINT_COUNTER)
+#define PRINT_RAN(code, word, collectives, how, needs_times, unfit, meaning)                       \
+    PRINT_COUNTER(ran_##word, "calls that ran: " meaning)
+    CLV_ALGORITHM_MAP(PRINT_RAN)
+#undef PRINT_RAN
+#define PRINT_CALLS(to, code, name, mpi, root, op, result)                                         \
+    PRINT_COUNTER(name##_calls, "calls of " mpi " that reached the component")
+    CLV_COLLECTIVE_MAP(PRINT_CALLS, )
+#undef PRINT_CALLS
 #define PRINT_EXCHANGE_COUNTER(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_COUNTER)
 #undef PRINT_EXCHANGE_COUNTER
 #define PRINT_CACHE_COUNTER(name, meaning) PRINT_COUNTER(plan_cache_##name, meaning)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_COUNTER)
 #undef PRINT_CACHE_COUNTER
-    puts("\n## Why the previous reduce ran\n\nCounters too: their sum is `coll_clv_ran_previous`. The\n"
+    puts("\n## Why the previous function ran\n\nCounters too: their sum is `coll_clv_ran_previous`. The\n"
          "same words are in what `coll_clv_verbose` and `coll_clv_print` say.\n\n"
-         "| variable | calls that took the previous reduce, because |\n|---|---|");
+         "| variable | calls that took the previous function, because |\n|---|---|");
 #define PRINT_REASON(code, name, text) PRINT_COUNTER(fell_back_##name, text)
-    COLL_CLV_REASON_MAP(PRINT_REASON)
+    CLV_REASON_MAP(PRINT_REASON)
 #undef PRINT_REASON
     puts("\n## Gauges\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
          "| variable | meaning |\n|---|---|");
@@ -121,7 +142,8 @@ int main(int argc, char **argv)
     }
     puts(
         "# Parameters and counters\n\n"
-        "Made from coll_clv/coll_clv_tables.h by `./clv params`; do not edit.\n\n"
+        "Made from choose/choose_parameters.h, choose/choose_algorithms.h, choose/choose_reasons.h,\n"
+        "pap_predict/pap_predict.h and coll_clv/coll_clv_tables.h by `./clv params`; do not edit.\n\n"
         "Set a parameter with `mpirun --mca NAME VALUE` or `export OMPI_MCA_NAME=VALUE`, the same\n"
         "on every rank. A value that is not allowed is reported with its name and range and the\n"
         "component is not used. Numbers may end in k, M or G.\n");

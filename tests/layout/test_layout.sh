@@ -7,8 +7,9 @@ cd "$CLV_TOP" || exit 1
 # ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost|sched_credit|sched_cache)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
+choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
 trace_headers='trace/[a-z_]*\.h'
-rooms='util schedule clocksync net pap_predict trace coll_clv bench tools examples tests'
+rooms='util schedule clocksync net pap_predict trace choose coll_clv bench tools examples tests'
 may_include() {
     case $1 in
     util) echo 'util/.*' ;;
@@ -21,11 +22,11 @@ may_include() {
     pap_predict/agree) echo 'pap_predict/agree/.*|pap_predict/pap_predict\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
-    coll_clv) echo "coll_clv/.*|$public_headers" ;;
+    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h" ;;
+    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
-    # bench_plan measures the parts of the schedule room against the oracles of the tests,
-    # bench_decide what is pure in coll_clv.
-    bench) echo "bench/.*|schedule/.*|choose/choose\\.h|tests/support/.*|$trace_headers|$public_headers" ;;
+    # bench_plan measures the parts of the schedule room against the oracles of the tests.
+    bench) echo "bench/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
     esac
 }
 
@@ -45,7 +46,7 @@ none() { # command: it must print nothing
 }
 
 for room in util schedule clocksync net pap_predict pap_predict/agree pap_predict/predict trace \
-    coll_clv bench examples; do
+    choose coll_clv bench examples; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
     tap_ok "$room includes only what it may" none strangers "$room"
 done
@@ -57,7 +58,7 @@ circles() {
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.h\)$/\1/p'
 }
 tap_ok 'no header includes itself, also over others' none circles util schedule clocksync net \
-    pap_predict trace coll_clv bench tools
+    pap_predict trace choose coll_clv bench tools
 # Rooms, and rooms within rooms: the same, file by file taken for its folder.
 room_circles() {
     grep -roE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' "$@" |
@@ -65,16 +66,16 @@ room_circles() {
         awk '$1 != $2' | grep -vE '^pap_predict/[a-z]* pap_predict$' | sort -u |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z_/]*\)$/\1/p'
 }
-tap_ok 'no circle of rooms' none room_circles util schedule clocksync net pap_predict trace
+tap_ok 'no circle of rooms' none room_circles util schedule clocksync net pap_predict trace choose
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
-        util schedule clocksync net pap_predict trace
+        util schedule clocksync net pap_predict trace choose
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
 tap_ok 'only coll_clv includes Open MPI, the pure rooms no mpi.h' none mpi_outside
 heap_elsewhere() {
     grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' util schedule clocksync net pap_predict \
-        trace coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
+        trace choose coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
 tap_ok 'the heap is reached through util_alloc.h' none heap_elsewhere
 
@@ -90,6 +91,19 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
             awk '$2 ~ /[A-TV-Z]/ {print $3}' |
             grep -vE '^(mca_coll_clv_|coll_clv_|ompi_coll_clv_component_ptr$)'
     }
+    # What pap_predict's thread calls is one function of the room choose, and coll_clv starts no thread:
+    # so nothing of Open MPI runs in the background.
+    thread_glue() {
+        local object
+        grep -rnE '\.make *=' coll_clv | grep -vE '= *clv_choose_node_plan,'
+        grep -rnE 'clv_pap_attach_t|pthread_create|thrd_create' coll_clv
+        nm "$CLV_BUILD/.libs/libclvcore.a" 2>/dev/null | grep -q ' T clv_choose_node_plan$' ||
+            echo 'clv_choose_node_plan is not in the pure rooms'
+        for object in "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o; do
+            nm "$object" | grep -E ' [tT] clv_choose_' | sed "s|^|$object |"
+        done
+    }
+    tap_ok 'nothing of coll_clv runs on the background thread' none thread_glue
     tap_ok 'global names of coll_clv begin with coll_clv_ or mca_coll_clv_' none glue_names
 else
     tap_skip 'symbols of the component' 'it is not built'
@@ -117,11 +131,11 @@ compiles_alone() { # compiler header
 }
 all_compile() {
     local header bad=0
-    for header in $(find util schedule clocksync net pap_predict trace coll_clv bench \
+    for header in $(find util schedule clocksync net pap_predict trace choose coll_clv bench \
         examples \
         -name '*.h' -not -path '*/shim/*'); do
         case $header in
-        coll_clv/* | choose/*) [ -n "$ompi_flags" ] || continue ;;
+        coll_clv/*) [ -n "$ompi_flags" ] || continue ;;
         bench/* | examples/*) [ -n "$mpi_flags" ] || continue ;;
         esac
         compiles_alone "$1" "$header" || { echo "$header does not compile alone"; bad=1; }
@@ -180,7 +194,7 @@ tap_ok 'and no link of a page is dead' none dead_links
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file
-    for file in $(find util schedule clocksync net pap_predict trace coll_clv -name '*.c'); do
+    for file in $(find util schedule clocksync net pap_predict trace choose coll_clv -name '*.c'); do
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done
 }

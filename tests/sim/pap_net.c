@@ -583,7 +583,7 @@ static int64_t rank_local_ns(const world_t *world, const rank_t *rank)
 
 static clv_pap_stream_key_t key_of(int32_t number)
 {
-    return (clv_pap_stream_key_t){.root = number % 3, .commutative = 1, .total_bytes = 8 * number};
+    return (clv_pap_stream_key_t){.root = number % 3, .total_bytes = 8 * number};
 }
 
 static void begin_later(world_t *world, int32_t index);

@@ -22,7 +22,6 @@
 #include <cmocka.h>
 
 #include "choose/choose.h"
-#include "coll_clv/coll_clv_tables.h"
 #include "pap_predict/predict/pap_history.h"
 #include "trace/trace.h"
 #include "util/util_hash.h"
@@ -56,47 +55,40 @@ typedef struct case_row {
 } case_row_t;
 
 static const case_row_t cases[] = {
-    {"recorded", MEASURED_RECORDED, -1},
-    {"answered", MEASURED_ANSWERED, -1},
-    {"announced", MEASURED_ANNOUNCED, -1},
-    {"chain", MEASURED_ANSWERED, COLL_CLV_CHOICE_CHAIN},
-    {"latest_first", MEASURED_ANSWERED, COLL_CLV_CHOICE_LATEST_FIRST},
-    {"clairvoyant", MEASURED_ANNOUNCED, COLL_CLV_CHOICE_CLAIRVOYANT},
+    {"recorded", MEASURED_RECORDED, CLV_ALGORITHM_AUTO},
+    {"answered", MEASURED_ANSWERED, CLV_ALGORITHM_AUTO},
+    {"announced", MEASURED_ANNOUNCED, CLV_ALGORITHM_AUTO},
+    {"chain", MEASURED_ANSWERED, CLV_ALGORITHM_CHAIN},
+    {"latest_first", MEASURED_ANSWERED, CLV_ALGORITHM_LATEST_FIRST},
+    {"clairvoyant", MEASURED_ANNOUNCED, CLV_ALGORITHM_CLAIRVOYANT},
 };
 
 /* What a call takes of its estimate, per algorithm: each is best somewhere. */
-static const int64_t truth_permille[COLL_CLV_N_CHOICES] = {
-    [COLL_CLV_CHOICE_PREVIOUS] = 900,
-    [COLL_CLV_CHOICE_CHAIN] = 1500,
-    [COLL_CLV_CHOICE_LATEST_FIRST] = 1250,
-    [COLL_CLV_CHOICE_CLAIRVOYANT] = 1200,
-};
-
-static const char *const words[COLL_CLV_N_CHOICES] = {
-    [COLL_CLV_CHOICE_PREVIOUS] = "previous",
-    [COLL_CLV_CHOICE_CHAIN] = "chain",
-    [COLL_CLV_CHOICE_LATEST_FIRST] = "latest_first",
-    [COLL_CLV_CHOICE_CLAIRVOYANT] = "clairvoyant",
+static const int64_t truth_permille[CLV_N_ALGORITHMS] = {
+    [CLV_ALGORITHM_PREVIOUS] = 900,
+    [CLV_ALGORITHM_CHAIN] = 1500,
+    [CLV_ALGORITHM_LATEST_FIRST] = 1250,
+    [CLV_ALGORITHM_CLAIRVOYANT] = 1200,
 };
 
 static const char *const reason_names[] = {
 #define REASON_NAME(code, name, text) #name,
-    COLL_CLV_REASON_MAP(REASON_NAME)
+    CLV_REASON_MAP(REASON_NAME)
 #undef REASON_NAME
 };
 
 typedef struct replay {
     const clv_trace_t *trace;
     const case_row_t *is;
-    coll_clv_terms_t terms;
+    clv_choose_config_t config;
     clv_pap_stream_key_t key;
-    coll_clv_memory_t memory;
+    clv_choose_state_t state;
     clv_plan_cache_t *plans;
     clv_pap_record_t records[MAX_RANKS];
     int64_t predicted_ns[MAX_RANKS];
-    coll_clv_decision_t decided[MAX_CALLS + 1]; /* by version */
+    clv_choose_decision_t decided[MAX_CALLS + 1]; /* by version */
     int was_announced[MAX_CALLS + 1];
-    int n_chosen[COLL_CLV_N_CHOICES];
+    int n_chosen[CLV_N_ALGORITHMS];
     uint64_t hash;
 } replay_t;
 
@@ -147,7 +139,7 @@ static int is_announced(const replay_t *replay, int32_t call)
 }
 
 /* What the call before this one ran: the decision it waited for, or the next where announced. */
-static const coll_clv_decision_t *ran_before(const replay_t *replay, int32_t call)
+static const clv_choose_decision_t *ran_before(const replay_t *replay, int32_t call)
 {
     const int32_t version = call - 1;
     return &replay->decided[version + (version > 0 && replay->was_announced[version])];
@@ -157,13 +149,13 @@ static int64_t exit_of(const replay_t *replay, int32_t call, int32_t rank)
 {
     const size_t n_ranks = (size_t) replay->trace->n_ranks;
     const int64_t *arrival_ns = replay->trace->arrival_ns + (size_t) (call - 1) * n_ranks;
-    const coll_clv_decision_t *ran = ran_before(replay, call);
+    const clv_choose_decision_t *ran = ran_before(replay, call);
 
     if (MEASURED_RECORDED == replay->is->measured) {
         return replay->trace->exit_ns[(size_t) (call - 1) * n_ranks + (size_t) rank];
     }
     return last_of(arrival_ns, replay->trace->n_ranks) +
-           ran->predicted_after_ns / 1000 * truth_permille[ran->choice] - 100 * rank;
+           ran->predicted_after_ns / 1000 * truth_permille[ran->algorithm] - 100 * rank;
 }
 
 static void fill_records(replay_t *replay, int32_t call)
@@ -181,7 +173,7 @@ static void fill_records(replay_t *replay, int32_t call)
         if (call > 0) {
             record->previous_arrival_ns = arrival_ns[rank - n_ranks];
             record->previous_exit_ns = exit_of(replay, call, rank);
-            record->previous_choice = ran_before(replay, call)->choice;
+            record->previous_choice = ran_before(replay, call)->algorithm;
             record->flags |= CLV_PAP_RECORD_PREVIOUS;
         }
     }
@@ -200,9 +192,9 @@ static void add_number(replay_t *replay, int64_t number)
 }
 
 /* Names, not codes, so that tables may be sorted otherwise. */
-static void add_decision(replay_t *replay, const coll_clv_decision_t *decision)
+static void add_decision(replay_t *replay, const clv_choose_decision_t *decision)
 {
-    add(replay, words[decision->choice], strlen(words[decision->choice]));
+    add(replay, clv_algorithm_word(decision->algorithm), strlen(clv_algorithm_word(decision->algorithm)));
     add(replay, reason_names[decision->reason], strlen(reason_names[decision->reason]));
     add_number(replay, decision->n_segments);
     add_number(replay, decision->announced);
@@ -210,18 +202,18 @@ static void add_decision(replay_t *replay, const coll_clv_decision_t *decision)
     add_number(replay, decision->sigma_ns);
     add_number(replay, decision->predicted_after_ns);
     add_number(replay, decision->predicted_in_mpi_ns);
-    replay->n_chosen[decision->choice]++;
+    replay->n_chosen[decision->algorithm]++;
 }
 
 static void add_plan(replay_t *replay, const clv_pap_board_t *board,
-                     const coll_clv_decision_t *decision)
+                     const clv_choose_decision_t *decision)
 {
     const clv_plan_t *plan = NULL;
 
-    if (COLL_CLV_CHOICE_PREVIOUS == decision->choice) {
+    if (CLV_ALGORITHM_PREVIOUS == decision->algorithm) {
         return;
     }
-    assert_int_equal(coll_clv_kept_plan(&replay->terms, &replay->key, board, decision,
+    assert_int_equal(clv_choose_kept_plan(&replay->config, &replay->key, board, decision,
                                         replay->plans, &plan), CLV_OK);
     add_number(replay, (int64_t) clv_plan_hash(plan));
 }
@@ -231,13 +223,13 @@ static void one_call(replay_t *replay, clv_pap_history_t *history, int32_t call)
     const clv_pap_vector_t vector = {
         .n_ranks = replay->trace->n_ranks, .sequence = call, .records = replay->records};
     clv_pap_board_t board = {0};
-    coll_clv_decision_t *decision = &replay->decided[call + 1];
+    clv_choose_decision_t *decision = &replay->decided[call + 1];
 
     fill_records(replay, call);
     clv_pap_history_feed(history, &vector, &board, replay->predicted_ns);
     assert_int_equal(board.version, call + 1);
     replay->was_announced[board.version] = board.announced;
-    assert_int_equal(coll_clv_decide(&replay->terms, &replay->key, &board, &replay->memory,
+    assert_int_equal(clv_choose(&replay->config, &replay->key, &board, &replay->state,
                                      replay->plans, decision), CLV_OK);
     add_decision(replay, decision);
     add_plan(replay, &board, decision);
@@ -247,10 +239,10 @@ static void play(replay_t *replay)
 {
     clv_pap_history_t *history = NULL;
 
-    assert_int_equal(clv_plan_cache_create(COLL_CLV_CACHE_PLANS, COLL_CLV_CACHE_BYTES,
+    assert_int_equal(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
                                            &replay->plans), CLV_OK);
     assert_int_equal(clv_pap_history_create(replay->trace->n_ranks, WINDOW,
-                                            (clv_pap_predictor_t) COLL_CLV_PREDICTOR_BEST,
+                                            (clv_pap_predictor_t) CLV_PREDICTOR_BEST,
                                             &history), CLV_OK);
     for (int32_t call = 0; call < replay->trace->n_calls; call++) {
         one_call(replay, history, call);
@@ -269,9 +261,9 @@ static void append_line(char *text, const char *trace_name, const replay_t *repl
     snprintf(text + length, MAX_TEXT - length,
              "%-15s %s %7lld %-12s previous %3d chain %3d latest_first %3d clairvoyant %3d %016llx\n",
              trace_name, network, (long long) replay->key.total_bytes, replay->is->name,
-             replay->n_chosen[COLL_CLV_CHOICE_PREVIOUS], replay->n_chosen[COLL_CLV_CHOICE_CHAIN],
-             replay->n_chosen[COLL_CLV_CHOICE_LATEST_FIRST],
-             replay->n_chosen[COLL_CLV_CHOICE_CLAIRVOYANT], (unsigned long long) replay->hash);
+             replay->n_chosen[CLV_ALGORITHM_PREVIOUS], replay->n_chosen[CLV_ALGORITHM_CHAIN],
+             replay->n_chosen[CLV_ALGORITHM_LATEST_FIRST],
+             replay->n_chosen[CLV_ALGORITHM_CLAIRVOYANT], (unsigned long long) replay->hash);
 }
 
 static void replay_case(char *text, const char *trace_name, const clv_trace_t *trace,
@@ -281,11 +273,11 @@ static void replay_case(char *text, const char *trace_name, const clv_trace_t *t
 
     replay = (replay_t){.trace = trace,
                         .is = is,
-                        .terms = {.n_ranks = trace->n_ranks,
-                                  .forced = is->forced,
-                                  .max_sends = 65536,
+                        .config = {.n_ranks = trace->n_ranks,
+                                  .reduce_algorithm = is->forced,
+                                  .max_cells = 65536,
                                   .cost = network->cost},
-                        .key = {.root = 1, .commutative = 1, .total_bytes = total_bytes},
+                        .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 1, .total_bytes = total_bytes},
                         .hash = CLV_FNV1A64_BASIS};
     play(&replay);
     append_line(text, trace_name, &replay, network->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tables of two rooms that must say the same: the component hands the code of a word on as an index
- * into the predictors, which it may not include.
+ * The tables of the room choose: what is read off their rows, and that tables of two rooms say the
+ * same (the code of a predictor's word is an index into the predictors).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,18 +10,18 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "coll_clv/coll_clv_tables.h"
+#include "choose/choose.h"
 #include "pap_predict/predict/pap_predictors.h"
 
 static void words_of_predictor_are_the_predictors(void **state)
 {
     static const char *const words[] = {
-#define WORD(code, spelling, meaning) [COLL_CLV_PREDICTOR_##code] = spelling,
-        COLL_CLV_PREDICTOR_MAP(WORD)
+#define WORD(code, spelling, meaning) [CLV_PREDICTOR_##code] = spelling,
+        CLV_PREDICTOR_MAP(WORD)
 #undef WORD
     };
     (void) state;
-    assert_int_equal(COLL_CLV_N_PREDICTORS, CLV_PAP_N_PREDICTORS);
+    assert_int_equal(CLV_N_PREDICTORS, CLV_PAP_N_PREDICTORS);
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
         assert_string_equal(words[i], clv_pap_predictors[i].name);
     }
@@ -31,55 +31,145 @@ static void every_word_is_allowed_and_best_is_the_default(void **state)
 {
     int n_rows = 0;
     (void) state;
-#define CHECK_LIMITS(kind, name, values, preset, min, max, unit, level, meaning)                   \
+#define CHECK_LIMITS(kind, name, values, preset, min, max, unit, level, ranks, meaning)            \
     if (strcmp(#values, "PREDICTOR") == 0) {                                                       \
-        assert_true((intptr_t) (preset) == COLL_CLV_PREDICTOR_BEST);                               \
+        assert_true((intptr_t) (preset) == CLV_PREDICTOR_BEST);                               \
         assert_true((intptr_t) (min) == 0);                                                        \
-        assert_true((intptr_t) (max) == COLL_CLV_N_PREDICTORS - 1);                                \
+        assert_true((intptr_t) (max) == CLV_N_PREDICTORS - 1);                                \
         n_rows++;                                                                                  \
     }
-    COLL_CLV_PARAM_MAP(CHECK_LIMITS)
+    CLV_PARAMETER_MAP(CHECK_LIMITS)
 #undef CHECK_LIMITS
     assert_int_equal(n_rows, 1);
 }
 
-/* What a process alone may choose: every other parameter must be in COLL_CLV_SHARED_MAP. */
-static int is_own(const char *name)
+/* Whoever adds a parameter says whether it decides what runs; these alone do not. */
+static void every_parameter_but_three_is_equal_on_all_ranks(void **state)
 {
     static const char *const own[] = {"interface", "verbose", "print"};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (strcmp(own[i], name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    size_t n_own = 0;
+
+    (void) state;
+#define COUNT_OWN_EQUAL(name)
+#define COUNT_OWN_OWN(name)                                                                        \
+    assert_true(n_own < sizeof own / sizeof own[0]);                                               \
+    assert_string_equal(own[n_own], #name);                                                        \
+    n_own++;
+#define COUNT_OWN(kind, name, values, preset, min, max, unit, level, ranks, meaning)               \
+    COUNT_OWN_##ranks(name)
+    CLV_PARAMETER_MAP(COUNT_OWN)
+#undef COUNT_OWN
+    assert_int_equal(n_own, sizeof own / sizeof own[0]);
 }
 
-static void every_parameter_that_decides_is_compared(void **state)
+/* Each field its own place: a change of one shows, and only there. */
+static void every_equal_parameter_is_a_number_of_the_config(void **state)
 {
-    static const char *const shared[] = {
-#define NAME(name) [COLL_CLV_SHARED_##name] = #name,
-        COLL_CLV_SHARED_MAP(NAME)
-#undef NAME
-    };
-    int n_shared = 0;
+    clv_choose_config_t config = {0};
+    int32_t numbers[CLV_N_EQUAL];
+
     (void) state;
-#define CHECK_SHARED(kind, name, values, preset, min, max, unit, level, meaning)                   \
-    if (!is_own(#name)) {                                                                          \
-        assert_true(n_shared < COLL_CLV_N_SHARED);                                                 \
-        assert_string_equal(shared[n_shared], #name);                                              \
-        n_shared++;                                                                                \
+#define SET_FIELD(kind, name, values, preset, min, max, unit, level, ranks, meaning)               \
+    CLV_IF_EQUAL(ranks, config.name = 100 + CLV_EQUAL_##name; )
+    CLV_PARAMETER_MAP(SET_FIELD)
+#undef SET_FIELD
+    config.n_ranks = 7;
+    clv_choose_config_numbers(&config, numbers);
+    for (int i = 0; i < CLV_N_EQUAL; i++) {
+        assert_int_equal(numbers[i], 100 + i);
     }
-    COLL_CLV_PARAM_MAP(CHECK_SHARED)
-#undef CHECK_SHARED
-    assert_int_equal(n_shared, COLL_CLV_N_SHARED);
+    assert_string_equal(clv_equal_name(CLV_EQUAL_reduce_algorithm), "coll_clv_reduce_algorithm");
+}
+
+static void values_are_printed_as_users_write_them(void **state)
+{
+    char text[32];
+
+    (void) state;
+    clv_equal_print(text, sizeof text, CLV_EQUAL_reduce_algorithm, CLV_ALGORITHM_AUTO);
+    assert_string_equal(text, "auto");
+    clv_equal_print(text, sizeof text, CLV_EQUAL_predictor, CLV_PREDICTOR_EWMA);
+    assert_string_equal(text, "ewma");
+    clv_equal_print(text, sizeof text, CLV_EQUAL_reproducible, CLV_REPRODUCIBLE_ALWAYS);
+    assert_string_equal(text, "always");
+    clv_equal_print(text, sizeof text, CLV_EQUAL_reproducible, 99);
+    assert_string_equal(text, "unknown");
+    clv_equal_print(text, sizeof text, CLV_EQUAL_min_bytes, 32768);
+    assert_string_equal(text, "32768");
+    clv_equal_print(text, sizeof text, CLV_EQUAL_exchange, 1);
+    assert_string_equal(text, "1");
+}
+
+static void what_is_forced_is_the_collectives_own(void **state)
+{
+    clv_choose_config_t config = {.reduce_algorithm = CLV_ALGORITHM_RING};
+
+    (void) state;
+    assert_int_equal(clv_choose_forced(&config, CLV_COLLECTIVE_REDUCE), CLV_ALGORITHM_RING);
+    assert_int_equal(clv_choose_forced(&config, CLV_N_COLLECTIVES), CLV_ALGORITHM_AUTO);
+}
+
+static void every_plan_has_its_generator(void **state)
+{
+    int n_plans = 0;
+
+    (void) state;
+    for (int a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (NULL != clv_algorithms[a].generator) {
+            assert_non_null(clv_generator_find(clv_algorithms[a].generator));
+            n_plans++;
+        }
+    }
+    assert_true(n_plans > 0);
+    assert_null(clv_algorithms[CLV_ALGORITHM_PREVIOUS].generator);
+}
+
+static void an_algorithm_that_does_not_fit_says_why(void **state)
+{
+    const clv_call_facts_t none = {.n_ranks = 8, .count = 0, .commutes = 1};
+    const clv_call_facts_t few = {.n_ranks = 8, .count = 7, .commutes = 1};
+    const clv_call_facts_t ordered = {.n_ranks = 8, .count = 8, .commutes = 0};
+    const clv_call_facts_t other = {.collective = 31, .n_ranks = 8, .count = 8, .commutes = 1};
+
+    (void) state;
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_PREVIOUS, &ordered), CLV_FIT);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_PREVIOUS, &other), CLV_FIT);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_CHAIN, &none), CLV_REASON_EMPTY);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_CHAIN, &few), CLV_FIT);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_CHAIN, &other), CLV_REASON_NO_PLAN);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_RABENSEIFNER, &few),
+                     CLV_REASON_FEW_ELEMENTS);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_RABENSEIFNER, &ordered),
+                     CLV_REASON_NOT_COMMUTATIVE);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_AUTO, &few), CLV_FIT);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_AUTO, &ordered), CLV_REASON_NOT_COMMUTATIVE);
+    assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_AUTO, &other), CLV_REASON_NO_PLAN);
+}
+
+static void every_code_has_its_word(void **state)
+{
+    (void) state;
+    assert_string_equal(clv_algorithm_word(CLV_ALGORITHM_CHAIN), "chain");
+    assert_string_equal(clv_algorithm_word(CLV_ALGORITHM_AUTO), "auto");
+    assert_string_equal(clv_algorithm_word(CLV_N_ALGORITHMS), "unknown");
+    assert_string_equal(clv_collective_name(CLV_COLLECTIVE_REDUCE), "reduce");
+    assert_string_equal(clv_collective_name(CLV_N_COLLECTIVES), "unknown");
+    assert_string_equal(clv_collective_name(-1), "unknown");
+    assert_non_null(strstr(clv_reason_text(CLV_REASON_FORCED), "says so"));
+    assert_string_equal(clv_reason_text(99), "unknown");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_predictor_are_the_predictors),
-        cmocka_unit_test(every_parameter_that_decides_is_compared),
+        cmocka_unit_test(every_parameter_but_three_is_equal_on_all_ranks),
+        cmocka_unit_test(every_equal_parameter_is_a_number_of_the_config),
+        cmocka_unit_test(values_are_printed_as_users_write_them),
+        cmocka_unit_test(what_is_forced_is_the_collectives_own),
+        cmocka_unit_test(every_plan_has_its_generator),
+        cmocka_unit_test(an_algorithm_that_does_not_fit_says_why),
+        cmocka_unit_test(every_code_has_its_word),
         cmocka_unit_test(every_word_is_allowed_and_best_is_the_default),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

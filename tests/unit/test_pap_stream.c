@@ -51,7 +51,7 @@ static shelf_t new_shelf(int32_t sample_every)
 
 static clv_pap_stream_key_t key_of(int64_t bytes)
 {
-    return (clv_pap_stream_key_t){.root = 1, .commutative = 1, .total_bytes = bytes};
+    return (clv_pap_stream_key_t){.root = 1, .total_bytes = bytes};
 }
 
 static clv_status_t ask(clv_pap_streams_t *streams, clv_pap_call_t *call, shelf_t *shelf,

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The algorithms, as a table: what a call can run. One row each; codes, words of
+ * coll_clv_<collective>_algorithm, counters coll_clv_ran_<word>, the chooser's candidates and
+ * docs/guide/params.md come out of the row.
+ *
+ * PURE: a row names the component's own functions, but only the component expands that column.
+ * Thread-safe: constants.
+ */
+#ifndef CLV_CHOOSE_ALGORITHMS_H
+#define CLV_CHOOSE_ALGORITHMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "choose/choose_collectives.h"
+
+/* The column "collectives". */
+#define CLV_OF(code) (1U << CLV_COLLECTIVE_##code)
+#define CLV_OF_ALL   (~0U)
+
+/* how: PLAN(generator of schedule.h), or OWN(function coll_clv_run_... of the component).
+ * needs times: the plan depends on the predicted times, not only on their order.
+ * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
+ * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
+/*     code          word          collectives      how                       needs  unfit    meaning
+ *                                                                            times */
+#define CLV_ALGORITHM_MAP(XX)                                                                      \
+    XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),            0,     never,         \
+       "what was installed before this component")                                                 \
+    XX(CHAIN,        chain,        CLV_OF(REDUCE),  PLAN("chain"),            0,     order,         \
+       "a pipelined chain, latest arrival nearest the root")                                       \
+    XX(LATEST_FIRST, latest_first, CLV_OF(REDUCE),  PLAN("latest-first-rns"), 1,     order,         \
+       "the latest-arrival-first plan")                                                            \
+    XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),  PLAN("bitset"),           1,     order,         \
+       "the clairvoyant plan for the predicted arrivals")                                          \
+    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  OWN(binomial),            0,     order,         \
+       "Open MPI's binomial tree")                                                                 \
+    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  OWN(rabenseifner),        0,     halving,       \
+       "Open MPI's reduce-scatter and gather by halving")                                          \
+    XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                0,     order,         \
+       "reduce-scatter on a ring, then gather to the root")
+
+/* The word beside them that is none of them. */
+#define CLV_ALGORITHM_AUTO_MEANING "choose by prediction and cost"
+
+typedef enum clv_algorithm {
+    CLV_ALGORITHM_AUTO = -1,
+#define CLV_ALGORITHM_ENUM(code, word, collectives, how, needs_times, unfit, meaning)              \
+    CLV_ALGORITHM_##code,
+    CLV_ALGORITHM_MAP(CLV_ALGORITHM_ENUM)
+#undef CLV_ALGORITHM_ENUM
+    CLV_N_ALGORITHMS
+} clv_algorithm_t;
+
+/* What decides whether an algorithm is right for a call; equal on all ranks. */
+typedef struct clv_call_facts {
+    int32_t collective; /* a clv_collective_t */
+    int32_t n_ranks;
+    size_t count;       /* elements */
+    int commutes;       /* the operation; true where there is none */
+} clv_call_facts_t;
+
+typedef struct clv_algorithm_row {
+    const char *word;
+    uint32_t collectives;  /* bits of clv_collective_t */
+    const char *generator; /* of its plans; NULL: it has none */
+    int needs_times;
+    int (*unfit)(const clv_call_facts_t *facts);
+} clv_algorithm_row_t;
+
+/* By code, without AUTO. */
+extern const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS];
+
+/* "auto", "unknown" for a code that is none. */
+const char *clv_algorithm_word(int algorithm);
+
+/* Whether it makes plans for that collective. */
+int clv_algorithm_plans(int algorithm, int collective);
+
+/* CLV_FIT when the algorithm (AUTO: one of the plans) is right for the call, else why not: a
+ * clv_reason_t. */
+int clv_algorithm_unfit(int algorithm, const clv_call_facts_t *facts);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The collectives that the component takes over, as a table: one row each.
+ *
+ * Out of a row come: its number in stream keys, the parameter coll_clv_<name>_algorithm, a counter
+ * of calls, what is saved of the communicator and put back, and the words of what is told. Beside the
+ * row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own function and the previous
+ * one (docs/design/newcomer.md).
+ *
+ * PURE: no code, no Open MPI. Here and not in coll_clv, since the chooser, the simulation and the page
+ * of parameters read it, too.
+ */
+#ifndef CLV_CHOOSE_COLLECTIVES_H
+#define CLV_CHOOSE_COLLECTIVES_H
+
+/* `to` is handed on to each row, for tables made of this one; any token.
+ * root, op: whether the call has one. result: where it is afterwards, at the ROOT or at ALL ranks. */
+/*         code    name    MPI's name    root op result */
+#define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
+    XX(to, REDUCE, reduce, "MPI_Reduce", 1,   1, ROOT)
+
+/* Numbers are what ranks tell each other: append only. */
+typedef enum clv_collective {
+#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, root, op, result) CLV_COLLECTIVE_##code,
+    CLV_COLLECTIVE_MAP(CLV_COLLECTIVE_ENUM, )
+#undef CLV_COLLECTIVE_ENUM
+    CLV_N_COLLECTIVES
+} clv_collective_t;
+
+typedef enum clv_result { CLV_RESULT_AT_ROOT, CLV_RESULT_AT_ALL } clv_result_t;
+
+typedef struct clv_collective_row {
+    const char *name; /* the word in lines and parameters */
+    int has_root;
+    int has_op;
+    clv_result_t result;
+} clv_collective_row_t;
+
+/* By clv_collective_t. */
+extern const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES];
+
+/* "unknown" for a number that is none. */
+const char *clv_collective_name(int collective);
+
+#endif

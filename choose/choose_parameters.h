@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What users can set, as a table: one row per parameter. The registration, the range check, the
+ * comparison between ranks, the chooser's config and docs/guide/params.md come out of the row.
+ *
+ * PURE: no code. A rank-equal parameter that the chooser sees is a row here and the place that
+ * reads it.
+ * Units are in the names. Levels are those of MPI_T: 1 to 3 for users, 4 to 6 for tuning, 7 to 9
+ * for developers.
+ */
+#ifndef CLV_CHOOSE_PARAMETERS_H
+#define CLV_CHOOSE_PARAMETERS_H
+
+#include "choose/choose_algorithms.h"
+#include "choose/choose_collectives.h"
+
+/* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
+#define CLV_REPRODUCIBLE_MAP(XX)                                                                   \
+    XX(OFF,    "off",    "the order of combination may differ from call to call")                  \
+    XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
+    XX(ALWAYS, "always", "one fixed order for every reduction")
+
+/* Values of coll_clv_predictor: names of clv_pap_predictors[] in their order, since the code is the
+ * index into it (tests/unit/test_coll_tables compares them). */
+#define CLV_PREDICTOR_MAP(XX)                                                                      \
+    XX(BEST,     "best",     "whichever of the others was least wrong in the last calls")          \
+    XX(PERIODIC, "periodic", "average of the calls at the same phase, where there is a period")    \
+    XX(SMA,      "sma",      "simple moving average of the window")                                \
+    XX(EWMA,     "ewma",     "exponentially weighted average, newest weighs most")                 \
+    XX(MEDIAN,   "median",   "median of the window, rank by rank")                                 \
+    XX(COMPUTE,  "compute",  "exit of the last call plus the average computing time, rank by rank")
+
+/* Values of coll_clv_print; several may be given, separated by commas. */
+#define CLV_PRINT_MAP(XX)                                                                          \
+    XX(NONE,  "none",  0, "nothing")                                                               \
+    XX(BOARD, "board", 1, "the predicted arrivals of each new board")                              \
+    XX(PLAN,  "plan",  2, "each new plan")
+
+/* One per collective. */
+#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, root, op, result)                         \
+    XX(ENUM,   name##_algorithm, ALGORITHM,    CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,              \
+       CLV_N_ALGORITHMS - 1,                                     "",        3,   EQUAL,            \
+       "Algorithm of " mpi "; any value but auto forces it wherever it is correct")
+
+/* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it;
+ * STRING (min and max are lengths).
+ * ranks: EQUAL parameters decide what runs; a communicator whose ranks do not agree on them is left
+ * to the previous functions. OWN ones only this process sees. */
+/*     kind    name              values        default  min  max         unit   level ranks meaning */
+#define CLV_PARAMETER_MAP(XX)                                                                      \
+    XX(INT,    priority,         NONE,         0,       0,   100,        "",        1,   EQUAL,    \
+       "Priority of the component. 0 leaves it off, except that naming it (--mca coll clv) then "  \
+       "counts as 45: above the components of Open MPI that compute, below those that wrap others") \
+    CLV_COLLECTIVE_MAP(CLV_PARAMETER_OF_COLLECTIVE, XX)                                            \
+    XX(INT,    min_bytes,        NONE,         32768,   1,   2147483647, "bytes",   4,   EQUAL,    \
+       "Smallest vector that is predicted and planned; smaller ones take the previous reduce")     \
+    XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
+       "Smallest communicator that is predicted and planned")                                      \
+    XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \
+       "Size of a segment of a plan; 0: chosen for each vector")                                   \
+    XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,   EQUAL,    \
+       "Time that one segment takes from one rank to the next; 0: measured")                       \
+    XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,   EQUAL,    \
+       "Number of earlier calls that the predictor of arrival times looks at")                     \
+    XX(ENUM,   predictor,        PREDICTOR,    0,       0,   CLV_N_PREDICTORS - 1, "", 5, EQUAL,   \
+       "How arrival times are predicted from those of earlier calls")                              \
+    XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,   EQUAL,    \
+       "Exchange arrival times in the background; without it nothing is predicted")                \
+    XX(STRING, interface,        NONE,         "",      0,   255,        "",        5,   OWN,      \
+       "Network interface of the background exchange (name, address or address/bits); "            \
+       "empty: chosen")                                                                            \
+    XX(ENUM,   reproducible,     REPRODUCIBLE, 0,       0,   2,          "",        3,   EQUAL,    \
+       "Which reductions must combine in the same order in every call and every run")              \
+    XX(INT,    verbose,          NONE,         0,       0,   100,        "",        2,   OWN,      \
+       "What to tell: 0 errors, 10 the algorithm and the reason when they change, 30 every call")  \
+    XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,   OWN,      \
+       "What to print in full")
+
+/* For tables of the rank-equal parameters alone: ROW(kind, name, ...) as above with
+ * CLV_IF_EQUAL(ranks, text of that row). */
+#define CLV_IF_EQUAL_EQUAL(...)      __VA_ARGS__
+#define CLV_IF_EQUAL_OWN(...)
+#define CLV_IF_EQUAL(ranks, ...)     CLV_IF_EQUAL_##ranks(__VA_ARGS__)
+
+typedef enum clv_equal {
+#define CLV_EQUAL_ENUM(kind, name, values, preset, min, max, unit, level, ranks, meaning)          \
+    CLV_IF_EQUAL(ranks, CLV_EQUAL_##name, )
+    CLV_PARAMETER_MAP(CLV_EQUAL_ENUM)
+#undef CLV_EQUAL_ENUM
+    CLV_N_EQUAL
+} clv_equal_t;
+
+typedef enum clv_reproducible {
+#define CLV_REPRODUCIBLE_ENUM(code, spelling, meaning) CLV_REPRODUCIBLE_##code,
+    CLV_REPRODUCIBLE_MAP(CLV_REPRODUCIBLE_ENUM)
+#undef CLV_REPRODUCIBLE_ENUM
+} clv_reproducible_t;
+
+typedef enum clv_predictor {
+#define CLV_PREDICTOR_ENUM(code, spelling, meaning) CLV_PREDICTOR_##code,
+    CLV_PREDICTOR_MAP(CLV_PREDICTOR_ENUM)
+#undef CLV_PREDICTOR_ENUM
+    CLV_N_PREDICTORS
+} clv_predictor_t;
+
+typedef enum clv_print {
+#define CLV_PRINT_ENUM(code, spelling, bit, meaning) CLV_PRINT_##code = bit,
+    CLV_PRINT_MAP(CLV_PRINT_ENUM)
+#undef CLV_PRINT_ENUM
+} clv_print_t;
+
+#endif

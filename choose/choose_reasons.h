@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Why a call ran what it ran, as a table: the words of coll_clv_verbose and coll_clv_print; and for each, MPI_T
+ * performance variable coll_clv_fell_back_<name>: calls that took the previous function for it.
+ *
+ * PURE. The chooser gives some of the reasons, the component the others.
+ */
+#ifndef CLV_CHOOSE_REASONS_H
+#define CLV_CHOOSE_REASONS_H
+
+/*     code              name              text */
+#define CLV_REASON_MAP(XX)                                                                         \
+    XX(NOT_COMMUTATIVE,  not_commutative,  "the operation does not commute")                       \
+    XX(EMPTY,            empty,            "there are no elements")                                \
+    XX(FEW_ELEMENTS,     few_elements,     "there are fewer elements than pieces to make of them") \
+    XX(REPRODUCIBLE,     reproducible,     "coll_clv_reproducible asks for one order")             \
+    XX(MANY_RANKS,       many_ranks,       "the communicator is larger than any plan")             \
+    XX(TOO_SMALL,        too_small,                                                                \
+       "it is smaller than coll_clv_min_bytes or coll_clv_min_ranks")                              \
+    XX(EXCHANGE_OFF,     exchange_off,     "coll_clv_exchange is off")                             \
+    XX(UNEQUAL,          unequal,          "not all ranks have clv with the same parameters")      \
+    XX(NO_CHANNEL,       no_channel,       "a rank has no background channel")                     \
+    XX(NO_TABLE,         no_table,         "a rank could not reach its node's table")              \
+    XX(NO_BOARD,         no_board,         "there is no prediction yet")                           \
+    XX(LOST,             lost,             "a connection between nodes was lost for good")         \
+    XX(LEARNING,         learning,         "measuring the previous reduce first")                  \
+    XX(PREDICTED,        predicted,        "predicted to end first")                               \
+    XX(KEPT,             kept,             "no other choice is clearly better than the running one") \
+    XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous reduce")   \
+    XX(NO_PLAN,          no_plan,          "no plan could be made")                                \
+    XX(FORCED,           forced,           "coll_clv_reduce_algorithm says so")
+
+typedef enum clv_reason {
+#define CLV_REASON_ENUM(code, name, text) CLV_REASON_##code,
+    CLV_REASON_MAP(CLV_REASON_ENUM)
+#undef CLV_REASON_ENUM
+    CLV_N_REASONS
+} clv_reason_t;
+
+/* Nothing is in the way. */
+#define CLV_FIT (-1)
+
+/* "unknown" for a number that is none. */
+const char *clv_reason_text(int reason);
+
+#endif

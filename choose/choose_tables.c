@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The tables of this room as rows, and what is read off a row.
+ */
+#include "choose/choose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- collectives ------------------------------------------------------------------------------ */
+
+const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
+#define COLLECTIVE_ROW(to, code, name, mpi, root, op, result)                                      \
+    {#name, root, op, CLV_RESULT_AT_##result},
+    CLV_COLLECTIVE_MAP(COLLECTIVE_ROW, )
+#undef COLLECTIVE_ROW
+};
+
+const char *clv_collective_name(int collective)
+{
+    return (unsigned) collective < CLV_N_COLLECTIVES ? clv_collectives[collective].name
+                                                     : "unknown";
+}
+
+/* ---- algorithms ------------------------------------------------------------------------------- */
+
+static int unfit_never(const clv_call_facts_t *facts)
+{
+    (void) facts;
+    return CLV_FIT;
+}
+
+/* Plans and trees combine in an order of their own, and need something to combine. */
+static int unfit_order(const clv_call_facts_t *facts)
+{
+    if (!facts->commutes) {
+        return CLV_REASON_NOT_COMMUTATIVE;
+    }
+    return 0 == facts->count ? CLV_REASON_EMPTY : CLV_FIT;
+}
+
+/* With fewer elements than halves, Open MPI's function would quietly run a linear reduce. */
+static int unfit_halving(const clv_call_facts_t *facts)
+{
+    size_t n_halves = 1;
+
+    while (n_halves * 2 <= (size_t) facts->n_ranks) {
+        n_halves *= 2;
+    }
+    return facts->count < n_halves ? CLV_REASON_FEW_ELEMENTS : unfit_order(facts);
+}
+
+#define GENERATOR_PLAN(generator) generator
+#define GENERATOR_OWN(function)   NULL
+
+const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS] = {
+#define ALGORITHM_ROW(code, word, collectives, how, needs_times, unfit, meaning)                   \
+    {#word, collectives, GENERATOR_##how, needs_times, unfit_##unfit},
+    CLV_ALGORITHM_MAP(ALGORITHM_ROW)
+#undef ALGORITHM_ROW
+};
+
+const char *clv_algorithm_word(int algorithm)
+{
+    if (CLV_ALGORITHM_AUTO == algorithm) {
+        return "auto";
+    }
+    return (unsigned) algorithm < CLV_N_ALGORITHMS ? clv_algorithms[algorithm].word : "unknown";
+}
+
+static int is_of(const clv_algorithm_row_t *row, int32_t collective)
+{
+    return 0 != (row->collectives >> collective & 1U);
+}
+
+int clv_algorithm_plans(int algorithm, int collective)
+{
+    return NULL != clv_algorithms[algorithm].generator &&
+           is_of(&clv_algorithms[algorithm], collective);
+}
+
+/* Fit when one of the plans is. */
+static int unfit_auto(const clv_call_facts_t *facts)
+{
+    int reason = CLV_REASON_NO_PLAN;
+
+    for (int a = 0; CLV_FIT != reason && a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithm_plans(a, facts->collective)) {
+            reason = clv_algorithms[a].unfit(facts);
+        }
+    }
+    return reason;
+}
+
+int clv_algorithm_unfit(int algorithm, const clv_call_facts_t *facts)
+{
+    if (CLV_ALGORITHM_AUTO == algorithm) {
+        return unfit_auto(facts);
+    }
+    return is_of(&clv_algorithms[algorithm], facts->collective)
+               ? clv_algorithms[algorithm].unfit(facts)
+               : CLV_REASON_NO_PLAN;
+}
+
+/* ---- reasons ---------------------------------------------------------------------------------- */
+
+const char *clv_reason_text(int reason)
+{
+    static const char *const texts[] = {
+#define REASON_ROW(code, name, text) text,
+        CLV_REASON_MAP(REASON_ROW)
+#undef REASON_ROW
+    };
+    return (unsigned) reason < CLV_N_REASONS ? texts[reason] : "unknown";
+}
+
+/* ---- parameters ------------------------------------------------------------------------------- */
+
+const char *clv_equal_name(clv_equal_t parameter)
+{
+    static const char *const names[CLV_N_EQUAL] = {
+#define NAME_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)                \
+    CLV_IF_EQUAL(ranks, [CLV_EQUAL_##name] = "coll_clv_" #name, )
+        CLV_PARAMETER_MAP(NAME_ROW)
+#undef NAME_ROW
+    };
+    return names[parameter];
+}
+
+static const char *word_of_ALGORITHM(int32_t code)
+{
+    return clv_algorithm_word(code);
+}
+
+static const char *word_of_PREDICTOR(int32_t code)
+{
+#define WORD_CASE(code, spelling, meaning)                                                         \
+    case CLV_PREDICTOR_##code:                                                                     \
+        return spelling;
+    switch (code) {
+        CLV_PREDICTOR_MAP(WORD_CASE)
+    default:
+        return "unknown";
+    }
+#undef WORD_CASE
+}
+
+static const char *word_of_REPRODUCIBLE(int32_t code)
+{
+#define WORD_CASE(code, spelling, meaning)                                                         \
+    case CLV_REPRODUCIBLE_##code:                                                                  \
+        return spelling;
+    switch (code) {
+        CLV_REPRODUCIBLE_MAP(WORD_CASE)
+    default:
+        return "unknown";
+    }
+#undef WORD_CASE
+}
+
+/* What each kind prints its value with. */
+#define PRINT_INT(values)  (void) snprintf(text, size, "%" PRId32, value)
+#define PRINT_BOOL(values) (void) snprintf(text, size, "%" PRId32, value)
+#define PRINT_ENUM(values) (void) snprintf(text, size, "%s", word_of_##values(value))
+
+void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t value)
+{
+    switch (parameter) {
+#define PRINT_CASE(kind, name, values, preset, min, max, unit, level, ranks, meaning)              \
+    CLV_IF_EQUAL(ranks, case CLV_EQUAL_##name : PRINT_##kind(values); break;)
+        CLV_PARAMETER_MAP(PRINT_CASE)
+#undef PRINT_CASE
+    default:
+        (void) snprintf(text, size, "unknown");
+    }
+}
+
+void clv_choose_config_numbers(const clv_choose_config_t *config, int32_t numbers[CLV_N_EQUAL])
+{
+#define NUMBER_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)              \
+    CLV_IF_EQUAL(ranks, numbers[CLV_EQUAL_##name] = config->name; )
+    CLV_PARAMETER_MAP(NUMBER_ROW)
+#undef NUMBER_ROW
+}
+
+int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
+{
+    switch (collective) {
+#define FORCED_CASE(to, code, name, mpi, root, op, result)                                         \
+    case CLV_COLLECTIVE_##code:                                                                    \
+        return config->name##_algorithm;
+        CLV_COLLECTIVE_MAP(FORCED_CASE, )
+#undef FORCED_CASE
+    default:
+        return CLV_ALGORITHM_AUTO;
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A call of any collective that is ours: its arguments, and the one way that all calls go.
+ *
+ * What: coll_clv_call, which each collective's file calls with MPI's arguments; and what such a
+ * file (coll_clv_<name>.c) provides. The rest of a collective is its row in
+ * choose/choose_collectives.h.
+ * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
+ */
+#ifndef COLL_CLV_CALL_H
+#define COLL_CLV_CALL_H
+
+#include "coll_clv/coll_clv.h"
+
+BEGIN_C_DECLS
+
+/* MPI's arguments, which travel together, and what follows from them. */
+typedef struct coll_clv_call {
+    clv_collective_t collective;
+    int root; /* 0 where there is none */
+    const void *sbuf;
+    void *rbuf;
+    coll_clv_count_t count;
+    struct ompi_datatype_t *dtype;
+    struct ompi_op_t *op; /* NULL where there is none */
+    struct ompi_communicator_t *comm;
+    coll_clv_module_t *module;
+    int64_t total_bytes; /* set by coll_clv_call */
+} coll_clv_call_t;
+
+/* Runs the call by plan, algorithm or the function before us. MPI's error codes. */
+int coll_clv_call(coll_clv_call_t *call);
+
+/* What a collective's file provides: the function of the module, and the one before us. */
+#define COLL_CLV_COLLECTIVE_FUNCTIONS(to, code, name, mpi, root, op, result)                       \
+    extern __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_clv_##name;             \
+    int coll_clv_##name##_previous(const coll_clv_call_t *call);
+CLV_COLLECTIVE_MAP(COLL_CLV_COLLECTIVE_FUNCTIONS, )
+#undef COLL_CLV_COLLECTIVE_FUNCTIONS
+
+/* The algorithms that make no plan, coll_clv_run_<function>: the column "how" of CLV_ALGORITHM_MAP.
+ */
+int coll_clv_run_previous(const coll_clv_call_t *call);
+int coll_clv_run_binomial(const coll_clv_call_t *call);
+int coll_clv_run_rabenseifner(const coll_clv_call_t *call);
+/* coll_clv_ring.c: commutative operations, any count, root and number of ranks. Two chunks of
+ * count / n_ranks elements of scratch; 2 (n_ranks - 1) messages one after the other. */
+int coll_clv_run_ring(const coll_clv_call_t *call);
+
+/* A line to the user at verbosity 10 whenever a call of this shape takes another algorithm or for
+ * another reason than the last one (rank 0 tells), and for each call on each rank at 30. Free
+ * when coll_clv_verbose is below 10. */
+void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason);
+
+END_C_DECLS
+
+#endif

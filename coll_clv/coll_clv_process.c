@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a process has once, whatever the number of its communicators (see coll_clv_process.h).
+ */
+#include "coll_clv/coll_clv_process.h"
+
+#include <pthread.h>
+
+#include "util/util_time.h"
+
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+static clv_pap_t *process_pap;
+static coll_clv_clock_t *newest;
+
+clv_pap_t *coll_clv_process_open(const clv_pap_options_t *options)
+{
+    clv_pap_t *pap;
+
+    pthread_mutex_lock(&process_lock);
+    if (NULL == process_pap && CLV_OK != clv_pap_open(options, &process_pap)) {
+        process_pap = NULL;
+    }
+    pap = process_pap;
+    pthread_mutex_unlock(&process_lock);
+    return pap;
+}
+
+void coll_clv_process_counters(clv_pap_counters_t *counters)
+{
+    pthread_mutex_lock(&process_lock);
+    clv_pap_read_counters(process_pap, counters);
+    pthread_mutex_unlock(&process_lock);
+}
+
+void coll_clv_process_gauges(coll_clv_gauges_t *gauges)
+{
+    const int64_t local_ns = clv_local_now_ns();
+    int64_t global_ns = local_ns, error_ns = -1;
+    clv_pap_counters_t counters = {0};
+
+    pthread_mutex_lock(&process_lock);
+    if (NULL == newest ||
+        CLV_OK != clv_pap_global_time(newest->pap, local_ns, &global_ns, &error_ns)) {
+        error_ns = -1;
+    }
+    clv_pap_read_counters(process_pap, &counters);
+    pthread_mutex_unlock(&process_lock);
+    gauges->clock_offset_ns = global_ns - local_ns;
+    gauges->clock_error_ns = error_ns;
+    gauges->mean_error_ns = 0 == counters.judged ? -1 : counters.judged_error_ns / counters.judged;
+}
+
+void coll_clv_process_show_clock(coll_clv_clock_t *clock)
+{
+    pthread_mutex_lock(&process_lock);
+    clock->older = newest;
+    if (NULL != clock->older) {
+        clock->older->newer = clock;
+    }
+    newest = clock;
+    pthread_mutex_unlock(&process_lock);
+}
+
+void coll_clv_process_hide_clock(coll_clv_clock_t *clock)
+{
+    pthread_mutex_lock(&process_lock);
+    if (NULL != clock->older) {
+        clock->older->newer = clock->newer;
+    }
+    if (NULL != clock->newer) {
+        clock->newer->older = clock->older;
+    } else if (newest == clock) {
+        newest = clock->older;
+    }
+    pthread_mutex_unlock(&process_lock);
+}
+
+void coll_clv_process_close(void)
+{
+    pthread_mutex_lock(&process_lock);
+    clv_pap_close(process_pap);
+    process_pap = NULL;
+    pthread_mutex_unlock(&process_lock);
+}

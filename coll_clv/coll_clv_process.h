@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a process has once, whatever the number of its communicators: the background channel, and
+ * the clock of the newest communicator that joined it.
+ *
+ * Threads: any function by any thread at any time; one lock, held for the length of a look.
+ * Cost: no system call, but for opening and closing.
+ */
+#ifndef COLL_CLV_PROCESS_H
+#define COLL_CLV_PROCESS_H
+
+#include "coll_clv/coll_clv_tables.h"
+#include "pap_predict/pap_predict.h"
+
+/* A communicator's clock, in the list of those there are; all zero but pap at first. */
+typedef struct coll_clv_clock {
+    clv_pap_group_t *pap;
+    struct coll_clv_clock *older;
+    struct coll_clv_clock *newer;
+} coll_clv_clock_t;
+
+/* The channel, opened by whoever asks first; NULL when that is not possible. */
+clv_pap_t *coll_clv_process_open(const clv_pap_options_t *options);
+/* Ends the channel (component close); all groups are gone. */
+void coll_clv_process_close(void);
+
+/* From here on others may look at the clock ... */
+void coll_clv_process_show_clock(coll_clv_clock_t *clock);
+/* ... and when this returns nobody looks any more. Fine for one that was never shown. */
+void coll_clv_process_hide_clock(coll_clv_clock_t *clock);
+
+/* The channel's counters. */
+void coll_clv_process_counters(clv_pap_counters_t *counters);
+/* The newest group's clock, and how good predictions were. */
+void coll_clv_process_gauges(coll_clv_gauges_t *gauges);
+
+#endif

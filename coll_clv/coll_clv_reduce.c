@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is about MPI_Reduce: its function, the one before us, and the algorithms of Open MPI that we
+ * call with our module. The way of a call is in coll_clv_call.c, our own ring in coll_clv_ring.c.
+ */
+#include "coll_clv/coll_clv_call.h"
+
+#include "ompi/mca/coll/base/coll_base_functions.h"
+#include "util/util_hot.h"
+
+CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    coll_clv_call_t call = {.collective = CLV_COLLECTIVE_REDUCE,
+                            .root = root,
+                            .sbuf = sbuf,
+                            .rbuf = rbuf,
+                            .count = count,
+                            .dtype = dtype,
+                            .op = op,
+                            .comm = comm,
+                            .module = (coll_clv_module_t *) module};
+    return coll_clv_call(&call);
+}
+
+int coll_clv_reduce_previous(const coll_clv_call_t *call)
+{
+    const coll_clv_previous_t *previous = &call->module->previous;
+    return previous->reduce(call->sbuf, call->rbuf, call->count, call->dtype, call->op, call->root,
+                            call->comm, previous->reduce_module);
+}
+
+int coll_clv_run_binomial(const coll_clv_call_t *call)
+{
+    return ompi_coll_base_reduce_intra_binomial(
+        call->sbuf, call->rbuf, call->count, call->dtype, call->op, call->root, call->comm,
+        &call->module->super, (uint32_t) call->module->config.segment_bytes, 0);
+}
+
+int coll_clv_run_rabenseifner(const coll_clv_call_t *call)
+{
+    return ompi_coll_base_reduce_intra_redscat_gather(call->sbuf, call->rbuf, call->count,
+                                                      call->dtype, call->op, call->root, call->comm,
+                                                      &call->module->super);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How a communicator's group comes to be: cards, calibration, reports (see coll_clv_setup.h).
+ */
+#include "ompi_config.h"
+
+#include "coll_clv/coll_clv_setup.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "ompi/constants.h"
+#include "ompi/mca/coll/coll.h"
+
+#include "coll_clv/coll_clv_calibrate.h"
+#include "coll_clv/coll_clv_compat.h"
+#include "util/util_alloc.h"
+#include "util/util_hash.h"
+#include "util/util_log.h"
+
+/* What each rank tells the others first. */
+typedef struct group_card {
+    uint64_t config_hash;
+    int32_t ok;
+    int32_t reserved;
+    unsigned char pap[CLV_PAP_CARD_BYTES];
+} group_card_t;
+
+/* And second, when it knows how it fared with the others' cards. */
+typedef struct group_report {
+    int64_t ok;
+    clv_cost_t cost;
+} group_report_t;
+
+/* What setup needs on this rank; reserved before the first message. */
+typedef struct setup {
+    struct ompi_communicator_t *comm;
+    coll_clv_group_t *group;
+    const char *interface; /* as the user named it; may be NULL or empty */
+    group_card_t mine;
+    group_card_t *cards;
+    unsigned char *pap_cards;
+    group_report_t *reports;
+    clv_cost_t *costs;
+    char *calibrate_buffer;
+    int why; /* not to exchange: a clv_reason_t, else CLV_FIT */
+} setup_t;
+
+static uint64_t hash_config(const clv_choose_config_t *config)
+{
+    int32_t numbers[CLV_N_EQUAL];
+
+    clv_choose_config_numbers(config, numbers);
+    return clv_fnv1a64(CLV_FNV1A64_BASIS, numbers, sizeof numbers);
+}
+
+static int gather_bytes(struct ompi_communicator_t *comm, const void *mine, void *all,
+                        size_t n_bytes)
+{
+    const coll_clv_count_t count = (coll_clv_count_t) n_bytes;
+    return comm->c_coll->coll_allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm,
+                                        comm->c_coll->coll_allgather_module);
+}
+
+static int reserve(setup_t *setup)
+{
+    size_t n_ranks = (size_t) ompi_comm_size(setup->comm);
+
+    setup->cards = clv_alloc(n_ranks, sizeof *setup->cards);
+    setup->pap_cards = clv_alloc(n_ranks, CLV_PAP_CARD_BYTES);
+    setup->reports = clv_alloc(n_ranks, sizeof *setup->reports);
+    setup->costs = clv_alloc(n_ranks, sizeof *setup->costs);
+    setup->calibrate_buffer = clv_alloc(1, COLL_CLV_CALIBRATE_BYTES);
+    return NULL != setup->cards && NULL != setup->pap_cards && NULL != setup->reports &&
+           NULL != setup->costs && NULL != setup->calibrate_buffer;
+}
+
+static void unreserve(setup_t *setup)
+{
+    clv_free(setup->calibrate_buffer);
+    clv_free(setup->costs);
+    clv_free(setup->reports);
+    clv_free(setup->pap_cards);
+    clv_free(setup->cards);
+}
+
+static clv_pap_t *open_channel(const setup_t *setup)
+{
+    const clv_choose_config_t *config = &setup->group->chooser.config;
+    const bool named = NULL != setup->interface && '\0' != setup->interface[0];
+    const clv_pap_options_t options = {.sma_window = config->sma_window,
+                                       .predictor = config->predictor,
+                                       .interface = named ? setup->interface : NULL,
+                                       .connect_timeout_ns = COLL_CLV_CONNECT_NS};
+
+    return config->exchange ? coll_clv_process_open(&options) : NULL;
+}
+
+/* This rank's card; without a channel it is an honest "not ok". */
+static void fill_card(setup_t *setup)
+{
+    coll_clv_group_t *group = setup->group;
+    const clv_choose_config_t *config = &group->chooser.config;
+    const clv_pap_attach_ops_t attach = {.make = clv_choose_node_plan,
+                                         .context = &group->chooser,
+                                         .memory_bytes = sizeof(clv_choose_state_t),
+                                         .attachment_bytes =
+                                             clv_node_plan_capacity(config->n_ranks)};
+    clv_pap_t *pap = open_channel(setup);
+
+    setup->mine.config_hash = hash_config(config);
+    setup->mine.ok =
+        NULL != pap && CLV_OK == clv_pap_group_create(pap, config->n_ranks, group->rank, &attach,
+                                                      setup->mine.pap, &group->clock.pap);
+}
+
+/* Reads the same cards on every rank, so the answer is the same. */
+static int read_cards(setup_t *setup)
+{
+    for (int32_t p = 0; p < setup->group->chooser.config.n_ranks; p++) {
+        if (setup->cards[p].config_hash != setup->cards[0].config_hash) {
+            return CLV_REASON_UNEQUAL;
+        }
+        if (!setup->cards[p].ok) {
+            return CLV_REASON_NO_CHANNEL;
+        }
+        memcpy(setup->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, setup->cards[p].pap,
+               CLV_PAP_CARD_BYTES);
+    }
+    return CLV_FIT;
+}
+
+static void find_node(coll_clv_group_t *group)
+{
+    group->chooser.node_ranks =
+        clv_pap_group_node_ranks(group->clock.pap, &group->chooser.n_node_ranks);
+    for (int32_t i = 0; i < group->chooser.n_node_ranks; i++) {
+        if (group->chooser.node_ranks[i] == group->rank) {
+            group->node_index = i;
+        }
+    }
+}
+
+static void agree_cost(setup_t *setup)
+{
+    const int32_t n_ranks = setup->group->chooser.config.n_ranks;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        setup->costs[p] = setup->reports[p].cost;
+    }
+    setup->group->chooser.config.cost = clv_cost_agree(setup->costs, n_ranks);
+}
+
+static int read_reports(const setup_t *setup)
+{
+    for (int32_t p = 0; p < setup->group->chooser.config.n_ranks; p++) {
+        if (!setup->reports[p].ok) {
+            return CLV_REASON_NO_TABLE;
+        }
+    }
+    return CLV_FIT;
+}
+
+/* The second half: attach, calibrate, report, activate. */
+static int join(setup_t *setup)
+{
+    coll_clv_group_t *group = setup->group;
+    group_report_t mine = {0};
+    int rc;
+
+    if (CLV_FIT == setup->why) {
+        mine.ok = CLV_OK == clv_pap_group_attach(group->clock.pap, setup->pap_cards);
+    }
+    rc = coll_clv_calibrate(setup->comm, setup->calibrate_buffer, &mine.cost);
+    if (OMPI_SUCCESS == rc) {
+        rc = gather_bytes(setup->comm, &mine, setup->reports, sizeof mine);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    agree_cost(setup);
+    if (CLV_FIT == setup->why) {
+        setup->why = read_reports(setup);
+    }
+    if (CLV_FIT == setup->why) {
+        find_node(group);
+        if (CLV_OK != clv_pap_group_activate(group->clock.pap)) {
+            clv_log(CLV_LOG_ERROR, "the background thread did not take the communicator");
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+/* Card, cards, report: three steps, the same on all ranks whatever fails on one. */
+static int exchange_cards(setup_t *setup)
+{
+    int rc;
+
+    fill_card(setup);
+    rc = gather_bytes(setup->comm, &setup->mine, setup->cards, sizeof setup->mine);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    setup->why =
+        setup->group->chooser.config.exchange ? read_cards(setup) : CLV_REASON_EXCHANGE_OFF;
+    return join(setup);
+}
+
+/* A group that knows itself, without anybody else. NULL: no memory. */
+static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
+                                   const clv_choose_config_t *config)
+{
+    coll_clv_group_t *group = clv_alloc(1, sizeof *group);
+
+    if (NULL == group) {
+        return NULL;
+    }
+    group->rank = ompi_comm_rank(comm);
+    group->chooser.config = *config;
+    if (config->exchange &&
+        CLV_OK != clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
+                                        &group->chooser.plans)) {
+        group->chooser.plans = NULL;
+    }
+    return group;
+}
+
+/* Everybody goes with the exchange, or everybody without. */
+static void settle(coll_clv_group_t *group, int why)
+{
+    group->why = why;
+    if (CLV_FIT != why) {
+        clv_pap_group_free(group->clock.pap);
+        group->clock.pap = NULL;
+    } else {
+        coll_clv_process_show_clock(&group->clock);
+    }
+}
+
+int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
+                         const char *interface, coll_clv_group_t **group_p, int *why_p)
+{
+    coll_clv_group_t *group = new_group(comm, config);
+    setup_t setup = {.comm = comm, .group = group, .interface = interface, .why = CLV_FIT};
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (NULL != group && reserve(&setup)) {
+        rc = exchange_cards(&setup);
+    }
+    unreserve(&setup);
+    if (OMPI_SUCCESS == rc) {
+        settle(group, setup.why);
+        *group_p = group;
+        *why_p = setup.why;
+    } else {
+        coll_clv_group_free(group);
+    }
+    return rc;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How a communicator's group comes to be, and what it then is. For coll_clv_setup.c and
+ * coll_clv_group.c only.
+ *
+ * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
+ * everywhere. Three steps, each an allgather of the communicator itself: cards, calibration,
+ * reports; whatever fails on one rank, all take all steps.
+ */
+#ifndef COLL_CLV_SETUP_H
+#define COLL_CLV_SETUP_H
+
+#include "choose/choose_node_plan.h"
+#include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_process.h"
+
+/* A background connection that is not up after so long is lost. */
+#define COLL_CLV_CONNECT_NS INT64_C(10000000000)
+
+/* A forced plan for calls without a forecast. */
+typedef struct kept_plan {
+    clv_pap_stream_key_t key;
+    clv_choose_decision_t decision;
+    clv_step_t *steps; /* NULL: free place */
+    int64_t n_steps;
+} kept_plan_t;
+
+struct coll_clv_group {
+    coll_clv_clock_t clock; /* with the group of pap_predict; NULL there: without the exchange */
+    int why;                /* there is no exchange: a clv_reason_t, else CLV_FIT */
+    /* Its plan cache is of the background thread alone, once the group is active; the thread that
+     * calls MPI makes its few own plans without one. */
+    clv_chooser_t chooser;
+    int32_t rank;
+    int32_t node_index; /* of this rank among its node's ranks */
+    kept_plan_t kept[COLL_CLV_KEPT_PLANS];
+    int32_t next_kept;
+    clv_step_t
+        *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
+};
+
+#endif
