@@ -218,6 +218,7 @@ static void json_loop(FILE *out, const clv_loop_report_t *report)
     const clv_loop_t *loop = report->loop;
 
     clv_json_text(out, "couple", loop->couple->name);
+    clv_json_text(out, "compute", report->factors->options->compute);
     clv_json_number(out, "compute_ns", (double) loop->compute_ns);
     clv_json_number(out, "starts", (double) report->results->n_starts);
     clv_json_number(out, "opening_calls", (double) loop->opening_calls);

@@ -266,6 +266,7 @@ void clv_bench_report_factors(FILE *out, const clv_bench_results_t *results)
     clv_json_text(out, "op", options->operation);
     clv_json_number(out, "root", setup->call.root);
     clv_json_text(out, "pattern", results->pattern_text);
+    clv_json_text(out, "delay", results->delay_text);
     clv_json_number(out, "delay_ns", (double) results->pattern->amount_ns);
     clv_json_number(out, "jitter", options->jitter);
     clv_json_number(out, "seed", (double) options->seed);

@@ -19,6 +19,7 @@ typedef struct clv_bench_results {
     const clv_bench_setup_t *setup;
     const clv_pattern_t *pattern;
     const char *pattern_text;
+    const char *delay_text;
     size_t n_bytes;
     const clv_bench_metrics_t *metrics; /* [n_rounds][n_algorithms] */
     int64_t n_rounds;

@@ -85,10 +85,21 @@ static long read_array(const char *line, const char *key, double *numbers, long 
 
 /* ---- groups ---- */
 
+/* Equal where a line has none. */
+static void read_optional(const char *line, const char *key, char *text)
+{
+    if (!read_text(line, key, text, CLV_RESULTS_TEXT)) {
+        text[0] = '\0';
+    }
+}
+
 static int read_factors(const char *line, const char *label, clv_result_group_t *group)
 {
     memset(group, 0, sizeof *group);
     snprintf(group->label, sizeof group->label, "%s", label);
+    read_optional(line, "delay", group->delay);
+    read_optional(line, "couple", group->couple);
+    read_optional(line, "compute", group->compute);
     return read_text(line, "collective", group->collective, sizeof group->collective) &&
            read_text(line, "pattern", group->pattern, sizeof group->pattern) &&
            read_text(line, "algorithm", group->algorithm, sizeof group->algorithm) &&
@@ -102,11 +113,18 @@ static int same_number(double a, double b)
     return !(a < b) && !(a > b);
 }
 
+/* A delay in parts of a measured time is not the same number twice. */
+static int same_delay(const clv_result_group_t *a, const clv_result_group_t *b)
+{
+    return *a->delay && *b->delay ? !strcmp(a->delay, b->delay)
+                                  : same_number(a->delay_ns, b->delay_ns);
+}
+
 int clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b)
 {
     return !strcmp(a->collective, b->collective) && !strcmp(a->pattern, b->pattern) &&
            same_number(a->n_ranks, b->n_ranks) && same_number(a->n_bytes, b->n_bytes) &&
-           same_number(a->delay_ns, b->delay_ns);
+           same_delay(a, b) && !strcmp(a->couple, b->couple) && !strcmp(a->compute, b->compute);
 }
 
 static int is_same_group(const clv_result_group_t *a, const clv_result_group_t *b)
@@ -139,21 +157,70 @@ clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_gr
     return &set->groups[set->n_groups++];
 }
 
-/* Usable calls through the filter to one median. 0 when there are none. */
-static int reduce_calls(const char *line, const char *metric, double *values, double *usable,
-                        clv_result_group_t *group, double *median_p)
+/* The array of a metric, by its key or by the key without "_ns"; -1 when it has none. */
+static long read_metric(const char *line, const char *metric, double *values)
 {
     char key[CLV_RESULTS_TEXT];
-    size_t n = 0;
 
     snprintf(key, sizeof key, "%s_ns", metric);
     const long n_values = read_array(line, key, values, MAX_CALLS);
+    return n_values < 0 ? read_array(line, metric, values, MAX_CALLS) : n_values;
+}
+
+/* Marks the calls that are not usable. A loop's blocks all are, and its lines say nothing of it. */
+static void mark_unusable(const char *line, double *values, long n_values, double *usable)
+{
     const long n_usable = read_array(line, "usable", usable, MAX_CALLS);
-    if (n_values < 0) {
-        return read_number(line, metric, median_p);
+
+    for (long i = 0; n_usable >= 0 && i < n_values; i++) {
+        if (i >= n_usable || usable[i] < 0.5) {
+            values[i] = NAN;
+        }
     }
-    for (long i = 0; i < n_values && i < n_usable; i++) {
-        if (usable[i] > 0.5) {
+}
+
+static clv_status_t keep_calls(clv_result_group_t *group, const double *values, size_t n_values)
+{
+    const size_t n_needed = group->n_kept + n_values;
+
+    if (n_needed > group->n_room) {
+        double *more = clv_alloc(2 * n_needed, sizeof *more);
+        if (!more) {
+            return CLV_NO_MEMORY;
+        }
+        if (group->n_kept) {
+            memcpy(more, group->calls, group->n_kept * sizeof *more);
+        }
+        clv_free(group->calls);
+        group->calls = more;
+        group->n_room = 2 * n_needed;
+    }
+    if (n_values) {
+        memcpy(group->calls + group->n_kept, values, n_values * sizeof *values);
+    }
+    group->n_kept = n_needed;
+    group->run_end[group->n_runs] = n_needed;
+    return CLV_OK;
+}
+
+/* Keeps the calls, and makes the usable ones through the filter to one median. CLV_INVALID when there
+ * are none and the metric is no plain number either. */
+static clv_status_t reduce_calls(const char *line, const char *metric, double *values,
+                                 double *usable, clv_result_group_t *group, double *median_p)
+{
+    const long n_values = read_metric(line, metric, values);
+    size_t n = 0;
+
+    if (n_values < 0) {
+        group->run_end[group->n_runs] = group->n_kept;
+        return read_number(line, metric, median_p) ? CLV_OK : CLV_INVALID;
+    }
+    mark_unusable(line, values, n_values, usable);
+    if (keep_calls(group, values, (size_t) n_values) != CLV_OK) {
+        return CLV_NO_MEMORY;
+    }
+    for (long i = 0; i < n_values; i++) {
+        if (!isnan(values[i])) {
             values[n++] = values[i];
         }
     }
@@ -161,7 +228,7 @@ static int reduce_calls(const char *line, const char *metric, double *values, do
     group->n_calls += n;
     group->n_filtered += n - n_kept;
     *median_p = clv_stats_median(values, n_kept);
-    return n_kept > 0;
+    return n_kept > 0 ? CLV_OK : CLV_INVALID;
 }
 
 /* "metric":null: the configuration has none, as no overlap without a delay. */
@@ -188,11 +255,13 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
     if (!group) {
         return CLV_NO_MEMORY;
     }
-    if (!reduce_calls(line, metric, scratch, scratch + MAX_CALLS, group, &median)) {
-        return CLV_INVALID;
-    }
     if (group->n_runs == CLV_RESULTS_RUNS) {
         return CLV_LIMIT;
+    }
+    const clv_status_t status =
+        reduce_calls(line, metric, scratch, scratch + MAX_CALLS, group, &median);
+    if (status != CLV_OK) {
+        return status;
     }
     group->is_cpu_bound |= strstr(line, "\"network_bound\":false") != NULL;
     group->value[group->n_runs++] = median;
@@ -238,8 +307,43 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
     return status;
 }
 
+int clv_results_is_loop(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    char mode[CLV_RESULTS_TEXT];
+    size_t n_line = 0;
+
+    if (!file) {
+        return 0;
+    }
+    const int is_loop = getline(&line, &n_line, file) > 0 &&
+                        read_text(line, "mode", mode, sizeof mode) && !strcmp(mode, "loop");
+    free(line); /* getline's own */
+    fclose(file);
+    return is_loop;
+}
+
+size_t clv_results_pairs(const clv_result_group_t *a, const clv_result_group_t *b, double *ratios)
+{
+    size_t n = 0;
+
+    if (a->n_runs != b->n_runs || memcmp(a->run_end, b->run_end, a->n_runs * sizeof *a->run_end)) {
+        return 0;
+    }
+    for (size_t i = 0; i < a->n_kept; i++) {
+        if (a->calls[i] > 0.0 && b->calls[i] > 0.0) { /* false also for NaN */
+            ratios[n++] = log(a->calls[i] / b->calls[i]);
+        }
+    }
+    return n;
+}
+
 void clv_results_free(clv_result_set_t *set)
 {
+    for (size_t i = 0; i < set->n_groups; i++) {
+        clv_free(set->groups[i].calls);
+    }
     clv_free(set->groups);
     set->groups = NULL;
     set->n_groups = set->n_allocated = 0;

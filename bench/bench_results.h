@@ -4,7 +4,8 @@
  *
  * What: one file is one mpirun. A line is a configuration and an algorithm; its usable calls go
  * through Tukey's filter and become one median. Lines of different files with equal factors form a
- * group; its values, one per mpirun, are what tests compare.
+ * group; its values, one per mpirun, are what tests compare. The calls themselves (of a loop: its
+ * blocks) are kept too, unfiltered: those of two algorithms in one file belong together in pairs.
  * Not: a JSON library: flat objects as clv-bench writes them, keys unique, one a line.
  * Units: ns. Everything is owned by the set; no MPI.
  */
@@ -26,11 +27,18 @@ typedef struct clv_result_group {
     double n_ranks;
     double n_bytes;
     double delay_ns;
+    char delay[CLV_RESULTS_TEXT];   /* as it was given; "1x" is not the same ns twice */
+    char couple[CLV_RESULTS_TEXT];  /* loops only, as the next one */
+    char compute[CLV_RESULTS_TEXT];
     size_t n_runs;
     double value[CLV_RESULTS_RUNS]; /* median of each mpirun */
     double duration_s[CLV_RESULTS_RUNS]; /* clocks only: of each synchronisation */
     size_t n_calls;                 /* usable, of all mpiruns */
     size_t n_filtered;              /* of them dropped by the filter */
+    double *calls;                  /* of all mpiruns one behind the other; NaN: not usable */
+    size_t n_kept;
+    size_t n_room;
+    size_t run_end[CLV_RESULTS_RUNS]; /* where the calls of each mpirun end */
     int is_cpu_bound;               /* some mpirun was not network-bound */
 } clv_result_group_t;
 
@@ -40,8 +48,9 @@ typedef struct clv_result_set {
     size_t n_allocated;
 } clv_result_set_t;
 
-/* Adds one file, as one mpirun of the command `label`. metric is an array key without "_ns"
- * ("after", "run", "in_mpi_mean") or a plain number's key ("overlap_benefit", "hidden_part").
+/* Adds one file, as one mpirun of the command `label`. metric is an array's key ("ahead_calls"), also
+ * without "_ns" ("after", "run", "in_mpi_mean"; of loops "iteration", "first_iteration", "in_call"), or
+ * a plain number's ("overlap_benefit", "hidden_part").
  * On failure one line in reason; the set stays valid. */
 clv_status_t clv_results_read(const char *path, const char *label, const char *metric,
                               clv_result_set_t *set, char *reason,
@@ -49,6 +58,14 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
 /* The group with the factors of `like`, added if it is new; NULL when memory is short. */
 clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_group_t *like);
 void clv_results_free(clv_result_set_t *set);
+
+/* Whether the file holds loops. 0 also when it cannot be read. */
+int clv_results_is_loop(const char *path);
+
+/* Calls of two groups that were measured side by side, as logarithms of a's over b's; drops what was
+ * not usable. `ratios` holds a->n_kept values. Returns how many there are: 0 when the files do not
+ * hold both, or not equally many. */
+size_t clv_results_pairs(const clv_result_group_t *a, const clv_result_group_t *b, double *ratios);
 
 /* The same configuration with another algorithm: everything equal but algorithm (and label). */
 int clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b);

@@ -378,7 +378,8 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
     clv_bench_results_t results = {.options = options,
                                    .setup = &bench->setup,
                                    .pattern = &pattern,
-                                   .pattern_text = pattern_text};
+                                   .pattern_text = pattern_text,
+                                   .delay_text = bench->delay};
     char label[MAX_ITEM * 3];
 
     snprintf(label, sizeof label, "%s, %s, %s", options->collective, size_text, pattern_text);

@@ -5,11 +5,13 @@
  *
  * What: runs commands several times each in shuffled order (or takes files of earlier runs), makes
  * one filtered median of each mpirun, and compares algorithms, or commands, by Wilcoxon's rank sum
- * test, one-sided; with the size of the effect and its interval. Draws pictures.
+ * test, one-sided; with the size of the effect and its interval. Or, paired, call by call and block
+ * by block: the ratio to the baseline with the limits of the signed rank test. Draws pictures.
  * Not: a measurement; that is clv-bench. No MPI here.
  * Exit: 0, 1 a command failed, 2 wrong use or unreadable results.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,7 @@ typedef struct compare {
     const char *metric;
     const char *baseline; /* algorithm, or label where there are several */
     const char *plot;
+    const char *paired; /* NULL, "table" or "csv" */
     const clv_figure_t *figure;
     double level;
     uint64_t seed;
@@ -53,6 +56,7 @@ typedef struct compare {
 } compare_t;
 
 static const char default_metric[] = "after";
+static const char loop_metric[] = "iteration"; /* instead, where the files hold loops */
 
 static void help(void)
 {
@@ -61,6 +65,8 @@ static void help(void)
            "  --runs N          mpiruns of each command, in shuffled order            5\n"
            "  --folder DIR      where their JSON files go (COMMAND gets --json FILE)  clv-compare\n"
            "  --metric NAME     after, run, in_mpi_mean, in_mpi_late_rank, overlap_benefit, ...  after\n"
+           "                    of loops: iteration, first_iteration, in_call, ahead_calls, ...  iteration\n"
+           "  --paired FORM     ratios of what was measured side by side: table or csv\n"
            "  --baseline NAME   algorithm (or label) the others are compared with     the first\n"
            "  --level PART      of the intervals                                      0.95\n"
            "  --seed N          of the order                                          1\n"
@@ -121,6 +127,11 @@ static clv_status_t read_option(compare_t *compare, const char *name, char *valu
         compare->folder = value;
     } else if (!strcmp(name, "--metric")) {
         compare->metric = value;
+    } else if (!strcmp(name, "--paired")) {
+        compare->paired = value;
+        return strcmp(value, "table") && strcmp(value, "csv")
+                   ? complain(compare, "--paired must be table or csv, not '%s'", value)
+                   : CLV_OK;
     } else if (!strcmp(name, "--baseline")) {
         compare->baseline = value;
     } else if (!strcmp(name, "--plot")) {
@@ -159,6 +170,9 @@ static clv_status_t read_command_line(compare_t *compare, int argc, char **argv)
 
 static clv_status_t read_file(compare_t *compare, const char *path, const char *label)
 {
+    if (compare->metric == default_metric && clv_results_is_loop(path)) {
+        compare->metric = loop_metric;
+    }
     return (clv_figure_is_of_clocks(compare->figure) ? clv_clock_results_read : clv_results_read)(
         path, label, compare->metric, &compare->set, compare->reason, sizeof compare->reason);
 }
@@ -236,7 +250,8 @@ static clv_status_t read_all(compare_t *compare)
 static int is_time(const char *metric)
 {
     return strcmp(metric, "overlap_benefit") && strcmp(metric, "hidden_part") &&
-           strncmp(metric, "ratio", 5);
+           strncmp(metric, "ratio", 5) && !strstr(metric, "_ratio") &&
+           strncmp(metric, "ahead_", 6);
 }
 
 /* What values are divided by for the table: ms, clocks in us. */
@@ -316,17 +331,26 @@ static void print_comparison(const compare_t *compare, const clv_result_group_t 
     }
 }
 
-static void print_configuration(const compare_t *compare, const clv_result_group_t *first)
+static void print_heading(const compare_t *compare, const clv_result_group_t *first)
 {
-    const double unit = unit_of(compare);
-
     printf("\n%s, %.0f ranks, ", first->collective, first->n_ranks);
     if (clv_figure_is_of_clocks(compare->figure)) {
         printf("%s; %s in us\n", first->pattern, compare->metric);
     } else {
-        printf("%.0f bytes, pattern %s, delay %.3f ms; %s%s\n", first->n_bytes, first->pattern,
-               first->delay_ns / 1e6, compare->metric, is_time(compare->metric) ? " in ms" : "");
+        printf("%.0f bytes, pattern %s, delay %.3f ms; ", first->n_bytes, first->pattern,
+               first->delay_ns / 1e6);
+        if (*first->couple) {
+            printf("loop, computing %s, coupled by %s; ", first->compute, first->couple);
+        }
+        printf("%s%s\n", compare->metric, is_time(compare->metric) ? " in ms" : "");
     }
+}
+
+static void print_configuration(const compare_t *compare, const clv_result_group_t *first)
+{
+    const double unit = unit_of(compare);
+
+    print_heading(compare, first);
     printf("%-24s %5s %6s %9s %9s %9s  %6s  %8s     %5s  %9s\n", "algorithm", "runs", "calls", "median", "least",
            "largest", "ratio", "better:p", "wins", "shift [interval]");
     for (size_t i = 0; i < compare->set.n_groups; i++) {
@@ -347,14 +371,139 @@ static void print_configuration(const compare_t *compare, const clv_result_group
     }
 }
 
+/* ---- pairs: what was measured side by side in one mpirun ---- */
+
+typedef struct paired {
+    const clv_result_group_t *group;
+    const clv_result_group_t *base;
+    size_t n_pairs;
+    double median; /* of the kept calls, in the metric's own unit */
+    clv_stats_shift_t ratio; /* NaN where there is none */
+} paired_t;
+
+static double median_of_calls(const clv_result_group_t *group, double *scratch)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < group->n_kept; i++) {
+        if (!isnan(group->calls[i])) {
+            scratch[n++] = group->calls[i];
+        }
+    }
+    return n ? clv_stats_median(scratch, n) : NAN;
+}
+
+static paired_t pair_up(const compare_t *compare, const clv_result_group_t *group, double *scratch)
+{
+    paired_t paired = {.group = group,
+                       .base = baseline_of(compare, group),
+                       .median = median_of_calls(group, scratch),
+                       .ratio = {NAN, NAN, NAN}};
+    clv_stats_shift_t shift;
+
+    paired.n_pairs = paired.base ? clv_results_pairs(group, paired.base, scratch) : 0;
+    if (!paired.n_pairs) {
+        return paired;
+    }
+    if (clv_stats_pair_shift(scratch, paired.n_pairs, compare->level, &shift) == CLV_OK) {
+        paired.ratio = (clv_stats_shift_t){exp(shift.estimate), exp(shift.low), exp(shift.high)};
+    } else {
+        paired.ratio.estimate = exp(clv_stats_median(scratch, paired.n_pairs));
+    }
+    return paired;
+}
+
+static void print_paired_row(const compare_t *compare, const paired_t *paired)
+{
+    const clv_result_group_t *group = paired->group;
+
+    printf("%s%s%-*s %6zu %9.3f", group->label, *group->label ? ": " : "",
+           (int) (24 - strlen(group->label) - (*group->label ? 2 : 0)), group->algorithm,
+           paired->n_pairs, paired->median / unit_of(compare));
+    if (paired->base == group) {
+        printf("  (baseline)\n");
+    } else if (isnan(paired->ratio.low)) {
+        printf("  %6.3f  too few pairs for limits at that level\n", paired->ratio.estimate);
+    } else {
+        printf("  %6.3f [%.3f, %.3f]\n", paired->ratio.estimate, paired->ratio.low,
+               paired->ratio.high);
+    }
+    if (group->is_cpu_bound) {
+        printf("  NOT network-bound: the row above says nothing about a network\n");
+    }
+}
+
+/* For programs: every factor, then the figures; times in ns. */
+static void print_paired_csv(const paired_t *paired)
+{
+    const clv_result_group_t *group = paired->group;
+
+    printf("%s,%.0f,%.0f,%s,%s,%s,%s,%s,%s,%s,%zu,%.1f,%.5f,%.5f,%.5f,%d\n", group->collective,
+           group->n_ranks, group->n_bytes, group->pattern, group->delay, group->compute,
+           group->couple, group->label, group->algorithm,
+           paired->base ? paired->base->algorithm : "", paired->n_pairs, paired->median,
+           paired->ratio.estimate, paired->ratio.low, paired->ratio.high, group->is_cpu_bound);
+}
+
+static void print_pairs(const compare_t *compare, const clv_result_group_t *first, double *scratch)
+{
+    if (*compare->paired == 't') {
+        print_heading(compare, first);
+        printf("%-24s %6s %9s  %6s [%g %% limits]\n", "algorithm", "pairs", "median", "ratio",
+               100.0 * compare->level);
+    }
+    for (size_t i = 0; i < compare->set.n_groups; i++) {
+        if (clv_results_comparable(&compare->set.groups[i], first)) {
+            const paired_t paired = pair_up(compare, &compare->set.groups[i], scratch);
+            if (*compare->paired == 't') {
+                print_paired_row(compare, &paired);
+            } else {
+                print_paired_csv(&paired);
+            }
+        }
+    }
+}
+
+/* ---- all configurations ---- */
+
+static int is_first_of_its_kind(const compare_t *compare, size_t index)
+{
+    for (size_t k = 0; k < index; k++) {
+        if (clv_results_comparable(&compare->set.groups[k], &compare->set.groups[index])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static clv_status_t print_all_pairs(const compare_t *compare)
+{
+    size_t n_most = 1;
+
+    for (size_t i = 0; i < compare->set.n_groups; i++) {
+        n_most = compare->set.groups[i].n_kept > n_most ? compare->set.groups[i].n_kept : n_most;
+    }
+    double *scratch = clv_alloc(n_most, sizeof *scratch);
+    if (!scratch) {
+        return CLV_NO_MEMORY;
+    }
+    if (*compare->paired == 'c') {
+        printf("collective,ranks,bytes,pattern,delay,compute,couple,label,algorithm,baseline,pairs,"
+               "median,ratio,low,high,cpu_bound\n");
+    }
+    for (size_t i = 0; i < compare->set.n_groups; i++) {
+        if (is_first_of_its_kind(compare, i)) {
+            print_pairs(compare, &compare->set.groups[i], scratch);
+        }
+    }
+    clv_free(scratch);
+    return CLV_OK;
+}
+
 static void print_all(const compare_t *compare)
 {
     for (size_t i = 0; i < compare->set.n_groups; i++) {
-        int is_first = 1;
-        for (size_t k = 0; k < i; k++) {
-            is_first &= !clv_results_comparable(&compare->set.groups[k], &compare->set.groups[i]);
-        }
-        if (is_first) {
+        if (is_first_of_its_kind(compare, i)) {
             print_configuration(compare, &compare->set.groups[i]);
         }
     }
@@ -375,8 +524,12 @@ int main(int argc, char **argv)
     if (status == CLV_OK) {
         status = compare.n_commands ? run_all(&compare) : read_all(&compare);
     }
-    if (status == CLV_OK) {
+    if (status == CLV_OK && compare.paired) {
+        status = print_all_pairs(&compare);
+    } else if (status == CLV_OK) {
         print_all(&compare);
+    }
+    if (status == CLV_OK) {
         if (compare.plot) {
             status = clv_plot(&compare.set, compare.figure, compare.plot, compare.reason,
                               sizeof compare.reason);

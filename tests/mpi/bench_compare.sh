@@ -19,7 +19,7 @@ refuses() { # text options ...
     [ $? -eq 2 ] && [ "$(wc -l <"$output")" -eq 1 ] && grep -q -- "$text" "$output"
 }
 
-echo 1..9
+echo 1..12
 # Medians of a: 10, 11, 12, 13, 14 ms (999 is an outlier, the last value unusable); of b 20 ms more.
 for i in 0 1 2 3 4; do
     a=1$i b=3$i
@@ -32,6 +32,29 @@ tap_report $? "filter, medians, ratio, exact one-sided p, wins, shift and interv
 
 "$compare" --baseline b "$work"/[01].json >"$output" 2>&1 && grep -q 'too few mpiruns' "$output"
 tap_report $? "too few mpiruns are told"
+
+# Loops: blocks of one file belong together, so what both have in common cancels. Limits as R has them.
+loop_line() { # algorithm couple blocks first_blocks [compute]
+    echo "{\"mode\":\"loop\",\"collective\":\"reduce\",\"ranks\":8,\"bytes\":1024,\"pattern\":\"uniform\",\"delay\":\"1x\",\"delay_ns\":$RANDOM,\"couple\":\"$2\",\"compute\":\"${5:-1x}\",\"algorithm\":\"$1\",\"iteration_ns\":[$3],\"first_iteration_ns\":[$4],\"ahead_calls\":[3.0,4.0,5.0],\"network_bound\":true}"
+}
+{ loop_line default none 100e6,200e6,100e6,300e6,100e6,100e6,500e6 100e6
+  loop_line clv none 95e6,182e6,92e6,279e6,94e6,90e6,480e6 120e6
+  loop_line default bcast 100e6,100e6 100e6
+  loop_line clv bcast 90e6,110e6 120e6; } >"$work/loops.json"
+"$compare" --paired table "$work/loops.json" >"$output" 2>&1 &&
+    grep -q 'computing 1x, coupled by none; iteration in ms' "$output" && grep -Eq '^default +7 +100\.000  \(baseline\)' "$output" &&
+    grep -Eq '^clv +7 +95\.000 +0\.930 \[0\.910, 0\.950\]' "$output" && grep -Eq '^clv +2 +100\.000 +0\.995  too few pairs' "$output"
+tap_report $? "loops: ratios in pairs of blocks, couplings apart, a delay in parts of a call is one delay"
+"$compare" --paired csv --baseline clv "$work/loops.json" >"$output" 2>&1 &&
+    grep -Eqx 'reduce,8,1024,uniform,1x,1x,none,,default,clv,7,100000000.0,1.0754.,1.05263,1.09897,0' "$output" &&
+    grep -Eqx 'reduce,8,1024,uniform,1x,1x,bcast,,default,clv,2,100000000.0,1.00504,nan,nan,0' "$output"
+tap_report $? "and as lines for programs, against any baseline"
+# A second mpirun in which the baseline has a block less: no pairs, since nobody knows which is missing.
+{ loop_line default none 100e6,100e6 100e6; loop_line clv none 90e6,91e6,92e6 120e6; } >"$work/loops2.json"
+"$compare" --paired csv "$work/loops2.json" >"$output" 2>&1 && grep -q ',clv,default,0,91000000.0,nan,nan,nan,0' "$output" &&
+    "$compare" --metric ahead_calls "$work/loops.json" >"$output" 2>&1 && grep -Eq '^clv +1 +3 +4\.000 ' "$output" &&
+    "$compare" "$work/loops.json" >"$output" 2>&1 && grep -Eq '^clv +1 +[67] +9[45]\.' "$output"
+tap_report $? "what has no partner is in no pair; other metrics of loops; iteration is theirs by default"
 
 # As clv-clock writes it; the third synchronisation failed and does not count.
 check() { echo "{\"wait_s\": $1, \"max_us\": $2, \"mean_us\": 1, \"true_max_us\": $3, \"true_mean_us\": 0.5}"; }
@@ -91,5 +114,5 @@ echo '{"collective":"reduce"' >"$work/bad"
 refuses 'not a line of clv-bench' "$work/bad" && refuses 'not a line' "$work/empty" && refuses 'No such file' /nonexistent &&
     refuses 'not a file of clv-clock' --figure clock-accuracy "$work/0.json" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
     refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&
-    refuses 'unknown figure' --figure fig9 x && refuses 'unknown option' --what x y && refuses 'give result files'
+    refuses 'unknown figure' --figure fig9 x && refuses 'paired must be' --paired x y && refuses 'unknown option' --what x y && refuses 'give result files'
 tap_report $? "wrong use and wrong files are told in one line, exit 2"
