@@ -9,6 +9,9 @@
  *     rank 1  |============ particles ============|~ wait ~|     the source is uneven: the same
  *     rank 2  |====== particles ======|~~~ waits ~~~~~~~~~~|     ranks are late in every batch
  *
+ * --free: the number of batches is fixed, so nobody waits to be told: what binds the ranks is the
+ * reduce alone, and a rank may run ahead of the others as far as that lets it.
+ *
  * Plain public MPI; nothing here knows which reduce runs below. Exit status 0: the physics is right
  * and the tally equals a serial run's; 1: it does not, or --trace cannot be written; 2: bad
  * options.
@@ -131,16 +134,21 @@ static void reduce_tally(run_t *run)
                (int) run->n_items, MPI_DOUBLE, MPI_SUM, run->root, MPI_COMM_WORLD);
 }
 
-/* The root adds the batch to the total and decides; here it only counts batches. */
+static void add_to_total(run_t *run)
+{
+    for (size_t i = 0; run->rank == run->root && i < run->n_items; i++) {
+        run->total_tally[i] += run->batch_tally[i];
+    }
+}
+
+/* The root decides; here it only counts batches, which with --free every rank does by itself. */
 static int goes_on(run_t *run, int64_t batch)
 {
     int more = batch + 1 < run->options.batches;
-    if (run->rank == run->root) {
-        for (size_t i = 0; i < run->n_items; i++) {
-            run->total_tally[i] += run->batch_tally[i];
-        }
+    add_to_total(run);
+    if (!run->options.free) {
+        MPI_Bcast(&more, 1, MPI_INT, run->root, MPI_COMM_WORLD);
     }
-    MPI_Bcast(&more, 1, MPI_INT, run->root, MPI_COMM_WORLD);
     return more;
 }
 
@@ -213,10 +221,11 @@ static void say_what_runs(const run_t *run)
     int length = 0;
     MPI_Get_library_version(library, &length);
     (void) printf("transport: %d ranks, %lld batches of %lld particles, tally of %.2f MiB, "
-                  "strongest source %.3g x the weakest%s; %.*s\n",
+                  "strongest source %.3g x the weakest%s%s; %.*s\n",
                   run->n_ranks, (long long) options->batches, (long long) options->particles,
                   (double) run->n_items * sizeof(double) / 1048576.0, 1.0 + options->uneven,
-                  options->fresh ? ", shuffled every batch" : "", (int) strcspn(library, ","),
+                  options->fresh ? ", shuffled every batch" : "",
+                  options->free ? ", nobody waits for the root" : "", (int) strcspn(library, ","),
                   library);
     if (options->pace > 0.0) {
         (void) printf("transport: --pace: sleeping stands in for computing, %g ms per batch on the "

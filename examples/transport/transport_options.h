@@ -16,6 +16,7 @@
     XX(WHOLE, particles,    200000,  1,    1e12,  "particles per batch, all ranks together")       \
     XX(REAL,  uneven,       1,       0,    1e3,   "strongest rank's source: 1 + this x weakest's") \
     XX(FLAG,  fresh,        0,       0,    1,     "shuffle the source strengths anew every batch") \
+    XX(FLAG,  free,         0,       0,    1,     "count batches instead of waiting for the root's decision") \
     XX(REAL,  pace,         0,       0,    1e6,   "ms: the strongest rank sleeps this in place of computing") \
     XX(REAL,  thickness,    3,       0.01, 50,    "side of the box, mean free paths")              \
     XX(REAL,  scatter,      0.5,     0,    0.99,  "probability that a collision scatters")         \

@@ -23,7 +23,7 @@ has() {
     grep -q -- "$1" "$output"
 }
 
-echo 1..13
+echo 1..14
 run 4 "$program" --quiet --batches 8 --particles 50000
 tap_report $? "four ranks: the self-check passes"
 has '^transport-result ranks=4 batches=3 .* after_ms=unknown .* check=ok$'
@@ -38,6 +38,11 @@ tap_report $? "three ranks, a tiny grid of a pure absorber"
 run 2 "$program" --batches 4 --warmup 1 --pace 20 --particles 200 && has 'sleeping stands in' \
     && has 'check=ok'
 tap_report $? "--pace says what it does"
+# Free, rank 0 has the weakest source and is ahead of the strongest, which needs 40 ms in any case.
+run 4 "$program" --free --quiet --batches 9 --warmup 1 --pace 40 --uneven 3 --particles 400 \
+    && has 'nobody waits' && has 'check=ok' \
+    && sed -n 's/.* iteration_ms=\([0-9.]*\).*/\1/p' "$output" | awk '{ exit !($1 >= 39.9) }'
+tap_report $? "--free: every rank counts for itself, and the slowest one's iterations are shown"
 ! run 2 "$broken" --quiet --batches 6 --particles 2000 && has 'differs from the serial' \
     && has 'check=failed'
 tap_report $? "a reduce that loses one count is noticed"
