@@ -9,7 +9,8 @@ public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_cost|sched_c
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
 trace_headers='trace/[a-z_]*\.h'
-rooms='util schedule clocksync net pap_predict trace choose coll_clv bench tools examples tests'
+pure_rooms='util schedule clocksync net pap_predict trace clc choose'
+rooms="$pure_rooms coll_clv bench tools examples tests"
 may_include() {
     case $1 in
     util) echo 'util/.*' ;;
@@ -22,6 +23,7 @@ may_include() {
     pap_predict/agree) echo 'pap_predict/agree/.*|pap_predict/pap_predict\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
+    clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
     choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
@@ -45,8 +47,8 @@ none() { # command: it must print nothing
     [ -z "$found" ]
 }
 
-for room in util schedule clocksync net pap_predict pap_predict/agree pap_predict/predict trace \
-    choose coll_clv bench examples; do
+for room in $pure_rooms pap_predict/agree pap_predict/predict \
+    coll_clv bench examples; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
     tap_ok "$room includes only what it may" none strangers "$room"
 done
@@ -57,8 +59,7 @@ circles() {
         sed 's/:.*include "\([^"]*\)"/ \1/' |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.h\)$/\1/p'
 }
-tap_ok 'no header includes itself, also over others' none circles util schedule clocksync net \
-    pap_predict trace choose coll_clv bench tools
+tap_ok 'no header includes itself, also over others' none circles $pure_rooms coll_clv bench tools
 # Rooms, and rooms within rooms: the same, file by file taken for its folder.
 room_circles() {
     grep -roE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' "$@" |
@@ -66,16 +67,15 @@ room_circles() {
         awk '$1 != $2' | grep -vE '^pap_predict/[a-z]* pap_predict$' | sort -u |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z_/]*\)$/\1/p'
 }
-tap_ok 'no circle of rooms' none room_circles util schedule clocksync net pap_predict trace choose
+tap_ok 'no circle of rooms' none room_circles $pure_rooms
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
-        util schedule clocksync net pap_predict trace choose
+        $pure_rooms
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
 tap_ok 'only coll_clv includes Open MPI, the pure rooms no mpi.h' none mpi_outside
 heap_elsewhere() {
-    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' util schedule clocksync net pap_predict \
-        trace choose coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
+    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' $pure_rooms coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
 tap_ok 'the heap is reached through util_alloc.h' none heap_elsewhere
 
@@ -109,7 +109,7 @@ else
     tap_skip 'symbols of the component' 'it is not built'
 fi
 core_names() {
-    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace}.a 2>/dev/null |
+    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
 tap_ok 'global names of the pure rooms begin with clv_' none core_names
@@ -131,7 +131,7 @@ compiles_alone() { # compiler header
 }
 all_compile() {
     local header bad=0
-    for header in $(find util schedule clocksync net pap_predict trace choose coll_clv bench \
+    for header in $(find $pure_rooms coll_clv bench \
         examples \
         -name '*.h' -not -path '*/shim/*'); do
         case $header in
@@ -194,7 +194,7 @@ tap_ok 'and no link of a page is dead' none dead_links
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file
-    for file in $(find util schedule clocksync net pap_predict trace choose coll_clv -name '*.c'); do
+    for file in $(find $pure_rooms coll_clv -name '*.c'); do
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done
 }
