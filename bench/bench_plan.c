@@ -154,7 +154,8 @@ static int wanted(const char *list, const char *name)
 /* The table's generators, the segment tree first so that others can be held against it. */
 static int gather_contestants(const char *only)
 {
-    static const clv_generator_t heap = {"pairing-heap", "", clv_pairing_heap_generate};
+    static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,
+                                         clv_pairing_heap_generate};
     const clv_generator_t *segtree = clv_generator_find("segtree");
     int n_rows = 0;
     if (NULL != segtree && wanted(only, segtree->name)) {

@@ -92,9 +92,11 @@ static clv_draw_t draw;
 
 static void draw_pattern(const pattern_t *pattern, uint64_t *state, int32_t size)
 {
-    draw.instance = (clv_instance_t){
-        size, size, (int32_t) clv_random_between(state, 0, size - 1), ROUND_NS, draw.arrival_ns,
-        NULL};
+    draw.instance = (clv_instance_t){.n_ranks = size,
+                                     .n_segments = size,
+                                     .root = (int32_t) clv_random_between(state, 0, size - 1),
+                                     .round_ns = ROUND_NS,
+                                     .arrival_ns = draw.arrival_ns};
     for (int32_t p = 0; p < size; p++) {
         draw.arrival_ns[p] =
             (int64_t) (pattern->arrival(state, p, draw.instance.root, size) * ROUND_NS);

@@ -162,7 +162,7 @@ void clv_choose_print_plan(const clv_plan_t *plan, clv_choose_print_line_t print
 
     for (int64_t i = 0; i < plan->n_sends; i++) {
         const clv_send_t *send = &plan->sends[i];
-        say(&to, "%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32, send->round, send->sender,
-            send->receiver, send->segment);
+        say(&to, "%d %d %d %d%s", (int) send->round, (int) send->sender, (int) send->receiver,
+            (int) send->segment, CLV_COPY == send->kind ? " copy" : "");
     }
 }

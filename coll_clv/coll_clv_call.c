@@ -17,6 +17,7 @@
 #include "coll_clv/coll_clv_call.h"
 
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/op/op.h"
 
 #include "choose/choose_print.h"
@@ -165,9 +166,19 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
     mca_coll_clv_component.counters.plans_ahead += 0 != assignment->made_ahead;
     mca_coll_clv_component.counters.plans_late += 0 == assignment->made_ahead;
     count_run(call, decision->algorithm, decision->reason);
-    return coll_clv_execute_steps(assignment->steps, assignment->n_steps, decision->n_segments,
-                                  call->sbuf, call->rbuf, (size_t) call->count, call->dtype,
-                                  call->op, call->root, call->comm, &call->module->scratch);
+    const coll_clv_job_t job = {.steps = assignment->steps,
+                                .n_steps = assignment->n_steps,
+                                .n_segments = decision->n_segments,
+                                .goal = CLV_GOAL_REDUCE,
+                                .root = call->root,
+                                .tag = MCA_COLL_BASE_TAG_REDUCE,
+                                .sbuf = call->sbuf,
+                                .rbuf = call->rbuf,
+                                .count = (size_t) call->count,
+                                .dtype = call->dtype,
+                                .op = call->op,
+                                .comm = call->comm};
+    return coll_clv_execute_steps(&job, &call->module->scratch);
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */

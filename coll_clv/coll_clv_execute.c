@@ -4,11 +4,13 @@
  *
  *   this rank's copy of a segment          sent from            then
  *   OWN       its contribution, untouched  sbuf                 -
- *   RESULT    (root) partial sum           rbuf                 -
- *   0, 1, ..  partial sum, in that buffer  the buffer           the buffer is free
+ *   RESULT    (sum in rbuf)                rbuf                 -
+ *   0, 1, ..  partial sum, in that buffer  the buffer           the buffer is free, unless a copy
+ *                                                               was sent or goes elsewhere, too
  *
  * A received segment arrives in a free buffer. Where this rank still has its contribution, that is
- * combined into the buffer, which then is the copy; else the buffer is combined into the copy.
+ * combined into the buffer, which then is the copy; else the buffer is combined into the copy. On a
+ * rank that ends with the whole result (`results`), all of that goes to rbuf instead.
  */
 #include "ompi_config.h"
 
@@ -22,7 +24,6 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
-#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
@@ -30,6 +31,7 @@
 #include "opal/sys/atomic.h"
 
 #include "schedule/sched_exec.h"
+#include "schedule/sched_goal.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -46,14 +48,18 @@ typedef struct execution {
     clv_exec_t exec;
     coll_clv_scratch_t *scratch;
 
+    int rank;
     struct ompi_communicator_t *comm;
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op;
+    int tag;
     const char *own; /* this rank's contribution; any address may be MPI_BOTTOM, which is NULL */
-    char *result;    /* rbuf, at the root */
-    int at_root;
-    int in_place;
-    size_t quota; /* elements of a segment, one more in the first `longer` segments */
+    char *result;    /* rbuf, where the first element of the vector is or would be */
+    int results;     /* this rank combines into rbuf */
+    int in_place;    /* what it starts with is in rbuf */
+    size_t block; /* elements cut into `per_block` segments; mostly the vector and all segments */
+    size_t per_block;
+    size_t quota; /* elements of a segment, one more in the first `longer` segments of a block */
     size_t longer;
     ptrdiff_t extent;
 
@@ -68,19 +74,21 @@ typedef struct execution {
     ompi_request_t *sends[COLL_CLV_SEND_WINDOW];
     int32_t recv_buffer[COLL_CLV_RECV_WINDOW];
     int32_t send_buffer[COLL_CLV_SEND_WINDOW]; /* or COPY_... */
+    int32_t send_segment[COLL_CLV_SEND_WINDOW];
 } execution_t;
 
 /* --- segments and buffers --- */
 
 static size_t segment_first(const execution_t *run, int32_t segment)
 {
-    size_t s = (size_t) segment;
-    return s * run->quota + (s < run->longer ? s : run->longer);
+    size_t s = (size_t) segment % run->per_block;
+    return (size_t) segment / run->per_block * run->block + s * run->quota +
+           (s < run->longer ? s : run->longer);
 }
 
 static size_t segment_count(const execution_t *run, int32_t segment)
 {
-    return run->quota + ((size_t) segment < run->longer ? 1 : 0);
+    return run->quota + ((size_t) segment % run->per_block < run->longer ? 1 : 0);
 }
 
 static ptrdiff_t segment_offset(const execution_t *run, int32_t segment)
@@ -134,7 +142,7 @@ static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t
     execution_t *run = context;
     int32_t buffer = run->free_buffers[run->n_free - 1];
     int rc = MCA_PML_CALL(irecv(buffer_at(run, buffer), segment_count(run, segment), run->dtype,
-                                peer, MCA_COLL_BASE_TAG_REDUCE, run->comm, &run->recvs[slot]));
+                                peer, run->tag, run->comm, &run->recvs[slot]));
 
     if (OMPI_SUCCESS != rc) {
         run->recvs[slot] = NULL;
@@ -151,15 +159,15 @@ static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t
     execution_t *run = context;
     mca_pml_base_send_mode_t mode =
         synchronous ? MCA_PML_BASE_SEND_SYNCHRONOUS : MCA_PML_BASE_SEND_STANDARD;
-    int rc =
-        MCA_PML_CALL(isend(copy_of(run, segment), segment_count(run, segment), run->dtype, peer,
-                           MCA_COLL_BASE_TAG_REDUCE, mode, run->comm, &run->sends[slot]));
+    int rc = MCA_PML_CALL(isend(copy_of(run, segment), segment_count(run, segment), run->dtype,
+                                peer, run->tag, mode, run->comm, &run->sends[slot]));
 
     if (OMPI_SUCCESS != rc) {
         run->sends[slot] = NULL;
         return failed(run, rc);
     }
     run->send_buffer[slot] = run->copy[segment];
+    run->send_segment[slot] = segment;
     return CLV_OK;
 }
 
@@ -184,12 +192,29 @@ static clv_status_t test_recv(void *context, int32_t slot)
     return test_request(run, &run->recvs[slot]);
 }
 
+/* Whether the buffer of a send that is done is still the copy, because only a copy of it was sent,
+ * or goes elsewhere at the same time. */
+static int is_needed(const execution_t *run, int32_t slot)
+{
+    const int32_t segment = run->send_segment[slot], buffer = run->send_buffer[slot];
+
+    if (run->exec.segments[segment].holds && buffer == run->copy[segment]) {
+        return 1;
+    }
+    for (int32_t i = 0; i < COLL_CLV_SEND_WINDOW; i++) {
+        if (i != slot && NULL != run->sends[i] && buffer == run->send_buffer[i]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static clv_status_t test_send(void *context, int32_t slot)
 {
     execution_t *run = context;
     clv_status_t status = test_request(run, &run->sends[slot]);
 
-    if (CLV_OK == status) {
+    if (CLV_OK == status && !is_needed(run, slot)) {
         buffer_release(run, run->send_buffer[slot]);
     }
     return status;
@@ -227,7 +252,7 @@ static int combine_into_result(execution_t *run, int32_t segment, void *buffer)
     return rc;
 }
 
-static int combine_at_root(execution_t *run, int32_t segment, void *buffer, int holds)
+static int combine_in_rbuf(execution_t *run, int32_t segment, void *buffer, int holds)
 {
     size_t count = segment_count(run, segment);
     int32_t where = run->copy[segment];
@@ -266,8 +291,8 @@ static clv_status_t combine(void *context, int32_t slot, int32_t segment, int ho
     execution_t *run = context;
     int32_t buffer = run->recv_buffer[slot];
 
-    if (run->at_root) {
-        int rc = combine_at_root(run, segment, buffer_at(run, buffer), holds);
+    if (run->results) {
+        int rc = combine_in_rbuf(run, segment, buffer_at(run, buffer), holds);
         buffer_release(run, buffer);
         return OMPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
     }
@@ -336,8 +361,8 @@ static size_t span_of(const execution_t *run, size_t count, ptrdiff_t *gap_p)
     return (size_t) (true_extent + (walk < 0 ? -walk : walk));
 }
 
-/* How many buffers can be in use at once: the receive window, and off the root one for each
- * segment that is received at all (marks them in run->copy, then clears the marks). */
+/* How many buffers can be in use at once: the receive window, and where rbuf is not used one for
+ * each segment that is received at all (marks them in run->copy, then clears the marks). */
 static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t n_steps,
                              int32_t n_segments)
 {
@@ -346,7 +371,7 @@ static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t 
 
     memset(run->copy, 0, (size_t) n_segments * sizeof *run->copy);
     for (int64_t i = 0; i < n_steps; i++) {
-        if (CLV_STEP_RECV == steps[i].kind) {
+        if (!clv_step_is_send(&steps[i])) {
             n_recvs++;
             n_kept += 0 == run->copy[steps[i].segment];
             run->copy[steps[i].segment] = 1;
@@ -355,16 +380,16 @@ static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t 
     for (int32_t s = 0; s < n_segments; s++) {
         run->copy[s] = run->in_place ? COPY_RESULT : COPY_OWN;
     }
-    return (run->at_root ? 0 : n_kept) +
+    return (run->results ? 0 : n_kept) +
            (int32_t) (n_recvs < COLL_CLV_RECV_WINDOW ? n_recvs : COLL_CLV_RECV_WINDOW);
 }
 
 /* Segment and peer counters, where copies are, free buffers: all int32 inside. */
-static int begin(execution_t *run, const clv_step_t *steps, int64_t n_steps, int32_t n_segments)
+static int begin(execution_t *run, const coll_clv_job_t *job)
 {
     static const clv_exec_limits_t limits = {COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
                                              COLL_CLV_SYNC_EVERY};
-    int32_t n_ranks = ompi_comm_size(run->comm);
+    int32_t n_ranks = ompi_comm_size(run->comm), n_segments = job->n_segments;
     size_t segment_bytes = (size_t) n_segments * sizeof(clv_exec_segment_t);
     size_t peer_bytes = (size_t) n_ranks * sizeof(clv_exec_peer_t);
     size_t copy_bytes = (size_t) n_segments * sizeof *run->copy;
@@ -377,9 +402,9 @@ static int begin(execution_t *run, const clv_step_t *steps, int64_t n_steps, int
     }
     run->copy = (void *) (tables + segment_bytes + peer_bytes);
     run->free_buffers = (void *) (tables + segment_bytes + peer_bytes + copy_bytes);
-    return CLV_OK == clv_exec_begin(&run->exec, steps, n_steps, &limits, &pml_ops, run,
+    return CLV_OK == clv_exec_begin(&run->exec, job->steps, job->n_steps, &limits, &pml_ops, run,
                                     (void *) tables, n_segments, (void *) (tables + segment_bytes),
-                                    n_ranks)
+                                    n_ranks, clv_goal_has_at_start(job->goal, job->root, run->rank))
                ? OMPI_SUCCESS
                : OMPI_ERR_BAD_PARAM;
 }
@@ -450,54 +475,81 @@ static void abandon(execution_t *run)
 
 /* --- the call --- */
 
-/* A root that received nothing of a segment (alone in its communicator) has its own. */
-static int complete_result(execution_t *run, int32_t n_segments)
+/* What the goal wants here and is not in rbuf yet goes there: a block that was combined in buffers,
+ * and what a rank alone in its communicator has of its own. */
+static int complete_result(execution_t *run, int32_t first, int32_t end)
 {
     int rc = OMPI_SUCCESS;
 
-    for (int32_t s = 0; s < n_segments && OMPI_SUCCESS == rc; s++) {
-        if (COPY_OWN == run->copy[s]) {
-            rc = copy_elements(run, segment_count(run, s), result_segment(run, s),
-                               own_segment(run, s));
+    for (int32_t s = first; s < end && OMPI_SUCCESS == rc; s++) {
+        void *copy = copy_of(run, s);
+        if (copy != result_segment(run, s)) {
+            rc = copy_elements(run, segment_count(run, s), result_segment(run, s), copy);
         }
     }
     return rc;
 }
 
-static int run_steps(execution_t *run, int32_t n_segments)
+static int run_steps(execution_t *run, const coll_clv_job_t *job)
 {
     if (CLV_OK != clv_exec_run(&run->exec)) {
         abandon(run);
         return run->rc;
     }
-    return run->at_root ? complete_result(run, n_segments) : OMPI_SUCCESS;
+    if (CLV_GOAL_REDUCE_SCATTER == job->goal) {
+        const int32_t per_rank = (int32_t) run->per_block;
+        return complete_result(run, run->rank * per_rank, (run->rank + 1) * per_rank);
+    }
+    return run->results ? complete_result(run, 0, job->n_segments) : OMPI_SUCCESS;
 }
 
-int coll_clv_execute_steps(const clv_step_t *steps, int64_t n_steps, int32_t n_segments,
-                           const void *sbuf, void *rbuf, size_t count,
-                           struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                           struct ompi_communicator_t *comm, coll_clv_scratch_t *scratch)
+/* Where the vector lies and how it is cut; 0 when it cannot be. */
+static int lay_out_vector(execution_t *run, const coll_clv_job_t *job)
 {
-    execution_t run = {.scratch = scratch, .comm = comm, .dtype = dtype, .op = op};
+    const size_t n_blocks =
+        CLV_GOAL_REDUCE_SCATTER == job->goal ? (size_t) ompi_comm_size(job->comm) : 1;
     ptrdiff_t lb;
+
+    if (job->n_segments < 1 || (size_t) job->n_segments > job->count ||
+        0 != job->count % n_blocks || 0 != (size_t) job->n_segments % n_blocks) {
+        return 0;
+    }
+    ompi_datatype_get_extent(job->dtype, &lb, &run->extent);
+    run->block = job->count / n_blocks;
+    run->per_block = (size_t) job->n_segments / n_blocks;
+    run->quota = run->block / run->per_block;
+    run->longer = run->block % run->per_block;
+    run->own = job->sbuf;
+    run->result = job->rbuf;
+    if (CLV_GOAL_REDUCE_SCATTER == job->goal) {
+        run->own = MPI_IN_PLACE == job->sbuf ? job->rbuf : job->sbuf;
+        run->result -= (ptrdiff_t) ((size_t) run->rank * run->block) * run->extent;
+    }
+    return 1;
+}
+
+int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
+{
+    execution_t run = {.scratch = scratch,
+                       .rank = ompi_comm_rank(job->comm),
+                       .comm = job->comm,
+                       .dtype = job->dtype,
+                       .op = job->op,
+                       .tag = job->tag};
     int rc;
 
-    if (n_segments < 1 || (size_t) n_segments > count) {
+    run.results = CLV_GOAL_ALLREDUCE == job->goal || CLV_GOAL_BCAST == job->goal ||
+                  (CLV_GOAL_REDUCE == job->goal && job->root == run.rank);
+    run.in_place = run.results && (MPI_IN_PLACE == job->sbuf || CLV_GOAL_BCAST == job->goal);
+    if (!lay_out_vector(&run, job)) {
         return OMPI_ERR_BAD_PARAM;
     }
-    run.at_root = root == ompi_comm_rank(comm);
-    run.in_place = run.at_root && MPI_IN_PLACE == sbuf;
-    run.own = sbuf;
-    run.result = rbuf;
-    run.quota = count / (size_t) n_segments;
-    run.longer = count % (size_t) n_segments;
-    ompi_datatype_get_extent(dtype, &lb, &run.extent);
-    rc = begin(&run, steps, n_steps, n_segments);
+    rc = begin(&run, job);
     if (OMPI_SUCCESS == rc) {
-        rc = lay_out_buffers(&run, count_buffers(&run, steps, n_steps, n_segments));
+        rc = lay_out_buffers(&run, count_buffers(&run, job->steps, job->n_steps, job->n_segments));
     }
     if (OMPI_SUCCESS == rc) {
-        rc = run_steps(&run, n_segments);
+        rc = run_steps(&run, job);
     }
     scratch_trim(scratch);
     return rc;

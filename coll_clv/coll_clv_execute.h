@@ -3,15 +3,18 @@
  * Runs one rank's steps of a plan over the PML: the executor of the schedule room with Open MPI's
  * messages, datatypes and operations behind its table.
  *
- * What: a reduce to root along steps that every rank took from the same plan. Segment s of N is the
- * run of elements [s * q + min(s, r), ...) with q = count / N, r = count % N: the same everywhere,
- * never empty because N <= count.
+ * What: a collective of any goal (schedule.h) along steps that every rank took from the same plan.
+ * Segment s of N is the run of elements [s * q + min(s, r), ...) with q = count / N, r = count % N:
+ * the same everywhere, never empty because N <= count. For reduce_scatter, whose result is a block
+ * of count / P elements, each block is cut so into N / P segments.
  * Not: which plan, and whether at all. Commutative operations only; intra-communicators only.
  *
- * Memory of a rank, in segments: the receive window, and on a rank that forwards one more for each
- * segment it receives, at worst one vector. Nothing is copied that could be sent from where it is:
- * a contribution that meets nothing on its way leaves from the user's buffer, one that does is
- * combined into the received segment and leaves from there. The root combines into rbuf.
+ * Memory of a rank, in segments: the receive window, and on a rank without a whole result one more
+ * for each segment it receives, at worst one vector. Nothing is copied that could be sent from
+ * where it is: a contribution that meets nothing on its way leaves from the user's buffer, one that
+ * does is combined into the received segment and leaves from there. Ranks with a whole result (the
+ * root of a reduce, all of allreduce and bcast) combine into rbuf and send from there; the block of
+ * a reduce_scatter is copied to rbuf when everything else is done, so it may overlap the input.
  * Kept between calls up to COLL_CLV_SCRATCH_KEEP_BYTES.
  *
  * Threads: one execution per scratch at a time, as one collective per communicator at a time.
@@ -46,13 +49,30 @@ typedef struct coll_clv_scratch {
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch);
 
-/* The reduce of MPI_Reduce's arguments along this rank's steps, count >= n_segments >= 1. sbuf may
- * be MPI_IN_PLACE at the root; rbuf is used at the root only, sbuf is never written. Blocks.
- * OMPI_SUCCESS, OMPI_ERR_BAD_PARAM or OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or
- * the error of a request; then what is outstanding was cancelled or waited for. */
-int coll_clv_execute_steps(const clv_step_t *steps, int64_t n_steps, int32_t n_segments,
-                           const void *sbuf, void *rbuf, size_t count,
-                           struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                           struct ompi_communicator_t *comm, coll_clv_scratch_t *scratch);
+/* What to do: arguments as MPI's function for the goal has them. */
+typedef struct coll_clv_job {
+    const clv_step_t *steps; /* of this rank */
+    int64_t n_steps;
+    int32_t n_segments; /* 1 .. count; of reduce_scatter a multiple of the communicator's size */
+    clv_goal_t goal;
+    int root; /* of reduce and bcast */
+    int tag;  /* of the collective; messages of two collectives never meet */
+    /* This rank's contribution, never written; MPI_IN_PLACE at the root of a reduce and, on any
+     * rank, in allreduce and reduce_scatter: it is in rbuf then. Not used by bcast. */
+    const void *sbuf;
+    /* The result: at the root of a reduce, everywhere in allreduce, this rank's block in
+     * reduce_scatter; the vector itself in bcast. Else not used. */
+    void *rbuf;
+    size_t
+        count; /* elements of the whole vector; in reduce_scatter all blocks, a multiple of them */
+    struct ompi_datatype_t *dtype;
+    struct ompi_op_t *op; /* not used by bcast */
+    struct ompi_communicator_t *comm;
+} coll_clv_job_t;
+
+/* Does the job and blocks until this rank's part is done. OMPI_SUCCESS, OMPI_ERR_BAD_PARAM or
+ * OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or the error of a request; then what is
+ * outstanding was cancelled or waited for. */
+int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratch);
 
 #endif

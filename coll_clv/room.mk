@@ -49,7 +49,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
-mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors
+mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals
 endif
 script_tests += tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh
@@ -62,3 +62,7 @@ tests_mpi_execute_cases_LDFLAGS = $(AM_LDFLAGS) -Wl,--copy-dt-needed-entries
 tests_mpi_execute_errors_SOURCES = tests/mpi/execute_errors.c $(clv_execute_sources)
 tests_mpi_execute_errors_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
 tests_mpi_execute_errors_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
+tests_mpi_execute_goals_SOURCES = tests/mpi/execute_goals.c $(clv_execute_sources) \
+	$(clv_random_plan_sources) tests/support/random_instance.h
+tests_mpi_execute_goals_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
+tests_mpi_execute_goals_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)

@@ -6,6 +6,7 @@ clv_schedule_headers = \
 	schedule/sched_credit.h \
 	schedule/sched_exec.h \
 	schedule/sched_generators.h \
+	schedule/sched_goal.h \
 	schedule/sched_instance.h \
 	schedule/sched_plan.h \
 	schedule/sched_print.h \
@@ -19,6 +20,7 @@ clv_schedule_sources = \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \
 	schedule/sched_generators.c \
+	schedule/sched_goal.c \
 	schedule/sched_instance.c \
 	schedule/sched_plan.c \
 	schedule/sched_print.c \
@@ -40,6 +42,11 @@ installed_programs += tools/clv-plan
 installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
 unit_tests += tests/unit/test_sched_credit
+unit_tests += tests/unit/test_sched_goal
+clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
+tests_unit_test_sched_exec_SOURCES = tests/unit/test_sched_exec.c $(clv_random_plan_sources)
+tests_unit_test_sched_goal_SOURCES = tests/unit/test_sched_goal.c $(clv_random_plan_sources) \
+	tests/support/random_instance.h
 tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h

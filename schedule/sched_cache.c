@@ -15,7 +15,7 @@ enum { MAX_ENTRIES = 1024 };
 typedef struct entry {
     const clv_generator_t *generator;
     clv_instance_t instance; /* as rounded; its arrays are in times_ns */
-    int64_t *times_ns;       /* arrivals, then order keys if there are any */
+    int64_t *times_ns;       /* arrivals, then order keys if any, then places (int32) if any */
     uint64_t hash;
     uint64_t last_used;
     clv_plan_t *plan;
@@ -30,10 +30,16 @@ struct clv_plan_cache {
     clv_plan_cache_counters_t counters;
 };
 
+static size_t place_bytes(const clv_instance_t *instance)
+{
+    return instance->place == NULL ? 0 : (size_t) instance->n_ranks * sizeof *instance->place;
+}
+
 static int64_t entry_bytes(const entry_t *entry)
 {
     return entry->plan->n_sends * (int64_t) sizeof(clv_send_t) +
-           2 * (int64_t) entry->instance.n_ranks * (int64_t) sizeof(int64_t);
+           2 * (int64_t) entry->instance.n_ranks * (int64_t) sizeof(int64_t) +
+           (int64_t) place_bytes(&entry->instance);
 }
 
 static void drop_entry(entry_t *entry)
@@ -82,6 +88,12 @@ static size_t n_times(const clv_instance_t *instance)
     return (size_t) instance->n_ranks * (NULL == instance->order_ns ? 1 : 2);
 }
 
+/* Bytes of times_ns that say which instance it is; places follow the last time at once. */
+static size_t key_bytes(const clv_instance_t *instance)
+{
+    return n_times(instance) * sizeof(int64_t) + place_bytes(instance);
+}
+
 /* Times from their minimum on, rounded down to whole quanta. */
 static void round_times(const int64_t *times_ns, int32_t n_ranks, int64_t quantum_ns,
                         int64_t *rounded_ns)
@@ -103,7 +115,8 @@ static uint64_t hash_key(const entry_t *entry)
     hash = clv_fnv1a64_u32(hash, (uint32_t) instance->n_ranks);
     hash = clv_fnv1a64_u32(hash, (uint32_t) instance->n_segments);
     hash = clv_fnv1a64_u32(hash, (uint32_t) instance->root);
-    return clv_fnv1a64(hash, entry->times_ns, n_times(instance) * sizeof(int64_t));
+    hash = clv_fnv1a64_u32(hash, (uint32_t) instance->goal);
+    return clv_fnv1a64(hash, entry->times_ns, key_bytes(instance));
 }
 
 /* The instance as it is planned for: checked and rounded. The times are the caller's to free. */
@@ -115,11 +128,16 @@ static clv_status_t round_instance(const clv_instance_t *instance, int64_t quant
     if (CLV_OK != status || quantum_ns < 1) {
         return CLV_OK != status ? status : CLV_INVALID;
     }
-    int64_t *times_ns = clv_alloc(n_times(instance), sizeof *times_ns);
+    int64_t *times_ns = clv_alloc(key_bytes(instance) / sizeof *times_ns + 1, sizeof *times_ns);
     if (NULL == times_ns) {
         return CLV_NO_MEMORY;
     }
     *rounded = *instance;
+    if (instance->place != NULL) {
+        int32_t *place = (int32_t *) (void *) (times_ns + n_times(instance));
+        memcpy(place, instance->place, place_bytes(instance));
+        rounded->place = place;
+    }
     round_times(instance->arrival_ns, instance->n_ranks, quantum_ns, times_ns);
     rounded->arrival_ns = times_ns;
     if (NULL != instance->order_ns) {
@@ -161,8 +179,8 @@ static int same_key(const entry_t *a, const entry_t *b)
     const clv_instance_t *x = &a->instance, *y = &b->instance;
     return a->hash == b->hash && a->generator == b->generator && x->n_ranks == y->n_ranks &&
            x->n_segments == y->n_segments && x->root == y->root && x->round_ns == y->round_ns &&
-           n_times(x) == n_times(y) &&
-           0 == memcmp(a->times_ns, b->times_ns, n_times(x) * sizeof(int64_t));
+           x->goal == y->goal && n_times(x) == n_times(y) && place_bytes(x) == place_bytes(y) &&
+           0 == memcmp(a->times_ns, b->times_ns, key_bytes(x));
 }
 
 static entry_t *find_entry(const clv_plan_cache_t *cache, const entry_t *key)

@@ -3,10 +3,10 @@
  * Plans kept for calls that look alike: an iterative program arrives in nearly the same pattern
  * every time, and a plan need not be made twice.
  *
- * A plan is a pure function of the key: generator, ranks, segments, root, round length, and the
- * arrivals and order keys counted from their minimum in quanta. It is made for the arrivals as
- * rounded, not as given, so it does not matter which rank still has it cached and which has to
- * make it again: all get the same sends.
+ * A plan is a pure function of the key: generator, goal, ranks, segments, root, round
+ * length, places, and the arrivals and order keys counted from their minimum in quanta. It is made
+ * for the arrivals as rounded, not as given, so it does not matter which rank still has it cached
+ * and which has to make it again: all get the same sends.
  *
  * Bounded by entries and bytes, least recently used goes first. Not thread-safe.
  */

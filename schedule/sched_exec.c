@@ -13,32 +13,47 @@ static int limits_valid(const clv_exec_limits_t *limits)
            limits->sync_every >= 0;
 }
 
-/* Walks the steps once in plan order. A send takes the copy away, a receive gives one. */
+/* What the step does to this rank's copy; 0 when it cannot be done. */
+static int apply_step(const clv_step_t *step, clv_exec_segment_t *segment)
+{
+    const int held = segment->holds;
+
+    switch (step->kind) {
+    case CLV_STEP_SEND:
+        segment->holds = 0;
+        return held;
+    case CLV_STEP_SEND_COPY:
+        return held;
+    case CLV_STEP_RECV_REDUCE:
+        segment->holds = 1;
+        return 1;
+    case CLV_STEP_RECV_COPY:
+        segment->holds = 1;
+        return !held;
+    default:
+        return 0;
+    }
+}
+
+/* Walks the steps once in plan order. */
 static int steps_valid(const clv_step_t *steps, int64_t n_steps, clv_exec_segment_t *segments,
                        int32_t n_segments, int32_t n_ranks)
 {
     for (int64_t i = 0; i < n_steps; i++) {
         const clv_step_t *step = &steps[i];
         if (step->peer < 0 || step->peer >= n_ranks || step->segment < 0 ||
-            step->segment >= n_segments) {
-            return 0;
-        }
-        if (CLV_STEP_RECV == step->kind) {
-            segments[step->segment].holds = 1;
-        } else if (CLV_STEP_SEND == step->kind && segments[step->segment].holds) {
-            segments[step->segment].holds = 0;
-        } else {
+            step->segment >= n_segments || !apply_step(step, &segments[step->segment])) {
             return 0;
         }
     }
     return 1;
 }
 
-static void segments_reset(clv_exec_segment_t *segments, int32_t n_segments)
+static void segments_reset(clv_exec_segment_t *segments, int32_t n_segments, int holds)
 {
     memset(segments, 0, (size_t) n_segments * sizeof *segments);
     for (int32_t s = 0; s < n_segments; s++) {
-        segments[s].holds = 1;
+        segments[s].holds = holds;
     }
 }
 
@@ -84,7 +99,7 @@ static clv_status_t pass_recv_cursor(clv_exec_t *exec, const clv_step_t *step)
     clv_exec_entry_t *entry;
     clv_status_t status;
 
-    if (CLV_STEP_SEND == step->kind) {
+    if (clv_step_is_send(step)) {
         segment->sends_before_recv++;
         return CLV_OK;
     }
@@ -137,7 +152,7 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
         window_open(&exec->sends);
         peer->n_sent++;
         peer->credit_open |= synchronous;
-        segment->holds = 0;
+        segment->holds = step->kind == CLV_STEP_SEND_COPY;
     }
     return status;
 }
@@ -148,7 +163,7 @@ static clv_status_t start_sends(clv_exec_t *exec, int *moved_p)
 {
     while (exec->next_send < exec->n_steps) {
         const clv_step_t *step = &exec->steps[exec->next_send];
-        if (CLV_STEP_RECV == step->kind) {
+        if (!clv_step_is_send(step)) {
             exec->segments[step->segment].recvs_before_send++;
         } else {
             clv_status_t status = start_send(exec, step);
@@ -244,16 +259,16 @@ static int all_done(const clv_exec_t *exec)
 clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
                             const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
                             void *context, clv_exec_segment_t *segments, int32_t n_segments,
-                            clv_exec_peer_t *peers, int32_t n_ranks)
+                            clv_exec_peer_t *peers, int32_t n_ranks, int holds)
 {
     if (!limits_valid(limits) || n_steps < 0 || n_segments < 1 || n_ranks < 1) {
         return CLV_INVALID;
     }
-    segments_reset(segments, n_segments);
+    segments_reset(segments, n_segments, holds != 0);
     if (!steps_valid(steps, n_steps, segments, n_segments, n_ranks)) {
         return CLV_INVALID;
     }
-    segments_reset(segments, n_segments);
+    segments_reset(segments, n_segments, holds != 0);
     memset(peers, 0, (size_t) n_ranks * sizeof *peers);
     exec->steps = steps;
     exec->n_steps = n_steps;

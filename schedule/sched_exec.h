@@ -10,6 +10,8 @@
  * What: there are no rounds and no barriers; a step waits only for what it needs. Receives of one
  * segment are combined in plan order, so the same plan gives the same bits in every run. A segment
  * that comes back after it was sent is stored, not combined, once that send is out of its buffer.
+ * A SEND gives this rank's copy away, a SEND_COPY keeps it; a RECV_COPY brings a complete segment
+ * and is only for a rank without a copy. So every goal of schedule.h runs here, in one way.
  * Not: MPI. The table hides it; the component, the tests and the benchmarks each bring their own.
  *
  * Why it cannot hang (for a plan that passes clv_plan_validate, on every rank at once): take the
@@ -104,13 +106,15 @@ typedef struct clv_exec {
     clv_exec_window_t sends;
 } clv_exec_t;
 
-/* Checks the limits and the steps (ranges, known kinds, nothing sent that is not held) and prepares
- * the execution; nothing is posted yet. The arrays stay the caller's and in use until the end:
- * segments[n_segments] and peers[n_ranks] may have any content. CLV_INVALID. O(steps). */
+/* Checks the limits and the steps (ranges, known kinds, nothing sent that is not held, nothing
+ * copied over what is) and prepares the execution; nothing is posted yet. holds: whether this rank
+ * has a copy of its segments before the first step (clv_goal_has_at_start). The arrays stay the
+ * caller's and in use until the end: segments[n_segments] and peers[n_ranks] may have any content.
+ * CLV_INVALID. O(steps). */
 clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
                             const clv_exec_limits_t *limits, const clv_exec_ops_t *ops,
                             void *context, clv_exec_segment_t *segments, int32_t n_segments,
-                            clv_exec_peer_t *peers, int32_t n_ranks) CLV_MUST_CHECK;
+                            clv_exec_peer_t *peers, int32_t n_ranks, int holds) CLV_MUST_CHECK;
 
 /* Does what can be done now without waiting, and combines at most one segment, so that the caller
  * can keep the network moving in between. *moved_p tells whether anything happened.

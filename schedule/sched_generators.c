@@ -7,10 +7,11 @@
 #include <string.h>
 
 const clv_generator_t clv_generators[] = {
-#define CLV_GENERATOR_ROW(name, stem, meaning) {name, meaning, clv_sched_##stem##_generate},
+#define CLV_GENERATOR_ROW(name, stem, meaning)                                                     \
+    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate},
     CLV_GENERATOR_MAP(CLV_GENERATOR_ROW)
 #undef CLV_GENERATOR_ROW
-        {NULL, NULL, NULL},
+        {NULL, NULL, 0, NULL},
 };
 
 const clv_generator_t *clv_generator_find(const char *name)
@@ -28,5 +29,8 @@ clv_status_t clv_plan_make(const clv_generator_t *generator, const clv_instance_
 {
     const char *reason;
     clv_status_t status = clv_instance_check(instance, &reason);
+    if (CLV_OK == status && (generator->goals >> instance->goal & 1) == 0) {
+        status = CLV_UNSUPPORTED;
+    }
     return CLV_OK == status ? generator->generate(instance, plan_p) : status;
 }

@@ -6,6 +6,8 @@
  */
 #include "schedule/sched_instance.h"
 
+#include "schedule/sched_goal.h"
+
 static clv_status_t refuse(clv_status_t status, const char *text, const char **reason_p)
 {
     *reason_p = text;
@@ -16,6 +18,16 @@ static int all_non_negative(const int64_t *times_ns, int32_t n_ranks)
 {
     for (int32_t p = 0; p < n_ranks; p++) {
         if (times_ns[p] < 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int all_are_places(const int32_t *place, int32_t n_ranks)
+{
+    for (int32_t p = 0; p < n_ranks; p++) {
+        if (place[p] < 0 || place[p] >= n_ranks) {
             return 0;
         }
     }
@@ -73,7 +85,8 @@ int32_t clv_sched_first_rank(const clv_instance_t *instance)
     return first;
 }
 
-clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)
+/* What has to do with numbers of ranks and segments, not with times. */
+static clv_status_t check_frame(const clv_instance_t *instance, const char **reason_p)
 {
     if (instance->n_ranks < 1 || instance->n_segments < 1) {
         return refuse(CLV_INVALID, "ranks and segments must be at least 1", reason_p);
@@ -86,6 +99,22 @@ clv_status_t clv_instance_check(const clv_instance_t *instance, const char **rea
     }
     if (instance->root < 0 || instance->root >= instance->n_ranks) {
         return refuse(CLV_INVALID, "the root is not one of the ranks", reason_p);
+    }
+    if (!clv_goal_fits(instance->goal, instance->n_ranks, instance->n_segments)) {
+        return refuse(CLV_INVALID, "no such goal, or segments not shared out equally by it",
+                      reason_p);
+    }
+    if (NULL != instance->place && !all_are_places(instance->place, instance->n_ranks)) {
+        return refuse(CLV_INVALID, "a place is not in 0 .. ranks - 1", reason_p);
+    }
+    return CLV_OK;
+}
+
+clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)
+{
+    clv_status_t status = check_frame(instance, reason_p);
+    if (CLV_OK != status) {
+        return status;
     }
     if (instance->round_ns <= 0) {
         return refuse(CLV_INVALID, "the round length must be positive", reason_p);

@@ -43,7 +43,9 @@ clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more)
     if (NULL == sends) {
         return CLV_NO_MEMORY;
     }
-    memcpy(sends, builder->sends, (size_t) builder->n_sends * sizeof *sends);
+    if (builder->n_sends > 0) {
+        memcpy(sends, builder->sends, (size_t) builder->n_sends * sizeof *sends);
+    }
     clv_free(builder->sends);
     builder->sends = sends;
     builder->capacity = capacity;
@@ -123,6 +125,7 @@ clv_status_t clv_builder_finish(clv_builder_t *builder, const clv_instance_t *in
     plan->n_sends = builder->n_sends;
     plan->n_rounds = builder->n_sends > 0 ? builder->sends[builder->n_sends - 1].round + 1 : 0;
     plan->sends = builder->sends;
+    plan->goal = instance->goal;
     builder->sends = NULL;
     *plan_p = plan;
     return CLV_OK;
@@ -141,9 +144,12 @@ uint64_t clv_plan_hash(const clv_plan_t *plan)
     uint64_t hash = CLV_FNV1A64_BASIS;
     for (int64_t k = 0; k < plan->n_sends; k++) {
         hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].round);
-        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].sender);
-        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].receiver);
-        hash = clv_fnv1a64_u32(hash, (uint32_t) plan->sends[k].segment);
+        hash = clv_fnv1a64_u32(hash, plan->sends[k].sender);
+        hash = clv_fnv1a64_u32(hash, plan->sends[k].receiver);
+        hash = clv_fnv1a64_u32(hash, plan->sends[k].segment);
+        if (plan->sends[k].kind != CLV_MOVE) {
+            hash = clv_fnv1a64_u32(hash, plan->sends[k].kind);
+        }
     }
     return hash;
 }
@@ -164,6 +170,10 @@ static void swap_steps(clv_step_t *a, clv_step_t *b)
     *b = saved;
 }
 
+/* Indexed by clv_send_kind_t. */
+static const clv_step_kind_t kind_there[] = {CLV_STEP_SEND, CLV_STEP_SEND_COPY};
+static const clv_step_kind_t kind_here[] = {CLV_STEP_RECV_REDUCE, CLV_STEP_RECV_COPY};
+
 void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps)
 {
     int64_t n_steps = 0;
@@ -171,10 +181,10 @@ void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps
         const clv_send_t *send = &plan->sends[k];
         if (send->sender == rank) {
             steps[n_steps++] =
-                (clv_step_t){send->round, send->receiver, send->segment, CLV_STEP_SEND};
+                (clv_step_t){send->round, send->receiver, send->segment, kind_there[send->kind]};
         } else if (send->receiver == rank) {
             steps[n_steps++] =
-                (clv_step_t){send->round, send->sender, send->segment, CLV_STEP_RECV};
+                (clv_step_t){send->round, send->sender, send->segment, kind_here[send->kind]};
             /* The receive comes first: then posting it never waits behind this round's send. */
             if (n_steps > 1 && steps[n_steps - 2].round == send->round) {
                 swap_steps(&steps[n_steps - 2], &steps[n_steps - 1]);

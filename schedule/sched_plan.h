@@ -3,7 +3,7 @@
  * Private to schedule/: how a generator collects sends into a plan.
  *
  * A generator reserves room for a whole round (or for everything), writes, and finishes. Not:
- * order; sends come in plan order, or clv_builder_sort puts them there. Memory: 16 bytes a send.
+ * order; sends come in plan order, or clv_builder_sort puts them there. Memory: 12 bytes a send.
  */
 #ifndef CLV_SCHED_PLAN_H
 #define CLV_SCHED_PLAN_H
@@ -21,19 +21,21 @@ clv_status_t clv_builder_init(clv_builder_t *builder,
                               const clv_instance_t *instance) CLV_MUST_CHECK;
 void clv_builder_drop(clv_builder_t *builder);
 
-/* Makes sure that n_more sends fit behind the present ones. */
+/* Makes sure that n_more sends fit behind the present ones; also in a builder of zeros. */
 clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more) CLV_MUST_CHECK;
 
+/* A MOVE; what only reduces makes no other. */
 static inline void clv_builder_put(clv_builder_t *builder, int32_t round, int32_t sender,
                                    int32_t receiver, int32_t segment)
 {
-    builder->sends[builder->n_sends++] = (clv_send_t){round, sender, receiver, segment};
+    builder->sends[builder->n_sends++] = clv_send_of(round, sender, receiver, segment, CLV_MOVE);
 }
 
 /* Stable sort by round, for generators that walk rank by rank. Needs the same memory once more. */
 clv_status_t clv_builder_sort(clv_builder_t *builder) CLV_MUST_CHECK;
 
-/* Hands the sends over to a new plan; on failure the builder still owns them. */
+/* Hands the sends over to a new plan of the instance's goal; on failure the builder still owns
+ * them. */
 clv_status_t clv_builder_finish(clv_builder_t *builder, const clv_instance_t *instance,
                                 clv_plan_t **plan_p) CLV_MUST_CHECK;
 

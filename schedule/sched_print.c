@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "schedule/sched_goal.h"
 #include "schedule/sched_instance.h"
 
 static void print_tuples(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
@@ -15,36 +16,49 @@ static void print_tuples(FILE *out, const clv_plan_t *plan, const clv_instance_t
     (void) instance;
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
-        fprintf(out, "%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 "\n", send->round, send->sender,
-                send->receiver, send->segment);
+        fprintf(out, "%d %d %d %d%s\n", (int) send->round, (int) send->sender, (int) send->receiver,
+                (int) send->segment, send->kind == CLV_COPY ? " copy" : "");
     }
 }
 
-/* "3" or "1,4" when the sink took the segment back and sent it again; "." if it never leaves. */
+/* "3" or "1,4" when the sink took the segment back and sent it again, "4c" when it sent a copy;
+ * "." if it never leaves. */
 static void print_cell(FILE *out, const clv_plan_t *plan, int32_t rank, int32_t segment)
 {
     char cell[64] = "";
     size_t used = 0;
-    for (int64_t k = 0; k < plan->n_sends && used + 12 < sizeof cell; k++) {
+    for (int64_t k = 0; k < plan->n_sends && used + 13 < sizeof cell; k++) {
         const clv_send_t *send = &plan->sends[k];
         if (send->sender == rank && send->segment == segment) {
-            used += (size_t) snprintf(cell + used, sizeof cell - used, used > 0 ? ",%d" : "%d",
-                                      (int) send->round);
+            used +=
+                (size_t) snprintf(cell + used, sizeof cell - used, "%s%d%s", used > 0 ? "," : "",
+                                  (int) send->round, send->kind == CLV_COPY ? "c" : "");
         }
     }
     fprintf(out, " %4s", 0 == used ? "." : cell);
 }
 
-static void print_text(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+/* The head of the table: ranks, and below them their places if there are any. */
+static void print_head(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
-    (void) instance;
     fprintf(out, "     ");
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         char name[16];
         (void) snprintf(name, sizeof name, "p%d", (int) p);
         fprintf(out, " %4s", name);
     }
+    if (instance->place != NULL) {
+        fprintf(out, "\nplace");
+        for (int32_t p = 0; p < plan->n_ranks; p++) {
+            fprintf(out, " %4d", (int) instance->place[p]);
+        }
+    }
     fprintf(out, "\n");
+}
+
+static void print_text(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    print_head(out, plan, instance);
     for (int32_t s = 0; s < plan->n_segments; s++) {
         char name[16];
         (void) snprintf(name, sizeof name, "s%d", (int) s);
@@ -56,17 +70,45 @@ static void print_text(FILE *out, const clv_plan_t *plan, const clv_instance_t *
     }
 }
 
+/* The rank that has the result of a reduce, or the vector of a broadcast. */
+static int is_root(const clv_plan_t *plan, int32_t rank)
+{
+    return rank == plan->root && (plan->goal == CLV_GOAL_REDUCE || plan->goal == CLV_GOAL_BCAST);
+}
+
+/* A box around the ranks of each place. */
+static void print_clusters(FILE *out, const clv_instance_t *instance)
+{
+    for (int32_t place = 0; place < instance->n_ranks; place++) {
+        int n_printed = 0;
+        for (int32_t p = 0; p < instance->n_ranks; p++) {
+            if (instance->place[p] == place) {
+                if (n_printed++ == 0) {
+                    fprintf(out, "  subgraph cluster_%d { label=\"place %d\";", (int) place,
+                            (int) place);
+                }
+                fprintf(out, " p%d;", (int) p);
+            }
+        }
+        fprintf(out, n_printed > 0 ? " }\n" : "");
+    }
+}
+
 static void print_dot(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
     fprintf(out, "digraph plan {\n  label=\"edges: round/segment\";\n  node [shape=circle];\n");
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         fprintf(out, "  p%d [label=\"p%d\\n%" PRId64 " ns\"%s];\n", (int) p, (int) p,
-                instance->arrival_ns[p], p == plan->root ? ", shape=doublecircle" : "");
+                instance->arrival_ns[p], is_root(plan, p) ? ", shape=doublecircle" : "");
+    }
+    if (instance->place != NULL) {
+        print_clusters(out, instance);
     }
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
-        fprintf(out, "  p%d -> p%d [label=\"%d/s%d\"];\n", (int) send->sender, (int) send->receiver,
-                (int) send->round, (int) send->segment);
+        fprintf(out, "  p%d -> p%d [label=\"%d/s%d\"%s];\n", (int) send->sender,
+                (int) send->receiver, (int) send->round, (int) send->segment,
+                send->kind == CLV_COPY ? ", style=dashed" : "");
     }
     fprintf(out, "}\n");
 }
@@ -83,10 +125,26 @@ int32_t clv_plan_rounds_after(const clv_plan_t *plan, const clv_instance_t *inst
     return plan->n_rounds > last_round ? plan->n_rounds - (int32_t) last_round : 0;
 }
 
+static int64_t count_crossings(const clv_plan_t *plan, const int32_t *place)
+{
+    int64_t n_crossings = 0;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        n_crossings += place[plan->sends[k].sender] != place[plan->sends[k].receiver];
+    }
+    return n_crossings;
+}
+
+/* Of a reduce without places, the goal is not worth a line. */
 static void print_summary(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
+    if (plan->goal != CLV_GOAL_REDUCE) {
+        fprintf(out, "goal %s\n", clv_goal_name(plan->goal));
+    }
     fprintf(out, "rounds %d\nsends %" PRId64 "\nrounds after the last arrival %d\n",
             (int) plan->n_rounds, plan->n_sends, (int) clv_plan_rounds_after(plan, instance));
+    if (instance->place != NULL) {
+        fprintf(out, "sends between places %" PRId64 "\n", count_crossings(plan, instance->place));
+    }
 }
 
 /* Layout of the picture, in pixels: a row per rank, a column per round. */
@@ -102,16 +160,20 @@ static void print_gantt_frame(FILE *out, const clv_plan_t *plan, const clv_insta
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRId64 "\" height=\"%" PRId64
             "\" font-family=\"sans-serif\" font-size=\"10\">\n"
             "<text x=\"4\" y=\"14\">rounds of %" PRId64 " ns; upper: sends segment &gt; to, lower: "
-            "receives segment &lt; from; bar: arrival</text>\n",
+            "receives segment &lt; from; dashed: copy; bar: arrival</text>\n",
             width, height, instance->round_ns);
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         int64_t y = TOP + (int64_t) p * ROW_HEIGHT;
         int64_t x = LEFT + (int64_t) ((double) (instance->arrival_ns[p] - first_ns) /
                                       (double) instance->round_ns * CELL_WIDTH);
+        char place[16] = "";
+        if (instance->place != NULL) {
+            (void) snprintf(place, sizeof place, "@%d", (int) instance->place[p]);
+        }
         fprintf(out,
-                "<text x=\"4\" y=\"%" PRId64 "\">p%d%s</text>"
+                "<text x=\"4\" y=\"%" PRId64 "\">p%d%s%s</text>"
                 "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"2\" height=\"%d\"/>\n",
-                y + 18, (int) p, p == plan->root ? " root" : "", x, y, ROW_HEIGHT - 2);
+                y + 18, (int) p, place, is_root(plan, p) ? " root" : "", x, y, ROW_HEIGHT - 2);
     }
 }
 
@@ -122,9 +184,11 @@ static void print_gantt_box(FILE *out, const clv_send_t *send, int32_t row, int3
     int64_t y = TOP + (int64_t) row * ROW_HEIGHT + (lower ? ROW_HEIGHT / 2 : 0);
     fprintf(out,
             "<rect x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%d\" height=\"%d\" "
-            "fill=\"hsl(%d,70%%,%d%%)\"/><text x=\"%" PRId64 "\" y=\"%" PRId64 "\">%d%s%d</text>\n",
+            "fill=\"hsl(%d,70%%,%d%%)\"%s/><text x=\"%" PRId64 "\" y=\"%" PRId64
+            "\">%d%s%d</text>\n",
             x, y, CELL_WIDTH - 3, ROW_HEIGHT / 2 - 2,
-            (int) ((int64_t) send->segment * 360 / n_segments), lower ? 88 : 72, x + 2, y + 10,
+            (int) ((int64_t) send->segment * 360 / n_segments), lower ? 88 : 72,
+            send->kind == CLV_COPY ? " stroke=\"black\" stroke-dasharray=\"2\"" : "", x + 2, y + 10,
             (int) send->segment, lower ? "&lt;" : "&gt;", (int) other);
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Shows a plan: for people, for graphviz, as a picture, for a diff.
+ *
+ * A plan of MOVEs only is shown without a word of kinds; a COPY has the word "copy" in the tuples,
+ * a "c" behind its round in the table, dashes in the pictures. Places are shown where there are
+ * any.
  */
 #ifndef CLV_SCHED_PRINT_H
 #define CLV_SCHED_PRINT_H
@@ -11,11 +15,11 @@
 
 /* XX(name, meaning) */
 #define CLV_FORMAT_MAP(XX)                                                                         \
-    XX(tuples, "round sender receiver segment, one send a line, as in the golden files")           \
+    XX(tuples, "round sender receiver segment [copy], one send a line, as in the golden files")    \
     XX(text, "a table: in which rounds each rank sends each segment")                              \
     XX(dot, "a graph for graphviz: ranks and what they send each other")                           \
     XX(hash, "FNV-1a 64 of the tuples")                                                            \
-    XX(summary, "rounds, sends, rounds after the last arrival")                                    \
+    XX(summary, "goal, rounds, sends, rounds after the last arrival, sends between places")        \
     XX(gantt, "an SVG picture: who sends what when")
 
 typedef struct clv_format {

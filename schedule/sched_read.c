@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schedule/sched_goal.h"
+#include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 
 typedef struct reader {
@@ -16,6 +18,8 @@ typedef struct reader {
     const char *line_end;
     clv_parsed_t *parsed;
     clv_parse_error_t *error;
+    int has_schedule;
+    clv_builder_t tuples;
 } reader_t;
 
 #if defined(__GNUC__)
@@ -125,6 +129,20 @@ static clv_status_t read_root(reader_t *reader)
                     &reader->parsed->instance.root);
 }
 
+static clv_status_t read_goal(reader_t *reader)
+{
+    const char *word;
+    size_t length = next_word(reader, &word);
+    char name[24] = "";
+    if (length < sizeof name) {
+        memcpy(name, word, length);
+    }
+    if (CLV_OK != clv_goal_find(name, &reader->parsed->instance.goal)) {
+        return refuse(reader, CLV_INVALID, "no such goal");
+    }
+    return CLV_OK;
+}
+
 static clv_status_t read_round(reader_t *reader)
 {
     return read_number(reader, 1, INT64_MAX, &reader->parsed->instance.round_ns);
@@ -149,6 +167,24 @@ static clv_status_t read_order(reader_t *reader)
     clv_status_t status = read_times(reader, &reader->parsed->order_ns);
     reader->parsed->instance.order_ns = reader->parsed->order_ns;
     return status;
+}
+
+static clv_status_t read_place(reader_t *reader)
+{
+    const int32_t n_ranks = reader->parsed->instance.n_ranks;
+    int32_t *place = clv_alloc((size_t) n_ranks, sizeof *place);
+    if (place == NULL) {
+        return refuse(reader, CLV_NO_MEMORY, "out of memory");
+    }
+    reader->parsed->place = place;
+    reader->parsed->instance.place = place;
+    for (int32_t p = 0; p < n_ranks; p++) {
+        clv_status_t status = read_int(reader, 0, n_ranks - 1, &place[p]);
+        if (status != CLV_OK) {
+            return status;
+        }
+    }
+    return CLV_OK;
 }
 
 static clv_status_t read_sends(reader_t *reader)
@@ -181,9 +217,9 @@ static clv_status_t read_hash(reader_t *reader)
     return CLV_OK;
 }
 
-static clv_status_t read_nothing(reader_t *reader)
+static clv_status_t read_schedule(reader_t *reader)
 {
-    (void) reader;
+    reader->has_schedule = 1;
     return CLV_OK;
 }
 
@@ -197,11 +233,12 @@ typedef struct golden_key {
 } golden_key_t;
 
 static const golden_key_t keys[] = {
-    {"P", 1, read_ranks},         {"N", 1, read_segments},
-    {"root", 1, read_root},       {"d", 1, read_round},
-    {"arrival", 1, read_arrival}, {"order", 0, read_order},
-    {"sends", 0, read_sends},     {"last_round", 0, read_last_round},
-    {"fnv1a64", 0, read_hash},    {"schedule", 0, read_nothing},
+    {"P", 1, read_ranks},      {"N", 1, read_segments},
+    {"root", 1, read_root},    {"goal", 0, read_goal},
+    {"d", 1, read_round},      {"arrival", 1, read_arrival},
+    {"order", 0, read_order},  {"place", 0, read_place},
+    {"sends", 0, read_sends},  {"last_round", 0, read_last_round},
+    {"fnv1a64", 0, read_hash}, {"schedule", 0, read_schedule},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
@@ -226,18 +263,37 @@ static clv_status_t end_line(reader_t *reader)
     return CLV_OK;
 }
 
-/* After `schedule`: tuples, of which only the form is checked; the hash says more. */
+/* The word "copy", or nothing; what else there may be is left to end_line. */
+static clv_send_kind_t read_kind(reader_t *reader)
+{
+    const char *const before = reader->at, *word;
+    size_t length = next_word(reader, &word);
+    if (is_word(word, length, "copy")) {
+        return CLV_COPY;
+    }
+    reader->at = before;
+    return CLV_MOVE;
+}
+
+/* After `schedule`: tuples, each a send. */
 static clv_status_t read_tuple(reader_t *reader)
 {
     const clv_instance_t *instance = &reader->parsed->instance;
-    const int64_t high[4] = {INT32_MAX, instance->n_ranks - 1, instance->n_ranks - 1,
+    const int64_t high[4] = {INT32_MAX - 1, instance->n_ranks - 1, instance->n_ranks - 1,
                              instance->n_segments - 1};
-    clv_status_t status = CLV_OK;
-    for (int k = 0; CLV_OK == status && k < 4; k++) {
-        int64_t number;
-        status = read_number(reader, 0, high[k], &number);
+    int32_t number[4];
+    for (int k = 0; k < 4; k++) {
+        clv_status_t status = read_int(reader, 0, high[k], &number[k]);
+        if (status != CLV_OK) {
+            return status;
+        }
     }
-    return status;
+    if (clv_builder_reserve(&reader->tuples, 1) != CLV_OK) {
+        return refuse(reader, CLV_NO_MEMORY, "out of memory");
+    }
+    reader->tuples.sends[reader->tuples.n_sends++] =
+        clv_send_of(number[0], number[1], number[2], number[3], read_kind(reader));
+    return CLV_OK;
 }
 
 /* The key the line begins with, at or after *next_p; required ones cannot be passed over. */
@@ -280,10 +336,15 @@ clv_status_t clv_instance_parse(const char *text, size_t n_bytes, clv_parsed_t *
                                 clv_parse_error_t *error_p)
 {
     clv_parsed_t parsed = {.n_sends = -1, .last_round = -1};
-    reader_t reader = {text, text + n_bytes, text, &parsed, error_p};
+    reader_t reader = {
+        .at = text, .end = text + n_bytes, .line_end = text, .parsed = &parsed, .error = error_p};
 
     *error_p = (clv_parse_error_t){0};
     clv_status_t status = read_lines(&reader);
+    if (status == CLV_OK && reader.has_schedule) {
+        status = clv_builder_finish(&reader.tuples, &parsed.instance, &parsed.plan);
+    }
+    clv_builder_drop(&reader.tuples);
     if (CLV_OK != status) {
         clv_parsed_free(&parsed);
         return status;
@@ -294,6 +355,8 @@ clv_status_t clv_instance_parse(const char *text, size_t n_bytes, clv_parsed_t *
 
 void clv_parsed_free(clv_parsed_t *parsed)
 {
+    clv_plan_free(parsed->plan);
+    clv_free(parsed->place);
     clv_free(parsed->order_ns);
     clv_free(parsed->arrival_ns);
     *parsed = (clv_parsed_t){0};

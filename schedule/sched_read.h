@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads an instance in the golden format: strict, because a schedule made from a misread file is
- * wrong without anyone noticing.
+ * Reads an instance, and a plan if there is one, in the golden format: strict, because a schedule
+ * made from a misread file is wrong without anyone noticing.
  *
  *   P <ranks>  N <segments>  root <rank>  d <ns>      each on its own line, in this order
+ *   goal <name>                                       optional, before d; reduce without it
  *   arrival <ns> ... one per rank
  *   order <ns> ...                                    optional, see clv_instance_t
+ *   place <number> ... one per rank                   optional, see clv_instance_t
  *   sends <count>, last_round <round>, fnv1a64 <16 hex digits>, schedule + tuples   optional: what
- *                                                     the file says the plan must be
+ *                                                     the file says the plan must be; a tuple is
+ *                                                     round sender receiver segment [copy]
+ *
+ * The tuples become a plan, which is only as good as the file: clv_plan_validate judges it.
+ * Units: ns. Thread-safe. Cost: O(bytes).
  */
 #ifndef CLV_SCHED_READ_H
 #define CLV_SCHED_READ_H
@@ -15,13 +21,15 @@
 #include "schedule/schedule.h"
 
 typedef struct clv_parsed {
-    clv_instance_t instance; /* its arrays point to the two below */
+    clv_instance_t instance; /* its arrays point to the three below */
     int64_t *arrival_ns;
     int64_t *order_ns;
+    int32_t *place;
     int64_t n_sends;    /* -1: not stated */
     int64_t last_round; /* -1: none; only meaningful with n_sends */
     int has_hash;
     uint64_t hash;
+    clv_plan_t *plan; /* of the tuples; NULL without `schedule` */
 } clv_parsed_t;
 
 typedef struct clv_parse_error {

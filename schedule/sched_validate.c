@@ -2,16 +2,20 @@
  *
  * The independent judge of plans: it knows the rules of a round, not how any generator works.
  *
- * Why holding is enough: a contribution starts at its rank and moves, whole, with the segment it
- * was combined into. If only holders send, and at the end only the root holds anything, and it
- * holds every segment, then each contribution reached the root exactly once.
+ * Why weights are enough: a copy of a segment is a set of contributions, its weight their number.
+ * At the start the sets are single and disjoint. A MOVE unites two sets and leaves nothing behind,
+ * so they stay disjoint, and only one set of P ranks can have weight P. From then on all copies are
+ * that whole set: uniting two would weigh more than P and is refused, as is copying anything less.
+ * So a weight of P is always each contribution exactly once. (A broadcast starts there: the root's
+ * vector counts as P contributions.)
  *
- * clv_plan_validate: 1 bit per (rank, segment) and 16 bytes per rank, O(sends + ranks * segments).
+ * clv_plan_validate: 2 bytes per (rank, segment) and 16 per rank, O(sends + ranks * segments).
  * clv_plan_validate_arrivals replays the windows of the paper: O(rounds * ranks).
  */
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "schedule/sched_goal.h"
 #include "schedule/sched_instance.h"
 #include "schedule/schedule.h"
 #include "util/util_alloc.h"
@@ -28,8 +32,7 @@ typedef struct rank_state {
 typedef struct judge {
     const clv_plan_t *plan;
     rank_state_t *ranks;
-    uint64_t *holds; /* n_ranks rows of row_words */
-    size_t row_words;
+    uint16_t *weights; /* [rank * n_segments + segment]: contributions in that copy */
     char *reason;
     size_t reason_bytes;
 } judge_t;
@@ -47,21 +50,9 @@ reject(char *reason, size_t reason_bytes, const char *format, ...)
     return CLV_INVALID;
 }
 
-static uint64_t *hold_word(const judge_t *judge, int32_t rank, int32_t segment)
+static uint16_t *weight_of(const judge_t *judge, int32_t rank, int32_t segment)
 {
-    return &judge->holds[(size_t) rank * judge->row_words + (size_t) segment / 64];
-}
-
-static int is_held(const judge_t *judge, int32_t rank, int32_t segment)
-{
-    return (int) (*hold_word(judge, rank, segment) >> (segment % 64) & 1);
-}
-
-static void set_held(judge_t *judge, int32_t rank, int32_t segment, int held)
-{
-    uint64_t bit = UINT64_C(1) << (segment % 64);
-    uint64_t *word = hold_word(judge, rank, segment);
-    *word = held ? *word | bit : *word & ~bit;
+    return &judge->weights[(size_t) rank * (size_t) judge->plan->n_segments + (size_t) segment];
 }
 
 /* The send names existing ranks and segments and does not go back in time. */
@@ -69,14 +60,15 @@ static clv_status_t check_ranges(const judge_t *judge, int64_t k)
 {
     const clv_plan_t *plan = judge->plan;
     const clv_send_t *send = &plan->sends[k];
-    if (send->sender < 0 || send->sender >= plan->n_ranks || send->receiver < 0 ||
-        send->receiver >= plan->n_ranks || send->sender == send->receiver) {
+    if (send->sender >= plan->n_ranks || send->receiver >= plan->n_ranks ||
+        send->sender == send->receiver) {
         return reject(judge->reason, judge->reason_bytes, "send %lld: no such pair of ranks %d, %d",
                       (long long) k, (int) send->sender, (int) send->receiver);
     }
-    if (send->segment < 0 || send->segment >= plan->n_segments) {
-        return reject(judge->reason, judge->reason_bytes, "send %lld: no such segment %d",
-                      (long long) k, (int) send->segment);
+    if (send->segment >= plan->n_segments || send->kind > CLV_COPY) {
+        return reject(judge->reason, judge->reason_bytes,
+                      "send %lld: no such segment %d or kind %d", (long long) k,
+                      (int) send->segment, (int) send->kind);
     }
     if (send->round < (k > 0 ? plan->sends[k - 1].round : 0) || send->round >= plan->n_rounds) {
         return reject(judge->reason, judge->reason_bytes, "send %lld: round %d out of order",
@@ -109,26 +101,46 @@ static clv_status_t check_round_rules(const judge_t *judge, int64_t k)
                       "send %lld: segment %d is passed on in round %d in which it came",
                       (long long) k, (int) send->segment, (int) send->round);
     }
-    if (!is_held(judge, send->sender, send->segment)) {
+    return CLV_OK;
+}
+
+/* What is sent is there, and the receiver can take it. */
+static clv_status_t check_weights(const judge_t *judge, int64_t k)
+{
+    const clv_send_t *send = &judge->plan->sends[k];
+    const int there = *weight_of(judge, send->sender, send->segment);
+    const int here = *weight_of(judge, send->receiver, send->segment);
+    const int all = judge->plan->n_ranks;
+
+    if (there == 0) {
         return reject(judge->reason, judge->reason_bytes,
                       "send %lld: rank %d does not hold segment %d in round %d", (long long) k,
                       (int) send->sender, (int) send->segment, (int) send->round);
+    }
+    if (send->kind == CLV_MOVE ? there + here > all : there < all || here > 0) {
+        return reject(judge->reason, judge->reason_bytes,
+                      "send %lld: segment %d with %d of %d contributions cannot be %s to rank %d, "
+                      "which has %d",
+                      (long long) k, (int) send->segment, there, all,
+                      send->kind == CLV_MOVE ? "moved" : "copied", (int) send->receiver, here);
     }
     return CLV_OK;
 }
 
 /* The receiver holds the segment from now on; that it cannot send it in this same round is seen
  * to by check_round_rules. */
-static void move_segment(judge_t *judge, const clv_send_t *send)
+static void do_send(judge_t *judge, const clv_send_t *send)
 {
+    uint16_t *there = weight_of(judge, send->sender, send->segment);
+    uint16_t *here = weight_of(judge, send->receiver, send->segment);
     rank_state_t *sender = &judge->ranks[send->sender];
     rank_state_t *receiver = &judge->ranks[send->receiver];
     sender->sent_in = send->round + 1;
     sender->sent_segment = send->segment;
     receiver->received_in = send->round + 1;
     receiver->received_segment = send->segment;
-    set_held(judge, send->sender, send->segment, 0);
-    set_held(judge, send->receiver, send->segment, 1);
+    *here = (uint16_t) (*here + *there);
+    *there = send->kind == CLV_MOVE ? 0 : *there;
 }
 
 static clv_status_t check_end(const judge_t *judge)
@@ -136,33 +148,44 @@ static clv_status_t check_end(const judge_t *judge)
     const clv_plan_t *plan = judge->plan;
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         for (int32_t s = 0; s < plan->n_segments; s++) {
-            if (is_held(judge, p, s) != (p == plan->root)) {
+            if (clv_goal_wants(plan, p, s) && *weight_of(judge, p, s) != plan->n_ranks) {
                 return reject(judge->reason, judge->reason_bytes,
-                              "at the end rank %d %s segment %d", (int) p,
-                              p == plan->root ? "lacks" : "still holds", (int) s);
+                              "at the end rank %d lacks segment %d, or part of it", (int) p,
+                              (int) s);
             }
         }
     }
     return CLV_OK;
 }
 
+static void start_weights(judge_t *judge)
+{
+    const clv_plan_t *plan = judge->plan;
+    const uint16_t first = plan->goal == CLV_GOAL_BCAST ? (uint16_t) plan->n_ranks : 1;
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        const uint16_t weight = clv_goal_has_at_start(plan->goal, plan->root, p) ? first : 0;
+        for (int32_t s = 0; s < plan->n_segments; s++) {
+            *weight_of(judge, p, s) = weight;
+        }
+    }
+}
+
 static clv_status_t judge_sends(judge_t *judge)
 {
     const clv_plan_t *plan = judge->plan;
-    for (int32_t p = 0; p < plan->n_ranks; p++) {
-        for (int32_t s = 0; s < plan->n_segments; s++) {
-            set_held(judge, p, s, 1);
-        }
-    }
+    start_weights(judge);
     for (int64_t k = 0; k < plan->n_sends; k++) {
         clv_status_t status = check_ranges(judge, k);
         if (CLV_OK == status) {
             status = check_round_rules(judge, k);
         }
+        if (CLV_OK == status) {
+            status = check_weights(judge, k);
+        }
         if (CLV_OK != status) {
             return status;
         }
-        move_segment(judge, &plan->sends[k]);
+        do_send(judge, &plan->sends[k]);
     }
     return check_end(judge);
 }
@@ -172,9 +195,11 @@ static clv_status_t check_frame(const clv_plan_t *plan, char *reason, size_t rea
     int32_t n_rounds = plan->n_sends > 0 ? plan->sends[plan->n_sends - 1].round + 1 : 0;
     if (plan->n_ranks < 1 || plan->n_ranks > CLV_SCHED_MAX_RANKS || plan->n_segments < 1 ||
         plan->n_segments > CLV_SCHED_MAX_SEGMENTS || plan->root < 0 ||
-        plan->root >= plan->n_ranks || plan->n_sends < 0) {
-        return reject(reason, reason_bytes, "impossible size: ranks %d, segments %d, root %d",
-                      (int) plan->n_ranks, (int) plan->n_segments, (int) plan->root);
+        plan->root >= plan->n_ranks || plan->n_sends < 0 ||
+        !clv_goal_fits(plan->goal, plan->n_ranks, plan->n_segments)) {
+        return reject(reason, reason_bytes, "impossible: %s of ranks %d, segments %d, root %d",
+                      clv_goal_name(plan->goal), (int) plan->n_ranks, (int) plan->n_segments,
+                      (int) plan->root);
     }
     if (plan->n_rounds != n_rounds) {
         return reject(reason, reason_bytes, "rounds %d, but the last send makes it %d",
@@ -190,12 +215,12 @@ clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason, size_t reas
         return status;
     }
     judge_t judge = {.plan = plan, .reason = reason, .reason_bytes = reason_bytes};
-    judge.row_words = ((size_t) plan->n_segments + 63) / 64;
-    judge.holds = clv_alloc((size_t) plan->n_ranks * judge.row_words, sizeof *judge.holds);
+    judge.weights =
+        clv_alloc_unset((size_t) plan->n_ranks * (size_t) plan->n_segments, sizeof *judge.weights);
     judge.ranks = clv_alloc((size_t) plan->n_ranks, sizeof *judge.ranks);
-    status = NULL == judge.holds || NULL == judge.ranks ? CLV_NO_MEMORY : judge_sends(&judge);
+    status = NULL == judge.weights || NULL == judge.ranks ? CLV_NO_MEMORY : judge_sends(&judge);
     clv_free(judge.ranks);
-    clv_free(judge.holds);
+    clv_free(judge.weights);
     return status;
 }
 
@@ -205,7 +230,8 @@ typedef struct replay {
     const clv_instance_t *instance;
     int64_t round_ns;
     int64_t *avail_ns;
-    int32_t *last_round; /* in which the rank still sends; -1: never, INT32_MAX for the root */
+    int32_t *last_round; /* in which the rank has something to do; -1: never, INT32_MAX for the root
+                            of a reduce, which stays */
 } replay_t;
 
 /* The earliest availability of ranks with something left to do in this round or later. */
@@ -278,8 +304,11 @@ static void replay_start(replay_t *replay, const clv_plan_t *plan)
     }
     for (int64_t k = 0; k < plan->n_sends; k++) {
         replay->last_round[plan->sends[k].sender] = plan->sends[k].round;
+        replay->last_round[plan->sends[k].receiver] = plan->sends[k].round;
     }
-    replay->last_round[plan->root] = INT32_MAX;
+    if (plan->goal == CLV_GOAL_REDUCE) {
+        replay->last_round[plan->root] = INT32_MAX;
+    }
 }
 
 clv_status_t clv_plan_validate_arrivals(const clv_plan_t *plan, const clv_instance_t *instance,

@@ -3,8 +3,8 @@
  * The schedule room: from arrival times to a plan of sends. PURE: no MPI, no threads, no clock.
  *
  * What: Clairvoyant (Proficz & Ocetkiewicz, sections 2, 4, 5), latest-arrival-first, sorted chain
- * and the classic trees, all as generators of one value, the plan; and what one does with a plan:
- * validate, hash, take one rank's part, execute (sched_exec.h).
+ * and the classic trees, all as generators (generators/) of one value, the plan; and what one does
+ * with a plan: validate, hash, take one rank's part, execute (sched_exec.h).
  * Not: when to use which plan (coll_clv decides), and how messages travel (the caller's table).
  *
  * Units: int64 ns, rounds counted from 0. Every function is deterministic: the same input gives
@@ -22,8 +22,27 @@
 #define CLV_SCHED_MAX_SEGMENTS 4096
 #define CLV_SCHED_MAX_SPREAD   (INT32_C(1) << 30) /* rounds between first and last arrival */
 
+/* What a plan is to achieve: XX(GOAL, name, meaning). Who has which segments before and after it
+ * is said once, in sched_goal.h. */
+#define CLV_GOAL_MAP(XX)                                                                           \
+    XX(REDUCE, "reduce", "the sum of all contributions at the root")                               \
+    XX(ALLREDUCE, "allreduce", "the sum of all contributions at every rank")                       \
+    XX(BCAST, "bcast", "the root's vector at every rank")                                          \
+    XX(REDUCE_SCATTER, "reduce_scatter", "the sum, each rank its own block of the segments")
+
+typedef enum clv_goal {
+#define CLV_GOAL_ENUM(goal, name, meaning) CLV_GOAL_##goal,
+    CLV_GOAL_MAP(CLV_GOAL_ENUM)
+#undef CLV_GOAL_ENUM
+        CLV_N_GOALS
+} clv_goal_t;
+
 /* What a generator is asked for. The arrays have n_ranks items and belong to the caller.
  * round_ns is the paper's d.
+ *
+ * place tells which ranks are near each other (on one host), so that messages between them are
+ * cheaper and those that leave it share its link: equal numbers, one place. NULL: every rank has a
+ * place of its own. The generators of today do not look at it.
  *
  * order_ns is for the clip rule: arrival_ns says when a rank may take part (clipped, pessimistic),
  * order_ns where it stands among the others (the plain prediction). Exactly: Clairvoyant orders a
@@ -33,19 +52,36 @@
 typedef struct clv_instance {
     int32_t n_ranks;           /* 1 .. CLV_SCHED_MAX_RANKS */
     int32_t n_segments;        /* 1 .. CLV_SCHED_MAX_SEGMENTS */
-    int32_t root;              /* 0 .. n_ranks - 1 */
+    int32_t root;              /* 0 .. n_ranks - 1, also where the goal has none */
     int64_t round_ns;          /* > 0 */
     const int64_t *arrival_ns; /* >= 0; (largest - smallest) / round_ns <= CLV_SCHED_MAX_SPREAD */
     const int64_t *order_ns;   /* >= 0, or NULL */
+    clv_goal_t goal;           /* REDUCE when not set */
+    const int32_t *place;      /* 0 .. n_ranks - 1 for each rank, or NULL */
 } clv_instance_t;
 
-/* In this round, sender sends its copy of the segment and receiver combines it into its own. */
+/* MOVE: the sender gives its copy away, the receiver combines it into its own, or takes it as its
+ * own where it has none. COPY: the sender, whose copy is complete, keeps it, and the receiver,
+ * which has none, gets one like it. */
+typedef enum clv_send_kind { CLV_MOVE = 0, CLV_COPY = 1 } clv_send_kind_t;
+
+/* In this round, sender sends its copy of the segment to receiver. 12 bytes: a plan of 1024 ranks
+ * and 1024 segments is a million of them. */
 typedef struct clv_send {
     int32_t round;
-    int32_t sender;
-    int32_t receiver;
-    int32_t segment;
+    uint16_t sender;
+    uint16_t receiver;
+    uint16_t segment;
+    uint16_t kind; /* clv_send_kind_t */
 } clv_send_t;
+
+/* The numbers are in their ranges (CLV_SCHED_MAX_RANKS, CLV_SCHED_MAX_SEGMENTS). */
+static inline clv_send_t clv_send_of(int32_t round, int32_t sender, int32_t receiver,
+                                     int32_t segment, clv_send_kind_t kind)
+{
+    return (clv_send_t){round, (uint16_t) sender, (uint16_t) receiver, (uint16_t) segment,
+                        (uint16_t) kind};
+}
 
 /* Sends sorted by round, inside a round in processing order of the receiver. Immutable once made.
  */
@@ -56,12 +92,15 @@ typedef struct clv_plan {
     int32_t n_rounds; /* last round + 1; 0 when nothing is sent */
     int64_t n_sends;
     clv_send_t *sends;
+    clv_goal_t goal;
 } clv_plan_t;
 
-/* One row per way to make a plan; `name` is what clv-plan and the parameters call it. */
+/* One row per way to make a plan; `name` is what clv-plan and the parameters call it. `goals` has
+ * the bit 1 << goal of each goal it can make plans for. */
 typedef struct clv_generator {
     const char *name;
     const char *meaning;
+    uint32_t goals;
     clv_status_t (*generate)(const clv_instance_t *instance, clv_plan_t **plan_p);
 } clv_generator_t;
 
@@ -76,15 +115,17 @@ const clv_generator_t *clv_generator_find(const char *name);
 clv_status_t clv_instance_check(const clv_instance_t *instance,
                                 const char **reason_p) CLV_MUST_CHECK;
 
-/* Makes a plan; the caller frees it. CLV_INVALID, CLV_LIMIT, CLV_OVERFLOW, CLV_NO_MEMORY. */
+/* Makes a plan; the caller frees it. CLV_INVALID, CLV_LIMIT, CLV_OVERFLOW, CLV_NO_MEMORY, and
+ * CLV_UNSUPPORTED for a goal that the generator does not make plans for. */
 clv_status_t clv_plan_make(const clv_generator_t *generator, const clv_instance_t *instance,
                            clv_plan_t **plan_p) CLV_MUST_CHECK;
 void clv_plan_free(clv_plan_t *plan);
 
-/* The properties every plan must have ("Properties" in the design): each contribution reaches the
- * root exactly once, a rank sends only what it holds, at most one send and one receive per rank
- * and round, no segment forwarded in the round it came. On failure CLV_INVALID and the first
- * violation in reason; CLV_NO_MEMORY. O(sends + ranks * segments). */
+/* The properties every plan must have ("Properties" in the design): a rank sends only what it has,
+ * no contribution is ever counted twice, only complete segments are copied, at most one send and
+ * one receive per rank and round, no segment passed on in the round it came, and at the end each
+ * segment is complete at every rank where the goal wants it. On failure CLV_INVALID and the first
+ * violation in reason; CLV_NO_MEMORY. O(sends + ranks * segments), 2 bytes per (rank, segment). */
 clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason,
                                size_t reason_bytes) CLV_MUST_CHECK;
 
@@ -94,11 +135,19 @@ clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason,
 clv_status_t clv_plan_validate_arrivals(const clv_plan_t *plan, const clv_instance_t *instance,
                                         char *reason, size_t reason_bytes) CLV_MUST_CHECK;
 
-/* FNV-1a 64 over the sends, each as 4 little-endian uint32 (golden/README). */
+/* FNV-1a 64 over the sends, each as 4 little-endian uint32 (round, sender, receiver, segment) and,
+ * only where it is a COPY, its kind as a fifth. */
 uint64_t clv_plan_hash(const clv_plan_t *plan);
 
-/* One rank's part of a plan, in plan order. */
-typedef enum clv_step_kind { CLV_STEP_SEND = 0, CLV_STEP_RECV = 1 } clv_step_kind_t;
+/* One rank's part of a plan, in plan order. A MOVE is a SEND there and a RECV_REDUCE here, a COPY a
+ * SEND_COPY and a RECV_COPY. A RECV_REDUCE is combined where the rank has a copy, else it becomes
+ * the copy: that is how a segment comes back to a rank that had given it away. */
+typedef enum clv_step_kind {
+    CLV_STEP_SEND = 0,
+    CLV_STEP_SEND_COPY = 1,
+    CLV_STEP_RECV_REDUCE = 2,
+    CLV_STEP_RECV_COPY = 3
+} clv_step_kind_t;
 
 typedef struct clv_step {
     int32_t round;
@@ -106,6 +155,11 @@ typedef struct clv_step {
     int32_t segment;
     int32_t kind; /* clv_step_kind_t */
 } clv_step_t;
+
+static inline int clv_step_is_send(const clv_step_t *step)
+{
+    return step->kind == CLV_STEP_SEND || step->kind == CLV_STEP_SEND_COPY;
+}
 
 /* Number of steps of a rank, and the steps written to steps[] (at least that many).
  * Within one round a rank's receive comes before its send. */

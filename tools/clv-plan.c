@@ -20,12 +20,14 @@ typedef struct request {
     const clv_generator_t *generator;
     const clv_format_t *format;
     int check;
+    int given;
 } request_t;
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: clv-plan [--scheduler NAME] [--format NAME] [--check] < instance\n\n"
-                 "schedulers:\n");
+    fprintf(out,
+            "usage: clv-plan [--scheduler NAME | --given] [--format NAME] [--check] < instance\n\n"
+            "schedulers:\n");
     for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
@@ -33,7 +35,8 @@ static void print_help(FILE *out)
     for (const clv_format_t *row = clv_formats; NULL != row->name; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
-    fprintf(out, "\n--check: validate the plan, and compare it with what the input says\n");
+    fprintf(out, "\n--given: do not make a plan, take the one that the input states\n"
+                 "--check: validate the plan, and compare it with what the input says\n");
 }
 
 static int complain(const char *what, const char *value)
@@ -49,6 +52,8 @@ static int read_arguments(int argc, char **argv, request_t *request)
         const char *value = k + 1 < argc ? argv[k + 1] : "";
         if (0 == strcmp(argv[k], "--check")) {
             request->check = 1;
+        } else if (0 == strcmp(argv[k], "--given")) {
+            request->given = 1;
         } else if (0 == strcmp(argv[k], "--scheduler")) {
             request->generator = clv_generator_find(value);
             if (NULL == request->generator) {
@@ -119,26 +124,39 @@ static int check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
     return 1;
 }
 
-static int run(const request_t *request, const clv_parsed_t *parsed)
+static int show_plan(const request_t *request, const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
-    clv_plan_t *plan = NULL;
-    clv_status_t status = clv_plan_make(request->generator, &parsed->instance, &plan);
-    if (CLV_OK != status) {
-        fprintf(stderr, "clv-plan: %s\n", clv_status_text(status));
-        return EXIT_FAILURE;
-    }
     int ok = !request->check || check_plan(plan, parsed);
     if (ok) {
         request->format->print(stdout, plan, &parsed->instance);
         ok = 0 == fflush(stdout) && !ferror(stdout);
     }
-    clv_plan_free(plan);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run(const request_t *request, const clv_parsed_t *parsed)
+{
+    clv_plan_t *plan = NULL;
+    if (request->given) {
+        if (parsed->plan == NULL) {
+            fprintf(stderr, "clv-plan: the input states no plan (a line 'schedule' and tuples)\n");
+            return EXIT_USAGE;
+        }
+        return show_plan(request, parsed->plan, parsed);
+    }
+    clv_status_t status = clv_plan_make(request->generator, &parsed->instance, &plan);
+    if (CLV_OK != status) {
+        fprintf(stderr, "clv-plan: %s\n", clv_status_text(status));
+        return EXIT_FAILURE;
+    }
+    int shown = show_plan(request, plan, parsed);
+    clv_plan_free(plan);
+    return shown;
 }
 
 int main(int argc, char **argv)
 {
-    request_t request = {clv_generators, clv_format_find("tuples"), 0};
+    request_t request = {clv_generators, clv_format_find("tuples"), 0, 0};
     clv_parse_error_t error;
     clv_parsed_t parsed;
     size_t n_bytes = 0;

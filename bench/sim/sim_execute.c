@@ -135,7 +135,7 @@ clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_exec_limits
     world.slots = clv_alloc((size_t) world.recv_window * (size_t) world.slot_floats, sizeof(float));
     if (NULL != segments && NULL != peers && NULL != world.slots) {
         status = clv_exec_begin(&exec, steps->steps, steps->n_steps, limits, &mpi_ops, &world,
-                                segments, steps->n_segments, peers, n_ranks);
+                                segments, steps->n_segments, peers, n_ranks, 1);
     }
     if (CLV_OK == status) {
         status = clv_exec_run(&exec);

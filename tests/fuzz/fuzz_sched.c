@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * libFuzzer target: any bytes through the reader; what it accepts through every generator. All
- * plans must be valid, and the generators of one schedule must agree at every SIMD level.
+ * plans must be valid, and the generators of one schedule must agree at every SIMD level. A plan of
+ * any goal that the bytes state themselves goes to the validator: it may accept only what the oracle
+ * finds right, and that can be hashed and printed.
  * Sizes are bounded so that an input takes milliseconds.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
+#include "tests/support/random_plan.h"
 
-enum { MAX_SIZE = 80 };
+enum { MAX_SIZE = 80, MAX_ORACLE_RANKS = 64, MAX_GIVEN_SENDS = 4000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
@@ -53,6 +57,23 @@ static void try_instance(const clv_instance_t *instance)
     (void) try_generator("chain", instance);
 }
 
+static void try_given(const clv_parsed_t *parsed)
+{
+    static FILE *nowhere;
+    char reason[200];
+    if (CLV_OK != clv_plan_validate(parsed->plan, reason, sizeof reason)) {
+        return;
+    }
+    if (!clv_plan_is_right(parsed->plan)) {
+        abort();
+    }
+    (void) clv_plan_hash(parsed->plan);
+    nowhere = nowhere == NULL ? fopen("/dev/null", "w") : nowhere;
+    for (const clv_format_t *row = clv_formats; NULL != row->name && nowhere != NULL; row++) {
+        row->print(nowhere, parsed->plan, &parsed->instance);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
     clv_parsed_t parsed;
@@ -60,6 +81,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     if (CLV_OK == clv_instance_parse((const char *) data, n_bytes, &parsed, &error)) {
         if (parsed.instance.n_ranks <= MAX_SIZE && parsed.instance.n_segments <= MAX_SIZE) {
             try_instance(&parsed.instance);
+            if (NULL != parsed.plan && parsed.instance.n_ranks <= MAX_ORACLE_RANKS &&
+                parsed.plan->n_sends <= MAX_GIVEN_SENDS) {
+                try_given(&parsed);
+            }
         }
         clv_parsed_free(&parsed);
     }

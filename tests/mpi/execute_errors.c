@@ -36,8 +36,18 @@ static double own[N_NUMBERS], sum[N_NUMBERS], message[N_NUMBERS];
 static int execute(const clv_step_t *steps, int64_t n_steps, int32_t n_segments, int root,
                    coll_clv_scratch_t *scratch)
 {
-    return coll_clv_execute_steps(steps, n_steps, n_segments, own, sum, N_NUMBERS, MPI_DOUBLE,
-                                  MPI_SUM, root, MPI_COMM_SELF, scratch);
+    const coll_clv_job_t job = {.steps = steps,
+                                .n_steps = n_steps,
+                                .n_segments = n_segments,
+                                .root = root,
+                                .tag = MCA_COLL_BASE_TAG_REDUCE,
+                                .sbuf = own,
+                                .rbuf = sum,
+                                .count = N_NUMBERS,
+                                .dtype = MPI_DOUBLE,
+                                .op = MPI_SUM,
+                                .comm = MPI_COMM_SELF};
+    return coll_clv_execute_steps(&job, scratch);
 }
 
 /* A message to ourselves in the tag of the executor. */
@@ -83,7 +93,7 @@ static int refuse_nth(void *context, size_t n_bytes)
 /* Root receives one message of itself: its sum is twice its own. */
 static void without_memory_nothing_is_posted(void)
 {
-    static const clv_step_t receive = {0, 0, 0, CLV_STEP_RECV};
+    static const clv_step_t receive = {0, 0, 0, CLV_STEP_RECV_REDUCE};
 
     for (int n = 1;; n++) {
         coll_clv_scratch_t scratch = {0};
@@ -113,8 +123,9 @@ static void without_memory_nothing_is_posted(void)
  * the memory can be used again at once. */
 static void a_message_that_does_not_fit_is_an_error(void)
 {
-    static const clv_step_t receives[] = {
-        {0, 0, 0, CLV_STEP_RECV}, {1, 0, 1, CLV_STEP_RECV}, {2, 0, 2, CLV_STEP_RECV}};
+    static const clv_step_t receives[] = {{0, 0, 0, CLV_STEP_RECV_REDUCE},
+                                          {1, 0, 1, CLV_STEP_RECV_REDUCE},
+                                          {2, 0, 2, CLV_STEP_RECV_REDUCE}};
     coll_clv_scratch_t scratch = {0};
 
     for (int i = 0; i < 50; i++) {

@@ -7,6 +7,7 @@
 #include "ompi_config.h"
 
 #include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/op/op.h"
 
 #include "coll_clv/coll_clv_execute.h"
@@ -65,8 +66,19 @@ static int run_plan(const clv_plan_t *plan, const void *sbuf, void *rbuf, int co
     clv_step_t *steps = clv_alloc((size_t) n_steps + 1, sizeof *steps);
 
     clv_plan_copy_steps(plan, rank, steps);
-    rc = coll_clv_execute_steps(steps, n_steps, plan->n_segments, sbuf, rbuf, (size_t) count, type,
-                                op, root, comm, &scratch);
+    coll_clv_job_t job = {.steps = steps,
+                          .n_steps = n_steps,
+                          .n_segments = plan->n_segments,
+                          .goal = plan->goal,
+                          .root = root,
+                          .tag = MCA_COLL_BASE_TAG_REDUCE,
+                          .sbuf = sbuf,
+                          .rbuf = rbuf,
+                          .count = (size_t) count,
+                          .dtype = type,
+                          .op = op,
+                          .comm = comm};
+    rc = coll_clv_execute_steps(&job, &scratch);
     clv_free(steps);
     return rc;
 }

@@ -1,20 +1,25 @@
 #!/bin/bash
 # The executor called directly, without the component: plans of every generator, every legal
-# reduce, over shared memory, TCP, UCX and cm. TAP.
+# reduce, over shared memory, TCP, UCX and cm; and random plans of the four goals. TAP.
+# CLV_ROUNDS: random jobs of each (600; 20000 is the figure of docs/design/schedule.md).
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
 cases=$CLV_BUILD/tests/mpi/execute_cases
 if [ ! -x "$cases" ]; then
     echo '1..0 # SKIP built without the headers of Open MPI'
     exit 0
 fi
+goals=${cases%_cases}_goals
+jobs=${CLV_ROUNDS:-600}
 ranks=${CLV_TEST_RANKS:-1 3 8}
 pmls='tcp ucx cm'
 
 # shellcheck disable=SC2086
-echo 1..$(($(set -- $ranks $pmls; echo $#) + 2))
+echo 1..$(($(set -- $ranks $ranks $pmls; echo $#) + 2))
 for p in $ranks; do
     launch "$p" $(pml_options ob1) "$cases" -i 10 && has "$all_right"
     report $? "$p ranks, ob1 in shared memory"
+    launch "$p" $(pml_options ob1) "$goals" "$jobs" && has "$all_right"
+    report $? "$p ranks, random jobs of the four goals"
 done
 for pml in $pmls; do
     if ! pml_works $pml; then

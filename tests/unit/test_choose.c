@@ -585,7 +585,7 @@ static void a_long_board_is_cut_and_says_so(void **state)
 
 static void a_printed_plan_has_a_line_per_send(void **state)
 {
-    clv_send_t sends[2] = {{0, 1, 0, 0}, {1, 2, 0, 0}};
+    clv_send_t sends[2] = {{0, 1, 0, 0, CLV_MOVE}, {1, 2, 0, 0, CLV_MOVE}};
     const clv_plan_t plan = {.n_ranks = 3, .n_segments = 1, .n_rounds = 2, .n_sends = 2,
                              .sends = sends};
 

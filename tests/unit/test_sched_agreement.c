@@ -59,7 +59,8 @@ static clv_plan_t *make(const clv_generator_t *generator)
 /* The oracle is validated; who equals it is valid too. */
 static void compare_with(const char *oracle_name, const char *const *names, int with_heap)
 {
-    static const clv_generator_t heap = {"pairing-heap", "", clv_pairing_heap_generate};
+    static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,
+                                         clv_pairing_heap_generate};
     clv_plan_t *oracle = make(clv_generator_find(oracle_name));
     check_valid(oracle, oracle_name);
     for (; NULL != *names; names++) {

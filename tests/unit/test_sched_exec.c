@@ -7,6 +7,8 @@
  * A copy is the set of ranks in it (64 bits), so a contribution that is lost or counted twice shows
  * at once; a second word, combined by an operation that depends on order, tells whether two runs
  * of one plan combined in the same order.
+ *
+ * CLV_ROUNDS: random jobs of the four goals (500; 20000 is the figure of docs/design/schedule.md).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +21,7 @@
 #include <cmocka.h>
 
 #include "schedule/sched_exec.h"
+#include "tests/support/random_plan.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -46,6 +49,7 @@ static int32_t random_below(int32_t n)
 
 typedef struct test_plan {
     int32_t n_ranks, n_segments, root;
+    clv_goal_t goal;
     int64_t n_sends;
     clv_send_t sends[MAX_SENDS];
 } test_plan_t;
@@ -80,7 +84,7 @@ static void draw_round(int32_t round, int32_t n_tries, int take_back)
         int32_t z = random_below(plan.n_ranks), r = random_below(plan.n_ranks);
         int32_t s = z == r || sent[z] || got[r] ? -1 : draw_segment(z, r, take_back);
         if (s >= 0) {
-            plan.sends[plan.n_sends++] = (clv_send_t){round, z, r, s};
+            plan.sends[plan.n_sends++] = clv_send_of(round, z, r, s, CLV_MOVE);
             sent[z] = got[r] = 1;
             holds[z][s] = GOING;
             holds[r][s] = COMING;
@@ -98,7 +102,7 @@ static void finish_plan(int32_t round)
     for (int32_t s = 0; s < plan.n_segments; s++) {
         for (int32_t p = 0; p < plan.n_ranks; p++) {
             if (p != plan.root && HELD == holds[p][s]) {
-                plan.sends[plan.n_sends++] = (clv_send_t){round++, p, plan.root, s};
+                plan.sends[plan.n_sends++] = clv_send_of(round++, p, plan.root, s, CLV_MOVE);
                 holds[p][s] = ABSENT;
             }
         }
@@ -113,6 +117,7 @@ static void draw_plan(int32_t n_ranks, int32_t n_segments)
     plan.n_ranks = n_ranks;
     plan.n_segments = n_segments;
     plan.root = random_below(n_ranks);
+    plan.goal = CLV_GOAL_REDUCE;
     plan.n_sends = 0;
     memset(holds, HELD, sizeof holds);
     for (; round < n_rounds && plan.n_sends < MAX_SENDS - MAX_RANKS * MAX_SEGMENTS; round++) {
@@ -127,6 +132,7 @@ static void flood_plan(int32_t n_ranks, int32_t n_segments)
     plan.n_ranks = n_ranks;
     plan.n_segments = n_segments;
     plan.root = 0;
+    plan.goal = CLV_GOAL_REDUCE;
     plan.n_sends = 0;
     memset(holds, HELD, sizeof holds);
     finish_plan(0);
@@ -203,7 +209,7 @@ static clv_status_t sim_post_send(void *context, int32_t slot, int32_t peer, int
                            .posted = 1,
                            .eager = !synchronous && random_below(100) < eager_percent,
                            .completes = now + random_below((int32_t) max_delay)};
-    rank->in_send[segment] = 1;
+    rank->in_send[segment]++;
     rank->send_segment[slot] = segment;
     channel->n_sent++;
     if (channel->n_sent - channel->n_matched > channel->max_unexpected) {
@@ -236,7 +242,7 @@ static clv_status_t sim_test_send(void *context, int32_t slot)
         return CLV_AGAIN;
     }
     request->posted = 0;
-    rank->in_send[rank->send_segment[slot]] = 0;
+    rank->in_send[rank->send_segment[slot]]--;
     return maybe_fail();
 }
 
@@ -305,6 +311,14 @@ static void lay_out_channels(void)
     }
 }
 
+static int32_t step_kind(clv_send_kind_t kind, int receives)
+{
+    if (CLV_MOVE == kind) {
+        return receives ? CLV_STEP_RECV_REDUCE : CLV_STEP_SEND;
+    }
+    return receives ? CLV_STEP_RECV_COPY : CLV_STEP_SEND_COPY;
+}
+
 /* This rank's part of the plan, the slow and obvious way. */
 static void take_steps(rank_t *rank)
 {
@@ -314,18 +328,23 @@ static void take_steps(rank_t *rank)
         for (end = first; end < plan.n_sends && plan.sends[end].round == plan.sends[first].round;) {
             end++;
         }
-        for (int32_t kind = CLV_STEP_RECV; kind >= CLV_STEP_SEND; kind--) {
+        for (int receives = 1; receives >= 0; receives--) {
             for (int64_t i = first; i < end; i++) {
                 const clv_send_t *send = &plan.sends[i];
-                int mine = (CLV_STEP_RECV == kind ? send->receiver : send->sender) == rank->id;
+                int mine = (receives ? send->receiver : send->sender) == rank->id;
                 if (mine) {
                     rank->steps[rank->n_steps++] = (clv_step_t){
-                        send->round, CLV_STEP_RECV == kind ? send->sender : send->receiver,
-                        send->segment, kind};
+                        send->round, receives ? send->sender : send->receiver, send->segment,
+                        step_kind((clv_send_kind_t) send->kind, receives)};
                 }
             }
         }
     }
+}
+
+static int starts_with_a_copy(int32_t id)
+{
+    return CLV_GOAL_BCAST != plan.goal || id == plan.root;
 }
 
 static void start_rank(int32_t id, const clv_exec_limits_t *limits)
@@ -336,13 +355,14 @@ static void start_rank(int32_t id, const clv_exec_limits_t *limits)
     memset(rank->segments, 0xa5, sizeof rank->segments); /* any content is allowed */
     memset(rank->peers, 0xa5, sizeof rank->peers);
     rank->id = id;
-    for (int32_t s = 0; s < plan.n_segments; s++) {
+    for (int32_t s = 0; s < plan.n_segments && starts_with_a_copy(id); s++) {
         rank->mask[s] = UINT64_C(1) << id;
         rank->order[s] = (uint64_t) (id + 1) * 1000003u + (uint64_t) s;
     }
     take_steps(rank);
     assert_int_equal(clv_exec_begin(&rank->exec, rank->steps, rank->n_steps, limits, &sim_ops, rank,
-                                    rank->segments, plan.n_segments, rank->peers, plan.n_ranks),
+                                    rank->segments, plan.n_segments, rank->peers, plan.n_ranks,
+                                    starts_with_a_copy(id)),
                      CLV_OK);
 }
 
@@ -393,12 +413,28 @@ static void run_until(int64_t end)
     }
 }
 
+static int is_wanted(int32_t p, int32_t segment)
+{
+    switch (plan.goal) {
+    case CLV_GOAL_REDUCE:
+        return p == plan.root;
+    case CLV_GOAL_REDUCE_SCATTER:
+        return p * (plan.n_segments / plan.n_ranks) <= segment &&
+               segment < (p + 1) * (plan.n_segments / plan.n_ranks);
+    default:
+        return 1;
+    }
+}
+
 static void check_sums(void)
 {
     uint64_t all = 64 == plan.n_ranks ? UINT64_MAX : (UINT64_C(1) << plan.n_ranks) - 1;
+    uint64_t wanted = CLV_GOAL_BCAST == plan.goal ? UINT64_C(1) << plan.root : all;
 
-    for (int32_t s = 0; s < plan.n_segments; s++) {
-        assert_true(ranks[plan.root].mask[s] == all);
+    for (int32_t p = 0; p < plan.n_ranks; p++) {
+        for (int32_t s = 0; s < plan.n_segments; s++) {
+            assert_true(!is_wanted(p, s) || ranks[p].mask[s] == wanted);
+        }
     }
 }
 
@@ -429,7 +465,8 @@ static void check_plan(void)
                           .n_segments = plan.n_segments,
                           .root = plan.root,
                           .n_sends = plan.n_sends,
-                          .sends = plan.sends};
+                          .sends = plan.sends,
+                          .goal = plan.goal};
 
     if (plan.n_sends > 0) {
         checked.n_rounds = plan.sends[plan.n_sends - 1].round + 1;
@@ -458,6 +495,7 @@ static void generate_plan(const clv_generator_t *generator)
     plan.n_ranks = made->n_ranks;
     plan.n_segments = made->n_segments;
     plan.root = made->root;
+    plan.goal = made->goal;
     plan.n_sends = made->n_sends;
     memcpy(plan.sends, made->sends, (size_t) made->n_sends * sizeof made->sends[0]);
     clv_plan_free(made);
@@ -496,6 +534,42 @@ static void sums_every_contribution_once_whatever_the_network_does(void **state)
         check_sums();
         stop_world();
     }
+}
+
+/* A random plan of a goal, with moves and copies that no generator would make. */
+static void draw_goal_plan(clv_goal_t goal, int32_t n_ranks, int32_t n_segments)
+{
+    uint64_t state = random_next() | 1;
+    clv_plan_t *made = clv_random_plan(&state, goal, n_ranks, n_segments, random_below(20));
+
+    assert_true(made->n_sends <= MAX_SENDS && made->n_segments <= MAX_SEGMENTS);
+    plan.n_ranks = made->n_ranks;
+    plan.n_segments = made->n_segments;
+    plan.root = made->root;
+    plan.goal = goal;
+    plan.n_sends = made->n_sends;
+    memcpy(plan.sends, made->sends, (size_t) made->n_sends * sizeof made->sends[0]);
+    clv_plan_free(made);
+}
+
+static void does_random_jobs_of_every_goal(void **state)
+{
+    const char *rounds = getenv("CLV_ROUNDS");
+    const int n_jobs = NULL != rounds ? atoi(rounds) : 500;
+
+    (void) state;
+    for (int i = 0; i < n_jobs; i++) {
+        clv_exec_limits_t limits = draw_limits();
+        draw_goal_plan((clv_goal_t) (i % CLV_N_GOALS), 1 + random_below(9), 1 + random_below(8));
+        check_plan();
+        draw_network();
+        start_world(&limits);
+        draw_arrivals();
+        run_until(NEVER);
+        check_sums();
+        stop_world();
+    }
+    print_message("# %d jobs\n", n_jobs);
 }
 
 static void same_plan_combines_in_the_same_order_every_time(void **state)
@@ -575,13 +649,14 @@ static void without_credits_an_absent_root_would_be_flooded(void **state)
 
 static void a_segment_sent_away_and_taken_back_is_stored_not_combined(void **state)
 {
-    static const clv_send_t sends[] = {{0, 0, 1, 0}, {1, 1, 0, 0}};
+    static const clv_send_t sends[] = {{0, 0, 1, 0, CLV_MOVE}, {1, 1, 0, 0, CLV_MOVE}};
     clv_exec_limits_t limits = {4, 4, 0};
 
     (void) state;
     plan.n_ranks = 2;
     plan.n_segments = 1;
     plan.root = 0;
+    plan.goal = CLV_GOAL_REDUCE;
     plan.n_sends = 2;
     memcpy(plan.sends, sends, sizeof sends);
     max_delay = 500;
@@ -629,14 +704,15 @@ static void run_turns_until_the_end(void **state)
     plan.n_ranks = 1;
     plan.n_segments = 1;
     plan.root = 0;
+    plan.goal = CLV_GOAL_REDUCE;
     plan.n_sends = 1;
-    plan.sends[0] = (clv_send_t){0, 0, 0, 0};
+    plan.sends[0] = clv_send_of(0, 0, 0, 0, CLV_MOVE);
     max_delay = 50;
     eager_percent = 0;
     start_world(&limits);
     /* The receive of round 0 would wait for the send of round 0, so swap them: send, then take. */
     ranks[0].steps[0].kind = CLV_STEP_SEND;
-    ranks[0].steps[1].kind = CLV_STEP_RECV;
+    ranks[0].steps[1].kind = CLV_STEP_RECV_REDUCE;
     assert_int_equal(clv_exec_run(&ranks[0].exec), CLV_OK);
     assert_true(ranks[0].mask[0] == 1);
     stop_world();
@@ -658,8 +734,11 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
         {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
         {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
         {{{0, 1, 1, CLV_STEP_SEND}}, 1, {1, 1, 1}},
-        {{{0, 1, -1, CLV_STEP_RECV}}, 1, {1, 1, 1}},
-        {{{0, 1, 0, 2}}, 1, {1, 1, 1}},
+        {{{0, 1, -1, CLV_STEP_RECV_REDUCE}}, 1, {1, 1, 1}},
+        {{{0, 1, 0, 4}}, 1, {1, 1, 1}},
+        {{{0, 1, 0, -1}}, 1, {1, 1, 1}},
+        {{{0, 1, 0, CLV_STEP_RECV_COPY}}, 1, {1, 1, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND_COPY}}, 2, {1, 1, 1}},
         {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND}}, 2, {1, 1, 1}},
     };
     clv_exec_t exec;
@@ -669,7 +748,7 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
     (void) state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(clv_exec_begin(&exec, cases[i].steps, cases[i].n_steps, &cases[i].limits,
-                                        &sim_ops, NULL, segments, 1, peers, 2),
+                                        &sim_ops, NULL, segments, 1, peers, 2, 1),
                          CLV_INVALID);
     }
 }
@@ -682,8 +761,8 @@ static void no_steps_are_done_at_once(void **state)
     clv_exec_peer_t peers[1];
 
     (void) state;
-    assert_int_equal(clv_exec_begin(&exec, NULL, 0, &limits, &sim_ops, NULL, segments, 1, peers, 1),
-                     CLV_OK);
+    assert_int_equal(
+        clv_exec_begin(&exec, NULL, 0, &limits, &sim_ops, NULL, segments, 1, peers, 1, 1), CLV_OK);
     assert_int_equal(clv_exec_run(&exec), CLV_OK);
 }
 
@@ -717,6 +796,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_every_contribution_once_whatever_the_network_does),
         cmocka_unit_test(runs_every_generators_plans),
+        cmocka_unit_test(does_random_jobs_of_every_goal),
         cmocka_unit_test(same_plan_combines_in_the_same_order_every_time),
         cmocka_unit_test(an_absent_root_finds_at_most_sync_every_segments_per_sender),
         cmocka_unit_test(a_slow_receiver_is_never_behind_by_two_credits),

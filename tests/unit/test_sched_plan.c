@@ -61,14 +61,14 @@ static void drop_a_send(clv_plan_t *plan, uint64_t *state)
 static void send_something_else(clv_plan_t *plan, uint64_t *state)
 {
     clv_send_t *send = any_send(plan, state);
-    send->segment = (send->segment + 1) % plan->n_segments;
+    send->segment = (uint16_t) ((send->segment + 1) % plan->n_segments);
 }
 
 static void send_by_someone_else(clv_plan_t *plan, uint64_t *state)
 {
     clv_send_t *send = any_send(plan, state);
     do {
-        send->sender = (send->sender + 1) % plan->n_ranks;
+        send->sender = (uint16_t) ((send->sender + 1) % plan->n_ranks);
     } while (send->sender == send->receiver);
 }
 
@@ -87,12 +87,12 @@ static void send_twice(clv_plan_t *plan, uint64_t *state)
 
 static void name_no_rank(clv_plan_t *plan, uint64_t *state)
 {
-    any_send(plan, state)->receiver = plan->n_ranks;
+    any_send(plan, state)->receiver = (uint16_t) plan->n_ranks;
 }
 
 static void name_no_segment(clv_plan_t *plan, uint64_t *state)
 {
-    any_send(plan, state)->segment = plan->n_segments;
+    any_send(plan, state)->segment = (uint16_t) plan->n_segments;
 }
 
 static void go_back_in_time(clv_plan_t *plan, uint64_t *state)
@@ -149,24 +149,24 @@ static void validator_refuses_every_mutation(void **unused)
 /* Passing a segment on in the round in which it came, in both orders of the list. */
 static void validator_refuses_to_pass_on_at_once(void **unused)
 {
-    clv_send_t first[] = {{0, 2, 1, 0}, {0, 1, 0, 0}};
-    clv_send_t second[] = {{0, 1, 0, 0}, {0, 2, 1, 0}, {1, 1, 0, 0}};
-    clv_plan_t plan = {3, 1, 0, 1, 2, first};
+    clv_send_t first[] = {{0, 2, 1, 0, CLV_MOVE}, {0, 1, 0, 0, CLV_MOVE}};
+    clv_send_t second[] = {{0, 1, 0, 0, CLV_MOVE}, {0, 2, 1, 0, CLV_MOVE}, {1, 1, 0, 0, CLV_MOVE}};
+    clv_plan_t plan = {3, 1, 0, 1, 2, first, CLV_GOAL_REDUCE};
     (void) unused;
     assert_int_equal(validate(&plan), CLV_INVALID);
-    plan = (clv_plan_t){3, 1, 0, 2, 3, second};
+    plan = (clv_plan_t){3, 1, 0, 2, 3, second, CLV_GOAL_REDUCE};
     assert_int_equal(validate(&plan), CLV_INVALID);
     first[1].round = 1;
-    plan = (clv_plan_t){3, 1, 0, 2, 2, first};
+    plan = (clv_plan_t){3, 1, 0, 2, 2, first, CLV_GOAL_REDUCE};
     assert_int_equal(validate(&plan), CLV_OK);
 }
 
 static void nobody_sends_before_arriving(void **unused)
 {
     int64_t arrival_ns[3] = {0, 5, 100};
-    clv_instance_t instance = {3, 1, 0, 10, arrival_ns, NULL};
-    clv_send_t sends[] = {{9, 2, 0, 0}, {10, 1, 0, 0}};
-    clv_plan_t plan = {3, 1, 0, 11, 2, sends};
+    clv_instance_t instance = {3, 1, 0, 10, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL};
+    clv_send_t sends[] = {{9, 2, 0, 0, CLV_MOVE}, {10, 1, 0, 0, CLV_MOVE}};
+    clv_plan_t plan = {3, 1, 0, 11, 2, sends, CLV_GOAL_REDUCE};
     char reason[160];
     (void) unused;
     assert_int_equal(validate(&plan), CLV_OK);
@@ -196,17 +196,29 @@ static void instances_out_of_range_are_refused(void **unused)
 {
     int64_t arrival_ns[2] = {0, 7}, negative_ns[2] = {0, -1}, far_ns[2] = {0, INT64_MAX};
     (void) unused;
-    assert_int_equal(check((clv_instance_t){2, 1, 1, 1, arrival_ns, NULL}), CLV_OK);
-    assert_int_equal(check((clv_instance_t){0, 1, 0, 1, arrival_ns, NULL}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 0, 0, 1, arrival_ns, NULL}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){4097, 1, 0, 1, arrival_ns, NULL}), CLV_LIMIT);
-    assert_int_equal(check((clv_instance_t){2, 4097, 0, 1, arrival_ns, NULL}), CLV_LIMIT);
-    assert_int_equal(check((clv_instance_t){2, 1, 2, 1, arrival_ns, NULL}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 0, arrival_ns, NULL}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, NULL, NULL}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, negative_ns, NULL}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, arrival_ns, negative_ns}), CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, far_ns, NULL}), CLV_OVERFLOW);
+    assert_int_equal(check((clv_instance_t){2, 1, 1, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_OK);
+    assert_int_equal(check((clv_instance_t){0, 1, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_INVALID);
+    assert_int_equal(check((clv_instance_t){2, 0, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_INVALID);
+    assert_int_equal(
+        check((clv_instance_t){4097, 1, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}), CLV_LIMIT);
+    assert_int_equal(
+        check((clv_instance_t){2, 4097, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}), CLV_LIMIT);
+    assert_int_equal(check((clv_instance_t){2, 1, 2, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_INVALID);
+    assert_int_equal(check((clv_instance_t){2, 1, 0, 0, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_INVALID);
+    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, NULL, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_INVALID);
+    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, negative_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_INVALID);
+    assert_int_equal(
+        check((clv_instance_t){2, 1, 0, 1, arrival_ns, negative_ns, CLV_GOAL_REDUCE, NULL}),
+        CLV_INVALID);
+    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, far_ns, NULL, CLV_GOAL_REDUCE, NULL}),
+                     CLV_OVERFLOW);
 }
 
 /* Times and round numbers at the edge of their types: right or a clear error, never a wrap. */
@@ -216,7 +228,7 @@ static void huge_times_work_or_overflow_clearly(void **unused)
     const int64_t rounds_ns[] = {INT64_MAX, INT64_MAX / 2, INT64_MAX / 5, INT64_C(1) << 33};
     (void) unused;
     for (size_t k = 0; k < sizeof rounds_ns / sizeof *rounds_ns; k++) {
-        clv_instance_t instance = {3, 4, 0, rounds_ns[k], far_ns, NULL};
+        clv_instance_t instance = {3, 4, 0, rounds_ns[k], far_ns, NULL, CLV_GOAL_REDUCE, NULL};
         for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
             clv_plan_t *plan = NULL;
             clv_status_t status = clv_plan_make(row, &instance, &plan);
@@ -234,8 +246,8 @@ static void rounds_beyond_the_end_of_time_are_an_error(void **unused)
     const char *const names[] = {"bitset", "segtree", "linear", "latest-first"};
     (void) unused;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        clv_instance_t beyond = {2, 4, 0, INT64_MAX / 5, far_ns, NULL};
-        clv_instance_t within = {2, 4, 0, INT64_MAX / 50, near_ns, NULL};
+        clv_instance_t beyond = {2, 4, 0, INT64_MAX / 5, far_ns, NULL, CLV_GOAL_REDUCE, NULL};
+        clv_instance_t within = {2, 4, 0, INT64_MAX / 50, near_ns, NULL, CLV_GOAL_REDUCE, NULL};
         clv_plan_t *plan = NULL;
         assert_int_equal(clv_plan_make(clv_generator_find(names[k]), &beyond, &plan), CLV_OVERFLOW);
         assert_null(plan);
@@ -331,7 +343,7 @@ static void validator_and_estimate_report_lack_of_memory(void **unused)
 {
     uint64_t state = seed;
     clv_plan_t *plan = make_random(&state, "bitset");
-    clv_cost_t cost = {1000, 10};
+    clv_cost_t cost = {.latency_ns = 1000, .byte_ps = 10};
     clv_estimate_t estimate;
     char reason[160];
     (void) unused;
@@ -369,7 +381,8 @@ static void steps_are_the_plan_seen_by_each_rank(void **unused)
             for (int64_t i = 1; i < n_steps; i++) {
                 assert_true(steps[i - 1].round < steps[i].round ||
                             (steps[i - 1].round == steps[i].round &&
-                             CLV_STEP_RECV == steps[i - 1].kind && CLV_STEP_SEND == steps[i].kind));
+                             CLV_STEP_RECV_REDUCE == steps[i - 1].kind &&
+                             CLV_STEP_SEND == steps[i].kind));
             }
             n_all += n_steps;
             clv_free(steps);
@@ -382,7 +395,7 @@ static void steps_are_the_plan_seen_by_each_rank(void **unused)
 static void chain_is_pipelined(void **unused)
 {
     int64_t arrival_ns[5] = {3, 1, 0, 1, 2};
-    clv_instance_t instance = {5, 7, 2, 1000, arrival_ns, NULL};
+    clv_instance_t instance = {5, 7, 2, 1000, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL};
     clv_plan_t *plan = NULL;
     (void) unused;
     assert_int_equal(clv_plan_make(clv_generator_find("chain"), &instance, &plan), CLV_OK);
@@ -415,9 +428,9 @@ static void agreed_cost_leaves_a_straggler_out(void **unused)
 static void estimate_adds_up(void **unused)
 {
     int64_t arrival_ns[2] = {100, 700};
-    clv_send_t sends[] = {{0, 1, 0, 0}};
-    clv_plan_t plan = {2, 1, 0, 1, 1, sends};
-    clv_cost_t cost = {50, 2000};
+    clv_send_t sends[] = {{0, 1, 0, 0, CLV_MOVE}};
+    clv_plan_t plan = {2, 1, 0, 1, 1, sends, CLV_GOAL_REDUCE};
+    clv_cost_t cost = {.latency_ns = 50, .byte_ps = 2000};
     clv_estimate_t estimate;
     (void) unused;
     assert_int_equal(clv_cost_round_ns(&cost, 10), 70);
@@ -428,7 +441,8 @@ static void estimate_adds_up(void **unused)
     assert_int_equal(estimate.in_mpi_ns, (670 + 20) / 2);
     cost.byte_ps = INT64_MAX;
     assert_true(clv_cost_round_ns(&cost, INT64_MAX) > 0);
-    assert_true(clv_cost_round_ns(&(clv_cost_t){INT64_MAX, 1}, 1 << 20) > 0);
+    assert_true(clv_cost_round_ns(&(clv_cost_t){.latency_ns = INT64_MAX, .byte_ps = 1}, 1 << 20) >
+                0);
 }
 
 static const clv_plan_t *cached(clv_plan_cache_t *cache, int64_t quantum_ns)

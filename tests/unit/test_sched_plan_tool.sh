@@ -57,6 +57,11 @@ refuses() { # text, pattern of the message: exit status 2 and exactly one line
         grep -q "$2" "$scratch/message" || { cat "$scratch/message"; return 1; }
 }
 
+refuses_given() { # text, pattern
+    printf "$1" | "$plan" --given > "$scratch/stdout" 2> "$scratch/message"
+    [ $? -eq 2 ] && [ ! -s "$scratch/stdout" ] && grep -q "$2" "$scratch/message"
+}
+
 refuses_arguments() {
     "$plan" "$@" < "$golden/02.txt" > "$scratch/stdout" 2> "$scratch/message"
     [ $? -eq 2 ] && [ "$(wc -l < "$scratch/message")" -eq 1 ]
@@ -99,6 +104,53 @@ summary_is_right() {
         <("$plan" --format summary < "$golden/02.txt")
 }
 
+golden_goals() { # the plans that the files state are valid and have the hash there stated
+    local goal
+    for goal in reduce allreduce bcast reduce-scatter; do
+        "$plan" --given --check --format hash < "$golden/goal-$goal.txt" ||
+            { echo "$goal"; return 1; }
+    done
+}
+
+given_tuples() { # are printed as they stand in the file, copies too
+    local file
+    for file in "$golden"/goal-*.txt; do
+        diff <(sed '1,/^schedule/d' "$file") <("$plan" --given < "$file") || return 1
+    done
+}
+
+given_table() { # places below the ranks, copies marked
+    diff <(printf '%s\n' '        p0   p1   p2   p3   p4' 'place    0    0    1    1    1' \
+        's0      1c    . 0c,2c   3c    .' 's1      2c    . 1c,3c   4c    .') \
+        <("$plan" --given --format text < "$golden/goal-bcast.txt")
+}
+
+given_summary() {
+    diff <(printf '%s\n' 'goal allreduce' 'rounds 6' 'sends 24' 'rounds after the last arrival 6' \
+        'sends between places 12') \
+        <("$plan" --given --format summary < "$golden/goal-allreduce.txt")
+}
+
+given_pictures() { # dot and gantt: a box for each place, a dashed line for each copy
+    "$plan" --given --format dot < "$golden/goal-allreduce.txt" > "$scratch/dot" &&
+        [ "$(grep -c 'subgraph' "$scratch/dot")" -eq 2 ] &&
+        [ "$(grep -c -- '->' "$scratch/dot")" -eq 24 ] &&
+        [ "$(grep -c 'dashed' "$scratch/dot")" -eq 12 ] &&
+        "$plan" --given --format gantt < "$golden/goal-allreduce.txt" > "$scratch/svg" &&
+        [ "$(grep -c 'dasharray' "$scratch/svg")" -eq 24 ] && grep -q '>p3@1<' "$scratch/svg"
+}
+
+no_scheduler_for_it() { # what today's schedulers cannot make is said, not made
+    "$plan" < "$golden/goal-bcast.txt" > "$scratch/stdout" 2> "$scratch/message"
+    [ $? -eq 1 ] && [ ! -s "$scratch/stdout" ] && [ "$(wc -l < "$scratch/message")" -eq 1 ]
+}
+
+wrong_kind_is_seen() { # a copy of an incomplete segment
+    sed 's/^0 0 1 0$/0 0 1 0 copy/' "$golden/goal-reduce.txt" |
+        "$plan" --given --check > /dev/null 2> "$scratch/message"
+    [ $? -eq 1 ] && grep -q 'cannot be copied' "$scratch/message"
+}
+
 head4='P 2\nN 1\nroot 0\nd 10\n'
 ok 'bitset reproduces all golden files' all_golden bitset
 ok 'segtree reproduces all golden files' all_golden segtree
@@ -133,6 +185,19 @@ ok 'arrivals that overflow the rounds' refuses "${head4}arrival 0 90000000000000
     'line 5: .*2^30 rounds'
 ok 'an unknown key' refuses "${head4}arrival 1 2\ncolour 3\n" "line 6: unexpected 'colour'"
 ok 'a tuple out of range' refuses "${head4}arrival 1 2\nschedule\n0 2 0 0\n" 'line 7: 2 is outside'
+ok 'golden plans of the four goals' golden_goals
+ok 'given tuples are printed as they stand' given_tuples
+ok 'a table shows places and copies' given_table
+ok 'a summary shows goal and crossings' given_summary
+ok 'dot and gantt show places and copies' given_pictures
+ok 'a goal without a scheduler' no_scheduler_for_it
+ok 'check detects a wrong kind' wrong_kind_is_seen
+ok 'no plan where one is to be given' refuses_given "${head4}arrival 1 2\n" 'states no plan'
+ok 'an unknown goal' refuses 'P 2\nN 1\nroot 0\ngoal gather\n' 'line 4: no such goal'
+ok 'segments that ranks cannot share' \
+    refuses 'P 2\nN 3\nroot 0\ngoal reduce_scatter\nd 1\narrival 0 0\n' 'line 6: .*equally'
+ok 'a place out of range' refuses "${head4}arrival 1 2\nplace 0 2\n" 'line 6: 2 is outside 0 .. 1'
+ok 'a kind that is none' refuses "${head4}arrival 1 2\nschedule\n0 1 0 0 move\n" 'line 7: something'
 ok 'an unknown scheduler' refuses_arguments --scheduler fastest
 ok 'an unknown format' refuses_arguments --format tex
 ok 'an unknown argument' refuses_arguments --please
