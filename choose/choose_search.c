@@ -140,7 +140,7 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
         status = clv_choose_search_keep(search, candidate, &plan);
     }
     if (CLV_OK == status) {
-        status = clv_plan_estimate(plan, search->order_ns, search->key->total_bytes,
+        status = clv_plan_estimate(plan, search->order_ns, NULL, search->key->total_bytes,
                                    &search->config->cost, estimate);
     }
     clv_plan_free(made);
@@ -173,7 +173,7 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
 {
     const clv_cost_t *cost = &search->config->cost;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
-    int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){0, cost->byte_ps}, n_bytes);
+    int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){.byte_ps = cost->byte_ps}, n_bytes);
     int64_t after_ns = clv_smaller(wire_ns, CLV_CHOOSE_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
                        candidate->n_segments;
     int64_t floor = clv_choose_score(search->state, candidate->algorithm, after_ns,

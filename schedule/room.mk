@@ -11,6 +11,7 @@ clv_schedule_headers = \
 	schedule/sched_plan.h \
 	schedule/sched_print.h \
 	schedule/sched_read.h \
+	schedule/sched_replay.h \
 	schedule/generators/sched_bitset.h \
 	schedule/generators/sched_front.h \
 	schedule/generators/sched_simd.h
@@ -25,6 +26,7 @@ clv_schedule_sources = \
 	schedule/sched_plan.c \
 	schedule/sched_print.c \
 	schedule/sched_read.c \
+	schedule/sched_replay.c \
 	schedule/sched_validate.c \
 	schedule/generators/sched_bitset.c \
 	schedule/generators/sched_bitset_counts.inc \
@@ -42,10 +44,12 @@ installed_programs += tools/clv-plan
 installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
 unit_tests += tests/unit/test_sched_credit
-unit_tests += tests/unit/test_sched_goal
+unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
 tests_unit_test_sched_exec_SOURCES = tests/unit/test_sched_exec.c $(clv_random_plan_sources)
 tests_unit_test_sched_goal_SOURCES = tests/unit/test_sched_goal.c $(clv_random_plan_sources) \
+	tests/support/random_instance.h
+tests_unit_test_sched_cost_SOURCES = tests/unit/test_sched_cost.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
 tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \

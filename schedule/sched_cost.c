@@ -6,22 +6,23 @@
 
 #include <stdlib.h>
 
+#include "schedule/sched_replay.h"
 #include "util/util_alloc.h"
 #include "util/util_order.h"
 
 #define COST_CEILING_NS (INT64_MAX / 4)
 
-static int64_t wire_ns(const clv_cost_t *cost, int64_t n_bytes)
+static int64_t wire_ns(int64_t n_bytes, int64_t byte_ps)
 {
-    if (cost->byte_ps > 0 && n_bytes > COST_CEILING_NS / cost->byte_ps) {
+    if (byte_ps > 0 && n_bytes > COST_CEILING_NS / byte_ps) {
         return COST_CEILING_NS / 1000;
     }
-    return n_bytes * cost->byte_ps / 1000;
+    return n_bytes * byte_ps / 1000;
 }
 
 int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes)
 {
-    int64_t wire = wire_ns(cost, n_bytes);
+    int64_t wire = wire_ns(n_bytes, cost->byte_ps);
     return cost->latency_ns > COST_CEILING_NS - wire ? COST_CEILING_NS : cost->latency_ns + wire;
 }
 
@@ -35,29 +36,40 @@ static int compare(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int by_latency(const void *a, const void *b)
-{
-    const clv_cost_t *x = a, *y = b;
-    return compare(x->latency_ns, y->latency_ns);
-}
+#define CLV_COST_COMPARE(number)                                                                   \
+    static int by_##number(const void *a, const void *b)                                           \
+    {                                                                                              \
+        const clv_cost_t *x = a, *y = b;                                                           \
+        return compare(x->number, y->number);                                                      \
+    }
+CLV_COST_MAP(CLV_COST_COMPARE)
+#undef CLV_COST_COMPARE
 
-static int by_byte(const void *a, const void *b)
-{
-    const clv_cost_t *x = a, *y = b;
-    return compare(x->byte_ps, y->byte_ps);
-}
+/* The upper quartile of one number among the ranks that measured it, which come last. */
+#define CLV_COST_QUARTILE(number)                                                                  \
+    static int64_t agree_##number(clv_cost_t *costs, int32_t n_costs)                              \
+    {                                                                                              \
+        int32_t first = 0;                                                                         \
+        qsort(costs, (size_t) n_costs, sizeof *costs, by_##number);                                \
+        while (first < n_costs && costs[first].number < 0) {                                       \
+            first++;                                                                               \
+        }                                                                                          \
+        return first == n_costs ? 0 : costs[first + (n_costs - first - 1) * 3 / 4].number;         \
+    }
+CLV_COST_MAP(CLV_COST_QUARTILE)
+#undef CLV_COST_QUARTILE
 
 clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
 {
-    const int32_t upper = (n_costs - 1) * 3 / 4;
-    clv_cost_t agreed;
-
-    qsort(costs, (size_t) n_costs, sizeof *costs, by_latency);
-    agreed.latency_ns = costs[upper].latency_ns;
-    qsort(costs, (size_t) n_costs, sizeof *costs, by_byte);
-    agreed.byte_ps = costs[upper].byte_ps;
-    return agreed;
+    return (clv_cost_t){
+#define CLV_COST_AGREE(number) .number = agree_##number(costs, n_costs),
+        CLV_COST_MAP(CLV_COST_AGREE)
+#undef CLV_COST_AGREE
+    };
 }
+
+/* ---- every rank in a place of its own: in plan order, without events ----------------------------
+ */
 
 /* One rank's two ways and what it has combined so far. */
 typedef struct replay_rank {
@@ -119,13 +131,12 @@ static clv_estimate_t replay_result(const replay_t *replay, int32_t n_ranks)
     return (clv_estimate_t){end, end - last_arrival, in_mpi_sum};
 }
 
-clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns,
-                               int64_t vector_bytes, const clv_cost_t *cost,
-                               clv_estimate_t *estimate_p)
+static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arrival_ns,
+                                    const clv_replay_lengths_t *lengths, clv_estimate_t *estimate_p)
 {
     replay_t replay = {.arrival_ns = arrival_ns,
-                       .wire_ns = wire_ns(cost, clv_segment_bytes(vector_bytes, plan->n_segments)),
-                       .latency_ns = cost->latency_ns,
+                       .wire_ns = lengths->far_wire_ns,
+                       .latency_ns = lengths->far_latency_ns,
                        .n_segments = plan->n_segments};
     clv_status_t status = CLV_NO_MEMORY;
 
@@ -143,4 +154,66 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
     clv_free(replay.ready_ns);
     clv_free(replay.rank);
     return status;
+}
+
+/* ---- which of the two ---------------------------------------------------------------------------
+ */
+
+/* Whether two ranks have one place. */
+static clv_status_t find_shared(const int32_t *place, int32_t n_ranks, int *shared_p)
+{
+    *shared_p = 0;
+    if (place == NULL) {
+        return CLV_OK;
+    }
+    uint8_t *taken = clv_alloc((size_t) n_ranks, sizeof *taken);
+    if (taken == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    for (int32_t p = 0; p < n_ranks; p++) {
+        *shared_p |= taken[place[p]];
+        taken[place[p]] = 1;
+    }
+    clv_free(taken);
+    return CLV_OK;
+}
+
+/* Every time of a replay is at most the last arrival and all lengths of all sends one after the
+ * other. */
+static int fits_in_time(const clv_plan_t *plan, const int64_t *arrival_ns,
+                        const clv_replay_lengths_t *lengths)
+{
+    int64_t last_ns = 0, sum_ns = 0;
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        last_ns = clv_larger(last_ns, arrival_ns[p]);
+    }
+    return !__builtin_add_overflow(clv_larger(lengths->far_wire_ns, lengths->near_wire_ns),
+                                   clv_larger(lengths->far_latency_ns, lengths->near_latency_ns),
+                                   &sum_ns) &&
+           !__builtin_add_overflow(sum_ns, lengths->combine_ns, &sum_ns) &&
+           !__builtin_mul_overflow(sum_ns, plan->n_sends, &sum_ns) &&
+           !__builtin_add_overflow(sum_ns, last_ns, &sum_ns);
+}
+
+clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns,
+                               const int32_t *place, int64_t vector_bytes, const clv_cost_t *cost,
+                               clv_estimate_t *estimate_p)
+{
+    const int64_t n_bytes = clv_segment_bytes(vector_bytes, plan->n_segments);
+    const clv_replay_lengths_t lengths = {.far_wire_ns = wire_ns(n_bytes, cost->byte_ps),
+                                          .far_latency_ns = cost->latency_ns,
+                                          .near_wire_ns = wire_ns(n_bytes, cost->near_byte_ps),
+                                          .near_latency_ns = cost->near_latency_ns,
+                                          .combine_ns = wire_ns(n_bytes, cost->combine_ps)};
+    int shared;
+    clv_status_t status = find_shared(place, plan->n_ranks, &shared);
+
+    if (status == CLV_OK && !fits_in_time(plan, arrival_ns, &lengths)) {
+        status = CLV_OVERFLOW;
+    }
+    if (status != CLV_OK) {
+        return status;
+    }
+    return shared ? clv_sched_replay(plan, arrival_ns, place, &lengths, estimate_p)
+                  : replay_in_order(plan, arrival_ns, &lengths, estimate_p);
 }

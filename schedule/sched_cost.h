@@ -2,21 +2,39 @@
  *
  * What a plan would cost: a replay of its sends against arrival times and a linear cost model.
  *
- * Model: a segment of n bytes occupies the sender's way out and the receiver's way in for
- * n * byte_ps, and is combined latency_ns after that; each rank sends and combines in plan order
- * and nothing moves before both ends have arrived. That is the executor without its look-ahead.
- * Not: a network simulation; contention between pairs is outside the model.
+ * Model where every rank has a place of its own: a segment of n bytes occupies the sender's way out
+ * and the receiver's way in for n * byte_ps, and is combined latency_ns after that; each rank sends
+ * and combines in plan order and nothing moves before both ends have arrived. That is the executor
+ * without its look-ahead.
  *
- * Integers only: every rank computes the same estimate. Thread-safe.
+ * Model where ranks share a place (a host): between places a segment occupies the link out of the
+ * sender's place and the link into the receiver's, whoever of its ranks is ready first being served
+ * first; inside a place it occupies the receiver's own way in, for near_byte_ps and
+ * near_latency_ns. A rank sends in plan order, one segment after the other; combining one occupies
+ * its core for combine_ps per byte, and the receives and sends of one copy keep their order.
+ *
+ * Not: a network simulation; contention beyond the links of places is outside the model.
+ *
+ * Units: int64 ns, picoseconds per byte, bytes. Integers only: every rank computes the same
+ * estimate. Thread-safe.
  */
 #ifndef CLV_SCHED_COST_H
 #define CLV_SCHED_COST_H
 
 #include "schedule/schedule.h"
 
+/* XX(number). byte_ps: picoseconds per byte on the slowest link of a pair, that of a place where
+ * ranks share one; latency_ns: per segment, message latency, its handling and the combination; the
+ * near ones: the same two between ranks of one place; combine_ps: per byte, of the receiver's core,
+ * 0 when the latencies contain it. The last three count only where ranks share places. */
+#define CLV_COST_MAP(XX)                                                                           \
+    XX(latency_ns) XX(byte_ps) XX(near_latency_ns) XX(near_byte_ps) XX(combine_ps)
+
+/* All >= 0, except in what one rank measured (clv_cost_agree). */
 typedef struct clv_cost {
-    int64_t latency_ns; /* per segment: message latency, its handling, and the combination */
-    int64_t byte_ps;    /* picoseconds per byte on the slowest link of a pair */
+#define CLV_COST_FIELD(number) int64_t number;
+    CLV_COST_MAP(CLV_COST_FIELD)
+#undef CLV_COST_FIELD
 } clv_cost_t;
 
 typedef struct clv_estimate {
@@ -25,7 +43,9 @@ typedef struct clv_estimate {
     int64_t in_mpi_ns; /* mean over ranks of exit - arrival */
 } clv_estimate_t;
 
-/* One model from what n_costs (> 0) ranks measured, which it sorts: the upper quartile of each number.
+/* One model from what n_costs (> 0) ranks measured, which it sorts: the upper quartile of each
+ * number over the ranks that measured it; -1 in a rank's cost says that it did not, and 0 comes out
+ * where nobody did.
  * Not the largest: one of many ranks has always lost its core for some milliseconds while it
  * measured, and a latency of that size makes the wrong plans look good for the rest of the run. A
  * link that truly is slow is so in every plan, since each rank sends its vector in each. */
@@ -37,9 +57,13 @@ int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes);
 /* Bytes of the largest segment when vector_bytes are cut into n_segments. */
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments);
 
-/* Replays the plan. O(sends) time, ranks * segments * 8 bytes. CLV_NO_MEMORY. */
+/* Replays the plan, which has passed clv_plan_validate. place as in clv_instance_t; without it, or
+ * with one rank per place, O(sends) time and 8 bytes per (rank, segment), else O(sends * log sends)
+ * while links are free when needed, and 16 bytes per (rank, segment) with 32 per send.
+ * CLV_NO_MEMORY; CLV_OVERFLOW when the sends one after the other would pass INT64_MAX; CLV_INVALID
+ * when a plan that is none cannot be replayed to its end. */
 clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns,
-                               int64_t vector_bytes, const clv_cost_t *cost,
+                               const int32_t *place, int64_t vector_bytes, const clv_cost_t *cost,
                                clv_estimate_t *estimate_p) CLV_MUST_CHECK;
 
 #endif

@@ -53,9 +53,9 @@ static clv_status_t make(const order_t *order, int32_t cut, clv_plan_t **plan_p,
     clv_status_t status =
         clv_plan_make(clv_generator_find(order->options->algorithm), &instance, plan_p);
 
-    return CLV_OK != status
-               ? status
-               : clv_plan_estimate(*plan_p, order->arrival_ns, vector_bytes, cost, estimate_p);
+    return CLV_OK != status ? status
+                            : clv_plan_estimate(*plan_p, order->arrival_ns, NULL, vector_bytes,
+                                                cost, estimate_p);
 }
 
 static clv_status_t make_best(const order_t *order, clv_plan_t **best_p)

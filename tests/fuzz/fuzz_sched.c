@@ -3,12 +3,13 @@
  * libFuzzer target: any bytes through the reader; what it accepts through every generator. All
  * plans must be valid, and the generators of one schedule must agree at every SIMD level. A plan of
  * any goal that the bytes state themselves goes to the validator: it may accept only what the oracle
- * finds right, and that can be hashed and printed.
+ * finds right, and that can be hashed, printed and estimated on its places.
  * Sizes are bounded so that an input takes milliseconds.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "schedule/sched_cost.h"
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
 #include "schedule/generators/sched_simd.h"
@@ -57,6 +58,17 @@ static void try_instance(const clv_instance_t *instance)
     (void) try_generator("chain", instance);
 }
 
+static void estimate_on_places(const clv_parsed_t *parsed)
+{
+    static const clv_cost_t cost = {1000, 100, 10, 1, 1};
+    clv_estimate_t estimate;
+    clv_status_t status = clv_plan_estimate(parsed->plan, parsed->arrival_ns, parsed->place, 65536,
+                                            &cost, &estimate);
+    if (CLV_OK != status && CLV_OVERFLOW != status) {
+        abort();
+    }
+}
+
 static void try_given(const clv_parsed_t *parsed)
 {
     static FILE *nowhere;
@@ -68,6 +80,7 @@ static void try_given(const clv_parsed_t *parsed)
         abort();
     }
     (void) clv_plan_hash(parsed->plan);
+    estimate_on_places(parsed);
     nowhere = nowhere == NULL ? fopen("/dev/null", "w") : nowhere;
     for (const clv_format_t *row = clv_formats; NULL != row->name && nowhere != NULL; row++) {
         row->print(nowhere, parsed->plan, &parsed->instance);

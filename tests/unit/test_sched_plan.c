@@ -355,7 +355,7 @@ static void validator_and_estimate_report_lack_of_memory(void **unused)
         assert_int_equal(clv_plan_validate_arrivals(plan, &draw.instance, reason, sizeof reason),
                          CLV_NO_MEMORY);
         countdown = nth;
-        assert_int_equal(clv_plan_estimate(plan, draw.arrival_ns, 4096, &cost, &estimate),
+        assert_int_equal(clv_plan_estimate(plan, draw.arrival_ns, NULL, 4096, &cost, &estimate),
                          CLV_NO_MEMORY);
         clv_alloc_set_hook(NULL, NULL);
     }
@@ -412,14 +412,18 @@ static void chain_is_pipelined(void **unused)
 /* One rank of eight that was interrupted while it measured changes nothing. */
 static void agreed_cost_leaves_a_straggler_out(void **unused)
 {
-    clv_cost_t costs[] = {{60, 900},   {9000, 1000}, {70, 1010}, {50, 990},
-                          {65, 70000}, {80, 1020},   {75, 980},  {55, 1005}};
-    clv_cost_t alone[] = {{7, 8}};
+    clv_cost_t costs[] = {{60, 900, -1, 1, 9},  {9000, 1000, -1, -1, 9}, {70, 1010, -1, 3, 9},
+                          {50, 990, -1, 2, 9},  {65, 70000, -1, -1, 9},  {80, 1020, -1, 70, 9},
+                          {75, 980, -1, -1, 9}, {55, 1005, -1, -1, 9}};
+    clv_cost_t alone[] = {{.latency_ns = 7, .byte_ps = 8}};
     clv_cost_t agreed = clv_cost_agree(costs, 8);
 
     (void) unused;
     assert_int_equal(agreed.latency_ns, 75);
     assert_int_equal(agreed.byte_ps, 1010);
+    assert_int_equal(agreed.near_latency_ns, 0); /* nobody measured it */
+    assert_int_equal(agreed.near_byte_ps, 3);    /* four ranks did */
+    assert_int_equal(agreed.combine_ps, 9);
     agreed = clv_cost_agree(alone, 1);
     assert_int_equal(agreed.latency_ns, 7);
     assert_int_equal(agreed.byte_ps, 8);
@@ -435,7 +439,7 @@ static void estimate_adds_up(void **unused)
     (void) unused;
     assert_int_equal(clv_cost_round_ns(&cost, 10), 70);
     assert_int_equal(clv_segment_bytes(10, 4), 3);
-    assert_int_equal(clv_plan_estimate(&plan, arrival_ns, 10, &cost, &estimate), CLV_OK);
+    assert_int_equal(clv_plan_estimate(&plan, arrival_ns, NULL, 10, &cost, &estimate), CLV_OK);
     assert_int_equal(estimate.end_ns, 770);
     assert_int_equal(estimate.after_ns, 70);
     assert_int_equal(estimate.in_mpi_ns, (670 + 20) / 2);

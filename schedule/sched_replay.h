@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Private to schedule/: replays a plan where ranks share places, event by event.
+ *
+ * The model is that of sched_cost.h ("where ranks share a place"). A segment between places takes
+ * its sender's place's link out and its receiver's place's link in at once, or waits for both; of
+ * those that could start at the same time, the one that was ready first starts.
+ * Not: the choice between this and the closed form for one rank per place (clv_plan_estimate).
+ *
+ * Units: int64 ns. Deterministic. Thread-safe. Cost: O(sends * log sends), and for each send that
+ * waits for a link once more log sends for each one that takes it before.
+ */
+#ifndef CLV_SCHED_REPLAY_H
+#define CLV_SCHED_REPLAY_H
+
+#include "schedule/sched_cost.h"
+
+/* Of one segment; all >= 0. */
+typedef struct clv_replay_lengths {
+    int64_t far_wire_ns; /* between places: occupies both links */
+    int64_t far_latency_ns;
+    int64_t near_wire_ns; /* inside a place: occupies both ranks' own ways */
+    int64_t near_latency_ns;
+    int64_t combine_ns; /* of a MOVE, at the receiver's core */
+} clv_replay_lengths_t;
+
+/* place[rank] in 0 .. n_ranks - 1. All lengths of all sends one after the other, counted from the
+ * last arrival, fit int64. CLV_NO_MEMORY; CLV_LIMIT for more than 2^30 sends; CLV_INVALID when the
+ * plan comes to no end, as none that passes clv_plan_validate does. */
+clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
+                              const int32_t *place, const clv_replay_lengths_t *lengths,
+                              clv_estimate_t *estimate_p) CLV_MUST_CHECK;
+
+#endif
