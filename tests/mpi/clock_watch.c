@@ -237,6 +237,19 @@ static void compute_for_a_second(double *mine, double *sums, int n_elements)
     }
 }
 
+/* Prints the row, adds it to all, and begins the next. */
+static void end_row(row_t *row, row_t *all, saying_t *row_start, const saying_t *now, int n_ranks,
+                    int second)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%.1f", second / 60.);
+    print_row(name, row, row_start, now, n_ranks);
+    add(all, row);
+    *row = (row_t){0};
+    memcpy(row_start, now, (size_t) n_ranks * sizeof *now);
+}
+
 static row_t watch(const looks_t *looks, int seconds, int row_seconds, int is_quiet, int rank,
                    int n_ranks)
 {
@@ -266,12 +279,7 @@ static row_t watch(const looks_t *looks, int seconds, int row_seconds, int is_qu
             account(&row, now, n_ranks);
         }
         if (second > 0 && (second % row_seconds == 0 || second == seconds)) {
-            char name[16];
-            snprintf(name, sizeof name, "%.1f", second / 60.);
-            print_row(name, &row, row_start, now, n_ranks);
-            add(&all, &row);
-            row = (row_t){0};
-            memcpy(row_start, now, (size_t) n_ranks * sizeof *now);
+            end_row(&row, &all, row_start, now, n_ranks, second);
         }
     }
     if (0 == rank) {
