@@ -13,7 +13,7 @@ output=$work/output
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
-echo 1..5
+echo 1..6
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
   line pipeline 42000000,42000000,42000000,42000000,42000000 1,1,1,1,1 36000000 0.4 1
   line clv+hint 41000000,42000000,43000000,44000000,45000000 1,1,1,1,1 40000000 0.4 null; } >"$work/8-uniform.json"
@@ -37,7 +37,7 @@ tap_report $? "a page gets its tables between the marks, twice the same"
 
 # The same script beside a pretended cluster, which notes its runs and leaves a result or fails.
 mkdir -p "$work/top/bench" "$work/build/bench" "$work/build/component"
-cp "$results" "$work/top/bench/results"
+cp -r "$results" "$CLV_TOP/bench/page" "$work/top/bench"
 cat >"$work/top/bench/cluster" <<END
 #!/bin/sh
 echo run >>"$work/runs"
@@ -72,3 +72,15 @@ refuses 2 "must be of 8, 16, 48, not '9'" --print --hosts 9 && refuses 2 'whole 
 status=$?
 [ $status -ne 0 ] || CLV_BUILD=$work refuses 4 'no clv-bench' --hosts 8
 tap_report $? "wrong use, and a build that is not there"
+
+claims() { # ratio_bound of clv: exit status of the claims of bench/show
+    local row
+    for row in repeated:large:2097152 uniform:large:2097152 balanced:large:2097152 balanced:small:8; do
+        IFS=: read -r pattern part bytes <<<"$row"
+        for algorithm in pipeline clv; do
+            echo "{\"pattern\":\"$pattern\",\"part\":\"$part\",\"bytes\":$bytes,\"algorithm\":\"$algorithm\",\"in_mpi_mean_median_ns\":7,\"ratio_first\":0.4,\"ratio_bound\":$1}"
+        done
+    done | awk -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/page/claims.awk" >"$output"
+}
+claims 1.1 && ! grep -q 'NOT HOLD' "$output" && ! claims 1.2 && ! claims null && [ "$(grep -c 'NOT HOLD' "$output")" -eq 1 ]
+tap_report $? "a claim of bench/show holds, or not; without its figure it does not"

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The tables of docs/results/README.md for so many hosts, from the lines of clv-bench: bench/results
+# runs it after lines.awk, with the command that was measured as `command`.
+
+function ms(ns) { return ns == "" ? "-" : sprintf("%.1f", ns / 1e6) }
+function ratio(r) { return r == "" || r == 0 ? "-" : sprintf("%.2f", r) }
+# Against the two that a user would have instead: "; clv after 1.05 x pipeline, in MPI 1.17 x default"
+function loss(what, mine, other, name,   r) { r = other + 0 > 0 ? mine / other : 0
+    return r > 1.03 ? sprintf(", %s %.2f x %s", what, r, name) : "" }
+function losses(p, name,   id, d, q, all) { id = p " " name; d = p " default"; q = p " pipeline"
+    all = loss("after", after[id], after[d], "default") loss("after", after[id], after[q], "pipeline") \
+        loss("in MPI", mpi[id], mpi[d], "default") loss("in MPI", mpi[id], mpi[q], "pipeline")
+    return all == "" ? "" : "; " name " " substr(all, 3) }
+function spread(id,   n, m, i) { # quartiles of the usable calls
+    n = list("after_ns", all); list("usable", ok); m = 0
+    for (i = 1; i <= n; i++) if (ok[i] == 1) kept[++m] = all[i] + 0
+    sort(kept, m); n_used[id] = m
+    after[id] = m ? quantile(kept, m, 0.5) : ""; q1[id] = m ? quantile(kept, m, 0.25) : ""; q3[id] = m ? quantile(kept, m, 0.75) : "" }
+{ p = text("pattern"); a = text("algorithm"); id = p " " a
+  if (!(p in seen_p)) { seen_p[p] = 1; patterns[++n_p] = p }
+  if (!(a in seen_a)) { seen_a[a] = 1; names[++n_a] = a }
+  spread(id); mpi[id] = number("in_mpi_mean_median_ns"); bound[id] = number("ratio_bound"); first[id] = number("ratio_first")
+  error = number("arrival_error_median_ns"); if (error > worst_error) worst_error = error
+  if (index($0, "\"network_bound\":false")) not_bound[p] = 1
+  if (number("right") != number("calls")) wrong++
+  calls = number("calls"); unusable += calls - n_used[id]
+  load = number("load"); if (load != "") { if (load > most_load) most_load = load; if (least_load == "" || load < least_load) least_load = load }
+  factors = sprintf("%s; Linux %s; %d ranks, %d bytes, %s, %s, root %d, delay %g ms, jitter %g; clock %s, sync %s, seed %d; %d calls before, %d measured",
+      text("mpi"), text("system"), number("ranks"), number("bytes"), text("type"), text("op"), number("root"),
+      number("delay_ns") / 1e6, number("jitter"), text("clock"), text("sync"), number("seed"), number("warmup"), calls) }
+END {
+    sub(/, package[^;]*/, "", factors)
+    print "Command, once for each pattern (`bench/results` runs them):\n`" command " PATTERN`\n"
+    if (least_load != "") factors = factors sprintf("; %d processors, load with this run %.1f to %.1f", number("processors"), least_load, most_load)
+    print factors ". Largest median arrival error " sprintf("%.2f", worst_error / 1e6) " ms; " unusable + 0 " calls started late and left out; " wrong + 0 " rows with a wrong result.\n"
+    n_s = split("default pipeline clv clv+hint", chosen, " ")
+    print "| | after / bound: default | pipeline | clv | clv+hint | in MPI [ms]: default | pipeline | clv | clv+hint |"
+    print "|---|---|---|---|---|---|---|---|---|"
+    for (i = 1; i <= n_p; i++) {
+        printf "| %s |", patterns[i]
+        for (s = 1; s <= n_s; s++) printf " %s |", ratio(bound[patterns[i] " " chosen[s]])
+        for (s = 1; s <= n_s; s++) printf " %s |", ms(mpi[patterns[i] " " chosen[s]])
+        print (patterns[i] in not_bound) ? " NOT network-bound" : ""
+    }
+    print "\nWhere clv loses by more than 3 % (ratios of medians):\n"
+    for (i = 1; i <= n_p; i++) {
+        lost = losses(patterns[i], "clv") losses(patterns[i], "clv+hint")
+        if (lost != "") print "- " patterns[i] ": " substr(lost, 3)
+        n_lost += lost != ""
+    }
+    if (!n_lost) print "- nowhere"
+    for (i = 1; i <= n_p; i++) {
+        print "\n**" patterns[i] "**" ((patterns[i] in not_bound) ? " (NOT network-bound: ranks waited for processors)" : "") "\n"
+        print "| | after [ms] | quartiles | / bound | / default | in MPI [ms] |\n|---|---|---|---|---|---|"
+        for (a = 1; a <= n_a; a++) {
+            id = patterns[i] " " names[a]
+            if (id in after) printf "| %s | %s | %s - %s | %s | %s | %s |\n", names[a], ms(after[id]), ms(q1[id]), ms(q3[id]), ratio(bound[id]), ratio(first[id]), ms(mpi[id])
+        }
+    }
+}
