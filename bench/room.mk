@@ -1,30 +1,41 @@
-# bench: clv-bench, the statistics behind it, the emulated cluster, the simulation, and programs that
-# measure one room.
-clv_bench_sources = bench/bench_stats.c bench/bench_stats.h bench/bench_options.c \
-	bench/bench_options.h
+# bench: clv-bench (measure), clv-bench-compare (compare, clock), programs that measure one room
+# (plans), the emulated cluster (bed), reduces on a simulated machine (sim, which bench/sim/run builds
+# itself). Commands that people type lie beside this file: cluster, grid, results, show.
+clv_bench_sources = bench/measure/bench_options.c bench/measure/bench_options.h \
+	bench/measure/bench_stats.c bench/measure/bench_stats.h
 
 installed_mpi_programs += bench/clv-bench
-bench_clv_bench_SOURCES = bench/clv_bench.c bench/bench_algorithms.c bench/bench_algorithms.h \
-	bench/bench_collectives.c bench/bench_collectives.h bench/bench_own_reduce.c \
-	bench/bench_call.c bench/bench_call.h bench/bench_json.c bench/bench_json.h \
-	bench/bench_loop.c bench/bench_loop.h bench/bench_loop_report.c bench/bench_loop_report.h \
-	bench/bench_pace.c bench/bench_pace.h \
-	bench/bench_measure.c bench/bench_measure.h bench/bench_report.c bench/bench_report.h \
-	bench/bench_sync.c bench/bench_sync.h $(clv_bench_sources)
+bench_clv_bench_SOURCES = bench/measure/clv_bench.c \
+	bench/measure/bench_algorithms.c bench/measure/bench_algorithms.h \
+	bench/measure/bench_call.c bench/measure/bench_call.h \
+	bench/measure/bench_collectives.c bench/measure/bench_collectives.h \
+	bench/measure/bench_json.c bench/measure/bench_json.h \
+	bench/measure/bench_loop.c bench/measure/bench_loop.h \
+	bench/measure/bench_loop_report.c bench/measure/bench_loop_report.h \
+	bench/measure/bench_measure.c bench/measure/bench_measure.h \
+	bench/measure/bench_own_reduce.c \
+	bench/measure/bench_pace.c bench/measure/bench_pace.h \
+	bench/measure/bench_report.c bench/measure/bench_report.h \
+	bench/measure/bench_sync.c bench/measure/bench_sync.h $(clv_bench_sources)
 
 installed_programs += bench/clv-bench-compare
+bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
+	bench/compare/bench_plot.c bench/compare/bench_plot.h \
+	bench/compare/bench_results.c bench/compare/bench_results.h \
+	bench/clock/bench_clock_results.c bench/clock/bench_clock_results.h $(clv_bench_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
+
 tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide
-bench_clv_bench_compare_SOURCES = bench/clv_bench_compare.c bench/bench_results.c \
-	bench/bench_results.h bench/bench_clock_results.c bench/bench_clock_results.h \
-	bench/bench_plot.c bench/bench_plot.h $(clv_bench_sources)
-bench_bench_plan_SOURCES = bench/bench_plan.c tests/support/pairing_heap_plan.c \
+bench_bench_plan_SOURCES = bench/plans/bench_plan.c tests/support/pairing_heap_plan.c \
 	tests/support/pairing_heap_plan.h
+bench_plan_quality_SOURCES = bench/plans/plan_quality.c
+bench_bench_decide_SOURCES = bench/plans/bench_decide.c
 
 unit_tests += tests/unit/test_bench_options tests/unit/test_bench_stats tests/unit/test_bench_pace
 tests_unit_test_bench_options_SOURCES = tests/unit/test_bench_options.c $(clv_bench_sources)
 tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_sources)
-tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/bench_pace.c \
-	bench/bench_pace.h $(clv_bench_sources)
-script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh tests/mpi/bench_grid.sh \
-	tests/mpi/bench_results.sh tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh
+tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/measure/bench_pace.c \
+	bench/measure/bench_pace.h $(clv_bench_sources)
+script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
+	tests/mpi/bench_grid.sh tests/mpi/bench_results.sh tests/mpi/bench_other_mpi.sh \
+	tests/sim/test_smpi.sh

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_options.h"
+#include "bench/measure/bench_options.h"
 
 static void sizes_and_delays_have_units(void **state)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "bench/bench_pace.h"
+#include "bench/measure/bench_pace.h"
 #include "trace/trace_patterns.h"
 
 #define MAX_RANKS 6

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "trace/trace_patterns.h"
-#include "bench/bench_stats.h"
+#include "bench/measure/bench_stats.h"
 
 #define MAX_VALUES 128
 #define TOLERANCE  1e-10 /* relative: both compute in doubles */

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-#include "bench/bench_measure.h"
-#include "bench/bench_options.h"
+#include "bench/measure/bench_measure.h"
+#include "bench/measure/bench_options.h"
 
 /* The parts of a configuration that the setup does not hold. balanced may be NULL. */
 typedef struct clv_bench_results {

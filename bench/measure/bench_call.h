@@ -7,7 +7,7 @@
 #ifndef CLV_BENCH_CALL_H
 #define CLV_BENCH_CALL_H
 
-#include "bench/bench_measure.h"
+#include "bench/measure/bench_measure.h"
 
 /* Time this thread was ready to run but had no processor; 0 where the kernel does not tell. */
 int64_t clv_bench_cpu_wait_ns(void);

@@ -2,7 +2,7 @@
  *
  * Algorithms as communicators made under different settings; see bench_algorithms.h.
  */
-#include "bench/bench_algorithms.h"
+#include "bench/measure/bench_algorithms.h"
 
 #include <stdio.h>
 #include <stdlib.h>

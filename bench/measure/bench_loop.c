@@ -2,11 +2,11 @@
  *
  * Blocks of iterations of each algorithm in turn; see bench_loop.h.
  */
-#include "bench/bench_loop.h"
+#include "bench/measure/bench_loop.h"
 
 #include <string.h>
 
-#include "bench/bench_call.h"
+#include "bench/measure/bench_call.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

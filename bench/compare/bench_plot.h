@@ -7,7 +7,7 @@
 #ifndef CLV_BENCH_PLOT_H
 #define CLV_BENCH_PLOT_H
 
-#include "bench/bench_results.h"
+#include "bench/compare/bench_results.h"
 
 /* A figure of the papers, or one of our own: what is on the axes. */
 typedef struct clv_figure {

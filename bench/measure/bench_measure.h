@@ -13,10 +13,10 @@
 
 #include <mpi.h>
 
-#include "bench/bench_algorithms.h"
-#include "bench/bench_collectives.h"
+#include "bench/measure/bench_algorithms.h"
+#include "bench/measure/bench_collectives.h"
 #include "trace/trace_patterns.h"
-#include "bench/bench_sync.h"
+#include "bench/measure/bench_sync.h"
 
 /* The metrics of a call; one row each: field, and what the report calls it. */
 #define CLV_METRICS(XX)                                                                            \

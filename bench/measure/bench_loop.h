@@ -24,8 +24,8 @@
 #ifndef CLV_BENCH_LOOP_H
 #define CLV_BENCH_LOOP_H
 
-#include "bench/bench_measure.h"
-#include "bench/bench_pace.h"
+#include "bench/measure/bench_measure.h"
+#include "bench/measure/bench_pace.h"
 
 #define CLV_LOOP_FIRST 20 /* calls of a start that are reported apart */
 

@@ -2,13 +2,13 @@
  *
  * Table and JSON lines of clv-bench; see bench_report.h.
  */
-#include "bench/bench_report.h"
+#include "bench/measure/bench_report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/bench_json.h"
-#include "bench/bench_stats.h"
+#include "bench/measure/bench_json.h"
+#include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
 #define MS             1e6

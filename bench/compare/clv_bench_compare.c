@@ -19,11 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/bench_clock_results.h"
+#include "bench/clock/bench_clock_results.h"
 #include "trace/trace_patterns.h"
-#include "bench/bench_plot.h"
-#include "bench/bench_results.h"
-#include "bench/bench_stats.h"
+#include "bench/compare/bench_plot.h"
+#include "bench/compare/bench_results.h"
+#include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
 #define MAX_COMMANDS 16

@@ -15,7 +15,7 @@
 
 #include <mpi.h>
 
-#include "bench/bench_collectives.h"
+#include "bench/measure/bench_collectives.h"
 #include "util/util_status.h"
 
 #define CLV_ALGORITHM_MAX_SETTINGS 6

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "bench/bench_collectives.h"
+#include "bench/measure/bench_collectives.h"
 #include "util/util_alloc.h"
 
 enum { TAG_RING = 101, TAG_GATHER = 102, TAG_BOUND = 103 };

@@ -14,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_algorithms.h"
-#include "bench/bench_collectives.h"
-#include "bench/bench_loop.h"
-#include "bench/bench_loop_report.h"
-#include "bench/bench_measure.h"
-#include "bench/bench_options.h"
+#include "bench/measure/bench_algorithms.h"
+#include "bench/measure/bench_collectives.h"
+#include "bench/measure/bench_loop.h"
+#include "bench/measure/bench_loop_report.h"
+#include "bench/measure/bench_measure.h"
+#include "bench/measure/bench_options.h"
 #include "trace/trace_patterns.h"
-#include "bench/bench_report.h"
-#include "bench/bench_stats.h"
-#include "bench/bench_sync.h"
+#include "bench/measure/bench_report.h"
+#include "bench/measure/bench_stats.h"
+#include "bench/measure/bench_sync.h"
 #include "util/util_alloc.h"
 
 #define MAX_ALGORITHMS 32

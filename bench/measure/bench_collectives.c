@@ -2,7 +2,7 @@
  *
  * The table of collectives, their inputs and the check of their results; see the header.
  */
-#include "bench/bench_collectives.h"
+#include "bench/measure/bench_collectives.h"
 
 #include <string.h>
 

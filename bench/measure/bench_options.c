@@ -2,7 +2,7 @@
  *
  * The command line of clv-bench as one table; see bench_options.h.
  */
-#include "bench/bench_options.h"
+#include "bench/measure/bench_options.h"
 
 #include <math.h>
 #include <stdio.h>

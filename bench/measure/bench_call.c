@@ -4,7 +4,7 @@
  */
 #include "clv.h" /* first: it needs _GNU_SOURCE */
 
-#include "bench/bench_call.h"
+#include "bench/measure/bench_call.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Keys and values of the JSON lines; see bench_json.h.
  */
-#include "bench/bench_json.h"
+#include "bench/measure/bench_json.h"
 
 #include <math.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
  *
  * JSON lines of clv-bench to groups of medians; see bench_results.h.
  */
-#include "bench/bench_results.h"
+#include "bench/compare/bench_results.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_stats.h"
+#include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
 #define MAX_CALLS 100000

@@ -2,7 +2,7 @@
  *
  * Pictures by gnuplot; see bench_plot.h.
  */
-#include "bench/bench_plot.h"
+#include "bench/compare/bench_plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/bench_clock_results.h"
-#include "bench/bench_stats.h"
+#include "bench/clock/bench_clock_results.h"
+#include "bench/measure/bench_stats.h"
 
 #define MAX_PATH 512
 

@@ -2,7 +2,7 @@
  *
  * Order statistics and rank tests; see bench_stats.h.
  */
-#include "bench/bench_stats.h"
+#include "bench/measure/bench_stats.h"
 
 #include <math.h>
 #include <stdlib.h>

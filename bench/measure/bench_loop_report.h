@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#include "bench/bench_loop.h"
-#include "bench/bench_report.h"
+#include "bench/measure/bench_loop.h"
+#include "bench/measure/bench_report.h"
 
 typedef struct clv_loop_report {
     const clv_bench_results_t *factors; /* options, setup, pattern, size; no metrics */

@@ -3,13 +3,13 @@
  * The measuring loop; see bench_measure.h. One round is Algorithm 5 of the HCA3 paper with a delay
  * per rank between the common start and the call.
  */
-#include "bench/bench_measure.h"
+#include "bench/measure/bench_measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_call.h"
+#include "bench/measure/bench_call.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

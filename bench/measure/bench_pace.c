@@ -2,7 +2,7 @@
  *
  * Front, pace and run-ahead of a block of iterations; see bench_pace.h.
  */
-#include "bench/bench_pace.h"
+#include "bench/measure/bench_pace.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "bench/bench_algorithms.h"
+#include "bench/measure/bench_algorithms.h"
 
 void clv_json_text(FILE *out, const char *key, const char *text);
 void clv_json_number(FILE *out, const char *key, double number); /* NaN is null */

@@ -2,7 +2,7 @@
  *
  * The global clock of a benchmark and the start of a round; see bench_sync.h.
  */
-#include "bench/bench_sync.h"
+#include "bench/measure/bench_sync.h"
 
 #include <errno.h>
 #include <stdlib.h>

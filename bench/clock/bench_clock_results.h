@@ -9,7 +9,7 @@
 #ifndef CLV_BENCH_CLOCK_RESULTS_H
 #define CLV_BENCH_CLOCK_RESULTS_H
 
-#include "bench/bench_results.h"
+#include "bench/compare/bench_results.h"
 
 /* The metric that is the true error where the file has it, and the measured one elsewhere. */
 #define CLV_CLOCK_METRIC "clock_error"

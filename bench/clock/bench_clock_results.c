@@ -2,7 +2,7 @@
  *
  * Results of clv-clock to groups; see bench_clock_results.h.
  */
-#include "bench/bench_clock_results.h"
+#include "bench/clock/bench_clock_results.h"
 
 #include <errno.h>
 #include <math.h>
