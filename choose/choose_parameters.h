@@ -13,6 +13,7 @@
 
 #include "choose/choose_algorithms.h"
 #include "choose/choose_collectives.h"
+#include "pap_predict/pap_predict.h"
 
 /* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
 #define CLV_REPRODUCIBLE_MAP(XX)                                                                   \
@@ -20,15 +21,7 @@
     XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
     XX(ALWAYS, "always", "one fixed order for every reduction")
 
-/* Values of coll_clv_predictor: names of clv_pap_predictors[] in their order, since the code is the
- * index into it (tests/unit/test_coll_tables compares them). */
-#define CLV_PREDICTOR_MAP(XX)                                                                      \
-    XX(BEST,     "best",     "whichever of the others was least wrong in the last calls")          \
-    XX(PERIODIC, "periodic", "average of the calls at the same phase, where there is a period")    \
-    XX(SMA,      "sma",      "simple moving average of the window")                                \
-    XX(EWMA,     "ewma",     "exponentially weighted average, newest weighs most")                 \
-    XX(MEDIAN,   "median",   "median of the window, rank by rank")                                 \
-    XX(COMPUTE,  "compute",  "exit of the last call plus the average computing time, rank by rank")
+/* Values of coll_clv_predictor: CLV_PAP_PREDICTOR_MAP of pap_predict.h. */
 
 /* Values of coll_clv_print; several may be given, separated by commas. */
 #define CLV_PRINT_MAP(XX)                                                                          \
@@ -62,7 +55,7 @@
        "Time that one segment takes from one rank to the next; 0: measured")                       \
     XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,   EQUAL,    \
        "Number of earlier calls that the predictor of arrival times looks at")                     \
-    XX(ENUM,   predictor,        PREDICTOR,    0,       0,   CLV_N_PREDICTORS - 1, "", 5, EQUAL,   \
+    XX(ENUM,   predictor,        PREDICTOR,    0,       0,   CLV_PAP_N_PREDICTORS - 1, "", 5, EQUAL, \
        "How arrival times are predicted from those of earlier calls")                              \
     XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,   EQUAL,    \
        "Exchange arrival times in the background; without it nothing is predicted")                \
@@ -95,13 +88,6 @@ typedef enum clv_reproducible {
     CLV_REPRODUCIBLE_MAP(CLV_REPRODUCIBLE_ENUM)
 #undef CLV_REPRODUCIBLE_ENUM
 } clv_reproducible_t;
-
-typedef enum clv_predictor {
-#define CLV_PREDICTOR_ENUM(code, spelling, meaning) CLV_PREDICTOR_##code,
-    CLV_PREDICTOR_MAP(CLV_PREDICTOR_ENUM)
-#undef CLV_PREDICTOR_ENUM
-    CLV_N_PREDICTORS
-} clv_predictor_t;
 
 typedef enum clv_print {
 #define CLV_PRINT_ENUM(code, spelling, bit, meaning) CLV_PRINT_##code = bit,

@@ -73,16 +73,17 @@ static void print_ranks(const printer_t *to, const clv_pap_board_t *board)
 static const char *source_of(const clv_pap_board_t *board)
 {
     static const char *const sources[] = {
-#define PREDICTOR_SOURCE(code, spelling, meaning) "predicted by " spelling,
-        CLV_PREDICTOR_MAP(PREDICTOR_SOURCE)
+#define PREDICTOR_SOURCE(stem, all_columns, meaning) "predicted by " #stem,
+        CLV_PAP_PREDICTOR_MAP(PREDICTOR_SOURCE)
 #undef PREDICTOR_SOURCE
     };
 
     if (board->announced) {
         return "announced";
     }
-    return board->predictor < 0 || board->predictor >= CLV_N_PREDICTORS ? "not predicted"
-                                                                        : sources[board->predictor];
+    return board->predictor < 0 || board->predictor >= CLV_PAP_N_PREDICTORS
+               ? "not predicted"
+               : sources[board->predictor];
 }
 
 /* The whole in a line: a lateness below what we are sure of is none. */

@@ -134,11 +134,11 @@ static const char *word_of_ALGORITHM(int32_t code)
 
 static const char *word_of_PREDICTOR(int32_t code)
 {
-#define WORD_CASE(code, spelling, meaning)                                                         \
-    case CLV_PREDICTOR_##code:                                                                     \
-        return spelling;
+#define WORD_CASE(stem, all_columns, meaning)                                                      \
+    case clv_pap_predictor_##stem:                                                                 \
+        return #stem;
     switch (code) {
-        CLV_PREDICTOR_MAP(WORD_CASE)
+        CLV_PAP_PREDICTOR_MAP(WORD_CASE)
     default:
         return "unknown";
     }

@@ -41,8 +41,8 @@ static const mca_base_var_enum_value_t values_of_REPRODUCIBLE[] = {
     CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
 
 static const mca_base_var_enum_value_t values_of_PREDICTOR[] = {
-#define PREDICTOR_VALUE(code, spelling, meaning) {CLV_PREDICTOR_##code, spelling},
-    CLV_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
+#define PREDICTOR_VALUE(stem, all_columns, meaning) {clv_pap_predictor_##stem, #stem},
+    CLV_PAP_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
 
 /* "none" is what the absence of flags is called; the flag enumerator has no word for it. */
 static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
@@ -50,11 +50,12 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
     CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
 
 #define WORD(code, spelling, meaning)            spelling " "
+#define PREDICTOR_WORD(stem, all_columns, meaning) #stem " "
 #define FLAG_WORD(code, spelling, flag, meaning) spelling " "
 #define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning) " " #word
 static const char words_of_ALGORITHM[] = "auto" CLV_ALGORITHM_MAP(ALGORITHM_WORD);
 static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
-static const char words_of_PREDICTOR[] = CLV_PREDICTOR_MAP(WORD);
+static const char words_of_PREDICTOR[] = CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD);
 static const char words_of_PRINT[] = CLV_PRINT_MAP(FLAG_WORD);
 
 /* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with. */

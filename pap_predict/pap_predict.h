@@ -32,13 +32,33 @@
 #define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 56) - 1)
 #define CLV_PAP_NOTE_BYTES  256 /* of a note, at most */
 
+/* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
+ * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
+ * that file, its row here and its line in room.mk make a predictor). The first is the default
+ * (docs/decisions/0006); `best` needs what the others need, and breaks ties by their order here. */
+#define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
+    XX(best,     1, "whichever of the others was least wrong in the last calls")                   \
+    XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
+    XX(sma,      0, "simple moving average of the window")                                         \
+    XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
+    XX(median,   0, "median of the window, rank by rank")                                          \
+    XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")         \
+    XX(last,     0, "the newest call again")
+
+typedef enum clv_pap_predictor {
+#define CLV_PAP_PREDICTOR_ENUM(stem, all_columns, meaning) clv_pap_predictor_##stem,
+    CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_ENUM)
+#undef CLV_PAP_PREDICTOR_ENUM
+    CLV_PAP_N_PREDICTORS
+} clv_pap_predictor_t;
+
 typedef struct clv_pap clv_pap_t;             /* one per process */
 typedef struct clv_pap_group clv_pap_group_t; /* one per communicator */
 
 /* Rank-equal settings. */
 typedef struct clv_pap_options {
     int32_t sma_window;        /* sampled calls averaged, 1 .. CLV_PAP_MAX_WINDOW */
-    int32_t predictor;         /* index into clv_pap_predictors[] */
+    int32_t predictor;         /* a clv_pap_predictor_t */
     const char *interface;     /* network interface name, or NULL: choose */
     int64_t connect_timeout_ns;/* a connection that is not up by then is lost */
 } clv_pap_options_t;

@@ -11,7 +11,7 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_record.c \
 	pap_predict/pap_clock.c pap_predict/pap_group.c pap_predict/pap_leader.c \
 	pap_predict/pap_listen.c pap_predict/pap_pace.c pap_predict/pap_process.c \
 	pap_predict/predict/pap_best.c pap_predict/predict/pap_compute.c pap_predict/predict/pap_ewma.c \
-	pap_predict/predict/pap_history.c pap_predict/predict/pap_median.c \
+	pap_predict/predict/pap_history.c pap_predict/predict/pap_last.c pap_predict/predict/pap_median.c \
 	pap_predict/predict/pap_periodic.c pap_predict/predict/pap_predictors.c \
 	pap_predict/predict/pap_sma.c
 

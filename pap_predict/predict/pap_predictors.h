@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "pap_predict/pap_predict.h"
+
 #define CLV_PAP_MAX_SPREAD_NS                                                                      \
     (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there                             \
                         */
@@ -45,24 +47,6 @@ typedef struct clv_pap_predictor_ops {
     int all_columns;
     void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1 */
 } clv_pap_predictor_ops_t;
-
-/*      stem       all columns, meaning; the first is the default (docs/decisions/0006). `best`
- * needs what the others need; it breaks ties by their order here. The words of coll_clv_predictor
- * are these, in this order. */
-#define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
-    XX(best, 1, "whichever of the others was least wrong in the last calls")                       \
-    XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
-    XX(sma, 0, "simple moving average of the window")                                              \
-    XX(ewma, 0, "exponentially weighted average, newest weighs most")                              \
-    XX(median, 0, "median of the window, rank by rank")                                            \
-    XX(compute, 1, "exit of the last call plus the average computing time, rank by rank")
-
-typedef enum clv_pap_predictor {
-#define CLV_PAP_PREDICTOR_ENUM(stem, all_columns, meaning) clv_pap_predictor_##stem,
-    CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_ENUM)
-#undef CLV_PAP_PREDICTOR_ENUM
-        CLV_PAP_N_PREDICTORS
-} clv_pap_predictor_t;
 
 #define CLV_PAP_PREDICTOR_DECLARE(stem, all_columns, meaning)                                      \
     void clv_pap_##stem##_predict(const clv_pap_history_t *history, int64_t *predicted_ns);

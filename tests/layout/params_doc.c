@@ -59,7 +59,10 @@ static void print_pvar_names(void)
 
 #define WORD(code, spelling, meaning) spelling,
 static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
-static const char *const words_of_PREDICTOR[] = {CLV_PREDICTOR_MAP(WORD)};
+static const char *const words_of_PREDICTOR[] = {
+#define PREDICTOR_WORD(stem, all_columns, meaning) #stem,
+    CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD)};
+#undef PREDICTOR_WORD
 #undef WORD
 #define WORD_ALGORITHM(code)    clv_algorithm_word(code)
 #define WORD_REPRODUCIBLE(code) words_of_REPRODUCIBLE[code]
@@ -91,7 +94,8 @@ static void print_words(void)
     puts("\n## Words of `coll_clv_reproducible`\n\n| word | meaning |\n|---|---|");
     CLV_REPRODUCIBLE_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_predictor`\n\n| word | meaning |\n|---|---|");
-    CLV_PREDICTOR_MAP(PRINT_WORD)
+#define PRINT_PREDICTOR(stem, all_columns, meaning) PRINT_WORD(stem, #stem, meaning)
+    CLV_PAP_PREDICTOR_MAP(PRINT_PREDICTOR)
     puts("\n## Words of `coll_clv_print`\n\n| word | meaning |\n|---|---|");
     CLV_PRINT_MAP(PRINT_FLAG)
 }

@@ -519,7 +519,7 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
                                    .previous_choice = CLV_ALGORITHM_LATEST_FIRST,
                                    .previous_after_ns = 51500000,
                                    .previous_in_mpi_ns = 40250000,
-                                   .predictor = CLV_PREDICTOR_MEDIAN,
+                                   .predictor = clv_pap_predictor_median,
                                    .predicted_ns = late_ns};
     const clv_choose_decision_t decision = {.algorithm = CLV_ALGORITHM_CHAIN,
                                           .reason = CLV_REASON_PREDICTED,

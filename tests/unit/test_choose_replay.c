@@ -242,7 +242,7 @@ static void play(replay_t *replay)
     assert_int_equal(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
                                            &replay->plans), CLV_OK);
     assert_int_equal(clv_pap_history_create(replay->trace->n_ranks, WINDOW,
-                                            (clv_pap_predictor_t) CLV_PREDICTOR_BEST,
+                                            clv_pap_predictor_best,
                                             &history), CLV_OK);
     for (int32_t call = 0; call < replay->trace->n_calls; call++) {
         one_call(replay, history, call);

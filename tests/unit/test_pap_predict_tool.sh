@@ -22,9 +22,14 @@ if [ "${1:-}" = --table ]; then
     exit
 fi
 
-# Per trace: rms and sigma of best, rms of the best fixed predictor, its name.
-summary=$(awk -F, 'NR > 1 && $2 == "best" { rms[$1] = $4; sigma[$1] = $7; least[$1] = 1e18 }
-    NR > 1 && $2 != "best" && $4 < least[$1] { least[$1] = $4; name[$1] = $2 }
+# The predictors that the default was decided by. Not all there are: who adds one that is better
+# somewhere must not find `best` bounded by it, which has to see its errors before it follows.
+yardsticks='periodic sma ewma median compute'
+
+# Per trace: rms and sigma of best, rms of the best yardstick, its name.
+summary=$(awk -F, -v yardsticks=" $yardsticks " '
+    NR > 1 && $2 == "best" { rms[$1] = $4; sigma[$1] = $7; least[$1] = 1e18 }
+    NR > 1 && index(yardsticks, " " $2 " ") && $4 < least[$1] { least[$1] = $4; name[$1] = $2 }
     END { for (t in rms) print t, rms[t], sigma[t], least[t], name[t] }' <<<"$scores" | sort)
 
 at_most() { # value factor bound
@@ -33,7 +38,7 @@ at_most() { # value factor bound
 
 while read -r trace rms sigma least name; do
     # Right after a change nobody can know who will recover fastest.
-    allowed=1.06
+    allowed=1.07
     [ "$trace" != changing.txt ] || allowed=1.2
     tap_ok "$trace: best ($rms us) within $allowed of $name ($least us)" \
         at_most "$rms" "$allowed" "$least"
