@@ -36,14 +36,16 @@
  * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
  * that file, its row here and its line in room.mk make a predictor). The first is the default
  * (docs/decisions/0006); `best` needs what the others need, and breaks ties by their order here. */
-#define CLV_PAP_PREDICTOR_MAP(XX)                                                                  \
-    XX(best,     1, "whichever of the others was least wrong in the last calls")                   \
+#define CLV_PAP_CHOOSER_MAP(XX)                                                                    \
+    XX(best,     1, "whichever of the others was least wrong in the last calls")
+#define CLV_PAP_PURE_PREDICTOR_MAP(XX)                                                             \
     XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
     XX(sma,      0, "simple moving average of the window")                                         \
     XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
     XX(median,   0, "median of the window, rank by rank")                                          \
     XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")         \
     XX(last,     0, "the newest call again")
+#define CLV_PAP_PREDICTOR_MAP(XX) CLV_PAP_CHOOSER_MAP(XX) CLV_PAP_PURE_PREDICTOR_MAP(XX)
 
 typedef enum clv_pap_predictor {
 #define CLV_PAP_PREDICTOR_ENUM(stem, all_columns, meaning) clv_pap_predictor_##stem,

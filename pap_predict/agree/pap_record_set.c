@@ -27,6 +27,15 @@ const char *clv_pap_record_problem(const clv_pap_record_t *record)
     return NULL;
 }
 
+uint32_t clv_pap_vector_any_flags(const clv_pap_vector_t *vector)
+{
+    uint32_t flags = 0;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        flags |= vector->records[rank].flags;
+    }
+    return flags;
+}
+
 uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector)
 {
     uint32_t flags = CLV_PAP_RECORD_FLAGS;
@@ -34,6 +43,17 @@ uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector)
         flags &= vector->records[rank].flags;
     }
     return flags;
+}
+
+uint32_t clv_pap_vector_latency(const clv_pap_vector_t *vector)
+{
+    uint32_t largest_ns = 0;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        if (vector->records[rank].latency_ns > largest_ns) {
+            largest_ns = vector->records[rank].latency_ns;
+        }
+    }
+    return largest_ns;
 }
 
 int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector)

@@ -51,8 +51,12 @@ typedef struct clv_pap_vector {
 /* What is wrong with a record as a short text, NULL when it is in range. */
 const char *clv_pap_record_problem(const clv_pap_record_t *record);
 
-/* The flags that all its records have. */
+/* The flags that some, and that all of its records have. */
+uint32_t clv_pap_vector_any_flags(const clv_pap_vector_t *vector);
 uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector);
+
+/* The largest exchange latency that a record tells. */
+uint32_t clv_pap_vector_latency(const clv_pap_vector_t *vector);
 
 /* The last of all announcements; of arrivals where nothing was announced. */
 int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector);

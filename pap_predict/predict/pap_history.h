@@ -17,12 +17,13 @@
 #include <stdint.h>
 
 #include "pap_predict/pap_predict.h"
+#include "pap_predict/predict/pap_numbers.h"
 #include "pap_predict/predict/pap_predictors.h"
 #include "pap_predict/agree/pap_record_set.h"
 #include "util/util_status.h"
 
 #define CLV_PAP_MAX_SAMPLE_EVERY     1024
-#define CLV_PAP_LATENCIES_PER_SAMPLE 3      /* K calls take at least so many exchange latencies ... */
+#define CLV_PAP_LATENCIES_PER_SAMPLE 3 /* K calls take at least so many exchange latencies ... */
 #define CLV_PAP_SAMPLE_NS            500000 /* ... and at least so long */
 
 clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_predictor_t predictor,
@@ -34,9 +35,5 @@ void clv_pap_history_free(clv_pap_history_t *history);
  * vector->sequence + 1. */
 void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *vector,
                           clv_pap_board_t *board, int64_t *predicted_ns);
-
-/* Integer helpers, exact to 2^-22, shared with the tools. */
-uint64_t clv_pap_isqrt(uint64_t number);                      /* floor */
-int64_t clv_pap_rms(const int64_t *values, int32_t n_values); /* 0 for none */
 
 #endif

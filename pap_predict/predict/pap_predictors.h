@@ -3,7 +3,7 @@
  * Predictors: from the remembered calls of one stream to the next relative arrivals.
  * Private to the pap_predict room and to the tools.
  *
- * A predictor sees a view: n_rows remembered calls, newest first. It fills predicted_ns[rank]; any
+ * All but `best`, which chooses among them (pap_follow.h), are pure. A predictor sees a view: n_rows remembered calls, newest first. It fills predicted_ns[rank]; any
  * common constant may be added (the board makes the smallest 0). Integers only, the same on every
  * machine. Its uncertainty is not its own opinion: the board measures it as the error of the
  * predictions that were made before the calls they are compared with.
@@ -38,19 +38,16 @@ const int64_t *clv_pap_history_row(const clv_pap_history_t *history, clv_pap_col
 int64_t clv_pap_history_call(const clv_pap_history_t *history, int32_t age); /* its call number */
 int64_t clv_pap_history_next_call(const clv_pap_history_t *history); /* the one to predict */
 
-/* For `best`: what the predictor it follows says of the next call. */
-const int64_t *clv_pap_history_followed(const clv_pap_history_t *history);
-
 typedef struct clv_pap_predictor_ops {
     const char *name;
     const char *meaning;
     int all_columns;
-    void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1 */
+    void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1; NULL: `best` */
 } clv_pap_predictor_ops_t;
 
 #define CLV_PAP_PREDICTOR_DECLARE(stem, all_columns, meaning)                                      \
     void clv_pap_##stem##_predict(const clv_pap_history_t *history, int64_t *predicted_ns);
-CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_DECLARE)
+CLV_PAP_PURE_PREDICTOR_MAP(CLV_PAP_PREDICTOR_DECLARE)
 #undef CLV_PAP_PREDICTOR_DECLARE
 
 extern const clv_pap_predictor_ops_t clv_pap_predictors[CLV_PAP_N_PREDICTORS];

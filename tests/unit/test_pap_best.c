@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pap_predict/predict/pap_best.h"
+#include "pap_predict/predict/pap_follow.h"
 #include "pap_predict/predict/pap_history.h"
 #include "tests/sim/cs_random.h"
 #include "util/util_time.h"
@@ -261,24 +261,24 @@ static void sigma_is_the_error_of_what_was_announced(void **state)
 
 /* ---- the choice alone ------------------------------------------------------------------------ */
 
-static void judge_times(clv_pap_best_t *best, int n_calls, const int64_t *error_ns)
+static void judge_times(clv_pap_follow_t *best, int n_calls, const int64_t *error_ns)
 {
     for (int i = 0; i < n_calls; i++) {
-        clv_pap_best_judge(best, error_ns);
+        clv_pap_follow_judge(best, error_ns);
     }
 }
 
 static void nearly_equal_ones_do_not_take_turns(void **state)
 {
     (void) state;
-    clv_pap_best_t best;
+    clv_pap_follow_t best;
     int64_t error_ns[CLV_PAP_N_PREDICTORS];
-    clv_pap_best_begin(&best);
+    clv_pap_follow_begin(&best);
     for (int call = 0; call < 1000; call++) {
         for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
             error_ns[i] = MS + cs_random_range(&generator, 0, MS / 25);
         }
-        clv_pap_best_judge(&best, error_ns);
+        clv_pap_follow_judge(&best, error_ns);
         assert_int_equal(best.followed, clv_pap_predictor_periodic);
     }
 }
@@ -286,18 +286,18 @@ static void nearly_equal_ones_do_not_take_turns(void **state)
 static void the_better_one_is_found_and_the_past_forgotten(void **state)
 {
     (void) state;
-    clv_pap_best_t best;
+    clv_pap_follow_t best;
     for (int i = 1; i < CLV_PAP_N_PREDICTORS; i++) {
         int64_t error_ns[CLV_PAP_N_PREDICTORS];
         for (int other = 0; other < CLV_PAP_N_PREDICTORS; other++) {
             error_ns[other] = other == i ? 0 : MS; /* best's own place is the worst decoy: 0 */
         }
         error_ns[clv_pap_predictor_best] = 0;
-        clv_pap_best_begin(&best);
+        clv_pap_follow_begin(&best);
         judge_times(&best, 1, error_ns);
         assert_int_equal(best.followed, i);
         error_ns[i] = 3 * MS;
-        judge_times(&best, CLV_PAP_BEST_JUDGED, error_ns);
+        judge_times(&best, CLV_PAP_FOLLOW_JUDGED, error_ns);
         assert_int_not_equal(best.followed, i);
         assert_int_not_equal(best.followed, clv_pap_predictor_best);
     }
@@ -306,12 +306,12 @@ static void the_better_one_is_found_and_the_past_forgotten(void **state)
 static void a_call_that_surprises_all_alike_changes_nothing(void **state)
 {
     (void) state;
-    clv_pap_best_t best;
+    clv_pap_follow_t best;
     int64_t error_ns[CLV_PAP_N_PREDICTORS];
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
         error_ns[i] = i == clv_pap_predictor_median ? US : MS;
     }
-    clv_pap_best_begin(&best);
+    clv_pap_follow_begin(&best);
     judge_times(&best, 5, error_ns);
     assert_int_equal(best.followed, clv_pap_predictor_median);
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The predictor that follows the best of the others; see pap_best.h. The board keeps what each of
- * them predicted and judges it (pap_history.c); here is the choice alone.
+ * Whom `best` follows; see pap_follow.h. What each predictor said is kept by the history and judged
+ * in pap_judge.c; here is the choice alone.
  */
-#include "pap_predict/predict/pap_best.h"
-
-#include <string.h>
+#include "pap_predict/predict/pap_follow.h"
 
 #define MARGIN 16 /* another must be better by a 16th */
 
-void clv_pap_best_begin(clv_pap_best_t *best)
+void clv_pap_follow_begin(clv_pap_follow_t *best)
 {
-    *best = (clv_pap_best_t){.followed = clv_pap_predictor_periodic};
+    *best = (clv_pap_follow_t){.followed = clv_pap_predictor_periodic};
 }
 
 /* Not of squares: a call that surprised all alike adds the same to each and hides nothing. */
-static int64_t recent_error(const clv_pap_best_t *best, clv_pap_predictor_t predictor)
+static int64_t recent_error(const clv_pap_follow_t *best, clv_pap_predictor_t predictor)
 {
     int64_t sum_ns = 0;
     for (int i = 0; i < best->n_judged; i++) {
@@ -24,13 +22,13 @@ static int64_t recent_error(const clv_pap_best_t *best, clv_pap_predictor_t pred
     return sum_ns;
 }
 
-void clv_pap_best_judge(clv_pap_best_t *best, const int64_t *error_ns)
+void clv_pap_follow_judge(clv_pap_follow_t *best, const int64_t *error_ns)
 {
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
         best->error_ns[i][best->next] = error_ns[i];
     }
-    best->next = (best->next + 1) % CLV_PAP_BEST_JUDGED;
-    best->n_judged += best->n_judged < CLV_PAP_BEST_JUDGED;
+    best->next = (best->next + 1) % CLV_PAP_FOLLOW_JUDGED;
+    best->n_judged += best->n_judged < CLV_PAP_FOLLOW_JUDGED;
     int64_t followed_ns = recent_error(best, best->followed);
     int64_t least_ns = followed_ns - followed_ns / MARGIN;
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
@@ -40,10 +38,4 @@ void clv_pap_best_judge(clv_pap_best_t *best, const int64_t *error_ns)
             best->followed = other;
         }
     }
-}
-
-void clv_pap_best_predict(const clv_pap_history_t *history, int64_t *predicted_ns)
-{
-    memcpy(predicted_ns, clv_pap_history_followed(history),
-           (size_t) clv_pap_history_n_ranks(history) * sizeof *predicted_ns);
 }

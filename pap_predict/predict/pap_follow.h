@@ -8,27 +8,27 @@
  * otherwise take turns, and each turn makes new plans.
  *
  * Not: the error of what was announced. That is the board's sigma, which knows nothing of this.
- * Memory: the struct, no pointers. Cost: predictors x CLV_PAP_BEST_JUDGED per call.
+ * Memory: the struct, no pointers. Cost: predictors x CLV_PAP_FOLLOW_JUDGED per call.
  */
-#ifndef CLV_PAP_BEST_H
-#define CLV_PAP_BEST_H
+#ifndef CLV_PAP_FOLLOW_H
+#define CLV_PAP_FOLLOW_H
 
 #include <stdint.h>
 
 #include "pap_predict/predict/pap_predictors.h"
 
-#define CLV_PAP_BEST_JUDGED 16 /* calls looked back at */
+#define CLV_PAP_FOLLOW_JUDGED 16 /* calls looked back at */
 
-typedef struct clv_pap_best {
+typedef struct clv_pap_follow {
     clv_pap_predictor_t followed; /* never clv_pap_predictor_best itself */
-    int32_t n_judged;             /* at most CLV_PAP_BEST_JUDGED */
+    int32_t n_judged;             /* at most CLV_PAP_FOLLOW_JUDGED */
     int32_t next;
-    int64_t error_ns[CLV_PAP_N_PREDICTORS][CLV_PAP_BEST_JUDGED]; /* row of `best`: unused */
-} clv_pap_best_t;
+    int64_t error_ns[CLV_PAP_N_PREDICTORS][CLV_PAP_FOLLOW_JUDGED]; /* row of `best`: unused */
+} clv_pap_follow_t;
 
-void clv_pap_best_begin(clv_pap_best_t *best);
+void clv_pap_follow_begin(clv_pap_follow_t *best);
 
 /* error_ns[predictor]: rms over the ranks of the newest call, 0 .. 2^43. */
-void clv_pap_best_judge(clv_pap_best_t *best, const int64_t *error_ns);
+void clv_pap_follow_judge(clv_pap_follow_t *best, const int64_t *error_ns);
 
 #endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From complete records to boards: the deterministic integer function; see pap_history.h. Every
+ * node computes the same.
+ *
+ * One set of records goes through: its errors against the prediction that was outstanding, its row
+ * into the window, the next prediction, the next sampling distance.
+ */
+#include <string.h>
+
+#include "pap_predict/predict/pap_history.h"
+#include "pap_predict/predict/pap_history_parts.h"
+#include "util/util_hash.h"
+
+/* The one created with, or whom `best` follows. */
+static clv_pap_predictor_t predictor_in_use(const clv_pap_history_t *history)
+{
+    return history->predictor == clv_pap_predictor_best ? history->best.followed
+                                                        : history->predictor;
+}
+
+/* Both say what they ran in the call before, or that there was none, and not the same. */
+static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
+{
+    return ((a->flags ^ b->flags) & CLV_PAP_RECORD_PREVIOUS) != 0 ||
+           a->previous_choice != b->previous_choice || a->previous_hash != b->previous_hash;
+}
+
+/* Every rank must have run the same thing from the same board in the call before. One on which that
+ * call had not ended says nothing; its next record without open calls has the hash of all. */
+static int ranks_disagree(const clv_pap_vector_t *vector)
+{
+    const clv_pap_record_t *first = NULL;
+    if ((clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_INVALID) != 0 &&
+        (clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_ANNOUNCED) != 0) {
+        return 0; /* may hold records of the stream before; see make_stale in pap_agree.c */
+    }
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        const clv_pap_record_t *one = &vector->records[rank];
+        if ((one->flags & CLV_PAP_RECORD_OPEN) != 0) {
+            continue;
+        }
+        if (first != NULL && differ(first, one)) {
+            return 1;
+        }
+        first = one;
+    }
+    return 0;
+}
+
+static uint32_t largest_clock_error(const clv_pap_vector_t *vector)
+{
+    uint32_t largest_ns = 0;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        if (vector->records[rank].clock_error_ns > largest_ns) {
+            largest_ns = vector->records[rank].clock_error_ns;
+        }
+    }
+    return largest_ns;
+}
+
+/* The call before: how it went, for whoever chooses algorithms. */
+static void describe_previous(const clv_pap_vector_t *vector, clv_pap_board_t *board)
+{
+    int64_t last_arrival_ns = INT64_MIN;
+    int64_t last_exit_ns = INT64_MIN;
+    int64_t in_mpi_ns = 0;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        const clv_pap_record_t *record = &vector->records[rank];
+        if (record->previous_arrival_ns > last_arrival_ns) {
+            last_arrival_ns = record->previous_arrival_ns;
+        }
+        if (record->previous_exit_ns > last_exit_ns) {
+            last_exit_ns = record->previous_exit_ns;
+        }
+        in_mpi_ns += clv_pap_clamp_spread(record->previous_exit_ns - record->previous_arrival_ns);
+    }
+    int64_t after_ns = last_exit_ns - last_arrival_ns;
+    board->previous_choice = vector->records[0].previous_choice;
+    board->previous_after_ns = after_ns < 0 ? 0 : after_ns;
+    board->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / vector->n_ranks;
+}
+
+static void predict_by(const clv_pap_history_t *history, clv_pap_predictor_t predictor,
+                       int64_t *predicted_ns)
+{
+    clv_pap_predictors[predictor].predict(history, predicted_ns);
+    clv_pap_zero_smallest(predicted_ns, history->n_ranks);
+}
+
+static void predict_rivals(clv_pap_history_t *history)
+{
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        if (i != clv_pap_predictor_best) {
+            clv_pap_predictor_t rival = (clv_pap_predictor_t) i;
+            predict_by(history, rival, clv_pap_history_said(history, rival));
+        }
+    }
+}
+
+static void predict_own(clv_pap_history_t *history)
+{
+    history->has_own = history->n_rows > 0;
+    if (!history->has_own) {
+        return;
+    }
+    if (history->predictor == clv_pap_predictor_best) {
+        predict_rivals(history);
+        history->own_ns = clv_pap_history_said(history, history->best.followed);
+    } else {
+        predict_by(history, history->predictor, history->own_ns);
+    }
+}
+
+static void predict(clv_pap_history_t *history)
+{
+    predict_own(history);
+    history->has_prediction = history->has_own;
+    memcpy(history->prediction_ns, history->own_ns,
+           (size_t) history->n_ranks * sizeof *history->own_ns);
+}
+
+static void predict_announced(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+{
+    predict_own(history);
+    for (int32_t rank = 0; rank < history->n_ranks; rank++) {
+        history->prediction_ns[rank] = vector->records[rank].arrival_ns;
+    }
+    clv_pap_zero_smallest(history->prediction_ns, history->n_ranks);
+    history->has_prediction = 1;
+}
+
+/* Errors of hints say nothing about errors of the predictor, and the reverse. */
+static void set_announced(clv_pap_history_t *history, int announced)
+{
+    if (history->announced != announced) {
+        history->announced = announced;
+        history->n_errors = 0;
+        history->next_error = 0;
+    }
+}
+
+/* Returns whether the next call goes by announced arrivals. */
+static int take_valid(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+{
+    uint32_t common = clv_pap_vector_common_flags(vector);
+    int has_previous = (common & CLV_PAP_RECORD_PREVIOUS) != 0;
+    int all_announced = (common & CLV_PAP_RECORD_ANNOUNCED) != 0;
+    int any_announced = (clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_ANNOUNCED) != 0;
+    if (history->deferred && has_previous) {
+        clv_pap_history_take_deferred(history, vector);
+    }
+    history->deferred = any_announced && history->sample_every == 1;
+    if (!history->deferred) {
+        clv_pap_history_take_row(history, vector, has_previous);
+    }
+    clv_pap_history_weigh_hints(history, vector);
+    return all_announced && history->deferred && !history->is_deaf;
+}
+
+static uint64_t hash_i64(uint64_t hash, int64_t number)
+{
+    hash = clv_fnv1a64_u32(hash, (uint32_t) (uint64_t) number);
+    return clv_fnv1a64_u32(hash, (uint32_t) ((uint64_t) number >> 32));
+}
+
+static uint32_t board_hash(const clv_pap_board_t *board)
+{
+    const int64_t fields[] = {
+        board->n_vectors,       board->version,           board->mean_error_ns,
+        board->generation,      board->sigma_ns,          board->worst_error_ns,
+        board->clock_error_ns,  board->interval_ns,       board->sample_every,
+        board->previous_choice, board->previous_after_ns, board->previous_in_mpi_ns,
+        board->announced,       board->predictor,         board->is_deaf};
+    uint64_t hash = CLV_FNV1A64_BASIS;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        hash = hash_i64(hash, fields[i]);
+    }
+    for (int32_t rank = 0; rank < board->n_ranks; rank++) {
+        hash = hash_i64(hash, board->predicted_ns[rank]);
+    }
+    uint32_t folded = (uint32_t) (hash ^ (hash >> 32));
+    return folded == 0 ? 1 : folded;
+}
+
+static void start_board(const clv_pap_history_t *history, const clv_pap_vector_t *vector,
+                        clv_pap_board_t *board, int64_t *predicted_ns)
+{
+    *board = (clv_pap_board_t){.n_ranks = history->n_ranks,
+                               .version = vector->sequence + 1,
+                               .generation = vector->generation,
+                               .clock_error_ns = largest_clock_error(vector),
+                               .disagree = ranks_disagree(vector),
+                               .predictor = -1,
+                               .mean_error_ns = -1,
+                               .previous_choice = -1,
+                               .previous_after_ns = -1,
+                               .previous_in_mpi_ns = -1,
+                               .predicted_ns = predicted_ns};
+    int known = (clv_pap_vector_common_flags(vector) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
+                (clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_INVALID) == 0;
+    if (known && !board->disagree) {
+        describe_previous(vector, board);
+    }
+}
+
+/* prediction_ns stays outstanding until the next valid vector judges it. */
+static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int64_t *predicted_ns)
+{
+    if (history->has_prediction && !board->disagree) {
+        board->n_vectors = history->n_rows > 0 ? history->n_rows : 1;
+        board->sigma_ns = clv_pap_history_sigma(history, board->clock_error_ns);
+        board->worst_error_ns = history->worst_error_ns;
+        board->mean_error_ns = history->mean_error_ns;
+        board->interval_ns = clv_pap_history_interval(history);
+        board->predictor = history->announced ? -1 : (int32_t) predictor_in_use(history);
+    }
+    memcpy(predicted_ns, history->prediction_ns, (size_t) history->n_ranks * sizeof *predicted_ns);
+    board->hash = board_hash(board);
+}
+
+/* The next sampling distance; the prediction in passing. */
+static int32_t digest(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+{
+    int32_t now_every = history->sample_every;
+    history->mean_error_ns = -1;
+    if ((clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_INVALID) != 0) {
+        history->deferred = 0;
+        set_announced(history, 0);
+        predict(history);
+        return clv_pap_sample_every_invalid(now_every);
+    }
+    set_announced(history, take_valid(history, vector));
+    if (history->announced) {
+        predict_announced(history, vector);
+        return 1;
+    }
+    predict(history);
+    if (clv_pap_vector_is_told(vector) && !history->is_deaf) {
+        return 1; /* an announced call is used only where the next record tells how it went */
+    }
+    return clv_pap_history_sample_every(history, clv_pap_vector_latency(vector), now_every);
+}
+
+void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+                          clv_pap_board_t *board, int64_t *predicted_ns)
+{
+    clv_pap_history_advance(history, vector);
+    start_board(history, vector, board, predicted_ns);
+    history->next_every = digest(history, vector);
+    board->sample_every = history->next_every;
+    board->announced = history->announced;
+    board->is_deaf = history->is_deaf;
+    finish_board(history, board, predicted_ns);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Whether hints are worth waiting for; see pap_history.h.
+ *
+ * A board made of hints is there one exchange after the last of them. Who arrives before that
+ * waits, which costs its time, and everybody's where it lasts beyond the last arrival. Without
+ * hints nobody waits, but plans are wrong by the predictor's error; it costs about its own size.
+ */
+#include "pap_predict/predict/pap_history_parts.h"
+
+#define AFTER_WEIGHT  8 /* all ranks wait for the last one: the decider weighs it so, too */
+#define SLOW_EXCHANGE 4 /* a wait for hints counts as at most so many errors of the predictor */
+
+int clv_pap_vector_is_told(const clv_pap_vector_t *vector)
+{
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        if (vector->records[rank].lead_ns == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int64_t hint_wait(const clv_pap_vector_t *vector)
+{
+    int64_t there_ns = clv_pap_vector_last_told(vector) + clv_pap_vector_latency(vector);
+    int64_t last_ns = INT64_MIN;
+    int64_t sum_ns = 0;
+    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
+        int64_t arrival_ns = vector->records[rank].arrival_ns;
+        last_ns = arrival_ns > last_ns ? arrival_ns : last_ns;
+        sum_ns += arrival_ns < there_ns ? clv_pap_clamp_spread(there_ns - arrival_ns) : 0;
+    }
+    int64_t after_ns = last_ns < there_ns ? clv_pap_clamp_spread(there_ns - last_ns) : 0;
+    return sum_ns / vector->n_ranks + AFTER_WEIGHT * after_ns;
+}
+
+/* Ears close when waiting costs more than it saves, and open when it would cost half. A single slow
+ * exchange, however slow, does not close them; two in a row do. */
+void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+{
+    const int64_t saved_ns = history->blind_error_ns;
+    if (!clv_pap_vector_is_told(vector) || saved_ns < 0) {
+        return;
+    }
+    int64_t wait_ns = hint_wait(vector);
+    if (wait_ns > SLOW_EXCHANGE * saved_ns) {
+        wait_ns = SLOW_EXCHANGE * saved_ns;
+    }
+    history->hint_wait_ns = clv_pap_moving_average(history->hint_wait_ns, wait_ns);
+    history->is_deaf = history->hint_wait_ns > (history->is_deaf ? saved_ns / 2 : saved_ns);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The inside of a history (pap_history.h), for the files that share the work of one set of records:
+ * pap_history.c rows, pap_judge.c errors, pap_sampling.c K, pap_hints.c hints, pap_forecast.c the
+ * rest and the order of it all. For nobody else.
+ */
+#ifndef CLV_PAP_HISTORY_PARTS_H
+#define CLV_PAP_HISTORY_PARTS_H
+
+#include "pap_predict/predict/pap_follow.h"
+#include "pap_predict/predict/pap_history.h"
+#include "pap_predict/predict/pap_numbers.h"
+
+struct clv_pap_history {
+    int32_t n_ranks;
+    int32_t window;
+    clv_pap_predictor_t predictor;
+    int32_t n_columns;
+
+    uint32_t generation;
+    int32_t begun;        /* a vector of this generation was fed */
+    int64_t call;         /* number of the newest sampled call */
+    int32_t sample_every; /* from the newest sampled call to the next ... */
+    int32_t next_every;   /* ... and from there on, as the newest board says */
+    int32_t n_rows;
+    int32_t newest;      /* row index */
+    int64_t before_call; /* of the row before the newest, also with a window of 1; -1: none */
+    int64_t before_start_ns;
+    int32_t n_errors; /* in error_ns, at most window */
+    int32_t next_error;
+    int32_t has_prediction;
+    int32_t announced;      /* ... and it comes from hints */
+    int32_t is_deaf;        /* hints are not waited for */
+    int64_t hint_wait_ns;   /* what waiting for them costs, moving average; -1: none came yet */
+    int64_t blind_error_ns; /* the predictor's own error, moving average; -1: never judged */
+    int32_t deferred;       /* the newest vector was announced: its arrivals come with the next */
+    int64_t worst_error_ns; /* of the newest error */
+    int64_t mean_error_ns;  /* over the ranks; -1: the newest vector judged nothing */
+    int64_t newest_error_ns;
+    int64_t row_call[CLV_PAP_MAX_WINDOW];
+    int64_t row_start_ns[CLV_PAP_MAX_WINDOW]; /* global ns of the earliest arrival */
+    int64_t error_ns[CLV_PAP_MAX_WINDOW];     /* rms over ranks, one per judged prediction */
+    int64_t *cells;                           /* [column][row][rank] */
+    int64_t *predictions_ns; /* [predictor][rank] for `best`, else the predictor's own alone */
+    int64_t *own_ns;         /* what the predictor says of the next row, within predictions_ns */
+    int64_t *prediction_ns;  /* the one outstanding: own_ns, or what was announced */
+    int64_t *scratch_ns;
+    int32_t has_own; /* predictions_ns is of the next row */
+    clv_pap_follow_t best;
+};
+
+/* ---- pap_history.c ---- */
+/* What predictor said of the next call: a row of n_ranks, for `best`. */
+int64_t *clv_pap_history_said(const clv_pap_history_t *history, clv_pap_predictor_t predictor);
+/* 0 <= age < window. In every predictor's inner loop: no division. */
+int32_t clv_pap_history_row_index(const clv_pap_history_t *history, int32_t age);
+/* Valid records: judged, and a row of the window. Deferred: an announced call's real arrivals. */
+void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_vector_t *vector);
+void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+                              int has_previous);
+/* The next set of records: of another generation, or one sample later. */
+void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_vector_t *vector);
+
+/* ---- pap_judge.c ---- */
+void clv_pap_history_judge(clv_pap_history_t *history, const int64_t *arrival_ns);
+int64_t clv_pap_history_sigma(clv_pap_history_t *history, int64_t clock_error_ns);
+
+/* ---- pap_sampling.c ---- */
+int64_t clv_pap_history_interval(const clv_pap_history_t *history);
+int32_t clv_pap_history_sample_every(const clv_pap_history_t *history, uint32_t latency_ns,
+                                     int32_t now_every);
+int32_t clv_pap_sample_every_invalid(int32_t now_every);
+
+/* ---- pap_hints.c ---- */
+int clv_pap_vector_is_told(const clv_pap_vector_t *vector); /* all its records are */
+void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vector);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How often to sample: K; see pap_history.h.
+ */
+#include "pap_predict/predict/pap_history_parts.h"
+
+#define INVALID_SAMPLE_EVERY                                                                       \
+    8                         /* while the clock comes up: neither wait often nor miss its coming */
+#define SAMPLE_EVERY_GROWTH 4 /* per vector: one short interval must not make predictions old */
+
+int64_t clv_pap_history_interval(const clv_pap_history_t *history)
+{
+    int32_t oldest = history->n_rows - 1;
+    int64_t span_ns = history->row_start_ns[history->newest] -
+                      history->row_start_ns[clv_pap_history_row_index(history, oldest)];
+    return oldest < 1 || span_ns < 0 ? 0 : span_ns / oldest;
+}
+
+static int64_t call_interval(const clv_pap_history_t *history)
+{
+    int64_t n_calls = clv_pap_history_call(history, 0) - history->before_call;
+    int64_t span_ns = history->row_start_ns[history->newest] - history->before_start_ns;
+    int64_t interval_ns = span_ns / (n_calls > 0 ? n_calls : 1);
+    return interval_ns > 0 ? interval_ns : 1;
+}
+
+/* A few exchange latencies, so that nobody waits for a board; and where the exchange takes a few
+ * microseconds, long enough that the records cost nothing beside the calls. */
+static int64_t sampling_distance(uint32_t latency_ns)
+{
+    int64_t latencies_ns = (int64_t) CLV_PAP_LATENCIES_PER_SAMPLE * latency_ns;
+    return latencies_ns > CLV_PAP_SAMPLE_NS ? latencies_ns : CLV_PAP_SAMPLE_NS;
+}
+
+int32_t clv_pap_history_sample_every(const clv_pap_history_t *history, uint32_t latency_ns,
+                                     int32_t now_every)
+{
+    if (history->before_call < 0) {
+        return 1;
+    }
+    int64_t interval_ns = call_interval(history);
+    int64_t every = (sampling_distance(latency_ns) + interval_ns - 1) / interval_ns;
+    int64_t limit = (int64_t) SAMPLE_EVERY_GROWTH * now_every;
+    if (limit > CLV_PAP_MAX_SAMPLE_EVERY) {
+        limit = CLV_PAP_MAX_SAMPLE_EVERY;
+    }
+    every = every > limit ? limit : every;
+    return every < 1 ? 1 : (int32_t) every;
+}
+
+int32_t clv_pap_sample_every_invalid(int32_t now_every)
+{
+    return 2 * now_every > INVALID_SAMPLE_EVERY ? INVALID_SAMPLE_EVERY : 2 * now_every;
+}
