@@ -11,6 +11,7 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
+#include "coll_clv/coll_clv_failure.h"
 #include "util/util_time.h"
 
 #define CALIBRATE_SEGMENT  COLL_CLV_CALIBRATE_SEGMENT
@@ -24,22 +25,35 @@ typedef struct shift {
     int from;
     char *out;
     char *in; /* CALIBRATE_MESSAGES segments */
+    int n_lost; /* requests that would not end after an error; they may still use out and in */
 } shift_t;
 
-static int shift_once(const shift_t *shift, size_t n_bytes)
+/* What an error leaves behind; the receives first. */
+static int give_up(shift_t *shift, ompi_request_t **requests, int n_receives, int n_requests,
+                   int rc)
 {
-    ompi_request_t *requests[2];
+    coll_clv_take_back(requests, n_receives);
+    shift->n_lost += coll_clv_settle(requests, n_requests);
+    return rc;
+}
+
+static int shift_once(shift_t *shift, size_t n_bytes)
+{
+    ompi_request_t *requests[2] = {NULL, NULL};
     int rc = MCA_PML_CALL(irecv(shift->in, n_bytes, MPI_BYTE, shift->from,
                                 MCA_COLL_BASE_TAG_REDUCE, shift->comm, &requests[0]));
     if (OMPI_SUCCESS == rc) {
         rc = MCA_PML_CALL(isend(shift->out, n_bytes, MPI_BYTE, shift->to, MCA_COLL_BASE_TAG_REDUCE,
                                 MCA_PML_BASE_SEND_STANDARD, shift->comm, &requests[1]));
     }
-    return OMPI_SUCCESS == rc ? ompi_request_wait_all(2, requests, MPI_STATUSES_IGNORE) : rc;
+    if (OMPI_SUCCESS == rc) {
+        rc = ompi_request_wait_all(2, requests, MPI_STATUSES_IGNORE);
+    }
+    return OMPI_SUCCESS == rc ? rc : give_up(shift, requests, 1, 2, rc);
 }
 
 /* The quickest of a few small exchanges; the first one may have to connect. */
-static int measure_latency(const shift_t *shift, int64_t *latency_ns_p)
+static int measure_latency(shift_t *shift, int64_t *latency_ns_p)
 {
     int64_t best_ns = INT64_MAX;
 
@@ -74,11 +88,12 @@ static int post_stream(const shift_t *shift, ompi_request_t **receives, ompi_req
 }
 
 /* Picoseconds per byte over the later half of a stream. */
-static int measure_bandwidth(const shift_t *shift, int64_t *byte_ps_p)
+static int measure_bandwidth(shift_t *shift, int64_t *byte_ps_p)
 {
     enum { HALF = CALIBRATE_MESSAGES / 2 };
-    ompi_request_t *receives[CALIBRATE_MESSAGES];
-    ompi_request_t *sends[CALIBRATE_MESSAGES];
+    ompi_request_t *requests[2 * CALIBRATE_MESSAGES] = {NULL};
+    ompi_request_t **receives = requests;
+    ompi_request_t **sends = requests + CALIBRATE_MESSAGES;
     int64_t half_ns;
     int rc = post_stream(shift, receives, sends);
 
@@ -94,10 +109,12 @@ static int measure_bandwidth(const shift_t *shift, int64_t *byte_ps_p)
     if (OMPI_SUCCESS == rc) {
         rc = ompi_request_wait_all(CALIBRATE_MESSAGES, sends, MPI_STATUSES_IGNORE);
     }
-    return rc;
+    return OMPI_SUCCESS == rc
+               ? rc
+               : give_up(shift, requests, CALIBRATE_MESSAGES, 2 * CALIBRATE_MESSAGES, rc);
 }
 
-static int measure_shift(const shift_t *shift, clv_cost_t *cost_p)
+static int measure_shift(shift_t *shift, clv_cost_t *cost_p)
 {
     clv_cost_t cost = {0};
     int rc = measure_latency(shift, &cost.latency_ns);
@@ -114,7 +131,8 @@ static int measure_shift(const shift_t *shift, clv_cost_t *cost_p)
     return rc;
 }
 
-static int measure_distances(struct ompi_communicator_t *comm, char *buffer, clv_cost_t *cost_p)
+static int measure_distances(struct ompi_communicator_t *comm, char *buffer, clv_cost_t *cost_p,
+                             int *n_lost_p)
 {
     int n_ranks = ompi_comm_size(comm);
     int rank = ompi_comm_rank(comm);
@@ -129,16 +147,21 @@ static int measure_distances(struct ompi_communicator_t *comm, char *buffer, clv
                          .in = buffer + CALIBRATE_SEGMENT};
         if (0 == i || distances[0] != distances[1]) {
             rc = measure_shift(&shift, cost_p);
+            *n_lost_p += shift.n_lost;
         }
     }
     return rc;
 }
 
-int coll_clv_calibrate(struct ompi_communicator_t *comm, char *buffer, clv_cost_t *cost_p)
+int coll_clv_calibrate(struct ompi_communicator_t *comm, char **buffer_p, clv_cost_t *cost_p)
 {
     clv_cost_t cost = {0};
-    int rc = measure_distances(comm, buffer, &cost);
+    int n_lost = 0;
+    int rc = measure_distances(comm, *buffer_p, &cost, &n_lost);
 
+    if (n_lost > 0) {
+        *buffer_p = NULL;
+    }
     if (OMPI_SUCCESS == rc) {
         *cost_p = cost;
     }

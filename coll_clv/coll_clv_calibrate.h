@@ -22,8 +22,9 @@
 #define COLL_CLV_CALIBRATE_MESSAGES 16
 #define COLL_CLV_CALIBRATE_BYTES    ((COLL_CLV_CALIBRATE_MESSAGES + 1) * COLL_CLV_CALIBRATE_SEGMENT)
 
-/* buffer: COLL_CLV_CALIBRATE_BYTES, any content. It is the caller's so that a rank without memory
- * can be found out before the first message. */
-int coll_clv_calibrate(struct ompi_communicator_t *comm, char *buffer, clv_cost_t *cost_p);
+/* *buffer_p: COLL_CLV_CALIBRATE_BYTES, any content. It is the caller's so that a rank without memory
+ * can be found out before the first message. It becomes NULL when after an error Open MPI may still
+ * use it: then it is nobody's. */
+int coll_clv_calibrate(struct ompi_communicator_t *comm, char **buffer_p, clv_cost_t *cost_p);
 
 #endif

@@ -21,6 +21,7 @@
 #include "ompi/op/op.h"
 
 #include "choose/choose_print.h"
+#include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "util/util_hot.h"
@@ -223,6 +224,19 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
 
 /* ---- a call by plan ------------------------------------------------------------------------- */
 
+/* When the communicator has failed, or is freed by the user. */
+static void release_group(struct ompi_communicator_t *comm, void *context)
+{
+    coll_clv_module_t *module = context;
+
+    if (OMPI_SUCCESS == coll_clv_failure_of(comm)) {
+        coll_clv_group_free(module->group);
+    } else {
+        coll_clv_group_abandon(module->group);
+    }
+    module->group = NULL;
+}
+
 static int set_up_group(const coll_clv_call_t *call)
 {
     const char *interface = mca_coll_clv_component.params.interface;
@@ -233,7 +247,24 @@ static int set_up_group(const coll_clv_call_t *call)
     if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
         clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));
     }
+    if (OMPI_SUCCESS == rc) { /* without it only a communicator that fails ends later */
+        (void) coll_clv_failure_on_free(call->comm, release_group, call->module);
+    }
     return rc;
+}
+
+/* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why. Such
+ * a communicator never reduces again, and Open MPI may keep it for good: what was ours in it goes. */
+static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
+{
+    const int failure = coll_clv_failure_of(call->comm);
+
+    if (OMPI_SUCCESS == failure) {
+        return rc;
+    }
+    release_group(call->comm, call->module);
+    coll_clv_scratch_free(&call->module->scratch);
+    return failure;
 }
 
 static int run_by_plan(const coll_clv_call_t *call)
@@ -243,19 +274,22 @@ static int run_by_plan(const coll_clv_call_t *call)
     coll_clv_module_t *module = call->module;
     coll_clv_assignment_t assignment;
     clv_pap_call_t numbered;
-    int rc = NULL == module->group ? set_up_group(call) : OMPI_SUCCESS;
+    int rc = coll_clv_failure_of(call->comm); /* another component's call may come here late */
 
+    if (OMPI_SUCCESS == rc && NULL == module->group) {
+        rc = set_up_group(call);
+    }
     if (OMPI_SUCCESS == rc) {
         rc = coll_clv_group_begin(module->group, &key, &numbered, &assignment);
     }
     if (OMPI_SUCCESS != rc) {
-        return rc;
+        return fail(call, rc);
     }
     mca_coll_clv_component.counters.lookup_ns += (unsigned long long) assignment.lookup_ns;
     show(call, &key, &assignment);
     rc = run_assignment(call, &assignment);
     coll_clv_group_end(module->group, &numbered, &assignment);
-    return rc;
+    return OMPI_SUCCESS == rc ? rc : fail(call, rc);
 }
 
 CLV_HOT int coll_clv_call(coll_clv_call_t *call)

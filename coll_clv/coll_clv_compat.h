@@ -8,6 +8,7 @@
  *   coll_reduce is   put in by the framework after enable  put in by enable, taken out by disable
  *   help texts       files              files              compiled into the library
  *   modex            opal's own pmix    PMIx itself        PMIx itself
+ *   failures (ULFM)  not there          where built in     where built in
  */
 #ifndef COLL_CLV_COMPAT_H
 #define COLL_CLV_COMPAT_H
@@ -44,6 +45,12 @@ typedef size_t coll_clv_count_t;
 #define COLL_CLV_MODULE_INSTALLS 0
 #define COLL_CLV_COMPONENT_POINTER()
 typedef int coll_clv_count_t;
+#endif
+
+#if defined(OPAL_ENABLE_FT_MPI)
+#define COLL_CLV_HAS_ULFM OPAL_ENABLE_FT_MPI
+#else
+#define COLL_CLV_HAS_ULFM 0
 #endif
 
 /* What a communicator has now for a collective, and its module. */

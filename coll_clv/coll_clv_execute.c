@@ -16,6 +16,7 @@
 
 #include "coll_clv/coll_clv_compat.h"
 #include "coll_clv/coll_clv_execute.h"
+#include "coll_clv/coll_clv_failure.h"
 
 #include <limits.h>
 #include <string.h>
@@ -33,16 +34,12 @@
 #include "schedule/sched_exec.h"
 #include "schedule/sched_goal.h"
 #include "util/util_alloc.h"
-#include "util/util_time.h"
 
 /* Where the copy of a segment is, beside the numbers of buffers. */
 #define COPY_OWN    (-1)
 #define COPY_RESULT (-2)
 
 #define BUFFER_ALIGNMENT 64
-
-/* After an error: how long a request that cannot be cancelled may take to end by itself. */
-#define DRAIN_NS CLV_NS_PER_S
 
 typedef struct execution {
     clv_exec_t exec;
@@ -300,12 +297,16 @@ static clv_status_t combine(void *context, int32_t slot, int32_t segment, int ho
     return CLV_OK;
 }
 
-/* Yields by itself when it should and nothing happens. */
+/* Yields by itself when it should and nothing happens. Only here do we look for failures: a request
+ * that has failed keeps the plan from moving. */
 static clv_status_t progress(void *context)
 {
-    (void) context;
+    execution_t *run = context;
+    int rc;
+
     opal_progress();
-    return CLV_OK;
+    rc = coll_clv_failure_of(run->comm);
+    return OMPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
 }
 
 static const clv_exec_ops_t pml_ops = {.post_recv = post_recv,
@@ -436,38 +437,17 @@ static int lay_out_buffers(execution_t *run, int32_t n_buffers)
 
 /* --- after an error --- */
 
-static int still_open(ompi_request_t **requests, int n_requests)
-{
-    int n_open = 0;
-
-    for (int i = 0; i < n_requests; i++) {
-        if (NULL != requests[i] && REQUEST_COMPLETE(requests[i])) {
-            ompi_request_free(&requests[i]);
-            requests[i] = NULL;
-        }
-        n_open += NULL != requests[i];
-    }
-    return n_open;
-}
-
-/* Takes back what is not matched, waits for the rest. What does not end is freed by Open MPI when
- * it does; the memory it may still write to then is nobody's any more. */
+/* What does not end in time is freed by Open MPI when it does; the memory it may still write to then
+ * is nobody's any more. */
 static void abandon(execution_t *run)
 {
-    int64_t end_ns = clv_local_now_ns() + DRAIN_NS;
-    int n_open;
+    enum { N_REQUESTS = COLL_CLV_RECV_WINDOW + COLL_CLV_SEND_WINDOW };
+    ompi_request_t *requests[N_REQUESTS];
 
-    for (int i = 0; i < COLL_CLV_RECV_WINDOW; i++) {
-        if (NULL != run->recvs[i]) {
-            (void) ompi_request_cancel(run->recvs[i]);
-        }
-    }
-    do {
-        opal_progress();
-        n_open = still_open(run->recvs, COLL_CLV_RECV_WINDOW) +
-                 still_open(run->sends, COLL_CLV_SEND_WINDOW);
-    } while (n_open > 0 && clv_local_now_ns() < end_ns);
-    if (n_open > 0) {
+    coll_clv_take_back(run->recvs, COLL_CLV_RECV_WINDOW);
+    memcpy(requests, run->recvs, sizeof run->recvs);
+    memcpy(requests + COLL_CLV_RECV_WINDOW, run->sends, sizeof run->sends);
+    if (coll_clv_settle(requests, N_REQUESTS) > 0) {
         run->scratch->buffers = NULL;
         run->scratch->buffer_bytes = 0;
     }

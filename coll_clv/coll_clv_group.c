@@ -11,6 +11,7 @@
 #include "ompi/constants.h"
 #include "opal/runtime/opal_progress.h"
 
+#include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_setup.h"
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
@@ -21,19 +22,33 @@
 #define BOARD_SPINS    200
 #define BOARD_SLEEP_NS 20000
 
-void coll_clv_group_free(coll_clv_group_t *group)
+/* Its own part; the exchange is ended already. */
+static void group_clear(coll_clv_group_t *group)
 {
-    if (NULL == group) {
-        return;
-    }
-    coll_clv_process_hide_clock(&group->clock);
-    clv_pap_group_free(group->clock.pap);
     clv_plan_cache_free(group->chooser.plans);
     for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
         clv_free(group->kept[i].steps);
     }
     clv_free(group->own_steps);
     clv_free(group);
+}
+
+void coll_clv_group_free(coll_clv_group_t *group)
+{
+    if (NULL != group) {
+        coll_clv_process_hide_clock(&group->clock);
+        clv_pap_group_free(group->clock.pap);
+        group_clear(group);
+    }
+}
+
+void coll_clv_group_abandon(coll_clv_group_t *group)
+{
+    if (NULL != group) {
+        coll_clv_process_hide_clock(&group->clock);
+        clv_pap_group_abandon(group->clock.pap);
+        group_clear(group);
+    }
 }
 
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group)
@@ -183,20 +198,23 @@ static CLV_COLD void let_others_come(int64_t looks)
     }
 }
 
+/* A rank that died will never give its record: then *failure_p says so, and the status is no more
+ * than "not yet". */
 static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call_t *call,
                                            const clv_pap_board_t **board_p,
-                                           const clv_node_plan_t **node_plan_p)
+                                           const clv_node_plan_t **node_plan_p, int *failure_p)
 {
     const void *attachment = NULL;
     size_t n_bytes = 0;
-    clv_status_t status;
+    clv_status_t status = CLV_AGAIN;
 
-    for (int64_t looks = 0;; looks++) {
+    for (int64_t looks = 0; OMPI_SUCCESS == *failure_p; looks++) {
         status = clv_pap_call_board(group->clock.pap, call, board_p, &attachment, &n_bytes);
         if (CLV_AGAIN != status) {
             break;
         }
         let_others_come(looks);
+        *failure_p = coll_clv_failure_of(group->comm);
     }
     /* A board of no valid vector (clocks not ready) has no node_plan, on every rank: as good as
      * none. */
@@ -212,8 +230,14 @@ static int ompi_error_of(clv_status_t status)
     return CLV_NO_MEMORY == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
 }
 
-static CLV_COLD int cut_off(clv_status_t status)
+/* Where the others died with the connection, that is the news. */
+static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
 {
+    const int failure = coll_clv_failure_awaited(group->comm);
+
+    if (OMPI_SUCCESS != failure) {
+        return failure;
+    }
     clv_log(CLV_LOG_ERROR, "cut off from the other nodes just before a decision; this reduce "
                            "cannot be right with or without them");
     return ompi_error_of(status);
@@ -225,14 +249,18 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     const clv_pap_board_t *board = NULL;
     const clv_node_plan_t *node_plan = NULL;
     clv_status_t status = CLV_NONE;
+    int failure = OMPI_SUCCESS;
 
     *assignment = (coll_clv_assignment_t){0};
     if (NULL != group->clock.pap) {
         clv_pap_call_begin(group->clock.pap, key, clv_local_now_ns(), call);
-        status = wait_for_board(group, call, &board, &node_plan);
+        status = wait_for_board(group, call, &board, &node_plan, &failure);
+    }
+    if (OMPI_SUCCESS != failure) {
+        return failure;
     }
     if (status < CLV_OK) {
-        return cut_off(status);
+        return cut_off(group, status);
     }
     status = CLV_OK == status && NULL != node_plan
                  ? assign_from(group, key, board, node_plan, assignment)

@@ -46,9 +46,12 @@ typedef struct coll_clv_group coll_clv_group_t;
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                          const char *interface, coll_clv_group_t **group_p, int *why_p);
 void coll_clv_group_free(coll_clv_group_t *group);
+/* The same after its communicator failed: clv_pap_group_abandon. */
+void coll_clv_group_abandon(coll_clv_group_t *group);
 
 /* The call of this key: waits for its board (making MPI progress), then says what to do. The
- * only failures are this process's own and must be returned to the caller of MPI. */
+ * only failures are this process's own and those that Open MPI knows of (coll_clv_failure.h); they
+ * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                          clv_pap_call_t *call, coll_clv_assignment_t *assignment);
 void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,

@@ -171,7 +171,7 @@ static int join(setup_t *setup)
     if (CLV_FIT == setup->why) {
         mine.ok = CLV_OK == clv_pap_group_attach(group->clock.pap, setup->pap_cards);
     }
-    rc = coll_clv_calibrate(setup->comm, setup->calibrate_buffer, &mine.cost);
+    rc = coll_clv_calibrate(setup->comm, &setup->calibrate_buffer, &mine.cost);
     if (OMPI_SUCCESS == rc) {
         rc = gather_bytes(setup->comm, &mine, setup->reports, sizeof mine);
     }
@@ -215,6 +215,7 @@ static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
     if (NULL == group) {
         return NULL;
     }
+    group->comm = comm;
     group->rank = ompi_comm_rank(comm);
     group->chooser.config = *config;
     if (config->exchange &&

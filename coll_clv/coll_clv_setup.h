@@ -26,6 +26,7 @@ typedef struct kept_plan {
 } kept_plan_t;
 
 struct coll_clv_group {
+    struct ompi_communicator_t *comm; /* whose module has this group */
     coll_clv_clock_t clock; /* with the group of pap_predict; NULL there: without the exchange */
     int why;                /* there is no exchange: a clv_reason_t, else CLV_FIT */
     /* Its plan cache is of the background thread alone, once the group is active; the thread that

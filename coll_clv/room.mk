@@ -5,6 +5,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compat.h \
 	coll_clv/coll_clv_execute.h \
+	coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_process.h \
@@ -15,6 +16,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
 	coll_clv/coll_clv_execute.c \
+	coll_clv/coll_clv_failure.c \
 	coll_clv/coll_clv_group.c \
 	coll_clv/coll_clv_help.c \
 	coll_clv/coll_clv_hint.c \
@@ -53,7 +55,8 @@ mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execu
 endif
 script_tests += tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh
-clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h
+clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
+	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h
 tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
 	$(clv_execute_sources)
 tests_mpi_execute_cases_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)

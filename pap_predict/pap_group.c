@@ -349,21 +349,21 @@ clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
     return CLV_OK;
 }
 
-static void leave_leader(clv_pap_group_t *group)
+static void leave_leader(clv_pap_group_t *group, int is_needed)
 {
     clv_net_thread_lock(group->pap->thread);
-    clv_pap_leader_leave(group->leader);
+    clv_pap_leader_leave(group->leader, is_needed);
     clv_net_thread_unlock(group->pap->thread);
     clv_net_thread_ring(group->pap->thread);
 }
 
-void clv_pap_group_free(clv_pap_group_t *group)
+static void end(clv_pap_group_t *group, int is_needed)
 {
     if (group == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
         return;
     }
     if (group->leader) {
-        leave_leader(group);
+        leave_leader(group, is_needed);
     }
     if (group->owns_table) {
         clv_pap_table_close(group->table);
@@ -378,6 +378,16 @@ void clv_pap_group_free(clv_pap_group_t *group)
     clv_free(group->node_ranks);
     clv_free(group->notes);
     clv_free(group);
+}
+
+void clv_pap_group_free(clv_pap_group_t *group)
+{
+    end(group, 1);
+}
+
+void clv_pap_group_abandon(clv_pap_group_t *group)
+{
+    end(group, 0);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */

@@ -780,7 +780,7 @@ void clv_pap_leader_start(clv_pap_leader_t *leader)
     }
 }
 
-void clv_pap_leader_leave(clv_pap_leader_t *leader)
+void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
 {
     const int64_t now_ns = clv_local_now_ns();
     if (!leader->has_started) {
@@ -789,6 +789,6 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader)
     }
     leader->has_left = 1;
     leader->attach.make = NULL;
-    leader->linger_ns = now_ns + LINGER_NS;
+    leader->linger_ns = now_ns + (is_needed ? LINGER_NS : 0);
     clv_pap_agree_bye(leader->agree, now_ns);
 }

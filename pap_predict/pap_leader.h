@@ -39,8 +39,8 @@ void clv_pap_leader_free(clv_pap_leader_t *leader);
 void clv_pap_leader_start(clv_pap_leader_t *leader);
 /* Its rank has freed the group: attach.make is not called any more. The thread goes on passing
  * messages until the neighbours need nothing, or for a bounded time, then frees it (at once when
- * it was never started). */
-void clv_pap_leader_leave(clv_pap_leader_t *leader);
+ * it was never started, or when nobody will ask for anything any more). */
+void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed);
 
 /* The thread's round: everything that is due; returns the next deadline. */
 int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung);

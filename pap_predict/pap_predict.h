@@ -150,6 +150,10 @@ const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n
  * their own time. NULL is fine. */
 void clv_pap_group_free(clv_pap_group_t *group);
 
+/* The same for a communicator that failed, where no rank will ever call again: frees what it holds
+ * within a moment, though other nodes may not have left and one may be dead. */
+void clv_pap_group_abandon(clv_pap_group_t *group);
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* One call on this rank, the caller's from begin to end. What depends on its stream is known once its

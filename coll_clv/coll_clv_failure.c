@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Waiting out a failure (see coll_clv_failure.h).
+ */
+#include "ompi_config.h"
+
+#include "coll_clv/coll_clv_failure.h"
+
+#include "ompi/runtime/params.h"
+#include "opal/runtime/opal_progress.h"
+
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+static bool job_survives_failures(void)
+{
+#if COLL_CLV_HAS_ULFM
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
+
+int coll_clv_failure_awaited(struct ompi_communicator_t *comm)
+{
+    const int64_t end_ns = clv_local_now_ns() + COLL_CLV_NOTICE_NS;
+    int rc = coll_clv_failure_of(comm);
+
+    while (OMPI_SUCCESS == rc && job_survives_failures() && clv_local_now_ns() < end_ns) {
+        opal_progress();
+        rc = coll_clv_failure_of(comm);
+    }
+    return rc;
+}
+
+/* ---- the end of a communicator -------------------------------------------------------------- */
+
+/* Attributes are deleted when the user frees the communicator, whoever else still holds it. */
+typedef struct on_free {
+    coll_clv_release_t release;
+    void *context;
+} on_free_t;
+
+static int call_release(MPI_Comm comm, int key, void *attribute, void *extra)
+{
+    on_free_t *on_free = attribute;
+
+    (void) key;
+    (void) extra;
+    on_free->release(comm, on_free->context);
+    clv_free(on_free);
+    return MPI_SUCCESS;
+}
+
+int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_t release,
+                             void *context)
+{
+    on_free_t *on_free;
+    int key = MPI_KEYVAL_INVALID, rc;
+
+    if (!job_survives_failures()) {
+        return OMPI_SUCCESS;
+    }
+    on_free = clv_alloc(1, sizeof *on_free);
+    if (NULL == on_free) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    *on_free = (on_free_t){.release = release, .context = context};
+    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_release, &key, NULL);
+    if (MPI_SUCCESS == rc) {
+        rc = PMPI_Comm_set_attr(comm, key, on_free);
+        (void) PMPI_Comm_free_keyval(&key); /* lives on with its attribute */
+    }
+    if (MPI_SUCCESS != rc) {
+        clv_free(on_free);
+    }
+    return rc;
+}
+
+/* ---- requests that are given up ------------------------------------------------------------- */
+
+static bool is_open(const ompi_request_t *request)
+{
+    return NULL != request && MPI_REQUEST_NULL != request;
+}
+
+/* A failed request is completed by looking at it. */
+static void look_at(ompi_request_t *request)
+{
+#if COLL_CLV_HAS_ULFM
+    (void) ompi_request_is_failed(request);
+#else
+    (void) request;
+#endif
+}
+
+static int close_complete(ompi_request_t **requests, int n_requests)
+{
+    int n_open = 0;
+
+    for (int i = 0; i < n_requests; i++) {
+        if (!is_open(requests[i])) {
+            continue;
+        }
+        if (!REQUEST_COMPLETE(requests[i])) {
+            look_at(requests[i]);
+        }
+        if (REQUEST_COMPLETE(requests[i])) {
+            ompi_request_free(&requests[i]);
+            requests[i] = NULL;
+        } else {
+            n_open++;
+        }
+    }
+    return n_open;
+}
+
+void coll_clv_take_back(ompi_request_t **requests, int n_requests)
+{
+    for (int i = 0; i < n_requests; i++) {
+        if (is_open(requests[i])) {
+            (void) ompi_request_cancel(requests[i]);
+        }
+    }
+}
+
+int coll_clv_settle(ompi_request_t **requests, int n_requests)
+{
+    const int64_t end_ns = clv_local_now_ns() + COLL_CLV_SETTLE_NS;
+    int n_open;
+
+    do {
+        opal_progress();
+        n_open = close_complete(requests, n_requests);
+    } while (n_open > 0 && clv_local_now_ns() < end_ns);
+    return n_open;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Failures that Open MPI knows of (ULFM: a rank died, the communicator was revoked), as whoever
+ * waits inside this component has to see them: every loop of ours that waits for another rank asks
+ * coll_clv_failure_of, every list of requests that is given up goes through coll_clv_settle.
+ *
+ * What: the same as Open MPI's own waits do (ompi_request_is_failed), once per idle turn of a loop
+ * instead of once per request: a rank's death marks each communicator it was in, and every request
+ * of a collective on a marked communicator has failed.
+ * Not: how a failure is found (Open MPI's launcher and transports), nor what is done about it (the
+ * caller of MPI, who revokes and shrinks).
+ *
+ * Where Open MPI has no ULFM (4.1), or the job was started without it, nothing ever fails here.
+ * Threads: any. Cost: two loads.
+ */
+#ifndef COLL_CLV_FAILURE_H
+#define COLL_CLV_FAILURE_H
+
+#include "coll_clv/coll_clv_compat.h"
+
+#include <stdint.h>
+
+#include "ompi/constants.h"
+#include "ompi/request/request.h"
+
+/* OMPI_SUCCESS, or the class of error with which every collective on comm ends from now on:
+ * MPI_ERR_REVOKED or MPI_ERR_PROC_FAILED. */
+static inline int coll_clv_failure_of(struct ompi_communicator_t *comm)
+{
+#if COLL_CLV_HAS_ULFM
+    if (ompi_comm_is_revoked(comm)) {
+        return MPI_ERR_REVOKED;
+    }
+    if (ompi_comm_coll_revoked(comm)) {
+        return MPI_ERR_PROC_FAILED;
+    }
+#else
+    (void) comm;
+#endif
+    return OMPI_SUCCESS;
+}
+
+/* The same for one who was cut off from another process and does not know why: a process that died
+ * is known to its neighbours sooner than to Open MPI. Makes MPI progress for COLL_CLV_NOTICE_NS at
+ * most, and only where the job was started to survive failures. */
+int coll_clv_failure_awaited(struct ompi_communicator_t *comm);
+
+#define COLL_CLV_NOTICE_NS INT64_C(10000000000)
+
+typedef void (*coll_clv_release_t)(struct ompi_communicator_t *comm, void *context);
+
+/* Has release called with context when the user frees comm. A communicator that failed may live on
+ * in Open MPI, for the sake of requests that never end, and its module with it; what is ours need not.
+ * Nothing where the job was not started to survive failures: there communicators end when they are
+ * freed. Once per communicator; OMPI_SUCCESS or why it cannot be had. */
+int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_t release,
+                             void *context);
+
+/* After an error: takes receives back that are not matched. NULL and MPI_REQUEST_NULL are fine. */
+void coll_clv_take_back(ompi_request_t **requests, int n_requests);
+
+/* Gives requests up after an error: waits COLL_CLV_SETTLE_NS at most until they end by themselves,
+ * failed ones at once. Those that ended become NULL. Returns how many are still open: their buffers
+ * must stay, Open MPI may still write there. */
+int coll_clv_settle(ompi_request_t **requests, int n_requests);
+
+#define COLL_CLV_SETTLE_NS INT64_C(1000000000)
+
+#endif
