@@ -78,9 +78,9 @@ static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_ca
     card->table_bytes = clv_pap_table_bytes(&shape);
     card->table_token = token;
     card->pretend_node = pap->pretend_node;
-    card->port = pap->port;
-    card->n_addresses = pap->n_addresses;
-    memcpy(card->addresses, pap->addresses, sizeof card->addresses);
+    card->port = pap->server.port;
+    card->n_addresses = pap->server.n_addresses;
+    memcpy(card->addresses, pap->server.addresses, sizeof card->addresses);
     if (group->rank == 0 &&
         getrandom(card->key, sizeof card->key, 0) != (ssize_t) sizeof card->key) {
         return CLV_SYSTEM;
@@ -91,7 +91,7 @@ static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_ca
 static clv_status_t hold_listener(clv_pap_group_t *group)
 {
     clv_net_thread_lock(group->pap->thread);
-    clv_status_t status = clv_pap_listen_acquire(group->pap);
+    clv_status_t status = clv_net_listen_acquire(&group->pap->server);
     clv_net_thread_unlock(group->pap->thread);
     group->listens = status == CLV_OK;
     return status;
@@ -101,7 +101,7 @@ static void let_listener_go(clv_pap_group_t *group)
 {
     if (group->listens) {
         clv_net_thread_lock(group->pap->thread);
-        clv_pap_listen_release(group->pap);
+        clv_net_listen_release(&group->pap->server);
         clv_net_thread_unlock(group->pap->thread);
         group->listens = 0;
     }

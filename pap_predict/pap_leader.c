@@ -29,7 +29,7 @@
 typedef struct neighbour {
     int32_t node;
     int32_t is_up;
-    clv_pap_conn_t *conn;  /* perhaps still connecting */
+    clv_net_conn_t *conn;  /* perhaps still connecting */
     int64_t echo_sent_ns;  /* of the last frame from it */
     int64_t echo_local_ns; /* when that came */
 } neighbour_t;
@@ -406,9 +406,9 @@ static void retry_later(route_t *route, int64_t now_ns)
     route->pause_ns = 2 * route->pause_ns < RETRY_MAX_NS ? 2 * route->pause_ns : RETRY_MAX_NS;
 }
 
-void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_pap_conn_t *conn)
+void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
 {
-    neighbour_t *neighbour = &leader->neighbours[conn->neighbour];
+    neighbour_t *neighbour = &leader->neighbours[conn->place];
     const int64_t now_ns = clv_local_now_ns();
     if (neighbour->conn != conn) {
         return;
@@ -429,16 +429,16 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_pap_conn_t *conn)
 
 static void close_neighbour(clv_pap_leader_t *leader, neighbour_t *neighbour)
 {
-    clv_pap_conn_t *conn = neighbour->conn;
+    clv_net_conn_t *conn = neighbour->conn;
     if (conn) {
         clv_pap_leader_conn_lost(leader, conn);
-        clv_pap_conn_close(conn);
+        clv_net_conn_close(conn);
     }
 }
 
-void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_pap_conn_t *conn)
+void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
 {
-    neighbour_t *neighbour = &leader->neighbours[conn->neighbour];
+    neighbour_t *neighbour = &leader->neighbours[conn->place];
     const int64_t now_ns = clv_local_now_ns();
     if (neighbour->conn != conn) {
         close_neighbour(leader, neighbour); /* the old one is half open */
@@ -462,12 +462,12 @@ static clv_status_t take_ping(clv_pap_leader_t *leader, neighbour_t *from, int i
     return CLV_OK;
 }
 
-clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn,
+clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn,
                                   clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
                                   int64_t received_ns, const unsigned char *payload,
                                   size_t payload_bytes)
 {
-    neighbour_t *from = &leader->neighbours[conn->neighbour];
+    neighbour_t *from = &leader->neighbours[conn->place];
     const int is_parent = from == parent_of(leader);
     from->echo_sent_ns = stamp->sent_ns;
     from->echo_local_ns = received_ns;
@@ -506,7 +506,7 @@ static void try_connect(clv_pap_leader_t *leader, int64_t now_ns)
         retry_later(route, now_ns);
         return;
     }
-    parent->conn = clv_pap_conn_new(leader->pap, channel, leader, 0, now_ns + CONNECT_NS);
+    parent->conn = clv_net_conn_new(&leader->pap->server, channel, leader, 0, now_ns + CONNECT_NS);
     if (parent->conn == NULL) {
         retry_later(route, now_ns);
     }
@@ -517,7 +517,7 @@ static void try_connect(clv_pap_leader_t *leader, int64_t now_ns)
 static void drop_broken(clv_pap_leader_t *leader, int64_t now_ns)
 {
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        clv_pap_conn_t *conn = leader->neighbours[i].conn;
+        clv_net_conn_t *conn = leader->neighbours[i].conn;
         if (conn && (conn->is_broken || now_ns >= conn->deadline_ns)) {
             close_neighbour(leader, &leader->neighbours[i]);
         }
@@ -537,9 +537,9 @@ static int64_t settle(clv_pap_leader_t *leader)
 {
     int64_t deadline_ns = clv_smaller(clv_pap_agree_deadline(leader->agree), leader->route.next_try_ns);
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        clv_pap_conn_t *conn = leader->neighbours[i].conn;
+        clv_net_conn_t *conn = leader->neighbours[i].conn;
         if (conn) {
-            clv_pap_conn_rewatch(conn);
+            clv_net_conn_rewatch(conn);
             deadline_ns = clv_smaller(deadline_ns, conn->is_broken ? 0 : conn->deadline_ns);
         }
     }
@@ -621,8 +621,8 @@ static void plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *own,
     for (int score = 2; score >= 0; score--) {
         for (int32_t i = 0; i < parent->n_addresses; i++) {
             const clv_net_address_t *one = &parent->addresses[i];
-            const int is_own = clv_net_interface_is_own(pap->addresses, pap->n_addresses, one);
-            if (clv_net_interface_score(pap->addresses, pap->n_addresses, one) == score &&
+            const int is_own = clv_net_interface_is_own(pap->server.addresses, pap->server.n_addresses, one);
+            if (clv_net_interface_score(pap->server.addresses, pap->server.n_addresses, one) == score &&
                 (same_host || !is_own)) {
                 route->addresses[route->n_addresses++] = *one;
             }
@@ -753,7 +753,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     if (leader->clock.is_ready) {
         clv_pap_table_set_clock(leader->table, &leader->clock.model);
     }
-    enlist(leader); /* known to the door before any child can knock */
+    enlist(leader); /* known to the server before any child connects */
     *leader_p = leader;
     return CLV_OK;
 }
@@ -762,10 +762,10 @@ void clv_pap_leader_free(clv_pap_leader_t *leader)
 {
     delist(leader);
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        clv_pap_conn_close(leader->neighbours[i].conn);
+        clv_net_conn_close(leader->neighbours[i].conn);
     }
     if (leader->layout.n_nodes > 1) {
-        clv_pap_listen_release(leader->pap);
+        clv_net_listen_release(&leader->pap->server);
     }
     clv_pap_table_close(leader->table);
     clv_pap_layout_clear(&leader->layout);

@@ -54,10 +54,10 @@ const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
                                             const unsigned char *group_id, uint32_t node,
                                             int32_t *neighbour_p, size_t *max_payload_p);
 /* A connection has finished its handshake; replaces an older one of that neighbour. */
-void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_pap_conn_t *conn);
+void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn);
 /* It ended (the caller closes it). */
-void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_pap_conn_t *conn);
-clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_pap_conn_t *conn,
+void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn);
+clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn,
                                   clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
                                   int64_t received_ns, const unsigned char *payload,
                                   size_t payload_bytes) CLV_MUST_CHECK;

@@ -22,7 +22,7 @@
 static int64_t work(void *context, int64_t now_ns, int rung)
 {
     clv_pap_t *pap = context;
-    int64_t deadline_ns = clv_pap_listen_work(pap, now_ns);
+    int64_t deadline_ns = clv_net_listen_work(&pap->server, now_ns);
     clv_pap_leader_t *leader = pap->leaders, *next;
     for (; leader; leader = next) {
         next = *clv_pap_leader_next(leader);
@@ -36,6 +36,66 @@ static int64_t work(void *context, int64_t now_ns, int rung)
 }
 
 static const clv_net_thread_ops_t thread_ops = {work};
+
+/* ---- whom connections are for ------------------------------------------------------------- */
+
+static clv_pap_leader_t *find_leader(const clv_pap_t *pap, const unsigned char *group_id,
+                                     uint32_t node, const unsigned char **key_p,
+                                     int32_t *neighbour_p, size_t *max_payload_p)
+{
+    for (clv_pap_leader_t *one = pap->leaders; one; one = *clv_pap_leader_next(one)) {
+        *key_p = clv_pap_leader_expects(one, group_id, node, neighbour_p, max_payload_p);
+        if (*key_p) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static const unsigned char *server_find(void *context, const unsigned char *group_id,
+                                        uint32_t node, size_t *max_payload_p)
+{
+    const unsigned char *key = NULL;
+    int32_t ignored;
+    return find_leader(context, group_id, node, &key, &ignored, max_payload_p) ? key : NULL;
+}
+
+static void *server_adopt(void *context, const unsigned char *group_id, uint32_t node,
+                          int32_t *place_p)
+{
+    const unsigned char *key;
+    size_t ignored;
+    return find_leader(context, group_id, node, &key, place_p, &ignored);
+}
+
+static void server_up(void *owner, clv_net_conn_t *conn)
+{
+    clv_pap_leader_conn_up(owner, conn);
+}
+
+static void server_lost(void *owner, clv_net_conn_t *conn)
+{
+    clv_pap_leader_conn_lost(owner, conn);
+}
+
+static clv_status_t server_frame(void *owner, clv_net_conn_t *conn, clv_net_frame_kind_t kind,
+                                 const clv_net_stamp_t *stamp, int64_t received_ns,
+                                 const unsigned char *payload, size_t payload_bytes)
+{
+    return clv_pap_leader_frame(owner, conn, kind, stamp, received_ns, payload, payload_bytes);
+}
+
+static void server_count(void *context, clv_net_counter_t what, int64_t more)
+{
+    static const clv_pap_counter_t counters[] = {
+        [CLV_NET_REJECTED] = CLV_PAP_COUNT_rejected,
+        [CLV_NET_SENT_BYTES] = CLV_PAP_COUNT_sent_bytes,
+        [CLV_NET_RECEIVED_BYTES] = CLV_PAP_COUNT_received_bytes};
+    clv_pap_count(context, counters[what], more);
+}
+
+static const clv_net_server_ops_t server_ops = {server_find, server_adopt, server_up,
+                                                server_lost, server_frame, server_count};
 
 /* ---- open and close ----------------------------------------------------------------------- */
 
@@ -51,7 +111,8 @@ static int are_options_valid(const clv_pap_options_t *options)
 static clv_status_t find_addresses(clv_pap_t *pap)
 {
     clv_status_t status =
-        clv_net_interface_list(pap->options.interface, pap->addresses, &pap->n_addresses);
+        clv_net_interface_list(pap->options.interface, pap->server.addresses,
+                               &pap->server.n_addresses);
     return pap->options.interface ? status : CLV_OK;
 }
 
@@ -65,7 +126,6 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
         return CLV_NO_MEMORY;
     }
     pap->options = *options;
-    pap->listen_fd = -1;
     if (options->interface) {
         (void) snprintf(pap->interface, sizeof pap->interface, "%s", options->interface);
         pap->options.interface = pap->interface;
@@ -76,6 +136,7 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
         clv_free(pap);
         return status;
     }
+    clv_net_server_init(&pap->server, pap->thread, &server_ops, pap);
     *pap_p = pap;
     return CLV_OK;
 }
@@ -109,7 +170,7 @@ void clv_pap_close(clv_pap_t *pap)
     while (pap->leaders) {
         clv_pap_leader_free(pap->leaders);
     }
-    clv_pap_listen_close(pap);
+    clv_net_listen_close(&pap->server);
     clv_net_thread_free(pap->thread);
     clv_free(pap);
 }

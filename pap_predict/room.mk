@@ -10,7 +10,7 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_record.c \
 	pap_predict/agree/pap_record_set.c pap_predict/agree/pap_stream.c pap_predict/agree/pap_table.c \
 	pap_predict/agree/pap_tree.c pap_predict/agree/pap_wire.c pap_predict/pap_card.c \
 	pap_predict/pap_clock.c pap_predict/pap_group.c pap_predict/pap_leader.c \
-	pap_predict/pap_listen.c pap_predict/pap_pace.c pap_predict/pap_process.c \
+	pap_predict/pap_pace.c pap_predict/pap_process.c \
 	pap_predict/predict/pap_follow.c pap_predict/predict/pap_compute.c pap_predict/predict/pap_ewma.c \
 	pap_predict/predict/pap_forecast.c \
 	pap_predict/predict/pap_hints.c pap_predict/predict/pap_history.c pap_predict/predict/pap_judge.c \

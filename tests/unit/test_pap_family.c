@@ -62,8 +62,8 @@ static void connect_by(uint8_t family)
     }
     assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
     for (int i = 0; i < 2; i++) {
-        pair.pap[i]->n_addresses = 1;
-        pair.pap[i]->addresses[0] = address;
+        pair.pap[i]->server.n_addresses = 1;
+        pair.pap[i]->server.addresses[0] = address;
     }
     assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(pair_attach(&pair), CLV_OK);
