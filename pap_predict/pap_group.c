@@ -410,7 +410,7 @@ static unsigned char *note_of(const clv_pap_group_t *group, int32_t lane)
 }
 
 /* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */
-static void give_note(clv_pap_group_t *group, const clv_pap_given_t *given)
+static void give_note(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
     const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
     if (group->notes != NULL && group->local_rank == 0) {
@@ -419,7 +419,7 @@ static void give_note(clv_pap_group_t *group, const clv_pap_given_t *given)
     }
 }
 
-static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_given_t *given)
+static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
     give_note(group, given);
     if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given,
@@ -461,7 +461,7 @@ static CLV_HOT void fetch_ahead(const clv_pap_group_t *group)
 CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
                                 int64_t local_ns, clv_pap_call_t *call)
 {
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     fetch_ahead(group);
     const int gives = clv_pap_streams_begin(&group->streams, key, local_ns, call, &given);
     clv_pap_count(group->pap, CLV_PAP_COUNT_calls, 1);
@@ -496,7 +496,7 @@ static int is_unsure(void *context)
     return clv_pap_table_is_unsure(group->table);
 }
 
-static const clv_pap_shelf_ops_t shelf_ops = {find_board, count_versions, is_unsure};
+static const clv_pap_store_ops_t store_ops = {find_board, count_versions, is_unsure};
 
 /* A board is new to its rank at a sampled call, and then says how good the one before was. */
 static void count_error(clv_pap_group_t *group, const clv_pap_board_t *board)
@@ -535,7 +535,7 @@ static void count_answer(clv_pap_group_t *group, clv_status_t status)
 /* The turn of a call that was begun while earlier ones had no answer yet. */
 static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
 {
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     if (clv_pap_streams_enter(&group->streams, call, &given)) {
         give(group, &given);
     }
@@ -550,7 +550,7 @@ CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *
         enter(group, call);
     }
     clv_status_t status =
-        clv_pap_streams_board(&group->streams, call, &shelf_ops, group, &board);
+        clv_pap_streams_board(&group->streams, call, &store_ops, group, &board);
     count_answer(group, status);
     if (status == CLV_AGAIN && clv_pap_table_is_pending(group->table)) {
         ring_leader(group); /* the thread meant to look later, but the board is needed now */
@@ -588,7 +588,7 @@ CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int3
 
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     clv_pap_heard_t heard =
         clv_pap_streams_hint(&group->streams, local_now_ns, ns_from_now, &given);
     if (heard == CLV_PAP_HEARD_GIVEN) {

@@ -287,12 +287,12 @@ static uint32_t latency_at(const clv_pap_leader_t *leader, int64_t local_ns)
 }
 
 /* The record of one of our ranks, in global time; false: not usable. */
-static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_given_t *given,
+static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_local_record_t *given,
                        int64_t now_ns)
 {
     const clv_cs_model_t *model = leader->clock.is_ready ? &leader->clock.model : NULL;
     clv_pap_record_t record;
-    clv_pap_given_to_record(given, model, latency_at(leader, given->arrival_ns), &record);
+    clv_pap_local_to_record(given, model, latency_at(leader, given->arrival_ns), &record);
     return clv_pap_agree_local_record(leader->agree, now_ns, rank, given->lane, given->generation,
                                       given->sequence, &record) == CLV_OK;
 }
@@ -305,7 +305,7 @@ static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int
     uint32_t flags = 0;
     clv_pap_clock_used(&leader->clock, now_ns);
     for (int32_t i = 0; i < n_local; i++) {
-        clv_pap_given_t given = {.flags = CLV_PAP_RECORD_INVALID};
+        clv_pap_local_record_t given = {.flags = CLV_PAP_RECORD_INVALID};
         if (clv_pap_record_take(leader->table, i, lane, version, &given) != CLV_OK ||
             !hand_in_one(leader, leader->layout.rank_at[first + i], &given, now_ns)) {
             clv_log(CLV_LOG_DEBUG, "node %d: lane %d, record %lld of local rank %d is not usable",

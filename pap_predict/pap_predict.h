@@ -89,7 +89,7 @@ typedef struct clv_pap_board {
     int64_t previous_after_ns;   /* its last exit - last arrival; -1 unknown */
     int64_t previous_in_mpi_ns;  /* its mean of exit - arrival; -1 unknown */
     int32_t announced;           /* predicted_ns comes from hints of all ranks */
-    int32_t is_deaf;             /* hints come too late to be waited for: the next ones are only noted */
+    int32_t hints_ignored;       /* they come too late to be waited for: the next are only noted */
     int32_t predictor;           /* whose prediction it is, index into clv_pap_predictors[]: the one
                                   * that `best` follows, not `best`; -1: none, or announced */
     int32_t disagree;            /* ranks reported different boards or choices: a bug; no board */

@@ -31,7 +31,7 @@ typedef union packed {
 _Static_assert(sizeof(packed_t) == sizeof(fields_t), "a record fits, and leaves nothing unset");
 
 CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                                const clv_pap_given_t *given, const clv_pap_stream_key_t *key)
+                                const clv_pap_local_record_t *given, const clv_pap_stream_key_t *key)
 {
     const packed_t packed = {
         .fields = {.arrival_ns = given->arrival_ns,
@@ -49,12 +49,12 @@ CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int3
 }
 
 clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
-                                 int64_t version, clv_pap_given_t *given_p)
+                                 int64_t version, clv_pap_local_record_t *given_p)
 {
     packed_t packed;
     clv_status_t status = clv_pap_table_take(table, local_rank, lane, version, packed.words);
     if (status == CLV_OK) {
-        *given_p = (clv_pap_given_t){.lane = lane,
+        *given_p = (clv_pap_local_record_t){.lane = lane,
                                      .generation = packed.fields.generation,
                                      .sequence = version - 1,
                                      .arrival_ns = packed.fields.arrival_ns,

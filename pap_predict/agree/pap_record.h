@@ -2,7 +2,7 @@
  *
  * Records as the table's words: how a rank puts one in and its leader takes it out. A rank writes
  * its own local times and one cache line; the leader's thread, which has the node's clock and
- * exchange latency, makes the record of it (clv_pap_given_to_record). All ranks of a node have the
+ * exchange latency, makes the record of it (clv_pap_local_to_record). All ranks of a node have the
  * same local clock. Private to the pap_predict room. No threads of its own; see pap_table.h.
  */
 #ifndef CLV_PAP_RECORD_H
@@ -17,10 +17,10 @@
 /* For version given->sequence + 1. Non-zero: it was the node's last for that version, see
  * clv_pap_table_give. */
 int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                        const clv_pap_given_t *given, const clv_pap_stream_key_t *key);
+                        const clv_pap_local_record_t *given, const clv_pap_stream_key_t *key);
 
 clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
-                                 int64_t version, clv_pap_given_t *given_p) CLV_MUST_CHECK;
+                                 int64_t version, clv_pap_local_record_t *given_p) CLV_MUST_CHECK;
 
 /* The stream key that the node's first rank gave with its record of version. */
 clv_pap_stream_key_t clv_pap_record_key(const clv_pap_table_t *table, int32_t lane,

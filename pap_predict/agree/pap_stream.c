@@ -94,9 +94,9 @@ static int32_t lane_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *k
 
 /* follows: whatever was before this call was over when it arrived. */
 static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arrival_ns,
-                       uint32_t flags, int follows, clv_pap_given_t *given)
+                       uint32_t flags, int follows, clv_pap_local_record_t *given)
 {
-    *given = (clv_pap_given_t){.lane = lane,
+    *given = (clv_pap_local_record_t){.lane = lane,
                                .generation = stream->generation,
                                .sequence = stream->sequence,
                                .arrival_ns = arrival_ns,
@@ -161,7 +161,7 @@ static void pass_turn(clv_pap_streams_t *streams, clv_pap_call_t *call)
 
 /* `late`: it came in after it began, so what was open then may be over by now. */
 static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
-                           clv_pap_given_t *given)
+                           clv_pap_local_record_t *given)
 {
     const int32_t lane = lane_of(streams, &call->key);
     clv_pap_stream_t *stream = &streams->lane[lane];
@@ -196,7 +196,7 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
 }
 
 CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                                  int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given)
+                                  int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given)
 {
     *call = (clv_pap_call_t){
         .key = *key, .turn = streams->calls++, .arrival_ns = local_ns, .stream = -1};
@@ -204,14 +204,14 @@ CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stre
 }
 
 CLV_COLD int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                   clv_pap_given_t *given)
+                                   clv_pap_local_record_t *given)
 {
     return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : 0;
 }
 
 /* A hint further off than the longest spread predicted is not one. */
 clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
-                                     int64_t ns_from_now, clv_pap_given_t *given)
+                                     int64_t ns_from_now, clv_pap_local_record_t *given)
 {
     if (streams->last_lane < 0 || ns_from_now < 0 || ns_from_now > CLV_NS_PER_S * 3600) {
         return CLV_PAP_HEARD_NOT;
@@ -221,7 +221,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
     if (!is_next || !gives_record(stream) || stream->given || stream->told_call == stream->calls) {
         return CLV_PAP_HEARD_NOT;
     }
-    if (stream->is_deaf || !may_give(stream)) {
+    if (stream->hints_ignored || !may_give(stream)) {
         stream->told_call = stream->calls;
         stream->told_ns = local_ns;
         return CLV_PAP_HEARD_NOTED;
@@ -273,33 +273,33 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
 
 /* ---- boards --------------------------------------------------------------------------------- */
 
-static CLV_COLD clv_status_t no_board(const clv_pap_shelf_ops_t *shelf, void *context,
+static CLV_COLD clv_status_t no_board(const clv_pap_store_ops_t *store, void *context,
                                       int32_t lane, int64_t version)
 {
-    if (version <= shelf->n_versions(context, lane)) {
+    if (version <= store->n_versions(context, lane)) {
         return CLV_AGAIN;
     }
-    return shelf->is_unsure != NULL && shelf->is_unsure(context) ? CLV_LOST : CLV_NONE;
+    return store->is_unsure != NULL && store->is_unsure(context) ? CLV_LOST : CLV_NONE;
 }
 
-static CLV_HOT clv_status_t find_board(const clv_pap_shelf_ops_t *shelf, void *context,
+static CLV_HOT clv_status_t find_board(const clv_pap_store_ops_t *store, void *context,
                                        int32_t lane, int64_t version,
                                        const clv_pap_board_t **board_p)
 {
-    const clv_pap_board_t *board = shelf->find(context, lane, version);
+    const clv_pap_board_t *board = store->find(context, lane, version);
     *board_p = board;
-    return board != NULL ? CLV_OK : no_board(shelf, context, lane, version);
+    return board != NULL ? CLV_OK : no_board(store, context, lane, version);
 }
 
 /* The first sampled call of a stream has no board of its own. In a recycled lane it still waits for
  * the last vector of the stream before, which bounds how far ranks run ahead of each other. */
 static CLV_COLD clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
-                                         const clv_pap_shelf_ops_t *shelf, void *context)
+                                         const clv_pap_store_ops_t *store, void *context)
 {
     const clv_pap_board_t *before;
     if (call->board_version > 0) {
         clv_status_t status =
-            find_board(shelf, context, call->stream, call->board_version, &before);
+            find_board(store, context, call->stream, call->board_version, &before);
         if (status != CLV_OK) {
             return status;
         }
@@ -319,22 +319,22 @@ static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_board_
 /* The answer of a sampled call that has its turn: waits, learns when to sample next, and goes one
  * board further when all ranks announced their arrivals. */
 static clv_status_t sampled_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
-                                  const clv_pap_shelf_ops_t *shelf, void *context)
+                                  const clv_pap_store_ops_t *store, void *context)
 {
     const clv_pap_board_t *board;
-    clv_status_t status = find_board(shelf, context, call->stream, call->board_version, &board);
+    clv_status_t status = find_board(store, context, call->stream, call->board_version, &board);
     if (status != CLV_OK) {
         return status;
     }
     int64_t next_sample = call->number + sample_every(stream, board);
     if (board->announced && board->generation == stream->generation) {
-        status = find_board(shelf, context, call->stream, call->board_version + 1, &board);
+        status = find_board(store, context, call->stream, call->board_version + 1, &board);
         if (status != CLV_OK) {
             return status;
         }
     }
     stream->version = board->version;
-    stream->is_deaf = board->is_deaf != 0;
+    stream->hints_ignored = board->hints_ignored != 0;
     stream->next_sample = next_sample;
     return CLV_OK;
 }
@@ -342,11 +342,11 @@ static clv_status_t sampled_board(clv_pap_stream_t *stream, const clv_pap_call_t
 /* The turn passes with any answer: where there will be no board, none of the stream's calls after
  * this one is sampled, and each is told the same. */
 static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                        const clv_pap_shelf_ops_t *shelf, void *context)
+                                        const clv_pap_store_ops_t *store, void *context)
 {
     clv_pap_stream_t *stream = &streams->lane[call->stream];
-    clv_status_t status = stream->fresh ? first_board(stream, call, shelf, context)
-                                        : sampled_board(stream, call, shelf, context);
+    clv_status_t status = stream->fresh ? first_board(stream, call, store, context)
+                                        : sampled_board(stream, call, store, context);
     if (status != CLV_AGAIN) {
         hold(stream, call, stream->version);
         pass_turn(streams, call);
@@ -355,18 +355,18 @@ static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call
 }
 
 CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                           const clv_pap_shelf_ops_t *shelf, void *context,
+                                           const clv_pap_store_ops_t *store, void *context,
                                            const clv_pap_board_t **board_p)
 {
     const clv_pap_board_t *board = NULL;
     if (call->stream < 0 ||
-        (!call->is_answered && take_answer(streams, call, shelf, context) == CLV_AGAIN)) {
+        (!call->is_answered && take_answer(streams, call, store, context) == CLV_AGAIN)) {
         return CLV_AGAIN;
     }
     if (call->held_version == 0) {
         return CLV_NONE;
     }
-    clv_status_t status = find_board(shelf, context, call->stream, call->held_version, &board);
+    clv_status_t status = find_board(store, context, call->stream, call->held_version, &board);
     call->board_hash = status == CLV_OK ? board->hash : 0;
     if (status == CLV_OK && (board->n_vectors == 0 || board->generation != call->generation)) {
         return CLV_NONE;
@@ -377,7 +377,7 @@ CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_c
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
+void clv_pap_local_to_record(const clv_pap_local_record_t *given, const clv_cs_model_t *model,
                              uint32_t latency_ns, clv_pap_record_t *record)
 {
     *record = (clv_pap_record_t){.latency_ns = latency_ns,
@@ -394,6 +394,6 @@ void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t 
     record->clock_error_ns = saturate_u32(clv_cs_model_error(model, given->arrival_ns));
     record->flags = given->flags;
     if (clv_pap_record_problem(record) != NULL) {
-        clv_pap_given_to_record(given, NULL, latency_ns, record);
+        clv_pap_local_to_record(given, NULL, latency_ns, record);
     }
 }

@@ -25,7 +25,7 @@
 #include "pap_predict/agree/pap_record_set.h"
 
 /* A record before its times are global. */
-typedef struct clv_pap_given {
+typedef struct clv_pap_local_record {
     int32_t lane;
     uint32_t generation;
     int64_t sequence;
@@ -36,7 +36,7 @@ typedef struct clv_pap_given {
     uint32_t previous_hash;
     uint32_t flags;
     uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
-} clv_pap_given_t;
+} clv_pap_local_record_t;
 
 /* What each call looks at comes first. */
 typedef struct clv_pap_stream {
@@ -50,7 +50,7 @@ typedef struct clv_pap_stream {
     uint8_t in_use;
     uint8_t fresh;       /* no board of this stream's own yet */
     uint8_t given;       /* the record of `sequence` was given by a hint already */
-    uint8_t is_deaf;     /* the newest board does not heed hints */
+    uint8_t hints_ignored;     /* the newest board does not heed hints */
     uint32_t generation; /* counts the streams that had this lane before */
     int32_t previous_choice;
     int32_t n_holders[2]; /* open calls of the lane that use a board of even, of odd version */
@@ -74,10 +74,10 @@ void clv_pap_streams_init(clv_pap_streams_t *streams);
 /* Numbers a call, and lets it come in if it is its turn. Returns 1 when *given is a record to hand to
  * the node's leader now, before the board is asked for. */
 int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                          int64_t local_ns, clv_pap_call_t *call, clv_pap_given_t *given);
+                          int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given);
 
 /* For a call with stream -1, before its board is asked for: the same when its turn has come since. */
-int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call, clv_pap_given_t *given);
+int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call, clv_pap_local_record_t *given);
 
 /* The next call, taken to be of the stream used last, will arrive at local_ns + ns_from_now. GIVEN:
  * *given is a record to hand over now; then the call itself gives none. NOTED: hints of this stream
@@ -89,10 +89,10 @@ typedef enum clv_pap_heard {
 } clv_pap_heard_t;
 
 clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns, int64_t ns_from_now,
-                         clv_pap_given_t *given);
+                         clv_pap_local_record_t *given);
 
 /* Where boards are found: two per lane, version v in slot v & 1. */
-typedef struct clv_pap_shelf_ops {
+typedef struct clv_pap_store_ops {
     /* The board, or NULL when it is not there yet. Only asked for versions that the rules of the
      * protocol keep in place until this rank's next record. */
     const clv_pap_board_t *(*find)(void *context, int32_t lane, int64_t version);
@@ -100,12 +100,12 @@ typedef struct clv_pap_shelf_ops {
     int64_t (*n_versions)(void *context, int32_t lane);
     /* The end is a guess (ABANDONED): who asks for more gets CLV_LOST. NULL: it never is. */
     int (*is_unsure)(void *context);
-} clv_pap_shelf_ops_t;
+} clv_pap_store_ops_t;
 
 /* The board of a call: CLV_OK and *board_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_board.
  * May be asked again after any answer. */
 clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                   const clv_pap_shelf_ops_t *shelf, void *context,
+                                   const clv_pap_store_ops_t *store, void *context,
                                    const clv_pap_board_t **board_p) CLV_MUST_CHECK;
 
 /* Calls end in any order. */
@@ -113,7 +113,7 @@ void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *call, int32
                          int64_t local_ns);
 
 /* Local times to global ones. model NULL: the clock is not ready; the record is marked invalid. */
-void clv_pap_given_to_record(const clv_pap_given_t *given, const clv_cs_model_t *model,
+void clv_pap_local_to_record(const clv_pap_local_record_t *given, const clv_cs_model_t *model,
                              uint32_t latency_ns, clv_pap_record_t *record);
 
 #endif

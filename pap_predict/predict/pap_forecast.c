@@ -155,7 +155,7 @@ static int take_valid(clv_pap_history_t *history, const clv_pap_vector_t *vector
         clv_pap_history_take_row(history, vector, has_previous);
     }
     clv_pap_history_weigh_hints(history, vector);
-    return all_announced && history->deferred && !history->is_deaf;
+    return all_announced && history->deferred && !history->hints_ignored;
 }
 
 static uint64_t hash_i64(uint64_t hash, int64_t number)
@@ -171,7 +171,7 @@ static uint32_t board_hash(const clv_pap_board_t *board)
         board->generation,      board->sigma_ns,          board->worst_error_ns,
         board->clock_error_ns,  board->interval_ns,       board->sample_every,
         board->previous_choice, board->previous_after_ns, board->previous_in_mpi_ns,
-        board->announced,       board->predictor,         board->is_deaf};
+        board->announced,       board->predictor,         board->hints_ignored};
     uint64_t hash = CLV_FNV1A64_BASIS;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         hash = hash_i64(hash, fields[i]);
@@ -236,7 +236,7 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_vector_t *vector
         return 1;
     }
     predict(history);
-    if (clv_pap_vector_is_told(vector) && !history->is_deaf) {
+    if (clv_pap_vector_is_told(vector) && !history->hints_ignored) {
         return 1; /* an announced call is used only where the next record tells how it went */
     }
     return clv_pap_history_sample_every(history, clv_pap_vector_latency(vector), now_every);
@@ -250,6 +250,6 @@ void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *ve
     history->next_every = digest(history, vector);
     board->sample_every = history->next_every;
     board->announced = history->announced;
-    board->is_deaf = history->is_deaf;
+    board->hints_ignored = history->hints_ignored;
     finish_board(history, board, predicted_ns);
 }

@@ -35,8 +35,8 @@ static int64_t hint_wait(const clv_pap_vector_t *vector)
     return sum_ns / vector->n_ranks + AFTER_WEIGHT * after_ns;
 }
 
-/* Ears close when waiting costs more than it saves, and open when it would cost half. A single slow
- * exchange, however slow, does not close them; two in a row do. */
+/* Ignored when waiting costs more than it saves, heeded when it would cost half. A single slow
+ * exchange, however slow, is not enough; two in a row are. */
 void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vector)
 {
     const int64_t saved_ns = history->blind_error_ns;
@@ -48,5 +48,5 @@ void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_vecto
         wait_ns = SLOW_EXCHANGE * saved_ns;
     }
     history->hint_wait_ns = clv_pap_moving_average(history->hint_wait_ns, wait_ns);
-    history->is_deaf = history->hint_wait_ns > (history->is_deaf ? saved_ns / 2 : saved_ns);
+    history->hints_ignored = history->hint_wait_ns > (history->hints_ignored ? saved_ns / 2 : saved_ns);
 }

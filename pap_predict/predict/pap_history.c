@@ -183,7 +183,7 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->next_error = 0;
     history->has_prediction = 0;
     history->has_own = 0;
-    history->is_deaf = 0;
+    history->hints_ignored = 0;
     history->hint_wait_ns = -1;
     history->blind_error_ns = -1;
     clv_pap_follow_begin(&history->best);

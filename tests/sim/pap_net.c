@@ -55,16 +55,16 @@ typedef struct edge {
     int32_t dead; /* never again */
 } edge_t;
 
-typedef struct shelf {
+typedef struct store {
     int64_t version[2];
     clv_pap_board_t board[2];
     int64_t *predicted_ns[2];
     clv_pap_history_t *history;
-} shelf_t;
+} store_t;
 
 typedef struct node {
     clv_pap_agree_t *agree;
-    shelf_t shelf[CLV_PAP_MAX_STREAMS];
+    store_t store[CLV_PAP_MAX_STREAMS];
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     int64_t tick_at_ns;
     int64_t busy_until_ns;
@@ -440,24 +440,24 @@ static void publish_vector(void *context, const clv_pap_vector_t *vector)
     sender_t *sender = context;
     world_t *world = sender->world;
     node_t *node = &world->node[sender->node];
-    shelf_t *shelf = &node->shelf[vector->lane];
+    store_t *store = &node->store[vector->lane];
     int64_t version = vector->sequence + 1;
     int place = (int) (version & 1);
-    if (shelf->version[1 - place] != version - 1) {
+    if (store->version[1 - place] != version - 1) {
         broken(world, "vectors came with a gap");
     }
-    check_unused(world, sender->node, vector->lane, &shelf->board[place]);
-    clv_pap_history_feed(shelf->history, vector, &shelf->board[place], shelf->predicted_ns[place]);
-    shelf->version[place] = version;
+    check_unused(world, sender->node, vector->lane, &store->board[place]);
+    clv_pap_history_feed(store->history, vector, &store->board[place], store->predicted_ns[place]);
+    store->version[place] = version;
     if (world->options->plant == 2 && sender->node == world->layout.n_nodes - 1 && version == 5) {
-        shelf->board[place].hash ^= 1;
+        store->board[place].hash ^= 1;
     }
-    if (shelf->board[place].disagree) {
+    if (store->board[place].disagree) {
         world->result->disagreements++;
         node->must_disagree = 1;
     }
-    if (shelf->board[place].sample_every > world->result->max_sample_every) {
-        world->result->max_sample_every = shelf->board[place].sample_every;
+    if (store->board[place].sample_every > world->result->max_sample_every) {
+        world->result->max_sample_every = store->board[place].sample_every;
     }
     int64_t latency_ns = world->now_ns - clv_pap_vector_last_given(vector);
     node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
@@ -523,12 +523,12 @@ static void settle(world_t *world, int32_t index)
 static const clv_pap_board_t *find_board(void *context, int32_t lane, int64_t version)
 {
     sender_t *at = context;
-    shelf_t *shelf = &at->world->node[at->node].shelf[lane];
+    store_t *store = &at->world->node[at->node].store[lane];
     int place = (int) (version & 1);
-    if (shelf->version[place] > version) {
+    if (store->version[place] > version) {
         broken(at->world, "a board was asked for after its place was taken");
     }
-    return shelf->version[place] == version ? &shelf->board[place] : NULL;
+    return store->version[place] == version ? &store->board[place] : NULL;
 }
 
 static int64_t lane_versions(void *context, int32_t lane)
@@ -539,13 +539,13 @@ static int64_t lane_versions(void *context, int32_t lane)
 }
 
 /* A guess is counted here, where the library would refuse. */
-static const clv_pap_shelf_ops_t shelf_ops = {find_board, lane_versions, NULL};
+static const clv_pap_store_ops_t store_ops = {find_board, lane_versions, NULL};
 
 /* Records of one rank reach its leader in order, a little later. */
-static void hand_over(world_t *world, int32_t index, const clv_pap_given_t *given)
+static void hand_over(world_t *world, int32_t index, const clv_pap_local_record_t *given)
 {
     rank_t *rank = &world->rank[index];
-    clv_pap_given_t *copy = malloc(sizeof *copy);
+    clv_pap_local_record_t *copy = malloc(sizeof *copy);
     if (copy == NULL) {
         abort();
     }
@@ -560,10 +560,10 @@ static void take_record(world_t *world, event_t *event)
 {
     rank_t *rank = &world->rank[event->who];
     node_t *node = &world->node[rank->node];
-    const clv_pap_given_t *given = event->data;
+    const clv_pap_local_record_t *given = event->data;
     clv_pap_record_t record;
     int ready = rank->streams.calls > world->options->invalid_calls;
-    clv_pap_given_to_record(given, ready ? &rank->clock : NULL, node->latency_ns, &record);
+    clv_pap_local_to_record(given, ready ? &rank->clock : NULL, node->latency_ns, &record);
     clv_status_t status =
         clv_pap_agree_local_record(node->agree, world->now_ns, event->who, given->lane,
                                    given->generation, given->sequence, &record);
@@ -591,7 +591,7 @@ static void begin_later(world_t *world, int32_t index);
 static void begin_call(world_t *world, int32_t index)
 {
     rank_t *rank = &world->rank[index];
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     clv_pap_stream_key_t key = key_of(world->key_of_call[rank->next]);
     int place = 0;
     while (rank->open[place].in_use) {
@@ -675,12 +675,12 @@ static void look(world_t *world, int32_t index, int32_t place)
     open_call_t *open = &rank->open[place];
     sender_t at = {world, rank->node};
     const clv_pap_board_t *board = NULL;
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     if (clv_pap_streams_enter(&rank->streams, &open->call, &given)) {
         hand_over(world, index, &given);
     }
     clv_status_t status =
-        clv_pap_streams_board(&rank->streams, &open->call, &shelf_ops, &at, &board);
+        clv_pap_streams_board(&rank->streams, &open->call, &store_ops, &at, &board);
     if (status == CLV_AGAIN) {
         if (open->call.stream >= 0 && !open->call.sampled) {
             broken(world, "a call that is not sampled had to wait");
@@ -704,7 +704,7 @@ static int64_t compute_time(world_t *world, const rank_t *rank)
 
 static void maybe_hint(world_t *world, int32_t index, int64_t compute_ns)
 {
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     rank_t *rank = &world->rank[index];
     int hints = world->options->hints;
     if ((hints == 2 || (hints == 1 && chance(world, 60))) &&
@@ -822,11 +822,11 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
         broken(world, "no agreement");
     }
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        shelf_t *shelf = &node->shelf[lane];
-        shelf->version[1] = -1;
-        shelf->predicted_ns[0] = new_items((size_t) world->n_ranks, sizeof(int64_t));
-        shelf->predicted_ns[1] = new_items((size_t) world->n_ranks, sizeof(int64_t));
-        if (clv_pap_history_create(world->n_ranks, window, predictor, &shelf->history) != CLV_OK) {
+        store_t *store = &node->store[lane];
+        store->version[1] = -1;
+        store->predicted_ns[0] = new_items((size_t) world->n_ranks, sizeof(int64_t));
+        store->predicted_ns[1] = new_items((size_t) world->n_ranks, sizeof(int64_t));
+        if (clv_pap_history_create(world->n_ranks, window, predictor, &store->history) != CLV_OK) {
             broken(world, "no history");
         }
     }
@@ -836,9 +836,9 @@ static void free_node(node_t *node)
 {
     clv_pap_agree_free(node->agree);
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        clv_pap_history_free(node->shelf[lane].history);
-        free(node->shelf[lane].predicted_ns[0]);
-        free(node->shelf[lane].predicted_ns[1]);
+        clv_pap_history_free(node->store[lane].history);
+        free(node->store[lane].predicted_ns[0]);
+        free(node->store[lane].predicted_ns[1]);
     }
 }
 

@@ -480,11 +480,11 @@ static void announced_arrivals_are_the_prediction(void **state)
 }
 
 /* A call whose ranks all said lead_ns[] ahead when they would come; the exchange takes 8 ms. Heard:
- * their records came with the hint, else (the board is deaf) at the call itself. */
+ * their records came with the hint, else (the board ignores hints) at the call itself. */
 static void tell(bench_t *bench, const int64_t *late_ns, const int64_t *lead_ns,
                  const int64_t *before_ns)
 {
-    int heard = !bench->board.is_deaf;
+    int heard = !bench->board.hints_ignored;
     set_arrivals(bench, late_ns);
     for (int rank = 0; rank < P; rank++) {
         clv_pap_record_t *record = &bench->records[rank];
@@ -522,12 +522,12 @@ static void hints_are_heard_while_they_save_more_than_they_cost(void **state)
         tell_of_spread(&bench, 50 * MS, 30);
         assert_true(bench.board.announced); /* one exchange is little against what nobody predicts */
         tell_of_spread(&bench, 100 * US, 30);
-        assert_true(bench.board.is_deaf); /* all would wait 7 ms, to be told what is known */
+        assert_true(bench.board.hints_ignored); /* all would wait 7 ms, to be told what is known */
         assert_false(bench.board.announced);
         assert_int_not_equal(bench.board.predictor, -1);
         assert_true(bench.board.sigma_ns < MS);
         tell_of_spread(&bench, 50 * MS, 30);
-        assert_false(bench.board.is_deaf); /* it still listened to how much ahead they were */
+        assert_false(bench.board.hints_ignored); /* it still listened to how much ahead they were */
         assert_true(bench.board.announced);
         take_down(&bench);
     }

@@ -120,7 +120,7 @@ static void stay_silent(pap_job_t *job)
     }
 }
 
-/* While strangers take all places, real children must still get in. */
+/* While pending connections take all places, real children must still get in. */
 static void cut_now_and_then(pap_job_t *job, int32_t rank, int32_t call)
 {
     (void) job;

@@ -31,9 +31,9 @@ static clv_pap_table_t *new_table(size_t note_bytes)
     return table;
 }
 
-static clv_pap_given_t random_given(int32_t lane, int64_t sequence)
+static clv_pap_local_record_t random_given(int32_t lane, int64_t sequence)
 {
-    return (clv_pap_given_t){.lane = lane,
+    return (clv_pap_local_record_t){.lane = lane,
                              .generation = (uint32_t) cs_random_u64(&generator),
                              .sequence = sequence,
                              .arrival_ns = (int64_t) cs_random_u64(&generator),
@@ -52,7 +52,7 @@ static clv_pap_stream_key_t random_key(void)
                                   .total_bytes = cs_random_range(&generator, 0, CLV_PAP_MAX_TOTAL_BYTES)};
 }
 
-static void check_same(const clv_pap_given_t *a, const clv_pap_given_t *b)
+static void check_same(const clv_pap_local_record_t *a, const clv_pap_local_record_t *b)
 {
     assert_int_equal(a->lane, b->lane);
     assert_int_equal(a->generation, b->generation);
@@ -68,7 +68,7 @@ static void check_same(const clv_pap_given_t *a, const clv_pap_given_t *b)
 
 static void one_round(clv_pap_table_t *table, int32_t lane, int64_t sequence)
 {
-    clv_pap_given_t given[N_RANKS], taken;
+    clv_pap_local_record_t given[N_RANKS], taken;
     const clv_pap_stream_key_t key = random_key();
     for (int32_t rank = 0; rank < N_RANKS; rank++) {
         given[rank] = random_given(lane, sequence);
@@ -100,7 +100,7 @@ static void what_is_given_is_taken(void **state)
 static void only_the_version_asked_for_is_taken(void **state)
 {
     (void) state;
-    clv_pap_given_t taken;
+    clv_pap_local_record_t taken;
     clv_pap_table_t *table = new_table(0);
     one_round(table, 3, 6);
     assert_int_equal(clv_pap_record_take(table, 0, 3, 5, &taken), CLV_NONE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One rank's streams: numbers, lanes, records and the boards of its calls, with a shelf by hand.
+ * One rank's streams: numbers, lanes, records and the boards of its calls, with a store by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,37 +16,37 @@
 static cs_random_t generator;
 
 /* Boards of every lane up to a version; all alike but for what a test sets. */
-typedef struct shelf {
+typedef struct store {
     int unsure;
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     int64_t end;
     clv_pap_board_t board;
-} shelf_t;
+} store_t;
 
 static const clv_pap_board_t *find(void *context, int32_t lane, int64_t version)
 {
-    shelf_t *shelf = context;
-    shelf->board.version = version;
-    shelf->board.hash = (uint32_t) version + 1;
-    return version <= shelf->n_versions[lane] ? &shelf->board : NULL;
+    store_t *store = context;
+    store->board.version = version;
+    store->board.hash = (uint32_t) version + 1;
+    return version <= store->n_versions[lane] ? &store->board : NULL;
 }
 
 static int64_t n_versions(void *context, int32_t lane)
 {
     (void) lane;
-    return ((shelf_t *) context)->end;
+    return ((store_t *) context)->end;
 }
 
 static int is_unsure(void *context)
 {
-    return ((shelf_t *) context)->unsure;
+    return ((store_t *) context)->unsure;
 }
 
-static const clv_pap_shelf_ops_t shelf_ops = {find, n_versions, is_unsure};
+static const clv_pap_store_ops_t store_ops = {find, n_versions, is_unsure};
 
-static shelf_t new_shelf(int32_t sample_every)
+static store_t new_store(int32_t sample_every)
 {
-    return (shelf_t){.end = INT64_MAX, .board = {.n_vectors = 3, .sample_every = sample_every}};
+    return (store_t){.end = INT64_MAX, .board = {.n_vectors = 3, .sample_every = sample_every}};
 }
 
 static clv_pap_stream_key_t key_of(int64_t bytes)
@@ -54,22 +54,22 @@ static clv_pap_stream_key_t key_of(int64_t bytes)
     return (clv_pap_stream_key_t){.root = 1, .total_bytes = bytes};
 }
 
-static clv_status_t ask(clv_pap_streams_t *streams, clv_pap_call_t *call, shelf_t *shelf,
+static clv_status_t ask(clv_pap_streams_t *streams, clv_pap_call_t *call, store_t *store,
                         const clv_pap_board_t **board_p)
 {
-    return clv_pap_streams_board(streams, call, &shelf_ops, shelf, board_p);
+    return clv_pap_streams_board(streams, call, &store_ops, store, board_p);
 }
 
 /* A whole call whose boards are all there; returns whether it gave a record. */
-static int run_call(clv_pap_streams_t *streams, shelf_t *shelf, int64_t bytes, clv_pap_call_t *call,
-                    clv_pap_given_t *given)
+static int run_call(clv_pap_streams_t *streams, store_t *store, int64_t bytes, clv_pap_call_t *call,
+                    clv_pap_local_record_t *given)
 {
     const clv_pap_board_t *board;
     clv_pap_stream_key_t key = key_of(bytes);
     int gave = clv_pap_streams_begin(streams, &key, 1000, call, given);
-    shelf->n_versions[call->stream] = INT64_MAX;
-    shelf->board.generation = streams->lane[call->stream].generation;
-    clv_status_t status = ask(streams, call, shelf, &board);
+    store->n_versions[call->stream] = INT64_MAX;
+    store->board.generation = streams->lane[call->stream].generation;
+    clv_status_t status = ask(streams, call, store, &board);
     assert_true(status == CLV_OK || status == CLV_NONE);
     clv_pap_streams_end(streams, call, 5, 1500);
     return gave;
@@ -80,13 +80,13 @@ static void every_kth_call_gives_a_record(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
-    shelf_t shelf = new_shelf(4);
+    clv_pap_local_record_t given;
+    store_t store = new_store(4);
     int64_t sequence = 0;
     clv_pap_streams_init(&streams);
     for (int64_t number = 0; number < 41; number++) {
         int sampled = number == 0 || number % 4 == 1; /* 0, then 1 + 4 k */
-        assert_int_equal(run_call(&streams, &shelf, 64, &call, &given), sampled);
+        assert_int_equal(run_call(&streams, &store, 64, &call, &given), sampled);
         assert_int_equal(call.number, number);
         assert_int_equal(call.sampled, sampled);
         if (sampled) {
@@ -101,36 +101,36 @@ static void a_sampled_call_waits_for_the_vector_before(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     const clv_pap_board_t *board = NULL;
     clv_pap_stream_key_t key = key_of(64);
-    shelf_t shelf = new_shelf(2);
+    store_t store = new_store(2);
     clv_pap_streams_init(&streams);
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE); /* no wait at the first */
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE); /* no wait at the first */
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
     assert_int_equal(call.board_version, 1);
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
-    shelf.n_versions[0] = 1;
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK); /* as often as one likes */
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN);
+    store.n_versions[0] = 1;
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK);
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK); /* as often as one likes */
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_false(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK);
     assert_int_equal(board->version, 1);
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
-    shelf.end = 1;
-    shelf.unsure = 1; /* the others may have it: neither with nor without is right */
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_LOST);
-    shelf.unsure = 0;
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN);
+    store.end = 1;
+    store.unsure = 1; /* the others may have it: neither with nor without is right */
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_LOST);
+    store.unsure = 0;
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
     clv_pap_streams_end(&streams, &call, 0, 0);
     for (int i = 0; i < 20; i++) { /* and none ever after, and no records */
         assert_false(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-        assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+        assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
         clv_pap_streams_end(&streams, &call, 0, 0);
     }
 }
@@ -140,18 +140,18 @@ static void boards_without_vectors_are_none(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     const clv_pap_board_t *board = NULL;
     clv_pap_stream_key_t key = key_of(64);
-    shelf_t shelf = new_shelf(1);
+    store_t store = new_store(1);
     clv_pap_streams_init(&streams);
-    run_call(&streams, &shelf, 64, &call, &given);
-    shelf.board.n_vectors = 0;
+    run_call(&streams, &store, 64, &call, &given);
+    store.board.n_vectors = 0;
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
-    shelf.board.n_vectors = 1;
-    shelf.board.generation = 9; /* of another stream in this lane */
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
+    store.board.n_vectors = 1;
+    store.board.generation = 9; /* of another stream in this lane */
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
 }
 
 /* An oracle: keys by their last use. */
@@ -160,8 +160,8 @@ static void lanes_go_to_the_least_recently_used(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
-    shelf_t shelf = new_shelf(1);
+    clv_pap_local_record_t given;
+    store_t store = new_store(1);
     int64_t last_use[24];
     int64_t lane_key[CLV_PAP_MAX_STREAMS];
     memset(last_use, -1, sizeof last_use);
@@ -183,7 +183,7 @@ static void lanes_go_to_the_least_recently_used(void **state)
                     last_use[lane_key[lane]] < last_use[lane_key[expected]] ? lane : expected;
             }
         }
-        run_call(&streams, &shelf, key, &call, &given);
+        run_call(&streams, &store, key, &call, &given);
         assert_int_equal(call.stream, expected);
         lane_key[expected] = key;
         last_use[key] = now;
@@ -195,12 +195,12 @@ static void round_robin_over_too_many_streams_gives_no_records(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
-    shelf_t shelf = new_shelf(1);
+    clv_pap_local_record_t given;
+    store_t store = new_store(1);
     int n_records = 0;
     clv_pap_streams_init(&streams);
     for (int i = 0; i < 1700; i++) {
-        n_records += run_call(&streams, &shelf, i % 17, &call, &given);
+        n_records += run_call(&streams, &store, i % 17, &call, &given);
     }
     assert_int_equal(n_records, 16); /* of the lanes' first streams, once each */
 }
@@ -210,25 +210,25 @@ static void a_recycled_lane_goes_on_counting(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     const clv_pap_board_t *board;
     clv_pap_stream_key_t late = key_of(99);
-    shelf_t shelf = new_shelf(1);
+    store_t store = new_store(1);
     clv_pap_streams_init(&streams);
     for (int i = 0; i < 32; i++) {
-        run_call(&streams, &shelf, i / 2, &call, &given);
+        run_call(&streams, &store, i / 2, &call, &given);
     }
-    shelf.n_versions[0] = 1; /* the old stream's last vector is not complete */
+    store.n_versions[0] = 1; /* the old stream's last vector is not complete */
     assert_false(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
     assert_int_equal(call.stream, 0);
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE); /* and does not wait */
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE); /* and does not wait */
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_true(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
     assert_int_equal(given.generation, 1);
     assert_int_equal(given.sequence, 2);
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN);
-    shelf.n_versions[0] = 2;
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_NONE);
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN);
+    store.n_versions[0] = 2;
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
     assert_int_equal(streams.lane[0].next_sample, 2);
 }
 
@@ -237,13 +237,13 @@ static void a_hint_gives_the_record_early(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     const clv_pap_board_t *board;
     clv_pap_stream_key_t key = key_of(64);
-    shelf_t shelf = new_shelf(1);
+    store_t store = new_store(1);
     clv_pap_streams_init(&streams);
     assert_false(clv_pap_streams_hint(&streams, 0, 10, &given)); /* no stream yet */
-    run_call(&streams, &shelf, 64, &call, &given);
+    run_call(&streams, &store, 64, &call, &given);
     assert_false(clv_pap_streams_hint(&streams, 2000, -1, &given));
     assert_false(clv_pap_streams_hint(&streams, 2000, INT64_MAX, &given));
     assert_true(clv_pap_streams_hint(&streams, 2000, 700, &given));
@@ -252,13 +252,13 @@ static void a_hint_gives_the_record_early(void **state)
     assert_int_equal(given.sequence, 1);
     assert_int_equal(given.flags, CLV_PAP_RECORD_ANNOUNCED | CLV_PAP_RECORD_PREVIOUS);
     assert_false(clv_pap_streams_hint(&streams, 2000, 900, &given)); /* the first one counts */
-    shelf.n_versions[0] = 1;
-    shelf.board.announced = 1;
+    store.n_versions[0] = 1;
+    store.board.announced = 1;
     assert_false(clv_pap_streams_begin(&streams, &key, 2701, &call, &given));
     assert_true(call.sampled);
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_AGAIN); /* for the announcements */
-    shelf.n_versions[0] = 2;
-    assert_int_equal(ask(&streams, &call, &shelf, &board), CLV_OK);
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN); /* for the announcements */
+    store.n_versions[0] = 2;
+    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK);
     assert_int_equal(board->version, 2);
 }
 
@@ -267,14 +267,14 @@ static void a_hint_that_is_not_waited_for_is_noted(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
+    clv_pap_local_record_t given;
     clv_pap_stream_key_t key = key_of(64);
-    shelf_t shelf = new_shelf(1);
+    store_t store = new_store(1);
     clv_pap_streams_init(&streams);
-    shelf.n_versions[0] = 9;
-    shelf.board.is_deaf = 1;
-    run_call(&streams, &shelf, 64, &call, &given);
-    run_call(&streams, &shelf, 64, &call, &given);
+    store.n_versions[0] = 9;
+    store.board.hints_ignored = 1;
+    run_call(&streams, &store, 64, &call, &given);
+    run_call(&streams, &store, 64, &call, &given);
     assert_int_equal(given.lead_ns, 0); /* nothing was said */
     assert_int_equal(clv_pap_streams_hint(&streams, 2000, 900, &given), CLV_PAP_HEARD_NOTED);
     assert_int_equal(clv_pap_streams_hint(&streams, 2100, 500, &given), CLV_PAP_HEARD_NOT);
@@ -289,11 +289,11 @@ static void a_hint_between_samples_does_nothing(void **state)
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
-    clv_pap_given_t given;
-    shelf_t shelf = new_shelf(5);
+    clv_pap_local_record_t given;
+    store_t store = new_store(5);
     clv_pap_streams_init(&streams);
-    run_call(&streams, &shelf, 64, &call, &given);
-    run_call(&streams, &shelf, 64, &call, &given);
+    run_call(&streams, &store, 64, &call, &given);
+    run_call(&streams, &store, 64, &call, &given);
     assert_false(clv_pap_streams_hint(&streams, 0, 10, &given));
 }
 
@@ -301,30 +301,30 @@ static void records_are_in_global_time(void **state)
 {
     (void) state;
     clv_cs_model_t model = {.offset_ns = 1000, .error_ns = 30};
-    clv_pap_given_t given = {.arrival_ns = 5000,
+    clv_pap_local_record_t given = {.arrival_ns = 5000,
                              .previous_arrival_ns = 3000,
                              .previous_exit_ns = 4000,
                              .previous_choice = 2,
                              .previous_hash = 9,
                              .flags = CLV_PAP_RECORD_PREVIOUS};
     clv_pap_record_t record;
-    clv_pap_given_to_record(&given, &model, 77, &record);
+    clv_pap_local_to_record(&given, &model, 77, &record);
     assert_int_equal(record.arrival_ns, 4000);
     assert_int_equal(record.previous_arrival_ns, 2000);
     assert_int_equal(record.previous_exit_ns, 3000);
     assert_int_equal(record.clock_error_ns, 30);
     assert_int_equal(record.latency_ns, 77);
     assert_int_equal(record.flags, CLV_PAP_RECORD_PREVIOUS);
-    clv_pap_given_to_record(&given, NULL, 77, &record);
+    clv_pap_local_to_record(&given, NULL, 77, &record);
     assert_int_equal(record.flags, CLV_PAP_RECORD_PREVIOUS | CLV_PAP_RECORD_INVALID);
     assert_int_equal(record.previous_choice, 2);
     given.arrival_ns = INT64_MAX / 2; /* a broken clock harms nobody */
-    clv_pap_given_to_record(&given, &model, 77, &record);
+    clv_pap_local_to_record(&given, &model, 77, &record);
     assert_null(clv_pap_record_problem(&record));
     assert_true((record.flags & CLV_PAP_RECORD_INVALID) != 0);
     model.error_ns = INT64_MAX / 4;
     given.arrival_ns = 5000;
-    clv_pap_given_to_record(&given, &model, 77, &record);
+    clv_pap_local_to_record(&given, &model, 77, &record);
     assert_int_equal(record.clock_error_ns, UINT32_MAX);
 }
 
@@ -333,12 +333,12 @@ static void one_differing_call_shows_in_every_later_record(void **state)
     (void) state;
     clv_pap_streams_t streams[2];
     clv_pap_call_t call;
-    clv_pap_given_t given[2];
-    shelf_t shelf = new_shelf(7);
+    clv_pap_local_record_t given[2];
+    store_t store = new_store(7);
     for (int i = 0; i < 2; i++) {
         clv_pap_streams_init(&streams[i]);
         for (int n = 0; n < 30; n++) {
-            run_call(&streams[i], &shelf, 64, &call, &given[i]);
+            run_call(&streams[i], &store, 64, &call, &given[i]);
             if (n == 17 && i == 1) {
                 clv_pap_streams_end(&streams[i], &call, 6, 1500); /* something else */
             }
