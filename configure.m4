@@ -19,4 +19,5 @@ AC_DEFUN([MCA_ompi_coll_clv_POST_CONFIG], [
     AM_CONDITIONAL([CLV_HAVE_CMOCKA], [false])
     AM_CONDITIONAL([CLV_HAVE_HWLOC], [false])
     AM_CONDITIONAL([CLV_HAVE_SIMGRID], [false])
+    AM_CONDITIONAL([CLV_HAVE_OTF2], [false])
 ])dnl

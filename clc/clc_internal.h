@@ -7,6 +7,7 @@
 #define CLV_CLC_INTERNAL_H
 
 #include "clc/clc.h"
+#include "clc/clc_parallel.h"
 
 #define CLV_CLC_LOOK_BACK 65536
 /* Events between two pulses of a thread. */
@@ -87,11 +88,6 @@ static inline clv_clc_event_t *clv_clc_walk_event(const clv_clc_walk_t *walk, ui
     const uint32_t at = walk->open[slot];
     return &walk->tracks[walk->line->tracks[at]].events[walk->next[at]];
 }
-
-/* Runs work(context, i) for i from 0 to n - 1 on several threads; fewer, down to the caller alone,
- * where there is no memory for more. */
-void clv_clc_parallel(int32_t n_threads, uint32_t n, void (*work)(void *context, uint32_t i),
-                      void *context);
 
 /* The greatest convex function below points: its corners from right to left. x counts to
  * the left, from where the corrected receive would be without its message. */

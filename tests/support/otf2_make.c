@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * otf2_make: writes a synthetic trace (clc_synth.h) as an OTF2 archive: messages by all four kinds
+ * of events, collectives blocking and not, one communicator per team, two hosts' worth of clock
+ * offsets, truth as an attribute, and records that nothing here looks at and that must be kept all
+ * the same. Prints what clv-correct must find: messages, reversed and violated ones for the given
+ * latencies.
+ *
+ * usage: otf2_make DIR RANKS PER_HOST OPS SEED [FAULT]
+ *   FAULT: none, lost-receive, lost-exit, length, cycle, slow-timer, snapshot, empty-location
+ */
+#include <otf2/otf2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/clc_synth.h"
+
+#define INTER_NS 4000
+#define INTRA_NS 800
+/* Host h's clock is ahead by so much; offsets in the archive take it away again. */
+#define AHEAD_NS INT64_C(1000000000000)
+#define BASE_NS  INT64_C(50000000000000)
+
+static OTF2_Archive *archive;
+static clc_synth_t synth;
+static const char *fault = "none";
+static uint32_t n_strings;
+static uint64_t n_written[4096];
+
+static void need(OTF2_ErrorCode code)
+{
+    if (code != OTF2_SUCCESS) {
+        fprintf(stderr, "otf2_make: %s\n", OTF2_Error_GetDescription(code));
+        exit(1);
+    }
+}
+
+static int is_fault(const char *name)
+{
+    return !strcmp(fault, name);
+}
+
+static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_LocationRef location,
+                                   void *caller, bool is_final)
+{
+    (void) user;
+    (void) type;
+    (void) location;
+    (void) caller;
+    (void) is_final;
+    return OTF2_FLUSH;
+}
+
+/* ---- events ---- */
+
+typedef struct rank {
+    int number;
+    OTF2_EvtWriter *writer;
+    OTF2_AttributeList *attributes;
+    uint64_t next_request, n_events;
+    int depth;
+} rank_t;
+
+static OTF2_CollectiveOp op_of(const clv_clc_collective_t *collective)
+{
+    static const OTF2_CollectiveOp ops[] = {
+        OTF2_COLLECTIVE_OP_BCAST, OTF2_COLLECTIVE_OP_REDUCE, OTF2_COLLECTIVE_OP_ALLREDUCE,
+        OTF2_COLLECTIVE_OP_SCAN,  OTF2_COLLECTIVE_OP_EXSCAN, OTF2_COLLECTIVE_OP_DESTROY_HANDLE};
+    return ops[collective->flavour];
+}
+
+static void write_exit(rank_t *rank, OTF2_TimeStamp time, const clv_clc_event_t *event)
+{
+    const clv_clc_collective_t *collective = &synth.trace.collectives[event->group];
+    const clv_clc_member_t *member =
+        &synth.trace.members[collective->first + clv_clc_member_of(event)];
+    const uint64_t sent = member->flags & CLV_CLC_SENDS ? 8 : 0;
+    const uint64_t received = member->flags & CLV_CLC_RECEIVES ? 8 : 0;
+    if (event->group % 3 == 2) {
+        need(OTF2_EvtWriter_NonBlockingCollectiveComplete(
+            rank->writer, rank->attributes, time, op_of(collective), 1 + collective->team,
+            collective->root, sent, received, UINT64_C(1) << 40 | event->group));
+    } else {
+        need(OTF2_EvtWriter_MpiCollectiveEnd(rank->writer, rank->attributes, time,
+                                             op_of(collective), 1 + collective->team,
+                                             collective->root, sent, received));
+    }
+}
+
+/* Who the other one of a message is: by the channel 0 communicator, ranks are locations. */
+static uint32_t *sender_of, *receiver_of;
+
+static void write_receive(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
+{
+    const uint64_t length = is_fault("length") && group == 0 ? 9 : 8 + group % 100;
+    if (group % 2) {
+        need(OTF2_EvtWriter_MpiIrecv(rank->writer, rank->attributes, time, sender_of[group], 0, 7,
+                                     length, group));
+    } else {
+        need(OTF2_EvtWriter_MpiRecv(rank->writer, rank->attributes, time, sender_of[group], 0, 7,
+                                    length));
+    }
+}
+
+static void write_send(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
+{
+    if (group % 3 == 1) {
+        need(OTF2_EvtWriter_MpiIsend(rank->writer, rank->attributes, time, receiver_of[group], 0, 7,
+                                     8 + group % 100, group));
+    } else {
+        need(OTF2_EvtWriter_MpiSend(rank->writer, rank->attributes, time, receiver_of[group], 0, 7,
+                                    8 + group % 100));
+    }
+}
+
+/* The request of a receive stands just before it: as if it had been posted there. */
+static void write_request(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
+{
+    if (group % 2) {
+        need(OTF2_EvtWriter_MpiIrecvRequest(rank->writer, NULL, time, group));
+        rank->n_events++;
+    }
+}
+
+static void write_internal(rank_t *rank, OTF2_TimeStamp time, int64_t j)
+{
+    if (j % 50 == 7) {
+        need(OTF2_EvtWriter_ParameterUnsignedInt(rank->writer, rank->attributes, time, 0,
+                                                 (uint64_t) j));
+    } else if (j % 50 == 23) {
+        need(OTF2_EvtWriter_BufferFlush(rank->writer, rank->attributes, time, time + 1));
+    } else if (rank->depth > 0) {
+        rank->depth--;
+        need(OTF2_EvtWriter_Leave(rank->writer, rank->attributes, time, 0));
+    } else {
+        rank->depth++;
+        need(OTF2_EvtWriter_Enter(rank->writer, rank->attributes, time, 0));
+    }
+}
+
+static void write_event(rank_t *rank, const clv_clc_event_t *event, int64_t j)
+{
+    const int host = rank->number / synth.config.per_host;
+    const OTF2_TimeStamp time = (OTF2_TimeStamp) (event->stamp + BASE_NS + host * AHEAD_NS);
+    const clv_clc_role_t role = clv_clc_role(event);
+    const uint32_t group = event->group;
+    if (role == CLV_CLC_RECEIVE) {
+        write_request(rank, time, group);
+    }
+    OTF2_AttributeList_AddInt64(rank->attributes, 0, (int64_t) synth.truth[rank->number][j]);
+    rank->n_events++;
+    switch (role) {
+    case CLV_CLC_SEND:
+        write_send(rank, time, group);
+        return;
+    case CLV_CLC_RECEIVE:
+        if (is_fault("lost-receive") && group == 0) {
+            break;
+        }
+        write_receive(rank, time, group);
+        return;
+    case CLV_CLC_ENTER:
+        if (group % 3 == 2) {
+            need(OTF2_EvtWriter_NonBlockingCollectiveRequest(rank->writer, rank->attributes, time,
+                                                             UINT64_C(1) << 40 | group));
+        } else {
+            need(OTF2_EvtWriter_MpiCollectiveBegin(rank->writer, rank->attributes, time));
+        }
+        return;
+    case CLV_CLC_EXIT:
+        if (is_fault("lost-exit") && group == 0 && clv_clc_member_of(event) == 0) {
+            break;
+        }
+        write_exit(rank, time, event);
+        return;
+    case CLV_CLC_INTERNAL:
+        break;
+    }
+    write_internal(rank, time, j);
+}
+
+static void write_events(void)
+{
+    need(OTF2_Archive_OpenEvtFiles(archive));
+    for (int p = 0; p < synth.config.n_ranks; p++) {
+        rank_t rank = {
+            p, OTF2_Archive_GetEvtWriter(archive, (uint64_t) p), OTF2_AttributeList_New(), 0, 0, 0};
+        const clv_clc_track_t *track = &synth.trace.tracks[p];
+        for (int64_t j = 0; j < track->n_events; j++) {
+            write_event(&rank, &track->events[j], j);
+        }
+        n_written[p] = rank.n_events;
+        OTF2_AttributeList_Delete(rank.attributes);
+        need(OTF2_Archive_CloseEvtWriter(archive, rank.writer));
+    }
+    need(OTF2_Archive_CloseEvtFiles(archive));
+}
+
+/* ---- definitions ---- */
+
+static void write_offsets(void)
+{
+    need(OTF2_Archive_OpenDefFiles(archive));
+    for (int p = 0; p < synth.config.n_ranks + is_fault("empty-location"); p++) {
+        OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive, (uint64_t) p);
+        const int64_t ahead = p / synth.config.per_host * AHEAD_NS;
+        need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) (BASE_NS + ahead - 1000), -ahead,
+                                             300));
+        need(
+            OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) (2 * BASE_NS + ahead), -ahead, 300));
+        need(OTF2_Archive_CloseDefWriter(archive, writer));
+    }
+    need(OTF2_Archive_CloseDefFiles(archive));
+}
+
+static uint32_t text(OTF2_GlobalDefWriter *writer, const char *string)
+{
+    need(OTF2_GlobalDefWriter_WriteString(writer, n_strings, string));
+    return n_strings++;
+}
+
+static void define_places(OTF2_GlobalDefWriter *writer)
+{
+    char name[64];
+    const int n_ranks = synth.config.n_ranks, per_host = synth.config.per_host;
+    const uint32_t machine = text(writer, "machine"), node = text(writer, "node");
+    const uint32_t thread = text(writer, "thread"), value = text(writer, "kept");
+    need(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, machine, machine,
+                                                  OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    for (int h = 0; h * per_host < n_ranks; h++) {
+        OTF2_AttributeValue property = {.stringRef = value};
+        snprintf(name, sizeof name, "n%d", h);
+        need(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 1 + (uint32_t) h, text(writer, name),
+                                                      node, 0));
+        need(OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(writer, 1 + (uint32_t) h, value,
+                                                              OTF2_TYPE_STRING, property));
+    }
+    for (int p = 0; p < n_ranks + is_fault("empty-location"); p++) {
+        const int h = p < n_ranks ? p / per_host : 0;
+        snprintf(name, sizeof name, "rank %d", p);
+        need(OTF2_GlobalDefWriter_WriteLocationGroup(
+            writer, (uint32_t) p, text(writer, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+            1 + (uint32_t) h, OTF2_UNDEFINED_LOCATION_GROUP));
+        need(OTF2_GlobalDefWriter_WriteLocation(writer, (uint64_t) p, thread,
+                                                OTF2_LOCATION_TYPE_CPU_THREAD, n_written[p],
+                                                (uint32_t) p));
+    }
+}
+
+/* Synthetic teams do not say who they are; their enters do. */
+static void define_teams(OTF2_GlobalDefWriter *writer, uint32_t empty)
+{
+    const clv_clc_trace_t *trace = &synth.trace;
+    uint64_t *all = calloc(trace->n_members + 1, sizeof *all);
+    for (uint32_t p = 0; all && p < trace->n_tracks; p++) {
+        for (int64_t j = 0; j < trace->tracks[p].n_events; j++) {
+            const clv_clc_event_t *event = &trace->tracks[p].events[j];
+            if (clv_clc_role(event) == CLV_CLC_ENTER) {
+                all[trace->collectives[event->group].first + clv_clc_member_of(event)] = p;
+            }
+        }
+    }
+    for (uint64_t g = 0; g < trace->n_collectives; g++) {
+        const clv_clc_collective_t *collective = &trace->collectives[g];
+        const uint32_t ref = 1 + collective->team;
+        need(OTF2_GlobalDefWriter_WriteGroup(writer, 1 + ref, empty, OTF2_GROUP_TYPE_COMM_GROUP,
+                                             OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                             trace->teams[collective->team].n_members,
+                                             &all[collective->first]));
+        need(OTF2_GlobalDefWriter_WriteComm(writer, ref, empty, 1 + ref, 0, OTF2_COMM_FLAG_NONE));
+    }
+    free(all);
+}
+
+static void define(void)
+{
+    OTF2_GlobalDefWriter *writer = OTF2_Archive_GetGlobalDefWriter(archive);
+    const uint64_t timer = is_fault("slow-timer") ? 1000000 : 1000000000;
+    const uint32_t n = (uint32_t) synth.config.n_ranks;
+    uint64_t *world = calloc(n, sizeof *world);
+    need(OTF2_GlobalDefWriter_WriteClockProperties(writer, timer, (uint64_t) BASE_NS,
+                                                   (uint64_t) BASE_NS, 1700000000000000000));
+    const uint32_t empty = text(writer, ""), region = text(writer, "compute \"it\"");
+    const uint32_t name = text(writer, "true_ns");
+    need(OTF2_GlobalDefWriter_WriteAttribute(writer, 0, name, empty, OTF2_TYPE_INT64));
+    need(OTF2_GlobalDefWriter_WriteParameter(writer, 0, region, OTF2_PARAMETER_TYPE_UINT64));
+    need(OTF2_GlobalDefWriter_WriteRegion(writer, 0, region, region, empty,
+                                          OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER,
+                                          OTF2_REGION_FLAG_NONE, empty, 0, 0));
+    define_places(writer);
+    for (uint32_t p = 0; world && p < n; p++) {
+        world[p] = p;
+    }
+    need(OTF2_GlobalDefWriter_WriteGroup(writer, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                         OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, n, world));
+    need(OTF2_GlobalDefWriter_WriteGroup(writer, 1, empty, OTF2_GROUP_TYPE_COMM_GROUP,
+                                         OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, n, world));
+    need(OTF2_GlobalDefWriter_WriteComm(writer, 0, text(writer, "MPI_COMM_WORLD"), 1,
+                                        OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    define_teams(writer, empty);
+    need(OTF2_Archive_CloseGlobalDefWriter(archive, writer));
+    free(world);
+}
+
+static void mark(void)
+{
+    OTF2_MarkerWriter *writer = OTF2_Archive_GetMarkerWriter(archive);
+    need(OTF2_MarkerWriter_WriteDefMarker(writer, 0, "test", "kept", OTF2_SEVERITY_LOW));
+    need(OTF2_MarkerWriter_WriteMarker(writer, (uint64_t) BASE_NS + 500, 10, 0,
+                                       OTF2_MARKER_SCOPE_LOCATION, 0, "a marker"));
+    need(OTF2_Archive_CloseMarkerWriter(archive, writer));
+}
+
+/* ---- what is in it ---- */
+
+static void find_partners(void)
+{
+    sender_of = calloc(synth.trace.n_messages + 1, sizeof *sender_of);
+    receiver_of = calloc(synth.trace.n_messages + 1, sizeof *receiver_of);
+    for (uint32_t p = 0; sender_of && receiver_of && p < synth.trace.n_tracks; p++) {
+        for (int64_t j = 0; j < synth.trace.tracks[p].n_events; j++) {
+            const clv_clc_event_t *event = &synth.trace.tracks[p].events[j];
+            if (clv_clc_role(event) == CLV_CLC_SEND) {
+                sender_of[event->group] = p;
+            } else if (clv_clc_role(event) == CLV_CLC_RECEIVE) {
+                receiver_of[event->group] = p;
+            }
+        }
+    }
+}
+
+/* Rank 0 and 1 each receive first what the other sends afterwards. */
+static void make_cycle(void)
+{
+    clv_clc_trace_t *trace = &synth.trace;
+    for (uint32_t p = 0; p < 2; p++) {
+        clv_clc_event_t *first = trace->tracks[p].events;
+        for (int64_t j = 0; j < trace->tracks[p].n_events; j++) {
+            const clv_clc_event_t event = first[j];
+            if (clv_clc_role(&event) == CLV_CLC_SEND && receiver_of[event.group] == 1 - p) {
+                first[j].part = clv_clc_part(CLV_CLC_INTERNAL, 0);
+                first[j - 1].part = event.part; /* kept: the first one is moved to the end */
+                first[j - 1].group = event.group;
+                break;
+            }
+        }
+    }
+}
+
+static void print_expected(void)
+{
+    const clv_clc_config_t config = {.inter_ns = INTER_NS, .intra_ns = INTRA_NS};
+    clv_clc_tally_t tallies[CLV_CLC_MAX_OPS];
+    clv_clc_place(&synth.trace, CLV_CLC_STAMP);
+    clv_clc_count(&synth.trace, &config, tallies);
+    const clv_clc_tally_t sum = clv_clc_sum(tallies);
+    printf("events %lld messages %lld reversed %lld violated %lld\n",
+           (long long) synth.n_events + (long long) synth.trace.n_messages / 2,
+           (long long) sum.n_messages, (long long) sum.n_reversed, (long long) sum.n_violated);
+}
+
+int main(int argc, char **argv)
+{
+    static OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
+    if (argc < 6) {
+        fprintf(stderr, "usage: otf2_make DIR RANKS PER_HOST OPS SEED [FAULT]\n");
+        return 2;
+    }
+    cs_random_t random = {strtoull(argv[5], NULL, 0)};
+    fault = argc > 6 ? argv[6] : fault;
+    const clc_synth_config_t config = {.n_ranks = atoi(argv[2]),
+                                       .per_host = atoi(argv[3]),
+                                       .n_ops = atoi(argv[4]),
+                                       .presync = CLC_SYNTH_ENDS,
+                                       .pause_ns = 6e10,
+                                       .wander_ns = 3e4,
+                                       .offset_error_ns = 1e3,
+                                       .intra_ns = 1000,
+                                       .inter_ns = 5000,
+                                       .jitter = 0.3,
+                                       .collective_share = 0.03,
+                                       .is_line_per_host = 1};
+    clc_synth_make(&synth, &config, &random);
+    find_partners();
+    if (is_fault("cycle")) {
+        make_cycle();
+    }
+    print_expected();
+    archive = OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 22,
+                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (!archive) {
+        return 1;
+    }
+    need(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
+    need(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
+    need(OTF2_Archive_SetCreator(archive, "otf2_make"));
+    need(OTF2_Archive_SetProperty(archive, "CLV::TEST", "kept", true));
+    write_events();
+    write_offsets();
+    define();
+    mark();
+    if (is_fault("snapshot")) {
+        need(OTF2_Archive_SetNumberOfSnapshots(archive, 1));
+    }
+    need(OTF2_Archive_Close(archive));
+    free(sender_of);
+    free(receiver_of);
+    clc_synth_free(&synth);
+    return 0;
+}

@@ -1,0 +1,157 @@
+#!/bin/bash
+# clv-correct on synthetic archives whose content is known: finds what is there, corrects it, keeps
+# everything else, does so with threads and in little memory, and refuses what it must, in one line.
+. "$CLV_TOP/tests/support/tap.sh"
+correct=$CLV_BUILD/tools/clv-correct make=$CLV_BUILD/tests/support/otf2_make
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+seed=${CLV_SEED:-1}
+echo "# seed $seed"
+
+read -r _ events _ messages _ reversed _ violated < <("$make" plain 8 2 3000 "$seed")
+"$correct" plain/traces.otf2 -o out --latency 4000,800 --json out.jsonl >out.txt 2>&1
+tap_ok 'a trace is corrected' [ $? -eq 0 ]
+field() { # OPERATION PATTERN: a number after it
+    sed -n "s/.*\"operation\":\"$1\".*$2\([0-9]*\).*/\1/p" out.jsonl
+}
+same() { [ "$1" = "$2" ] || { echo "$1 instead of $2"; return 1; }; }
+tap_ok 'with as many events as were written' same "$(sed -n 's/.*"events":\([0-9]*\).*/\1/p' out.jsonl)" "$events"
+tap_ok 'as many logical messages' same "$(field all '"messages":')" "$messages"
+tap_ok 'as many reversed ones' same "$(field all '"before":{"reversed":')" "$reversed"
+tap_ok 'as many violated ones' same "$(field all '"before":{"reversed":[0-9]*,"violated":')" "$violated"
+tap_ok 'some of them' [ "$violated" -gt 100 ]
+tap_ok 'and none afterwards' same "$(field all '"after":{"reversed":[0-9]*,"violated":')" 0
+"$correct" out/traces.otf2 --check --presync none --latency 4000,800 --quiet
+tap_ok 'nor when it is read again' [ $? -eq 0 ]
+"$correct" plain/traces.otf2 --check --latency 4000,800 --quiet
+tap_ok '--check tells by status 3' [ $? -eq 3 ]
+
+# ---- everything else is kept
+if command -v otf2-print >/dev/null; then
+    bare() { # ARCHIVE: events of each location without times, and definitions
+        local location
+        for location in 0 3 7; do
+            otf2-print -L $location "$1/traces.otf2" |
+                sed -E 's/^([A-Z_0-9]+ +[0-9]+ +)[0-9]+ ?/\1/; s/Stop Time: [0-9]+//'
+        done
+        otf2-print -G "$1/traces.otf2" | sed '/^CLOCK_PROPERTIES/d; /Time[Ss]tamp/d'
+        otf2-marker "$1/traces.otf2" | sed -E 's/Time: [0-9]+//'
+        otf2-print -A "$1/traces.otf2" | grep -aE 'CLV::TEST|otf2_make'
+    }
+    bare plain >plain.bare
+    bare out >out.bare
+    tap_ok 'events, definitions and markers are the same but for times' cmp plain.bare out.bare
+    tap_ok 'all of them' [ "$(wc -l <plain.bare)" -gt 5000 ]
+    tap_ok 'among them a marker' grep -q 'Text: "a marker"' out.bare
+    tap_ok 'among them properties' grep -q 'CLV::TEST' out.bare
+else
+    tap_skip 'events, definitions and markers are the same but for times' 'there is no otf2-print'
+fi
+times_rise() {
+    otf2-print -L 3 out/traces.otf2 |
+        awk '/^[A-Z_]+ +3 +[0-9]+/ { if ($3 < last) bad++; last = $3; n++ } END { exit bad > 0 || n < 500 }'
+}
+command -v otf2-print >/dev/null && tap_ok 'times of a location do not fall' times_rise
+
+# ---- threads, memory
+hash_of() { cat "$1"/traces/*.evt | cksum; }
+"$correct" plain/traces.otf2 -o two --latency 4000,800 --threads 3 --quiet &&
+    tap_ok 'three threads write the same' same "$(hash_of two)" "$(hash_of out)"
+"$make" large 8 2 60000 "$seed" >/dev/null
+"$correct" large/traces.otf2 -o much --quiet &&
+    "$correct" large/traces.otf2 -o little --memory 16 --json little.jsonl --quiet
+tap_ok 'little memory writes the same' same "$(hash_of little)" "$(hash_of much)"
+tap_ok 'out of a scratch file' grep -qE '"scratch_bytes":[1-9]' little.jsonl
+tap_ok 'which is gone' same "$(find . -name '.clv-correct*')" ''
+
+# ---- lines and reports
+tap_has 'the table names the paper' 'Table 4' "$(cat out.txt)"
+tap_ok 'JSON lines are JSON' python3 -c 'import json; [json.loads(l) for l in open("out.jsonl")]'
+"$correct" plain/traces.otf2 -o drawn --quiet --chrome drawn.json
+tap_ok 'a timeline is JSON' python3 -c 'import json; assert len(json.load(open("drawn.json"))["traceEvents"]) > 1000'
+"$correct" plain/traces.otf2 -o auto --truth true_ns >auto.txt
+tap_has 'latencies are found' 'from the trace' "$(cat auto.txt)"
+tap_ok 'truth judges: better than before' awk '
+    /^truth, presync/ { before = $8 } /^truth, corrected/ { after = $8 }
+    END { print before, after; exit !(after < before / 5) }' auto.txt
+
+# ---- recorded clocks
+clocks() { # BOOT FIRST LAST: the offsets of the archive again, as a recorder would have it
+    for h in 0 1 2 3; do
+        ahead=$((h * 1000000000000))
+        echo "{\"clv_clock\":1,\"host\":\"n$h\",\"boot_id\":\"$1\",\"clock\":\"monotonic\",\"round_trip_ns\":10000}"
+        echo "{\"local_ns\":$(($2 + ahead)),\"offset_ns\":$ahead,\"bound_ns\":900}"
+        echo "{\"local_ns\":$(($3 + ahead)),\"offset_ns\":$ahead,\"bound_ns\":900}"
+    done
+}
+clocks b 49999999999000 100000000000000 >clocks.jsonl
+"$correct" plain/traces.otf2 -o recorded --clocks clocks.jsonl >recorded.txt
+tap_has 'recorded clocks are used' 'recorded clocks, piecewise' "$(cat recorded.txt)"
+tap_has 'and half their least round trip' '5.000 us between hosts' "$(cat recorded.txt)"
+
+# ---- what is left out
+"$make" lost 8 2 3000 "$seed" lost-receive >/dev/null
+"$correct" lost/traces.otf2 -o lost.out >lost.txt
+tap_has 'a channel that lacks a receive is listed' 'counts differ' "$(cat lost.txt)"
+tap_ok 'and nothing is violated in the rest' grep -qE '^  all .* 0 +0$' lost.txt
+"$make" length 8 2 3000 "$seed" length >/dev/null
+"$correct" length/traces.otf2 -o length.out >length.txt
+tap_has 'so is one with another length' 'lengths differ' "$(cat length.txt)"
+"$make" exit 8 2 3000 "$seed" lost-exit >/dev/null
+"$correct" exit/traces.otf2 -o exit.out >exit.txt
+tap_has 'and a collective that a member lacks' 'a member has none' "$(cat exit.txt)"
+
+# ---- what is refused: one line, the status, nothing left
+refuses() { # STATUS WORDS ARGUMENTS...
+    local status=$1 words=$2 got said
+    shift 2
+    said=$("$correct" "$@" 2>&1 >/dev/null)
+    got=$?
+    echo "status $got: $said"
+    [ $got -eq "$status" ] && [[ $said == *"$words"* ]] && [ "$(wc -l <<<"$said")" -eq 1 ] &&
+        [ ! -e none ] && [ -z "$(ls -d none.* 2>/dev/null)" ]
+}
+tap_ok 'refuses a file that is not there' refuses 2 'No such file' nowhere.otf2 -o none
+echo nothing >empty.otf2
+tap_ok 'refuses what is no archive' refuses 2 'not an OTF2 archive' empty.otf2 -o none
+tap_ok 'refuses to write over something' refuses 2 'out exists' plain/traces.otf2 -o out
+cp -r plain cut && truncate -s -2000 cut/traces/3.evt
+tap_ok 'refuses a truncated event file' refuses 2 'location 3' cut/traces.otf2 -o none
+cp -r plain nodef && rm nodef/traces/2.def
+tap_ok 'refuses a missing .def' refuses 2 'location 2: its .def file is missing' nodef/traces.otf2 -o none
+cp -r plain noevt && rm noevt/traces/5.evt
+tap_ok 'refuses a missing .evt' refuses 2 'location 5: its .evt file is missing' noevt/traces.otf2 -o none
+"$make" slow 4 2 100 "$seed" slow-timer >/dev/null
+tap_ok 'refuses a timer below 1 GHz' refuses 2 'below 1 GHz' slow/traces.otf2 -o none
+"$make" snap 4 2 100 "$seed" snapshot >/dev/null
+tap_ok 'refuses snapshots with a word' refuses 2 'otf2-snapshots' snap/traces.otf2 -o none
+clocks b 900000000000000 900100000000000 >other.jsonl
+tap_ok 'refuses clocks of another boot' refuses 2 'another boot' plain/traces.otf2 -o none --clocks other.jsonl
+head -3 clocks.jsonl >one.jsonl
+tap_ok 'refuses clocks of some hosts only' refuses 2 'no recorded clock of host n1' plain/traces.otf2 -o none --clocks one.jsonl
+echo '{"clv_clock":7}' >version.jsonl
+tap_ok 'refuses clocks it does not know' refuses 2 'line 1: a version' plain/traces.otf2 -o none --clocks version.jsonl
+"$make" bare 4 2 200 "$seed" empty-location >/dev/null
+"$correct" bare/traces.otf2 -o bare.out --quiet
+tap_ok 'a location without events is kept' [ $? -eq 0 ]
+
+full_disk() { # the output on a file system too small for it
+    local status
+    mkdir -p small && mount -t tmpfs -o size="$1" tmpfs small || return 77
+    said=$("$correct" plain/traces.otf2 -o small/out --quiet 2>&1)
+    status=$?
+    left=$(find small -mindepth 1)
+    umount small
+    echo "status $status: $said; left: $left"
+    [ $status -eq 1 ] && [ -n "$said" ] && [ -z "$left" ]
+}
+if [ "$(id -u)" -eq 0 ] && mkdir -p probe && mount -t tmpfs tmpfs probe 2>/dev/null; then
+    umount probe
+    for size in 40k 200k 400k; do
+        tap_ok "a disk of $size is full: status 1, nothing left" full_disk $size
+    done
+else
+    tap_skip 'a full disk' 'cannot mount a small one'
+fi
+tap_end

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct: what its files share. Reading an OTF2 archive into the shapes of the clc room,
+ * clocks and latencies chosen, the archive written again, and the report.
+ *
+ * Units: ticks of the archive's timer, at most 1 ns each; ticks_per_ns turns latencies into them.
+ * Failures: the first one is kept as one line (correct_fail) and decides the exit status; functions
+ * return 1 on success, 0 on failure.
+ */
+#ifndef CLV_CORRECT_H
+#define CLV_CORRECT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "clc/clc.h"
+#include "clc/clc_match.h"
+#include "clc/clc_records.h"
+
+#define CORRECT_EXIT_MACHINE  1
+#define CORRECT_EXIT_INPUT    2
+#define CORRECT_EXIT_VIOLATED 3
+
+#define CORRECT_NOBODY UINT32_MAX
+
+typedef struct correct_options {
+    const char *input, *output, *json, *chrome, *truth;
+    char **clocks;
+    int n_clocks;
+    int n_threads;
+    int64_t memory_bytes;      /* 0: no limit */
+    double inter_ns, intra_ns; /* below 0: auto */
+    double gamma;              /* below 0: the default, twice if needed */
+    double slope;
+    int is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
+    int only_ends; /* of the offsets in the archive, the first and last */
+    int no_presync;
+} correct_options_t;
+
+typedef struct correct_host {
+    uint32_t ref;
+    uint32_t name; /* string references */
+    uint32_t boot_id, time_namespace, clock;
+} correct_host_t;
+
+typedef struct correct_process {
+    uint32_t ref, name, tree_node;
+    int32_t host;
+} correct_process_t;
+
+typedef struct correct_location {
+    uint64_t ref, n_defined;
+    uint32_t process, name;
+    int32_t host;
+    clv_clc_point_t *offsets; /* of the archive, with our sign */
+    int64_t n_offsets, n_offset_slots;
+    int64_t *truth;    /* of each event, if asked for */
+    int64_t n_slots;   /* room for events */
+    int64_t n_falling; /* stamps that fell */
+} correct_location_t;
+
+typedef struct correct_member {
+    uint32_t process, member;
+} correct_member_t;
+
+typedef struct correct_comm {
+    uint32_t ref, name;
+    uint32_t group, other; /* other: intercommunicators; else CORRECT_NOBODY */
+    uint32_t n_members, n_others;
+    uint32_t *processes, *others; /* of each rank */
+    correct_member_t *by_process; /* sorted */
+    int is_self;
+} correct_comm_t;
+
+/* What the definitions say. */
+typedef struct correct_archive {
+    char *folder, *name; /* of the archive: FOLDER/NAME.otf2 and FOLDER/NAME/ */
+    uint64_t timer, global_offset, length, realtime;
+    double ticks_per_ns;
+    char **strings;
+    uint32_t n_strings;
+    correct_host_t *hosts;
+    correct_process_t *processes;
+    correct_location_t *locations;
+    correct_comm_t *comms;
+    uint32_t n_hosts, n_processes, n_locations, n_comms;
+    uint32_t truth_attribute;
+    char **regions; /* names by reference, for timelines */
+    uint32_t n_regions;
+    uint64_t n_definitions;
+    uint32_t n_markers;
+} correct_archive_t;
+
+typedef enum correct_source {
+    CORRECT_BY_RECORDS,
+    CORRECT_BY_OFFSETS,
+    CORRECT_BY_ENDS,
+    CORRECT_BY_NOTHING
+} correct_source_t;
+
+/* The clock of a host, as presynchronised. */
+typedef struct correct_map {
+    clv_clc_map_t map;
+    correct_source_t source;
+    int is_by_name; /* the archive does not say which boot it was */
+} correct_map_t;
+
+typedef struct correct_latency {
+    int64_t inter, intra; /* ticks */
+    const char *source;
+    int n_halved;
+} correct_latency_t;
+
+typedef struct correct_result {
+    clv_clc_tally_t before[CLV_CLC_MAX_OPS], after[CLV_CLC_MAX_OPS];
+    clv_clc_forward_result_t forward;
+    clv_clc_table4_t table4;
+    double gamma, steepest;
+    int n_passes;
+    double read_s, correct_s, write_s;
+} correct_result_t;
+
+/* Everything. */
+typedef struct correct {
+    correct_options_t options;
+    correct_archive_t archive;
+    clv_clc_trace_t trace;
+    clv_clc_match_t *match;
+    uint32_t *track_of_line;
+    clv_clc_sources_t records;
+    correct_map_t *maps; /* per host, or per process */
+    correct_latency_t latency;
+    correct_result_t result;
+    int64_t base; /* added to all times so that none is negative */
+    uint64_t n_events, n_unknown_comm, n_lost_requests;
+} correct_t;
+
+/* ---- correct_fail.c ---- */
+int correct_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int correct_failed(void);          /* the status, 0 if none */
+const char *correct_failure(void); /* the line */
+/* OTF2's own words are kept for our line, not printed. */
+void correct_catch_otf2(void);
+const char *correct_otf2_words(void);
+
+/* ---- correct_store.c: memory for events, in a file beyond the limit ---- */
+int correct_store_open(int64_t memory_bytes, const char *folder);
+void *correct_store_get(size_t n_items, size_t item_bytes); /* zeroed; NULL after correct_fail */
+void correct_store_pulse(void *context);
+void correct_store_close(void);
+int64_t correct_store_file_bytes(void);
+
+/* ---- correct_definitions.c ---- */
+int correct_read_definitions(correct_t *correct);
+void correct_free_archive(correct_archive_t *archive);
+const char *correct_string(const correct_archive_t *archive, uint32_t ref);
+/* Index of a communicator or location; CORRECT_NOBODY if there is none. */
+uint32_t correct_find_comm(const correct_archive_t *archive, uint32_t ref);
+uint32_t correct_find_location(const correct_archive_t *archive, uint64_t ref);
+uint32_t correct_member(const correct_comm_t *comm, uint32_t process);
+/* The process that a rank of comm means to process: of the other group in an intercommunicator. */
+uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t rank);
+
+/* ---- correct_records.c: reading and writing every kind of record ---- */
+int correct_read_events(correct_t *correct);
+int correct_write(correct_t *correct);
+
+/* ---- correct_clocks.c ---- */
+int correct_presynchronise(correct_t *correct);
+const char *correct_source_name(correct_source_t source);
+const correct_map_t *correct_map_of(const correct_t *correct, const correct_location_t *location);
+int64_t correct_corrected_at(const correct_t *correct, uint32_t location, uint64_t raw);
+
+/* ---- correct_latency.c ---- */
+int correct_choose_latency(correct_t *correct);
+
+/* ---- correct_run.c ---- */
+int correct_make_lines(correct_t *correct);
+int correct_run(correct_t *correct);
+
+/* ---- correct_report.c ---- */
+extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
+void correct_report(const correct_t *correct, FILE *out);
+int correct_report_json(const correct_t *correct);
+
+/* ---- correct_chrome.c ---- */
+int correct_chrome(correct_t *correct);
+
+#endif

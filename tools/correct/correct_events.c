@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct: events as the reader sees them. A table row "note" in otf2_records.txt ends here.
+ */
+#include "tools/correct/correct_notes.h"
+
+#include <string.h>
+
+#include "util/util_alloc.h"
+
+/* Stamps above would leave no room for shifts; a century of nanoseconds. */
+#define LARGEST_STAMP (UINT64_C(1) << 61)
+
+/* The definition says how many there are; a trace that has more gets more room. */
+static int more_room(correct_reading_t *reading, clv_clc_track_t *track,
+                     correct_location_t *location)
+{
+    const int64_t n = 2 * location->n_slots + 64;
+    const size_t used = (size_t) track->n_events;
+    clv_clc_event_t *events = correct_store_get((size_t) n, sizeof *events);
+    int64_t *truth = location->truth ? correct_store_get((size_t) n, sizeof *truth) : NULL;
+    (void) reading;
+    if (!events || (location->truth && !truth)) {
+        return 0;
+    }
+    if (used > 0) {
+        memcpy(events, track->events, used * sizeof *events);
+    }
+    if (truth && used > 0) {
+        memcpy(truth, location->truth, used * sizeof *truth);
+        location->truth = truth;
+    }
+    track->events = events;
+    location->n_slots = n;
+    return 1;
+}
+
+static int64_t truth_of(const correct_reading_t *reading, OTF2_AttributeList *attributes)
+{
+    int64_t value = CLV_CLC_UNKNOWN;
+    const uint32_t ref = reading->correct->archive.truth_attribute;
+    if (ref == CORRECT_NOBODY || OTF2_AttributeList_GetInt64(attributes, ref, &value)) {
+        return CLV_CLC_UNKNOWN;
+    }
+    return value;
+}
+
+int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attributes)
+{
+    correct_reading_t *reading = user;
+    correct_location_t *location = &reading->correct->archive.locations[reading->location];
+    clv_clc_track_t *track = &reading->correct->trace.tracks[reading->location];
+    if (time > LARGEST_STAMP) {
+        return correct_fail(CORRECT_EXIT_INPUT, "location %llu: the stamp %llu is beyond 73 years",
+                            (unsigned long long) location->ref, (unsigned long long) time);
+    }
+    if (track->n_events == location->n_slots && !more_room(reading, track, location)) {
+        return 0;
+    }
+    const int64_t j = track->n_events++;
+    track->events[j].stamp = (int64_t) time;
+    if (j > 0 && track->events[j].stamp < track->events[j - 1].stamp) {
+        track->events[j].stamp = track->events[j - 1].stamp;
+        location->n_falling++;
+    }
+    if (location->truth) {
+        location->truth[j] = truth_of(reading, attributes);
+    }
+    if ((j & 0xffff) == 0xffff) {
+        correct_store_pulse(NULL);
+    }
+    return 1;
+}
+
+/* ---- notes ---- */
+
+static int64_t here(const correct_reading_t *reading)
+{
+    return reading->correct->trace.tracks[reading->location].n_events - 1;
+}
+
+static int64_t stamp_at(const correct_reading_t *reading, int64_t event)
+{
+    return reading->correct->trace.tracks[reading->location].events[event].stamp;
+}
+
+static clv_clc_note_t *new_note(correct_reading_t *reading)
+{
+    if (reading->n_notes == reading->n_note_slots) {
+        const int64_t n = 2 * reading->n_note_slots + 1024;
+        clv_clc_note_t *larger = clv_alloc_unset((size_t) n, sizeof *larger);
+        if (!larger) {
+            correct_fail(CORRECT_EXIT_MACHINE, "out of memory for the messages of a process");
+            return NULL;
+        }
+        if (reading->n_notes > 0) {
+            memcpy(larger, reading->notes, (size_t) reading->n_notes * sizeof *larger);
+        }
+        clv_free(reading->notes);
+        reading->notes = larger;
+        reading->n_note_slots = n;
+    }
+    clv_clc_note_t *note = &reading->notes[reading->n_notes++];
+    *note = (clv_clc_note_t){
+        .event = here(reading), .track = reading->location, .sequence = reading->sequence++};
+    note->order_ns = stamp_at(reading, note->event);
+    return note;
+}
+
+static const correct_comm_t *find_comm(correct_reading_t *reading, uint32_t ref, uint32_t *index)
+{
+    *index = correct_find_comm(&reading->correct->archive, ref);
+    if (*index == CORRECT_NOBODY) {
+        __atomic_add_fetch(&reading->correct->n_unknown_comm, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    return &reading->correct->archive.comms[*index];
+}
+
+static clv_clc_note_t *note_message(correct_reading_t *reading, clv_clc_note_kind_t kind,
+                                    uint32_t rank, uint32_t ref, uint32_t tag, uint64_t bytes)
+{
+    uint32_t index;
+    const correct_comm_t *comm = find_comm(reading, ref, &index);
+    const uint32_t peer = comm ? correct_peer(comm, reading->process, rank) : CORRECT_NOBODY;
+    clv_clc_note_t *note = peer != CORRECT_NOBODY ? new_note(reading) : NULL;
+    if (note) {
+        const int is_send = kind == CLV_CLC_NOTE_SEND;
+        note->kind = (uint8_t) kind;
+        note->comm = index;
+        note->tag = tag;
+        note->n_bytes = bytes;
+        note->source = is_send ? reading->process : peer;
+        note->target = is_send ? peer : reading->process;
+    }
+    return note;
+}
+
+/* ---- requests: a table by their numbers, of those that are open ---- */
+
+static correct_request_t *slot_of(const correct_reading_t *reading, uint64_t id)
+{
+    const uint32_t mask = reading->n_request_slots - 1;
+    uint32_t at = (uint32_t) ((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (reading->requests[at].is_used && reading->requests[at].id != id) {
+        at = (at + 1) & mask;
+    }
+    return &reading->requests[at];
+}
+
+static int more_requests(correct_reading_t *reading)
+{
+    const correct_reading_t old = *reading;
+    const uint32_t n = old.n_request_slots ? 2 * old.n_request_slots : 64;
+    reading->requests = clv_alloc(n, sizeof *reading->requests);
+    if (!reading->requests) {
+        reading->requests = old.requests;
+        return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for requests");
+    }
+    reading->n_request_slots = n;
+    for (uint32_t i = 0; i < old.n_request_slots; i++) {
+        if (old.requests[i].is_used) {
+            *slot_of(reading, old.requests[i].id) = old.requests[i];
+        }
+    }
+    clv_free(old.requests);
+    return 1;
+}
+
+static void open_request(correct_reading_t *reading, uint64_t id)
+{
+    if (2 * reading->n_requests >= reading->n_request_slots && !more_requests(reading)) {
+        return;
+    }
+    correct_request_t *slot = slot_of(reading, id);
+    reading->n_requests += !slot->is_used;
+    const int64_t event = here(reading);
+    *slot = (correct_request_t){id, event, stamp_at(reading, event), reading->location, 1};
+}
+
+/* Takes an open request out; those that were pushed aside by it move up. */
+static int close_request(correct_reading_t *reading, uint64_t id, correct_request_t *request)
+{
+    correct_request_t *slot = reading->n_request_slots > 0 ? slot_of(reading, id) : NULL;
+    if (!slot || !slot->is_used) {
+        __atomic_add_fetch(&reading->correct->n_lost_requests, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    *request = *slot;
+    slot->is_used = 0;
+    reading->n_requests--;
+    const uint32_t mask = reading->n_request_slots - 1;
+    for (uint32_t at = (uint32_t) (slot - reading->requests + 1) & mask;
+         reading->requests[at].is_used; at = (at + 1) & mask) {
+        const correct_request_t moved = reading->requests[at];
+        reading->requests[at].is_used = 0;
+        *slot_of(reading, moved.id) = moved;
+    }
+    return 1;
+}
+
+/* ---- one kind each ---- */
+
+void note_Enter(void *user, OTF2_RegionRef region)
+{
+    (void) user;
+    (void) region;
+}
+
+void note_Leave(void *user, OTF2_RegionRef region)
+{
+    (void) user;
+    (void) region;
+}
+
+void note_MpiSend(void *user, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+    note_message(user, CLV_CLC_NOTE_SEND, receiver, comm, tag, bytes);
+}
+
+void note_MpiIsend(void *user, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
+                   uint64_t request)
+{
+    (void) request;
+    note_message(user, CLV_CLC_NOTE_SEND, receiver, comm, tag, bytes);
+}
+
+void note_MpiIrecvRequest(void *user, uint64_t request)
+{
+    open_request(user, request);
+}
+
+void note_MpiRecv(void *user, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+    note_message(user, CLV_CLC_NOTE_RECEIVE, sender, comm, tag, bytes);
+}
+
+void note_MpiIrecv(void *user, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
+                   uint64_t request)
+{
+    correct_request_t posted;
+    const int is_known = close_request(user, request, &posted);
+    clv_clc_note_t *note = note_message(user, CLV_CLC_NOTE_RECEIVE, sender, comm, tag, bytes);
+    if (note && is_known) {
+        note->order_ns = posted.order_ns;
+        note->sequence = (uint32_t) posted.event; /* posts of one stamp keep their order */
+    }
+}
+
+void note_MpiCollectiveBegin(void *user)
+{
+    correct_reading_t *reading = user;
+    reading->begin = here(reading);
+}
+
+/* Contributions of 0 bytes make nobody wait; a barrier has none and everybody waits. */
+static uint8_t flags_of(OTF2_CollectiveOp op, uint64_t sent, uint64_t received)
+{
+    if (op == OTF2_COLLECTIVE_OP_BARRIER || op >= OTF2_COLLECTIVE_OP_CREATE_HANDLE) {
+        return CLV_CLC_SENDS | CLV_CLC_RECEIVES;
+    }
+    return (uint8_t) ((sent > 0 ? CLV_CLC_SENDS : 0) | (received > 0 ? CLV_CLC_RECEIVES : 0));
+}
+
+static void note_collective(correct_reading_t *reading, int64_t enter, OTF2_CollectiveOp op,
+                            uint32_t ref, uint32_t root, uint64_t sent, uint64_t received)
+{
+    uint32_t index;
+    const correct_comm_t *comm = find_comm(reading, ref, &index);
+    if (!comm || comm->is_self || enter < 0 || op >= CLV_CLC_MAX_OPS - 1) {
+        return;
+    }
+    const uint32_t member = correct_member(comm, reading->process);
+    clv_clc_note_t *note =
+        member != CORRECT_NOBODY && comm->n_others == 0 ? new_note(reading) : NULL;
+    if (note) {
+        note->kind = CLV_CLC_NOTE_COLLECTIVE;
+        note->enter = enter;
+        note->order_ns = stamp_at(reading, enter);
+        note->sequence = (uint32_t) enter;
+        note->comm = index;
+        note->source = member;
+        note->target = root;
+        note->op = (uint8_t) (1 + op); /* 0 counts messages */
+        note->flags = flags_of(op, sent, received);
+    }
+}
+
+void note_MpiCollectiveEnd(void *user, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
+                           uint64_t sent, uint64_t received)
+{
+    correct_reading_t *reading = user;
+    note_collective(reading, reading->begin, op, comm, root, sent, received);
+    reading->begin = -1;
+}
+
+void note_NonBlockingCollectiveRequest(void *user, uint64_t request)
+{
+    open_request(user, request);
+}
+
+/* Begun by another thread: its event is of another track, which a note has no room for. */
+void note_NonBlockingCollectiveComplete(void *user, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                        uint32_t root, uint64_t sent, uint64_t received,
+                                        uint64_t request)
+{
+    correct_reading_t *reading = user;
+    correct_request_t started;
+    if (close_request(reading, request, &started) && started.track == reading->location) {
+        note_collective(reading, started.event, op, comm, root, sent, received);
+    }
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct: what was found and done, as a table and as JSON lines. Every number stands in both.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/correct/correct.h"
+#include "util/util_alloc.h"
+
+/* Rows of what was left out that the table shows; the JSON has all. */
+#define MOST_ROWS 10
+
+const char *const correct_op_names[CLV_CLC_MAX_OPS] = {"messages",        "barrier",
+                                                       "bcast",           "gather",
+                                                       "gatherv",         "scatter",
+                                                       "scatterv",        "allgather",
+                                                       "allgatherv",      "alltoall",
+                                                       "alltoallv",       "alltoallw",
+                                                       "allreduce",       "reduce",
+                                                       "reduce_scatter",  "scan",
+                                                       "exscan",          "reduce_scatter_block",
+                                                       "create",          "free",
+                                                       "allocate",        "deallocate",
+                                                       "create_allocate", "free_deallocate"};
+
+static double us(const correct_t *correct, double ticks)
+{
+    return ticks / correct->archive.ticks_per_ns / 1e3;
+}
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void report_tally(const correct_t *correct, FILE *out, const char *name,
+                         const clv_clc_tally_t *before, const clv_clc_tally_t *after)
+{
+    fprintf(out, "  %-22s %12lld %10lld %7.3f %10lld %7.3f %12.3f", name,
+            (long long) before->n_messages, (long long) before->n_reversed,
+            percent((double) before->n_reversed, (double) before->n_messages),
+            (long long) before->n_violated,
+            percent((double) before->n_violated, (double) before->n_messages),
+            us(correct, (double) before->worst_ns));
+    if (!correct->options.is_check) {
+        fprintf(out, " %9lld %9lld", (long long) after->n_reversed, (long long) after->n_violated);
+    }
+    fputc('\n', out);
+}
+
+static void report_tallies(const correct_t *correct, FILE *out)
+{
+    const correct_result_t *result = &correct->result;
+    fprintf(out, "  %-22s %12s %10s %7s %10s %7s %12s%s\n", "logical messages", "number",
+            "reversed", "%", "violated", "%", "worst [us]",
+            correct->options.is_check ? "" : "  reversed  violated after");
+    for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
+        if (result->before[op].n_messages > 0) {
+            report_tally(correct, out, correct_op_names[op] ? correct_op_names[op] : "other",
+                         &result->before[op], &result->after[op]);
+        }
+    }
+    const clv_clc_tally_t before = clv_clc_sum(result->before);
+    const clv_clc_tally_t after = clv_clc_sum(result->after);
+    report_tally(correct, out, "all", &before, &after);
+}
+
+static void report_table4(const correct_t *correct, FILE *out)
+{
+    const clv_clc_table4_t *t = &correct->result.table4;
+    fprintf(out,
+            "event distances (Table 4 of the paper; pauses above 1 s left out)\n"
+            "  average %.5f %%, maximum %.2f %%\n  deviation above     ",
+            percent(t->deviation_ns, t->total_ns), 100 * t->largest);
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        fprintf(out, " %8g %%", 100 * clv_clc_thresholds[i]);
+    }
+    fprintf(out, "\n  %% of intervals      ");
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        fprintf(out, " %10.4f", percent((double) t->n_above[i], (double) t->n_intervals));
+    }
+    fprintf(out, "\n  %% of their time     ");
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        fprintf(out, " %10.4f", percent(t->above_ns[i], t->total_ns));
+    }
+    fprintf(out, "\n  event position: at most %.6f %% and %.3f us off\n",
+            100 * t->position_relative, us(correct, (double) t->position_ns));
+}
+
+/* ---- locations ---- */
+
+typedef struct row {
+    double offset_begin_us, offset_end_us, bound_us, shift_us;
+} row_t;
+
+static row_t row_of(const correct_t *correct, uint32_t i)
+{
+    const clv_clc_track_t *track = &correct->trace.tracks[i];
+    const clv_clc_map_t *map = &correct_map_of(correct, &correct->archive.locations[i])->map;
+    row_t row = {0, 0, -1, 0};
+    int64_t hint = 0;
+    if (track->n_events == 0) {
+        return row;
+    }
+    const clv_clc_event_t *first = &track->events[0], *last = &track->events[track->n_events - 1];
+    /* Raw stamps are gone; offsets change by less than their bound from one time base to another.
+     */
+    const int64_t begin =
+        first->stamp +
+        (int64_t) clv_clc_map_offset(map, map->n_points ? map->points[0].local_ns : 0, &hint);
+    const int64_t end = last->stamp + (begin - first->stamp);
+    const int64_t bounds[] = {clv_clc_map_bound(map, begin), clv_clc_map_bound(map, end)};
+    const int64_t bound = bounds[0] > bounds[1] ? bounds[0] : bounds[1];
+    row.offset_begin_us = us(correct, clv_clc_map_offset(map, begin, &hint));
+    row.offset_end_us = us(correct, clv_clc_map_offset(map, end, &hint));
+    row.bound_us = bound < 0 ? -1 : us(correct, (double) bound);
+    row.shift_us =
+        correct->options.is_check ? 0 : us(correct, (double) (last->corrected - last->stamp));
+    return row;
+}
+
+static void report_locations(const correct_t *correct, FILE *out)
+{
+    const correct_archive_t *archive = &correct->archive;
+    const uint32_t most = archive->n_locations > 64 ? 64 : archive->n_locations;
+    fprintf(out, "  %10s %-16s %-16s %18s %18s %10s %12s\n", "location", "host", "process",
+            "ahead, begin [us]", "ahead, end [us]", "+- [us]", "shift, end");
+    for (uint32_t i = 0; i < most; i++) {
+        const correct_location_t *location = &archive->locations[i];
+        const row_t row = row_of(correct, i);
+        char bound[32] = "not known";
+        if (row.bound_us >= 0) {
+            snprintf(bound, sizeof bound, "%.3f", row.bound_us);
+        }
+        fprintf(out, "  %10llu %-16s %-16s %18.3f %18.3f %10s %12.3f\n",
+                (unsigned long long) location->ref,
+                correct_string(archive, archive->hosts[location->host].name),
+                correct_string(archive, archive->processes[location->process].name),
+                row.offset_begin_us, row.offset_end_us, bound, row.shift_us);
+    }
+    if (most < archive->n_locations) {
+        fprintf(out, "  ... %u more (--json has all)\n", archive->n_locations - most);
+    }
+}
+
+/* ---- left out ---- */
+
+typedef struct leaving {
+    const correct_t *correct;
+    FILE *out;
+    int64_t n;
+    int is_json;
+} leaving_t;
+
+static void tell_left_out(void *context, const clv_clc_left_out_t *left)
+{
+    leaving_t *leaving = context;
+    const correct_archive_t *archive = &leaving->correct->archive;
+    const uint32_t comm = archive->comms[left->comm].ref;
+    leaving->n++;
+    if (!leaving->out || (!leaving->is_json && leaving->n > MOST_ROWS)) {
+        return;
+    }
+    if (left->source == CLV_CLC_ALL) {
+        fprintf(leaving->out,
+                leaving->is_json
+                    ? "{\"left_out\":\"collectives\",\"communicator\":%u,\"kept\":%lld,"
+                      "\"left\":%lld,\"reason\":\"%s\"}\n"
+                    : "  collectives of communicator %u: %lld kept, %lld left out: %s\n",
+                comm, (long long) left->n_sent, (long long) left->n_received, left->reason);
+        return;
+    }
+    fprintf(leaving->out,
+            leaving->is_json
+                ? "{\"left_out\":\"channel\",\"communicator\":%u,\"from\":%u,\"to\":%u,"
+                  "\"tag\":%u,\"sends\":%lld,\"receives\":%lld,\"reason\":\"%s\"}\n"
+                : "  communicator %u, location group %u to %u, tag %u: %lld sends, %lld receives: "
+                  "%s\n",
+            comm, archive->processes[left->source].ref, archive->processes[left->target].ref,
+            left->tag, (long long) left->n_sent, (long long) left->n_received, left->reason);
+}
+
+static void report_left_out(const correct_t *correct, FILE *out)
+{
+    leaving_t count = {correct, NULL, 0, 0}, rows = {correct, out, 0, 0};
+    clv_clc_match_left_out(correct->match, tell_left_out, &count);
+    if (count.n > 0) {
+        fprintf(out, "left out: %lld\n", (long long) count.n);
+        clv_clc_match_left_out(correct->match, tell_left_out, &rows);
+        if (count.n > MOST_ROWS) {
+            fprintf(out, "  ... %lld more (--json has all)\n", (long long) (count.n - MOST_ROWS));
+        }
+    }
+    if (correct->n_unknown_comm > 0) {
+        fprintf(out, "left out: %llu events of communicators that are not defined\n",
+                (unsigned long long) correct->n_unknown_comm);
+    }
+    if (correct->n_lost_requests > 0) {
+        fprintf(out, "%llu completions without their request: taken as posted when completed\n",
+                (unsigned long long) correct->n_lost_requests);
+    }
+    for (int64_t i = 0; i < correct->result.forward.n_broken && i < CLV_CLC_MAX_BROKEN; i++) {
+        const clv_clc_broken_t *broken = &correct->result.forward.broken[i];
+        fprintf(out, "cycle broken at location %llu, event %lld: it waits for what follows it\n",
+                (unsigned long long) correct->archive.locations[broken->track].ref,
+                (long long) broken->event + 1);
+    }
+}
+
+/* ---- the truth, where the trace has it ---- */
+
+typedef struct truth {
+    double mean_us, median_us, p95_us;
+    int64_t n_collectives, n_wrong;
+} truth_t;
+
+typedef struct arrival {
+    int64_t truth, stamp;
+} arrival_t;
+
+static int by_double(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static void gather_arrivals(const correct_t *correct, clv_clc_which_t which, arrival_t *arrivals)
+{
+    const clv_clc_trace_t *trace = &correct->trace;
+    for (uint32_t i = 0; i < trace->n_tracks; i++) {
+        for (int64_t j = 0; j < trace->tracks[i].n_events; j++) {
+            const clv_clc_event_t *event = &trace->tracks[i].events[j];
+            if (clv_clc_role(event) == CLV_CLC_ENTER) {
+                arrival_t *arrival =
+                    &arrivals[trace->collectives[event->group].first + clv_clc_member_of(event)];
+                arrival->truth = correct->archive.locations[i].truth[j];
+                arrival->stamp = which == CLV_CLC_STAMP ? event->stamp : event->corrected;
+            }
+        }
+    }
+}
+
+/* Lateness of each member against the one who was last in truth. */
+static int64_t judge_collective(const correct_t *correct, const arrival_t *a, uint32_t n,
+                                double *errors, truth_t *truth)
+{
+    uint32_t last = 0, seeming = 0;
+    int64_t n_errors = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i].truth == CLV_CLC_UNKNOWN) {
+            return 0;
+        }
+        last = a[i].truth > a[last].truth ? i : last;
+        seeming = a[i].stamp > a[seeming].stamp ? i : seeming;
+    }
+    truth->n_collectives++;
+    truth->n_wrong += seeming != last;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i != last) {
+            const double seen = us(correct, (double) (a[i].stamp - a[last].stamp));
+            errors[n_errors++] = fabs(seen - (double) (a[i].truth - a[last].truth) / 1e3);
+        }
+    }
+    return n_errors;
+}
+
+static int judge(const correct_t *correct, clv_clc_which_t which, truth_t *truth)
+{
+    const clv_clc_trace_t *trace = &correct->trace;
+    arrival_t *arrivals = clv_alloc(trace->n_members + 1, sizeof *arrivals);
+    double *errors = clv_alloc(trace->n_members + 1, sizeof *errors), sum = 0;
+    int64_t n = 0;
+    *truth = (truth_t){0};
+    if (arrivals && errors) {
+        gather_arrivals(correct, which, arrivals);
+        for (uint64_t g = 0; g < trace->n_collectives; g++) {
+            const clv_clc_collective_t *collective = &trace->collectives[g];
+            const uint32_t members = trace->teams[collective->team].n_members;
+            if (collective->flavour != CLV_CLC_FREE && members > 1) {
+                n += judge_collective(correct, &arrivals[collective->first], members, &errors[n],
+                                      truth);
+            }
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        sum += errors[i];
+    }
+    if (n > 0) {
+        qsort(errors, (size_t) n, sizeof *errors, by_double);
+        truth->mean_us = sum / (double) n;
+        truth->median_us = errors[n / 2];
+        truth->p95_us = errors[n * 95 / 100];
+    }
+    clv_free(arrivals);
+    clv_free(errors);
+    return n > 0;
+}
+
+/* The least delays of messages that were true, for judging latencies. */
+
+static void true_delays(const correct_t *correct, double *inter_us, double *intra_us)
+{
+    const clv_clc_trace_t *trace = &correct->trace;
+    int64_t *sent = clv_alloc(trace->n_messages + 1, sizeof *sent);
+    int64_t inter = INT64_MAX, intra = INT64_MAX;
+    for (int pass = 0; sent && pass < 2; pass++) {
+        for (uint32_t i = 0; i < trace->n_tracks; i++) {
+            for (int64_t j = 0; j < trace->tracks[i].n_events; j++) {
+                const clv_clc_event_t *event = &trace->tracks[i].events[j];
+                const int64_t time = correct->archive.locations[i].truth[j];
+                if (pass == 0 && clv_clc_role(event) == CLV_CLC_SEND) {
+                    sent[event->group] = time;
+                } else if (pass == 1 && clv_clc_role(event) == CLV_CLC_RECEIVE) {
+                    const clv_clc_message_t *m = &trace->messages[event->group];
+                    int64_t *least = m->from == m->to ? &intra : &inter;
+                    const int64_t delay = time - sent[event->group];
+                    *least = delay < *least ? delay : *least;
+                }
+            }
+        }
+    }
+    clv_free(sent);
+    *inter_us = inter == INT64_MAX ? -1 : (double) inter / 1e3;
+    *intra_us = intra == INT64_MAX ? -1 : (double) intra / 1e3;
+}
+
+static void report_truth(const correct_t *correct, FILE *out, int is_json)
+{
+    static const char *const names[] = {"presynchronised", "corrected"};
+    double inter, intra;
+    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
+        return;
+    }
+    for (int which = 0; which < (correct->options.is_check ? 1 : 2); which++) {
+        truth_t truth;
+        if (judge(correct, which ? CLV_CLC_CORRECTED : CLV_CLC_STAMP, &truth)) {
+            fprintf(out,
+                    is_json ? "{\"truth\":\"%s\",\"lateness_error_us\":{\"mean\":%.3f,\"median\":"
+                              "%.3f,\"p95\":%.3f},\"wrong_last\":%lld,\"collectives\":%lld}\n"
+                            : "truth, %s: lateness at collectives off by %.2f us (mean), %.2f "
+                              "(median), %.2f (95 %%); wrong last arriver in %lld of %lld\n",
+                    names[which], truth.mean_us, truth.median_us, truth.p95_us,
+                    (long long) truth.n_wrong, (long long) truth.n_collectives);
+        }
+    }
+    true_delays(correct, &inter, &intra);
+    fprintf(out,
+            is_json ? "{\"true_least_delay_us\":{\"inter\":%.3f,\"intra\":%.3f}}\n"
+                    : "truth: least delays %.3f us between hosts, %.3f inside\n",
+            inter, intra);
+}
+
+/* ---- the whole ---- */
+
+static void report_clock(const correct_t *correct, FILE *out)
+{
+    const correct_latency_t *latency = &correct->latency;
+    const correct_map_t *map = &correct->maps[0];
+    correct_source_t source = map->source;
+    for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
+        const correct_map_t *own = correct_map_of(correct, &correct->archive.locations[i]);
+        source = own->source < source ? own->source : source;
+    }
+    fprintf(out, "presynchronised by: %s%s; lines by %s\n", correct_source_name(source),
+            map->is_by_name ? " (hosts known by name only)" : "",
+            correct->options.is_line_per_process ? "process" : "host");
+    fprintf(out, "latency: %.3f us between hosts, %.3f inside, from %s%s",
+            us(correct, (double) latency->inter), us(correct, (double) latency->intra),
+            latency->source, latency->n_halved ? "" : "\n");
+    if (latency->n_halved > 0) {
+        fprintf(out, ", halved %d times since shifts grew beyond the clocks' errors\n",
+                latency->n_halved);
+    }
+}
+
+void correct_report(const correct_t *correct, FILE *out)
+{
+    const correct_archive_t *archive = &correct->archive;
+    const correct_result_t *result = &correct->result;
+    fprintf(out,
+            "%s: %llu events of %u locations, %u processes, %u hosts; %llu messages, %llu "
+            "collectives\n",
+            correct->options.input, (unsigned long long) correct->n_events, archive->n_locations,
+            archive->n_processes, archive->n_hosts, (unsigned long long) correct->trace.n_messages,
+            (unsigned long long) correct->trace.n_collectives);
+    report_clock(correct, out);
+    report_tallies(correct, out);
+    if (!correct->options.is_check) {
+        fprintf(out,
+                "explicitly corrected %lld (%.3f %%); gamma %g%s; largest shift %.3f us, %.3f "
+                "at the end, steepest slope %.4f\n",
+                (long long) result->forward.n_explicit,
+                percent((double) result->forward.n_explicit,
+                        (double) clv_clc_sum(result->before).n_messages),
+                result->gamma, result->n_passes > 1 ? " (second pass)" : "",
+                us(correct, (double) result->table4.largest_shift_ns),
+                us(correct, (double) result->forward.shift_at_end_ns), result->steepest);
+        report_table4(correct, out);
+    }
+    report_locations(correct, out);
+    report_left_out(correct, out);
+    report_truth(correct, out, 0);
+    fprintf(out, "read %.2f s, corrected %.2f s, written %.2f s; %lld MiB in a scratch file\n",
+            result->read_s, result->correct_s, result->write_s,
+            (long long) (correct_store_file_bytes() >> 20));
+}
+
+/* ---- JSON ---- */
+
+static void json_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') {
+            fprintf(out, "\\%c", *text);
+        } else if ((unsigned char) *text < 0x20) {
+            fprintf(out, "\\u%04x", (unsigned) (unsigned char) *text);
+        } else {
+            fputc(*text, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void json_tally(const correct_t *correct, FILE *out, const char *key,
+                       const clv_clc_tally_t *tally)
+{
+    fprintf(out, "\"%s\":{\"reversed\":%lld,\"violated\":%lld,\"worst_us\":%.3f,\"mean_us\":%.3f}",
+            key, (long long) tally->n_reversed, (long long) tally->n_violated,
+            us(correct, (double) tally->worst_ns),
+            tally->n_reversed ? us(correct, tally->reversed_ns / (double) tally->n_reversed) : 0.0);
+}
+
+static void json_operation(const correct_t *correct, FILE *out, const char *name,
+                           const clv_clc_tally_t *before, const clv_clc_tally_t *after,
+                           int64_t n_explicit)
+{
+    fprintf(out, "{\"operation\":\"%s\",\"messages\":%lld,", name, (long long) before->n_messages);
+    json_tally(correct, out, "before", before);
+    if (!correct->options.is_check) {
+        fputc(',', out);
+        json_tally(correct, out, "after", after);
+        fprintf(out, ",\"explicit\":%lld", (long long) n_explicit);
+    }
+    fprintf(out, "}\n");
+}
+
+static void json_table4(const correct_t *correct, FILE *out)
+{
+    const clv_clc_table4_t *t = &correct->result.table4;
+    fprintf(out, "{\"table4\":{\"average_percent\":%.6f,\"maximum_percent\":%.4f,\"above\":[",
+            percent(t->deviation_ns, t->total_ns), 100 * t->largest);
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        fprintf(out, "%s{\"percent\":%g,\"intervals\":%.5f,\"time\":%.5f}", i ? "," : "",
+                100 * clv_clc_thresholds[i],
+                percent((double) t->n_above[i], (double) t->n_intervals),
+                percent(t->above_ns[i], t->total_ns));
+    }
+    fprintf(out, "],\"position_percent\":%.8f,\"position_us\":%.3f}}\n", 100 * t->position_relative,
+            us(correct, (double) t->position_ns));
+}
+
+static void json_summary(const correct_t *correct, FILE *out)
+{
+    const correct_result_t *result = &correct->result;
+    const correct_latency_t *latency = &correct->latency;
+    fprintf(out, "{\"trace\":");
+    json_text(out, correct->options.input);
+    fprintf(out,
+            ",\"events\":%llu,\"locations\":%u,\"processes\":%u,\"hosts\":%u,\"presync\":\"%s\","
+            "\"inter_us\":%.3f,\"intra_us\":%.3f,\"latency_from\":\"%s\",\"halved\":%d,"
+            "\"gamma\":%g,\"passes\":%d,\"largest_shift_us\":%.3f,\"shift_at_end_us\":%.3f,"
+            "\"steepest\":%.6f,\"cycles\":%lld,\"read_s\":%.3f,\"correct_s\":%.3f,"
+            "\"write_s\":%.3f,\"scratch_bytes\":%lld}\n",
+            (unsigned long long) correct->n_events, correct->archive.n_locations,
+            correct->archive.n_processes, correct->archive.n_hosts,
+            correct_source_name(correct->maps[0].source), us(correct, (double) latency->inter),
+            us(correct, (double) latency->intra), latency->source, latency->n_halved, result->gamma,
+            result->n_passes, us(correct, (double) result->table4.largest_shift_ns),
+            us(correct, (double) result->forward.shift_at_end_ns), result->steepest,
+            (long long) result->forward.n_broken, result->read_s, result->correct_s,
+            result->write_s, (long long) correct_store_file_bytes());
+}
+
+static void json_locations(const correct_t *correct, FILE *out)
+{
+    const correct_archive_t *archive = &correct->archive;
+    for (uint32_t i = 0; i < archive->n_locations; i++) {
+        const row_t row = row_of(correct, i);
+        fprintf(out,
+                "{\"location\":%llu,\"host\":", (unsigned long long) archive->locations[i].ref);
+        json_text(out, correct_string(archive, archive->hosts[archive->locations[i].host].name));
+        fprintf(out,
+                ",\"ahead_begin_us\":%.3f,\"ahead_end_us\":%.3f,\"bound_us\":%.3f,"
+                "\"shift_at_end_us\":%.3f,\"falling\":%lld}\n",
+                row.offset_begin_us, row.offset_end_us, row.bound_us, row.shift_us,
+                (long long) archive->locations[i].n_falling);
+    }
+}
+
+int correct_report_json(const correct_t *correct)
+{
+    const correct_result_t *result = &correct->result;
+    const clv_clc_tally_t before = clv_clc_sum(result->before), after = clv_clc_sum(result->after);
+    leaving_t rows = {correct, NULL, 0, 1};
+    FILE *out = fopen(correct->options.json, "w");
+    if (!out) {
+        return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", correct->options.json, strerror(errno));
+    }
+    json_summary(correct, out);
+    for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
+        if (result->before[op].n_messages > 0) {
+            json_operation(correct, out, correct_op_names[op] ? correct_op_names[op] : "other",
+                           &result->before[op], &result->after[op],
+                           result->forward.explicit_by_op[op]);
+        }
+    }
+    json_operation(correct, out, "all", &before, &after, result->forward.n_explicit);
+    if (!correct->options.is_check) {
+        json_table4(correct, out);
+    }
+    json_locations(correct, out);
+    rows.out = out;
+    clv_clc_match_left_out(correct->match, tell_left_out, &rows);
+    report_truth(correct, out, 1);
+    const int has_failed = ferror(out);
+    return fclose(out) || has_failed
+               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", correct->options.json)
+               : 1;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct: memory for events and messages. Up to the limit it is the process's own; beyond it
+ * is a file that nobody else sees (unlinked), of which only a part is kept resident: at every pulse
+ * the mapping is let go of, the kernel writes it when it needs to. Room in the file is reserved at
+ * once, so that a full disk is an error here and not a signal later.
+ */
+#include "tools/correct/correct.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef struct piece {
+    void *memory;
+    size_t n_bytes;
+    int is_file;
+} piece_t;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static piece_t *pieces;
+static size_t n_pieces, n_slots;
+static int64_t limit, n_own_bytes, n_file_bytes;
+static char file_folder[4096];
+static int file = -1;
+
+int correct_store_open(int64_t memory_bytes, const char *folder)
+{
+    limit = memory_bytes;
+    snprintf(file_folder, sizeof file_folder, "%s", folder);
+    return 1;
+}
+
+static int open_file(void)
+{
+    if (file < 0) {
+        char name[sizeof file_folder + 32];
+        snprintf(name, sizeof name, "%s/.clv-correct-XXXXXX", file_folder);
+        file = mkstemp(name);
+        if (file < 0) {
+            return correct_fail(CORRECT_EXIT_MACHINE, "cannot make a scratch file in %s: %s",
+                                file_folder, strerror(errno));
+        }
+        unlink(name);
+    }
+    return 1;
+}
+
+static void *map_file(size_t n_bytes)
+{
+    if (!open_file()) {
+        return NULL;
+    }
+    const int status = posix_fallocate(file, n_file_bytes, (off_t) n_bytes);
+    if (status != 0) {
+        correct_fail(CORRECT_EXIT_MACHINE, "no room for %lld MiB of scratch in %s: %s",
+                     (long long) ((n_file_bytes + (int64_t) n_bytes) >> 20), file_folder,
+                     strerror(status));
+        return NULL;
+    }
+    void *memory = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, n_file_bytes);
+    n_file_bytes += (int64_t) n_bytes;
+    return memory;
+}
+
+static void *get(size_t n_bytes)
+{
+    const int is_file = limit > 0 && n_own_bytes + (int64_t) n_bytes > limit / 2;
+    void *memory =
+        is_file ? map_file(n_bytes)
+                : mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || !memory) {
+        return NULL;
+    }
+    if (n_pieces == n_slots) {
+        const size_t wanted = 2 * n_slots + 64;
+        piece_t *larger = realloc(pieces, wanted * sizeof *pieces);
+        if (!larger) {
+            munmap(memory, n_bytes);
+            return NULL;
+        }
+        pieces = larger;
+        n_slots = wanted;
+    }
+    n_own_bytes += is_file ? 0 : (int64_t) n_bytes;
+    pieces[n_pieces++] = (piece_t){memory, n_bytes, is_file};
+    return memory;
+}
+
+void *correct_store_get(size_t n_items, size_t item_bytes)
+{
+    const size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    size_t n_bytes;
+    if (__builtin_mul_overflow(n_items > 0 ? n_items : 1, item_bytes, &n_bytes) ||
+        n_bytes > SIZE_MAX - page) {
+        correct_fail(CORRECT_EXIT_INPUT, "the trace says it has more events than any memory");
+        return NULL;
+    }
+    n_bytes = (n_bytes + page - 1) / page * page;
+    pthread_mutex_lock(&mutex);
+    void *memory = get(n_bytes);
+    pthread_mutex_unlock(&mutex);
+    if (!memory) {
+        correct_fail(CORRECT_EXIT_MACHINE, "out of memory (%zu MiB)", n_bytes >> 20);
+    }
+    return memory;
+}
+
+void correct_store_pulse(void *context)
+{
+    (void) context;
+    if (n_file_bytes == 0) {
+        return;
+    }
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < n_pieces; i++) {
+        if (pieces[i].is_file) {
+            madvise(pieces[i].memory, pieces[i].n_bytes, MADV_DONTNEED);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+void correct_store_close(void)
+{
+    for (size_t i = 0; i < n_pieces; i++) {
+        munmap(pieces[i].memory, pieces[i].n_bytes);
+    }
+    free(pieces);
+    pieces = NULL;
+    n_pieces = n_slots = 0;
+    if (file >= 0) {
+        close(file);
+        file = -1;
+    }
+}
+
+int64_t correct_store_file_bytes(void)
+{
+    return n_file_bytes;
+}
