@@ -8,14 +8,9 @@
  * the truth in at least 99 % of checks; after a step no check may be wrong without a bound that
  * says so, from the first ping after it on; no clock is thrown away without cause.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "clocksync/clocksync.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define N_HOSTS 8 /* 7 -> 3 -> 1 -> 0: three hops at most */
@@ -256,7 +251,6 @@ int main(void)
         tests[i] = (struct CMUnitTest){scenarios[i].name, run_scenario, NULL, NULL,
                                        (void *) (uintptr_t) &scenarios[i]};
     }
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&rng);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,17 +3,10 @@
  * The promise of the protocol, on thousands of pretend jobs: the same board on every rank at every
  * call, and no wait that nobody ends. CLV_PAP_SIM_SEEDS: how many jobs (default 10000).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "pap_predict/agree/pap_wire.h"
 #include "tests/sim/cs_random.h"
 #include "tests/sim/pap_net.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define US CLV_NS_PER_US
@@ -314,7 +307,6 @@ int main(void)
         cmocka_unit_test(a_planted_disagreement_is_caught),
         cmocka_unit_test(a_thousand_ranks_agree_in_milliseconds),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     first_seed = cs_random_seed_from_environment(&random);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -2,15 +2,8 @@
  *
  * The command line of the benchmark: units, ranges, and one clear reason for each wrong input.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/measure/bench_options.h"
+#include "tests/support/test.h"
 
 static void sizes_and_delays_have_units(void **state)
 {
@@ -67,6 +60,5 @@ int main(void)
         cmocka_unit_test(sizes_and_delays_have_units),
         cmocka_unit_test(options_are_checked_against_their_ranges),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

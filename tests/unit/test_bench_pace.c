@@ -4,16 +4,9 @@
  * before, and drawn ones against a slow oracle that only follows the definitions.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "bench/measure/bench_pace.h"
+#include "tests/support/test.h"
 #include "trace/trace_patterns.h"
 
 #define MAX_RANKS 6
@@ -215,6 +208,5 @@ int main(void)
         cmocka_unit_test(drawn_programs_equal_the_definitions),
         cmocka_unit_test(too_short_blocks_are_refused),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -4,16 +4,8 @@
  * made (tests/data/stats/make.R), and properties that hold for random samples.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "trace/trace_patterns.h"
 #include "bench/measure/bench_stats.h"
 
@@ -236,6 +228,5 @@ int main(void)
         cmocka_unit_test(rank_sum_has_its_symmetries),
         cmocka_unit_test(small_and_empty_samples_are_told),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

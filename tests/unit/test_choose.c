@@ -3,19 +3,10 @@
  * Plays histories of boards against clv_choose and the node plan: what is learned, chosen, left
  * and distrusted. The measured times come from a truth the test sets, never from the decider.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "choose/choose.h"
 #include "choose/choose_print.h"
 #include "choose/choose_node_plan.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 
 #define N_RANKS 8
@@ -622,6 +613,5 @@ int main(void)
         cmocka_unit_test(a_printed_plan_has_a_line_per_send),
     };
 
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("choose", tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -11,18 +11,9 @@
  * trace, or answers to what was decided (a plan's estimate times a truth of its own), with some
  * calls announced by hints. Not: whether decisions are good (test_choose.c).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "choose/choose.h"
 #include "pap_predict/predict/pap_history.h"
+#include "tests/support/test.h"
 #include "trace/trace.h"
 #include "util/util_hash.h"
 
@@ -343,6 +334,5 @@ int main(void)
         cmocka_unit_test(recorded_histories_are_decided_as_before),
     };
 
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("choose replay", tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -4,15 +4,10 @@
  * 1, prefixes, cycles, equal stamps, hulls, what is refused, memory that runs out.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
 
 #include "clc/clc_internal.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 
 static cs_random_t rng;
@@ -340,6 +335,5 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

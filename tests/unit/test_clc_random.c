@@ -6,15 +6,9 @@
  * usage: test_clc_random [TRACES, 6000]; CLV_SEED repeats another draw.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "tests/support/clc_synth.h"
+#include "tests/support/test.h"
 
 static cs_random_t rng;
 static int n_traces = 6000;
@@ -474,6 +468,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_do_not_change_the_result),
         cmocka_unit_test(the_truth_comes_closer),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,15 +3,9 @@
  * The tables of the room choose: what is read off their rows, and that tables of two rooms say the
  * same (the code of a predictor's word is an index into the predictors).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "choose/choose.h"
 #include "pap_predict/predict/pap_predictors.h"
+#include "tests/support/test.h"
 
 static void words_of_predictor_are_the_predictors(void **state)
 {
@@ -172,6 +166,5 @@ int main(void)
         cmocka_unit_test(every_code_has_its_word),
         cmocka_unit_test(every_word_is_allowed_and_best_is_the_default),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -2,15 +2,9 @@
  *
  * The model of a clock: draw the truth at random, ask for it back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "clocksync/cs_internal.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define EPOCH_NS                                                                                   \
@@ -142,7 +136,6 @@ int main(void)
         cmocka_unit_test(two_points_do_not_make_a_slope),
         cmocka_unit_test(an_outlier_hardly_counts),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&rng);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

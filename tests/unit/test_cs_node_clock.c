@@ -3,13 +3,8 @@
  * The node's clock in the background thread, seen from outside: what steps, suspensions and a
  * parent without a clock do to what a node says about time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "pap_predict/pap_clock.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define PARENT_AHEAD_NS (1000 * CLV_NS_PER_S)
@@ -215,6 +210,5 @@ int main(void)
         cmocka_unit_test(a_clock_is_pinged_as_it_is_used),
         cmocka_unit_test(use_after_a_pause_pings_at_once),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -2,15 +2,9 @@
  *
  * The small parts of the clocksync room: labels, base clocks, places, composed models.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "clocksync/cs_internal.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 static cs_random_t rng;
@@ -281,7 +275,6 @@ int main(void)
         cmocka_unit_test(composed_models_are_the_way_through_both),
         cmocka_unit_test(inverted_models_go_back),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&rng);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

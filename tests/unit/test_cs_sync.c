@@ -3,15 +3,10 @@
  * The blocking family over the simulated network: every algorithm, any number of ranks, any
  * reference, clocks up to an hour apart and 50 ppm fast or slow; the truth judges.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "clocksync/clocksync.h"
 #include "tests/sim/cs_net.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -713,7 +708,6 @@ int main(void)
         cmocka_unit_test(running_out_of_memory_is_a_status),
         cmocka_unit_test(bad_arguments_are_refused),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&rng);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

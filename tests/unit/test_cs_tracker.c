@@ -5,14 +5,9 @@
  * True time advances in the test; nothing sleeps. The reference is the true time itself unless a
  * test says otherwise; the client's clock has an offset, a drift and steps.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "clocksync/clocksync.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 typedef struct world {
@@ -421,7 +416,6 @@ int main(void)
         cmocka_unit_test(restart_doubles_the_doubt_up_to_a_limit),
         cmocka_unit_test(suspension_is_steady_while_awake),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&rng);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,16 +3,9 @@
  * The tree, and one node's agreement driven by hand: what it refuses, what it sends again, when it
  * gives up. The whole protocol runs in tests/sim/test_pap_sim.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/agree/pap_wire.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -633,6 +626,5 @@ int main(void)
         cmocka_unit_test(the_group_closes_from_the_leaves),
         cmocka_unit_test(latency_falls_slowly_and_saturates),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

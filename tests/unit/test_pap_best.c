@@ -5,18 +5,11 @@
  * pattern of the moment, without flapping, and with a sigma of what it announced itself.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "pap_predict/predict/pap_follow.h"
 #include "pap_predict/predict/pap_history.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define US     CLV_NS_PER_US
@@ -331,7 +324,6 @@ int main(void)
         cmocka_unit_test(the_better_one_is_found_and_the_past_forgotten),
         cmocka_unit_test(a_call_that_surprises_all_alike_changes_nothing),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,16 +3,10 @@
  * Boards and predictors: against slow obvious versions, and for the honesty of sigma.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "pap_predict/predict/pap_history.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -611,7 +605,6 @@ int main(void)
         cmocka_unit_test(equal_vectors_make_equal_boards),
         cmocka_unit_test(wrong_sizes_and_no_memory_are_told),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,16 +3,6 @@
  * Connections with somebody in the middle: who gets in, what gets through, and that no changed,
  * repeated or oversized byte does. Nothing here waits or depends on time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -21,6 +11,7 @@
 
 #include "pap_predict/pap_card.h"
 #include "net/net_channel.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define MAX_PAYLOAD     1000
@@ -418,6 +409,5 @@ int main(void)
         cmocka_unit_test(malformed_cards_are_refused),
         cmocka_unit_test(interface_can_be_named),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,16 +3,9 @@
  * Two nodes that know each other by one address only, of IPv4 or of IPv6: they connect and have
  * boards. Without such an address on this machine there is nothing to test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_pair.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 /* The loopback's address of this family; 0: it has none. */
@@ -96,6 +89,5 @@ int main(void)
         cmocka_unit_test(nodes_connect_by_ipv4),
         cmocka_unit_test(nodes_connect_by_ipv6),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

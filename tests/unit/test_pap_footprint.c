@@ -4,14 +4,6 @@
  * and pages that a stream uses of the node's table. The figures of docs/design/channel.md are printed
  * here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +11,7 @@
 #include "pap_predict/predict/pap_predictors.h"
 #include "pap_predict/pap_process.h"
 #include "pap_predict/agree/pap_table.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -165,6 +158,5 @@ int main(void)
         cmocka_unit_test(the_heap_grows_in_a_straight_line),
         cmocka_unit_test(a_table_uses_the_pages_it_needs),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,16 +3,7 @@
  * The whole of pap_predict in real processes: shared table, thread, sockets, clock. "Nodes" are
  * pretended, so that connections run over this machine's own addresses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +15,7 @@
 
 #include "tests/support/other_threads.h"
 #include "tests/support/pap_job.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 static pap_job_options_t usual(int32_t n_ranks, int32_t n_nodes)
@@ -344,6 +336,5 @@ int main(void)
         cmocka_unit_test(fork_and_system_are_harmless),
         cmocka_unit_test(thread_keeps_off_the_ranks_processors),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

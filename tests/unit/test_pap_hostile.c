@@ -4,16 +4,7 @@
  * a flood, peers that say nothing. The job's boards, its connections and its time stay as they are.
  * And the opposite: 4,000 communicators come and go and leave nothing behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/test.h"
 #include "util/util_bytes.h"
 #include "pap_predict/pap_card.h"
 #include "net/net_channel.h"
@@ -345,6 +337,5 @@ int main(void)
         cmocka_unit_test(unreachable_leader_is_an_error),
         cmocka_unit_test(bad_options_are_refused),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

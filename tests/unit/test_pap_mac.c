@@ -3,15 +3,8 @@
  * The message authentication codes against published vectors: RFC 4231 (HMAC-SHA256) and the
  * SipHash paper, appendix A. A code that is wrong but self-consistent would pass any other test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "net/net_mac.h"
+#include "tests/support/test.h"
 
 typedef struct hmac_case {
     const char *key;
@@ -92,6 +85,5 @@ int main(void)
         cmocka_unit_test(siphash_agrees_with_its_paper),
         cmocka_unit_test(any_changed_bit_changes_the_codes),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -6,17 +6,11 @@
  * connection can be made any more may a node that was cut off at the wrong moment say CLV_LOST
  * (docs/design/protocol.md, what cannot be solved): its call fails, and does not guess.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #include "tests/support/pap_job.h"
 #include "tests/support/pap_pair.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -134,6 +128,5 @@ int main(void)
         cmocka_unit_test(no_memory_any_more_on_one_node),
         cmocka_unit_test(no_memory_any_more_between_nodes),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -6,17 +6,9 @@
  * The attachment of each board is the note that came with it. A board of version v follows the
  * records of the stream's v-th sampled call, so its note is that of the call before that one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-
-#include <string.h>
-
 #include "tests/sim/cs_random.h"
 #include "tests/support/pap_pair.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define N_STREAMS 3
@@ -141,7 +133,6 @@ int main(void)
         cmocka_unit_test(notes_reach_the_leaders_of_two_nodes),
         cmocka_unit_test(a_note_has_a_limit),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     (void) cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

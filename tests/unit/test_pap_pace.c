@@ -2,15 +2,9 @@
  *
  * When the thread looks by itself: records come in pretend time, and what is counted is who rings.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-
 #include "pap_predict/pap_pace.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 #include "util/util_time.h"
 
 #define MS CLV_NS_PER_MS
@@ -155,7 +149,6 @@ int main(void)
         cmocka_unit_test(pairs_of_calls_go_by_the_short_distance),
         cmocka_unit_test(extremes_are_rung_for),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     (void) cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

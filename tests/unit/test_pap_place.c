@@ -2,14 +2,6 @@
  *
  * Where the background thread goes: on pretended machines by topology, and on this one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +9,7 @@
 #include "net/net_cores.h"
 #include "net/net_place.h"
 #include "tests/support/other_threads.h"
+#include "tests/support/test.h"
 
 #if defined(CLV_HAVE_HWLOC)
 
@@ -187,6 +180,5 @@ int main(void)
         cmocka_unit_test(a_pretended_machine_is_not_believed),
         cmocka_unit_test(who_cannot_be_asked_may_be_anywhere),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,18 +3,11 @@
  * A record on its way through the node's table: what each rank gave is what the leader takes, and
  * only the last to give hears that all are there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-
-#include <string.h>
 #include <unistd.h>
 
 #include "pap_predict/agree/pap_record.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 
 #define N_RANKS 5
 #define ROUNDS  200
@@ -176,7 +169,6 @@ int main(void)
         cmocka_unit_test(each_place_has_a_note_of_its_own),
         cmocka_unit_test(notes_cost_a_table_8_KiB_at_most),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     (void) cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

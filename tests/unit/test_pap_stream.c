@@ -2,16 +2,9 @@
  *
  * One rank's streams: numbers, lanes, records and the boards of its calls, with a store by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "pap_predict/agree/pap_stream.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 
 static cs_random_t generator;
 
@@ -363,7 +356,6 @@ int main(void)
         cmocka_unit_test(records_are_in_global_time),
         cmocka_unit_test(one_differing_call_shows_in_every_later_record),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

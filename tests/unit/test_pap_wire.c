@@ -2,17 +2,10 @@
  *
  * The wire: what goes in comes out, and nothing malformed is taken.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/agree/pap_wire.h"
 #include "tests/sim/cs_random.h"
+#include "tests/support/test.h"
 
 #define N_RANKS 7
 
@@ -192,7 +185,6 @@ int main(void)
         cmocka_unit_test(framing_bounds_the_length),
         cmocka_unit_test(names_are_there),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&generator);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

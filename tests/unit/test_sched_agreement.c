@@ -3,20 +3,13 @@
  * Every fast generator against its oracle on random instances, bit for bit, and every plan before
  * the validator. CLV_SEED repeats a run; CLV_SCHED_INSTANCES scales the counts (1 = as in CI).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/pairing_heap_plan.h"
 #include "tests/support/random_instance.h"
+#include "tests/support/test.h"
 
 static uint64_t seed;
 static clv_draw_t draw;
@@ -148,6 +141,5 @@ int main(void)
     const char *given = getenv("CLV_SEED");
     seed = NULL != given ? strtoull(given, NULL, 10) : 20211204;
     seed += 0 == seed;
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

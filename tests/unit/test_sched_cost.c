@@ -3,20 +3,11 @@
  * Estimates of plans: as they were where every rank has a place of its own, and where ranks share
  * the link of a place what vectors over that link must take.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedule/sched_cost.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_plan.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_time.h"
@@ -333,7 +324,6 @@ int main(void)
     const char *given = getenv("CLV_SEED");
     seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
     seed += seed == 0;
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

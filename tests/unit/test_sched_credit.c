@@ -9,15 +9,8 @@
  * worst for a receiver. Calls belong to one of two communicators that share each process's pool; a
  * rank closes a communicator after its last call on it, once it has the words it is owed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedule/sched_credit.h"
+#include "tests/support/test.h"
 
 #define MAX_RANKS  3
 #define MAX_COMMS  2
@@ -612,5 +605,5 @@ int main(void)
         cmocka_unit_test(a_lone_sender_gets_most_and_shares_with_the_next),
         cmocka_unit_test(a_lease_ends_with_its_calls),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -10,18 +10,9 @@
  *
  * CLV_ROUNDS: random jobs of the four goals (500; 20000 is the figure of docs/design/schedule.md).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedule/sched_exec.h"
 #include "tests/support/random_plan.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -812,6 +803,5 @@ int main(void)
 
     random_state = NULL != seed ? strtoull(seed, NULL, 0) : (uint64_t) clv_local_now_ns();
     printf("# CLV_SEED=%llu\n", (unsigned long long) random_state);
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

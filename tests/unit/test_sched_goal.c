@@ -7,21 +7,12 @@
  * CLV_ROUNDS: random plans, and as many mutants (20000; 200000 is the figure of
  * docs/design/schedule.md).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "schedule/sched_cache.h"
 #include "schedule/sched_goal.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_plan.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_time.h"
@@ -349,7 +340,6 @@ int main(void)
     seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
     seed += seed == 0;
     n_rounds = rounds != NULL ? atoll(rounds) : 20000;
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,16 +3,7 @@
  * Plans as values: what the validator must refuse, limits and overflow, out of memory at every
  * allocation, steps, estimates and the cache.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "schedule/sched_cache.h"
 #include "schedule/sched_cost.h"
@@ -20,6 +11,7 @@
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 
 static uint64_t seed;
@@ -612,7 +604,6 @@ int main(void)
     const char *given = getenv("CLV_SEED");
     seed = NULL != given ? strtoull(given, NULL, 10) : 20211204;
     seed += 0 == seed;
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     print_message("# seed %llu\n", (unsigned long long) seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -2,14 +2,7 @@
  *
  * Traces: what is written can be read, and what is malformed is refused, each with its line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "trace/trace.h"
 #include "util/util_alloc.h"
 
@@ -224,6 +217,5 @@ int main(void)
         cmocka_unit_test(what_is_written_can_be_read),
         cmocka_unit_test(no_memory_is_told),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

@@ -3,15 +3,7 @@
  * Made traces: the lateness is the pattern's, the coupling says who begins when and who is held,
  * and the same arguments give the same trace on every machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "trace/trace_make.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
@@ -200,6 +192,5 @@ int main(void)
         cmocka_unit_test(every_pattern_has_its_numbers),
         cmocka_unit_test(impossible_traces_are_refused),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

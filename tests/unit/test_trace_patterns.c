@@ -3,17 +3,9 @@
  * Arrival patterns: shapes, repetition, ranges, recorded ones, and one clear reason for each wrong
  * input.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "trace/trace_patterns.h"
 
 #define N_RANKS 9
@@ -233,6 +225,5 @@ int main(void)
         cmocka_unit_test(unfit_traces_are_named),
         cmocka_unit_test(unknown_patterns_are_refused),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

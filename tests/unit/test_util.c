@@ -2,14 +2,7 @@
  *
  * The util room: names of status codes, levels of the log and its one sink, the allocation hook.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
@@ -149,6 +142,5 @@ int main(void)
         cmocka_unit_test(lines_begin_where_cache_lines_do),
         cmocka_unit_test(the_hash_is_the_published_one),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }
