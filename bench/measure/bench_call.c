@@ -64,8 +64,8 @@ void clv_bench_shuffle(const clv_bench_setup_t *setup, int64_t turn, int *order)
         order[a] = a;
     }
     for (int a = setup->n_algorithms - 1; a > 0 && !setup->keep_order; a--) {
-        const double random = clv_pattern_random(setup->seed ^ ORDER_SALT, (uint64_t) turn,
-                                                 (uint64_t) a);
+        const double random =
+            clv_pattern_random(setup->seed ^ ORDER_SALT, (uint64_t) turn, (uint64_t) a);
         const int other = (int) (random * (a + 1));
         const int kept = order[a];
         order[a] = order[other];

@@ -67,9 +67,9 @@ typedef struct measuring {
     const clv_loop_t *loop;
     const clv_pattern_t *pattern;
     clv_loop_results_t *results;
-    clv_pace_times_t *own;  /* of this rank in the block under way */
-    clv_pace_times_t *all;  /* rank 0: of all ranks in a block */
-    double *rank_pace_ns;   /* rank 0: of the block */
+    clv_pace_times_t *own; /* of this rank in the block under way */
+    clv_pace_times_t *all; /* rank 0: of all ranks in a block */
+    double *rank_pace_ns;  /* rank 0: of the block */
     int64_t *delay_ns;
     int *order;
     int64_t block_start_ns;

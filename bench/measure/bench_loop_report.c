@@ -29,8 +29,7 @@ static const struct {
     figure_t get;
 } figure_rows[] = {
 #define CLV_PACE_ROW(field, name) {name, get_##field},
-    CLV_PACE_FIGURES(CLV_PACE_ROW)
-};
+    CLV_PACE_FIGURES(CLV_PACE_ROW)};
 #define N_FIGURES (sizeof figure_rows / sizeof figure_rows[0])
 
 /* ---- one algorithm's values over starts or blocks ---- */
@@ -85,7 +84,8 @@ static double largest(const rows_t *rows, int a, figure_t get, double *scratch)
     return quantile(rows, a, get, 1.0, scratch);
 }
 
-/* Ratio of the figure to the first algorithm's, row by row; limits are NaN where rows are too few. */
+/* Ratio of the figure to the first algorithm's, row by row; limits are NaN where rows are too few.
+ */
 static clv_stats_shift_t ratio_to_first(const rows_t *rows, int a, figure_t get, double *scratch)
 {
     clv_stats_shift_t shift = {NAN, NAN, NAN};
@@ -96,8 +96,8 @@ static clv_stats_shift_t ratio_to_first(const rows_t *rows, int a, figure_t get,
     if (clv_stats_pair_shift(scratch, (size_t) rows->n, LEVEL, &shift) == CLV_OK) {
         return (clv_stats_shift_t){exp(shift.estimate), exp(shift.low), exp(shift.high)};
     }
-    return (clv_stats_shift_t){
-        rows->n ? exp(clv_stats_median(scratch, (size_t) rows->n)) : NAN, NAN, NAN};
+    return (clv_stats_shift_t){rows->n ? exp(clv_stats_median(scratch, (size_t) rows->n)) : NAN,
+                               NAN, NAN};
 }
 
 static int64_t n_wrong(const clv_loop_report_t *report, int a)
@@ -152,7 +152,8 @@ static void print_heading(FILE *out, const clv_loop_report_t *report)
             emulated ? ", emulated hosts:rate " : "", emulated ? emulated : "", factors->n_bytes,
             (double) loop->compute_ns / MS, factors->pattern_text,
             (double) factors->pattern->amount_ns / MS);
-    fprintf(out, ", coupled by %s; %lld blocks of %lld calls, %lld of them to settle; times in ms\n",
+    fprintf(out,
+            ", coupled by %s; %lld blocks of %lld calls, %lld of them to settle; times in ms\n",
             loop->couple->name, (long long) report->results->n_blocks,
             (long long) loop->block_calls, (long long) loop->lead_calls);
     fprintf(out, "%-22s %9s %8s %8s %7s %7s %7s %9s %7s %8s %8s %8s %8s %6s %7s %8s %8s %6s\n",
@@ -262,8 +263,9 @@ static void json_summary(FILE *out, const clv_loop_report_t *report, int a, doub
     json_ratio(out, "iteration_ratio", ratio_to_first(&blocks, a, get_iteration_ns, scratch));
     clv_json_number(out, "first_median_ns", median(&starts, a, get_iteration_ns, scratch));
     json_ratio(out, "first_ratio", ratio_to_first(&starts, a, get_iteration_ns, scratch));
-    clv_json_number(out, "ahead_bytes", median(&blocks, a, get_ahead_calls, scratch) *
-                                            (double) report->factors->n_bytes);
+    clv_json_number(out, "ahead_bytes",
+                    median(&blocks, a, get_ahead_calls, scratch) *
+                        (double) report->factors->n_bytes);
     clv_json_number(out, "wrong", (double) n_wrong(report, a));
 }
 

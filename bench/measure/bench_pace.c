@@ -32,7 +32,8 @@ static int64_t front(const block_t *block, int64_t call)
     return last_ns;
 }
 
-/* Between a rank's arrivals at the call before those that count, if there is one, and at the last. */
+/* Between a rank's arrivals at the call before those that count, if there is one, and at the last.
+ */
 static double pace_of(const block_t *block, int rank)
 {
     const int64_t first = block->lead > 0 ? block->lead - 1 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The figures of a loop from made-up times: programs whose iterations, paces and distances are known
- * before, and drawn ones against a slow oracle that only follows the definitions.
+ * The figures of a loop from made-up times: programs whose iterations, paces and distances are
+ * known before, and drawn ones against a slow oracle that only follows the definitions.
  */
 #include <math.h>
 
@@ -31,7 +31,8 @@ static clv_pace_times_t *at(program_t *program, int rank, int64_t call)
     return &program->times[rank * program->n_calls + call];
 }
 
-/* Ranks compute for compute_ns[r]; the call of each takes in_call_ns[r]; nobody waits for anybody. */
+/* Ranks compute for compute_ns[r]; the call of each takes in_call_ns[r]; nobody waits for anybody.
+ */
 static program_t free_program(int n_ranks, int64_t n_calls, const int64_t *compute_ns,
                               const int64_t *in_call_ns)
 {
@@ -81,9 +82,9 @@ static void the_slowest_rank_is_the_program(void **state)
     assert_near(pace.ahead_ns, 21 * 25 - 21 * 10);
 }
 
-/* Everybody leaves together when the last one has come, then a coupling of 3 ns: nobody is ahead, and
- * an iteration takes the longest computing, 40 in even and 60 in odd iterations, the call's 7 and the
- * coupling. */
+/* Everybody leaves together when the last one has come, then a coupling of 3 ns: nobody is ahead,
+ * and an iteration takes the longest computing, 40 in even and 60 in odd iterations, the call's 7
+ * and the coupling. */
 static void a_coupled_program_keeps_together(void **state)
 {
     program_t program = {.n_ranks = 3, .n_calls = 24};
@@ -93,9 +94,8 @@ static void a_coupled_program_keeps_together(void **state)
     for (int64_t i = 0; i < program.n_calls; i++) {
         const int64_t longest_ns = i % 2 ? 60 : 40;
         for (int r = 0; r < 3; r++) {
-            *at(&program, r, i) = (clv_pace_times_t){now_ns + longest_ns - 10 * r,
-                                                     now_ns + longest_ns + 7,
-                                                     now_ns + longest_ns + 7 + 3};
+            *at(&program, r, i) = (clv_pace_times_t){
+                now_ns + longest_ns - 10 * r, now_ns + longest_ns + 7, now_ns + longest_ns + 7 + 3};
         }
         now_ns += longest_ns + 10;
     }
@@ -167,8 +167,9 @@ static void drawn_programs_equal_the_definitions(void **state)
             for (int64_t i = 0; i < program.n_calls; i++) {
                 int64_t step_ns[3];
                 for (uint64_t s = 0; s < 3; s++) {
-                    step_ns[s] = (int64_t) (1e6 * clv_pattern_random(seed, trial * 100 + s,
-                                                                     1000 + (uint64_t) (r * 50 + i)));
+                    step_ns[s] =
+                        (int64_t) (1e6 * clv_pattern_random(seed, trial * 100 + s,
+                                                            1000 + (uint64_t) (r * 50 + i)));
                 }
                 const int64_t arrival_ns = now_ns + step_ns[0];
                 const int64_t exit_ns = arrival_ns + step_ns[1];
