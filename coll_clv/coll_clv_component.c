@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_log.h"
@@ -94,6 +95,7 @@ static int clv_open(void)
     opal_output_set_verbosity(component->output, verbose);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
+    coll_clv_ahead_budget(component->params.ahead_bytes);
     coll_clv_peers_publish();
     return OMPI_SUCCESS;
 }

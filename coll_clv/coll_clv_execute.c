@@ -31,6 +31,7 @@
 #include "opal/runtime/opal_progress.h"
 #include "opal/sys/atomic.h"
 
+#include "coll_clv/coll_clv_ahead.h"
 #include "schedule/sched_exec.h"
 #include "schedule/sched_goal.h"
 #include "util/util_alloc.h"
@@ -59,6 +60,7 @@ typedef struct execution {
     size_t quota; /* elements of a segment, one more in the first `longer` segments of a block */
     size_t longer;
     ptrdiff_t extent;
+    size_t element_bytes;
 
     char *buffers; /* buffer 0, moved by the gap in front of the first element */
     size_t stride;
@@ -86,6 +88,12 @@ static size_t segment_first(const execution_t *run, int32_t segment)
 static size_t segment_count(const execution_t *run, int32_t segment)
 {
     return run->quota + ((size_t) segment % run->per_block < run->longer ? 1 : 0);
+}
+
+/* What a message with it carries. */
+static size_t segment_bytes(const execution_t *run, int32_t segment)
+{
+    return segment_count(run, segment) * run->element_bytes;
 }
 
 static ptrdiff_t segment_offset(const execution_t *run, int32_t segment)
@@ -147,7 +155,19 @@ static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t
     }
     run->n_free--;
     run->recv_buffer[slot] = buffer;
+    if (NULL != run->scratch->ahead) {
+        coll_clv_ahead_posted(run->scratch->ahead, peer, segment_bytes(run, segment));
+    }
     return CLV_OK;
+}
+
+/* Without books everything may go: the executor's synchronous sends are the only bound then. */
+static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
+{
+    if (NULL == run->scratch->ahead) {
+        return CLV_OK;
+    }
+    return coll_clv_ahead_ask(run->scratch->ahead, peer, segment_bytes(run, segment), &run->rc);
 }
 
 static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
@@ -156,15 +176,23 @@ static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t
     execution_t *run = context;
     mca_pml_base_send_mode_t mode =
         synchronous ? MCA_PML_BASE_SEND_SYNCHRONOUS : MCA_PML_BASE_SEND_STANDARD;
-    int rc = MCA_PML_CALL(isend(copy_of(run, segment), segment_count(run, segment), run->dtype,
-                                peer, run->tag, mode, run->comm, &run->sends[slot]));
+    clv_status_t status = ask_credit(run, peer, segment);
+    int rc;
 
+    if (CLV_OK != status) {
+        return status;
+    }
+    rc = MCA_PML_CALL(isend(copy_of(run, segment), segment_count(run, segment), run->dtype, peer,
+                            run->tag, mode, run->comm, &run->sends[slot]));
     if (OMPI_SUCCESS != rc) {
         run->sends[slot] = NULL;
         return failed(run, rc);
     }
     run->send_buffer[slot] = run->copy[segment];
     run->send_segment[slot] = segment;
+    if (NULL != run->scratch->ahead) {
+        coll_clv_ahead_sent(run->scratch->ahead, peer, segment_bytes(run, segment));
+    }
     return CLV_OK;
 }
 
@@ -320,6 +348,7 @@ static const clv_exec_ops_t pml_ops = {.post_recv = post_recv,
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
 {
+    coll_clv_ahead_free(scratch->ahead);
     clv_free(scratch->buffers);
     clv_free(scratch->tables);
     *scratch = (coll_clv_scratch_t){0};
@@ -388,8 +417,9 @@ static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t 
 /* Segment and peer counters, where copies are, free buffers: all int32 inside. */
 static int begin(execution_t *run, const coll_clv_job_t *job)
 {
-    static const clv_exec_limits_t limits = {COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
-                                             COLL_CLV_SYNC_EVERY};
+    const clv_exec_limits_t limits = {
+        COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
+        NULL == run->scratch->ahead ? COLL_CLV_SYNC_EVERY : CLV_EXEC_NEVER_SYNC};
     int32_t n_ranks = ompi_comm_size(run->comm), n_segments = job->n_segments;
     size_t segment_bytes = (size_t) n_segments * sizeof(clv_exec_segment_t);
     size_t peer_bytes = (size_t) n_ranks * sizeof(clv_exec_peer_t);
@@ -453,6 +483,24 @@ static void abandon(execution_t *run)
     }
 }
 
+/* The books go on as if the rest of the call had been exchanged: those of our peers do. */
+static void close_books(const execution_t *run)
+{
+    coll_clv_ahead_t *ahead = run->scratch->ahead;
+
+    coll_clv_ahead_fail(ahead);
+    for (int64_t i = 0; i < run->exec.n_steps; i++) {
+        const clv_step_t *step = &run->exec.steps[i];
+        const size_t n_bytes = segment_bytes(run, step->segment);
+        const int sends = clv_step_is_send(step);
+        if (sends && i >= run->exec.next_send) {
+            coll_clv_ahead_sent(ahead, step->peer, n_bytes);
+        } else if (!sends && i >= run->exec.next_recv) {
+            coll_clv_ahead_posted(ahead, step->peer, n_bytes);
+        }
+    }
+}
+
 /* --- the call --- */
 
 /* What the goal wants here and is not in rbuf yet goes there: a block that was combined in buffers,
@@ -470,10 +518,28 @@ static int complete_result(execution_t *run, int32_t first, int32_t end)
     return rc;
 }
 
+/* The first call opens the books, on all ranks or on none. */
+static int enter_books(struct ompi_communicator_t *comm, coll_clv_scratch_t *scratch)
+{
+    int rc = OMPI_SUCCESS;
+
+    if (!scratch->has_opened) {
+        rc = coll_clv_ahead_open(comm, &scratch->ahead);
+        scratch->has_opened = OMPI_SUCCESS == rc;
+    }
+    if (NULL != scratch->ahead) {
+        coll_clv_ahead_enter(scratch->ahead);
+    }
+    return rc;
+}
+
 static int run_steps(execution_t *run, const coll_clv_job_t *job)
 {
     if (CLV_OK != clv_exec_run(&run->exec)) {
         abandon(run);
+        if (NULL != run->scratch->ahead) {
+            close_books(run);
+        }
         return run->rc;
     }
     if (CLV_GOAL_REDUCE_SCATTER == job->goal) {
@@ -524,12 +590,19 @@ int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratc
     if (!lay_out_vector(&run, job)) {
         return OMPI_ERR_BAD_PARAM;
     }
-    rc = begin(&run, job);
+    ompi_datatype_type_size(job->dtype, &run.element_bytes);
+    rc = enter_books(job->comm, scratch);
+    if (OMPI_SUCCESS == rc) {
+        rc = begin(&run, job);
+    }
     if (OMPI_SUCCESS == rc) {
         rc = lay_out_buffers(&run, count_buffers(&run, job->steps, job->n_steps, job->n_segments));
     }
     if (OMPI_SUCCESS == rc) {
         rc = run_steps(&run, job);
+    }
+    if (NULL != scratch->ahead) {
+        coll_clv_ahead_leave(scratch->ahead);
     }
     scratch_trim(scratch);
     return rc;

@@ -45,6 +45,8 @@ typedef struct coll_clv_scratch {
     void *tables;  /* counters of the executor */
     size_t buffer_bytes;
     size_t table_bytes;
+    int has_opened;               /* ahead was asked for, in the first call */
+    struct coll_clv_ahead *ahead; /* what may be sent ahead; NULL: the synchronous sends bound it */
 } coll_clv_scratch_t;
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch);

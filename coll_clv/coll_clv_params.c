@@ -18,6 +18,7 @@
 #include "opal/mca/base/mca_base_var.h"
 
 #include "choose/choose_node_plan.h"
+#include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_process.h"
 
 /* Everything of a row that is not its storage. */
@@ -281,6 +282,28 @@ static void register_gauge(const char *name, const char *meaning, size_t place)
         (void *) (uintptr_t) place);
 }
 
+/* The context is the place of the field, as above. */
+static int read_ahead_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    coll_clv_ahead_gauges_t gauges;
+    long long number;
+
+    (void) object;
+    coll_clv_ahead_gauges(&gauges);
+    memcpy(&number, (const char *) &gauges + (uintptr_t) pvar->ctx, sizeof number);
+    *(int64_t *) value = number;
+    return OPAL_SUCCESS;
+}
+
+static void register_ahead_gauge(const char *name, const char *meaning, size_t place)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
+        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_ahead_gauge, NULL, NULL,
+        (void *) (uintptr_t) place);
+}
+
 int coll_clv_params_register(coll_clv_component_t *component)
 {
 #define REGISTER_EXCHANGE_COUNTER(name, meaning)                                                   \
@@ -295,6 +318,10 @@ int coll_clv_params_register(coll_clv_component_t *component)
     register_gauge("exchange_" #name, meaning, offsetof(coll_clv_gauges_t, name));
     COLL_CLV_GAUGE_MAP(REGISTER_GAUGE)
 #undef REGISTER_GAUGE
+#define REGISTER_AHEAD_GAUGE(name, meaning)                                                        \
+    register_ahead_gauge("ahead_" #name, meaning, offsetof(coll_clv_ahead_gauges_t, name));
+    COLL_CLV_AHEAD_MAP(REGISTER_AHEAD_GAUGE)
+#undef REGISTER_AHEAD_GAUGE
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER

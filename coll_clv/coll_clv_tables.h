@@ -45,4 +45,20 @@ typedef struct coll_clv_gauges {
 #undef COLL_CLV_GAUGE_FIELD
 } coll_clv_gauges_t;
 
+/* MPI_T performance variables coll_clv_ahead_<name>, of this process. */
+/*     name            meaning */
+#define COLL_CLV_AHEAD_MAP(XX)                                                                     \
+    XX(bytes,          "bytes sent ahead: their receivers have not yet told that they posted for " \
+                       "them, now")                                                                \
+    XX(bytes_max,      "the most bytes that were sent ahead at any time")                          \
+    XX(promised_bytes, "bytes of coll_clv_ahead_bytes that others may send ahead to this process, " \
+                       "now")                                                                      \
+    XX(waits,          "segments that had to wait for credit")
+
+typedef struct coll_clv_ahead_gauges {
+#define COLL_CLV_AHEAD_FIELD(name, meaning) long long name;
+    COLL_CLV_AHEAD_MAP(COLL_CLV_AHEAD_FIELD)
+#undef COLL_CLV_AHEAD_FIELD
+} coll_clv_ahead_gauges_t;
+
 #endif

@@ -1,6 +1,7 @@
 # coll_clv: sources, and the tests that need Open MPI.
 clv_coll_clv_headers = \
 	coll_clv/coll_clv.h \
+	coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_calibrate.h \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compat.h \
@@ -12,6 +13,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_setup.h \
 	coll_clv/coll_clv_tables.h
 clv_coll_clv_sources = \
+	coll_clv/coll_clv_ahead.c \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
@@ -56,6 +58,7 @@ endif
 script_tests += tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
+	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h
 tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
 	$(clv_execute_sources)

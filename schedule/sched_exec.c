@@ -10,7 +10,7 @@ static int limits_valid(const clv_exec_limits_t *limits)
 {
     return limits->recv_window >= 1 && limits->recv_window <= CLV_EXEC_MAX_WINDOW &&
            limits->send_window >= 1 && limits->send_window <= CLV_EXEC_MAX_WINDOW &&
-           limits->sync_every >= 0;
+           limits->sync_every >= CLV_EXEC_NEVER_SYNC;
 }
 
 /* What the step does to this rank's copy; 0 when it cannot be done. */
@@ -129,7 +129,12 @@ static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
 
 static int is_credit(const clv_exec_t *exec, int32_t n_sent)
 {
-    return 0 == n_sent || (exec->limits.sync_every > 0 && 0 == n_sent % exec->limits.sync_every);
+    const int32_t every = exec->limits.sync_every;
+
+    if (CLV_EXEC_NEVER_SYNC == every) {
+        return 0;
+    }
+    return 0 == n_sent || (every > 0 && 0 == n_sent % every);
 }
 
 static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)

@@ -21,6 +21,9 @@
  * Unexpected messages: the first send to a peer and then every sync_every-th is synchronous, and a
  * synchronous send waits for the previous one to the same peer. So a peer that has not arrived
  * finds at most sync_every segments from each sender, one that is only slow 2 * sync_every - 1.
+ * Or no send is, and post_send refuses those for which the peer has not promised memory
+ * (sched_credit.h): the argument above holds as long as the oldest receive of a rank, once posted,
+ * makes its sender free to go.
  *
  * Messages between a pair of ranks must not overtake each other; then no tag is needed.
  * Cost: O(recv_window + send_window) per turn, no allocation ever. One thread per execution.
@@ -32,12 +35,16 @@
 
 #define CLV_EXEC_MAX_WINDOW 64
 
+/* sync_every where something else bounds what lies unexpected: post_send asks it. */
+#define CLV_EXEC_NEVER_SYNC (-1)
+
 /* The outside world of one execution. Slots are 0 .. recv_window - 1 for receives and
  * 0 .. send_window - 1 for sends, two separate sets. A receive slot is taken from post_recv until
  * its combine returns, a send slot from post_send until test_send said CLV_OK.
  * Any status < 0 ends the execution with it. */
 typedef struct clv_exec_ops {
     clv_status_t (*post_recv)(void *context, int32_t slot, int32_t peer, int32_t segment);
+    /* post_send: CLV_AGAIN when it may not go yet; nothing has happened then. */
     clv_status_t (*post_send)(void *context, int32_t slot, int32_t peer, int32_t segment,
                               int synchronous);
     /* CLV_OK: complete, and not asked again; CLV_AGAIN: not yet. */
@@ -53,7 +60,7 @@ typedef struct clv_exec_ops {
 typedef struct clv_exec_limits {
     int32_t recv_window; /* 1 .. CLV_EXEC_MAX_WINDOW */
     int32_t send_window; /* 1 .. CLV_EXEC_MAX_WINDOW */
-    int32_t sync_every;  /* >= 1; 0 means only the first send to each peer */
+    int32_t sync_every;  /* >= 1; 0: only the first send to each peer; CLV_EXEC_NEVER_SYNC */
 } clv_exec_limits_t;
 
 /* What is counted per segment. "passed" counts the steps a cursor has gone by, "done" the ones

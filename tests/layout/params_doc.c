@@ -26,6 +26,7 @@ static void print_pvar_names(void)
 #define PRINT_NAME(name, meaning) puts("coll_clv_" #name);
 #define PRINT_REASON_NAME(code, name, text) PRINT_NAME(fell_back_##name, text)
 #define PRINT_EXCHANGE_NAME(name, meaning) PRINT_NAME(exchange_##name, meaning)
+#define PRINT_AHEAD_NAME(name, meaning) PRINT_NAME(ahead_##name, meaning)
 #define PRINT_CACHE_NAME(name, meaning) PRINT_NAME(plan_cache_##name, meaning)
 #define PRINT_RAN_NAME(code, word, collectives, how, needs_times, unfit, meaning)                  \
     PRINT_NAME(ran_##word, meaning)
@@ -37,7 +38,9 @@ static void print_pvar_names(void)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_NAME)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
     COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
+    COLL_CLV_AHEAD_MAP(PRINT_AHEAD_NAME)
 #undef PRINT_CACHE_NAME
+#undef PRINT_AHEAD_NAME
 #undef PRINT_CALLS_NAME
 #undef PRINT_RAN_NAME
 #undef PRINT_EXCHANGE_NAME
@@ -131,6 +134,9 @@ static void print_counters(void)
 #define PRINT_GAUGE(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
     COLL_CLV_GAUGE_MAP(PRINT_GAUGE)
 #undef PRINT_GAUGE
+#define PRINT_AHEAD_GAUGE(name, meaning) PRINT_COUNTER(ahead_##name, meaning)
+    COLL_CLV_AHEAD_MAP(PRINT_AHEAD_GAUGE)
+#undef PRINT_AHEAD_GAUGE
 #undef PRINT_COUNTER
 }
 

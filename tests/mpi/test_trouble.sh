@@ -61,7 +61,7 @@ nothing_in_shm() {
     return $left
 }
 
-echo 1..7
+echo 1..18
 
 launch_behind 4 $forced "$cases" -c long_run -i 30
 all_run
@@ -89,6 +89,21 @@ report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"
 
 launch 4 $clv "$cases" -c flood_of_a_late_root && has "$all_right"
 report $? "the same when the component chooses"
+
+for bytes in 0 1048576 8388608 67108864; do
+    for algorithm in chain clairvoyant; do
+        launch 4 $clv --mca coll_clv_reduce_algorithm $algorithm --mca coll_clv_ahead_bytes $bytes \
+            --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include lo "$cases" \
+            -c flood_of_a_late_root -m $((bytes > 0 ? bytes / 1024 : 4096)) && has "$all_right"
+        report $? "coll_clv_ahead_bytes $bytes, $algorithm: the late root's memory stays below that"
+    done
+done
+
+# Communicators by the dozen, freed while the words of their last calls are on the way.
+for bytes in 1 65536 1048576; do
+    launch 4 $forced --mca coll_clv_ahead_bytes $bytes "$cases" -i 3 && has "$all_right"
+    report $? "coll_clv_ahead_bytes $bytes: every reduce on communicators that come and go"
+done
 
 # Open MPI 5 connects spawned processes by TCP only, and pairs interfaces by itself not everywhere.
 launch 2 $clv --mca btl_tcp_if_include lo "$cases" -c spawned_and_merged && has "$all_right"

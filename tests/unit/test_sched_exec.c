@@ -720,7 +720,7 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 0, 1}},
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1}},
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -2}},
         {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1}},
         {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
         {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},

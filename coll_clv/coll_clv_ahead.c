@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Words and books of a communicator (see coll_clv_ahead.h).
+ */
+#include "ompi_config.h"
+
+#include "coll_clv/coll_clv_compat.h"
+
+#include "coll_clv/coll_clv_ahead.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/runtime/opal_progress.h"
+
+#include "coll_clv/coll_clv_failure.h"
+#include "schedule/sched_credit.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+/* Words under way from one communicator; more wait for the oldest. */
+#define MAX_OPEN_WORDS 32
+
+/* How long the words of a peer that may be gone are waited for. */
+#define LAST_WORDS_NS CLV_NS_PER_S
+
+typedef struct open_word {
+    ompi_request_t *request;
+    clv_credit_word_t word;
+} open_word_t;
+
+/* What this rank has with one other. */
+typedef struct books {
+    clv_credit_to_t to;
+    clv_credit_from_t from;
+    int64_t looked_in; /* call in which its words were looked for */
+} books_t;
+
+struct coll_clv_ahead {
+    struct ompi_communicator_t *comm;
+    int n_ranks;
+    int64_t base; /* promised to each of the others */
+    int64_t call;
+    int waits;  /* the send being asked for has been refused before */
+    int failed; /* something went wrong in a call */
+    int n_open;
+    open_word_t open[MAX_OPEN_WORDS];
+    books_t books[];
+};
+
+/* ---- the process ------------------------------------------------------------------------------
+ */
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static clv_credit_pool_t pool;
+
+static _Atomic int64_t bytes_now, bytes_max, n_waits;
+
+void coll_clv_ahead_budget(int64_t n_bytes)
+{
+    clv_credit_pool_open(&pool, n_bytes, COLL_CLV_LEASE_CALLS);
+}
+
+void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges)
+{
+    gauges->bytes = atomic_load(&bytes_now);
+    gauges->bytes_max = atomic_load(&bytes_max);
+    gauges->waits = atomic_load(&n_waits);
+    pthread_mutex_lock(&pool_lock);
+    gauges->promised_bytes = pool.based + pool.leased;
+    pthread_mutex_unlock(&pool_lock);
+}
+
+static void count_bytes(int64_t difference)
+{
+    int64_t now = atomic_fetch_add(&bytes_now, difference) + difference;
+    int64_t max = atomic_load(&bytes_max);
+
+    while (now > max && !atomic_compare_exchange_weak(&bytes_max, &max, now)) {
+    }
+}
+
+/* ---- words we tell ----------------------------------------------------------------------------
+ */
+
+/* Frees what is complete; one that could not be told, its peer being gone, is nobody's loss.
+ * Returns a free place, NULL when there is none. */
+static open_word_t *reap_words(coll_clv_ahead_t *ahead)
+{
+    open_word_t *place = NULL;
+
+    for (int i = 0; i < MAX_OPEN_WORDS; i++) {
+        open_word_t *open = &ahead->open[i];
+        if (NULL != open->request && REQUEST_COMPLETE(open->request)) {
+            ompi_request_free(&open->request);
+            open->request = NULL;
+            ahead->n_open--;
+        }
+        if (NULL == open->request) {
+            place = open;
+        }
+    }
+    return place;
+}
+
+/* NULL when there is nobody left to tell. */
+static open_word_t *wait_for_place(coll_clv_ahead_t *ahead)
+{
+    open_word_t *place;
+
+    while (NULL == (place = reap_words(ahead)) &&
+           OMPI_SUCCESS == coll_clv_failure_of(ahead->comm)) {
+        opal_progress();
+    }
+    return place;
+}
+
+static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_word_t *word)
+{
+    open_word_t *open = wait_for_place(ahead);
+    int rc = OMPI_ERROR;
+
+    if (NULL != open) {
+        open->word = *word;
+        rc = MCA_PML_CALL(isend(&open->word, sizeof open->word, MPI_BYTE, peer, COLL_CLV_TAG_WORD,
+                                MCA_PML_BASE_SEND_STANDARD, ahead->comm, &open->request));
+    }
+    if (OMPI_SUCCESS == rc) {
+        ahead->n_open++;
+        return;
+    }
+    ahead->failed = 1;
+    if (NULL != open) {
+        open->request = NULL;
+    }
+}
+
+void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
+{
+    int64_t charge = clv_credit_charge((int64_t) n_bytes);
+    clv_credit_word_t word;
+    int tells;
+
+    pthread_mutex_lock(&pool_lock);
+    tells = clv_credit_posted(&ahead->books[peer].from, &pool, ahead->call, charge, &word);
+    pthread_mutex_unlock(&pool_lock);
+    if (tells) {
+        tell(ahead, peer, &word);
+    }
+}
+
+/* Whether words may be given up at end_ns: something has failed, or MPI is being finalized, where
+ * one that is lost can do no harm any more and waiting for it could. */
+static int may_give_up(const coll_clv_ahead_t *ahead)
+{
+    return ahead->failed || OMPI_SUCCESS != coll_clv_failure_of(ahead->comm) ||
+           ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED;
+}
+
+static int must_wait(const coll_clv_ahead_t *ahead, int64_t end_ns)
+{
+    return !may_give_up(ahead) || clv_local_now_ns() < end_ns;
+}
+
+/* Eager messages are complete as soon as the transport has them, so this is short. */
+void coll_clv_ahead_leave(coll_clv_ahead_t *ahead)
+{
+    int64_t end_ns;
+
+    (void) reap_words(ahead);
+    if (0 == ahead->n_open) {
+        return;
+    }
+    end_ns = clv_local_now_ns() + LAST_WORDS_NS;
+    while (ahead->n_open > 0 && must_wait(ahead, end_ns)) {
+        opal_progress();
+        (void) reap_words(ahead);
+    }
+}
+
+/* ---- words we are told ------------------------------------------------------------------------
+ */
+
+/* Takes the words that are here. */
+static int take_words(coll_clv_ahead_t *ahead, int peer)
+{
+    clv_credit_to_t *to = &ahead->books[peer].to;
+    clv_credit_word_t word;
+    int is_here = 1;
+
+    for (;;) {
+        int64_t before = clv_credit_ahead(to);
+        int rc =
+            MCA_PML_CALL(iprobe(peer, COLL_CLV_TAG_WORD, ahead->comm, &is_here, MPI_STATUS_IGNORE));
+        if (OMPI_SUCCESS != rc || !is_here) {
+            return rc;
+        }
+        rc = MCA_PML_CALL(recv(&word, sizeof word, MPI_BYTE, peer, COLL_CLV_TAG_WORD, ahead->comm,
+                               MPI_STATUS_IGNORE));
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        clv_credit_take(to, &word);
+        count_bytes(clv_credit_ahead(to) - before);
+    }
+}
+
+/* Words that need not be waited for are taken once in a call, so that they do not pile up. */
+clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_bytes, int *rc_p)
+{
+    books_t *books = &ahead->books[peer];
+    int64_t charge = clv_credit_charge((int64_t) n_bytes);
+    int may_send = clv_credit_may_send(&books->to, ahead->call, charge);
+    int owes = books->to.n_taken < books->to.n_owed;
+
+    if (!may_send || (owes && books->looked_in != ahead->call)) {
+        int rc = take_words(ahead, peer);
+        if (OMPI_SUCCESS != rc) {
+            *rc_p = rc;
+            return CLV_LOST;
+        }
+        books->looked_in = ahead->call;
+        may_send = clv_credit_may_send(&books->to, ahead->call, charge);
+    }
+    if (!may_send && !ahead->waits) {
+        atomic_fetch_add(&n_waits, 1);
+    }
+    ahead->waits = !may_send;
+    return may_send ? CLV_OK : CLV_AGAIN;
+}
+
+void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
+{
+    clv_credit_to_t *to = &ahead->books[peer].to;
+    int64_t before = clv_credit_ahead(to);
+
+    clv_credit_sent(to, clv_credit_charge((int64_t) n_bytes));
+    count_bytes(clv_credit_ahead(to) - before);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+/* Leases that have ended are looked for only so often: a rank may have many peers. */
+void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
+{
+    ahead->call++;
+    ahead->waits = 0;
+    if (0 == ahead->call % COLL_CLV_LEASE_CALLS) {
+        pthread_mutex_lock(&pool_lock);
+        for (int peer = 0; peer < ahead->n_ranks; peer++) {
+            clv_credit_enter(&ahead->books[peer].from, &pool, ahead->call);
+        }
+        pthread_mutex_unlock(&pool_lock);
+    }
+}
+
+void coll_clv_ahead_fail(coll_clv_ahead_t *ahead)
+{
+    ahead->failed = 1;
+}
+
+/* ---- open and close ---------------------------------------------------------------------------
+ */
+
+static void promise(coll_clv_ahead_t *ahead)
+{
+    pthread_mutex_lock(&pool_lock);
+    ahead->base = clv_credit_base_open(&pool, ahead->n_ranks - 1);
+    pthread_mutex_unlock(&pool_lock);
+}
+
+static void give_back(coll_clv_ahead_t *ahead)
+{
+    pthread_mutex_lock(&pool_lock);
+    for (int peer = 0; peer < ahead->n_ranks; peer++) {
+        clv_credit_close(&ahead->books[peer].from, &pool);
+    }
+    clv_credit_base_close(&pool, ahead->base, ahead->n_ranks - 1);
+    pthread_mutex_unlock(&pool_lock);
+}
+
+static int exchange_promises(coll_clv_ahead_t *ahead)
+{
+    struct ompi_communicator_t *comm = ahead->comm;
+    const coll_clv_count_t n_bytes = sizeof ahead->base;
+    int64_t *bases = clv_alloc((size_t) ahead->n_ranks, sizeof *bases);
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    if (NULL != bases) {
+        rc = comm->c_coll->coll_allgather(&ahead->base, n_bytes, MPI_BYTE, bases, n_bytes, MPI_BYTE,
+                                          comm, comm->c_coll->coll_allgather_module);
+    }
+    for (int peer = 0; OMPI_SUCCESS == rc && peer < ahead->n_ranks; peer++) {
+        ahead->books[peer].from.base = ahead->base;
+        ahead->books[peer].to.base = bases[peer];
+    }
+    clv_free(bases);
+    return rc;
+}
+
+static int64_t words_owed(const coll_clv_ahead_t *ahead, int peer)
+{
+    return ahead->books[peer].to.n_owed - ahead->books[peer].to.n_taken;
+}
+
+/* What MPI_Comm_free does to our attribute, as long as the communicator can still be used. */
+static int take_last_words(MPI_Comm comm, int keyval, void *attribute, void *extra)
+{
+    coll_clv_ahead_t *ahead = attribute;
+    const int64_t end_ns = clv_local_now_ns() + LAST_WORDS_NS;
+
+    (void) comm;
+    (void) keyval;
+    (void) extra;
+    for (int peer = 0; peer < ahead->n_ranks; peer++) {
+        while (words_owed(ahead, peer) > 0 && must_wait(ahead, end_ns) &&
+               OMPI_SUCCESS == take_words(ahead, peer)) {
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+/* The module's end is too late: a request made there would end the communicator twice. The keyval
+ * is ours for this one attribute and goes with it. */
+static int call_at_the_end(coll_clv_ahead_t *ahead)
+{
+    int keyval = MPI_KEYVAL_INVALID;
+    int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, take_last_words, &keyval, NULL);
+
+    if (MPI_SUCCESS == rc) {
+        rc = PMPI_Comm_set_attr(ahead->comm, keyval, ahead);
+        (void) PMPI_Comm_free_keyval(&keyval);
+    }
+    return MPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+int coll_clv_ahead_open(struct ompi_communicator_t *comm, coll_clv_ahead_t **ahead_p)
+{
+    int n_ranks = ompi_comm_size(comm);
+    coll_clv_ahead_t *ahead;
+    int rc;
+
+    *ahead_p = NULL;
+    if (0 == pool.bytes) {
+        return OMPI_SUCCESS;
+    }
+    ahead = clv_alloc(1, sizeof *ahead + (size_t) n_ranks * sizeof ahead->books[0]);
+    if (NULL == ahead) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    ahead->comm = comm;
+    ahead->n_ranks = n_ranks;
+    promise(ahead);
+    rc = exchange_promises(ahead);
+    if (OMPI_SUCCESS == rc) {
+        rc = call_at_the_end(ahead);
+    }
+    if (OMPI_SUCCESS != rc) {
+        coll_clv_ahead_free(ahead);
+        return rc;
+    }
+    *ahead_p = ahead;
+    return OMPI_SUCCESS;
+}
+
+void coll_clv_ahead_free(coll_clv_ahead_t *ahead)
+{
+    if (NULL == ahead) {
+        return;
+    }
+    for (int peer = 0; peer < ahead->n_ranks; peer++) {
+        count_bytes(-clv_credit_ahead(&ahead->books[peer].to));
+    }
+    give_back(ahead);
+    if (0 == ahead->n_open) { /* else, after a failure, Open MPI may still read words there */
+        clv_free(ahead);
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Credit for running ahead, over the PML: one communicator's books (schedule/sched_credit.h) and
+ * the words between its ranks.
+ *
+ * What: asks the books before a send, tells the senders what was posted, keeps the process's pool.
+ * Not: the rules and why they hold (docs/decisions/0012-run-ahead.md), nor the data.
+ *
+ * A word is 24 bytes with COLL_CLV_TAG_WORD on the communicator itself. It is looked for when a
+ * send lacks credit and before the first send to a peer in a call; none is left when the
+ * communicator goes. Memory: 112 bytes per rank of the communicator.
+ *
+ * Threads: one at a time per communicator, as its collectives; the pool is shared and locked.
+ */
+#ifndef COLL_CLV_AHEAD_H
+#define COLL_CLV_AHEAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_clv/coll_clv_tables.h"
+#include "schedule/schedule.h"
+
+struct ompi_communicator_t;
+
+/* Between the tags of users (0 and up) and those of Open MPI's collectives (-7 and down). */
+#define COLL_CLV_TAG_WORD (-5)
+
+/* A lease that is not renewed ends after so many calls. */
+#define COLL_CLV_LEASE_CALLS 32
+
+typedef struct coll_clv_ahead coll_clv_ahead_t;
+
+/* ---- the process ---- */
+
+/* Bytes of the pool, before any communicator has books. 0: there will be none. */
+void coll_clv_ahead_budget(int64_t n_bytes);
+void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges);
+
+/* ---- a communicator ---- */
+
+/* Collective. *ahead_p becomes NULL where the pool has no bytes; that must be so on all ranks or on
+ * none. OMPI_SUCCESS or what allgather, attributes or memory said.
+ * When the communicator is freed, MPI_Comm_free waits for the words that peers still owe: without
+ * limit unless something failed before. MPI_Finalize waits for a second at most. */
+int coll_clv_ahead_open(struct ompi_communicator_t *comm, coll_clv_ahead_t **ahead_p);
+
+/* After that. NULL is fine, here only. */
+void coll_clv_ahead_free(coll_clv_ahead_t *ahead);
+
+/* ---- a call, the same on all ranks ---- */
+
+void coll_clv_ahead_enter(coll_clv_ahead_t *ahead);
+
+/* A receive of n_bytes from the peer was posted, in plan order. */
+void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes);
+
+/* Whether the next message to the peer, of n_bytes, may be sent: CLV_OK, CLV_AGAIN, or CLV_LOST
+ * with *rc_p. */
+clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_bytes, int *rc_p);
+/* It was. */
+void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes);
+
+/* The call has failed: from now on nobody is waited for without limit. The caller says posted and
+ * sent for what is left of its steps, so that the books agree with those of its peers. */
+void coll_clv_ahead_fail(coll_clv_ahead_t *ahead);
+
+/* The call ends: the words it told are on their way. */
+void coll_clv_ahead_leave(coll_clv_ahead_t *ahead);
+
+#endif
