@@ -30,6 +30,7 @@ tests_unit_test_clc_presync_SOURCES = tests/unit/test_clc_presync.c $(clv_synth_
 EXTRA_DIST += tests/fuzz/fuzz_clc_records.c tools/correct/otf2_records.awk \
 	tools/correct/otf2_records.txt docs/man/clv-correct.1
 
+clv_recorder_libraries =
 # OTF2 in, OTF2 out. A row for every kind of record the installed headers have, or no tool.
 if CLV_HAVE_OTF2
 installed_programs += tools/clv-correct
@@ -65,4 +66,15 @@ tool_programs += tests/support/otf2_make
 tests_support_otf2_make_SOURCES = tests/support/otf2_make.c $(clv_synth_sources)
 tests_support_otf2_make_LDADD = $(clv_core_libs) $(OTF2_LIBS)
 script_tests += tests/unit/test_correct_tool.sh
+
+# Preloaded into MPI programs: .libs/otf2_recorder.so
+if CLV_HAVE_MPI
+clv_recorder_libraries += otf2_recorder.la
+otf2_recorder_la_SOURCES = tests/support/otf2_recorder.c tests/support/otf2_recorder_clock.c \
+	tests/support/otf2_recorder.h
+otf2_recorder_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+otf2_recorder_la_LIBADD = $(OTF2_LIBS) -lm
+mpi_programs += tests/mpi/otf2_program
+script_tests += tests/mpi/test_otf2_recorder.sh
+endif
 endif

@@ -72,7 +72,7 @@ static void report_table4(const correct_t *correct, FILE *out)
 {
     const clv_clc_table4_t *t = &correct->result.table4;
     fprintf(out,
-            "event distances (Table 4 of the paper; pauses above 1 s left out)\n"
+            "event distances (Table 4 of the paper; without pauses above 1 s)\n"
             "  average %.5f %%, maximum %.2f %%\n  deviation above     ",
             percent(t->deviation_ns, t->total_ns), 100 * t->largest);
     for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
