@@ -110,7 +110,7 @@ static void print_grounds(const printer_t *to, const clv_pap_board_t *board)
                         MS(board->mean_error_ns), MS(board->worst_error_ns));
     }
     say(to, "  %s from %" PRId32 " calls; %s; clocks agree to %.3f ms", source_of(board),
-        board->n_vectors, judged, MS(board->clock_error_ns));
+        board->n_record_sets, judged, MS(board->clock_error_ns));
 }
 
 /* What the choice is learned from. */

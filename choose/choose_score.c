@@ -5,7 +5,7 @@
 #include "choose/choose_score.h"
 
 #define DISTRUST_BOARDS    4  /* boards without plans that need times after a surprise */
-#define SURPRISE_VECTORS   4  /* a sigma of fewer vectors is a guess */
+#define SURPRISE_SETS      4  /* a sigma of fewer sets is a guess */
 #define FORGET_BOARDS      64 /* after so many boards unmeasured, a bad record starts to fade */
 #define RETRY_BOARDS       8  /* ... and sooner one of a single call, which may have been unlucky */
 #define OUTLIER            3  /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
@@ -40,7 +40,7 @@ int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int
            (NULL == state ? 1000 : ratio_of(state, algorithm));
 }
 
-/* The newest vector's record tells of the call before it, which waited for the board two versions
+/* The newest set's record tells of the call before it, which waited for the board two versions
  * earlier, and went on to the next one where that was announced. */
 static const clv_choose_decision_t *measured_decision(const clv_choose_state_t *state,
                                                       const clv_pap_board_t *board)
@@ -109,7 +109,7 @@ static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_board_t 
     if (state->distrust > 0) {
         state->distrust--;
     }
-    if (board->n_vectors >= SURPRISE_VECTORS && state->last_sigma_ns > 0 &&
+    if (board->n_record_sets >= SURPRISE_SETS && state->last_sigma_ns > 0 &&
         board->worst_error_ns > CLV_CHOOSE_CLIP_SIGMAS * state->last_sigma_ns) {
         state->distrust = DISTRUST_BOARDS;
     }

@@ -7,7 +7,7 @@
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-#define NEEDS_TIMES_MIN_VECTORS 4 /* a sigma of fewer vectors is a guess */
+#define NEEDS_TIMES_MIN_SETS 4 /* a sigma of fewer sets is a guess */
 
 /* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
@@ -293,7 +293,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_board_t *boa
         return algorithm == search->forced;
     }
     return !clv_algorithms[algorithm].needs_times ||
-           (board->n_vectors >= NEEDS_TIMES_MIN_VECTORS && 0 == search->state->distrust);
+           (board->n_record_sets >= NEEDS_TIMES_MIN_SETS && 0 == search->state->distrust);
 }
 
 /* A plan of that many segments is the dearest to make: only for the two that can be chosen. */

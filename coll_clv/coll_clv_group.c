@@ -216,7 +216,7 @@ static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call
         let_others_come(looks);
         *failure_p = coll_clv_failure_of(group->comm);
     }
-    /* A board of no valid vector (clocks not ready) has no node_plan, on every rank: as good as
+    /* A board of no valid record set (clocks not ready) has no node_plan, on every rank: as good as
      * none. */
     *node_plan_p = n_bytes > 0 ? attachment : NULL;
     return status;

@@ -64,7 +64,7 @@ struct clv_pap_leader {
     uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
     uint32_t latency_ns;
-    uint32_t older_latency_ns; /* before the newest vector, which was known ... */
+    uint32_t older_latency_ns; /* before the newest set, which was known ... */
     int64_t measured_ns;       /* ... at this local time */
     int32_t n_neighbours; /* the parent first, if there is one */
     neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
@@ -160,17 +160,17 @@ static void agree_send(void *context, int32_t node, const void *message, size_t 
     }
 }
 
-static int has_invalid_record(const clv_pap_vector_t *vector)
+static int has_invalid_record(const clv_pap_record_set_t *set)
 {
-    for (int32_t i = 0; i < vector->n_ranks; i++) {
-        if (vector->records[i].flags & CLV_PAP_RECORD_INVALID) {
+    for (int32_t i = 0; i < set->n_ranks; i++) {
+        if (set->records[i].flags & CLV_PAP_RECORD_INVALID) {
             return 1;
         }
     }
     return 0;
 }
 
-static void measure_latency(clv_pap_leader_t *leader, const clv_pap_vector_t *vector)
+static void measure_latency(clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
 {
     if (!leader->clock.is_ready) {
         return;
@@ -179,7 +179,7 @@ static void measure_latency(clv_pap_leader_t *leader, const clv_pap_vector_t *ve
     const int64_t now_ns = clv_cs_model_global(&leader->clock.model, leader->measured_ns);
     leader->older_latency_ns = leader->latency_ns;
     leader->latency_ns =
-        clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_vector_last_given(vector));
+        clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_record_set_last_given(set));
 }
 
 static void *memory_of(clv_pap_leader_t *leader, int32_t lane, uint32_t generation)
@@ -197,48 +197,46 @@ static void *memory_of(clv_pap_leader_t *leader, int32_t lane, uint32_t generati
 }
 
 /* One rank's word for all: only where all had ended the call that it is about. */
-static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_vector_t *vector)
+static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
 {
     static const unsigned char none[CLV_PAP_NOTE_BYTES];
-    const int is_known =
-        (clv_pap_vector_common_flags(vector) & CLV_PAP_RECORD_PREVIOUS) != 0;
-    const void *note = clv_pap_table_note(leader->table, vector->lane, vector->sequence + 1);
+    const int is_known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
+    const void *note = clv_pap_table_note(leader->table, set->lane, set->sequence + 1);
     return note == NULL || is_known ? note : none;
 }
 
-static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_vector_t *vector,
+static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
                               const clv_pap_board_t *board)
 {
     const clv_pap_attach_ops_t *attach = &leader->attach;
-    void *attachment = clv_pap_table_attachment(leader->table, vector->lane, board->version);
-    /* A board behind no valid vector is never shown. It is also the only one whose records may
-     * name different streams (a hint, then the lane was given away), on which nothing may be built. */
-    if (attach->make == NULL || board->n_vectors == 0) {
+    void *attachment = clv_pap_table_attachment(leader->table, set->lane, board->version);
+    /* A board behind no valid record set is never shown. It is also the only one whose records may
+     * name different streams (a hint, then the lane was given away), on which nothing may be
+     * built. */
+    if (attach->make == NULL || board->n_record_sets == 0) {
         return 0;
     }
-    const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, vector->lane,
-                                                        board->version);
-    const size_t used =
-        attach->make(attach->context, &key, board, note_of(leader, vector),
-                     memory_of(leader, vector->lane, vector->generation), attachment,
-                     attach->attachment_bytes);
+    const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, set->lane, board->version);
+    const size_t used = attach->make(attach->context, &key, board, note_of(leader, set),
+                                     memory_of(leader, set->lane, set->generation), attachment,
+                                     attach->attachment_bytes);
     return used < attach->attachment_bytes ? used : attach->attachment_bytes;
 }
 
-static void agree_publish(void *context, const clv_pap_vector_t *vector)
+static void agree_publish(void *context, const clv_pap_record_set_t *set)
 {
     clv_pap_leader_t *leader = context;
     clv_pap_board_t board;
     if (leader->has_left) {
         return; /* every rank of the node that could ask has the boards it needs */
     }
-    clv_pap_history_feed(leader->histories[vector->lane], vector, &board, leader->predicted_ns);
-    const size_t used = make_attachment(leader, vector, &board);
-    clv_pap_table_publish(leader->table, vector->lane, &board, used);
-    measure_latency(leader, vector); /* deciding is a part of it */
+    clv_pap_history_feed(leader->histories[set->lane], set, &board, leader->predicted_ns);
+    const size_t used = make_attachment(leader, set, &board);
+    clv_pap_table_publish(leader->table, set->lane, &board, used);
+    measure_latency(leader, set); /* deciding is a part of it */
     leader->must_give_up |= board.disagree;
-    if (has_invalid_record(vector)) {
-        clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_vectors, 1);
+    if (has_invalid_record(set)) {
+        clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_record_sets, 1);
     }
 }
 
@@ -247,7 +245,7 @@ static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_
     clv_pap_leader_t *leader = context;
     clv_pap_table_set_end(leader->table, n_versions, reason == CLV_PAP_LOST_ABANDONED);
     if (leader->has_left || reason == CLV_PAP_LOST_LEFT) {
-        return; /* the ordinary end: nobody will need the vector that some gave records for */
+        return; /* the ordinary end: nobody will need the record set that some gave records for */
     }
     clv_pap_count(leader->pap, CLV_PAP_COUNT_lost_groups, 1);
     clv_log(reason == CLV_PAP_LOST_ABANDONED ? CLV_LOG_ERROR : CLV_LOG_INFO,

@@ -3,10 +3,11 @@
  * The pap_predict room: predicted arrival times that are the same on every rank.
  *
  * One invariant: the same (group, stream, call number) gives the same board on every rank, or on
- * none. A board is a deterministic integer function of complete vectors; see docs/design/protocol.md.
+ * none. A board is a deterministic integer function of complete record sets; see
+ * docs/design/protocol.md.
  *
- * What: streams, sampled calls, records, vectors, boards, predictors; the one background thread,
- * its listener and connections; the node's shared table; the group's global clock.
+ * What: streams, sampled calls, records, record sets, boards, predictors; the one background
+ * thread, its listener and connections; the node's shared table; the group's global clock.
  * Not: MPI. The caller moves the cards between the ranks (an allgather) and decides what to do
  * with a board. Nothing here calls back into MPI, and nothing aborts the process.
  *
@@ -75,14 +76,14 @@ typedef struct clv_pap_stream_key {
 /* What all ranks know at a call. Arrays have n_ranks items. All times relative: integer ns. */
 typedef struct clv_pap_board {
     int32_t n_ranks;
-    int32_t n_vectors;           /* valid vectors behind the prediction, 0 .. sma_window */
-    int64_t version;             /* counts the lane's vectors; equal boards have equal versions */
+    int32_t n_record_sets;       /* valid record sets behind the prediction, 0 .. sma_window */
+    int64_t version;             /* counts the lane's record sets; equal boards, equal versions */
     uint32_t generation;         /* of the stream in its lane */
     uint32_t hash;               /* of everything else and predicted_ns; never 0 */
     int64_t sigma_ns;            /* rms of (actual - predicted), relative to each call's mean */
-    int64_t worst_error_ns;      /* largest |actual - predicted| in the newest vector */
+    int64_t worst_error_ns;      /* largest |actual - predicted| in the newest set */
     int64_t mean_error_ns;       /* mean of the same over the ranks; -1: it judged no prediction */
-    int64_t clock_error_ns;      /* largest clock error bound in the newest vector */
+    int64_t clock_error_ns;      /* largest clock error bound in the newest set */
     int64_t interval_ns;         /* mean time between sampled calls */
     int32_t sample_every;        /* K: the distance to the next sampled call */
     int32_t previous_choice;     /* what the call before the newest sampled one ran (caller's code) */
@@ -217,19 +218,19 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
 
 /* Counters, one row each: shown as MPI_T pvars. */
 #define CLV_PAP_COUNTER_MAP(XX)                                                                    \
-    XX(calls,            "eligible calls")                                                         \
-    XX(sampled,          "calls that gave a record")                                               \
-    XX(boards,           "calls that had a board")                                                 \
-    XX(judged,           "sampled calls whose board judged the prediction before it")              \
-    XX(judged_error_ns,  "sum over these of the prediction's mean absolute error over all ranks, ns") \
-    XX(board_waits,      "calls that waited for their board")                                      \
-    XX(board_wait_ns,    "time spent in those waits, ns")                                          \
-    XX(invalid_vectors,  "vectors skipped because a record was marked invalid")                    \
-    XX(lost_groups,      "groups that went without predictions after a lost connection")           \
-    XX(rejected,         "connections closed because of a wrong key or malformed data")            \
-    XX(sent_bytes,       "bytes sent over the background channel")                                 \
-    XX(received_bytes,   "bytes received over the background channel")                             \
-    XX(thread_cpu_ns,    "CPU time of the background thread, ns")
+    XX(calls,               "eligible calls")                                                      \
+    XX(sampled,             "calls that gave a record")                                            \
+    XX(boards,              "calls that had a board")                                              \
+    XX(judged,              "sampled calls whose board judged the prediction before it")           \
+    XX(judged_error_ns,     "sum over these of the prediction's mean absolute error over all ranks, ns") \
+    XX(board_waits,         "calls that waited for their board")                                   \
+    XX(board_wait_ns,       "time spent in those waits, ns")                                       \
+    XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
+    XX(lost_groups,         "groups that went without predictions after a lost connection")        \
+    XX(rejected,            "connections closed because of a wrong key or malformed data")         \
+    XX(sent_bytes,          "bytes sent over the background channel")                              \
+    XX(received_bytes,      "bytes received over the background channel")                          \
+    XX(thread_cpu_ns,       "CPU time of the background thread, ns")
 
 typedef struct clv_pap_counters {
 #define CLV_PAP_COUNTER_FIELD(name, meaning) int64_t name;

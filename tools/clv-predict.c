@@ -105,16 +105,16 @@ static void replay(const clv_trace_t *trace, clv_pap_history_t *history, scratch
     clv_pap_board_t board = {0};
     *score = (score_t){0};
     for (int32_t call = 0; call < trace->n_calls; call++) {
-        if (board.n_vectors > 0) {
+        if (board.n_record_sets > 0) {
             int64_t n = score->n;
             find_errors(trace, call, scratch->predicted_ns, scratch->errors);
             scratch->sigma_ns[n] = board.sigma_ns;
             add_call(score, scratch->errors, trace->n_ranks, board.sigma_ns, &scratch->rms_ns[n]);
         }
         fill_records(trace, call, scratch->records);
-        clv_pap_vector_t vector = {
+        clv_pap_record_set_t set = {
             .n_ranks = trace->n_ranks, .sequence = call, .records = scratch->records};
-        clv_pap_history_feed(history, &vector, &board, scratch->predicted_ns);
+        clv_pap_history_feed(history, &set, &board, scratch->predicted_ns);
     }
     score->rms_ns = clv_pap_rms(scratch->rms_ns, (int32_t) score->n);
     score->sigma_ns = clv_pap_rms(scratch->sigma_ns, (int32_t) score->n);

@@ -72,7 +72,7 @@ static void decide_once(const bench_case_t *is, int64_t version, clv_choose_stat
                         clv_plan_cache_t *plans)
 {
     const clv_pap_board_t board = {.n_ranks = is->config.n_ranks,
-                                   .n_vectors = 8,
+                                   .n_record_sets = 8,
                                    .version = version,
                                    .sigma_ns = is->spread_ns / 100,
                                    .worst_error_ns = 0,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The agreement of one node of one group, as a state machine; see pap_agree.h and docs/design/protocol.md.
+ * The agreement of one node of one group, as a state machine; see pap_agree.h and
+ * docs/design/protocol.md.
  *
- * A lane's vectors live in a ring of four: the two that neighbours may still lack (decided - 2,
+ * A lane's record sets live in a ring of four: the two that neighbours may still lack (decided - 2,
  * decided - 1) and the two that ranks may have given records for (decided, decided + 1). More can
  * not be in flight, because a rank gives record q only after it had version q - 1.
  */
@@ -27,7 +28,7 @@ typedef struct slot {
 } slot_t;
 
 typedef struct lane {
-    int64_t decided; /* vectors complete; the next to decide */
+    int64_t decided; /* record sets complete; the next to decide */
     int64_t sent_up; /* one past the newest record message given to the parent's link */
     slot_t slot[RING];
 } lane_t;
@@ -53,12 +54,12 @@ struct clv_pap_agree {
     lane_t lane[CLV_PAP_MAX_STREAMS];
     clv_pap_record_t *by_rank; /* scratch for publish */
     unsigned char *message;    /* scratch for send */
-    int lost;                  /* no more vectors, final */
+    int lost;                  /* no more record sets, final */
     int left;                  /* cut off from node 0: no record goes up any more */
     int freed;
     int bye_sent;
     int32_t give_up_reason; /* asked for, not yet decided */
-    int64_t due_since_ns;   /* INT64_MAX: no record waits for its vector */
+    int64_t due_since_ns;   /* INT64_MAX: no record waits for its set */
     int64_t retry_at_ns;    /* INT64_MAX: no answer is expected */
     int64_t retry_step_ns;
     int32_t asked; /* nothing heard from the parent since this many questions */
@@ -219,7 +220,7 @@ static int is_due(clv_pap_agree_t *agree)
     return 0;
 }
 
-/* Some record went up and its vector has not come down: node 0 may or may not have decided it. */
+/* Some record went up and its set has not come down: node 0 may or may not have decided it. */
 static int is_unsure(const clv_pap_agree_t *agree)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
@@ -230,7 +231,7 @@ static int is_unsure(const clv_pap_agree_t *agree)
     return 0;
 }
 
-/* The parent owes a word: a vector, the end, or any sign of life on a new connection. */
+/* The parent owes a word: a record set, the end, or any sign of life on a new connection. */
 static int is_answer_due(const clv_pap_agree_t *agree)
 {
     int asking = agree->give_up_reason != 0 || is_unsure(agree) || !agree->parent.heard;
@@ -260,8 +261,8 @@ static void send_bare(clv_pap_agree_t *agree, const link_t *link, clv_pap_wire_k
     send_bytes(agree, link, clv_pap_wire_put_bare(agree->message, kind, reason));
 }
 
-static void send_vector(clv_pap_agree_t *agree, const link_t *link, int32_t lane_index,
-                        const slot_t *slot)
+static void send_set(clv_pap_agree_t *agree, const link_t *link, int32_t lane_index,
+                     const slot_t *slot)
 {
     send_bytes(agree, link,
                clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_DOWN, lane_index,
@@ -312,13 +313,13 @@ static void ask_parent(clv_pap_agree_t *agree, int64_t now_ns)
     expect_answer(agree, now_ns);
 }
 
-/* What a child that has `decided` vectors of a lane lacks: at most two. */
+/* What a child that has `decided` record sets of a lane lacks: at most two. */
 static void send_missing(clv_pap_agree_t *agree, const link_t *child, int32_t lane_index,
                          int64_t decided)
 {
     lane_t *lane = &agree->lane[lane_index];
     for (; decided < lane->decided; decided++) {
-        send_vector(agree, child, lane_index, find_slot(lane, decided));
+        send_set(agree, child, lane_index, find_slot(lane, decided));
     }
 }
 
@@ -337,7 +338,7 @@ static void try_bye(clv_pap_agree_t *agree)
 
 /* ---- the end of predictions ----------------------------------------------------------------- */
 
-/* Final on this node. Children hear it behind the vectors that were decided before. */
+/* Final on this node. Children hear it behind the record sets that were decided before. */
 static void end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason)
 {
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
@@ -384,29 +385,29 @@ static void leave(clv_pap_agree_t *agree)
     }
 }
 
-/* ---- records and vectors -------------------------------------------------------------------- */
+/* ---- record sets ---------------------------------------------------------------------------- */
 
 static void publish(clv_pap_agree_t *agree, int32_t lane_index, const slot_t *slot)
 {
-    clv_pap_vector_t vector = {.lane = lane_index,
-                               .n_ranks = agree->n_ranks,
-                               .generation = slot->generation,
-                               .sequence = slot->sequence,
-                               .records = agree->by_rank};
+    clv_pap_record_set_t set = {.lane = lane_index,
+                                .n_ranks = agree->n_ranks,
+                                .generation = slot->generation,
+                                .sequence = slot->sequence,
+                                .records = agree->by_rank};
     for (int32_t position = 0; position < agree->n_ranks; position++) {
         agree->by_rank[agree->options.layout->rank_at[position]] = slot->records[position];
     }
-    agree->ops.publish(agree->context, &vector);
+    agree->ops.publish(agree->context, &set);
 }
 
-/* The vector of a slot is complete, by node 0's word: use it and pass it on. */
+/* The record set of a slot is complete, by node 0's word: use it and pass it on. */
 static void accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index, const slot_t *slot)
 {
     agree->lane[lane_index].decided = slot->sequence + 1;
     publish(agree, lane_index, slot);
     for (int32_t i = 0; i < agree->n_children; i++) {
         if (agree->child[i].up && agree->child[i].heard) {
-            send_vector(agree, &agree->child[i], lane_index, slot);
+            send_set(agree, &agree->child[i], lane_index, slot);
         }
     }
     agree->due_since_ns = is_due(agree) ? now_ns : INT64_MAX;
@@ -417,7 +418,7 @@ static void accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index, c
     }
 }
 
-/* A subtree completed a vector: node 0 decides, the others tell their parent. */
+/* A subtree completed a record set: node 0 decides, the others tell their parent. */
 static void subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
                              int64_t sequence)
 {
@@ -435,7 +436,7 @@ static void subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lan
 
 /* Records of one sequence name one generation, but for this: a rank announced a call by a hint and
  * the lane was recycled before that call came. Its record then stands in the younger generation's
- * vector, marked invalid so that nobody predicts from it. Anything else is a disagreement. */
+ * record set, marked invalid so that nobody predicts from it. Anything else is a disagreement. */
 static int make_stale(clv_pap_record_t *record)
 {
     if ((record->flags & CLV_PAP_RECORD_ANNOUNCED) == 0) {
@@ -456,8 +457,8 @@ static int raise_generation(clv_pap_agree_t *agree, slot_t *slot, uint32_t gener
     return 1;
 }
 
-/* The slot for an open sequence; an old vector in it is no longer needed by anyone. NULL: ranks do
- * not agree on their calls. */
+/* The slot for an open sequence; an old record set in it is no longer needed by anyone. NULL: ranks
+ * do not agree on their calls. */
 static slot_t *open_slot(clv_pap_agree_t *agree, int64_t now_ns, lane_t *lane, int64_t sequence,
                          uint32_t generation)
 {
@@ -744,7 +745,7 @@ void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t nod
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* When a silent link counts as lost: only while a record here waits for its vector. */
+/* When a silent link counts as lost: only while a record here waits for its set. */
 static int64_t link_deadline(const clv_pap_agree_t *agree, const link_t *link)
 {
     if (agree->lost || agree->due_since_ns == INT64_MAX || (link->up && link->heard)) {

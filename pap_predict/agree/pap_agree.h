@@ -3,8 +3,8 @@
  * The agreement of one node of one group, as a state machine. Private to the pap_predict room.
  *
  * In: records of this node's ranks, messages from the tree neighbours, links up and lost, time.
- * Out: messages to neighbours, complete vectors to publish, the end of all predictions.
- * Node 0 alone decides that a vector is complete; every node passes decisions on in order. The
+ * Out: messages to neighbours, complete record sets to publish, the end of all predictions.
+ * Node 0 alone decides that a record set is complete; every node passes decisions on in order. The
  * rules, the proofs and the one window that cannot be closed are in docs/design/protocol.md.
  *
  * What it is not: sockets, threads, clocks. The caller serialises the calls of one machine. Any
@@ -46,7 +46,7 @@ typedef struct clv_pap_agree clv_pap_agree_t;
 typedef struct clv_pap_agree_options {
     const clv_pap_layout_t *layout; /* must outlive the machine */
     int32_t node;                   /* this one */
-    int64_t lost_ns;                /* a link down this long while a vector is due is lost */
+    int64_t lost_ns;                /* a link down this long while a record set is due is lost */
     int64_t retry_ns;               /* unanswered this long: ask again, then doubling; see stale */
     int64_t abandon_ns;             /* cut off in the window this long: go on without, loudly */
 } clv_pap_agree_options_t;
@@ -55,10 +55,10 @@ typedef struct clv_pap_agree_ops {
     /* To a tree neighbour whose link is up. The bytes are only valid during the call. Delivery in
      * order or link_lost; what was sent on a lost link may or may not have arrived. */
     void (*send)(void *context, int32_t node, const void *message, size_t n_bytes);
-    /* The next vector of a lane, in sequence order without gaps, exactly once. The records are
+    /* The next record set of a lane, in sequence order without gaps, exactly once. The records are
      * only valid during the call. */
-    void (*publish)(void *context, const clv_pap_vector_t *vector);
-    /* At most once: lane l has n_versions[l] vectors and will never have another. */
+    void (*publish)(void *context, const clv_pap_record_set_t *set);
+    /* At most once: lane l has n_versions[l] record sets and will never have another. */
     void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
     /* The link looks up but nobody answers (half-open): close it and connect again. The machine
      * has counted it as lost already. May be NULL. */
@@ -100,7 +100,7 @@ void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
 int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 
-/* Vectors of a lane known here; the highest version there is a board for. */
+/* Record sets of a lane known here; the highest version there is a board for. */
 int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records and vectors; see pap_record_set.h.
+ * Records and record sets; see pap_record_set.h.
  */
 #include "pap_predict/agree/pap_record_set.h"
 
@@ -27,51 +27,51 @@ const char *clv_pap_record_problem(const clv_pap_record_t *record)
     return NULL;
 }
 
-uint32_t clv_pap_vector_any_flags(const clv_pap_vector_t *vector)
+uint32_t clv_pap_record_set_any_flags(const clv_pap_record_set_t *set)
 {
     uint32_t flags = 0;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        flags |= vector->records[rank].flags;
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        flags |= set->records[rank].flags;
     }
     return flags;
 }
 
-uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector)
+uint32_t clv_pap_record_set_common_flags(const clv_pap_record_set_t *set)
 {
     uint32_t flags = CLV_PAP_RECORD_FLAGS;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        flags &= vector->records[rank].flags;
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        flags &= set->records[rank].flags;
     }
     return flags;
 }
 
-uint32_t clv_pap_vector_latency(const clv_pap_vector_t *vector)
+uint32_t clv_pap_record_set_latency(const clv_pap_record_set_t *set)
 {
     uint32_t largest_ns = 0;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        if (vector->records[rank].latency_ns > largest_ns) {
-            largest_ns = vector->records[rank].latency_ns;
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        if (set->records[rank].latency_ns > largest_ns) {
+            largest_ns = set->records[rank].latency_ns;
         }
     }
     return largest_ns;
 }
 
-int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector)
+int64_t clv_pap_record_set_last_told(const clv_pap_record_set_t *set)
 {
     int64_t last_ns = INT64_MIN;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        const clv_pap_record_t *record = &vector->records[rank];
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        const clv_pap_record_t *record = &set->records[rank];
         last_ns = clv_larger(last_ns, record->arrival_ns - record->lead_ns);
     }
     return last_ns;
 }
 
 /* What is only noted as told ahead was given at the arrival. */
-int64_t clv_pap_vector_last_given(const clv_pap_vector_t *vector)
+int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set)
 {
     int64_t last_ns = INT64_MIN;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        const clv_pap_record_t *record = &vector->records[rank];
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        const clv_pap_record_t *record = &set->records[rank];
         int ahead = (record->flags & CLV_PAP_RECORD_ANNOUNCED) != 0;
         last_ns = clv_larger(last_ns, record->arrival_ns - (ahead ? record->lead_ns : 0));
     }

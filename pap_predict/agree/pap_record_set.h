@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records and vectors: what is exchanged. Private to the pap_predict room.
+ * Records and record sets: what is exchanged. Private to the pap_predict room.
  *
- * A record is what one rank says about one of its sampled calls. A vector is the records of all
+ * A record is what one rank says about one of its sampled calls. A record set is the records of all
  * ranks for one sequence number of a lane; it is complete or it does not exist.
  *
  * A lane is one of the CLV_PAP_MAX_STREAMS stream slots. When a stream is pushed out, the lane goes
  * on with the next sequence number under the next generation, so that everything proved about two
- * neighbouring vectors of a lane also holds across that change.
+ * neighbouring record sets of a lane also holds across that change.
  *
  * All times are global integer ns. No threads, no heap, no time calls.
  */
@@ -33,36 +33,36 @@ typedef struct clv_pap_record {
     int64_t previous_arrival_ns; /* of this rank's call before it on the same stream ... */
     int64_t previous_exit_ns;    /* ... and when it left that call */
     uint32_t clock_error_ns;     /* bound; saturates */
-    uint32_t latency_ns;         /* this node's exchange latency, last arrival to vector known */
+    uint32_t latency_ns;         /* this node's exchange latency, last arrival to set known */
     int32_t previous_choice;     /* what that call ran; rank-equal */
     uint32_t previous_hash;      /* of all boards and choices of the stream so far; rank-equal */
     uint32_t flags;
     uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
 } clv_pap_record_t;
 
-typedef struct clv_pap_vector {
+typedef struct clv_pap_record_set {
     int32_t lane;
     int32_t n_ranks;
     uint32_t generation;
     int64_t sequence;                /* of the lane, from 0; version = sequence + 1 follows it */
     const clv_pap_record_t *records; /* by rank */
-} clv_pap_vector_t;
+} clv_pap_record_set_t;
 
 /* What is wrong with a record as a short text, NULL when it is in range. */
 const char *clv_pap_record_problem(const clv_pap_record_t *record);
 
 /* The flags that some, and that all of its records have. */
-uint32_t clv_pap_vector_any_flags(const clv_pap_vector_t *vector);
-uint32_t clv_pap_vector_common_flags(const clv_pap_vector_t *vector);
+uint32_t clv_pap_record_set_any_flags(const clv_pap_record_set_t *set);
+uint32_t clv_pap_record_set_common_flags(const clv_pap_record_set_t *set);
 
 /* The largest exchange latency that a record tells. */
-uint32_t clv_pap_vector_latency(const clv_pap_vector_t *vector);
+uint32_t clv_pap_record_set_latency(const clv_pap_record_set_t *set);
 
 /* The last of all announcements; of arrivals where nothing was announced. */
-int64_t clv_pap_vector_last_told(const clv_pap_vector_t *vector);
+int64_t clv_pap_record_set_last_told(const clv_pap_record_set_t *set);
 
-/* When the last record was given, for measuring how long a vector took from there to here. */
-int64_t clv_pap_vector_last_given(const clv_pap_vector_t *vector);
+/* When the last record was given, for measuring how long a record set took from there to here. */
+int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set);
 
 /* The latency to put in the next records: the newest one, or half the older one if that is
  * larger: one lucky exchange shortens the sampling distance little, a slow one is soon forgotten.

@@ -292,7 +292,7 @@ static CLV_HOT clv_status_t find_board(const clv_pap_store_ops_t *store, void *c
 }
 
 /* The first sampled call of a stream has no board of its own. In a recycled lane it still waits for
- * the last vector of the stream before, which bounds how far ranks run ahead of each other. */
+ * the last record set of the stream before, which bounds how far ranks run ahead of each other. */
 static CLV_COLD clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
                                          const clv_pap_store_ops_t *store, void *context)
 {
@@ -368,7 +368,7 @@ CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_c
     }
     clv_status_t status = find_board(store, context, call->stream, call->held_version, &board);
     call->board_hash = status == CLV_OK ? board->hash : 0;
-    if (status == CLV_OK && (board->n_vectors == 0 || board->generation != call->generation)) {
+    if (status == CLV_OK && (board->n_record_sets == 0 || board->generation != call->generation)) {
         return CLV_NONE;
     }
     *board_p = status == CLV_OK ? board : *board_p;

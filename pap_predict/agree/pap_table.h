@@ -10,9 +10,9 @@
  *                                                      expected: where it looks by itself
  *
  * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the board
- * that follows that vector) lies in place 2 * lane + (v & 1), tagged with v. Two are enough: a rank
- * gives record v + 2 only after it has board v, which needed every record v, and board v + 2 needs
- * every record v + 2, so by then nobody reads board v (docs/design/protocol.md).
+ * that follows that record set) lies in place 2 * lane + (v & 1), tagged with v. Two are enough: a
+ * rank gives record v + 2 only after it has board v, which needed every record v, and board v + 2
+ * needs every record v + 2, so by then nobody reads board v (docs/design/protocol.md).
  *
  * The memory is a memfd of the leader, opened by the others through /proc: it has no name, so
  * nothing can be left behind. It is sparse: what is never used costs address space only.

@@ -25,10 +25,10 @@
 
 /*      name     value  direction and meaning */
 #define CLV_PAP_WIRE_KIND_MAP(XX)                                                                  \
-    XX(HELLO, 1, "either way: how many vectors of each lane I have; the child asks")               \
+    XX(HELLO, 1, "either way: how many record sets of each lane I have; the child asks")           \
     XX(UP, 2, "child to parent: the records of my whole subtree")                                  \
-    XX(DOWN, 3, "parent to child: a complete vector, decided by node 0")                           \
-    XX(LOST, 4, "parent to child: no more vectors, and how many of each lane there were")          \
+    XX(DOWN, 3, "parent to child: a complete record set, decided by node 0")                       \
+    XX(LOST, 4, "parent to child: no more record sets, and how many of each lane there were")      \
     XX(GIVE_UP, 5, "child to parent: ask node 0 to decide LOST")                                   \
     XX(BYE, 6, "child to parent: my whole subtree has freed the group; not a loss")
 

@@ -2,7 +2,7 @@
  *
  * Compute time: a rank arrives when it left the last call plus what it computes between calls.
  *
- * The exit of the newest call is not known when its vector is made, so it is predicted too, rank by
+ * The exit of the newest call is not known when its set is made, so it is predicted too, rank by
  * rank by whichever was steadier in the window: the rank's own time in the call (released as soon
  * as its part is done), or its exit after the last arrival (released by the others). Follows ranks
  * that drift apart because a reduce does not hold them together; the averages lag behind those.

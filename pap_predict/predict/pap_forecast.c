@@ -28,15 +28,15 @@ static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
 
 /* Every rank must have run the same thing from the same board in the call before. One on which that
  * call had not ended says nothing; its next record without open calls has the hash of all. */
-static int ranks_disagree(const clv_pap_vector_t *vector)
+static int ranks_disagree(const clv_pap_record_set_t *set)
 {
     const clv_pap_record_t *first = NULL;
-    if ((clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_INVALID) != 0 &&
-        (clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_ANNOUNCED) != 0) {
+    if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0 &&
+        (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_ANNOUNCED) != 0) {
         return 0; /* may hold records of the stream before; see make_stale in pap_agree.c */
     }
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        const clv_pap_record_t *one = &vector->records[rank];
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        const clv_pap_record_t *one = &set->records[rank];
         if ((one->flags & CLV_PAP_RECORD_OPEN) != 0) {
             continue;
         }
@@ -48,25 +48,25 @@ static int ranks_disagree(const clv_pap_vector_t *vector)
     return 0;
 }
 
-static uint32_t largest_clock_error(const clv_pap_vector_t *vector)
+static uint32_t largest_clock_error(const clv_pap_record_set_t *set)
 {
     uint32_t largest_ns = 0;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        if (vector->records[rank].clock_error_ns > largest_ns) {
-            largest_ns = vector->records[rank].clock_error_ns;
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        if (set->records[rank].clock_error_ns > largest_ns) {
+            largest_ns = set->records[rank].clock_error_ns;
         }
     }
     return largest_ns;
 }
 
 /* The call before: how it went, for whoever chooses algorithms. */
-static void describe_previous(const clv_pap_vector_t *vector, clv_pap_board_t *board)
+static void describe_previous(const clv_pap_record_set_t *set, clv_pap_board_t *board)
 {
     int64_t last_arrival_ns = INT64_MIN;
     int64_t last_exit_ns = INT64_MIN;
     int64_t in_mpi_ns = 0;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        const clv_pap_record_t *record = &vector->records[rank];
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        const clv_pap_record_t *record = &set->records[rank];
         if (record->previous_arrival_ns > last_arrival_ns) {
             last_arrival_ns = record->previous_arrival_ns;
         }
@@ -76,9 +76,9 @@ static void describe_previous(const clv_pap_vector_t *vector, clv_pap_board_t *b
         in_mpi_ns += clv_pap_clamp_spread(record->previous_exit_ns - record->previous_arrival_ns);
     }
     int64_t after_ns = last_exit_ns - last_arrival_ns;
-    board->previous_choice = vector->records[0].previous_choice;
+    board->previous_choice = set->records[0].previous_choice;
     board->previous_after_ns = after_ns < 0 ? 0 : after_ns;
-    board->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / vector->n_ranks;
+    board->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / set->n_ranks;
 }
 
 static void predict_by(const clv_pap_history_t *history, clv_pap_predictor_t predictor,
@@ -120,11 +120,11 @@ static void predict(clv_pap_history_t *history)
            (size_t) history->n_ranks * sizeof *history->own_ns);
 }
 
-static void predict_announced(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+static void predict_announced(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     predict_own(history);
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
-        history->prediction_ns[rank] = vector->records[rank].arrival_ns;
+        history->prediction_ns[rank] = set->records[rank].arrival_ns;
     }
     clv_pap_zero_smallest(history->prediction_ns, history->n_ranks);
     history->has_prediction = 1;
@@ -141,20 +141,20 @@ static void set_announced(clv_pap_history_t *history, int announced)
 }
 
 /* Returns whether the next call goes by announced arrivals. */
-static int take_valid(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+static int take_valid(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
-    uint32_t common = clv_pap_vector_common_flags(vector);
+    uint32_t common = clv_pap_record_set_common_flags(set);
     int has_previous = (common & CLV_PAP_RECORD_PREVIOUS) != 0;
     int all_announced = (common & CLV_PAP_RECORD_ANNOUNCED) != 0;
-    int any_announced = (clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_ANNOUNCED) != 0;
+    int any_announced = (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_ANNOUNCED) != 0;
     if (history->deferred && has_previous) {
-        clv_pap_history_take_deferred(history, vector);
+        clv_pap_history_take_deferred(history, set);
     }
     history->deferred = any_announced && history->sample_every == 1;
     if (!history->deferred) {
-        clv_pap_history_take_row(history, vector, has_previous);
+        clv_pap_history_take_row(history, set, has_previous);
     }
-    clv_pap_history_weigh_hints(history, vector);
+    clv_pap_history_weigh_hints(history, set);
     return all_announced && history->deferred && !history->hints_ignored;
 }
 
@@ -167,7 +167,7 @@ static uint64_t hash_i64(uint64_t hash, int64_t number)
 static uint32_t board_hash(const clv_pap_board_t *board)
 {
     const int64_t fields[] = {
-        board->n_vectors,       board->version,           board->mean_error_ns,
+        board->n_record_sets,   board->version,           board->mean_error_ns,
         board->generation,      board->sigma_ns,          board->worst_error_ns,
         board->clock_error_ns,  board->interval_ns,       board->sample_every,
         board->previous_choice, board->previous_after_ns, board->previous_in_mpi_ns,
@@ -183,32 +183,32 @@ static uint32_t board_hash(const clv_pap_board_t *board)
     return folded == 0 ? 1 : folded;
 }
 
-static void start_board(const clv_pap_history_t *history, const clv_pap_vector_t *vector,
+static void start_board(const clv_pap_history_t *history, const clv_pap_record_set_t *set,
                         clv_pap_board_t *board, int64_t *predicted_ns)
 {
     *board = (clv_pap_board_t){.n_ranks = history->n_ranks,
-                               .version = vector->sequence + 1,
-                               .generation = vector->generation,
-                               .clock_error_ns = largest_clock_error(vector),
-                               .disagree = ranks_disagree(vector),
+                               .version = set->sequence + 1,
+                               .generation = set->generation,
+                               .clock_error_ns = largest_clock_error(set),
+                               .disagree = ranks_disagree(set),
                                .predictor = -1,
                                .mean_error_ns = -1,
                                .previous_choice = -1,
                                .previous_after_ns = -1,
                                .previous_in_mpi_ns = -1,
                                .predicted_ns = predicted_ns};
-    int known = (clv_pap_vector_common_flags(vector) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
-                (clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_INVALID) == 0;
+    int known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
+                (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) == 0;
     if (known && !board->disagree) {
-        describe_previous(vector, board);
+        describe_previous(set, board);
     }
 }
 
-/* prediction_ns stays outstanding until the next valid vector judges it. */
+/* prediction_ns stays outstanding until the next valid record set judges it. */
 static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int64_t *predicted_ns)
 {
     if (history->has_prediction && !board->disagree) {
-        board->n_vectors = history->n_rows > 0 ? history->n_rows : 1;
+        board->n_record_sets = history->n_rows > 0 ? history->n_rows : 1;
         board->sigma_ns = clv_pap_history_sigma(history, board->clock_error_ns);
         board->worst_error_ns = history->worst_error_ns;
         board->mean_error_ns = history->mean_error_ns;
@@ -220,34 +220,34 @@ static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int
 }
 
 /* The next sampling distance; the prediction in passing. */
-static int32_t digest(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     int32_t now_every = history->sample_every;
     history->mean_error_ns = -1;
-    if ((clv_pap_vector_any_flags(vector) & CLV_PAP_RECORD_INVALID) != 0) {
+    if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0) {
         history->deferred = 0;
         set_announced(history, 0);
         predict(history);
         return clv_pap_sample_every_invalid(now_every);
     }
-    set_announced(history, take_valid(history, vector));
+    set_announced(history, take_valid(history, set));
     if (history->announced) {
-        predict_announced(history, vector);
+        predict_announced(history, set);
         return 1;
     }
     predict(history);
-    if (clv_pap_vector_is_told(vector) && !history->hints_ignored) {
+    if (clv_pap_record_set_is_told(set) && !history->hints_ignored) {
         return 1; /* an announced call is used only where the next record tells how it went */
     }
-    return clv_pap_history_sample_every(history, clv_pap_vector_latency(vector), now_every);
+    return clv_pap_history_sample_every(history, clv_pap_record_set_latency(set), now_every);
 }
 
-void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                           clv_pap_board_t *board, int64_t *predicted_ns)
 {
-    clv_pap_history_advance(history, vector);
-    start_board(history, vector, board, predicted_ns);
-    history->next_every = digest(history, vector);
+    clv_pap_history_advance(history, set);
+    start_board(history, set, board, predicted_ns);
+    history->next_every = digest(history, set);
     board->sample_every = history->next_every;
     board->announced = history->announced;
     board->hints_ignored = history->hints_ignored;

@@ -11,39 +11,39 @@
 #define AFTER_WEIGHT  8 /* all ranks wait for the last one: the decider weighs it so, too */
 #define SLOW_EXCHANGE 4 /* a wait for hints counts as at most so many errors of the predictor */
 
-int clv_pap_vector_is_told(const clv_pap_vector_t *vector)
+int clv_pap_record_set_is_told(const clv_pap_record_set_t *set)
 {
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        if (vector->records[rank].lead_ns == 0) {
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        if (set->records[rank].lead_ns == 0) {
             return 0;
         }
     }
     return 1;
 }
 
-static int64_t hint_wait(const clv_pap_vector_t *vector)
+static int64_t hint_wait(const clv_pap_record_set_t *set)
 {
-    int64_t there_ns = clv_pap_vector_last_told(vector) + clv_pap_vector_latency(vector);
+    int64_t there_ns = clv_pap_record_set_last_told(set) + clv_pap_record_set_latency(set);
     int64_t last_ns = INT64_MIN;
     int64_t sum_ns = 0;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        int64_t arrival_ns = vector->records[rank].arrival_ns;
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        int64_t arrival_ns = set->records[rank].arrival_ns;
         last_ns = arrival_ns > last_ns ? arrival_ns : last_ns;
         sum_ns += arrival_ns < there_ns ? clv_pap_clamp_spread(there_ns - arrival_ns) : 0;
     }
     int64_t after_ns = last_ns < there_ns ? clv_pap_clamp_spread(there_ns - last_ns) : 0;
-    return sum_ns / vector->n_ranks + AFTER_WEIGHT * after_ns;
+    return sum_ns / set->n_ranks + AFTER_WEIGHT * after_ns;
 }
 
 /* Ignored when waiting costs more than it saves, heeded when it would cost half. A single slow
  * exchange, however slow, is not enough; two in a row are. */
-void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     const int64_t saved_ns = history->blind_error_ns;
-    if (!clv_pap_vector_is_told(vector) || saved_ns < 0) {
+    if (!clv_pap_record_set_is_told(set) || saved_ns < 0) {
         return;
     }
-    int64_t wait_ns = hint_wait(vector);
+    int64_t wait_ns = hint_wait(set);
     if (wait_ns > SLOW_EXCHANGE * saved_ns) {
         wait_ns = SLOW_EXCHANGE * saved_ns;
     }

@@ -122,48 +122,48 @@ static int64_t make_relative(int64_t *row, int32_t n_ranks)
     return earliest_ns;
 }
 
-static void fill_columns(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+static void fill_columns(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     int64_t *compute = cell_row(history, CLV_PAP_COMPUTE, history->newest);
     int64_t *in_mpi = cell_row(history, CLV_PAP_IN_MPI, history->newest);
     int64_t *exit = cell_row(history, CLV_PAP_EXIT, history->newest);
     int64_t last_arrival_ns = INT64_MIN;
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
-        if (vector->records[rank].previous_arrival_ns > last_arrival_ns) {
-            last_arrival_ns = vector->records[rank].previous_arrival_ns;
+        if (set->records[rank].previous_arrival_ns > last_arrival_ns) {
+            last_arrival_ns = set->records[rank].previous_arrival_ns;
         }
     }
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
-        const clv_pap_record_t *record = &vector->records[rank];
+        const clv_pap_record_t *record = &set->records[rank];
         compute[rank] = clv_pap_clamp_spread(record->arrival_ns - record->previous_exit_ns);
         in_mpi[rank] = clv_pap_clamp_spread(record->previous_exit_ns - record->previous_arrival_ns);
         exit[rank] = clv_pap_clamp_spread(record->previous_exit_ns - last_arrival_ns);
     }
 }
 
-/* An announced call's real arrivals come with the next vector, as its previous call. */
-void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+/* An announced call's real arrivals come with the next record set, as its previous call. */
+void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     start_row(history, history->call - 1, 0);
     int64_t *row = cell_row(history, CLV_PAP_ARRIVAL, history->newest);
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
-        row[rank] = vector->records[rank].previous_arrival_ns;
+        row[rank] = set->records[rank].previous_arrival_ns;
     }
     history->row_start_ns[history->newest] = make_relative(row, history->n_ranks);
     clv_pap_history_judge(history, row);
 }
 
-void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                               int has_previous)
 {
     start_row(history, history->call, 0);
     int64_t *row = cell_row(history, CLV_PAP_ARRIVAL, history->newest);
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
-        row[rank] = vector->records[rank].arrival_ns;
+        row[rank] = set->records[rank].arrival_ns;
     }
     history->row_start_ns[history->newest] = make_relative(row, history->n_ranks);
     if (has_previous && history->n_columns > 1) {
-        fill_columns(history, vector);
+        fill_columns(history, set);
     }
     clv_pap_history_judge(history, row);
 }
@@ -192,10 +192,10 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->newest_error_ns = 0;
 }
 
-void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_vector_t *vector)
+void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
-    if (!history->begun || vector->generation != history->generation) {
-        begin_generation(history, vector->generation);
+    if (!history->begun || set->generation != history->generation) {
+        begin_generation(history, set->generation);
     } else {
         history->call += history->sample_every;
         history->sample_every = history->next_every;

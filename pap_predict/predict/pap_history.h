@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From complete vectors to boards: the deterministic integer function. Private to the pap_predict
- * room and to the tools.
+ * From complete record sets to boards: the deterministic integer function. Private to the
+ * pap_predict room and to the tools.
  *
  * A history is what one lane remembers: up to `window` calls, the errors of past predictions, the
- * prediction outstanding. Fed vector by vector without gaps, it is equal on every node. A vector
+ * prediction outstanding. Fed set by set without gaps, it is equal on every node. A record set
  * of a new generation clears it.
  *
  * Memory: at create, (columns * window + predictions + 2) * 8 bytes per rank; columns 1, or 4 for a
- * predictor with all_columns; predictions 1, or one per predictor for `best`. Cost per vector: a
- * few passes over window * ranks; for `best`, the sum of all predictors.
+ * predictor with all_columns; predictions 1, or one per predictor for `best`. Cost per record set:
+ * a few passes over window * ranks; for `best`, the sum of all predictors.
  */
 #ifndef CLV_PAP_HISTORY_H
 #define CLV_PAP_HISTORY_H
@@ -30,10 +30,10 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
                                     clv_pap_history_t **history_p) CLV_MUST_CHECK;
 void clv_pap_history_free(clv_pap_history_t *history);
 
-/* Takes the lane's next vector and writes the board that follows it; board->predicted_ns points to
- * predicted_ns, the caller's array of n_ranks items, filled here. board->version is
- * vector->sequence + 1. */
-void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+/* Takes the lane's next record set and writes the board that follows it; board->predicted_ns points
+ * to predicted_ns, the caller's array of n_ranks items, filled here. board->version is
+ * set->sequence + 1. */
+void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                           clv_pap_board_t *board, int64_t *predicted_ns);
 
 #endif

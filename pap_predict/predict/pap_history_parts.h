@@ -18,7 +18,7 @@ struct clv_pap_history {
     int32_t n_columns;
 
     uint32_t generation;
-    int32_t begun;        /* a vector of this generation was fed */
+    int32_t begun;        /* a record set of this generation was fed */
     int64_t call;         /* number of the newest sampled call */
     int32_t sample_every; /* from the newest sampled call to the next ... */
     int32_t next_every;   /* ... and from there on, as the newest board says */
@@ -33,9 +33,9 @@ struct clv_pap_history {
     int32_t hints_ignored;        /* hints are not waited for */
     int64_t hint_wait_ns;   /* what waiting for them costs, moving average; -1: none came yet */
     int64_t blind_error_ns; /* the predictor's own error, moving average; -1: never judged */
-    int32_t deferred;       /* the newest vector was announced: its arrivals come with the next */
+    int32_t deferred;       /* the newest set was announced: its arrivals come with the next */
     int64_t worst_error_ns; /* of the newest error */
-    int64_t mean_error_ns;  /* over the ranks; -1: the newest vector judged nothing */
+    int64_t mean_error_ns;  /* over the ranks; -1: the newest set judged nothing */
     int64_t newest_error_ns;
     int64_t row_call[CLV_PAP_MAX_WINDOW];
     int64_t row_start_ns[CLV_PAP_MAX_WINDOW]; /* global ns of the earliest arrival */
@@ -55,11 +55,11 @@ int64_t *clv_pap_history_said(const clv_pap_history_t *history, clv_pap_predicto
 /* 0 <= age < window. In every predictor's inner loop: no division. */
 int32_t clv_pap_history_row_index(const clv_pap_history_t *history, int32_t age);
 /* Valid records: judged, and a row of the window. Deferred: an announced call's real arrivals. */
-void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_vector_t *vector);
-void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_vector_t *vector,
+void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_record_set_t *set);
+void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                               int has_previous);
 /* The next set of records: of another generation, or one sample later. */
-void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_vector_t *vector);
+void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 
 /* ---- pap_judge.c ---- */
 void clv_pap_history_judge(clv_pap_history_t *history, const int64_t *arrival_ns);
@@ -72,7 +72,7 @@ int32_t clv_pap_history_sample_every(const clv_pap_history_t *history, uint32_t 
 int32_t clv_pap_sample_every_invalid(int32_t now_every);
 
 /* ---- pap_hints.c ---- */
-int clv_pap_vector_is_told(const clv_pap_vector_t *vector); /* all its records are */
-void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_vector_t *vector);
+int clv_pap_record_set_is_told(const clv_pap_record_set_t *set); /* all its records are */
+void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 
 #endif

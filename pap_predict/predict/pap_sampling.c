@@ -6,7 +6,7 @@
 
 #define INVALID_SAMPLE_EVERY                                                                       \
     8                         /* while the clock comes up: neither wait often nor miss its coming */
-#define SAMPLE_EVERY_GROWTH 4 /* per vector: one short interval must not make predictions old */
+#define SAMPLE_EVERY_GROWTH 4 /* per set: one short interval must not make predictions old */
 
 int64_t clv_pap_history_interval(const clv_pap_history_t *history)
 {

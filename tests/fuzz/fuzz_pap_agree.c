@@ -25,11 +25,11 @@ static void ignore_send(void *context, int32_t node, const void *message, size_t
     }
 }
 
-static void check_publish(void *context, const clv_pap_vector_t *vector)
+static void check_publish(void *context, const clv_pap_record_set_t *set)
 {
     (void) context;
-    for (int32_t rank = 0; rank < vector->n_ranks; rank++) {
-        if (clv_pap_record_problem(&vector->records[rank]) != NULL) {
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        if (clv_pap_record_problem(&set->records[rank]) != NULL) {
             abort();
         }
     }

@@ -45,11 +45,11 @@ static void on_send(void *context, int32_t node, const void *bytes, size_t n_byt
     check(clv_pap_wire_decode(bytes, n_bytes, N_RANKS, &message) == CLV_OK, "sent nonsense");
 }
 
-static void on_publish(void *context, const clv_pap_vector_t *vector)
+static void on_publish(void *context, const clv_pap_record_set_t *set)
 {
     watch_t *watch = context;
     check(!watch->lost, "published after the end");
-    check(vector->sequence == watch->next[vector->lane]++, "published with a gap");
+    check(set->sequence == watch->next[set->lane]++, "published with a gap");
 }
 
 static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)

@@ -54,7 +54,7 @@ byte cuts;
 byte given[N];     /* records its rank gave = calls it began */
 byte in_call[N];   /* 1: its rank looks for its board */
 byte decided[N];
-byte got[N];       /* vectors whose UP came over the edge above node i */
+byte got[N];       /* record sets whose UP came over the edge above node i */
 byte sent[N];      /* ... were sent on the present connection */
 byte ever_sent[N];
 bit lost[N];
@@ -218,7 +218,7 @@ end:
     :: atomic { IS_OPEN(i, 3) -> end_call(i, 3) }
 #endif
 #else
-    /* its rank: gives the record, then waits for the version that the vector before makes */
+    /* its rank: gives the record, then waits for the version that the record set before makes */
     :: atomic { !in_call[i] && given[i] < CALLS -> given[i]++; in_call[i] = 1 }
     :: atomic { in_call[i] && given[i] == 1 -> answer(i, NONE) }
     :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 -> answer(i, given[i] - 1) }
@@ -318,7 +318,7 @@ from_child:
             fi
         :: kind == UP ->
             assert(greeted[c]);
-            assert(value <= decided[i] + 1);   /* INVARIANT: two open vectors suffice */
+            assert(value <= decided[i] + 1);   /* INVARIANT: two open record sets suffice */
             assert(value <= got[c]);
             if
             :: value == got[c] -> got[c]++

@@ -52,7 +52,7 @@ if "${apart[@]}" true 2>/dev/null; then
     nodes=''
 else
     nodes='exchange_sent_bytes exchange_received_bytes exchange_clock_offset_ns
-        exchange_clock_error_ns exchange_invalid_vectors'
+        exchange_clock_error_ns exchange_invalid_record_sets'
     tap_skip 'two nodes exchange bytes' 'no process namespaces here'
 fi
 

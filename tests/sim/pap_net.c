@@ -418,10 +418,10 @@ static void check_unused(world_t *world, int32_t node, int32_t lane, const clv_p
 }
 
 /* How long after the last record the last node knows: the exchange's own time. */
-static void measure(world_t *world, int32_t node, const clv_pap_vector_t *vector)
+static void measure(world_t *world, int32_t node, const clv_pap_record_set_t *set)
 {
-    int64_t name = vector->sequence * CLV_PAP_MAX_STREAMS + vector->lane;
-    world->result->vectors += node == 0;
+    int64_t name = set->sequence * CLV_PAP_MAX_STREAMS + set->lane;
+    world->result->record_sets += node == 0;
     if (node == 0) {
         world->told_lane_version = name;
         world->n_told = 0;
@@ -435,19 +435,19 @@ static void measure(world_t *world, int32_t node, const clv_pap_vector_t *vector
     }
 }
 
-static void publish_vector(void *context, const clv_pap_vector_t *vector)
+static void publish_set(void *context, const clv_pap_record_set_t *set)
 {
     sender_t *sender = context;
     world_t *world = sender->world;
     node_t *node = &world->node[sender->node];
-    store_t *store = &node->store[vector->lane];
-    int64_t version = vector->sequence + 1;
+    store_t *store = &node->store[set->lane];
+    int64_t version = set->sequence + 1;
     int place = (int) (version & 1);
     if (store->version[1 - place] != version - 1) {
-        broken(world, "vectors came with a gap");
+        broken(world, "record sets came with a gap");
     }
-    check_unused(world, sender->node, vector->lane, &store->board[place]);
-    clv_pap_history_feed(store->history, vector, &store->board[place], store->predicted_ns[place]);
+    check_unused(world, sender->node, set->lane, &store->board[place]);
+    clv_pap_history_feed(store->history, set, &store->board[place], store->predicted_ns[place]);
     store->version[place] = version;
     if (world->options->plant == 2 && sender->node == world->layout.n_nodes - 1 && version == 5) {
         store->board[place].hash ^= 1;
@@ -459,9 +459,9 @@ static void publish_vector(void *context, const clv_pap_vector_t *vector)
     if (store->board[place].sample_every > world->result->max_sample_every) {
         world->result->max_sample_every = store->board[place].sample_every;
     }
-    int64_t latency_ns = world->now_ns - clv_pap_vector_last_given(vector);
+    int64_t latency_ns = world->now_ns - clv_pap_record_set_last_given(set);
     node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
-    measure(world, sender->node, vector);
+    measure(world, sender->node, set);
     wake_ranks(world, sender->node);
 }
 
@@ -489,7 +489,7 @@ static void link_stale(void *context, int32_t neighbour)
     sender->world->result->stale_links++;
 }
 
-static const clv_pap_agree_ops_t agree_ops = {send_message, publish_vector, node_lost, link_stale};
+static const clv_pap_agree_ops_t agree_ops = {send_message, publish_set, node_lost, link_stale};
 
 /* What a caller does once the machine has returned: act on flags, set the next alarm. */
 static void settle(world_t *world, int32_t index)

@@ -41,10 +41,10 @@ typedef struct pap_net_result {
     int64_t late_turns; /* of them, whose turn came later */
     int64_t messages;
     int64_t bytes;
-    int64_t vectors; /* decided by node 0 */
+    int64_t record_sets; /* decided by node 0 */
     int64_t max_message_bytes;
     int64_t top_bytes;       /* sent by node 0 */
-    int64_t last_latency_ns; /* last record given to last node told, newest vector */
+    int64_t last_latency_ns; /* last record given to last node told, newest set */
     int64_t worst_latency_ns;
     int64_t virtual_ns;
     int32_t max_sample_every;

@@ -19,7 +19,7 @@ typedef struct totals {
     int64_t waits;
     int64_t overlapped;
     int64_t late_turns;
-    int64_t vectors;
+    int64_t record_sets;
     int64_t evictions;
     int64_t announced;
     int64_t lost;
@@ -45,7 +45,7 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->waits += result->waits;
     totals->overlapped += result->overlapped;
     totals->late_turns += result->late_turns;
-    totals->vectors += result->vectors;
+    totals->record_sets += result->record_sets;
     totals->evictions += result->evictions;
     totals->announced += result->announced;
     totals->lost += result->lost_reason != 0;
@@ -60,11 +60,11 @@ static void add(totals_t *totals, const pap_net_result_t *result)
 static void print_totals(const char *name, const totals_t *totals)
 {
     printf(
-        "# %s: %lld jobs, %lld rank calls, %lld with a board, %lld waited, %lld vectors, "
+        "# %s: %lld jobs, %lld rank calls, %lld with a board, %lld waited, %lld record sets, "
         "%lld streams pushed out, %lld announced, largest K %d, %lld lost, %lld abandoned nodes, "
         "%lld jobs where one of them guessed wrong, %lld half-open links found\n",
         name, (long long) totals->jobs, (long long) totals->calls, (long long) totals->with_board,
-        (long long) totals->waits, (long long) totals->vectors, (long long) totals->evictions,
+        (long long) totals->waits, (long long) totals->record_sets, (long long) totals->evictions,
         (long long) totals->announced, totals->max_sample_every, (long long) totals->lost,
         (long long) totals->abandoned, (long long) totals->wrong, (long long) totals->stale);
 }
@@ -235,7 +235,7 @@ static void a_quick_exchange_is_not_asked_in_each_call(void **state)
     (void) state;
     totals_t totals;
     run_jobs("quick exchange", n_jobs() / 50, change_quick, &totals);
-    assert_true(totals.vectors * 6 < totals.jobs * 400);
+    assert_true(totals.record_sets * 6 < totals.jobs * 400);
 }
 
 /* The checks above must be able to fail: one rank that says something else is found out. */
@@ -261,7 +261,7 @@ static void a_planted_disagreement_is_caught(void **state)
     }
 }
 
-/* 1024 ranks on 64 nodes, 30 us and 1 Gb/s: what one vector costs. */
+/* 1024 ranks on 64 nodes, 30 us and 1 Gb/s: what one record set costs. */
 static void a_thousand_ranks_agree_in_milliseconds(void **state)
 {
     (void) state;
@@ -277,17 +277,18 @@ static void a_thousand_ranks_agree_in_milliseconds(void **state)
     pap_net_result_t result;
     pap_net_run(&options, &result);
     assert_null(result.broken);
-    /* The first exchange waits for connections that come up within 50 ms, so K may be 4 at first: it
-     * is 3 latencies per interval of 50 ms and more, and half of that with each vector after it. */
-    assert_true(result.vectors >= 14);
+    /* The first exchange waits for connections that come up within 50 ms, so K may be 4 at first:
+     * it is 3 latencies per interval of 50 ms and more, and half of that with each record set after
+     * it. */
+    assert_true(result.record_sets >= 14);
     printf(
         "# 1024 ranks, 64 nodes, 30 us, 1 Gb/s: %d hops up and %d down, %lld messages and %.2f MB "
-        "per vector, %.0f kB of it by node 0, longest message %lld bytes, last record to last "
+        "per record set, %.0f kB of it by node 0, longest message %lld bytes, last record to last "
         "node: %.2f ms\n",
         clv_pap_tree_depth(63), clv_pap_tree_depth(63),
-        (long long) (result.messages / result.vectors),
-        (double) result.bytes / (double) result.vectors / 1e6,
-        (double) result.top_bytes / (double) result.vectors / 1e3,
+        (long long) (result.messages / result.record_sets),
+        (double) result.bytes / (double) result.record_sets / 1e6,
+        (double) result.top_bytes / (double) result.record_sets / 1e3,
         (long long) result.max_message_bytes, (double) result.worst_latency_ns / 1e6);
     assert_true(result.max_message_bytes <= (int64_t) clv_pap_wire_max_bytes(1024));
     assert_true(result.worst_latency_ns < 20 * MS);

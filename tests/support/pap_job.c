@@ -145,7 +145,7 @@ static void note_board(pap_job_t *job, int32_t rank, int32_t call, const clv_pap
         latest = board->predicted_ns[i] > latest ? board->predicted_ns[i] : latest;
     }
     job->predicted_spread_ns[rank][call] = latest;
-    job->n_vectors[rank][call] = board->n_vectors;
+    job->n_record_sets[rank][call] = board->n_record_sets;
     job->saw[rank][call] = hash_of(board, attachment, n_bytes);
 }
 

@@ -48,7 +48,7 @@ struct pap_job {
     pid_t pids[JOB_MAX_RANKS];
     int exits[JOB_MAX_RANKS]; /* wait status */
     uint64_t saw[JOB_MAX_RANKS][JOB_MAX_CALLS];
-    int32_t n_vectors[JOB_MAX_RANKS][JOB_MAX_CALLS];
+    int32_t n_record_sets[JOB_MAX_RANKS][JOB_MAX_CALLS];
     int64_t predicted_spread_ns[JOB_MAX_RANKS][JOB_MAX_CALLS];
     int64_t call_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* spent in begin and the first board */
     int64_t wait_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* from begin to the board's answer */

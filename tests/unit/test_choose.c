@@ -71,7 +71,8 @@ static void measure(const world_t *world, clv_pap_board_t *board)
 static const clv_choose_decision_t *world_step(world_t *world)
 {
     clv_pap_board_t board = {.n_ranks = N_RANKS,
-                             .n_vectors = (int32_t) (world->version < 8 ? world->version + 1 : 8),
+                             .n_record_sets =
+                                 (int32_t) (world->version < 8 ? world->version + 1 : 8),
                              .version = ++world->version,
                              .sigma_ns = world->sigma_ns,
                              .worst_error_ns = world->worst_error_ns,
@@ -501,7 +502,7 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
 {
     const int64_t late_ns[4] = {0, 2500000, 0, 9000000};
     const clv_pap_board_t board = {.n_ranks = 4,
-                                   .n_vectors = 3,
+                                   .n_record_sets = 3,
                                    .version = 7,
                                    .sigma_ns = 120000,
                                    .mean_error_ns = 200000,

@@ -211,13 +211,13 @@ static void add_plan(replay_t *replay, const clv_pap_board_t *board,
 
 static void one_call(replay_t *replay, clv_pap_history_t *history, int32_t call)
 {
-    const clv_pap_vector_t vector = {
+    const clv_pap_record_set_t set = {
         .n_ranks = replay->trace->n_ranks, .sequence = call, .records = replay->records};
     clv_pap_board_t board = {0};
     clv_choose_decision_t *decision = &replay->decided[call + 1];
 
     fill_records(replay, call);
-    clv_pap_history_feed(history, &vector, &board, replay->predicted_ns);
+    clv_pap_history_feed(history, &set, &board, replay->predicted_ns);
     assert_int_equal(board.version, call + 1);
     replay->was_announced[board.version] = board.announced;
     assert_int_equal(clv_choose(&replay->config, &replay->key, &board, &replay->state,

@@ -106,13 +106,13 @@ static void on_send(void *context, int32_t node, const void *bytes, size_t n_byt
                      CLV_OK);
 }
 
-static void on_publish(void *context, const clv_pap_vector_t *vector)
+static void on_publish(void *context, const clv_pap_record_set_t *set)
 {
     bench_t *bench = context;
     bench->n_published++;
-    bench->published_last_arrival = clv_pap_vector_last_given(vector);
-    bench->published_flags = vector->records[0].flags;
-    bench->published_generation = vector->generation;
+    bench->published_last_arrival = clv_pap_record_set_last_given(set);
+    bench->published_flags = set->records[0].flags;
+    bench->published_generation = set->generation;
 }
 
 static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
@@ -553,7 +553,7 @@ static void different_generations_are_a_disagreement(void **state)
     }
 }
 
-/* A hint for a call that never came stands in the next stream's vector as invalid. */
+/* A hint for a call that never came stands in the next stream's record set as invalid. */
 static void an_old_announcement_becomes_invalid(void **state)
 {
     (void) state;

@@ -140,8 +140,8 @@ static void play(const job_t *job, clv_pap_predictor_t predictor, play_t *play)
         play->sigma_ns[call] = board.sigma_ns;
         play->error_ns[call] = error_of(job->arrival_ns[call], predicted_ns);
         fill_records(job, call, records);
-        clv_pap_vector_t vector = {.n_ranks = P, .sequence = call, .records = records};
-        clv_pap_history_feed(history, &vector, &board, predicted_ns);
+        clv_pap_record_set_t set = {.n_ranks = P, .sequence = call, .records = records};
+        clv_pap_history_feed(history, &set, &board, predicted_ns);
         play->predictor[call] = board.predictor;
         assert_int_equal(board.predictor != (int32_t) predictor,
                          predictor == clv_pap_predictor_best);

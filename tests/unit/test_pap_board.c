@@ -50,11 +50,11 @@ static void set_arrivals(bench_t *bench, const int64_t *late_ns)
 
 static void feed(bench_t *bench)
 {
-    clv_pap_vector_t vector = {.n_ranks = P,
-                               .generation = bench->generation,
-                               .sequence = bench->sequence++,
-                               .records = bench->records};
-    clv_pap_history_feed(bench->history, &vector, &bench->board, bench->predicted_ns);
+    clv_pap_record_set_t set = {.n_ranks = P,
+                                .generation = bench->generation,
+                                .sequence = bench->sequence++,
+                                .records = bench->records};
+    clv_pap_history_feed(bench->history, &set, &bench->board, bench->predicted_ns);
     assert_int_equal(bench->board.version, bench->sequence);
     assert_int_equal(bench->board.n_ranks, P);
     assert_ptr_equal(bench->board.predicted_ns, bench->predicted_ns);
@@ -129,7 +129,7 @@ static void sma_equals_the_slow_average(void **state)
                 mean[rank] = sum / n;
                 smallest = mean[rank] < smallest ? mean[rank] : smallest;
             }
-            assert_int_equal(bench.board.n_vectors, n);
+            assert_int_equal(bench.board.n_record_sets, n);
             for (int rank = 0; rank < P; rank++) {
                 assert_int_equal(bench.predicted_ns[rank], mean[rank] - smallest);
             }
@@ -232,7 +232,7 @@ static void sigma_is_honest(void **state)
     assert_true(claimed < 3.0 * shown);
 }
 
-static void few_vectors_make_a_large_sigma(void **state)
+static void few_record_sets_make_a_large_sigma(void **state)
 {
     (void) state;
     bench_t bench;
@@ -282,7 +282,7 @@ static void the_clock_error_is_a_floor(void **state)
 /* ---- what makes no row -------------------------------------------------------------------------
  */
 
-static void invalid_vectors_are_skipped_alike(void **state)
+static void invalid_record_sets_are_skipped_alike(void **state)
 {
     (void) state;
     bench_t bench;
@@ -292,14 +292,14 @@ static void invalid_vectors_are_skipped_alike(void **state)
     set_arrivals(&bench, wild);
     bench.records[3].flags = CLV_PAP_RECORD_INVALID;
     feed(&bench);
-    assert_int_equal(bench.board.n_vectors, 0);
+    assert_int_equal(bench.board.n_record_sets, 0);
     assert_int_equal(bench.board.sample_every, 2); /* while clocks come up, ask less and less */
     feed_late(&bench, late);
-    assert_int_equal(bench.board.n_vectors, 1);
+    assert_int_equal(bench.board.n_record_sets, 1);
     set_arrivals(&bench, wild);
     bench.records[0].flags = CLV_PAP_RECORD_INVALID;
     feed(&bench);
-    assert_int_equal(bench.board.n_vectors, 1);
+    assert_int_equal(bench.board.n_record_sets, 1);
     assert_int_equal(bench.predicted_ns[2], 2 * MS);
     take_down(&bench);
 }
@@ -316,7 +316,7 @@ static void a_new_stream_in_the_lane_starts_afresh(void **state)
     }
     bench.generation++;
     feed_late(&bench, other);
-    assert_int_equal(bench.board.n_vectors, 1);
+    assert_int_equal(bench.board.n_record_sets, 1);
     assert_int_equal(bench.board.generation, 1);
     assert_int_equal(bench.predicted_ns[0], 3 * MS);
     assert_int_equal(bench.predicted_ns[1], 0);
@@ -379,7 +379,7 @@ static void the_call_before_is_described(void **state)
     bench.records[5].previous_choice = 3;
     feed(&bench);
     assert_true(bench.board.disagree);
-    assert_int_equal(bench.board.n_vectors, 0);
+    assert_int_equal(bench.board.n_record_sets, 0);
     assert_int_equal(bench.board.previous_choice, -1);
     take_down(&bench);
 }
@@ -465,7 +465,7 @@ static void announced_arrivals_are_the_prediction(void **state)
     feed_late(&bench, plain);
     assert_false(bench.board.announced);
     assert_int_equal(bench.board.predictor, clv_pap_predictor_sma);
-    assert_true(bench.board.n_vectors > 0); /* the rows of the calls before are real arrivals */
+    assert_true(bench.board.n_record_sets > 0); /* the rows of the calls before are real arrivals */
     set_arrivals(&bench, plain);
     bench.records[1].flags = CLV_PAP_RECORD_ANNOUNCED;
     feed(&bench);
@@ -530,7 +530,7 @@ static void hints_are_heard_while_they_save_more_than_they_cost(void **state)
 /* ---- limits -------------------------------------------------------------------------------------
  */
 
-static void equal_vectors_make_equal_boards(void **state)
+static void equal_record_sets_make_equal_boards(void **state)
 {
     (void) state;
     bench_t a;
@@ -591,10 +591,10 @@ int main(void)
         cmocka_unit_test(sma_equals_the_slow_average),
         cmocka_unit_test(each_predictor_has_its_pattern),
         cmocka_unit_test(sigma_is_honest),
-        cmocka_unit_test(few_vectors_make_a_large_sigma),
+        cmocka_unit_test(few_record_sets_make_a_large_sigma),
         cmocka_unit_test(a_surprise_widens_sigma_at_once),
         cmocka_unit_test(the_clock_error_is_a_floor),
-        cmocka_unit_test(invalid_vectors_are_skipped_alike),
+        cmocka_unit_test(invalid_record_sets_are_skipped_alike),
         cmocka_unit_test(a_new_stream_in_the_lane_starts_afresh),
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
@@ -602,7 +602,7 @@ int main(void)
         cmocka_unit_test(a_quick_exchange_does_not_make_more_records),
         cmocka_unit_test(announced_arrivals_are_the_prediction),
         cmocka_unit_test(hints_are_heard_while_they_save_more_than_they_cost),
-        cmocka_unit_test(equal_vectors_make_equal_boards),
+        cmocka_unit_test(equal_record_sets_make_equal_boards),
         cmocka_unit_test(wrong_sizes_and_no_memory_are_told),
     };
     cs_random_seed_from_environment(&generator);

@@ -39,7 +39,7 @@ static const clv_pap_store_ops_t store_ops = {find, n_versions, is_unsure};
 
 static store_t new_store(int32_t sample_every)
 {
-    return (store_t){.end = INT64_MAX, .board = {.n_vectors = 3, .sample_every = sample_every}};
+    return (store_t){.end = INT64_MAX, .board = {.n_record_sets = 3, .sample_every = sample_every}};
 }
 
 static clv_pap_stream_key_t key_of(int64_t bytes)
@@ -89,7 +89,7 @@ static void every_kth_call_gives_a_record(void **state)
     }
 }
 
-static void a_sampled_call_waits_for_the_vector_before(void **state)
+static void a_sampled_call_waits_for_the_set_before(void **state)
 {
     (void) state;
     clv_pap_streams_t streams;
@@ -128,7 +128,7 @@ static void a_sampled_call_waits_for_the_vector_before(void **state)
     }
 }
 
-static void boards_without_vectors_are_none(void **state)
+static void boards_without_record_sets_are_none(void **state)
 {
     (void) state;
     clv_pap_streams_t streams;
@@ -139,10 +139,10 @@ static void boards_without_vectors_are_none(void **state)
     store_t store = new_store(1);
     clv_pap_streams_init(&streams);
     run_call(&streams, &store, 64, &call, &given);
-    store.board.n_vectors = 0;
+    store.board.n_record_sets = 0;
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
     assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
-    store.board.n_vectors = 1;
+    store.board.n_record_sets = 1;
     store.board.generation = 9; /* of another stream in this lane */
     assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
 }
@@ -211,7 +211,7 @@ static void a_recycled_lane_goes_on_counting(void **state)
     for (int i = 0; i < 32; i++) {
         run_call(&streams, &store, i / 2, &call, &given);
     }
-    store.n_versions[0] = 1; /* the old stream's last vector is not complete */
+    store.n_versions[0] = 1; /* the old stream's last record set is not complete */
     assert_false(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
     assert_int_equal(call.stream, 0);
     assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE); /* and does not wait */
@@ -345,8 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kth_call_gives_a_record),
-        cmocka_unit_test(a_sampled_call_waits_for_the_vector_before),
-        cmocka_unit_test(boards_without_vectors_are_none),
+        cmocka_unit_test(a_sampled_call_waits_for_the_set_before),
+        cmocka_unit_test(boards_without_record_sets_are_none),
         cmocka_unit_test(lanes_go_to_the_least_recently_used),
         cmocka_unit_test(round_robin_over_too_many_streams_gives_no_records),
         cmocka_unit_test(a_recycled_lane_goes_on_counting),
