@@ -28,14 +28,13 @@ typedef struct job {
     clv_sim_options_t options;
     clv_pattern_t pattern;
     const clv_sim_direct_t *direct; /* NULL: a plan */
-    clv_sim_cuts_t cuts;
+    clv_sim_chooser_t chooser;
     int rank;
     int n_ranks;
     float *vector;
     float *sum;            /* of what is not a plan */
     int64_t *true_ns;      /* delays of the call, by rank */
     int64_t *predicted_ns; /* what the plan's order is made for */
-    int64_t *clipped_ns;   /* and its arrivals under the clip rule */
 } job_t;
 
 /* One line whatever the number of ranks: _exit ends the simulation with all its ranks, while
@@ -71,7 +70,7 @@ static double arrive(int64_t delay_ns)
     return MPI_Wtime();
 }
 
-static clv_status_t prepare(const job_t *job, int64_t call, clv_sim_steps_t *steps_p)
+static clv_status_t prepare(job_t *job, int64_t call, clv_sim_steps_t *steps_p)
 {
     const clv_sim_options_t *options = &job->options;
 
@@ -80,11 +79,9 @@ static clv_status_t prepare(const job_t *job, int64_t call, clv_sim_steps_t *ste
         return CLV_OK;
     }
     clv_sim_predict(options, &job->pattern, call, job->true_ns, job->predicted_ns);
-    if (!(options->clip > 0)) {
-        return clv_sim_deal_plan(options, &job->cuts, job->predicted_ns, NULL, steps_p);
-    }
-    clv_sim_clip(options->clip, job->n_ranks, job->true_ns, job->predicted_ns, job->clipped_ns);
-    return clv_sim_deal_plan(options, &job->cuts, job->clipped_ns, job->predicted_ns, steps_p);
+    return clv_sim_deal_plan(
+        options, &job->chooser, job->predicted_ns,
+        clv_sim_sigma(options->clip, job->n_ranks, job->true_ns, job->predicted_ns), steps_p);
 }
 
 static clv_status_t reduce(const job_t *job, const clv_sim_steps_t *steps)
@@ -143,7 +140,7 @@ static clv_sim_timing_t gather_timing(double arrival, double end, int n_ranks)
                               .in_mpi_ns = spent_sum / n_ranks * 1e9};
 }
 
-static clv_sim_timing_t one_call(const job_t *job, int64_t call)
+static clv_sim_timing_t one_call(job_t *job, int64_t call)
 {
     clv_sim_steps_t steps = {0};
     clv_sim_timing_t timing;
@@ -168,7 +165,7 @@ static clv_sim_timing_t one_call(const job_t *job, int64_t call)
 
 /* ---- all calls ------------------------------------------------------------------------------ */
 
-static void run_calls(const job_t *job)
+static void run_calls(job_t *job)
 {
     if (NULL != job->direct && job->direct->prepares) {
         (void) one_call(job, 0);
@@ -210,12 +207,10 @@ static void job_reserve(job_t *job)
     job->sum = NULL == job->direct ? NULL : need(n_floats, sizeof *job->sum);
     job->true_ns = need((size_t) job->n_ranks, sizeof *job->true_ns);
     job->predicted_ns = need((size_t) job->n_ranks, sizeof *job->predicted_ns);
-    job->clipped_ns = need((size_t) job->n_ranks, sizeof *job->clipped_ns);
 }
 
 static void job_free(job_t *job)
 {
-    clv_free(job->clipped_ns);
     clv_free(job->predicted_ns);
     clv_free(job->true_ns);
     clv_free(job->sum);
@@ -230,7 +225,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     job_init(&job, argc, argv);
     job_reserve(&job);
-    if (NULL == job.direct && CLV_OK != clv_sim_measure_cuts(&job.options, &job.cuts)) {
+    if (NULL == job.direct && CLV_OK != clv_sim_chooser_open(&job.options, &job.chooser)) {
         fail("out of memory");
     }
     run_calls(&job);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/sim/sim_direct.h"
+#include "bench/sim/sim_plan.h"
 
 typedef enum kind { TEXT, NUMBER, COUNT32, COUNT64 } kind_t;
 
@@ -111,6 +112,14 @@ static int algorithm_known(const char *algorithm)
     return NULL != clv_sim_direct_find(algorithm) || NULL != clv_generator_find(algorithm);
 }
 
+/* What the chooser does not know it does not choose for. */
+static int chosen_or_said(const clv_sim_options_t *options)
+{
+    return NULL != clv_sim_direct_find(options->algorithm) ||
+           CLV_ALGORITHM_AUTO != clv_sim_chosen(options->algorithm) ||
+           (options->n_segments > 0 && !(options->clip > 0));
+}
+
 clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *options_p,
                                    char *reason, size_t reason_bytes)
 {
@@ -133,6 +142,12 @@ clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *opt
         (void) snprintf(reason, reason_bytes,
                         "unknown error '%s': a percentage, random, reversed or equal",
                         options.error);
+        return CLV_INVALID;
+    }
+    if (!chosen_or_said(&options)) {
+        (void) snprintf(reason, reason_bytes,
+                        "'%s' is no algorithm of the component: it needs --segments, and no --clip",
+                        options.algorithm);
         return CLV_INVALID;
     }
     if (options.n_segments > options.n_floats) {

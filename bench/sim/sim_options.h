@@ -20,7 +20,7 @@ typedef struct clv_sim_options {
     double delay_ms;
     double round_factor; /* the plan's round length, in measured rounds */
     int32_t n_floats;
-    int32_t n_segments; /* 0: the best by the plan's own estimate */
+    int32_t n_segments; /* 0: chosen, for algorithms of the component only */
     int32_t n_calls;
     double clip; /* the deviation the clip rule believes, in honest ones; 0: no rule */
     uint64_t seed;

@@ -1,84 +1,96 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A plan is made on rank 0, its number of segments by estimate if none is asked for, and dealt out.
+ * A plan is chosen and made on rank 0 and dealt out.
  */
 #include "bench/sim/sim_plan.h"
 
 #include <mpi.h>
+#include <string.h>
 
 #include "bench/sim/sim_round.h"
 #include "util/util_alloc.h"
 
-#define TAG 18
+#define TAG       18
+#define N_VECTORS 8 /* that a board is said to rest on */
 
-clv_status_t clv_sim_measure_cuts(const clv_sim_options_t *options, clv_sim_cuts_t *cuts_p)
+int32_t clv_sim_chosen(const char *name)
 {
-    static const int32_t choices[CLV_SIM_MAX_CUTS] = {8, 12, 16, 24, 32, 48, 64};
-    int32_t asked = options->n_segments;
-    clv_status_t status = CLV_OK;
-
-    cuts_p->n_cuts = 0;
-    for (int i = 0; i < CLV_SIM_MAX_CUTS && CLV_OK == status; i++) {
-        int32_t n_segments = asked > 0 ? asked : choices[i];
-        if (n_segments <= options->n_floats && (0 == asked || 0 == i)) {
-            cuts_p->n_segments[cuts_p->n_cuts] = n_segments;
-            status = clv_sim_measure_round((options->n_floats + n_segments - 1) / n_segments,
-                                           &cuts_p->cost[cuts_p->n_cuts++]);
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        const clv_algorithm_row_t *row = &clv_algorithms[a];
+        if (NULL != row->generator &&
+            (0 == strcmp(name, row->generator) || 0 == strcmp(name, row->word))) {
+            return a;
         }
     }
-    return status;
+    return CLV_ALGORITHM_AUTO;
 }
 
-/* What a plan is made for: the caller's arrivals, one row of the cuts. */
-typedef struct order {
-    const clv_sim_options_t *options;
-    const clv_sim_cuts_t *cuts;
-    const int64_t *arrival_ns;
-    const int64_t *order_ns;
-    int n_ranks;
-} order_t;
-
-static clv_status_t make(const order_t *order, int32_t cut, clv_plan_t **plan_p,
-                         clv_estimate_t *estimate_p)
+static int64_t total_bytes(const clv_sim_options_t *options)
 {
-    const clv_cost_t *cost = &order->cuts->cost[cut];
-    int32_t n_segments = order->cuts->n_segments[cut];
-    int64_t vector_bytes = (int64_t) order->options->n_floats * 4;
-    double round_ns = (double) clv_cost_round_ns(cost, clv_segment_bytes(vector_bytes, n_segments));
-    clv_instance_t instance = {.n_ranks = order->n_ranks,
-                               .n_segments = n_segments,
-                               .round_ns = 1 + (int64_t) (round_ns * order->options->round_factor),
-                               .arrival_ns = order->arrival_ns,
-                               .order_ns = order->order_ns};
+    return (int64_t) options->n_floats * (int64_t) sizeof(float);
+}
+
+clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options, clv_sim_chooser_t *chooser)
+{
+    const int32_t n_segments = options->n_segments;
+
+    *chooser = (clv_sim_chooser_t){
+        .config = {.reduce_algorithm = clv_sim_chosen(options->algorithm),
+                   .segment_bytes = n_segments > 0 ? (int32_t) clv_segment_bytes(
+                                                         total_bytes(options), n_segments)
+                                                   : 0,
+                   .max_cells = CLV_CHOOSE_MAX_CELLS}};
+    MPI_Comm_size(MPI_COMM_WORLD, &chooser->config.n_ranks);
+    return clv_sim_measure_cost(&chooser->config.cost);
+}
+
+static int64_t stretched(const clv_sim_options_t *options, int64_t round_ns)
+{
+    return 1 + (int64_t) ((double) round_ns * options->round_factor);
+}
+
+/* As the component chooses; only --round-factor, which it has not, is put in between. */
+static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
+                                const int64_t *predicted_ns, int64_t sigma_ns, clv_plan_t **plan_p)
+{
+    const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
+                                      .total_bytes = total_bytes(options)};
+    const clv_pap_board_t board = {.n_ranks = chooser->config.n_ranks,
+                                   .n_vectors = N_VECTORS,
+                                   .version = ++chooser->version,
+                                   .sigma_ns = sigma_ns,
+                                   .sample_every = 1,
+                                   .previous_after_ns = -1,
+                                   .previous_in_mpi_ns = -1,
+                                   .predicted_ns = predicted_ns};
+    clv_choose_decision_t decision;
     clv_status_t status =
-        clv_plan_make(clv_generator_find(order->options->algorithm), &instance, plan_p);
+        clv_choose(&chooser->config, &key, &board, &chooser->state, NULL, &decision);
 
-    return CLV_OK != status ? status
-                            : clv_plan_estimate(*plan_p, order->arrival_ns, NULL, vector_bytes,
-                                                cost, estimate_p);
+    if (CLV_OK != status) {
+        return status;
+    }
+    if (CLV_ALGORITHM_PREVIOUS == decision.algorithm) {
+        return CLV_LIMIT; /* no plan of that kind for so many ranks */
+    }
+    if (1 != options->round_factor) {
+        decision.round_ns = stretched(options, decision.round_ns);
+    }
+    return clv_choose_plan(&chooser->config, &key, &board, &decision, plan_p);
 }
 
-static clv_status_t make_best(const order_t *order, clv_plan_t **best_p)
+/* What the component does not choose for. */
+static clv_status_t make_asked(const clv_sim_options_t *options, const clv_sim_chooser_t *chooser,
+                               const int64_t *predicted_ns, clv_plan_t **plan_p)
 {
-    clv_estimate_t best = {0};         /* of *best_p, once there is one */
-    clv_status_t status = CLV_INVALID; /* of no cut at all */
+    const int64_t n_bytes = clv_segment_bytes(total_bytes(options), options->n_segments);
+    const clv_instance_t instance = {
+        .n_ranks = chooser->config.n_ranks,
+        .n_segments = options->n_segments,
+        .round_ns = stretched(options, clv_cost_round_ns(&chooser->config.cost, n_bytes)),
+        .arrival_ns = predicted_ns};
 
-    for (int32_t cut = 0; cut < order->cuts->n_cuts; cut++) {
-        clv_plan_t *plan = NULL;
-        clv_estimate_t estimate;
-        status = make(order, cut, &plan, &estimate);
-        if (CLV_OK == status && (NULL == *best_p || estimate.end_ns < best.end_ns)) {
-            clv_plan_t *worse = *best_p;
-            best = estimate;
-            *best_p = plan;
-            plan = worse;
-        }
-        clv_plan_free(plan);
-        if (CLV_OK != status) {
-            break;
-        }
-    }
-    return status;
+    return clv_plan_make(clv_generator_find(options->algorithm), &instance, plan_p);
 }
 
 static clv_status_t copy_part(const clv_plan_t *plan, int32_t rank, clv_sim_steps_t *part)
@@ -125,22 +137,22 @@ static clv_status_t receive_part(clv_sim_steps_t *part)
     return CLV_OK;
 }
 
-clv_status_t clv_sim_deal_plan(const clv_sim_options_t *options, const clv_sim_cuts_t *cuts,
-                               const int64_t *arrival_ns, const int64_t *order_ns,
+clv_status_t clv_sim_deal_plan(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
+                               const int64_t *predicted_ns, int64_t sigma_ns,
                                clv_sim_steps_t *steps_p)
 {
-    order_t order = {options, cuts, arrival_ns, order_ns, 0};
     clv_plan_t *plan = NULL;
     clv_status_t status;
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &order.n_ranks);
     if (0 != rank) {
         return receive_part(steps_p);
     }
-    status = make_best(&order, &plan);
-    for (int p = 1; p < order.n_ranks && CLV_OK == status; p++) {
+    status = CLV_ALGORITHM_AUTO == clv_sim_chosen(options->algorithm)
+                 ? make_asked(options, chooser, predicted_ns, &plan)
+                 : make_chosen(options, chooser, predicted_ns, sigma_ns, &plan);
+    for (int p = 1; p < chooser->config.n_ranks && CLV_OK == status; p++) {
         status = send_part(plan, p);
     }
     if (CLV_OK == status) {

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plan of a call: made once, on rank 0, dealt out to the ranks as their steps.
+ * The plan of a call: chosen on rank 0 by the room choose, as the component would, and dealt out to
+ * the ranks as their steps.
  *
- * The component has every rank make the plan; it is the same plan, and in a simulation that would
- * be the same work n_ranks times on one processor. All of it happens outside the measured time.
+ * The component's leaders all choose the same; in a simulation that would be the same work many
+ * times on one processor. All of it happens outside the measured time.
+ * What the component does not choose for, such as a double tree, is made as asked.
  */
 #ifndef CLV_SIM_PLAN_H
 #define CLV_SIM_PLAN_H
 
 #include "bench/sim/sim_options.h"
-#include "schedule/sched_cost.h"
+#include "choose/choose.h"
 
-/* Numbers of segments a plan may have, and what a message of each costs here. */
-#define CLV_SIM_MAX_CUTS 7
+/* What rank 0 chooses with; the state goes on from call to call. */
+typedef struct clv_sim_chooser {
+    clv_choose_config_t config;
+    clv_choose_state_t state;
+    int64_t version; /* of the newest board */
+} clv_sim_chooser_t;
 
-typedef struct clv_sim_cuts {
-    int32_t n_cuts;
-    int32_t n_segments[CLV_SIM_MAX_CUTS];
-    clv_cost_t cost[CLV_SIM_MAX_CUTS];
-} clv_sim_cuts_t;
+/* The algorithm of the component that has this word or makes its plans with this generator, else
+ * CLV_ALGORITHM_AUTO. */
+int32_t clv_sim_chosen(const char *name);
 
-/* Collective: the one number that was asked for, or all of the table that fit; measured. */
-clv_status_t clv_sim_measure_cuts(const clv_sim_options_t *options,
-                                  clv_sim_cuts_t *cuts_p) CLV_MUST_CHECK;
+/* Collective: measures the network. */
+clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options,
+                                  clv_sim_chooser_t *chooser) CLV_MUST_CHECK;
 
 typedef struct clv_sim_steps {
     clv_step_t *steps; /* this rank's part; clv_free */
@@ -30,10 +34,9 @@ typedef struct clv_sim_steps {
     int32_t n_segments;
 } clv_sim_steps_t;
 
-/* Collective. Of the cuts, the one whose plan ends first by its own estimate. arrival_ns and
- * order_ns (or NULL) as in clv_instance_t; root 0. */
-clv_status_t clv_sim_deal_plan(const clv_sim_options_t *options, const clv_sim_cuts_t *cuts,
-                               const int64_t *arrival_ns, const int64_t *order_ns,
+/* Collective. The plan for arrivals predicted_ns with a deviation of sigma_ns, root 0. */
+clv_status_t clv_sim_deal_plan(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
+                               const int64_t *predicted_ns, int64_t sigma_ns,
                                clv_sim_steps_t *steps_p) CLV_MUST_CHECK;
 
 #endif

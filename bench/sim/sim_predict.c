@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Predictions with an error, and the clip rule.
+ * Predictions with an error, and its deviation.
  */
 #include "bench/sim/sim_predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SIGMAS 4 /* of the clip rule */
 
 /* Draws of the error do not depend on those of the pattern. */
 #define ERROR_SEED  UINT64_C(0x6572726f72)
@@ -76,14 +74,8 @@ static double sigma_of(int n_ranks, const int64_t *true_ns, const int64_t *predi
     return sqrt(fmax(0, squares / n_ranks - sum / n_ranks * (sum / n_ranks)));
 }
 
-void clv_sim_clip(double factor, int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
-                  int64_t *clipped_ns)
+int64_t clv_sim_sigma(double factor, int n_ranks, const int64_t *true_ns,
+                      const int64_t *predicted_ns)
 {
-    int64_t reach_ns = (int64_t) (SIGMAS * factor * sigma_of(n_ranks, true_ns, predicted_ns));
-    int64_t last_ns = largest(predicted_ns, n_ranks);
-
-    for (int p = 0; p < n_ranks; p++) {
-        int64_t late_ns = predicted_ns[p] + reach_ns;
-        clipped_ns[p] = late_ns < last_ns ? late_ns : last_ns;
-    }
+    return (int64_t) (factor * sigma_of(n_ranks, true_ns, predicted_ns));
 }

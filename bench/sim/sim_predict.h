@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A prediction of arrivals that is wrong by a chosen amount, and the clip rule on top of it.
+ * A prediction of arrivals that is wrong by a chosen amount, and how wrong it is said to be.
  *
  * What: x[p], the predicted arrival, from the true one:
  *     a percentage e   true + normal of deviation e % of the largest delay, not below 0
  *     random           another draw of the same pattern
  *     reversed         last true arrival - true
  *     equal            all 0
- * and with the clip rule what the scheduler is told: a[p] = min(x[p] + 4 sigma, max x) as arrival,
- * x[p] as order, sigma a factor times the rms of (true - x) about its mean, of the very call.
+ * and what the chooser's clip rule believes of it: sigma, a factor times the rms of (true - x) about
+ * its mean, of the very call.
  * Factor 1 is honest; far below 1 it is the call on which a pattern that was sure has changed.
  *
  * Not: the predictors of pap_predict. Units: ns. The same on every rank. No MPI here.
@@ -23,8 +23,8 @@
 void clv_sim_predict(const clv_sim_options_t *options, const clv_pattern_t *pattern,
                      int64_t iteration, const int64_t *true_ns, int64_t *predicted_ns);
 
-/* The arrivals that the clip rule tells the scheduler if it believes that factor. */
-void clv_sim_clip(double factor, int n_ranks, const int64_t *true_ns, const int64_t *predicted_ns,
-                  int64_t *clipped_ns);
+/* The deviation that the clip rule is told, in ns; factor 0: none. */
+int64_t clv_sim_sigma(double factor, int n_ranks, const int64_t *true_ns,
+                      const int64_t *predicted_ns);
 
 #endif

@@ -21,15 +21,11 @@ static void one_round(int32_t n_floats, const float *out, float *in)
                  (rank + n_ranks - 1) % n_ranks, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-clv_status_t clv_sim_measure_round(int32_t n_floats, clv_cost_t *cost_p)
+/* ns */
+static double measure_round(int32_t n_floats, float *buffer)
 {
-    float *buffer = clv_alloc(2 * (size_t) n_floats, sizeof *buffer);
-    int64_t n_bytes = (int64_t) n_floats * (int64_t) sizeof *buffer;
     double start, spent, longest;
 
-    if (NULL == buffer) {
-        return CLV_NO_MEMORY;
-    }
     one_round(n_floats, buffer, buffer + n_floats);
     MPI_Barrier(MPI_COMM_WORLD);
     start = MPI_Wtime();
@@ -38,8 +34,23 @@ clv_status_t clv_sim_measure_round(int32_t n_floats, clv_cost_t *cost_p)
     }
     spent = (MPI_Wtime() - start) / N_ROUNDS;
     MPI_Allreduce(&spent, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return longest * 1e9;
+}
+
+clv_status_t clv_sim_measure_cost(clv_cost_t *cost_p)
+{
+    const int32_t n_floats = CLV_SIM_SEGMENT_BYTES / (int32_t) sizeof(float);
+    float *buffer = clv_alloc(2 * (size_t) n_floats, sizeof *buffer);
+    double small_ns, large_ns;
+
+    if (NULL == buffer) {
+        return CLV_NO_MEMORY;
+    }
+    small_ns = measure_round(1, buffer);
+    large_ns = measure_round(n_floats, buffer);
     clv_free(buffer);
-    *cost_p =
-        (clv_cost_t){.latency_ns = 1, .byte_ps = 1 + (int64_t) (longest * 1e12 / (double) n_bytes)};
+    *cost_p = (clv_cost_t){
+        .latency_ns = 1 + (int64_t) small_ns,
+        .byte_ps = 1 + (int64_t) ((large_ns - small_ns) * 1e3 / CLV_SIM_SEGMENT_BYTES)};
     return CLV_OK;
 }

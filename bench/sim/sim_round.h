@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long one round takes on this machine, measured: the paper's d, and the cost model from it.
+ * What messages cost on this machine, measured in rounds: the cost model that the chooser is told.
  *
  * Every rank sends one segment to its right and receives one from its left; the slowest rank's time
- * counts. Measured rather than computed because a message's time need not be linear in its bytes:
- * SimGrid's Ethernet has one bandwidth for each range of sizes.
+ * counts. As the component does: small messages give the latency, CLV_SIM_SEGMENT_BYTES the rate; where
+ * a message's time is not linear in its bytes, the model is exact for these two only.
  */
 #ifndef CLV_SIM_ROUND_H
 #define CLV_SIM_ROUND_H
 
 #include "schedule/sched_cost.h"
 
-/* Collective; the same result on every rank. The model is exact for segments of this size only.
- * CLV_NO_MEMORY (on any rank, then not collective: give up). */
-clv_status_t clv_sim_measure_round(int32_t n_floats, clv_cost_t *cost_p) CLV_MUST_CHECK;
+#define CLV_SIM_SEGMENT_BYTES 32768
+
+/* Collective; the same result on every rank. CLV_NO_MEMORY (on any rank, then not collective: give
+ * up). */
+clv_status_t clv_sim_measure_cost(clv_cost_t *cost_p) CLV_MUST_CHECK;
 
 #endif
