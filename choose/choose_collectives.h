@@ -13,15 +13,19 @@
 #ifndef CLV_CHOOSE_COLLECTIVES_H
 #define CLV_CHOOSE_COLLECTIVES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* `to` is handed on to each row, for tables made of this one; any token.
- * root, op: whether the call has one. result: where it is afterwards, at the ROOT or at ALL ranks. */
-/*         code    name    MPI's name    root op result */
+ * root, op: whether the call has one. counts: whether MPI makes count and type equal on all ranks, not
+ * only the bytes that they are packed (a broadcast's may differ). result: where it is afterwards, at the ROOT or at ALL ranks. */
+/*         code    name    MPI's name    root op counts result */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
-    XX(to, REDUCE, reduce, "MPI_Reduce", 1,   1, ROOT)
+    XX(to, REDUCE, reduce, "MPI_Reduce", 1,   1, 1,     ROOT)
 
 /* Numbers are what ranks tell each other: append only. */
 typedef enum clv_collective {
-#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, root, op, result) CLV_COLLECTIVE_##code,
+#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, root, op, counts, result) CLV_COLLECTIVE_##code,
     CLV_COLLECTIVE_MAP(CLV_COLLECTIVE_ENUM, )
 #undef CLV_COLLECTIVE_ENUM
     CLV_N_COLLECTIVES
@@ -33,11 +37,18 @@ typedef struct clv_collective_row {
     const char *name; /* the word in lines and parameters */
     int has_root;
     int has_op;
+    int equal_counts;
     clv_result_t result;
 } clv_collective_row_t;
 
 /* By clv_collective_t. */
 extern const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES];
+
+/* Into how many segments a plan may cut the vector so that no segment is empty on any rank: one per
+ * element where counts are equal, else one per packed byte. From what is equal on all ranks alone:
+ * where counts are not, count is not looked at. 0 .. CLV_SCHED_MAX_SEGMENTS. */
+int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t count,
+                                    int64_t total_bytes);
 
 /* "unknown" for a number that is none. */
 const char *clv_collective_name(int collective);

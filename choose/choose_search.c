@@ -211,25 +211,35 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     return CLV_NO_MEMORY == status ? status : CLV_OK; /* a limit is the same on all ranks */
 }
 
-static int fits(const clv_choose_config_t *config, int64_t n_segments)
+/* No segment may be empty. */
+static int64_t max_segments(const clv_pap_stream_key_t *key)
 {
-    return n_segments >= 1 && n_segments <= CLV_SCHED_MAX_SEGMENTS &&
-           n_segments * config->n_ranks <= config->max_cells;
+    return key->max_segments > 0 ? key->max_segments : CLV_SCHED_MAX_SEGMENTS;
 }
 
-/* The segment counts there are for this vector, rising. */
-static int32_t list_counts(const clv_choose_config_t *config, int64_t n_bytes, int32_t *counts)
+static int fits(const clv_choose_search_t *search, int64_t n_segments)
 {
+    return n_segments >= 1 && n_segments <= max_segments(search->key) &&
+           n_segments * search->config->n_ranks <= search->config->max_cells;
+}
+
+/* The segment counts there are for this vector, rising. One that is asked for in bytes is as near
+ * to that as elements allow. */
+static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
+{
+    const int64_t n_bytes = search->key->total_bytes;
+    const int64_t segment_bytes = search->config->segment_bytes;
     int32_t n_counts = 0;
 
-    if (config->segment_bytes > 0) {
-        int64_t forced = (n_bytes + config->segment_bytes - 1) / config->segment_bytes;
-        counts[0] = fits(config, forced) ? (int32_t) forced : 0;
+    if (segment_bytes > 0) {
+        int64_t forced =
+            clv_smaller((n_bytes + segment_bytes - 1) / segment_bytes, max_segments(search->key));
+        counts[0] = fits(search, forced) ? (int32_t) forced : 0;
         return counts[0] > 0;
     }
     for (int32_t i = 0; i < N_SEGMENT_COUNTS; i++) {
         int32_t n = segment_counts[i];
-        if (fits(config, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
+        if (fits(search, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
             counts[n_counts++] = n;
         }
     }
@@ -265,7 +275,7 @@ static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const 
 static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algorithm)
 {
     int32_t counts[N_SEGMENT_COUNTS];
-    int32_t n_counts = list_counts(search->config, search->key->total_bytes, counts);
+    int32_t n_counts = list_counts(search, counts);
     int32_t at = 0;
     int64_t score;
     clv_status_t status;
@@ -305,7 +315,7 @@ static clv_status_t try_eager_counts(clv_choose_search_t *search)
     clv_status_t status = CLV_OK;
     int64_t score;
 
-    if (search->config->segment_bytes > 0 || !fits(search->config, n_segments) ||
+    if (search->config->segment_bytes > 0 || !fits(search, n_segments) ||
         n_segments <= segment_counts[N_SEGMENT_COUNTS - 1]) {
         return CLV_OK;
     }

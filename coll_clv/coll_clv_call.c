@@ -126,7 +126,7 @@ static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 int coll_clv_run_previous(const coll_clv_call_t *call)
 {
     static int (*const previous[CLV_N_COLLECTIVES])(const coll_clv_call_t *) = {
-#define PREVIOUS_ROW(to, code, name, mpi, root, op, result) coll_clv_##name##_previous,
+#define PREVIOUS_ROW(to, code, name, mpi, root, op, counts, result) coll_clv_##name##_previous,
         CLV_COLLECTIVE_MAP(PREVIOUS_ROW, )
 #undef PREVIOUS_ROW
     };
@@ -160,9 +160,6 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
 
     if (NULL == assignment->steps) {
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, decision->reason);
-    }
-    if ((size_t) decision->n_segments > (size_t) call->count) {
-        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_FEW_ELEMENTS);
     }
     mca_coll_clv_component.counters.plans_ahead += 0 != assignment->made_ahead;
     mca_coll_clv_component.counters.plans_late += 0 == assignment->made_ahead;
@@ -270,7 +267,11 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
 static int run_by_plan(const coll_clv_call_t *call)
 {
     const clv_pap_stream_key_t key = {
-        .collective = call->collective, .root = call->root, .total_bytes = call->total_bytes};
+        .collective = (int16_t) call->collective,
+        .root = call->root,
+        .max_segments = (int16_t) clv_collective_max_segments(
+            &clv_collectives[call->collective], (size_t) call->count, call->total_bytes),
+        .total_bytes = call->total_bytes};
     coll_clv_module_t *module = call->module;
     coll_clv_assignment_t assignment;
     clv_pap_call_t numbered;

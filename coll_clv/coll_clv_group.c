@@ -90,7 +90,7 @@ static clv_status_t take_steps(const coll_clv_group_t *group, clv_plan_t *plan,
 
 static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
-    return a->root == b->root && a->total_bytes == b->total_bytes && a->collective == b->collective;
+    return a->root == b->root && a->total_bytes == b->total_bytes && a->max_segments == b->max_segments && a->collective == b->collective;
 }
 
 static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key,

@@ -37,11 +37,12 @@ unit_tests += tests/unit/test_coll_tables
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
-	tests/mpi/clock_watch tests/mpi/record_latency
+	tests/mpi/clock_watch tests/mpi/record_latency tests/mpi/long_elements
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
+tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)
 tests_mpi_reduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_plain.c

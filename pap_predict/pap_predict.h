@@ -30,7 +30,8 @@
 #define CLV_PAP_MAX_STREAMS 16  /* per group; the least recently used is replaced */
 #define CLV_PAP_MAX_WINDOW  64  /* sampled calls remembered per stream */
 #define CLV_PAP_MAX_COLLECTIVE  127
-#define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 56) - 1)
+#define CLV_PAP_MAX_SEGMENTS    8191
+#define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 43) - 1)
 #define CLV_PAP_NOTE_BYTES  256 /* of a note, at most */
 
 /* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
@@ -68,9 +69,10 @@ typedef struct clv_pap_options {
 
 /* What names a stream; equal on all ranks by the MPI standard. */
 typedef struct clv_pap_stream_key {
-    int32_t collective;  /* the caller's number, 0 .. CLV_PAP_MAX_COLLECTIVE */
+    int16_t collective;   /* the caller's number, 0 .. CLV_PAP_MAX_COLLECTIVE */
+    int16_t max_segments; /* the caller's, too, 0 .. CLV_PAP_MAX_SEGMENTS */
     int32_t root;
-    int64_t total_bytes; /* 0 .. CLV_PAP_MAX_TOTAL_BYTES */
+    int64_t total_bytes;  /* 0 .. CLV_PAP_MAX_TOTAL_BYTES */
 } clv_pap_stream_key_t;
 
 /* What all ranks know at a call. Arrays have n_ranks items. All times relative: integer ns. */

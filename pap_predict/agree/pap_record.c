@@ -8,13 +8,14 @@
 #include "util/util_hot.h"
 
 #define COLLECTIVE_SHIFT 56
+#define SEGMENTS_SHIFT   43
 
 /* The words; times are local. */
 typedef struct fields {
     int64_t arrival_ns;
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
-    int64_t what; /* collective above total_bytes */
+    int64_t what; /* collective above max_segments above total_bytes */
     int32_t root;
     uint32_t generation;
     int32_t previous_choice;
@@ -37,7 +38,8 @@ CLV_HOT int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int3
         .fields = {.arrival_ns = given->arrival_ns,
                    .previous_arrival_ns = given->previous_arrival_ns,
                    .previous_exit_ns = given->previous_exit_ns,
-                   .what = (int64_t) key->collective << COLLECTIVE_SHIFT | key->total_bytes,
+                   .what = (int64_t) key->collective << COLLECTIVE_SHIFT |
+                           (int64_t) key->max_segments << SEGMENTS_SHIFT | key->total_bytes,
                    .root = key->root,
                    .generation = given->generation,
                    .previous_choice = given->previous_choice,
@@ -74,7 +76,9 @@ clv_pap_stream_key_t clv_pap_record_key(const clv_pap_table_t *table, int32_t la
     clv_pap_stream_key_t key = {0};
     if (clv_pap_table_take(table, 0, lane, version, packed.words) == CLV_OK) {
         key.root = packed.fields.root;
-        key.collective = (int32_t) (packed.fields.what >> COLLECTIVE_SHIFT);
+        key.collective = (int16_t) (packed.fields.what >> COLLECTIVE_SHIFT);
+        key.max_segments =
+            (int16_t) (packed.fields.what >> SEGMENTS_SHIFT & CLV_PAP_MAX_SEGMENTS);
         key.total_bytes = packed.fields.what & CLV_PAP_MAX_TOTAL_BYTES;
     }
     return key;

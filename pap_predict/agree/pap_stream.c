@@ -21,7 +21,7 @@ void clv_pap_streams_init(clv_pap_streams_t *streams)
 static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
     return a->root == b->root && a->collective == b->collective &&
-           a->total_bytes == b->total_bytes;
+           a->max_segments == b->max_segments && a->total_bytes == b->total_bytes;
 }
 
 static int is_stream(const clv_pap_streams_t *streams, int32_t lane,

@@ -68,7 +68,7 @@ static clv_pap_group_t *new_group(clv_pap_t *pap)
 
 static void make_call(clv_pap_group_t *group)
 {
-    const clv_pap_stream_key_t key = {0, 1, 65536};
+    const clv_pap_stream_key_t key = {.total_bytes = 65536};
     const struct timespec nap = {.tv_nsec = CLV_NS_PER_MS}; /* leaves the cores to the threads */
     const clv_pap_board_t *board;
     const void *attachment;

@@ -151,7 +151,7 @@ static void note_board(pap_job_t *job, int32_t rank, int32_t call, const clv_pap
 
 static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int32_t number)
 {
-    const clv_pap_stream_key_t key = {0, 1, 1000 + number % job->options.n_streams};
+    const clv_pap_stream_key_t key = {.total_bytes = 1000 + number % job->options.n_streams};
     const clv_pap_board_t *board = NULL;
     const void *attachment = NULL;
     size_t n_bytes = 0;

@@ -393,6 +393,33 @@ static void forced_choices_are_forced_with_and_without_a_board(void **state)
     }
 }
 
+/* Four elements: what a plan cuts it must be able to run. */
+static void no_plan_has_more_segments_than_the_call_has_elements(void **state)
+{
+    (void) state;
+    for (int c = CLV_ALGORITHM_AUTO; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+        for (int bytes = 0; bytes <= 100000; bytes += 100000) {
+            world_t world;
+            clv_choose_decision_t unseen = {0};
+            if (CLV_ALGORITHM_PREVIOUS == c) {
+                continue;
+            }
+            world_start(&world);
+            world.key.max_segments = 4;
+            world.config.reduce_algorithm = c;
+            world.config.segment_bytes = bytes;
+            for (int i = 0; i < 10; i++) {
+                const clv_choose_decision_t *decision = world_step(&world);
+                assert_true(decision->n_segments <= 4);
+                assert_true(CLV_ALGORITHM_AUTO == c || c == decision->algorithm);
+            }
+            assert_true(CLV_ALGORITHM_AUTO == c ||
+                        CLV_OK == clv_choose_without_forecast(&world.config, &world.key, &unseen));
+            assert_true(unseen.n_segments <= 4);
+        }
+    }
+}
+
 static void segment_bytes_and_round_time_are_obeyed(void **state)
 {
     world_t world;
@@ -604,6 +631,7 @@ int main(void)
         cmocka_unit_test(a_long_vector_is_cut_into_eager_segments_when_that_pays),
         cmocka_unit_test(segments_are_eager_where_their_number_does_not_matter),
         cmocka_unit_test(forced_choices_are_forced_with_and_without_a_board),
+        cmocka_unit_test(no_plan_has_more_segments_than_the_call_has_elements),
         cmocka_unit_test(segment_bytes_and_round_time_are_obeyed),
         cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),
         cmocka_unit_test(out_of_memory_is_said_not_hidden),

@@ -140,6 +140,26 @@ static void an_algorithm_that_does_not_fit_says_why(void **state)
     assert_int_equal(clv_algorithm_unfit(CLV_ALGORITHM_AUTO, &other), CLV_REASON_NO_PLAN);
 }
 
+/* Ranks of a broadcast may pass other counts of other types: only packed bytes are theirs alike. */
+static void segments_are_bound_by_what_is_equal_on_all_ranks(void **state)
+{
+    const clv_collective_row_t reduce = {.equal_counts = 1}, broadcast = {.equal_counts = 0};
+    const int64_t n_bytes = 4 << 19;
+
+    (void) state;
+    assert_int_equal(clv_collective_max_segments(&reduce, 4, n_bytes), 4);
+    assert_int_equal(clv_collective_max_segments(&reduce, n_bytes / 4, n_bytes),
+                     CLV_SCHED_MAX_SEGMENTS);
+    for (size_t count = 1; count <= (size_t) n_bytes; count *= 2) {
+        assert_int_equal(clv_collective_max_segments(&broadcast, count, n_bytes),
+                         CLV_SCHED_MAX_SEGMENTS);
+        assert_int_equal(clv_collective_max_segments(&broadcast, count, 5), 5);
+    }
+    assert_int_equal(clv_collective_max_segments(&broadcast, 1, INT64_MAX), CLV_SCHED_MAX_SEGMENTS);
+    assert_int_equal(clv_collective_max_segments(&reduce, 0, 0), 0);
+    assert_int_equal(clv_collectives[CLV_COLLECTIVE_REDUCE].equal_counts, 1);
+}
+
 static void every_code_has_its_word(void **state)
 {
     (void) state;
@@ -163,6 +183,7 @@ int main(void)
         cmocka_unit_test(what_is_forced_is_the_collectives_own),
         cmocka_unit_test(every_plan_has_its_generator),
         cmocka_unit_test(an_algorithm_that_does_not_fit_says_why),
+        cmocka_unit_test(segments_are_bound_by_what_is_equal_on_all_ranks),
         cmocka_unit_test(every_code_has_its_word),
         cmocka_unit_test(every_word_is_allowed_and_best_is_the_default),
     };

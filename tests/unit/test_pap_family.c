@@ -27,7 +27,7 @@ static int loopback(uint8_t family, clv_net_address_t *address)
 
 static int have_board(pair_t *pair)
 {
-    const clv_pap_stream_key_t key = {0, 1, 4096};
+    const clv_pap_stream_key_t key = {.total_bytes = 4096};
     const clv_pap_board_t *boards[2];
     clv_pap_call_t calls[2];
     clv_status_t status[2];

@@ -186,7 +186,7 @@ static void silence_is_harmless(void **state)
 
 static void pair_call(pair_t *pair)
 {
-    const clv_pap_stream_key_t key = {0, 1, 4096};
+    const clv_pap_stream_key_t key = {.total_bytes = 4096};
     const clv_pap_board_t *board;
     const void *attachment;
     size_t n_bytes;

@@ -33,7 +33,7 @@ static int fail_at(void *context, size_t n_bytes)
 /* Returns whether the next call may be made. */
 static int make_call(pair_t *pair, int may_be_lost)
 {
-    const clv_pap_stream_key_t key = {0, 1, 4096};
+    const clv_pap_stream_key_t key = {.total_bytes = 4096};
     const clv_pap_board_t *boards[2] = {NULL, NULL};
     clv_pap_call_t calls[2];
     clv_status_t status[2];

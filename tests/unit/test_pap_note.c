@@ -52,7 +52,7 @@ static void check_note(const stream_t *stream, int index, const clv_pap_board_t 
 /* Returns how many of the two had a note to look at. */
 static int one_call(pair_t *pair, stream_t *stream, int index)
 {
-    const clv_pap_stream_key_t key = {0, 1, 1000 + index};
+    const clv_pap_stream_key_t key = {.total_bytes = 1000 + index};
     const size_t n_bytes = pair->attach.note_bytes;
     const clv_pap_board_t *boards[2];
     unsigned char note[CLV_PAP_NOTE_BYTES];

@@ -41,7 +41,9 @@ static clv_pap_local_record_t random_given(int32_t lane, int64_t sequence)
 static clv_pap_stream_key_t random_key(void)
 {
     return (clv_pap_stream_key_t){.root = (int32_t) cs_random_range(&generator, 0, N_RANKS - 1),
-                                  .collective = (int32_t) cs_random_range(&generator, 0, CLV_PAP_MAX_COLLECTIVE),
+                                  .collective = (int16_t) cs_random_range(&generator, 0, CLV_PAP_MAX_COLLECTIVE),
+                                  .max_segments =
+                                      (int16_t) cs_random_range(&generator, 0, CLV_PAP_MAX_SEGMENTS),
                                   .total_bytes = cs_random_range(&generator, 0, CLV_PAP_MAX_TOTAL_BYTES)};
 }
 
@@ -75,6 +77,7 @@ static void one_round(clv_pap_table_t *table, int32_t lane, int64_t sequence)
     const clv_pap_stream_key_t found = clv_pap_record_key(table, lane, sequence + 1);
     assert_int_equal(found.root, key.root);
     assert_int_equal(found.collective, key.collective);
+    assert_int_equal(found.max_segments, key.max_segments);
     assert_int_equal(found.total_bytes, key.total_bytes);
 }
 
