@@ -10,7 +10,7 @@
 
 #include "choose/choose.h"
 
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 
 #define CLV_CHOOSE_RATIO_MAX_PERMILLE 100000
 #define CLV_CHOOSE_SCORE_CEILING_NS   (INT64_MAX / CLV_CHOOSE_RATIO_MAX_PERMILLE) /* of an estimate \

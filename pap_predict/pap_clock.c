@@ -3,7 +3,7 @@
  */
 #include "pap_predict/pap_clock.h"
 
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define BURST_PINGS       8

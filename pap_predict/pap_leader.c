@@ -15,7 +15,7 @@
 #include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_log.h"
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */

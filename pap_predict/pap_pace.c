@@ -3,7 +3,7 @@
  */
 #include "pap_predict/pap_pace.h"
 
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define N_LOOKS         5  /* 1 + 2 + 4 + 8 = 15 steps after the first: a distance in all */

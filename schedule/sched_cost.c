@@ -8,7 +8,7 @@
 
 #include "schedule/sched_replay.h"
 #include "util/util_alloc.h"
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 
 #define COST_CEILING_NS (INT64_MAX / 4)
 

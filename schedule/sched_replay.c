@@ -14,7 +14,7 @@
 #include "schedule/sched_replay.h"
 
 #include "util/util_alloc.h"
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 
 enum { MAX_SENDS = 1 << 30, NONE = -1 };
 

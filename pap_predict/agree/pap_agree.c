@@ -13,7 +13,7 @@
 
 #include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 
 #define RING           4
 #define OPEN           2 /* sequences from decided on that can have records */

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "util/util_order.h"
+#include "util/util_min_max.h"
 
 static int in_time_range(int64_t time_ns)
 {

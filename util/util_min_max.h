@@ -2,8 +2,8 @@
  *
  * The smaller and the larger of two int64, mostly the earlier and the later of two times.
  */
-#ifndef CLV_UTIL_ORDER_H
-#define CLV_UTIL_ORDER_H
+#ifndef CLV_UTIL_MIN_MAX_H
+#define CLV_UTIL_MIN_MAX_H
 
 #include <stdint.h>
 
