@@ -56,7 +56,7 @@ else
     tap_skip 'two nodes exchange bytes' 'no process namespaces here'
 fi
 
-# What else moves the others; predicted to no_plan: the decider's own tests (test_coll_decide).
+# What else moves the others; predicted to no_plan: the decider's own tests (tests/unit/test_choose.c).
 elsewhere="$nodes
     fell_back_many_ranks      4096 ranks
     fell_back_empty           Open MPI returns before it asks a component
