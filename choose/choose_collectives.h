@@ -16,16 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schedule/schedule.h"
+
 /* `to` is handed on to each row, for tables made of this one; any token.
- * root, op: whether the call has one. counts: whether MPI makes count and type equal on all ranks, not
+ * goal: of its plans, a clv_goal_t. root, op: whether the call has one. counts: whether MPI makes count and type equal on all ranks, not
  * only the bytes that they are packed (a broadcast's may differ). result: where it is afterwards, at the ROOT or at ALL ranks. */
-/*         code    name    MPI's name    root op counts result */
+/*         code    name    MPI's name    goal    root op counts result */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
-    XX(to, REDUCE, reduce, "MPI_Reduce", 1,   1, 1,     ROOT)
+    XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)
 
 /* Numbers are what ranks tell each other: append only. */
 typedef enum clv_collective {
-#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, root, op, counts, result) CLV_COLLECTIVE_##code,
+#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, goal, root, op, counts, result) CLV_COLLECTIVE_##code,
     CLV_COLLECTIVE_MAP(CLV_COLLECTIVE_ENUM, )
 #undef CLV_COLLECTIVE_ENUM
     CLV_N_COLLECTIVES
@@ -35,6 +37,7 @@ typedef enum clv_result { CLV_RESULT_AT_ROOT, CLV_RESULT_AT_ALL } clv_result_t;
 
 typedef struct clv_collective_row {
     const char *name; /* the word in lines and parameters */
+    clv_goal_t goal;
     int has_root;
     int has_op;
     int equal_counts;

@@ -30,7 +30,7 @@
     XX(PLAN,  "plan",  2, "each new plan")
 
 /* One per collective. */
-#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, root, op, counts, result)                         \
+#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, goal, root, op, counts, result)                         \
     XX(ENUM,   name##_algorithm, ALGORITHM,    CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,              \
        CLV_N_ALGORITHMS - 1,                                     "",        3,   EQUAL,            \
        "Algorithm of " mpi "; any value but auto forces it wherever it is correct")

@@ -101,6 +101,7 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
     return (clv_instance_t){.n_ranks = search->config->n_ranks,
                             .n_segments = decision->n_segments,
                             .root = search->key->root,
+                            .goal = clv_collectives[search->key->collective].goal,
                             .round_ns = decision->round_ns,
                             .arrival_ns = needs_times ? search->clipped_ns : search->order_ns,
                             .order_ns = needs_times ? search->order_ns : NULL};

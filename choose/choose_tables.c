@@ -10,8 +10,8 @@
 /* ---- collectives ------------------------------------------------------------------------------ */
 
 const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
-#define COLLECTIVE_ROW(to, code, name, mpi, root, op, counts, result)                                      \
-    {#name, root, op, counts, CLV_RESULT_AT_##result},
+#define COLLECTIVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                                      \
+    {#name, CLV_GOAL_##goal, root, op, counts, CLV_RESULT_AT_##result},
     CLV_COLLECTIVE_MAP(COLLECTIVE_ROW, )
 #undef COLLECTIVE_ROW
 };
@@ -193,7 +193,7 @@ void clv_choose_config_numbers(const clv_choose_config_t *config, int32_t number
 int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
 {
     switch (collective) {
-#define FORCED_CASE(to, code, name, mpi, root, op, counts, result)                                         \
+#define FORCED_CASE(to, code, name, mpi, goal, root, op, counts, result)                                         \
     case CLV_COLLECTIVE_##code:                                                                    \
         return config->name##_algorithm;
         CLV_COLLECTIVE_MAP(FORCED_CASE, )

@@ -126,7 +126,7 @@ static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 int coll_clv_run_previous(const coll_clv_call_t *call)
 {
     static int (*const previous[CLV_N_COLLECTIVES])(const coll_clv_call_t *) = {
-#define PREVIOUS_ROW(to, code, name, mpi, root, op, counts, result) coll_clv_##name##_previous,
+#define PREVIOUS_ROW(to, code, name, mpi, goal, root, op, counts, result) coll_clv_##name##_previous,
         CLV_COLLECTIVE_MAP(PREVIOUS_ROW, )
 #undef PREVIOUS_ROW
     };

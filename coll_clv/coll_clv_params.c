@@ -330,7 +330,7 @@ int coll_clv_params_register(coll_clv_component_t *component)
                      &component->ran[CLV_ALGORITHM_##code]);
     CLV_ALGORITHM_MAP(REGISTER_RAN)
 #undef REGISTER_RAN
-#define REGISTER_CALLS(to, code, name, mpi, root, op, counts, result)                                      \
+#define REGISTER_CALLS(to, code, name, mpi, goal, root, op, counts, result)                                      \
     register_counter(#name "_calls", "calls of " mpi " that reached the component",                \
                      &component->calls[CLV_COLLECTIVE_##code]);
     CLV_COLLECTIVE_MAP(REGISTER_CALLS, )
