@@ -114,11 +114,11 @@ all_aside
 tap_report $? "loops under every coupling, spinning, with computing in parts of the balanced run"
 
 # Rank 2 computes 40 ms, the others 10: coupled, its pace is everybody's.
-printf '0 0 30\n' >"$work/lasting"
+printf 'clv-trace 1\nranks 3\ncall 0 | 0 0 30000000 | 0 0 30000000\n' >"$work/lasting"
 # shellcheck disable=SC2086
 run 3 $loop --compute 10ms --patterns "trace:$work/lasting" --couple allreduce --block-calls 8 --json "$work/loops" &&
     sed -n 's/.*"iteration_median_ns":\([0-9]*\).*/\1/p' "$work/loops" | awk '{ exit !($1 >= 39.9e6 && $1 < 4e8) }' &&
-    grep -q '"mode":"loop".*"couple":"allreduce","compute_ns":10000000,.*"rank_pace_ns":\[[0-9]*,[0-9]*,[0-9]*\],.*"network_bound":' "$work/loops" &&
+    grep -q '"mode":"loop".*"couple":"allreduce","compute":"10ms","compute_ns":10000000,.*"rank_pace_ns":\[[0-9]*,[0-9]*,[0-9]*\],.*"network_bound":' "$work/loops" &&
     grep -qE '"iteration_ns":\[[0-9.]+,[0-9.]+\],.*"ahead_calls":\[0\.0,0\.0\],.*"first_iteration_ns":\[[0-9.]+\],' "$work/loops"
 tap_report $? "a coupled loop is as fast as its slowest rank computes; JSON lines hold every block"
 
