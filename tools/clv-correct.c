@@ -123,14 +123,46 @@ static const struct option long_options[] = {{"check", no_argument, NULL, OPT_CH
                                              {"help", no_argument, NULL, 'h'},
                                              {NULL, 0, NULL, 0}};
 
-static int set_option(correct_options_t *options, int option, char *text)
+/* Options whose text is taken as it is. Returns 0 if it is none of them. */
+static int set_file(correct_options_t *options, int option, char *text)
 {
-    double value = 0;
-    int is_good = 1;
     switch (option) {
     case 'o':
         options->output = text;
         return 1;
+    case OPT_JSON:
+        options->json = text;
+        return 1;
+    case OPT_CHROME:
+        options->chrome = text;
+        return 1;
+    case OPT_TRUTH:
+        options->truth = text;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int set_threads(correct_options_t *options, const char *text)
+{
+    double value = 0;
+    const int is_good = set_number("threads", text, 1, 1024, &value);
+    options->n_threads = (int) value;
+    return is_good;
+}
+
+static int set_memory(correct_options_t *options, const char *text)
+{
+    double value = 0;
+    const int is_good = set_number("memory", text, 16, 1e9, &value);
+    options->memory_bytes = (int64_t) value << 20;
+    return is_good;
+}
+
+static int set_option(correct_options_t *options, int option, char *text)
+{
+    switch (option) {
     case OPT_CHECK:
         options->is_check = 1;
         return 1;
@@ -152,22 +184,9 @@ static int set_option(correct_options_t *options, int option, char *text)
         options->has_dense_alltoallv = 1;
         return !strcmp(text, "dense") || wrong_use("--alltoallv takes dense");
     case OPT_THREADS:
-        is_good = set_number("threads", text, 1, 1024, &value);
-        options->n_threads = (int) value;
-        return is_good;
+        return set_threads(options, text);
     case OPT_MEMORY:
-        is_good = set_number("memory", text, 16, 1e9, &value);
-        options->memory_bytes = (int64_t) value << 20;
-        return is_good;
-    case OPT_JSON:
-        options->json = text;
-        return 1;
-    case OPT_CHROME:
-        options->chrome = text;
-        return 1;
-    case OPT_TRUTH:
-        options->truth = text;
-        return 1;
+        return set_memory(options, text);
     case OPT_QUIET:
         options->is_quiet = 1;
         return 1;
@@ -175,7 +194,8 @@ static int set_option(correct_options_t *options, int option, char *text)
         fputs(usage, stdout);
         exit(0);
     default:
-        return wrong_use("an option it does not have, or one without its value");
+        return set_file(options, option, text) ||
+               wrong_use("an option it does not have, or one without its value");
     }
 }
 

@@ -104,11 +104,23 @@ static clv_status_t add_command(compare_t *compare, char *text)
     return CLV_OK;
 }
 
+/* Where the text of an option goes that is taken as it is; NULL: it is none of them. */
+static const char **plain_text(compare_t *compare, const char *name)
+{
+    return !strcmp(name, "--folder")     ? &compare->folder
+           : !strcmp(name, "--metric")   ? &compare->metric
+           : !strcmp(name, "--baseline") ? &compare->baseline
+           : !strcmp(name, "--plot")     ? &compare->plot
+                                         : NULL;
+}
+
 static clv_status_t read_option(compare_t *compare, const char *name, char *value)
 {
     char *end = value;
 
-    if (!strcmp(name, "--run")) {
+    if (plain_text(compare, name)) {
+        *plain_text(compare, name) = value;
+    } else if (!strcmp(name, "--run")) {
         return add_command(compare, value);
     } else if (!strcmp(name, "--runs")) {
         const long n = strtol(value, &end, 10);
@@ -123,19 +135,11 @@ static clv_status_t read_option(compare_t *compare, const char *name, char *valu
     } else if (!strcmp(name, "--seed")) {
         compare->seed = strtoull(value, &end, 10);
         return *end ? complain(compare, "--seed must be a number, not '%s'", value) : CLV_OK;
-    } else if (!strcmp(name, "--folder")) {
-        compare->folder = value;
-    } else if (!strcmp(name, "--metric")) {
-        compare->metric = value;
     } else if (!strcmp(name, "--paired")) {
         compare->paired = value;
         return strcmp(value, "table") && strcmp(value, "csv")
                    ? complain(compare, "--paired must be table or csv, not '%s'", value)
                    : CLV_OK;
-    } else if (!strcmp(name, "--baseline")) {
-        compare->baseline = value;
-    } else if (!strcmp(name, "--plot")) {
-        compare->plot = value;
     } else if (!strcmp(name, "--figure")) {
         compare->figure = clv_figure_find(value);
         return compare->figure ? CLV_OK : complain(compare, "unknown figure '%s' (--help lists them)", value);

@@ -360,9 +360,31 @@ static void print_expected(void)
            (long long) sum.n_messages, (long long) sum.n_reversed, (long long) sum.n_violated);
 }
 
-int main(int argc, char **argv)
+static int write_archive(const char *folder)
 {
     static OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
+    archive = OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 22,
+                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (!archive) {
+        return 0;
+    }
+    need(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
+    need(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
+    need(OTF2_Archive_SetCreator(archive, "otf2_make"));
+    need(OTF2_Archive_SetProperty(archive, "CLV::TEST", "kept", true));
+    write_events();
+    write_offsets();
+    define();
+    mark();
+    if (is_fault("snapshot")) {
+        need(OTF2_Archive_SetNumberOfSnapshots(archive, 1));
+    }
+    need(OTF2_Archive_Close(archive));
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
     if (argc < 6) {
         fprintf(stderr, "usage: otf2_make DIR RANKS PER_HOST OPS SEED [FAULT]\n");
         return 2;
@@ -387,23 +409,9 @@ int main(int argc, char **argv)
         make_cycle();
     }
     print_expected();
-    archive = OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 22,
-                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    if (!archive) {
+    if (!write_archive(argv[1])) {
         return 1;
     }
-    need(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
-    need(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
-    need(OTF2_Archive_SetCreator(archive, "otf2_make"));
-    need(OTF2_Archive_SetProperty(archive, "CLV::TEST", "kept", true));
-    write_events();
-    write_offsets();
-    define();
-    mark();
-    if (is_fault("snapshot")) {
-        need(OTF2_Archive_SetNumberOfSnapshots(archive, 1));
-    }
-    need(OTF2_Archive_Close(archive));
     free(sender_of);
     free(receiver_of);
     clc_synth_free(&synth);

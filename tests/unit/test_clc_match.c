@@ -209,6 +209,22 @@ static void collective(uint32_t process, uint8_t op, uint32_t root)
     note->flags = CLV_CLC_SENDS | CLV_CLC_RECEIVES;
 }
 
+/* Ten calls of one operation by three members; `rank` makes another at place `at`, or none if it has no `op`. */
+static void collectives_with_one_odd(int at, int rank, uint8_t op, uint32_t root)
+{
+    begin();
+    for (int i = 0; i < 10; i++) {
+        for (int p = 0; p < 3; p++) {
+            const int is_odd = i == at && p == rank;
+            if (!is_odd) {
+                collective((uint32_t) p, 2, 0);
+            } else if (op) {
+                collective((uint32_t) p, op, root);
+            }
+        }
+    }
+}
+
 static void collectives_end_where_members_differ(void **state)
 {
     (void) state;
@@ -226,17 +242,7 @@ static void collectives_end_where_members_differ(void **state)
                  {6, 0, 0, 0, 9, "a member lacks some"}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         clv_clc_left_out_t left_out = {0};
-        begin();
-        for (int i = 0; i < 10; i++) {
-            for (int p = 0; p < 3; p++) {
-                const int is_odd = i == cases[c].at && p == cases[c].rank;
-                if (!is_odd) {
-                    collective((uint32_t) p, 2, 0);
-                } else if (cases[c].op) {
-                    collective((uint32_t) p, cases[c].op, cases[c].root);
-                }
-            }
-        }
+        collectives_with_one_odd(cases[c].at, cases[c].rank, cases[c].op, cases[c].root);
         clv_clc_match_t *match = match_all(3, three);
         int n_good = 0;
         for (int64_t j = 0; j < tracks[1].n_events; j++) {
