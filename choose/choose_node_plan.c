@@ -33,13 +33,13 @@ size_t clv_node_plan_write(clv_node_plan_t *node_plan, size_t capacity,
                            const clv_choose_decision_t *decision, const clv_plan_t *plan,
                            const int32_t *ranks, int32_t n_ranks_listed)
 {
-    int64_t n_steps = NULL == plan ? 0 : count_listed(plan, ranks, n_ranks_listed);
+    int64_t n_steps = plan == NULL ? 0 : count_listed(plan, ranks, n_ranks_listed);
 
     node_plan->status = CLV_OK;
     node_plan->decision = *decision;
     node_plan->n_listed = 0;
     node_plan->first[0] = 0;
-    if (NULL == plan || clv_node_plan_bytes(n_ranks_listed, n_steps) > capacity) {
+    if (plan == NULL || clv_node_plan_bytes(n_ranks_listed, n_steps) > capacity) {
         return clv_node_plan_bytes(0, 0);
     }
     node_plan->n_listed = n_ranks_listed;
@@ -98,7 +98,7 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
 {
     clv_status_t status;
 
-    if (NULL != chooser->plans) {
+    if (chooser->plans != NULL) {
         return clv_choose_kept_plan(&chooser->config, key, board, decision, chooser->plans, plan_p);
     }
     status = clv_choose_plan(&chooser->config, key, board, decision, made_p);
@@ -120,18 +120,18 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *key,
     clv_status_t status;
 
     (void) note;
-    if (NULL != chooser->plans) {
+    if (chooser->plans != NULL) {
         before = clv_plan_cache_counters(chooser->plans);
     }
     status = clv_choose(&chooser->config, key, board, state, chooser->plans, &decision);
-    if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
+    if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, board, &decision, &plan, &made);
     }
     used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->node_ranks,
                                chooser->n_node_ranks);
     node_plan->status = status;
     clv_plan_free(made);
-    if (NULL != chooser->plans) {
+    if (chooser->plans != NULL) {
         count_cache(chooser->plans, &before);
     }
     return used;

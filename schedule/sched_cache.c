@@ -55,11 +55,11 @@ clv_status_t clv_plan_cache_create(int32_t max_entries, int64_t max_bytes,
         return CLV_INVALID;
     }
     clv_plan_cache_t *cache = clv_alloc(1, sizeof *cache);
-    if (NULL == cache) {
+    if (cache == NULL) {
         return CLV_NO_MEMORY;
     }
     cache->entries = clv_alloc((size_t) max_entries, sizeof *cache->entries);
-    if (NULL == cache->entries) {
+    if (cache->entries == NULL) {
         clv_free(cache);
         return CLV_NO_MEMORY;
     }
@@ -71,7 +71,7 @@ clv_status_t clv_plan_cache_create(int32_t max_entries, int64_t max_bytes,
 
 void clv_plan_cache_free(clv_plan_cache_t *cache)
 {
-    if (NULL != cache) {
+    if (cache != NULL) {
         for (int32_t k = 0; k < cache->n_entries; k++) {
             drop_entry(&cache->entries[k]);
         }
@@ -85,7 +85,7 @@ void clv_plan_cache_free(clv_plan_cache_t *cache)
 
 static size_t n_times(const clv_instance_t *instance)
 {
-    return (size_t) instance->n_ranks * (NULL == instance->order_ns ? 1 : 2);
+    return (size_t) instance->n_ranks * (instance->order_ns == NULL ? 1 : 2);
 }
 
 /* Bytes of times_ns that say which instance it is; places follow the last time at once. */
@@ -125,11 +125,11 @@ static clv_status_t round_instance(const clv_instance_t *instance, int64_t quant
 {
     const char *reason;
     clv_status_t status = clv_instance_check(instance, &reason);
-    if (CLV_OK != status || quantum_ns < 1) {
-        return CLV_OK != status ? status : CLV_INVALID;
+    if (status != CLV_OK || quantum_ns < 1) {
+        return status != CLV_OK ? status : CLV_INVALID;
     }
     int64_t *times_ns = clv_alloc(key_bytes(instance) / sizeof *times_ns + 1, sizeof *times_ns);
-    if (NULL == times_ns) {
+    if (times_ns == NULL) {
         return CLV_NO_MEMORY;
     }
     *rounded = *instance;
@@ -140,7 +140,7 @@ static clv_status_t round_instance(const clv_instance_t *instance, int64_t quant
     }
     round_times(instance->arrival_ns, instance->n_ranks, quantum_ns, times_ns);
     rounded->arrival_ns = times_ns;
-    if (NULL != instance->order_ns) {
+    if (instance->order_ns != NULL) {
         int64_t *order_ns = times_ns + instance->n_ranks;
         round_times(instance->order_ns, instance->n_ranks, quantum_ns, order_ns);
         rounded->order_ns = order_ns;
@@ -156,7 +156,7 @@ clv_status_t clv_plan_make_rounded(const clv_generator_t *generator,
     clv_instance_t rounded;
     int64_t *times_ns;
     clv_status_t status = round_instance(instance, quantum_ns, &rounded, &times_ns);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_plan_make(generator, &rounded, plan_p);
         clv_free(times_ns);
     }
@@ -168,7 +168,7 @@ static clv_status_t make_key(const clv_generator_t *generator, const clv_instanc
 {
     *key = (entry_t){.generator = generator};
     clv_status_t status = round_instance(instance, quantum_ns, &key->instance, &key->times_ns);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         key->hash = hash_key(key);
     }
     return status;
@@ -180,7 +180,7 @@ static int same_key(const entry_t *a, const entry_t *b)
     return a->hash == b->hash && a->generator == b->generator && x->n_ranks == y->n_ranks &&
            x->n_segments == y->n_segments && x->root == y->root && x->round_ns == y->round_ns &&
            x->goal == y->goal && n_times(x) == n_times(y) && place_bytes(x) == place_bytes(y) &&
-           0 == memcmp(a->times_ns, b->times_ns, key_bytes(x));
+           memcmp(a->times_ns, b->times_ns, key_bytes(x)) == 0;
 }
 
 static entry_t *find_entry(const clv_plan_cache_t *cache, const entry_t *key)
@@ -228,17 +228,17 @@ clv_status_t clv_plan_cache_get(clv_plan_cache_t *cache, const clv_generator_t *
 {
     entry_t key;
     clv_status_t status = make_key(generator, instance, quantum_ns, &key);
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     entry_t *entry = find_entry(cache, &key);
-    if (NULL != entry) {
+    if (entry != NULL) {
         cache->counters.n_hits++;
         clv_free(key.times_ns);
     } else {
         cache->counters.n_misses++;
         status = clv_plan_make(generator, &key.instance, &key.plan);
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             clv_free(key.times_ns);
             return status;
         }

@@ -111,7 +111,7 @@ static void lease_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t
 /* As if one pair more had a lease, so that the next one finds something. */
 static int64_t fair_lease(const clv_credit_from_t *from, const clv_credit_pool_t *pool)
 {
-    int64_t n_leases = pool->n_leases + (0 == from->held);
+    int64_t n_leases = pool->n_leases + (from->held == 0);
     return (pool->bytes - pool->based) / (n_leases + 1);
 }
 

@@ -16,8 +16,8 @@ const clv_generator_t clv_generators[] = {
 
 const clv_generator_t *clv_generator_find(const char *name)
 {
-    for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
-        if (0 == strcmp(row->name, name)) {
+    for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
             return row;
         }
     }
@@ -29,8 +29,8 @@ clv_status_t clv_plan_make(const clv_generator_t *generator, const clv_instance_
 {
     const char *reason;
     clv_status_t status = clv_instance_check(instance, &reason);
-    if (CLV_OK == status && (generator->goals >> instance->goal & 1) == 0) {
+    if (status == CLV_OK && (generator->goals >> instance->goal & 1) == 0) {
         status = CLV_UNSUPPORTED;
     }
-    return CLV_OK == status ? generator->generate(instance, plan_p) : status;
+    return status == CLV_OK ? generator->generate(instance, plan_p) : status;
 }

@@ -75,7 +75,7 @@ int32_t clv_sched_first_rank(const clv_instance_t *instance)
     int32_t first = 0;
     for (int32_t p = 1; p < instance->n_ranks; p++) {
         int64_t later_ns = instance->arrival_ns[p] - instance->arrival_ns[first];
-        if (0 == later_ns) {
+        if (later_ns == 0) {
             later_ns = clv_sched_order_ns(instance, p) - clv_sched_order_ns(instance, first);
         }
         if (later_ns < 0) {
@@ -104,7 +104,7 @@ static clv_status_t check_frame(const clv_instance_t *instance, const char **rea
         return refuse(CLV_INVALID, "no such goal, or segments not shared out equally by it",
                       reason_p);
     }
-    if (NULL != instance->place && !all_are_places(instance->place, instance->n_ranks)) {
+    if (instance->place != NULL && !all_are_places(instance->place, instance->n_ranks)) {
         return refuse(CLV_INVALID, "a place is not in 0 .. ranks - 1", reason_p);
     }
     return CLV_OK;
@@ -113,17 +113,17 @@ static clv_status_t check_frame(const clv_instance_t *instance, const char **rea
 clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)
 {
     clv_status_t status = check_frame(instance, reason_p);
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     if (instance->round_ns <= 0) {
         return refuse(CLV_INVALID, "the round length must be positive", reason_p);
     }
-    if (NULL == instance->arrival_ns ||
+    if (instance->arrival_ns == NULL ||
         !all_non_negative(instance->arrival_ns, instance->n_ranks)) {
         return refuse(CLV_INVALID, "an arrival time is missing or negative", reason_p);
     }
-    if (NULL != instance->order_ns && !all_non_negative(instance->order_ns, instance->n_ranks)) {
+    if (instance->order_ns != NULL && !all_non_negative(instance->order_ns, instance->n_ranks)) {
         return refuse(CLV_INVALID, "an order time is negative", reason_p);
     }
     if (clv_sched_spread_ns(instance) / instance->round_ns > CLV_SCHED_MAX_SPREAD) {

@@ -23,13 +23,13 @@ int64_t clv_sched_round_limit(const clv_instance_t *instance);
 /* Where the rank stands inside its availability: order - arrival, 0 without an order key. */
 static inline int64_t clv_sched_lead_ns(const clv_instance_t *instance, int32_t rank)
 {
-    return NULL == instance->order_ns ? 0 : instance->order_ns[rank] - instance->arrival_ns[rank];
+    return instance->order_ns == NULL ? 0 : instance->order_ns[rank] - instance->arrival_ns[rank];
 }
 
 /* The key of latest-first and chain. */
 static inline int64_t clv_sched_order_ns(const clv_instance_t *instance, int32_t rank)
 {
-    return NULL == instance->order_ns ? instance->arrival_ns[rank] : instance->order_ns[rank];
+    return instance->order_ns == NULL ? instance->arrival_ns[rank] : instance->order_ns[rank];
 }
 
 /* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root

@@ -24,7 +24,7 @@ clv_status_t clv_builder_init(clv_builder_t *builder, const clv_instance_t *inst
     builder->n_sends = 0;
     builder->capacity = n_cells + n_extra;
     builder->sends = clv_alloc_unset((size_t) builder->capacity, sizeof *builder->sends);
-    return NULL == builder->sends ? CLV_NO_MEMORY : CLV_OK;
+    return builder->sends == NULL ? CLV_NO_MEMORY : CLV_OK;
 }
 
 void clv_builder_drop(clv_builder_t *builder)
@@ -40,7 +40,7 @@ clv_status_t clv_builder_reserve(clv_builder_t *builder, int64_t n_more)
     }
     int64_t capacity = builder->capacity + builder->capacity / 2 + n_more;
     clv_send_t *sends = clv_alloc_unset((size_t) capacity, sizeof *sends);
-    if (NULL == sends) {
+    if (sends == NULL) {
         return CLV_NO_MEMORY;
     }
     if (builder->n_sends > 0) {
@@ -98,7 +98,7 @@ clv_status_t clv_builder_sort(clv_builder_t *builder)
     clv_send_t *other = clv_alloc_unset((size_t) builder->capacity, sizeof *other);
     int64_t *starts = clv_alloc(((size_t) 1 << bits) + 1, sizeof *starts);
 
-    if (NULL != other && NULL != starts) {
+    if (other != NULL && starts != NULL) {
         for (int shift = 0; shift < 32 && used >> shift != 0; shift += bits) {
             clv_send_t *const sorted = other;
             sort_by_digit(builder->sends, sorted, builder->n_sends, shift, bits, starts);
@@ -116,7 +116,7 @@ clv_status_t clv_builder_finish(clv_builder_t *builder, const clv_instance_t *in
                                 clv_plan_t **plan_p)
 {
     clv_plan_t *plan = clv_alloc(1, sizeof *plan);
-    if (NULL == plan) {
+    if (plan == NULL) {
         return CLV_NO_MEMORY;
     }
     plan->n_ranks = instance->n_ranks;
@@ -133,7 +133,7 @@ clv_status_t clv_builder_finish(clv_builder_t *builder, const clv_instance_t *in
 
 void clv_plan_free(clv_plan_t *plan)
 {
-    if (NULL != plan) {
+    if (plan != NULL) {
         clv_free(plan->sends);
         clv_free(plan);
     }

@@ -35,7 +35,7 @@ static void print_cell(FILE *out, const clv_plan_t *plan, int32_t rank, int32_t 
                                   (int) send->round, send->kind == CLV_COPY ? "c" : "");
         }
     }
-    fprintf(out, " %4s", 0 == used ? "." : cell);
+    fprintf(out, " %4s", used == 0 ? "." : cell);
 }
 
 /* The head of the table: ranks, and below them their places if there are any. */
@@ -212,8 +212,8 @@ const clv_format_t clv_formats[] = {
 
 const clv_format_t *clv_format_find(const char *name)
 {
-    for (const clv_format_t *row = clv_formats; NULL != row->name; row++) {
-        if (0 == strcmp(row->name, name)) {
+    for (const clv_format_t *row = clv_formats; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
             return row;
         }
     }

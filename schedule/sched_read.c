@@ -40,11 +40,11 @@ refuse(reader_t *reader, clv_status_t status, const char *format, ...)
 
 static size_t next_word(reader_t *reader, const char **word_p)
 {
-    while (reader->at < reader->line_end && ' ' == *reader->at) {
+    while (reader->at < reader->line_end && *reader->at == ' ') {
         reader->at++;
     }
     *word_p = reader->at;
-    while (reader->at < reader->line_end && ' ' != *reader->at) {
+    while (reader->at < reader->line_end && *reader->at != ' ') {
         reader->at++;
     }
     return (size_t) (reader->at - *word_p);
@@ -52,7 +52,7 @@ static size_t next_word(reader_t *reader, const char **word_p)
 
 static int is_word(const char *word, size_t length, const char *text)
 {
-    return strlen(text) == length && 0 == memcmp(word, text, length);
+    return strlen(text) == length && memcmp(word, text, length) == 0;
 }
 
 /* A decimal number in [low, high]; nothing is skipped, rounded or wrapped. */
@@ -60,7 +60,7 @@ static clv_status_t read_number(reader_t *reader, int64_t low, int64_t high, int
 {
     const char *word;
     size_t length = next_word(reader, &word);
-    size_t k = length > 0 && '-' == word[0];
+    size_t k = length > 0 && word[0] == '-';
     int64_t number = 0;
 
     if (k == length) {
@@ -88,7 +88,7 @@ static clv_status_t read_int(reader_t *reader, int64_t low, int64_t high, int32_
 {
     int64_t number;
     clv_status_t status = read_number(reader, low, high, &number);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         *int_p = (int32_t) number;
     }
     return status;
@@ -97,13 +97,13 @@ static clv_status_t read_int(reader_t *reader, int64_t low, int64_t high, int32_
 static clv_status_t read_times(reader_t *reader, int64_t **times_p)
 {
     int64_t *times_ns = clv_alloc((size_t) reader->parsed->instance.n_ranks, sizeof *times_ns);
-    if (NULL == times_ns) {
+    if (times_ns == NULL) {
         return refuse(reader, CLV_NO_MEMORY, "out of memory");
     }
     *times_p = times_ns;
     for (int32_t p = 0; p < reader->parsed->instance.n_ranks; p++) {
         clv_status_t status = read_number(reader, 0, INT64_MAX, &times_ns[p]);
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             return status;
         }
     }
@@ -137,7 +137,7 @@ static clv_status_t read_goal(reader_t *reader)
     if (length < sizeof name) {
         memcpy(name, word, length);
     }
-    if (CLV_OK != clv_goal_find(name, &reader->parsed->instance.goal)) {
+    if (clv_goal_find(name, &reader->parsed->instance.goal) != CLV_OK) {
         return refuse(reader, CLV_INVALID, "no such goal");
     }
     return CLV_OK;
@@ -153,9 +153,9 @@ static clv_status_t read_arrival(reader_t *reader)
     const char *reason;
     clv_status_t status = read_times(reader, &reader->parsed->arrival_ns);
     reader->parsed->instance.arrival_ns = reader->parsed->arrival_ns;
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_instance_check(&reader->parsed->instance, &reason);
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             return refuse(reader, status, "%s", reason);
         }
     }
@@ -201,13 +201,13 @@ static clv_status_t read_hash(reader_t *reader)
 {
     const char *word;
     uint64_t hash = 0;
-    if (16 != next_word(reader, &word)) {
+    if (next_word(reader, &word) != 16) {
         return refuse(reader, CLV_INVALID, "the hash has not 16 digits");
     }
     for (int k = 0; k < 16; k++) {
         static const char digits[] = "0123456789abcdef";
         const char *digit = memchr(digits, word[k], 16);
-        if (NULL == digit) {
+        if (digit == NULL) {
             return refuse(reader, CLV_INVALID, "the hash is not hexadecimal");
         }
         hash = hash << 4 | (uint64_t) (digit - digits);
@@ -248,7 +248,7 @@ static int next_line(reader_t *reader)
         return 0;
     }
     const char *newline = memchr(reader->at, '\n', (size_t) (reader->end - reader->at));
-    reader->line_end = NULL == newline ? reader->end : newline;
+    reader->line_end = newline == NULL ? reader->end : newline;
     reader->error->line++;
     return 1;
 }
@@ -256,7 +256,7 @@ static int next_line(reader_t *reader)
 static clv_status_t end_line(reader_t *reader)
 {
     const char *word;
-    if (0 != next_word(reader, &word)) {
+    if (next_word(reader, &word) != 0) {
         return refuse(reader, CLV_INVALID, "something follows the last value");
     }
     reader->at = reader->line_end + (reader->line_end < reader->end);
@@ -318,10 +318,10 @@ static clv_status_t read_lines(reader_t *reader)
     int next = 0;
     while (next_line(reader)) {
         clv_status_t status = next < N_KEYS ? read_key(reader, &next) : read_tuple(reader);
-        if (CLV_OK == status) {
+        if (status == CLV_OK) {
             status = end_line(reader);
         }
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             return status;
         }
     }
@@ -345,7 +345,7 @@ clv_status_t clv_instance_parse(const char *text, size_t n_bytes, clv_parsed_t *
         status = clv_builder_finish(&reader.tuples, &parsed.instance, &parsed.plan);
     }
     clv_builder_drop(&reader.tuples);
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         clv_parsed_free(&parsed);
         return status;
     }

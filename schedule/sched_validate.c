@@ -176,13 +176,13 @@ static clv_status_t judge_sends(judge_t *judge)
     start_weights(judge);
     for (int64_t k = 0; k < plan->n_sends; k++) {
         clv_status_t status = check_ranges(judge, k);
-        if (CLV_OK == status) {
+        if (status == CLV_OK) {
             status = check_round_rules(judge, k);
         }
-        if (CLV_OK == status) {
+        if (status == CLV_OK) {
             status = check_weights(judge, k);
         }
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             return status;
         }
         do_send(judge, &plan->sends[k]);
@@ -211,14 +211,14 @@ static clv_status_t check_frame(const clv_plan_t *plan, char *reason, size_t rea
 clv_status_t clv_plan_validate(const clv_plan_t *plan, char *reason, size_t reason_bytes)
 {
     clv_status_t status = check_frame(plan, reason, reason_bytes);
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     judge_t judge = {.plan = plan, .reason = reason, .reason_bytes = reason_bytes};
     judge.weights =
         clv_alloc_unset((size_t) plan->n_ranks * (size_t) plan->n_segments, sizeof *judge.weights);
     judge.ranks = clv_alloc((size_t) plan->n_ranks, sizeof *judge.ranks);
-    status = NULL == judge.weights || NULL == judge.ranks ? CLV_NO_MEMORY : judge_sends(&judge);
+    status = judge.weights == NULL || judge.ranks == NULL ? CLV_NO_MEMORY : judge_sends(&judge);
     clv_free(judge.ranks);
     clv_free(judge.weights);
     return status;
@@ -319,7 +319,7 @@ clv_status_t clv_plan_validate_arrivals(const clv_plan_t *plan, const clv_instan
 
     replay.avail_ns = clv_alloc((size_t) plan->n_ranks, sizeof *replay.avail_ns);
     replay.last_round = clv_alloc((size_t) plan->n_ranks, sizeof *replay.last_round);
-    if (NULL != replay.avail_ns && NULL != replay.last_round) {
+    if (replay.avail_ns != NULL && replay.last_round != NULL) {
         replay_start(&replay, plan);
         status = replay_rounds(&replay, plan, reason, reason_bytes);
     }

@@ -28,11 +28,11 @@ static void print_help(FILE *out)
     fprintf(out,
             "usage: clv-plan [--scheduler NAME | --given] [--format NAME] [--check] < instance\n\n"
             "schedulers:\n");
-    for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+    for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
     fprintf(out, "\nformats:\n");
-    for (const clv_format_t *row = clv_formats; NULL != row->name; row++) {
+    for (const clv_format_t *row = clv_formats; row->name != NULL; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
     fprintf(out, "\n--given: do not make a plan, take the one that the input states\n"
@@ -50,19 +50,19 @@ static int read_arguments(int argc, char **argv, request_t *request)
 {
     for (int k = 1; k < argc; k++) {
         const char *value = k + 1 < argc ? argv[k + 1] : "";
-        if (0 == strcmp(argv[k], "--check")) {
+        if (strcmp(argv[k], "--check") == 0) {
             request->check = 1;
-        } else if (0 == strcmp(argv[k], "--given")) {
+        } else if (strcmp(argv[k], "--given") == 0) {
             request->given = 1;
-        } else if (0 == strcmp(argv[k], "--scheduler")) {
+        } else if (strcmp(argv[k], "--scheduler") == 0) {
             request->generator = clv_generator_find(value);
-            if (NULL == request->generator) {
+            if (request->generator == NULL) {
                 return complain("no such scheduler", value);
             }
             k++;
-        } else if (0 == strcmp(argv[k], "--format")) {
+        } else if (strcmp(argv[k], "--format") == 0) {
             request->format = clv_format_find(value);
-            if (NULL == request->format) {
+            if (request->format == NULL) {
                 return complain("no such format", value);
             }
             k++;
@@ -78,19 +78,19 @@ static char *read_input(size_t *n_bytes_p)
 {
     size_t capacity = 1 << 16, n_bytes = 0;
     char *text = malloc(capacity);
-    while (NULL != text) {
+    while (text != NULL) {
         n_bytes += fread(text + n_bytes, 1, capacity - n_bytes, stdin);
         if (n_bytes < capacity || capacity >= MAX_INPUT_BYTES) {
             break;
         }
         capacity *= 2;
         char *larger = realloc(text, capacity);
-        if (NULL == larger) {
+        if (larger == NULL) {
             free(text);
         }
         text = larger;
     }
-    if (NULL == text || ferror(stdin) || n_bytes == capacity) {
+    if (text == NULL || ferror(stdin) || n_bytes == capacity) {
         fprintf(stderr, "clv-plan: cannot read the input, or it is larger than 64 MiB\n");
         free(text);
         return NULL;
@@ -103,8 +103,8 @@ static char *read_input(size_t *n_bytes_p)
 static int check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
     char reason[160];
-    if (CLV_OK != clv_plan_validate(plan, reason, sizeof reason) ||
-        CLV_OK != clv_plan_validate_arrivals(plan, &parsed->instance, reason, sizeof reason)) {
+    if (clv_plan_validate(plan, reason, sizeof reason) != CLV_OK ||
+        clv_plan_validate_arrivals(plan, &parsed->instance, reason, sizeof reason) != CLV_OK) {
         fprintf(stderr, "clv-plan: invalid plan: %s\n", reason);
         return 0;
     }
@@ -129,7 +129,7 @@ static int show_plan(const request_t *request, const clv_plan_t *plan, const clv
     int ok = !request->check || check_plan(plan, parsed);
     if (ok) {
         request->format->print(stdout, plan, &parsed->instance);
-        ok = 0 == fflush(stdout) && !ferror(stdout);
+        ok = fflush(stdout) == 0 && !ferror(stdout);
     }
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -145,7 +145,7 @@ static int run(const request_t *request, const clv_parsed_t *parsed)
         return show_plan(request, parsed->plan, parsed);
     }
     clv_status_t status = clv_plan_make(request->generator, &parsed->instance, &plan);
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         fprintf(stderr, "clv-plan: %s\n", clv_status_text(status));
         return EXIT_FAILURE;
     }
@@ -161,20 +161,20 @@ int main(int argc, char **argv)
     clv_parsed_t parsed;
     size_t n_bytes = 0;
 
-    if (2 == argc && 0 == strcmp(argv[1], "--help")) {
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         print_help(stdout);
         return EXIT_SUCCESS;
     }
     int status = read_arguments(argc, argv, &request);
-    if (0 != status) {
+    if (status != 0) {
         return status;
     }
     char *text = read_input(&n_bytes);
-    if (NULL == text) {
+    if (text == NULL) {
         return EXIT_USAGE;
     }
     status = EXIT_USAGE;
-    if (CLV_OK != clv_instance_parse(text, n_bytes, &parsed, &error)) {
+    if (clv_instance_parse(text, n_bytes, &parsed, &error) != CLV_OK) {
         fprintf(stderr, "clv-plan: line %lld: %s\n", (long long) error.line, error.reason);
     } else {
         status = run(&request, &parsed);

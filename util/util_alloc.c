@@ -19,10 +19,10 @@ void clv_alloc_set_hook(clv_alloc_hook_t hook, void *context)
 
 static int may_have(size_t n_items, size_t item_bytes)
 {
-    if (0 == n_items || 0 == item_bytes || n_items > SIZE_MAX / item_bytes) {
+    if (n_items == 0 || item_bytes == 0 || n_items > SIZE_MAX / item_bytes) {
         return 0;
     }
-    return NULL == alloc_hook || 0 == alloc_hook(alloc_hook_context, n_items * item_bytes);
+    return alloc_hook == NULL || alloc_hook(alloc_hook_context, n_items * item_bytes) == 0;
 }
 
 void *clv_alloc(size_t n_items, size_t item_bytes)
@@ -40,7 +40,7 @@ void *clv_alloc_line(size_t n_bytes)
     const size_t whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
     void *memory = whole >= n_bytes && may_have(1, n_bytes) ? aligned_alloc(CLV_LINE_BYTES, whole)
                                                             : NULL;
-    return NULL == memory ? NULL : memset(memory, 0, n_bytes);
+    return memory == NULL ? NULL : memset(memory, 0, n_bytes);
 }
 
 void clv_free(void *memory)

@@ -21,7 +21,7 @@ void clv_log_set_sink(clv_log_sink_t sink, void *context, clv_log_level_t max_le
 
 int clv_log_wants(clv_log_level_t level)
 {
-    return NULL != log_sink && level <= log_max_level;
+    return log_sink != NULL && level <= log_max_level;
 }
 
 void clv_log(clv_log_level_t level, const char *format, ...)

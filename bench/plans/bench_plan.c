@@ -64,7 +64,7 @@ static double scratch_bytes(const clv_generator_t *generator, const clv_instance
     clv_plan_t *plan = NULL;
     double n_bytes = 0, send_bytes = 0;
     clv_alloc_set_hook(count_bytes, &n_bytes);
-    if (CLV_OK == clv_plan_make(generator, instance, &plan)) {
+    if (clv_plan_make(generator, instance, &plan) == CLV_OK) {
         send_bytes = (double) plan->n_sends * sizeof(clv_send_t);
     }
     clv_alloc_set_hook(NULL, NULL);
@@ -91,7 +91,7 @@ static sample_t measure(const clv_generator_t *generator, int skewed, int32_t si
         double start_us = cpu_us();
         clv_status_t status = clv_plan_make(generator, &draw.instance, &plan);
         took_us[k] = cpu_us() - start_us;
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             fprintf(stderr, "bench_plan: %s: %s\n", generator->name, clv_status_text(status));
             exit(1);
         }
@@ -124,7 +124,7 @@ static void bench_size(const options_t *options, int32_t size, int skewed, int n
         sample_t sample = measure(&contestants[r], skewed, size, choose_count(options, expected_us),
                                   options->seed);
         last_us[r][skewed] = sample.mean_us;
-        if (0 == strcmp(contestants[r].name, "segtree")) {
+        if (strcmp(contestants[r].name, "segtree") == 0) {
             segtree_us = sample.mean_us;
         }
         printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.2f", (int) size,
@@ -142,13 +142,13 @@ static void bench_size(const options_t *options, int32_t size, int skewed, int n
 static int wanted(const char *list, const char *name)
 {
     size_t n_chars = strlen(name);
-    for (const char *at = list; NULL != at; at = strchr(at, ',')) {
-        at += ',' == *at;
-        if (0 == strncmp(at, name, n_chars) && ('\0' == at[n_chars] || ',' == at[n_chars])) {
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n_chars) == 0 && (at[n_chars] == '\0' || at[n_chars] == ',')) {
             return 1;
         }
     }
-    return NULL == list;
+    return list == NULL;
 }
 
 /* The table's generators, the segment tree first so that others can be held against it. */
@@ -158,10 +158,10 @@ static int gather_contestants(const char *only)
                                          clv_pairing_heap_generate};
     const clv_generator_t *segtree = clv_generator_find("segtree");
     int n_rows = 0;
-    if (NULL != segtree && wanted(only, segtree->name)) {
+    if (segtree != NULL && wanted(only, segtree->name)) {
         contestants[n_rows++] = *segtree;
     }
-    for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+    for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
         if (row != segtree && wanted(only, row->name)) {
             contestants[n_rows++] = *row;
         }
@@ -175,8 +175,8 @@ static int gather_contestants(const char *only)
 static int force_simd(const char *name)
 {
     for (int level = 0; level < CLV_N_SIMD; level++) {
-        if (0 == strcmp(clv_simd_name((clv_simd_t) level), name)) {
-            return CLV_OK == clv_simd_force((clv_simd_t) level);
+        if (strcmp(clv_simd_name((clv_simd_t) level), name) == 0) {
+            return clv_simd_force((clv_simd_t) level) == CLV_OK;
         }
     }
     return 0;
@@ -186,27 +186,27 @@ static int read_options(int argc, char **argv, options_t *options)
 {
     for (int k = 1; k + 1 < argc; k += 2) {
         const char *value = argv[k + 1];
-        if (0 == strcmp(argv[k], "--min")) {
+        if (strcmp(argv[k], "--min") == 0) {
             options->min_ranks = atoi(value);
-        } else if (0 == strcmp(argv[k], "--max")) {
+        } else if (strcmp(argv[k], "--max") == 0) {
             options->max_ranks = atoi(value);
-        } else if (0 == strcmp(argv[k], "--instances")) {
+        } else if (strcmp(argv[k], "--instances") == 0) {
             options->n_instances = atoi(value);
-        } else if (0 == strcmp(argv[k], "--budget")) {
+        } else if (strcmp(argv[k], "--budget") == 0) {
             options->budget_ms = atof(value);
-        } else if (0 == strcmp(argv[k], "--only")) {
+        } else if (strcmp(argv[k], "--only") == 0) {
             options->only = value;
-        } else if (0 == strcmp(argv[k], "--simd")) {
+        } else if (strcmp(argv[k], "--simd") == 0) {
             if (!force_simd(value)) {
                 return 0;
             }
-        } else if (0 == strcmp(argv[k], "--seed")) {
+        } else if (strcmp(argv[k], "--seed") == 0) {
             options->seed = strtoull(value, NULL, 10);
         } else {
             return 0;
         }
     }
-    return 1 == argc % 2 && options->min_ranks >= 2 && options->max_ranks <= CLV_SCHED_MAX_RANKS &&
+    return argc % 2 == 1 && options->min_ranks >= 2 && options->max_ranks <= CLV_SCHED_MAX_RANKS &&
            options->n_instances >= 1 && options->n_instances <= MAX_INSTANCES && options->seed > 0;
 }
 

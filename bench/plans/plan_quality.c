@@ -146,7 +146,7 @@ static void print_quality(const clv_generator_t *generator, const pattern_t *pat
     for (int k = 0; k < n_instances; k++) {
         clv_plan_t *plan = NULL;
         draw_pattern(pattern, &state, size);
-        if (CLV_OK != clv_plan_make(generator, &draw.instance, &plan)) {
+        if (clv_plan_make(generator, &draw.instance, &plan) != CLV_OK) {
             fprintf(stderr, "plan_quality: %s fails\n", generator->name);
             exit(1);
         }
@@ -163,7 +163,7 @@ static void print_quality(const clv_generator_t *generator, const pattern_t *pat
 /* One row per schedule: the other implementations of the same schedule say the same. */
 static int is_other_implementation(const char *name)
 {
-    return 0 == strcmp(name, "segtree") || NULL != strstr(name, "linear");
+    return strcmp(name, "segtree") == 0 || strstr(name, "linear") != NULL;
 }
 
 int main(int argc, char **argv)
@@ -171,14 +171,14 @@ int main(int argc, char **argv)
     int size = argc > 1 ? atoi(argv[1]) : 64;
     int n_instances = argc > 2 ? atoi(argv[2]) : 20;
     uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    if (argc > 4 || size < 2 || size > CLV_SCHED_MAX_RANKS || n_instances < 1 || 0 == seed) {
+    if (argc > 4 || size < 2 || size > CLV_SCHED_MAX_RANKS || n_instances < 1 || seed == 0) {
         fprintf(stderr, "usage: plan_quality [P 2..%d] [instances] [seed]\n", CLV_SCHED_MAX_RANKS);
         return 2;
     }
     printf("# P = N = %d, %d instances, seed %llu\n%-12s %-20s %10s %8s %11s\n", size, n_instances,
            (unsigned long long) seed, "arrivals", "scheduler", "after", "sends", "over bound");
-    for (const pattern_t *pattern = patterns; NULL != pattern->name; pattern++) {
-        for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+    for (const pattern_t *pattern = patterns; pattern->name != NULL; pattern++) {
+        for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
             if (!is_other_implementation(row->name)) {
                 print_quality(row, pattern, size, n_instances, seed);
             }

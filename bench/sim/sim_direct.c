@@ -13,8 +13,8 @@
 
 static clv_status_t run_library(const clv_sim_call_t *call)
 {
-    return MPI_SUCCESS == MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, MPI_SUM, 0,
-                                     MPI_COMM_WORLD)
+    return MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, MPI_SUM, 0,
+                                     MPI_COMM_WORLD) == MPI_SUCCESS
                ? CLV_OK
                : CLV_LOST;
 }
@@ -27,7 +27,7 @@ static clv_status_t run_bound(const clv_sim_call_t *call)
     for (int p = 1; p < call->n_ranks; p++) {
         sender = call->arrival_ns[p] > call->arrival_ns[sender] ? p : sender;
     }
-    if (0 == call->rank && sender > 0) {
+    if (call->rank == 0 && sender > 0) {
         MPI_Recv(call->sum, call->n_floats, MPI_FLOAT, sender, TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     } else if (sender == call->rank && sender > 0) {
@@ -46,7 +46,7 @@ static const clv_sim_direct_t directs[] = {
 const clv_sim_direct_t *clv_sim_direct_find(const char *name)
 {
     for (size_t i = 0; i < sizeof directs / sizeof directs[0]; i++) {
-        if (0 == strcmp(directs[i].name, name)) {
+        if (strcmp(directs[i].name, name) == 0) {
             return &directs[i];
         }
     }

@@ -95,7 +95,7 @@ static clv_status_t progress(void *context)
     int index = MPI_UNDEFINED;
 
     MPI_Waitany(world->n_requests, world->requests, &index, MPI_STATUS_IGNORE);
-    if (MPI_UNDEFINED == index) {
+    if (index == MPI_UNDEFINED) {
         return CLV_LOST; /* nothing outstanding and nothing to do: the plan is broken */
     }
     world->done[index] = 1;
@@ -133,11 +133,11 @@ clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_exec_limits
     world_init(&world, steps, limits, n_floats, vector);
     peers = clv_alloc((size_t) n_ranks, sizeof *peers);
     world.slots = clv_alloc((size_t) world.recv_window * (size_t) world.slot_floats, sizeof(float));
-    if (NULL != segments && NULL != peers && NULL != world.slots) {
+    if (segments != NULL && peers != NULL && world.slots != NULL) {
         status = clv_exec_begin(&exec, steps->steps, steps->n_steps, limits, &mpi_ops, &world,
                                 segments, steps->n_segments, peers, n_ranks, 1);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_exec_run(&exec);
     }
     clv_free(world.slots);

@@ -31,11 +31,11 @@ static int group_size(int n_left)
 {
     int k = MAX_GROUP;
 
-    while (k > 1 && 0 != n_left % k) {
+    while (k > 1 && n_left % k != 0) {
         k--;
     }
     for (int factor = MAX_GROUP + 1; k <= 1; factor++) {
-        k = 0 == n_left % factor ? factor : 1;
+        k = n_left % factor == 0 ? factor : 1;
     }
     return k;
 }
@@ -103,13 +103,13 @@ static void gather(radix_t *radix, piece_t piece)
 {
     const clv_sim_call_t *call = radix->call;
 
-    if (0 == call->rank) {
+    if (call->rank == 0) {
         memcpy(call->sum + piece.first, call->vector + piece.first,
                (size_t) piece.n_floats * sizeof *call->sum);
     } else {
         send(radix, piece, 0, TAG_GATHER);
     }
-    for (int p = 1; p < call->n_ranks && 0 == call->rank; p++) {
+    for (int p = 1; p < call->n_ranks && call->rank == 0; p++) {
         piece_t from = last_piece(call, p);
         receive(radix, call->sum + from.first, from.n_floats, p, TAG_GATHER);
     }
@@ -125,7 +125,7 @@ clv_status_t clv_sim_radix_k(const clv_sim_call_t *call)
 
     radix.in = clv_alloc((size_t) call->n_floats + (size_t) call->n_ranks, sizeof *radix.in);
     radix.requests = clv_alloc(2 * (size_t) call->n_ranks, sizeof(MPI_Request));
-    if (NULL != radix.in && NULL != radix.requests) {
+    if (radix.in != NULL && radix.requests != NULL) {
         for (int stride = 1; stride < call->n_ranks; stride *= k) {
             k = group_size(call->n_ranks / stride);
             piece = share_out(&radix, piece, stride, k);

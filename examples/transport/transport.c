@@ -65,7 +65,7 @@ static double now_s(const run_t *run)
 static void *must_have(size_t n_items, size_t item_bytes)
 {
     void *memory = calloc(n_items, item_bytes);
-    if (NULL == memory) {
+    if (memory == NULL) {
         (void) fprintf(stderr, "transport: no memory for %zu x %zu bytes\n", n_items, item_bytes);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -248,12 +248,12 @@ static int complain_of_trace(const run_t *run)
 static int open_trace(run_t *run)
 {
     int status = 0;
-    if (NULL == run->options.trace) {
+    if (run->options.trace == NULL) {
         return 0;
     }
     if (run->rank == run->root) {
         run->trace = fopen(run->options.trace, "w");
-        status = NULL == run->trace ? complain_of_trace(run) : 0;
+        status = run->trace == NULL ? complain_of_trace(run) : 0;
     }
     MPI_Bcast(&status, 1, MPI_INT, run->root, MPI_COMM_WORLD);
     return status;
@@ -261,12 +261,12 @@ static int open_trace(run_t *run)
 
 static int close_trace(run_t *run)
 {
-    if (NULL == run->trace) {
+    if (run->trace == NULL) {
         return 0;
     }
     const int is_written =
         transport_trace_write(run->trace, &run->options, run->n_ranks, run->all_times);
-    const int is_closed = 0 == fclose(run->trace);
+    const int is_closed = fclose(run->trace) == 0;
     return is_written && is_closed ? 0 : complain_of_trace(run);
 }
 
@@ -277,7 +277,7 @@ static int conclude(run_t *run)
     const char *problem = transport_verdict_problem(&verdict);
     const int status = close_trace(run);
     transport_report(&run->options, run->n_ranks, run->all_times, &run->fates, &verdict);
-    if (NULL != problem) {
+    if (problem != NULL) {
         (void) fprintf(stderr, "transport: %s\n", problem);
         return 1;
     }
@@ -303,7 +303,7 @@ static int run_all(run_t *run)
 {
     run_begin(run);
     int status = open_trace(run);
-    if (0 == status) {
+    if (status == 0) {
         status = run_and_judge(run);
     }
     run_end(run);
@@ -319,7 +319,7 @@ static const char *check_together(const run_t *run)
     if (options->root >= run->n_ranks) {
         return "--root is not one of the ranks";
     }
-    if (NULL != options->trace && !options->common_clock) {
+    if (options->trace != NULL && !options->common_clock) {
         return "--trace needs --common-clock: arrivals of ranks are compared on one clock";
     }
     return n_items > 2147483647.0 ? "the tally has more items than an MPI count can say" : NULL;
@@ -332,12 +332,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &run.n_ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     const char *wrong = transport_options_parse(argc, argv, &run.options);
-    wrong = NULL == wrong ? check_together(&run) : wrong;
-    if (NULL != wrong && 0 == run.rank) {
+    wrong = wrong == NULL ? check_together(&run) : wrong;
+    if (wrong != NULL && run.rank == 0) {
         (void) fprintf(stderr, "transport: %s\noptions:\n", wrong);
         transport_options_help(stderr);
     }
-    const int status = NULL == wrong ? run_all(&run) : 2;
+    const int status = wrong == NULL ? run_all(&run) : 2;
     MPI_Finalize();
     return status;
 }

@@ -36,9 +36,9 @@ static void store_text(const row_t *row, const char *text, transport_options_t *
 static void store(const row_t *row, double value, transport_options_t *options)
 {
     char *field = (char *) options + row->offset;
-    if (TEXT == row->kind) {
+    if (row->kind == TEXT) {
         store_text(row, NULL, options);
-    } else if (REAL == row->kind) {
+    } else if (row->kind == REAL) {
         *(double *) (void *) field = value;
     } else {
         *(int64_t *) (void *) field = (int64_t) value;
@@ -47,7 +47,7 @@ static void store(const row_t *row, double value, transport_options_t *options)
 
 static char dash_is_underscore(char letter)
 {
-    return '-' == letter ? '_' : letter;
+    return letter == '-' ? '_' : letter;
 }
 
 static int same_name(const char *given, const char *name)
@@ -62,7 +62,7 @@ static int same_name(const char *given, const char *name)
 static const row_t *find_row(const char *argument)
 {
     for (size_t i = 0; i < N_ROWS; i++) {
-        if ('-' == argument[0] && '-' == argument[1] && same_name(argument + 2, rows[i].name)) {
+        if (argument[0] == '-' && argument[1] == '-' && same_name(argument + 2, rows[i].name)) {
             return &rows[i];
         }
     }
@@ -71,7 +71,7 @@ static const row_t *find_row(const char *argument)
 
 static const char *take_text(const row_t *row, const char *text, transport_options_t *options)
 {
-    if (NULL == text || '\0' == text[0]) {
+    if (text == NULL || text[0] == '\0') {
         (void) snprintf(problem, sizeof problem, "--%s wants a file", row->name);
         return problem;
     }
@@ -82,16 +82,16 @@ static const char *take_text(const row_t *row, const char *text, transport_optio
 static const char *take_value(const row_t *row, const char *text, transport_options_t *options)
 {
     char *end = NULL;
-    if (TEXT == row->kind) {
+    if (row->kind == TEXT) {
         return take_text(row, text, options);
     }
-    const double value = NULL == text ? NAN : strtod(text, &end);
-    const int is_number = NULL != text && end != text && '\0' == *end;
-    const int is_whole = REAL == row->kind || floor(value) == value;
+    const double value = text == NULL ? NAN : strtod(text, &end);
+    const int is_number = text != NULL && end != text && *end == '\0';
+    const int is_whole = row->kind == REAL || floor(value) == value;
     if (!is_number || !is_whole || !(value >= row->least && value <= row->most)) {
         (void) snprintf(problem, sizeof problem, "--%s wants a %snumber from %g to %g, not \"%s\"",
-                        row->name, WHOLE == row->kind ? "whole " : "", row->least, row->most,
-                        NULL == text ? "" : text);
+                        row->name, row->kind == WHOLE ? "whole " : "", row->least, row->most,
+                        text == NULL ? "" : text);
         return problem;
     }
     store(row, value, options);
@@ -104,12 +104,12 @@ const char *transport_options_parse(int argc, char **argv, transport_options_t *
     for (size_t i = 0; i < N_ROWS; i++) {
         store(&rows[i], rows[i].preset, options);
     }
-    for (int i = 1; i < argc && NULL == wrong; i++) {
+    for (int i = 1; i < argc && wrong == NULL; i++) {
         const row_t *row = find_row(argv[i]);
-        if (NULL == row) {
+        if (row == NULL) {
             (void) snprintf(problem, sizeof problem, "no such option: %s", argv[i]);
             wrong = problem;
-        } else if (FLAG == row->kind) {
+        } else if (row->kind == FLAG) {
             store(row, 1.0, options);
         } else {
             i++;
@@ -125,7 +125,7 @@ void transport_options_help(FILE *out)
     for (size_t i = 0; i < N_ROWS; i++) {
         const row_t *row = &rows[i];
         (void) fprintf(out, "  --%-12s %-1s  %s", row->name, kinds[row->kind], row->meaning);
-        if (WHOLE == row->kind || REAL == row->kind) {
+        if (row->kind == WHOLE || row->kind == REAL) {
             (void) fprintf(out, " (%g .. %g; %g)", row->least, row->most, row->preset);
         }
         (void) fprintf(out, "\n");

@@ -75,7 +75,7 @@ static void score(const transport_box_t *box, const particle_t *particle, double
                          box->cells[0] * (cell_along(box, particle, 1) +
                                           box->cells[1] * cell_along(box, particle, 2));
     tally[TRANSPORT_SCORE_COLLISIONS * n_cells(box) + cell] += 1.0;
-    if (1 == particle->n_collisions) {
+    if (particle->n_collisions == 1) {
         tally[TRANSPORT_SCORE_FIRST * n_cells(box) + cell] += 1.0;
     }
 }
@@ -89,7 +89,7 @@ static void follow_one(const transport_box_t *box, transport_rng_t rng, double *
         fly(&particle, &rng);
         if (!is_inside(box, &particle)) {
             fates->leaked++;
-            fates->uncollided += (0 == particle.n_collisions);
+            fates->uncollided += (particle.n_collisions == 0);
             return;
         }
         particle.n_collisions++;

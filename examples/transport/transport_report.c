@@ -101,7 +101,7 @@ static void print_physics(const transport_options_t *options, const transport_fa
                   verdict->transmission_deviation, verdict->profile_deviation,
                   (double) fates->absorbed / n);
     (void) printf("tally:   %s\n", verdict->n_differing < 0 ? "not compared with a serial run"
-                                   : 0 == verdict->n_differing
+                                   : verdict->n_differing == 0
                                        ? "equal to the serial run, bit by bit"
                                        : "DIFFERS from the serial run");
 }
@@ -136,7 +136,7 @@ static void print_for_programs(const transport_options_t *options, int n_ranks,
         const double value =
             median_figure(figures, first, options->batches, (enum figure) which, scratch);
         (void) printf(" %s=", names[which]);
-        print_maybe("%.3f", "unknown", AFTER_LAST != which || options->common_clock != 0, value);
+        print_maybe("%.3f", "unknown", which != AFTER_LAST || options->common_clock != 0, value);
     }
     (void) printf(" check=%s\n", is_good ? "ok" : "failed");
 }
@@ -148,7 +148,7 @@ void transport_report(const transport_options_t *options, int n_ranks,
     const size_t n_batches = (size_t) options->batches;
     figures_t *figures = calloc(n_batches, sizeof *figures);
     double *scratch = calloc(n_batches, sizeof *scratch);
-    if (NULL != figures && NULL != scratch) {
+    if (figures != NULL && scratch != NULL) {
         for (size_t batch = 0; batch < n_batches; batch++) {
             figures[batch] = figures_of_batch(times + batch, n_ranks, options->batches);
         }
@@ -157,7 +157,7 @@ void transport_report(const transport_options_t *options, int n_ranks,
         }
         print_physics(options, fates, verdict);
         print_for_programs(options, n_ranks, times, figures, scratch,
-                           NULL == transport_verdict_problem(verdict));
+                           transport_verdict_problem(verdict) == NULL);
     }
     free(scratch);
     free(figures);

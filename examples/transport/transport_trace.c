@@ -47,5 +47,5 @@ int transport_trace_write(FILE *file, const transport_options_t *options, int n_
         write_batch(file, times, n_ranks, options, batch, origin, row);
     }
     clv_free(row);
-    return 0 == fflush(file) && !ferror(file);
+    return fflush(file) == 0 && !ferror(file);
 }

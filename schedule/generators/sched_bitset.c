@@ -146,7 +146,7 @@ static clv_status_t carve(bitset_t *bitset)
     bitset->memory = clv_alloc(n_words * sizeof(uint64_t) + 7 * n_ranks * sizeof(int32_t) +
                                    BLOCK_WORDS * sizeof(uint64_t),
                                1);
-    if (NULL == bitset->memory) {
+    if (bitset->memory == NULL) {
         return CLV_NO_MEMORY;
     }
     uint64_t *words = align_to_block(bitset->memory);
@@ -183,10 +183,10 @@ static clv_status_t allocate(bitset_t *bitset)
     bitset->at.row_words = set_words(instance->n_segments, one_word);
     bitset->at.column_words = set_words(instance->n_ranks, one_word);
     clv_status_t status = clv_front_init(&bitset->front, bitset->instance);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_init(&bitset->builder, bitset->instance);
     }
-    return CLV_OK == status ? carve(bitset) : status;
+    return status == CLV_OK ? carve(bitset) : status;
 }
 
 static void release(bitset_t *bitset)
@@ -216,7 +216,7 @@ static clv_status_t line_up_latest_first(bitset_t *bitset)
 {
     const clv_instance_t *instance = bitset->instance;
     candidate_t *line = clv_alloc((size_t) instance->n_ranks, sizeof *line);
-    if (NULL == line) {
+    if (line == NULL) {
         return CLV_NO_MEMORY;
     }
     for (int32_t p = 0; p < instance->n_ranks; p++) {
@@ -281,7 +281,7 @@ static void admit(bitset_t *bitset)
     for (size_t w = 0; w < n_words; w++) {
         uint64_t joined = bitset->joined[w];
         bitset->members[w] |= joined;
-        for (size_t s = 0; 0 != joined && s < (size_t) bitset->instance->n_segments; s++) {
+        for (size_t s = 0; joined != 0 && s < (size_t) bitset->instance->n_segments; s++) {
             at->columns[s * n_words + w] |= joined;
         }
     }
@@ -368,7 +368,7 @@ static void close_round(bitset_t *bitset)
     clv_front_end_round(&bitset->front);
     for (int32_t k = 0; k < at->n_emptied; k++) {
         int32_t turn = at->emptied[k];
-        if (0 == at->n_held[turn]) {
+        if (at->n_held[turn] == 0) {
             clear_bit(bitset->members, turn);
             clv_front_leave(&bitset->front, bitset->seat_at[turn]);
         }
@@ -380,21 +380,21 @@ static clv_status_t play(bitset_t *bitset)
     play_round_t play_one = play_round[clv_simd_level()];
     clv_status_t status;
 
-    while (CLV_OK == (status = clv_front_next(&bitset->front))) {
-        if (CLV_OK != clv_builder_reserve(&bitset->builder, bitset->front.n_members)) {
+    while ((status = clv_front_next(&bitset->front)) == CLV_OK) {
+        if (clv_builder_reserve(&bitset->builder, bitset->front.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         open_round(bitset);
         play_one(&bitset->at, bitset->members, bitset->sink);
         close_round(bitset);
     }
-    return CLV_NONE == status ? CLV_OK : status;
+    return status == CLV_NONE ? CLV_OK : status;
 }
 
 static clv_status_t prepare(bitset_t *bitset)
 {
     clv_status_t status = allocate(bitset);
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     if (bitset->rule.latest_first) {
@@ -402,7 +402,7 @@ static clv_status_t prepare(bitset_t *bitset)
     } else {
         line_up_by_seat(bitset);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         assign_turns(bitset);
         fill_rows(bitset);
     }
@@ -413,10 +413,10 @@ static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_pl
 {
     bitset_t bitset = {.instance = instance, .rule = rule};
     clv_status_t status = prepare(&bitset);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = play(&bitset);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_finish(&bitset.builder, instance, plan_p);
     }
     release(&bitset);

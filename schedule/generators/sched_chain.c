@@ -78,15 +78,15 @@ clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t
     link_t *chain = clv_alloc((size_t) instance->n_ranks, sizeof *chain);
     int32_t *ready = clv_alloc((size_t) instance->n_segments, sizeof *ready);
 
-    if (NULL != chain && NULL != ready) {
+    if (chain != NULL && ready != NULL) {
         status = clv_builder_init(&builder, instance);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         sort_chain(instance, chain);
         fill_chain(instance, chain, ready, &builder);
         status = clv_builder_sort(&builder);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_finish(&builder, instance, plan_p);
     }
     clv_builder_drop(&builder);

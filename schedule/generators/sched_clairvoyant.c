@@ -220,14 +220,14 @@ static void end_round(search_t *search)
 static clv_status_t play(search_t *search)
 {
     while (form_group(search) > 1) {
-        if (1 == search->n_group) {
+        if (search->n_group == 1) {
             skip_idle_rounds(search);
             continue;
         }
         if (search->round > search->round_limit) {
             return CLV_OVERFLOW;
         }
-        if (CLV_OK != clv_builder_reserve(&search->builder, search->n_group)) {
+        if (clv_builder_reserve(&search->builder, search->n_group) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         play_round(search);
@@ -261,8 +261,8 @@ static clv_status_t allocate(search_t *search)
     search->got = clv_alloc(n_ranks, sizeof *search->got);
     search->has_sent = clv_alloc(n_ranks, sizeof *search->has_sent);
     search->group = clv_alloc(n_ranks, sizeof *search->group);
-    if (NULL == search->avail_ns || NULL == search->held || NULL == search->n_held ||
-        NULL == search->got || NULL == search->has_sent || NULL == search->group) {
+    if (search->avail_ns == NULL || search->held == NULL || search->n_held == NULL ||
+        search->got == NULL || search->has_sent == NULL || search->group == NULL) {
         return CLV_NO_MEMORY;
     }
     return clv_builder_init(&search->builder, search->instance);
@@ -283,11 +283,11 @@ static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_pl
 {
     search_t search = {.instance = instance, .rule = rule};
     clv_status_t status = allocate(&search);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         start(&search);
         status = play(&search);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_finish(&search.builder, instance, plan_p);
     }
     release(&search);

@@ -48,10 +48,10 @@ static void place(layout_t *layout, int32_t sender, int32_t receiver, int32_t se
     int32_t round = later(later(layout->next_send[sender], layout->next_receive[receiver]),
                           later(*leaves, layout->arrived[receiver]));
 
-    if (CLV_OK == layout->status) {
+    if (layout->status == CLV_OK) {
         layout->status = clv_builder_reserve(&layout->builder, 1);
     }
-    if (CLV_OK == layout->status) {
+    if (layout->status == CLV_OK) {
         clv_builder_put(&layout->builder, round, real_rank(layout, sender),
                         real_rank(layout, receiver), segment);
         layout->next_send[sender] = round + 1;
@@ -138,8 +138,8 @@ static void list_double_tree(layout_t *layout)
     for (int32_t wave = 0; wave < n_segments + 2 * deepest; wave++) {
         for (int32_t u = n_others - 1; u >= 0; u--) {
             int32_t s = wave - 2 * (deepest - depth_of(u)), parent = (u - 1) / 2;
-            int32_t sender = 0 == s % 2 ? u + 1 : n_others - u;
-            int32_t receiver = 0 == u ? 0 : 0 == s % 2 ? parent + 1 : n_others - parent;
+            int32_t sender = s % 2 == 0 ? u + 1 : n_others - u;
+            int32_t receiver = u == 0 ? 0 : s % 2 == 0 ? parent + 1 : n_others - parent;
             if (s >= 0 && s < n_segments) {
                 place(layout, sender, receiver, s);
             }
@@ -163,7 +163,7 @@ static void list_ring(layout_t *layout)
     }
     for (int32_t s = 0; s < n_segments; s++) {
         int32_t owner = (s % n_ranks + n_ranks - 1) % n_ranks;
-        if (0 != owner) {
+        if (owner != 0) {
             place(layout, owner, 0, s);
         }
     }
@@ -173,8 +173,8 @@ static void list_ring(layout_t *layout)
 static void halve(layout_t *layout, int32_t v, int32_t mask)
 {
     int32_t middle = layout->low[v] + (layout->high[v] - layout->low[v]) / 2;
-    int32_t from = 0 == (v & mask) ? middle : layout->low[v];
-    int32_t to = 0 == (v & mask) ? layout->high[v] : middle;
+    int32_t from = (v & mask) == 0 ? middle : layout->low[v];
+    int32_t to = (v & mask) == 0 ? layout->high[v] : middle;
     for (int32_t s = from; s < to; s++) {
         place(layout, v, v ^ mask, s);
     }
@@ -183,7 +183,7 @@ static void halve(layout_t *layout, int32_t v, int32_t mask)
 static void keep_half(layout_t *layout, int32_t v, int32_t mask)
 {
     int32_t middle = layout->low[v] + (layout->high[v] - layout->low[v]) / 2;
-    *(0 == (v & mask) ? &layout->high[v] : &layout->low[v]) = middle;
+    *((v & mask) == 0 ? &layout->high[v] : &layout->low[v]) = middle;
 }
 
 static void gather_halves(layout_t *layout, int32_t power)
@@ -233,7 +233,7 @@ static clv_status_t allocate(layout_t *layout)
     layout->arrived = clv_alloc(5 * n_ranks, sizeof *layout->arrived);
     layout->ready =
         clv_alloc(n_ranks * (size_t) layout->instance->n_segments, sizeof *layout->ready);
-    if (NULL == layout->arrived || NULL == layout->ready) {
+    if (layout->arrived == NULL || layout->ready == NULL) {
         return CLV_NO_MEMORY;
     }
     layout->next_send = layout->arrived + n_ranks;
@@ -259,14 +259,14 @@ static clv_status_t generate(const clv_instance_t *instance, list_t list, clv_pl
 {
     layout_t layout = {.instance = instance};
     layout.status = allocate(&layout);
-    if (CLV_OK == layout.status) {
+    if (layout.status == CLV_OK) {
         start(&layout);
         list(&layout);
     }
-    if (CLV_OK == layout.status) {
+    if (layout.status == CLV_OK) {
         layout.status = clv_builder_sort(&layout.builder);
     }
-    if (CLV_OK == layout.status) {
+    if (layout.status == CLV_OK) {
         layout.status = clv_builder_finish(&layout.builder, instance, plan_p);
     }
     clv_builder_drop(&layout.builder);

@@ -76,7 +76,7 @@ static clv_status_t carve(clv_front_t *front)
     size_t n_bytes = n_ranks * (2 * sizeof(int64_t) + 4 * sizeof(int32_t)) +
                      (size_t) front->n_words * sizeof(uint64_t);
     front->memory = clv_alloc(n_bytes, 1);
-    if (NULL == front->memory) {
+    if (front->memory == NULL) {
         return CLV_NO_MEMORY;
     }
     front->members = front->memory;
@@ -97,11 +97,11 @@ clv_status_t clv_front_init(clv_front_t *front, const clv_instance_t *instance)
                            .round_limit = clv_sched_round_limit(instance),
                            .n_unfinished = instance->n_ranks};
     guest_t *guests = clv_alloc((size_t) front->n_ranks, sizeof *guests);
-    if (NULL == guests) {
+    if (guests == NULL) {
         return CLV_NO_MEMORY;
     }
     clv_status_t status = carve(front);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         sort_guests(front, instance, guests);
     }
     clv_free(guests);

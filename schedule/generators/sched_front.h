@@ -59,7 +59,7 @@ static inline int32_t clv_bits_next_circular(const uint64_t *bits, int32_t n_wor
     int32_t first = from / 64;
     uint64_t word = bits[first] & (~UINT64_C(0) << (from % 64));
     for (int32_t w = first;;) {
-        if (0 != word) {
+        if (word != 0) {
             return w * 64 + __builtin_ctzll(word);
         }
         if (++w == n_words) {
@@ -68,7 +68,7 @@ static inline int32_t clv_bits_next_circular(const uint64_t *bits, int32_t n_wor
         word = bits[w];
     }
     for (int32_t w = 0; w <= first; w++) {
-        if (0 != bits[w]) {
+        if (bits[w] != 0) {
             return w * 64 + __builtin_ctzll(bits[w]);
         }
     }

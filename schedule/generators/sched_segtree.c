@@ -24,7 +24,7 @@
 static inline int32_t lowest_bit(const uint64_t *words, int32_t n_words)
 {
     for (int32_t w = 0; w < n_words; w++) {
-        if (0 != words[w]) {
+        if (words[w] != 0) {
             return w * 64 + __builtin_ctzll(words[w]);
         }
     }
@@ -169,7 +169,7 @@ static void rebuild(const tree_t *tree)
     memset(node_of(tree, tree->n_leaves), 0, (size_t) tree->n_leaves * n_bytes);
     for (int32_t k = 0; k < tree->n_order; k++) {
         int32_t leaf = leaf_of(tree, tree->order[k]);
-        if (1 == tree->n_words) {
+        if (tree->n_words == 1) {
             tree->nodes[leaf] = tree->columns[tree->order[k]];
         } else {
             memcpy(node_of(tree, leaf), column_of(tree, tree->order[k]), n_bytes);
@@ -188,7 +188,7 @@ static int32_t leftmost_leaf(const tree_t *tree, int32_t segment)
 
     while (node < (size_t) tree->n_leaves) {
         node *= 2;
-        node += 0 == (words[node * n_words] & bit);
+        node += (words[node * n_words] & bit) == 0;
     }
     return (int32_t) node;
 }
@@ -259,7 +259,7 @@ static void close_round(tree_t *tree)
         tree->n_held[tree->gifts[k].seat]++;
     }
     for (int32_t k = 0; k < tree->n_senders; k++) {
-        if (0 == tree->n_held[tree->senders[k]]) {
+        if (tree->n_held[tree->senders[k]] == 0) {
             clv_front_leave(&tree->front, tree->senders[k]);
         }
     }
@@ -268,14 +268,14 @@ static void close_round(tree_t *tree)
 static clv_status_t play(tree_t *tree)
 {
     clv_status_t status;
-    while (CLV_OK == (status = clv_front_next(&tree->front))) {
-        if (CLV_OK != clv_builder_reserve(&tree->builder, tree->front.n_members)) {
+    while ((status = clv_front_next(&tree->front)) == CLV_OK) {
+        if (clv_builder_reserve(&tree->builder, tree->front.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         play_round(tree);
         close_round(tree);
     }
-    return CLV_NONE == status ? CLV_OK : status;
+    return status == CLV_NONE ? CLV_OK : status;
 }
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ static clv_status_t carve(tree_t *tree, const clv_instance_t *instance)
     size_t n_ints = 5 * n_ranks;
 
     tree->memory = clv_alloc(n_node_words * sizeof(uint64_t) + n_ints * sizeof(int32_t), 1);
-    if (NULL == tree->memory) {
+    if (tree->memory == NULL) {
         return CLV_NO_MEMORY;
     }
     tree->nodes = tree->memory;
@@ -321,13 +321,13 @@ static clv_status_t prepare(tree_t *tree, const clv_instance_t *instance)
         tree->n_leaves *= 2;
     }
     clv_status_t status = clv_front_init(&tree->front, instance);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_init(&tree->builder, instance);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = carve(tree, instance);
     }
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     tree->root = tree->front.seat_of[instance->root];
@@ -339,10 +339,10 @@ clv_status_t clv_sched_segtree_generate(const clv_instance_t *instance, clv_plan
 {
     tree_t tree = {.memory = NULL};
     clv_status_t status = prepare(&tree, instance);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = play(&tree);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_finish(&tree.builder, instance, plan_p);
     }
     clv_free(tree.memory);

@@ -25,11 +25,11 @@ static uint64_t try_generator(const char *name, const clv_instance_t *instance)
 {
     clv_plan_t *plan = NULL;
     char reason[160];
-    if (CLV_OK != clv_plan_make(clv_generator_find(name), instance, &plan)) {
+    if (clv_plan_make(clv_generator_find(name), instance, &plan) != CLV_OK) {
         return 0;
     }
-    if (CLV_OK != clv_plan_validate(plan, reason, sizeof reason) ||
-        CLV_OK != clv_plan_validate_arrivals(plan, instance, reason, sizeof reason)) {
+    if (clv_plan_validate(plan, reason, sizeof reason) != CLV_OK ||
+        clv_plan_validate_arrivals(plan, instance, reason, sizeof reason) != CLV_OK) {
         abort();
     }
     uint64_t hash = clv_plan_hash(plan);
@@ -47,7 +47,7 @@ static void must_agree(const char *oracle, const char *fast, const clv_instance_
 static void try_instance(const clv_instance_t *instance)
 {
     for (int level = 0; level < CLV_N_SIMD; level++) {
-        if (CLV_OK == clv_simd_force((clv_simd_t) level)) {
+        if (clv_simd_force((clv_simd_t) level) == CLV_OK) {
             must_agree("linear", "bitset", instance);
             must_agree("linear", "segtree", instance);
         }
@@ -64,7 +64,7 @@ static void estimate_on_places(const clv_parsed_t *parsed)
     clv_estimate_t estimate;
     clv_status_t status = clv_plan_estimate(parsed->plan, parsed->arrival_ns, parsed->place, 65536,
                                             &cost, &estimate);
-    if (CLV_OK != status && CLV_OVERFLOW != status) {
+    if (status != CLV_OK && status != CLV_OVERFLOW) {
         abort();
     }
 }
@@ -73,7 +73,7 @@ static void try_given(const clv_parsed_t *parsed)
 {
     static FILE *nowhere;
     char reason[200];
-    if (CLV_OK != clv_plan_validate(parsed->plan, reason, sizeof reason)) {
+    if (clv_plan_validate(parsed->plan, reason, sizeof reason) != CLV_OK) {
         return;
     }
     if (!clv_plan_is_right(parsed->plan)) {
@@ -82,7 +82,7 @@ static void try_given(const clv_parsed_t *parsed)
     (void) clv_plan_hash(parsed->plan);
     estimate_on_places(parsed);
     nowhere = nowhere == NULL ? fopen("/dev/null", "w") : nowhere;
-    for (const clv_format_t *row = clv_formats; NULL != row->name && nowhere != NULL; row++) {
+    for (const clv_format_t *row = clv_formats; row->name != NULL && nowhere != NULL; row++) {
         row->print(nowhere, parsed->plan, &parsed->instance);
     }
 }
@@ -91,10 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
     clv_parsed_t parsed;
     clv_parse_error_t error;
-    if (CLV_OK == clv_instance_parse((const char *) data, n_bytes, &parsed, &error)) {
+    if (clv_instance_parse((const char *) data, n_bytes, &parsed, &error) == CLV_OK) {
         if (parsed.instance.n_ranks <= MAX_SIZE && parsed.instance.n_segments <= MAX_SIZE) {
             try_instance(&parsed.instance);
-            if (NULL != parsed.plan && parsed.instance.n_ranks <= MAX_ORACLE_RANKS &&
+            if (parsed.plan != NULL && parsed.instance.n_ranks <= MAX_ORACLE_RANKS &&
                 parsed.plan->n_sends <= MAX_GIVEN_SENDS) {
                 try_given(&parsed);
             }

@@ -13,7 +13,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     const int status = PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     PMPI_Comm_rank(comm, &rank);
     n_calls++;
-    if (4 == n_calls && rank == root && MPI_DOUBLE == datatype) {
+    if (n_calls == 4 && rank == root && datatype == MPI_DOUBLE) {
         ((double *) recvbuf)[count - 1] -= 1.0;
     }
     return status;

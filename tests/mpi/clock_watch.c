@@ -48,7 +48,7 @@ static int64_t drift_from_ns[CLOCK_BOOTTIME + 1];
 /* The library's own function of this name, looked up once. */
 static void find_true(void **function_p, const char *name)
 {
-    if (NULL == *function_p) {
+    if (*function_p == NULL) {
         *function_p = dlsym(RTLD_NEXT, name);
     }
 }
@@ -84,7 +84,7 @@ static struct timespec timespec_of(int64_t ns)
 static void set_drift(double ppm)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *size = getenv("OMPI_COMM_WORLD_SIZE");
-    const int i = NULL == rank ? 0 : atoi(rank), n = NULL == size ? 1 : atoi(size);
+    const int i = rank == NULL ? 0 : atoi(rank), n = size == NULL ? 1 : atoi(size);
     const clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_BOOTTIME};
 
     for (int c = 0; c < 2; c++) {
@@ -99,7 +99,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 {
     const int status = true_clock()(clock, time);
 
-    if (0 == status && 0 != drift && (CLOCK_MONOTONIC == clock || CLOCK_BOOTTIME == clock)) {
+    if (status == 0 && drift != 0 && (clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME)) {
         int64_t ns = ns_of(time);
         ns += (int64_t) (drift * (double) (ns - drift_from_ns[clock]));
         *time = timespec_of(ns);
@@ -112,7 +112,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct iti
     struct itimerspec truth = *when;
     int64_t ns = ns_of(&when->it_value);
 
-    if (0 != (flags & TFD_TIMER_ABSTIME) && 0 != ns && 0 != drift) {
+    if ((flags & TFD_TIMER_ABSTIME) != 0 && ns != 0 && drift != 0) {
         const int64_t from_ns = drift_from_ns[CLOCK_MONOTONIC];
         ns = from_ns + (int64_t) ((double) (ns - from_ns) / (1 + drift)) + 1;
         truth.it_value = timespec_of(ns);
@@ -257,7 +257,7 @@ static row_t watch(const looks_t *looks, int seconds, int row_seconds, int is_qu
     saying_t *now = calloc((size_t) n_ranks * 3, sizeof *now), *row_start, *start;
     row_t all = {0}, row = {0};
 
-    if (NULL == now) {
+    if (now == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 2);
         return all;
     }
@@ -269,7 +269,7 @@ static row_t watch(const looks_t *looks, int seconds, int row_seconds, int is_qu
         const saying_t saying = say(looks);
         MPI_Gather(&saying, sizeof saying, MPI_BYTE, now, sizeof saying, MPI_BYTE, 0,
                    MPI_COMM_WORLD);
-        if (0 != rank) {
+        if (rank != 0) {
             continue;
         }
         if (second == 0) {
@@ -282,7 +282,7 @@ static row_t watch(const looks_t *looks, int seconds, int row_seconds, int is_qu
             end_row(&row, &all, row_start, now, n_ranks, second);
         }
     }
-    if (0 == rank) {
+    if (rank == 0) {
         print_row("all", &all, start, now, n_ranks);
     }
     free(now);
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
     const int seconds = argc > 1 ? atoi(argv[1]) : 10;
     const double drift_ppm = argc > 2 ? atof(argv[2]) : 0;
     const int row_seconds = argc > 3 ? atoi(argv[3]) : 60;
-    const int is_quiet = argc > 4 && 0 == strcmp(argv[4], "quiet");
+    const int is_quiet = argc > 4 && strcmp(argv[4], "quiet") == 0;
     int rank, n_ranks, verdict = 0;
     looks_t looks;
 
@@ -316,14 +316,14 @@ int main(int argc, char **argv)
     (void) pvar_look_open(&looks.offset, "coll_clv_exchange_clock_offset_ns");
     (void) pvar_look_open(&looks.error, "coll_clv_exchange_clock_error_ns");
     (void) pvar_look_open(&looks.cpu, "coll_clv_exchange_thread_cpu_ns");
-    if (0 == rank) {
+    if (rank == 0) {
         printf("%d ranks, drift up to %.0f ppm either way, %d reduces of %s a second\n", n_ranks,
                drift_ppm, REDUCES_PER_S, is_quiet ? "8 bytes" : "256 KiB");
         printf("minute  true error us       bound us  bound held        no time  busiest CPU %%  "
                "mean CPU %%\n");
     }
     const row_t all = watch(&looks, seconds, row_seconds, is_quiet, rank, n_ranks);
-    if (0 == rank) {
+    if (rank == 0) {
         verdict = judge(&all);
     }
     MPI_Bcast(&verdict, 1, MPI_INT, 0, MPI_COMM_WORLD);

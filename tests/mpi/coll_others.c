@@ -34,7 +34,7 @@ static void use_all(MPI_Comm comm)
     from_zero = rank + 7;
     MPI_Ibcast(&from_zero, 1, MPI_INT, 0, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    expect(7 == from_zero, "ibcast");
+    expect(from_zero == 7, "ibcast");
     MPI_Barrier(comm);
 }
 
@@ -50,11 +50,11 @@ static void use_inter(MPI_Comm world)
     MPI_Comm_remote_size(inter, &remote);
     MPI_Comm_rank(half, &rank);
     MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM,
-               1 == mine   ? 0
-               : 0 == rank ? MPI_ROOT
+               mine == 1   ? 0
+               : rank == 0 ? MPI_ROOT
                            : MPI_PROC_NULL,
                inter);
-    expect(1 == mine || 0 != rank || remote == sum, "reduce between two groups");
+    expect(mine == 1 || rank != 0 || remote == sum, "reduce between two groups");
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
 }
@@ -77,5 +77,5 @@ int main(int argc, char **argv)
         use_inter(MPI_COMM_WORLD);
     }
     MPI_Finalize();
-    return 0 == n_wrong ? 0 : 1;
+    return n_wrong == 0 ? 0 : 1;
 }

@@ -53,14 +53,14 @@ static int reduce_all(int count, int n_rounds, int work_ms)
     double *sum = calloc((size_t) count + 1, sizeof *sum);
     int n_ranks, n_wrong = 0;
 
-    if (NULL == mine || NULL == sum) {
+    if (mine == NULL || sum == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    for (int call = 0; 0 == work_ms && call < n_ranks * n_rounds; call++) {
+    for (int call = 0; work_ms == 0 && call < n_ranks * n_rounds; call++) {
         n_wrong += reduce_to(call % n_ranks, count, mine, sum);
     }
-    for (int call = 0; 0 != work_ms && call < n_rounds; call++) {
+    for (int call = 0; work_ms != 0 && call < n_rounds; call++) {
         work(work_ms);
         n_wrong += reduce_to(0, count, mine, sum);
     }
@@ -89,7 +89,7 @@ static int reduce_odd_ones(void)
     MPI_Op_create(keep_first, 0, &op);
     MPI_Reduce(&mine, &first, 1, MPI_DOUBLE, op, 0, MPI_COMM_WORLD);
     MPI_Op_free(&op);
-    return 0 == rank && (first < 0 || first > 0);
+    return rank == 0 && (first < 0 || first > 0);
 }
 
 typedef struct counters {
@@ -107,14 +107,14 @@ static void watch(counters_t *counters, int index)
     MPI_Datatype type;
     MPI_T_enum values;
 
-    if (MPI_SUCCESS != MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type,
+    if (MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type,
                                            &values, NULL, NULL, &bind, &readonly, &continuous,
-                                           &atomic) ||
-        0 != strncmp(name, PREFIX, strlen(PREFIX)) || MAX_COUNTERS == counters->n) {
+                                           &atomic) != MPI_SUCCESS ||
+        strncmp(name, PREFIX, strlen(PREFIX)) != 0 || counters->n == MAX_COUNTERS) {
         return;
     }
-    if (MPI_SUCCESS == MPI_T_pvar_handle_alloc(counters->session, index, NULL,
-                                               &counters->handles[counters->n], &n_values)) {
+    if (MPI_T_pvar_handle_alloc(counters->session, index, NULL,
+                                               &counters->handles[counters->n], &n_values) == MPI_SUCCESS) {
         snprintf(counters->names[counters->n++], sizeof counters->names[0], "%.63s",
                  name + strlen(PREFIX));
     }
@@ -139,7 +139,7 @@ static void print_counters(counters_t *counters)
     for (int i = 0; i < counters->n; i++) {
         long long value = 0;
         MPI_T_pvar_read(counters->session, counters->handles[i], &value);
-        if (0 != value) {
+        if (value != 0) {
             printf(" %s=%lld", counters->names[i], value);
         }
     }
@@ -158,13 +158,13 @@ int main(int argc, char **argv)
     watch_all(&counters);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     n_wrong = reduce_all(count, n_rounds, work_ms);
-    n_wrong += argc > 4 && 0 == strcmp(argv[4], "odd") ? reduce_odd_ones() : 0;
-    if (0 == rank) {
-        printf("probe: sums %s,", 0 == n_wrong ? "right" : "WRONG");
+    n_wrong += argc > 4 && strcmp(argv[4], "odd") == 0 ? reduce_odd_ones() : 0;
+    if (rank == 0) {
+        printf("probe: sums %s,", n_wrong == 0 ? "right" : "WRONG");
         print_counters(&counters);
     }
     MPI_T_pvar_session_free(&counters.session);
     MPI_T_finalize();
     MPI_Finalize();
-    return 0 == n_wrong ? 0 : 1;
+    return n_wrong == 0 ? 0 : 1;
 }

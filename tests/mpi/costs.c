@@ -54,7 +54,7 @@ static int64_t now_ns(clockid_t clock)
 static void sleep_until(int64_t real_ns)
 {
     const struct timespec until = {.tv_sec = real_ns / NS_PER_S, .tv_nsec = real_ns % NS_PER_S};
-    while (0 != clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL)) {
+    while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0) {
     }
 }
 
@@ -78,10 +78,10 @@ static int ascending(const void *a, const void *b)
 
 static double quantile_us(int n, int percent)
 {
-    const int at = 0 == n ? 0 : (int) ((int64_t) (n - 1) * percent / 100);
+    const int at = n == 0 ? 0 : (int) ((int64_t) (n - 1) * percent / 100);
 
     qsort(times, (size_t) n, sizeof *times, ascending);
-    return 0 == n ? 0 : (double) times[at] / 1e3;
+    return n == 0 ? 0 : (double) times[at] / 1e3;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -92,12 +92,12 @@ static void print_calls(const char *which, const int64_t *own, int n_own, int n_
     int counts[MAX_RANKS], places[MAX_RANKS], n = 0;
 
     MPI_Gather(&n_own, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int i = 0; 0 == rank && i < n_ranks; i++) {
+    for (int i = 0; rank == 0 && i < n_ranks; i++) {
         places[i] = n;
         n += counts[i];
     }
     MPI_Gatherv(own, n_own, MPI_INT64_T, times, counts, places, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
+    if (rank == 0) {
         printf("  %-12s %6d, lookup median %.2f us, 90 %% %.2f us\n", which, n, quantile_us(n, 50),
                quantile_us(n, 90));
     }
@@ -134,7 +134,7 @@ static int calls(int n_calls, int work_us, int nap_us)
         return 1;
     }
     by_kind[0] = calloc(2 * (size_t) n_calls, sizeof **by_kind);
-    if (NULL == by_kind[0]) {
+    if (by_kind[0] == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 1;
     }
@@ -150,7 +150,7 @@ static int calls(int n_calls, int work_us, int nap_us)
             by_kind[is_sampled][n[is_sampled]++] = ns;
         }
     }
-    if (0 == rank) {
+    if (rank == 0) {
         printf("calls of %d ranks, %d us of sleep and %d us of work before each\n", n_ranks, nap_us,
                work_us);
     }
@@ -182,7 +182,7 @@ static int idle(int seconds)
     percent = 100. * (double) (pvar_look_read(&cpu, 0) - before_ns) /
               (double) (now_ns(CLOCK_MONOTONIC) - start_ns);
     MPI_Reduce(&percent, &worst, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
+    if (rank == 0) {
         printf("idle: busiest thread %.4f %% of a core over %d s; it had used %.2f ms before\n",
                worst, seconds, (double) before_ns / 1e6);
     }
@@ -194,10 +194,10 @@ static int idle(int seconds)
 static void ping_pong(void)
 {
     static double word;
-    if (0 == rank) {
+    if (rank == 0) {
         MPI_Send(&word, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
         MPI_Recv(&word, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (1 == rank) {
+    } else if (rank == 1) {
         MPI_Recv(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
     }
@@ -234,7 +234,7 @@ static int run_block(void (*operation)(void))
 
 static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, int has_thread)
 {
-    void (*const operation)(void) = 0 == strcmp(kind, "reduce") ? small_reduce : ping_pong;
+    void (*const operation)(void) = strcmp(kind, "reduce") == 0 ? small_reduce : ping_pong;
     const int64_t slot_ns = SLOT_MS * 1000000LL;
     static double medians[100000];
 
@@ -249,7 +249,7 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
         medians[block] = in_time && now_ns(CLOCK_REALTIME) < begin_ns + slot_ns
                              ? 1e3 * quantile_us(n, 50) : -1;
     }
-    for (int block = 0; 0 == rank && block < n_blocks; block++) {
+    for (int block = 0; rank == 0 && block < n_blocks; block++) {
         if (medians[block] > 0) {
             printf("block %d %.0f\n", block, medians[block]);
         }
@@ -270,9 +270,9 @@ static void print_ports(void)
         struct sockaddr_in in;
         socklen_t n_bytes = sizeof(int), n_address = sizeof address;
         int accepts = 0;
-        if (0 == getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &n_bytes) && accepts &&
-            0 == getsockname(fd, (struct sockaddr *) &address, &n_address) &&
-            AF_INET6 == address.ss_family) {
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &n_bytes) == 0 && accepts &&
+            getsockname(fd, (struct sockaddr *) &address, &n_address) == 0 &&
+            address.ss_family == AF_INET6) {
             memcpy(&in, &address, sizeof in); /* the port is at the same place in both families */
             printf("port %d\n", ntohs(in.sin_port));
         }
@@ -301,23 +301,23 @@ static int slots(int seconds, int work_us, int nap_us)
     mine[0] = 1;
     for (int round = 0; goes_on; round++) {
         const int64_t at = now_ns(CLOCK_REALTIME) / (ATTACK_MS * 1000000LL);
-        if (0 == rank && at != slot && n > 5) {
+        if (rank == 0 && at != slot && n > 5) {
             printf("slot %lld %.1f\n", (long long) (slot % SLOT_CYCLE), quantile_us(n, 50));
         }
         n = at != slot ? 0 : n;
         slot = at;
         times[n++] = one_round(work_us, nap_us);
-        n_wrong += 0 == rank && sums[0] != n_ranks;
+        n_wrong += rank == 0 && sums[0] != n_ranks;
         goes_on = now_ns(CLOCK_MONOTONIC) < end_ns;
         MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (10 == round) {
+        if (round == 10) {
             print_ports();
         }
     }
-    if (0 == rank) {
+    if (rank == 0) {
         printf("end %d wrong sums, %lld rejected\n", n_wrong, pvar_look_read(&rejected, 0));
     }
-    return 0 != n_wrong;
+    return n_wrong != 0;
 }
 
 int main(int argc, char **argv)
@@ -329,23 +329,23 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     const double init_ms = (double) (now_ns(CLOCK_MONOTONIC) - before_ns) / 1e6;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (0 == strcmp(what, "calls") && argc > 3) {
+    if (strcmp(what, "calls") == 0 && argc > 3) {
         status = calls(atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
-    } else if (0 == strcmp(what, "idle") && argc > 2) {
+    } else if (strcmp(what, "idle") == 0 && argc > 2) {
         status = idle(atoi(argv[2]));
-    } else if (0 == strcmp(what, "blocks") && argc > 5) {
+    } else if (strcmp(what, "blocks") == 0 && argc > 5) {
         status = blocks(argv[2], atoll(argv[3]), atoi(argv[4]), atoi(argv[5]), argc == 6);
-    } else if (0 == strcmp(what, "slots") && argc > 4) {
+    } else if (strcmp(what, "slots") == 0 && argc > 4) {
         status = slots(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
-    } else if (0 == strcmp(what, "init")) {
+    } else if (strcmp(what, "init") == 0) {
         double slowest = init_ms;
         MPI_Reduce(&init_ms, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        if (0 == rank) {
+        if (rank == 0) {
             printf("init %.2f\n", slowest);
         }
         status = 0;
     }
-    if (2 == status && 0 == rank) {
+    if (status == 2 && rank == 0) {
         fprintf(stderr, "usage: costs calls N WORK_US [NAP_US] | idle SECONDS | init |\n"
                         "             slots SECONDS WORK_US NAP_US |\n"
                         "             blocks pingpong|reduce START_S FIRST N_BLOCKS [nothread]\n");

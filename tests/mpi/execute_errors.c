@@ -55,9 +55,8 @@ static ompi_request_t *send_numbers(int count)
 {
     ompi_request_t *request = NULL;
 
-    CHECK(OMPI_SUCCESS ==
-          MCA_PML_CALL(isend(message, (size_t) count, MPI_DOUBLE, 0, MCA_COLL_BASE_TAG_REDUCE,
-                             MCA_PML_BASE_SEND_STANDARD, MPI_COMM_SELF, &request)));
+    CHECK(MCA_PML_CALL(isend(message, (size_t) count, MPI_DOUBLE, 0, MCA_COLL_BASE_TAG_REDUCE,
+                             MCA_PML_BASE_SEND_STANDARD, MPI_COMM_SELF, &request)) == OMPI_SUCCESS);
     return request;
 }
 
@@ -66,9 +65,9 @@ static void nonsense_is_refused(void)
     static const clv_step_t outside = {0, 1, 0, CLV_STEP_SEND};
     coll_clv_scratch_t scratch = {0};
 
-    CHECK(OMPI_ERR_BAD_PARAM == execute(NULL, 0, 0, 0, &scratch));
-    CHECK(OMPI_ERR_BAD_PARAM == execute(NULL, 0, N_NUMBERS + 1, 0, &scratch));
-    CHECK(OMPI_ERR_BAD_PARAM == execute(&outside, 1, 1, 0, &scratch));
+    CHECK(execute(NULL, 0, 0, 0, &scratch) == OMPI_ERR_BAD_PARAM);
+    CHECK(execute(NULL, 0, N_NUMBERS + 1, 0, &scratch) == OMPI_ERR_BAD_PARAM);
+    CHECK(execute(&outside, 1, 1, 0, &scratch) == OMPI_ERR_BAD_PARAM);
     coll_clv_scratch_free(&scratch);
 }
 
@@ -77,7 +76,7 @@ static void nobody_else_is_a_copy(void)
     coll_clv_scratch_t scratch = {0};
 
     memset(sum, 0, sizeof sum);
-    CHECK(OMPI_SUCCESS == execute(NULL, 0, 7, 0, &scratch));
+    CHECK(execute(NULL, 0, 7, 0, &scratch) == OMPI_SUCCESS);
     for (int i = 0; i < N_NUMBERS; i++) {
         CHECK(sum[i] == own[i]);
     }
@@ -87,7 +86,7 @@ static void nobody_else_is_a_copy(void)
 static int refuse_nth(void *context, size_t n_bytes)
 {
     (void) n_bytes;
-    return 0 == --*(int *) context;
+    return --*(int *) context == 0;
 }
 
 /* Root receives one message of itself: its sum is twice its own. */
@@ -104,14 +103,14 @@ static void without_memory_nothing_is_posted(void)
         clv_alloc_set_hook(refuse_nth, &countdown);
         rc = execute(&receive, 1, 1, 0, &scratch);
         clv_alloc_set_hook(NULL, NULL);
-        if (OMPI_SUCCESS != rc) {
-            CHECK(OMPI_ERR_OUT_OF_RESOURCE == rc);
+        if (rc != OMPI_SUCCESS) {
+            CHECK(rc == OMPI_ERR_OUT_OF_RESOURCE);
             rc = execute(&receive, 1, 1, 0, &scratch); /* the message must still be there */
         } else {
-            CHECK(3 == n); /* tables, then buffers */
+            CHECK(n == 3); /* tables, then buffers */
         }
-        CHECK(OMPI_SUCCESS == rc && sum[5] == own[5] + message[5]);
-        CHECK(OMPI_SUCCESS == ompi_request_wait(&request, MPI_STATUS_IGNORE));
+        CHECK(rc == OMPI_SUCCESS && sum[5] == own[5] + message[5]);
+        CHECK(ompi_request_wait(&request, MPI_STATUS_IGNORE) == OMPI_SUCCESS);
         coll_clv_scratch_free(&scratch);
         if (countdown > 0) {
             return;
@@ -130,9 +129,9 @@ static void a_message_that_does_not_fit_is_an_error(void)
 
     for (int i = 0; i < 50; i++) {
         ompi_request_t *request = send_numbers(N_NUMBERS);
-        CHECK(MPI_ERR_TRUNCATE == execute(receives, 3, 3, 0, &scratch));
-        CHECK(NULL != scratch.buffers);
-        CHECK(OMPI_SUCCESS == ompi_request_wait(&request, MPI_STATUS_IGNORE));
+        CHECK(execute(receives, 3, 3, 0, &scratch) == MPI_ERR_TRUNCATE);
+        CHECK(scratch.buffers != NULL);
+        CHECK(ompi_request_wait(&request, MPI_STATUS_IGNORE) == OMPI_SUCCESS);
     }
     without_memory_nothing_is_posted(); /* nothing is left in the queues */
     coll_clv_scratch_free(&scratch);
@@ -149,9 +148,9 @@ int main(int argc, char **argv)
     nobody_else_is_a_copy();
     without_memory_nothing_is_posted();
     a_message_that_does_not_fit_is_an_error();
-    if (0 == n_wrong) {
+    if (n_wrong == 0) {
         printf("# reduce_cases: all right\n");
     }
     MPI_Finalize();
-    return 0 != n_wrong;
+    return n_wrong != 0;
 }

@@ -34,7 +34,7 @@ static int wrong(const double *sums, int n_ranks)
 int main(int argc, char **argv)
 {
     static double mine[N_ELEMENTS], sums[N_ELEMENTS];
-    int silent = argc > 1 && 0 == strcmp(argv[1], "--silent");
+    int silent = argc > 1 && strcmp(argv[1], "--silent") == 0;
     int rank, n_ranks, n_taken = 0, n_wrong = 0;
 
     MPI_Init(&argc, &argv);
@@ -49,9 +49,9 @@ int main(int argc, char **argv)
         n_taken += silent ? 0 : clv_hint_arrival(MPI_COMM_WORLD, ns);
         work(ns);
         MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-        n_wrong += 0 == rank && wrong(sums, n_ranks);
+        n_wrong += rank == 0 && wrong(sums, n_ranks);
     }
-    if (0 == rank) {
+    if (rank == 0) {
         printf("hint_cases: %d of %d hints taken, %d wrong results\n", n_taken, N_CALLS, n_wrong);
     }
     MPI_Finalize();

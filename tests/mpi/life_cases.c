@@ -32,7 +32,7 @@ static void reduce_on(MPI_Comm comm, int n_calls)
     for (int call = 0; call < n_calls; call++) {
         mine[N_ELEMENTS - 1] = rank + call;
         MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, 0, comm);
-        n_wrong += 0 == rank &&
+        n_wrong += rank == 0 &&
                    (int) sums[N_ELEMENTS - 1] != n_ranks * (n_ranks - 1) / 2 + n_ranks * call;
     }
     free(sums);
@@ -43,10 +43,10 @@ static int count_entries(const char *path)
 {
     int n = 0;
     DIR *dir = opendir(path);
-    while (NULL != dir && NULL != readdir(dir)) {
+    while (dir != NULL && readdir(dir) != NULL) {
         n++;
     }
-    if (NULL != dir) {
+    if (dir != NULL) {
         closedir(dir);
     }
     return n;
@@ -58,7 +58,7 @@ static int count_entries(const char *path)
 static void *other_thread(void *argument)
 {
     const MPI_Comm *comm = argument;
-    if (NULL != comm) {
+    if (comm != NULL) {
         reduce_on(*comm, N_CALLS);
     }
     return NULL;
@@ -71,13 +71,13 @@ static void use_threads(int level)
 
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     reduce_on(MPI_COMM_WORLD, N_CALLS);
-    if (MPI_THREAD_SINGLE != level) {
-        pthread_create(&thread, NULL, other_thread, MPI_THREAD_FUNNELED == level ? NULL : &copy);
-        if (MPI_THREAD_SERIALIZED == level) {
+    if (level != MPI_THREAD_SINGLE) {
+        pthread_create(&thread, NULL, other_thread, level == MPI_THREAD_FUNNELED ? NULL : &copy);
+        if (level == MPI_THREAD_SERIALIZED) {
             pthread_join(thread, NULL);
         }
         reduce_on(MPI_COMM_WORLD, N_CALLS);
-        if (MPI_THREAD_SERIALIZED != level) {
+        if (level != MPI_THREAD_SERIALIZED) {
             pthread_join(thread, NULL);
         }
     }
@@ -92,13 +92,13 @@ static void have_children(void)
     for (int i = 0; i < 5; i++) {
         const pid_t child = fork();
         int status = -1;
-        if (0 == child) {
+        if (child == 0) {
             usleep(2000);
             _exit(7);
         }
         reduce_on(MPI_COMM_WORLD, N_CALLS);
-        n_wrong += child != waitpid(child, &status, 0) || 7 != WEXITSTATUS(status);
-        n_wrong += 0 != system("exit 0");
+        n_wrong += child != waitpid(child, &status, 0) || WEXITSTATUS(status) != 7;
+        n_wrong += system("exit 0") != 0;
         reduce_on(MPI_COMM_WORLD, N_CALLS);
     }
 }
@@ -109,7 +109,7 @@ static void have_children(void)
 static int goes_on(int i, double end)
 {
     int more = i < 2 * EVERY || MPI_Wtime() < end;
-    if (0 == i % EVERY) {
+    if (i % EVERY == 0) {
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
         return more;
     }
@@ -125,11 +125,11 @@ static void copy_often(int n_copies)
     for (int i = 0; i < n_copies && goes_on(i, end); i++, n++) {
         MPI_Comm copy;
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-        if (0 == i % EVERY) {
+        if (i % EVERY == 0) {
             reduce_on(copy, 3);
         }
         MPI_Comm_free(&copy);
-        if (EVERY == i) {
+        if (i == EVERY) {
             n_fds = count_entries("/proc/self/fd");
         }
     }
@@ -156,11 +156,11 @@ static int open_and_close(void)
         MPI_Group_free(&group);
         MPI_Session_finalize(&session);
     }
-    printf("life_cases: %s\n", 0 == n_wrong ? "all right" : "WRONG");
+    printf("life_cases: %s\n", n_wrong == 0 ? "all right" : "WRONG");
 #else
     printf("life_cases: this MPI has no sessions\n");
 #endif
-    return 0 != n_wrong;
+    return n_wrong != 0;
 }
 
 int main(int argc, char **argv)
@@ -171,25 +171,25 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     int level = 0, provided, rank;
 
-    if (0 == strcmp(what, "sessions")) {
+    if (strcmp(what, "sessions") == 0) {
         return open_and_close();
     }
     for (int i = 0; i < 4; i++) {
-        level = 0 == strcmp(what, levels[i]) ? i : level;
+        level = strcmp(what, levels[i]) == 0 ? i : level;
     }
     MPI_Init_thread(&argc, &argv, codes[level], &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (0 == strcmp(what, "children")) {
+    if (strcmp(what, "children") == 0) {
         have_children();
-    } else if (0 == strcmp(what, "copies") && argc > 2) {
+    } else if (strcmp(what, "copies") == 0 && argc > 2) {
         copy_often(atoi(argv[2]));
     } else {
         use_threads(provided < codes[level] ? MPI_THREAD_SINGLE : codes[level]);
     }
     MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (0 == rank) {
-        printf("life_cases: %s\n", 0 == n_wrong ? "all right" : "WRONG");
+    if (rank == 0) {
+        printf("life_cases: %s\n", n_wrong == 0 ? "all right" : "WRONG");
     }
     MPI_Finalize();
-    return 0 != n_wrong;
+    return n_wrong != 0;
 }

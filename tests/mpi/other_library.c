@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     pvar_look_open(&calls, "coll_clv_calls");
     MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (0 == rank) {
+    if (rank == 0) {
         printf("sum %s, component %s\n", n_ranks * (n_ranks - 1) / 2 == sum ? "right" : "WRONG",
                pvar_look_read(&calls, 0) > 0 ? "used" : "not used");
     }

@@ -16,10 +16,10 @@ static int find(const char *full_name)
         MPI_Datatype type;
         MPI_T_enum values;
 
-        if (MPI_SUCCESS == MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type,
+        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type,
                                                &values, NULL, NULL, &bind, &readonly, &continuous,
-                                               &atomic) &&
-            0 == strcmp(name, full_name)) {
+                                               &atomic) == MPI_SUCCESS &&
+            strcmp(name, full_name) == 0) {
             return i;
         }
     }
@@ -34,8 +34,8 @@ int pvar_look_open(pvar_look_t *look, const char *full_name)
     MPI_T_pvar_session_create(&look->session);
     index = find(full_name);
     look->is_there = index >= 0 &&
-                     MPI_SUCCESS == MPI_T_pvar_handle_alloc(look->session, index, NULL,
-                                                            &look->handle, &n_values);
+                     MPI_T_pvar_handle_alloc(look->session, index, NULL,
+                                                            &look->handle, &n_values) == MPI_SUCCESS;
     return look->is_there;
 }
 
@@ -43,7 +43,7 @@ long long pvar_look_read(const pvar_look_t *look, long long missing)
 {
     int64_t value = missing; /* all of ours have 64 bits */
 
-    if (look->is_there && MPI_SUCCESS != MPI_T_pvar_read(look->session, look->handle, &value)) {
+    if (look->is_there && MPI_T_pvar_read(look->session, look->handle, &value) != MPI_SUCCESS) {
         value = missing;
     }
     return value;

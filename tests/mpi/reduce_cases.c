@@ -64,8 +64,8 @@ static int every_type_and_operation(void)
 {
     int wrong = 0, n = 0;
 
-    for (const rc_op_t *op = rc_ops; NULL != op->name; op++) {
-        for (const rc_type_t *type = rc_types; NULL != type->name; type++) {
+    for (const rc_op_t *op = rc_ops; op->name != NULL; op++) {
+        for (const rc_type_t *type = rc_types; type->name != NULL; type++) {
             if (op->kinds & type->kind) {
                 wrong += rc_check(type, op->op, op->value, 1 + n % 5, n % world_size, n & 1,
                                   MPI_COMM_WORLD);
@@ -118,7 +118,7 @@ static int derived_types(void)
     static const int some[] = {1, 2, 5, 97, 3000};
     int wrong = 0, n = 0;
 
-    for (const rc_type_t *type = rc_derived; NULL != type->name; type++) {
+    for (const rc_type_t *type = rc_derived; type->name != NULL; type++) {
         MPI_Aint lb, extent;
         MPI_Type_get_extent(type->type, &lb, &extent);
         if (extent < 0 && !rc_bears_odd_types) {
@@ -194,11 +194,11 @@ static int zero_counts(void)
     int wrong = 0;
 
     for (int root = 0; root < world_size; root++) {
-        wrong |= MPI_SUCCESS != rc_reduce(NULL, NULL, 0, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
-        wrong |= MPI_SUCCESS != rc_reduce(root == world_rank ? MPI_IN_PLACE : &number, &number, 0,
-                                          MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        wrong |= rc_reduce(NULL, NULL, 0, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD) != MPI_SUCCESS;
+        wrong |= rc_reduce(root == world_rank ? MPI_IN_PLACE : &number, &number, 0,
+                                          MPI_INT, MPI_SUM, root, MPI_COMM_WORLD) != MPI_SUCCESS;
     }
-    return wrong | (5 != number);
+    return wrong | (number != 5);
 }
 
 static int sub_communicators(void)
@@ -250,11 +250,11 @@ static int between_two_groups(void)
     MPI_Comm_remote_size(both, &n_remote);
     if (low) {
         MPI_Reduce(NULL, sums, 2000, MPI_INT64_T, MPI_SUM,
-                   0 == world_rank ? MPI_ROOT : MPI_PROC_NULL, both);
+                   world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL, both);
     } else {
         MPI_Reduce(own, NULL, 2000, MPI_INT64_T, MPI_SUM, 0, both);
     }
-    for (int i = 0; i < 2000 && 0 == world_rank; i++) {
+    for (int i = 0; i < 2000 && world_rank == 0; i++) {
         int64_t sum = (int64_t) n_remote * i;
         for (int p = world_size / 2; p < world_size; p++) {
             sum += p;
@@ -311,7 +311,7 @@ static int random_late_ranks(void)
     for (int i = 0; i < 4 * n_iterations; i++) {
         int count = 1 + draw_below(&shared, 1 << (1 + draw_below(&shared, 17)));
         int root = draw_below(&shared, world_size);
-        if (0 == draw_below(&own, 3)) {
+        if (draw_below(&own, 3) == 0) {
             sleep_us(draw_below(&own, 3000));
         }
         wrong +=
@@ -347,7 +347,7 @@ static int several_threads(void)
     thread_part_t parts[MAX_THREADS];
     int wrong = 0;
 
-    if (MPI_THREAD_MULTIPLE != thread_level) {
+    if (thread_level != MPI_THREAD_MULTIPLE) {
         return 0;
     }
     for (int t = 0; t < MAX_THREADS; t++) {
@@ -375,13 +375,13 @@ static int spawned_and_merged(void)
     int wrong = 0, size;
 
     MPI_Comm_get_parent(&parent);
-    if (MPI_COMM_NULL == parent) {
+    if (parent == MPI_COMM_NULL) {
         MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &both,
                        MPI_ERRCODES_IGNORE);
     } else {
         both = parent;
     }
-    MPI_Intercomm_merge(both, MPI_COMM_NULL != parent, &merged);
+    MPI_Intercomm_merge(both, parent != MPI_COMM_NULL, &merged);
     MPI_Comm_size(merged, &size);
     for (int i = 0; i < 10; i++) {
         wrong += rc_check(find_type(MPI_INT), MPI_SUM, NULL, 10000, i % size, i & 1, merged);
@@ -426,14 +426,14 @@ static int flood_of_a_late_root(void)
     rc_reduce(own, sum, n_doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     before = max_rss_kib();
-    if (0 == world_rank) {
+    if (world_rank == 0) {
         be_late(2);
     }
     for (int i = 0; i < n_calls; i++) {
         rc_reduce(own, sum, n_doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-        wrong |= 0 == world_rank && sum[i] != world_size;
+        wrong |= world_rank == 0 && sum[i] != world_size;
     }
-    if (0 == world_rank) {
+    if (world_rank == 0) {
         long grown = max_rss_kib() - before;
         printf("# flood: the root grew by %ld KiB\n", grown);
         wrong |= grown > (flood_kib > 0 ? flood_kib + 2048 : 16 * 1024 + 4096L * world_size);
@@ -454,7 +454,7 @@ static int long_run(void)
                           MPI_COMM_WORLD);
         go_on = MPI_Wtime() < end;
         MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (0 == i) {
+        if (i == 0) {
             printf("# rank %d is pid %d\n", world_rank, (int) getpid());
             fflush(stdout);
         }
@@ -473,7 +473,7 @@ static int more_than_two_gib(void)
         own[i] = (double) (world_rank + i % 1000);
     }
     rc_reduce(own, sum, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-    for (int64_t i = 0; i < count && NULL != sum; i++) {
+    for (int64_t i = 0; i < count && sum != NULL; i++) {
         int64_t want = (int64_t) world_size * (world_size - 1) / 2 + world_size * (i % 1000);
         wrong |= sum[i] != (double) want;
     }
@@ -519,11 +519,11 @@ static int is_wanted(const test_case_t *test, const char *list)
 {
     size_t length = strlen(test->name);
 
-    if (NULL == list) {
+    if (list == NULL) {
         return !test->special;
     }
-    for (const char *at = list; NULL != (at = strstr(at, test->name)); at += length) {
-        if ((at == list || ',' == at[-1]) && ('\0' == at[length] || ',' == at[length])) {
+    for (const char *at = list; (at = strstr(at, test->name)) != NULL; at += length) {
+        if ((at == list || at[-1] == ',') && (at[length] == '\0' || at[length] == ',')) {
             return 1;
         }
     }
@@ -533,7 +533,7 @@ static int is_wanted(const test_case_t *test, const char *list)
 static void take_counts(char *list)
 {
     n_counts = 0;
-    for (char *word = strtok(list, ","); NULL != word && n_counts < MAX_COUNTS;
+    for (char *word = strtok(list, ","); word != NULL && n_counts < MAX_COUNTS;
          word = strtok(NULL, ",")) {
         counts[n_counts++] = atoi(word);
     }
@@ -546,9 +546,9 @@ static int run_cases(const char *list, int verbose)
     for (size_t i = 0; i < N_CASES; i++) {
         if (is_wanted(&cases[i], list)) {
             double start = MPI_Wtime();
-            int wrong = 0 != cases[i].run(), any;
+            int wrong = cases[i].run() != 0, any;
             MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-            if (0 == world_rank && (verbose || any)) {
+            if (world_rank == 0 && (verbose || any)) {
                 printf("# %s %s (%.2f s)\n", any ? "WRONG" : "right", cases[i].name,
                        MPI_Wtime() - start);
                 fflush(stdout);
@@ -557,7 +557,7 @@ static int run_cases(const char *list, int verbose)
             n_run++;
         }
     }
-    return 0 == n_run ? 1 : all_wrong;
+    return n_run == 0 ? 1 : all_wrong;
 }
 
 int main(int argc, char **argv)
@@ -569,7 +569,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &thread_level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    while (-1 != (option = getopt(argc, argv, "c:s:i:e:m:v"))) {
+    while ((option = getopt(argc, argv, "c:s:i:e:m:v")) != -1) {
         switch (option) {
         case 'c':
             list = optarg;
@@ -597,7 +597,7 @@ int main(int argc, char **argv)
     wrong = run_cases(list, verbose);
     rc_free_tables();
     rc_end_thread();
-    if (0 == world_rank && !wrong) {
+    if (world_rank == 0 && !wrong) {
         printf("# reduce_cases: all right\n");
     }
     MPI_Finalize();

@@ -108,7 +108,7 @@ static int64_t small(int rank, int64_t i)
 
 static int64_t few_twos(int rank, int64_t i)
 {
-    return rank < 16 && 0 == (rank + i) % 4 ? 2 : 1; /* at most 2^4 */
+    return rank < 16 && (rank + i) % 4 == 0 ? 2 : 1; /* at most 2^4 */
 }
 
 static int64_t mixed(int rank, int64_t i)
@@ -118,7 +118,7 @@ static int64_t mixed(int rank, int64_t i)
 
 static int64_t mostly_true(int rank, int64_t i)
 {
-    return 0 != (rank + i) % 5;
+    return (rank + i) % 5 != 0;
 }
 
 static int64_t bits(int rank, int64_t i)
@@ -216,7 +216,7 @@ static void user_sum(void *in, void *inout, int *count, MPI_Datatype *mpi_type)
     MPI_Aint lb, extent;
 
     MPI_Type_get_extent(*mpi_type, &lb, &extent);
-    type = NULL != type ? type : &plain_int;
+    type = type != NULL ? type : &plain_int;
     for (int i = 0; i < *count; i++) {
         for (int k = 0; k < type->n_pieces; k++) {
             int32_t *a = (void *) ((char *) in + i * extent + type->pieces[k].offset);
@@ -296,7 +296,7 @@ static vector_t vector_make(const rc_type_t *type, int count)
     lowest = true_lb + (walk < 0 ? walk : 0);
     v.n_bytes = 2 * GUARD_BYTES + (size_t) (true_extent + (walk < 0 ? -walk : walk));
     v.memory = malloc(v.n_bytes);
-    if (NULL == v.memory) {
+    if (v.memory == NULL) {
         fprintf(stderr, "# no memory for the test\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
         exit(2);
@@ -319,20 +319,20 @@ static int pieces_equal(const vector_t *a, const vector_t *b)
     for (int64_t i = 0; i < a->count; i++) {
         for (int k = 0; k < a->type->n_pieces; k++) {
             ptrdiff_t at = i * a->extent + a->type->pieces[k].offset;
-            if (0 != memcmp(a->base + at, b->base + at, (size_t) a->type->pieces[k].n_bytes)) {
+            if (memcmp(a->base + at, b->base + at, (size_t) a->type->pieces[k].n_bytes) != 0) {
                 return 0;
             }
         }
     }
-    return 0 == memcmp(a->memory, b->memory, GUARD_BYTES) &&
-           0 == memcmp(a->memory + a->n_bytes - GUARD_BYTES, b->memory + b->n_bytes - GUARD_BYTES,
-                       GUARD_BYTES);
+    return memcmp(a->memory, b->memory, GUARD_BYTES) == 0 &&
+           memcmp(a->memory + a->n_bytes - GUARD_BYTES, b->memory + b->n_bytes - GUARD_BYTES,
+                       GUARD_BYTES) == 0;
 }
 
 static int vectors_equal(const vector_t *a, const vector_t *b)
 {
-    return 0 == memcmp(a->memory, b->memory, a->n_bytes) ||
-           (RC_DERIVED != a->type->kind && pieces_equal(a, b));
+    return memcmp(a->memory, b->memory, a->n_bytes) == 0 ||
+           (a->type->kind != RC_DERIVED && pieces_equal(a, b));
 }
 
 /* rank 0 op rank 1 op ... : MPI_Reduce_local computes in op inout into inout. */
@@ -380,7 +380,7 @@ static int check_root(const rc_type_t *type, MPI_Op op, int64_t (*value)(int, in
     same = vectors_equal(&want, &rbuf);
     free(want.memory);
     free(rbuf.memory);
-    if (MPI_SUCCESS != rc) {
+    if (rc != MPI_SUCCESS) {
         return complain("an error at the root", type, count, root, in_place, comm);
     }
     return same ? 0 : complain("the result", type, count, root, in_place, comm);
@@ -392,16 +392,16 @@ int rc_check(const rc_type_t *type, MPI_Op op, int64_t (*value)(int, int64_t), i
     int rank, wrong = 0;
     vector_t sbuf = vector_make(type, count), before = vector_make(type, count);
 
-    value = NULL != value ? value : small;
+    value = value != NULL ? value : small;
     MPI_Comm_rank(comm, &rank);
     vector_fill(&sbuf, value, rank);
     vector_fill(&before, value, rank);
     if (rank == root) {
         wrong = check_root(type, op, value, count, root, in_place, comm, &sbuf);
-    } else if (MPI_SUCCESS != rc_reduce(sbuf.base, NULL, count, type->type, op, root, comm)) {
+    } else if (rc_reduce(sbuf.base, NULL, count, type->type, op, root, comm) != MPI_SUCCESS) {
         wrong = complain("an error", type, count, root, in_place, comm);
     }
-    if (0 != memcmp(before.memory, sbuf.memory, sbuf.n_bytes)) {
+    if (memcmp(before.memory, sbuf.memory, sbuf.n_bytes) != 0) {
         wrong |= complain("the send buffer was written", type, count, root, in_place, comm);
     }
     free(sbuf.memory);

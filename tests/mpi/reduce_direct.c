@@ -51,10 +51,10 @@ static clv_plan_t *draw_plan(int size, int count, int root)
     int n_generators = 0;
 
     draw_instance(&instance, arrival_ns, size, count, root);
-    while (NULL != clv_generators[n_generators].name) {
+    while (clv_generators[n_generators].name != NULL) {
         n_generators++;
     }
-    return CLV_OK == clv_plan_make(&clv_generators[below(n_generators)], &instance, &plan) ? plan
+    return clv_plan_make(&clv_generators[below(n_generators)], &instance, &plan) == CLV_OK ? plan
                                                                                            : NULL;
 }
 
@@ -96,7 +96,7 @@ int rc_reduce(const void *sbuf, void *rbuf, int count, MPI_Datatype type, MPI_Op
         return MPI_Reduce(sbuf, rbuf, count, type, op, root, comm);
     }
     plan = draw_plan(ompi_comm_size(comm), count, root);
-    if (NULL == plan) {
+    if (plan == NULL) {
         return MPI_ERR_NO_MEM;
     }
     rc = run_plan(plan, sbuf, rbuf, count, type, op, root, comm);

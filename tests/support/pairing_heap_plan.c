@@ -189,7 +189,7 @@ static void open_round(heaps_t *heaps)
     }
     for (int32_t k = 0; k < heaps->n_ranks; k++) {
         int32_t seat = (front->head + k) % heaps->n_ranks;
-        if (0 == (front->members[seat / 64] >> (seat % 64) & 1)) {
+        if ((front->members[seat / 64] >> (seat % 64) & 1) == 0) {
             continue;
         }
         heaps->order[heaps->n_order++] = seat;
@@ -214,7 +214,7 @@ static void close_round(heaps_t *heaps)
         }
     }
     for (int32_t k = 0; k < heaps->n_order; k++) {
-        if (0 == heaps->n_held[heaps->order[k]]) {
+        if (heaps->n_held[heaps->order[k]] == 0) {
             clv_front_leave(&heaps->front, heaps->order[k]);
         }
     }
@@ -223,8 +223,8 @@ static void close_round(heaps_t *heaps)
 static clv_status_t play(heaps_t *heaps, int32_t root)
 {
     clv_status_t status;
-    while (CLV_OK == (status = clv_front_next(&heaps->front))) {
-        if (CLV_OK != clv_builder_reserve(&heaps->builder, heaps->front.n_members)) {
+    while ((status = clv_front_next(&heaps->front)) == CLV_OK) {
+        if (clv_builder_reserve(&heaps->builder, heaps->front.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         open_round(heaps);
@@ -238,7 +238,7 @@ static clv_status_t play(heaps_t *heaps, int32_t root)
         }
         close_round(heaps);
     }
-    return CLV_NONE == status ? CLV_OK : status;
+    return status == CLV_NONE ? CLV_OK : status;
 }
 
 static clv_status_t allocate(heaps_t *heaps, const clv_instance_t *instance)
@@ -250,12 +250,12 @@ static clv_status_t allocate(heaps_t *heaps, const clv_instance_t *instance)
     heaps->got = clv_alloc(n_ranks, sizeof *heaps->got);
     heaps->in_round = clv_alloc(n_ranks, sizeof *heaps->in_round);
     heaps->order = clv_alloc(n_ranks, sizeof *heaps->order);
-    if (NULL == heaps->nodes || NULL == heaps->tops || NULL == heaps->n_held ||
-        NULL == heaps->got || NULL == heaps->in_round || NULL == heaps->order) {
+    if (heaps->nodes == NULL || heaps->tops == NULL || heaps->n_held == NULL ||
+        heaps->got == NULL || heaps->in_round == NULL || heaps->order == NULL) {
         return CLV_NO_MEMORY;
     }
     clv_status_t status = clv_front_init(&heaps->front, instance);
-    return CLV_OK == status ? clv_builder_init(&heaps->builder, instance) : status;
+    return status == CLV_OK ? clv_builder_init(&heaps->builder, instance) : status;
 }
 
 static void start(heaps_t *heaps)
@@ -273,11 +273,11 @@ clv_status_t clv_pairing_heap_generate(const clv_instance_t *instance, clv_plan_
 {
     heaps_t heaps = {.n_ranks = instance->n_ranks, .n_segments = instance->n_segments};
     clv_status_t status = allocate(&heaps, instance);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         start(&heaps);
         status = play(&heaps, heaps.front.seat_of[instance->root]);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_builder_finish(&heaps.builder, instance, plan_p);
     }
     clv_builder_drop(&heaps.builder);

@@ -84,7 +84,7 @@ static inline void clv_draw_instance(clv_draw_t *draw, uint64_t *state, clv_fami
     *instance = (clv_instance_t){.n_ranks = n_ranks,
                                  .n_segments = n_segments,
                                  .root = (int32_t) clv_random_between(state, 0, n_ranks - 1),
-                                 .round_ns = CLV_FAMILY_TINY == family
+                                 .round_ns = family == CLV_FAMILY_TINY
                                                  ? clv_random_between(state, 1, 4)
                                                  : clv_random_between(state, 10, 1000000),
                                  .arrival_ns = draw->arrival_ns};

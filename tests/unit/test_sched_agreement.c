@@ -21,8 +21,8 @@ static const char *const latest_rns[] = {"latest-first-rns", NULL};
 static void check_valid(const clv_plan_t *plan, const char *name)
 {
     char reason[160] = "";
-    if (CLV_OK != clv_plan_validate(plan, reason, sizeof reason) ||
-        CLV_OK != clv_plan_validate_arrivals(plan, &draw.instance, reason, sizeof reason)) {
+    if (clv_plan_validate(plan, reason, sizeof reason) != CLV_OK ||
+        clv_plan_validate_arrivals(plan, &draw.instance, reason, sizeof reason) != CLV_OK) {
         fail_msg("%s: P %d N %d d %lld: %s", name, (int) plan->n_ranks, (int) plan->n_segments,
                  (long long) draw.instance.round_ns, reason);
     }
@@ -56,7 +56,7 @@ static void compare_with(const char *oracle_name, const char *const *names, int 
                                          clv_pairing_heap_generate};
     clv_plan_t *oracle = make(clv_generator_find(oracle_name));
     check_valid(oracle, oracle_name);
-    for (; NULL != *names; names++) {
+    for (; *names != NULL; names++) {
         clv_plan_t *plan = make(clv_generator_find(*names));
         check_same(oracle, plan, *names);
         clv_plan_free(plan);
@@ -73,7 +73,7 @@ static int32_t random_size(uint64_t *state, int32_t largest)
 {
     /* Most sizes are small, where the corners are and where many fit into the time: the oracle
      * takes ranks squared times segments. */
-    int32_t limit = 0 == clv_random_between(state, 0, 7) ? largest : largest / 4 + 1;
+    int32_t limit = clv_random_between(state, 0, 7) == 0 ? largest : largest / 4 + 1;
     return (int32_t) clv_random_between(state, 1, limit);
 }
 
@@ -82,18 +82,18 @@ static void run_instances(int n_instances, int32_t most_ranks, int32_t most_segm
     const char *scale = getenv("CLV_SCHED_INSTANCES");
     uint64_t state = seed + (uint64_t) most_segments;
     clock_t start = clock();
-    n_instances = NULL != scale ? (int) (n_instances * atof(scale)) : n_instances;
+    n_instances = scale != NULL ? (int) (n_instances * atof(scale)) : n_instances;
     for (int k = 0; k < n_instances; k++) {
         clv_family_t family = (clv_family_t) (k % CLV_N_FAMILIES);
         int32_t n_ranks = random_size(&state, most_ranks);
         int32_t n_segments = random_size(&state, most_segments);
         clv_draw_instance(&draw, &state, family, n_ranks, n_segments);
-        if (0 == clv_random_between(&state, 0, 3)) {
+        if (clv_random_between(&state, 0, 3) == 0) {
             clv_draw_clip(&draw, clv_random_between(&state, 0, 4 * draw.instance.round_ns));
         }
         (void) clv_simd_force((clv_simd_t) (k / CLV_N_FAMILIES % CLV_N_SIMD));
         compare_with("linear", clairvoyant, with_heap);
-        if (0 == k % 4) {
+        if (k % 4 == 0) {
             compare_with("latest-first-linear", latest, 0);
             compare_with("latest-first-rns-linear", latest_rns, 0);
         }
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(agree_on_50_instances_up_to_1000),
     };
     const char *given = getenv("CLV_SEED");
-    seed = NULL != given ? strtoull(given, NULL, 10) : 20211204;
-    seed += 0 == seed;
+    seed = given != NULL ? strtoull(given, NULL, 10) : 20211204;
+    seed += seed == 0;
     return clv_run_tests(tests);
 }

@@ -80,7 +80,7 @@ static const message_t *plan_of(int call)
 static int n_messages(int call)
 {
     int n = 0;
-    while (n < MAX_STEPS && 0 != plan_of(call)[n].n_units) {
+    while (n < MAX_STEPS && plan_of(call)[n].n_units != 0) {
         n++;
     }
     return n;
@@ -210,7 +210,7 @@ static int take_word(world_t *world, int comm, int sender, int receiver)
 {
     pair_t *pair = &world->pairs[comm][sender][receiver];
 
-    if (0 == pair->n_words) {
+    if (pair->n_words == 0) {
         return 0;
     }
     clv_credit_take(&pair->to, &pair->words[0]);
@@ -266,9 +266,9 @@ static int move(world_t *world, int i)
         if (world->ranks[rank].call == program->n_calls) {
             return 0;
         }
-        return 0 == what   ? post_recv(world, rank)
-               : 1 == what ? start_send(world, rank)
-               : 2 == what ? next_call(world, rank)
+        return what == 0   ? post_recv(world, rank)
+               : what == 1 ? start_send(world, rank)
+               : what == 2 ? next_call(world, rank)
                            : finish_recv(world, rank, what - 3);
     }
     i -= n_ranks * per_rank;
@@ -346,7 +346,7 @@ static int is_new(const world_t *world)
     digest_t digest = digest_of(world);
     size_t at = digest.a % MAX_STATES;
 
-    while (0 != (seen[at].a | seen[at].b)) {
+    while ((seen[at].a | seen[at].b) != 0) {
         if (seen[at].a == digest.a && seen[at].b == digest.b) {
             return 0;
         }
@@ -376,7 +376,7 @@ static void explore(const world_t *world)
             explore(&next);
         }
     }
-    if (0 == n_moves) {
+    if (n_moves == 0) {
         check_end(world);
     }
 }

@@ -58,7 +58,7 @@ static int32_t draw_segment(int32_t sender, int32_t receiver, int take_back)
     for (int32_t i = 0; i < 8; i++) {
         int32_t s = random_below(plan.n_segments);
         int taker = holds[receiver][s];
-        if (HELD == holds[sender][s] && (HELD == taker || (take_back && ABSENT == taker))) {
+        if (holds[sender][s] == HELD && (taker == HELD || (take_back && taker == ABSENT))) {
             return s;
         }
     }
@@ -92,7 +92,7 @@ static void finish_plan(int32_t round)
 {
     for (int32_t s = 0; s < plan.n_segments; s++) {
         for (int32_t p = 0; p < plan.n_ranks; p++) {
-            if (p != plan.root && HELD == holds[p][s]) {
+            if (p != plan.root && holds[p][s] == HELD) {
                 plan.sends[plan.n_sends++] = clv_send_of(round++, p, plan.root, s, CLV_MOVE);
                 holds[p][s] = ABSENT;
             }
@@ -112,7 +112,7 @@ static void draw_plan(int32_t n_ranks, int32_t n_segments)
     plan.n_sends = 0;
     memset(holds, HELD, sizeof holds);
     for (; round < n_rounds && plan.n_sends < MAX_SENDS - MAX_RANKS * MAX_SEGMENTS; round++) {
-        draw_round(round, 2 * n_ranks, 0 == random_below(8));
+        draw_round(round, 2 * n_ranks, random_below(8) == 0);
     }
     finish_plan(round);
 }
@@ -177,7 +177,7 @@ static int64_t fail_after; /* table calls until one fails; negative: never */
 
 static clv_status_t maybe_fail(void)
 {
-    return fail_after >= 0 && 0 == fail_after-- ? CLV_LOST : CLV_OK;
+    return fail_after >= 0 && fail_after-- == 0 ? CLV_LOST : CLV_OK;
 }
 
 static clv_status_t sim_post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
@@ -304,7 +304,7 @@ static void lay_out_channels(void)
 
 static int32_t step_kind(clv_send_kind_t kind, int receives)
 {
-    if (CLV_MOVE == kind) {
+    if (kind == CLV_MOVE) {
         return receives ? CLV_STEP_RECV_REDUCE : CLV_STEP_SEND;
     }
     return receives ? CLV_STEP_RECV_COPY : CLV_STEP_SEND_COPY;
@@ -335,7 +335,7 @@ static void take_steps(rank_t *rank)
 
 static int starts_with_a_copy(int32_t id)
 {
-    return CLV_GOAL_BCAST != plan.goal || id == plan.root;
+    return plan.goal != CLV_GOAL_BCAST || id == plan.root;
 }
 
 static void start_rank(int32_t id, const clv_exec_limits_t *limits)
@@ -390,8 +390,8 @@ static void run_until(int64_t end)
         if (!rank->done && now >= rank->arrival) {
             int moved = 0;
             clv_status_t status = clv_exec_turn(&rank->exec, &moved);
-            assert_true(CLV_OK == status || CLV_AGAIN == status);
-            rank->done = CLV_OK == status;
+            assert_true(status == CLV_OK || status == CLV_AGAIN);
+            rank->done = status == CLV_OK;
             n_done += rank->done;
             last_moved = moved ? now : last_moved;
         } else if (!rank->done) {
@@ -419,8 +419,8 @@ static int is_wanted(int32_t p, int32_t segment)
 
 static void check_sums(void)
 {
-    uint64_t all = 64 == plan.n_ranks ? UINT64_MAX : (UINT64_C(1) << plan.n_ranks) - 1;
-    uint64_t wanted = CLV_GOAL_BCAST == plan.goal ? UINT64_C(1) << plan.root : all;
+    uint64_t all = plan.n_ranks == 64 ? UINT64_MAX : (UINT64_C(1) << plan.n_ranks) - 1;
+    uint64_t wanted = plan.goal == CLV_GOAL_BCAST ? UINT64_C(1) << plan.root : all;
 
     for (int32_t p = 0; p < plan.n_ranks; p++) {
         for (int32_t s = 0; s < plan.n_segments; s++) {
@@ -437,14 +437,14 @@ static clv_exec_limits_t draw_limits(void)
 
 static void draw_network(void)
 {
-    max_delay = 1 + random_below(0 == random_below(3) ? 20000 : 50);
+    max_delay = 1 + random_below(random_below(3) == 0 ? 20000 : 50);
     eager_percent = 50 * random_below(3);
 }
 
 static void draw_arrivals(void)
 {
     for (int32_t p = 0; p < plan.n_ranks; p++) {
-        ranks[p].arrival = 0 == random_below(3) ? random_below(100000) : 0;
+        ranks[p].arrival = random_below(3) == 0 ? random_below(100000) : 0;
     }
 }
 
@@ -462,7 +462,7 @@ static void check_plan(void)
     if (plan.n_sends > 0) {
         checked.n_rounds = plan.sends[plan.n_sends - 1].round + 1;
     }
-    if (CLV_OK != clv_plan_validate(&checked, reason, sizeof reason)) {
+    if (clv_plan_validate(&checked, reason, sizeof reason) != CLV_OK) {
         fail_msg("the test drew a plan that is not valid: %s", reason);
     }
 }
@@ -497,7 +497,7 @@ static void generate_plan(const clv_generator_t *generator)
 static void runs_every_generators_plans(void **state)
 {
     (void) state;
-    for (const clv_generator_t *generator = clv_generators; NULL != generator->name; generator++) {
+    for (const clv_generator_t *generator = clv_generators; generator->name != NULL; generator++) {
         for (int i = 0; i < 20; i++) {
             clv_exec_limits_t limits = draw_limits();
             generate_plan(generator);
@@ -546,7 +546,7 @@ static void draw_goal_plan(clv_goal_t goal, int32_t n_ranks, int32_t n_segments)
 static void does_random_jobs_of_every_goal(void **state)
 {
     const char *rounds = getenv("CLV_ROUNDS");
-    const int n_jobs = NULL != rounds ? atoi(rounds) : 500;
+    const int n_jobs = rounds != NULL ? atoi(rounds) : 500;
 
     (void) state;
     for (int i = 0; i < n_jobs; i++) {
@@ -575,7 +575,7 @@ static void same_plan_combines_in_the_same_order_every_time(void **state)
         start_world(&limits);
         draw_arrivals();
         run_until(NEVER);
-        if (0 == i) {
+        if (i == 0) {
             memcpy(first, ranks[plan.root].order, sizeof first);
         }
         assert_memory_equal(first, ranks[plan.root].order, 32 * sizeof first[0]);
@@ -801,7 +801,7 @@ int main(void)
     };
     const char *seed = getenv("CLV_SEED");
 
-    random_state = NULL != seed ? strtoull(seed, NULL, 0) : (uint64_t) clv_local_now_ns();
+    random_state = seed != NULL ? strtoull(seed, NULL, 0) : (uint64_t) clv_local_now_ns();
     printf("# CLV_SEED=%llu\n", (unsigned long long) random_state);
     return clv_run_tests(tests);
 }

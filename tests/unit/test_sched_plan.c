@@ -30,7 +30,7 @@ static clv_status_t validate(const clv_plan_t *plan)
 {
     char reason[160] = "";
     clv_status_t status = clv_plan_validate(plan, reason, sizeof reason);
-    assert_true((CLV_OK == status) == ('\0' == reason[0]));
+    assert_true((status == CLV_OK) == (reason[0] == '\0'));
     return status;
 }
 
@@ -221,11 +221,11 @@ static void huge_times_work_or_overflow_clearly(void **unused)
     (void) unused;
     for (size_t k = 0; k < sizeof rounds_ns / sizeof *rounds_ns; k++) {
         clv_instance_t instance = {3, 4, 0, rounds_ns[k], far_ns, NULL, CLV_GOAL_REDUCE, NULL};
-        for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+        for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
             clv_plan_t *plan = NULL;
             clv_status_t status = clv_plan_make(row, &instance, &plan);
-            assert_true(CLV_OK == status || CLV_OVERFLOW == status);
-            assert_true(CLV_OK != status || CLV_OK == validate(plan));
+            assert_true(status == CLV_OK || status == CLV_OVERFLOW);
+            assert_true(status != CLV_OK || validate(plan) == CLV_OK);
             clv_plan_free(plan);
         }
     }
@@ -297,7 +297,7 @@ static void most_ranks_stay_within_memory(void **unused)
 static void most_ranks_and_segments_stay_within_memory(void **unused)
 {
     (void) unused;
-    if (NULL != getenv("CLV_SCHED_LARGEST")) {
+    if (getenv("CLV_SCHED_LARGEST") != NULL) {
         make_within_memory(CLV_SCHED_MAX_SEGMENTS);
     }
 }
@@ -308,14 +308,14 @@ static void most_ranks_and_segments_stay_within_memory(void **unused)
 static int fail_nth(void *context, size_t n_bytes)
 {
     (void) n_bytes;
-    return 0 == (*(int *) context)--;
+    return (*(int *) context)-- == 0;
 }
 
 static void every_failing_allocation_is_reported(void **unused)
 {
     uint64_t state = seed;
     (void) unused;
-    for (const clv_generator_t *row = clv_generators; NULL != row->name; row++) {
+    for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
         clv_draw_instance(&draw, &state, CLV_FAMILY_UNIFORM, 70, 70);
         for (int nth = 0, done = 0; !done; nth++) {
             int countdown = nth;
@@ -323,9 +323,9 @@ static void every_failing_allocation_is_reported(void **unused)
             clv_alloc_set_hook(fail_nth, &countdown);
             clv_status_t status = clv_plan_make(row, &draw.instance, &plan);
             clv_alloc_set_hook(NULL, NULL);
-            assert_true(CLV_NO_MEMORY == status || CLV_OK == status);
-            assert_true((NULL != plan) == (CLV_OK == status));
-            done = CLV_OK == status;
+            assert_true(status == CLV_NO_MEMORY || status == CLV_OK);
+            assert_true((plan != NULL) == (status == CLV_OK));
+            done = status == CLV_OK;
             clv_plan_free(plan);
         }
     }
@@ -364,7 +364,7 @@ static void steps_are_the_plan_seen_by_each_rank(void **unused)
     uint64_t state = seed;
     (void) unused;
     for (int k = 0; k < 200; k++) {
-        clv_plan_t *plan = make_random(&state, 0 == k % 2 ? "bitset" : "chain");
+        clv_plan_t *plan = make_random(&state, k % 2 == 0 ? "bitset" : "chain");
         int64_t n_all = 0;
         for (int32_t p = 0; p < plan->n_ranks; p++) {
             int64_t n_steps = clv_plan_count_steps(plan, p);
@@ -373,8 +373,8 @@ static void steps_are_the_plan_seen_by_each_rank(void **unused)
             for (int64_t i = 1; i < n_steps; i++) {
                 assert_true(steps[i - 1].round < steps[i].round ||
                             (steps[i - 1].round == steps[i].round &&
-                             CLV_STEP_RECV_REDUCE == steps[i - 1].kind &&
-                             CLV_STEP_SEND == steps[i].kind));
+                             steps[i - 1].kind == CLV_STEP_RECV_REDUCE &&
+                             steps[i].kind == CLV_STEP_SEND));
             }
             n_all += n_steps;
             clv_free(steps);
@@ -525,12 +525,12 @@ static void cache_survives_lack_of_memory(void **unused)
         int countdown = nth;
         clv_alloc_set_hook(fail_nth, &countdown);
         clv_status_t status = clv_plan_cache_create(2, 1 << 20, &cache);
-        if (CLV_OK == status) {
+        if (status == CLV_OK) {
             status = clv_plan_cache_get(cache, &clv_generators[0], &draw.instance, 1, &plan);
         }
         clv_alloc_set_hook(NULL, NULL);
-        assert_true(CLV_NO_MEMORY == status || CLV_OK == status);
-        done = CLV_OK == status;
+        assert_true(status == CLV_NO_MEMORY || status == CLV_OK);
+        done = status == CLV_OK;
         clv_plan_cache_free(cache);
     }
 }
@@ -602,8 +602,8 @@ int main(void)
         cmocka_unit_test(simd_levels_have_names),
     };
     const char *given = getenv("CLV_SEED");
-    seed = NULL != given ? strtoull(given, NULL, 10) : 20211204;
-    seed += 0 == seed;
+    seed = given != NULL ? strtoull(given, NULL, 10) : 20211204;
+    seed += seed == 0;
     print_message("# seed %llu\n", (unsigned long long) seed);
     return clv_run_tests(tests);
 }

@@ -75,7 +75,7 @@ static int refuse_second(void *context, size_t n_bytes)
 {
     int *n_calls = context;
     (void) n_bytes;
-    return 2 == ++*n_calls;
+    return ++*n_calls == 2;
 }
 
 static void memory_is_zeroed_and_refused_where_it_must_be(void **state)

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&parts[i].comm);
         free(parts[i].cards);
     }
-    if (0 == parts[0].rank) {
+    if (parts[0].rank == 0) {
         puts("done");
     }
     MPI_Finalize();

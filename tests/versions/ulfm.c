@@ -64,10 +64,10 @@ static int count_entries(const char *path)
     DIR *folder = opendir(path);
     int n = 0;
 
-    while (NULL != folder && NULL != readdir(folder)) {
+    while (folder != NULL && readdir(folder) != NULL) {
         n++;
     }
-    if (NULL != folder) {
+    if (folder != NULL) {
         closedir(folder);
     }
     return n;
@@ -79,10 +79,10 @@ static int count_tables(void)
     char line[512];
     int n = 0;
 
-    while (NULL != maps && NULL != fgets(line, sizeof line, maps)) {
-        n += NULL != strstr(line, "memfd:clv");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        n += strstr(line, "memfd:clv") != NULL;
     }
-    if (NULL != maps) {
+    if (maps != NULL) {
         fclose(maps);
     }
     return n;
@@ -95,17 +95,17 @@ static int count_threads(const char *name)
     struct dirent *task;
     int n = 0;
 
-    while (NULL != folder && NULL != (task = readdir(folder))) {
+    while (folder != NULL && (task = readdir(folder)) != NULL) {
         char path[300], is[32] = "";
         FILE *file;
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
-        file = '.' == task->d_name[0] ? NULL : fopen(path, "r");
-        if (NULL != file) {
-            n += NULL != fgets(is, sizeof is, file) && (NULL == name || 0 == strcmp(is, name));
+        file = task->d_name[0] == '.' ? NULL : fopen(path, "r");
+        if (file != NULL) {
+            n += fgets(is, sizeof is, file) != NULL && (name == NULL || strcmp(is, name) == 0);
             fclose(file);
         }
     }
-    if (NULL != folder) {
+    if (folder != NULL) {
         closedir(folder);
     }
     return n;
@@ -135,7 +135,7 @@ static int reduce(const plan_t *plan, MPI_Comm comm, int call)
         plan->own[i] = rank + 1 + i % 7 + call;
     }
     rc = MPI_Reduce(plan->own, plan->sum, plan->n_numbers, MPI_DOUBLE, MPI_SUM, root, comm);
-    for (int i = 0; MPI_SUCCESS == rc && rank == root && i < plan->n_numbers; i++) {
+    for (int i = 0; rc == MPI_SUCCESS && rank == root && i < plan->n_numbers; i++) {
         double right = size * (size + 1) / 2.0 + (double) size * (i % 7 + call);
         if (right != plan->sum[i]) {
             CHECK(0, "call %d: element %d is %g, not %g", call, i, plan->sum[i], right);
@@ -147,11 +147,11 @@ static int reduce(const plan_t *plan, MPI_Comm comm, int call)
 
 static void misbehave(const plan_t *plan, MPI_Comm comm)
 {
-    if (0 == strcmp(plan->how, "revoke")) {
+    if (strcmp(plan->how, "revoke") == 0) {
         MPIX_Comm_revoke(comm);
         return;
     }
-    if (0 == strcmp(plan->how, "late")) {
+    if (strcmp(plan->how, "late") == 0) {
         usleep(LATE_US);
     }
     kill(getpid(), SIGKILL);
@@ -163,14 +163,14 @@ static int reduce_until_error(const plan_t *plan, MPI_Comm comm)
     int rank, rc = MPI_SUCCESS, class = MPI_SUCCESS;
 
     MPI_Comm_rank(comm, &rank);
-    for (int call = 1; MPI_SUCCESS == rc && call < SEARCH_CALLS; call++) {
+    for (int call = 1; rc == MPI_SUCCESS && call < SEARCH_CALLS; call++) {
         if (call == plan->call && rank == plan->victim) {
             misbehave(plan, comm);
         }
         rc = reduce(plan, comm, call);
     }
     MPI_Error_class(rc, &class);
-    CHECK(MPIX_ERR_PROC_FAILED == class || MPIX_ERR_REVOKED == class,
+    CHECK(class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED,
           "the error is of class %d", class);
     return rc;
 }
@@ -180,8 +180,8 @@ static void reduce_on(const plan_t *plan, MPI_Comm comm, int n_calls)
 {
     for (int call = 1; call <= n_calls; call++) {
         int rc = reduce(plan, comm, call);
-        CHECK(MPI_SUCCESS == rc, "call %d of a whole communicator ends with %d", call, rc);
-        if (MPI_SUCCESS != rc) {
+        CHECK(rc == MPI_SUCCESS, "call %d of a whole communicator ends with %d", call, rc);
+        if (rc != MPI_SUCCESS) {
             return;
         }
     }
@@ -245,10 +245,10 @@ static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_boards_p
 
     MPIX_Comm_revoke(broken);
     rc = MPIX_Comm_shrink(broken, &rest);
-    CHECK(MPI_SUCCESS == rc, "the shrink ends with %d", rc);
+    CHECK(rc == MPI_SUCCESS, "the shrink ends with %d", rc);
     MPI_Comm_size(broken, &size);
     MPI_Comm_size(rest, &left);
-    CHECK(left == size - (0 != strcmp(plan->how, "revoke")), "of %d ranks %d are left", size, left);
+    CHECK(left == size - (strcmp(plan->how, "revoke") != 0), "of %d ranks %d are left", size, left);
     MPI_Comm_set_errhandler(rest, MPI_ERRORS_RETURN);
     pvar_look_open(&boards, "coll_clv_exchange_boards");
     do {
@@ -275,7 +275,7 @@ static void report(MPI_Comm rest, double error_s, long long n_boards, const hold
 
     MPI_Comm_rank(rest, &rank);
     MPI_Allreduce(mine, worst, 6, MPI_DOUBLE, MPI_MAX, rest);
-    if (0 == rank) {
+    if (rank == 0) {
         printf("ulfm: went on: error_s=%.2f forecasts=%.0f files=%+.0f threads=%+.0f "
                "tables=%+.0f wrong=%.0f\n",
                worst[0], -worst[1], worst[2], worst[3], worst[4], worst[5]);
@@ -330,7 +330,7 @@ int main(int argc, char **argv)
 {
     plan_t plan;
 
-    if (5 != argc) {
+    if (argc != 5) {
         fprintf(stderr, "usage: ulfm die|late|revoke CALL VICTIM NUMBERS\n");
         return 2;
     }
