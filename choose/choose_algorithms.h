@@ -23,8 +23,10 @@
  * needs times: the plan depends on the predicted times, not only on their order.
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
-/*     code          word          collectives      how                       needs  unfit    meaning
+/*     code          word          collectives      how                       needs  unfit
+ *     meaning
  *                                                                            times */
+/* clang-format off */
 #define CLV_ALGORITHM_MAP(XX)                                                                      \
     XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),            0,     never,         \
        "what was installed before this component")                                                 \
@@ -40,6 +42,7 @@
        "Open MPI's reduce-scatter and gather by halving")                                          \
     XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                0,     order,         \
        "reduce-scatter on a ring, then gather to the root")
+/* clang-format on */
 
 /* The word beside them that is none of them. */
 #define CLV_ALGORITHM_AUTO_MEANING "choose by prediction and cost"
@@ -50,15 +53,15 @@ typedef enum clv_algorithm {
     CLV_ALGORITHM_##code,
     CLV_ALGORITHM_MAP(CLV_ALGORITHM_ENUM)
 #undef CLV_ALGORITHM_ENUM
-    CLV_N_ALGORITHMS
+        CLV_N_ALGORITHMS
 } clv_algorithm_t;
 
 /* What decides whether an algorithm is right for a call; equal on all ranks. */
 typedef struct clv_call_facts {
     int32_t collective; /* a clv_collective_t */
     int32_t n_ranks;
-    size_t count;       /* elements */
-    int commutes;       /* the operation; true where there is none */
+    size_t count; /* elements */
+    int commutes; /* the operation; true where there is none */
 } clv_call_facts_t;
 
 typedef struct clv_algorithm_row {

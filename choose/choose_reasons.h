@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Why a call ran what it ran, as a table: the words of coll_clv_verbose and coll_clv_print; and for each, MPI_T
- * performance variable coll_clv_fell_back_<name>: calls that took the previous function for it.
+ * Why a call ran what it ran, as a table: the words of coll_clv_verbose and coll_clv_print; and for
+ * each, MPI_T performance variable coll_clv_fell_back_<name>: calls that took the previous function
+ * for it.
  *
  * PURE. The chooser gives some of the reasons, the component the others.
  */
@@ -9,6 +10,7 @@
 #define CLV_CHOOSE_REASONS_H
 
 /*     code              name              text */
+/* clang-format off */
 #define CLV_REASON_MAP(XX)                                                                         \
     XX(NOT_COMMUTATIVE,  not_commutative,  "the operation does not commute")                       \
     XX(EMPTY,            empty,            "there are no elements")                                \
@@ -29,12 +31,13 @@
     XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous reduce")   \
     XX(NO_PLAN,          no_plan,          "no plan could be made")                                \
     XX(FORCED,           forced,           "coll_clv_reduce_algorithm says so")
+/* clang-format on */
 
 typedef enum clv_reason {
 #define CLV_REASON_ENUM(code, name, text) CLV_REASON_##code,
     CLV_REASON_MAP(CLV_REASON_ENUM)
 #undef CLV_REASON_ENUM
-    CLV_N_REASONS
+        CLV_N_REASONS
 } clv_reason_t;
 
 /* Nothing is in the way. */

@@ -24,7 +24,7 @@ typedef struct shift {
     int to;
     int from;
     char *out;
-    char *in; /* CALIBRATE_MESSAGES segments */
+    char *in;   /* CALIBRATE_MESSAGES segments */
     int n_lost; /* requests that would not end after an error; they may still use out and in */
 } shift_t;
 
@@ -40,8 +40,8 @@ static int give_up(shift_t *shift, ompi_request_t **requests, int n_receives, in
 static int shift_once(shift_t *shift, size_t n_bytes)
 {
     ompi_request_t *requests[2] = {NULL, NULL};
-    int rc = MCA_PML_CALL(irecv(shift->in, n_bytes, MPI_BYTE, shift->from,
-                                MCA_COLL_BASE_TAG_REDUCE, shift->comm, &requests[0]));
+    int rc = MCA_PML_CALL(irecv(shift->in, n_bytes, MPI_BYTE, shift->from, MCA_COLL_BASE_TAG_REDUCE,
+                                shift->comm, &requests[0]));
     if (OMPI_SUCCESS == rc) {
         rc = MCA_PML_CALL(isend(shift->out, n_bytes, MPI_BYTE, shift->to, MCA_COLL_BASE_TAG_REDUCE,
                                 MCA_PML_BASE_SEND_STANDARD, shift->comm, &requests[1]));

@@ -2,8 +2,8 @@
  *
  * Measures latency and bandwidth between the ranks of a communicator, once, over the PML.
  *
- * Every rank streams COLL_CLV_CALIBRATE_MESSAGES segments to the rank half the communicator away, and
- * receives as many, as all do in a round of a plan; then the same with its neighbour. The later
+ * Every rank streams COLL_CLV_CALIBRATE_MESSAGES segments to the rank half the communicator away,
+ * and receives as many, as all do in a round of a plan; then the same with its neighbour. The later
  * half of the stream counts: buffers and shapers let the first bytes through too fast.
  * Cost: some 1.1 MiB each way and rank, once per communicator.
  * The result is this rank's own; the caller agrees on one (an upper quartile).
@@ -22,9 +22,9 @@
 #define COLL_CLV_CALIBRATE_MESSAGES 16
 #define COLL_CLV_CALIBRATE_BYTES    ((COLL_CLV_CALIBRATE_MESSAGES + 1) * COLL_CLV_CALIBRATE_SEGMENT)
 
-/* *buffer_p: COLL_CLV_CALIBRATE_BYTES, any content. It is the caller's so that a rank without memory
- * can be found out before the first message. It becomes NULL when after an error Open MPI may still
- * use it: then it is nobody's. */
+/* *buffer_p: COLL_CLV_CALIBRATE_BYTES, any content. It is the caller's so that a rank without
+ * memory can be found out before the first message. It becomes NULL when after an error Open MPI
+ * may still use it: then it is nobody's. */
 int coll_clv_calibrate(struct ompi_communicator_t *comm, char **buffer_p, clv_cost_t *cost_p);
 
 #endif

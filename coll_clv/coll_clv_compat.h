@@ -55,14 +55,12 @@ typedef int coll_clv_count_t;
 
 /* What a communicator has now for a collective, and its module. */
 #define COLL_CLV_COMPAT_GET(comm, name, function, module)                                          \
-    ((function) = (comm)->c_coll->coll_##name,                                                     \
-     (module) = (comm)->c_coll->coll_##name##_module)
+    ((function) = (comm)->c_coll->coll_##name, (module) = (comm)->c_coll->coll_##name##_module)
 
 /* Sets both, where that is the module's business. */
 #if COLL_CLV_MODULE_INSTALLS
 #define COLL_CLV_COMPAT_SET(comm, name, function, module)                                          \
-    ((comm)->c_coll->coll_##name = (function),                                                     \
-     (comm)->c_coll->coll_##name##_module = (module))
+    ((comm)->c_coll->coll_##name = (function), (comm)->c_coll->coll_##name##_module = (module))
 #else
 #define COLL_CLV_COMPAT_SET(comm, name, function, module) ((void) (comm))
 #endif

@@ -48,7 +48,8 @@ static void name_job(char *name, size_t size)
 }
 
 /* Whether this process is the first of its job on this node to speak of the topic. The first one
- * takes a name in the kernel's list of sockets and keeps it for its life; nothing is left behind. */
+ * takes a name in the kernel's list of sockets and keeps it for its life; nothing is left
+ * behind. */
 static bool is_first_on_node(const char *topic)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

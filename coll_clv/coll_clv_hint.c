@@ -19,8 +19,7 @@ static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
         return NULL;
     }
     module = comm->c_coll->coll_reduce_module;
-    if (NULL == module ||
-        ((opal_object_t *) module)->obj_class != OBJ_CLASS(coll_clv_module_t)) {
+    if (NULL == module || ((opal_object_t *) module)->obj_class != OBJ_CLASS(coll_clv_module_t)) {
         return NULL; /* not ours, or somebody wraps us */
     }
     return (coll_clv_module_t *) module;
@@ -29,9 +28,8 @@ static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
 int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
 {
     coll_clv_module_t *module = module_of(comm);
-    clv_pap_group_t *pap = NULL == module || NULL == module->group
-                               ? NULL
-                               : coll_clv_group_pap(module->group);
+    clv_pap_group_t *pap =
+        NULL == module || NULL == module->group ? NULL : coll_clv_group_pap(module->group);
 
     return NULL == pap ? 0 : clv_pap_hint(pap, clv_local_now_ns(), ns_from_now);
 }

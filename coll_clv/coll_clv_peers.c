@@ -120,8 +120,8 @@ static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
     return true;
 }
 
-static void describe(struct ompi_communicator_t *comm, const difference_t *found,
-                     char *sentence, size_t size)
+static void describe(struct ompi_communicator_t *comm, const difference_t *found, char *sentence,
+                     size_t size)
 {
     const int rank = ompi_comm_rank(comm);
     const clv_equal_t parameter = (clv_equal_t) found->which;

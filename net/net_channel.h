@@ -72,8 +72,8 @@ void clv_net_channel_close(clv_net_channel_t *channel); /* NULL is fine */
 
 int clv_net_channel_fd(const clv_net_channel_t *channel);
 int clv_net_channel_is_up(const clv_net_channel_t *channel);
-uint32_t clv_net_channel_node(const clv_net_channel_t *channel); /* the client's; server: once known */
-/* The client's group; server: once known. */
+/* The client's node and group; server: once known. */
+uint32_t clv_net_channel_node(const clv_net_channel_t *channel);
 const unsigned char *clv_net_channel_group_id(const clv_net_channel_t *channel);
 uint32_t clv_net_channel_events(const clv_net_channel_t *channel); /* epoll events it wants now */
 int64_t clv_net_channel_sent_bytes(const clv_net_channel_t *channel);

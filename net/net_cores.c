@@ -9,7 +9,8 @@ static int nearness(hwloc_topology_t topology, hwloc_obj_t object, hwloc_obj_t h
     return home == NULL ? 0 : hwloc_get_common_ancestor_obj(topology, object, home)->depth;
 }
 
-/* Adds the object's processors to the best so far, or begins anew with them where they are nearer. */
+/* Adds the object's processors to the best so far, or begins anew with them where they are
+ * nearer. */
 static void consider(int nearness_now, hwloc_const_cpuset_t free_now, int *nearest_p,
                      hwloc_cpuset_t chosen)
 {

@@ -112,7 +112,8 @@ static int take_address(const struct ifaddrs *one, clv_net_address_t *address)
         clv_net_address_from_sockaddr(one->ifa_addr, address) != CLV_OK || is_link_local(address)) {
         return 0;
     }
-    if (one->ifa_netmask != NULL && clv_net_address_from_sockaddr(one->ifa_netmask, &mask) == CLV_OK) {
+    if (one->ifa_netmask != NULL &&
+        clv_net_address_from_sockaddr(one->ifa_netmask, &mask) == CLV_OK) {
         address->prefix_bits = count_ones(&mask);
     }
     return 1;

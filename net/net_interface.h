@@ -22,7 +22,8 @@ typedef struct clv_net_address {
 
 /* The addresses of the named interface, or (NULL) of every interface that is up and not a
  * loopback, or the loopback's if there is no other. Link-local IPv6 is left out: its scope means
- * nothing to the peer. CLV_UNSUPPORTED: none fits, said once in the log with the names there are. */
+ * nothing to the peer. CLV_UNSUPPORTED: none fits, said once in the log with the names there
+ * are. */
 clv_status_t clv_net_interface_list(const char *name,
                                     clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES],
                                     int32_t *n_addresses_p) CLV_MUST_CHECK;

@@ -3,10 +3,10 @@
  * The listener, pending connections in their handshake, and connections' sockets in the loop; see
  * net_listen.h.
  *
- * A pending connection costs at most one small struct, for at most two seconds; when all places are taken
- * the oldest goes after 0.1 s, so a peer that answers at once always gets through. Accepting is paid
- * from a bucket that fills with time and that a proved key pays back: a flood cannot take more than
- * about 1 % of a core.
+ * A pending connection costs at most one small struct, for at most two seconds; when all places are
+ * taken the oldest goes after 0.1 s, so a peer that answers at once always gets through. Accepting
+ * is paid from a bucket that fills with time and that a proved key pays back: a flood cannot take
+ * more than about 1 % of a core.
  */
 #include "net/net_listen.h"
 
@@ -23,8 +23,8 @@
 
 #define HANDSHAKE_NS  (2 * CLV_NS_PER_S)
 #define PATIENCE_NS   (100 * CLV_NS_PER_MS) /* a pending one keeps its place so long at least */
-#define ACCEPT_NS     (4 * CLV_NS_PER_MS) /* one accept each so often in the long run ... */
-#define ACCEPT_MAX_NS (64 * ACCEPT_NS)    /* ... and so many at once: a parent's children */
+#define ACCEPT_NS     (4 * CLV_NS_PER_MS)   /* one accept each so often in the long run ... */
+#define ACCEPT_MAX_NS (64 * ACCEPT_NS)      /* ... and so many at once: a parent's children */
 #define BACKLOG       128
 
 /* ---- a connection's events ---------------------------------------------------------------- */
@@ -149,7 +149,8 @@ static void count_bytes(clv_net_conn_t *conn)
 void clv_net_conn_rewatch(clv_net_conn_t *conn)
 {
     count_bytes(conn);
-    clv_net_thread_rewatch(conn->server->thread, conn->watch, clv_net_channel_events(conn->channel));
+    clv_net_thread_rewatch(conn->server->thread, conn->watch,
+                           clv_net_channel_events(conn->channel));
 }
 
 void clv_net_conn_close(clv_net_conn_t *conn)
@@ -162,7 +163,8 @@ void clv_net_conn_close(clv_net_conn_t *conn)
     }
 }
 
-/* ---- pending connections ---------------------------------------------------------------------------- */
+/* ---- pending connections
+ * ---------------------------------------------------------------------------- */
 
 /* A free place, or that of one who has had time enough and did not use it; -1: none. */
 static int pending_place(clv_net_server_t *server, int64_t now_ns)
@@ -290,8 +292,8 @@ clv_status_t clv_net_listen_acquire(clv_net_server_t *server)
         return CLV_SYSTEM;
     }
     if (listen(fd, BACKLOG) != 0 ||
-        clv_net_thread_watch(server->thread, fd, EPOLLIN, listener_ready, server, &server->listen_watch) !=
-            CLV_OK) {
+        clv_net_thread_watch(server->thread, fd, EPOLLIN, listener_ready, server,
+                             &server->listen_watch) != CLV_OK) {
         (void) close(fd);
         return CLV_SYSTEM;
     }

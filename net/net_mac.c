@@ -50,7 +50,8 @@ static void sha256_block(uint32_t state[8], const unsigned char *block)
     sha256_expand(block, words);
     memcpy(s, state, sizeof s);
     for (int i = 0; i < 64; i++) {
-        uint32_t t1 = s[7] + (rotate_right(s[4], 6) ^ rotate_right(s[4], 11) ^ rotate_right(s[4], 25)) +
+        uint32_t t1 = s[7] +
+                      (rotate_right(s[4], 6) ^ rotate_right(s[4], 11) ^ rotate_right(s[4], 25)) +
                       ((s[4] & s[5]) ^ (~s[4] & s[6])) + round_constants[i] + words[i];
         uint32_t t2 = (rotate_right(s[0], 2) ^ rotate_right(s[0], 13) ^ rotate_right(s[0], 22)) +
                       ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
@@ -124,9 +125,8 @@ static void sha256_start_keyed(sha256_t *sha, const unsigned char block[BLOCK_BY
     sha256_add(sha, padded, sizeof padded);
 }
 
-void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first,
-                  size_t first_bytes, const void *second, size_t second_bytes,
-                  unsigned char mac[CLV_NET_MAC_BYTES])
+void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first, size_t first_bytes,
+                  const void *second, size_t second_bytes, unsigned char mac[CLV_NET_MAC_BYTES])
 {
     unsigned char block[BLOCK_BYTES], inner[32];
     sha256_t sha;

@@ -16,9 +16,10 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-#define MAX_EVENTS  32
-#define STACK_BYTES ((size_t) 1 << 20) /* plans are made on it; small where everything is locked in memory */
-#define BELL        UINT64_MAX         /* epoll's datum for the bell */
+#define MAX_EVENTS 32
+/* Plans are made on it; small where everything is locked in memory. */
+#define STACK_BYTES ((size_t) 1 << 20)
+#define BELL        UINT64_MAX /* epoll's datum for the bell */
 #define TIMER       (UINT64_MAX - 1)
 
 typedef struct watch {
@@ -135,7 +136,8 @@ static int listen_to(const clv_net_thread_t *thread, int fd, uint64_t which)
     return epoll_ctl(thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through /proc. */
+/* The bell is a pipe, not an eventfd: only a pipe can be opened by another process through
+ * /proc. */
 static clv_status_t open_own(clv_net_thread_t *thread)
 {
     thread->armed_ns = INT64_MAX;

@@ -16,16 +16,16 @@
 #include "pap_predict/pap_predict.h"
 
 typedef struct clv_pap_card {
-    uint64_t boot_hash;   /* of the kernel's boot id */
-    uint64_t time_ns_id;  /* inode of the time namespace; 0 where the kernel has none */
+    uint64_t boot_hash;  /* of the kernel's boot id */
+    uint64_t time_ns_id; /* inode of the time namespace; 0 where the kernel has none */
     uint64_t pid_ns_id;
     uint64_t net_ns_id;
     uint32_t uid;
     uint32_t pid;
-    uint32_t table_fd;    /* in that process */
+    uint32_t table_fd; /* in that process */
     uint32_t wake_fd;
     uint64_t table_bytes;
-    uint64_t table_token; /* random, also in the table's header: the right memory was found */
+    uint64_t table_token;  /* random, also in the table's header: the right memory was found */
     uint32_t pretend_node; /* tests: ranks that differ are on different nodes */
     uint16_t port;
     int32_t n_addresses;

@@ -46,9 +46,9 @@ struct clv_pap_group {
     int32_t rank;
     clv_pap_attach_ops_t attach;
     unsigned char *notes; /* of each stream's newest call, attach.note_bytes each */
-    int table_fd;           /* -1 once the others have opened it */
-    int owns_table;         /* else the leader does */
-    int listens;            /* holds the listener for the card's sake */
+    int table_fd;         /* -1 once the others have opened it */
+    int owns_table;       /* else the leader does */
+    int listens;          /* holds the listener for the card's sake */
     int32_t *node_ranks;
 };
 
@@ -128,9 +128,8 @@ static clv_status_t prepare(clv_pap_group_t *group, unsigned char *card_bytes)
         return CLV_SYSTEM;
     }
     clv_status_t status = reserve_notes(group);
-    status = status == CLV_OK
-                 ? clv_pap_table_create(&shape, token, &group->table, &group->table_fd)
-                 : status;
+    status = status == CLV_OK ? clv_pap_table_create(&shape, token, &group->table, &group->table_fd)
+                              : status;
     group->owns_table = status == CLV_OK;
     status = status == CLV_OK ? hold_listener(group) : status;
     status = status == CLV_OK ? fill_card(group, token, &card) : status;
@@ -213,8 +212,7 @@ static clv_status_t roster_fill(roster_t *roster, const unsigned char *cards, in
 {
     for (int32_t rank = 0; rank < n_ranks; rank++) {
         clv_pap_card_t *card = &roster->cards[rank];
-        clv_status_t status =
-            clv_pap_card_decode(cards + (size_t) rank * CLV_PAP_CARD_BYTES, card);
+        clv_status_t status = clv_pap_card_decode(cards + (size_t) rank * CLV_PAP_CARD_BYTES, card);
         if (status != CLV_OK) {
             clv_log(CLV_LOG_ERROR, "the card of rank %d is malformed", rank);
             return status;
@@ -549,8 +547,7 @@ CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *
     if (call->stream < 0) {
         enter(group, call);
     }
-    clv_status_t status =
-        clv_pap_streams_board(&group->streams, call, &store_ops, group, &board);
+    clv_status_t status = clv_pap_streams_board(&group->streams, call, &store_ops, group, &board);
     count_answer(group, status);
     if (status == CLV_AGAIN && clv_pap_table_is_pending(group->table)) {
         ring_leader(group); /* the thread meant to look later, but the board is needed now */

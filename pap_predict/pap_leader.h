@@ -22,9 +22,9 @@ typedef struct clv_pap_leader_options {
     clv_pap_t *pap;
     clv_pap_table_t *table; /* becomes the leader's when create succeeds */
     clv_pap_attach_ops_t attach;
-    int32_t node;           /* of the layout */
+    int32_t node; /* of the layout */
     const unsigned char *key;
-    const clv_pap_card_t *cards; /* of all nodes' leaders, n_nodes of them; copied as needed */
+    const clv_pap_card_t *cards;      /* of all nodes' leaders, n_nodes of them; copied as needed */
     const clv_pap_card_t *rank_cards; /* of all ranks, likewise */
 } clv_pap_leader_options_t;
 

@@ -52,8 +52,8 @@ static clv_pap_leader_t *find_leader(const clv_pap_t *pap, const unsigned char *
     return NULL;
 }
 
-static const unsigned char *server_find(void *context, const unsigned char *group_id,
-                                        uint32_t node, size_t *max_payload_p)
+static const unsigned char *server_find(void *context, const unsigned char *group_id, uint32_t node,
+                                        size_t *max_payload_p)
 {
     const unsigned char *key = NULL;
     int32_t ignored;
@@ -87,10 +87,10 @@ static clv_status_t server_frame(void *owner, clv_net_conn_t *conn, clv_net_fram
 
 static void server_count(void *context, clv_net_counter_t what, int64_t more)
 {
-    static const clv_pap_counter_t counters[] = {
-        [CLV_NET_REJECTED] = CLV_PAP_COUNT_rejected,
-        [CLV_NET_SENT_BYTES] = CLV_PAP_COUNT_sent_bytes,
-        [CLV_NET_RECEIVED_BYTES] = CLV_PAP_COUNT_received_bytes};
+    static const clv_pap_counter_t counters[] = {[CLV_NET_REJECTED] = CLV_PAP_COUNT_rejected,
+                                                 [CLV_NET_SENT_BYTES] = CLV_PAP_COUNT_sent_bytes,
+                                                 [CLV_NET_RECEIVED_BYTES] =
+                                                     CLV_PAP_COUNT_received_bytes};
     clv_pap_count(context, counters[what], more);
 }
 
@@ -110,9 +110,8 @@ static int are_options_valid(const clv_pap_options_t *options)
 /* No interface is needed by a job on one node: only a name that does not exist is an error here. */
 static clv_status_t find_addresses(clv_pap_t *pap)
 {
-    clv_status_t status =
-        clv_net_interface_list(pap->options.interface, pap->server.addresses,
-                               &pap->server.n_addresses);
+    clv_status_t status = clv_net_interface_list(pap->options.interface, pap->server.addresses,
+                                                 &pap->server.n_addresses);
     return pap->options.interface ? status : CLV_OK;
 }
 

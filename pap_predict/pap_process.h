@@ -29,7 +29,7 @@ typedef enum clv_pap_counter {
 #define CLV_PAP_COUNTER_ENUM(name, meaning) CLV_PAP_COUNT_##name,
     CLV_PAP_COUNTER_MAP(CLV_PAP_COUNTER_ENUM)
 #undef CLV_PAP_COUNTER_ENUM
-    CLV_PAP_N_COUNTERS
+        CLV_PAP_N_COUNTERS
 } clv_pap_counter_t;
 
 struct clv_pap {

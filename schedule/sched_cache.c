@@ -149,9 +149,8 @@ static clv_status_t round_instance(const clv_instance_t *instance, int64_t quant
     return CLV_OK;
 }
 
-clv_status_t clv_plan_make_rounded(const clv_generator_t *generator,
-                                   const clv_instance_t *instance, int64_t quantum_ns,
-                                   clv_plan_t **plan_p)
+clv_status_t clv_plan_make_rounded(const clv_generator_t *generator, const clv_instance_t *instance,
+                                   int64_t quantum_ns, clv_plan_t **plan_p)
 {
     clv_instance_t rounded;
     int64_t *times_ns;

@@ -40,9 +40,8 @@ clv_status_t clv_plan_cache_get(clv_plan_cache_t *cache, const clv_generator_t *
 
 /* The plan that clv_plan_cache_get gives, made anew without a cache; the caller frees it. Errors as
  * of clv_plan_make. Thread-safe. */
-clv_status_t clv_plan_make_rounded(const clv_generator_t *generator,
-                                   const clv_instance_t *instance, int64_t quantum_ns,
-                                   clv_plan_t **plan_p) CLV_MUST_CHECK;
+clv_status_t clv_plan_make_rounded(const clv_generator_t *generator, const clv_instance_t *instance,
+                                   int64_t quantum_ns, clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 clv_plan_cache_counters_t clv_plan_cache_counters(const clv_plan_cache_t *cache);
 

@@ -38,8 +38,8 @@ void *clv_alloc_unset(size_t n_items, size_t item_bytes)
 void *clv_alloc_line(size_t n_bytes)
 {
     const size_t whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
-    void *memory = whole >= n_bytes && may_have(1, n_bytes) ? aligned_alloc(CLV_LINE_BYTES, whole)
-                                                            : NULL;
+    void *memory =
+        whole >= n_bytes && may_have(1, n_bytes) ? aligned_alloc(CLV_LINE_BYTES, whole) : NULL;
     return memory == NULL ? NULL : memset(memory, 0, n_bytes);
 }
 

@@ -9,6 +9,7 @@
 #define CLV_UTIL_STATUS_H
 
 /*      name         value  meaning */
+/* clang-format off */
 #define CLV_STATUS_MAP(XX)                                                                         \
     XX(NONE,           2, "there is none, and there will be none for this call")                   \
     XX(AGAIN,          1, "not yet; ask again")                                                    \
@@ -22,6 +23,7 @@
     XX(PROTOCOL,      -7, "malformed or unexpected data from another process")                     \
     XX(UNSUPPORTED,   -8, "this machine or build cannot do it")                                    \
     XX(SYSTEM,        -9, "a system call failed; errno tells")
+/* clang-format on */
 
 typedef enum clv_status {
 #define CLV_STATUS_ENUM(name, value, text) CLV_##name = value,

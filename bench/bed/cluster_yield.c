@@ -3,10 +3,10 @@
  * A preload library that lets waiting MPI ranks sleep: sched_yield becomes poll on the epoll
  * descriptor of the thread's own event loop.
  *
- * What: Open MPI with mpi_yield_when_idle 1 calls sched_yield whenever a turn of its progress engine
- * found nothing. With more ranks than cores that is still a busy loop. Here the thread sleeps
- * until a socket of its event loop is ready, at most MAX_SLEEP_MS: other sources of progress (timers,
- * another thread completing a request) are looked at that often.
+ * What: Open MPI with mpi_yield_when_idle 1 calls sched_yield whenever a turn of its progress
+ * engine found nothing. With more ranks than cores that is still a busy loop. Here the thread
+ * sleeps until a socket of its event loop is ready, at most MAX_SLEEP_MS: other sources of progress
+ * (timers, another thread completing a request) are looked at that often.
  * Not: a way to speed anything up when every rank has a core of its own. Do not use it there.
  * Cost: one poll per idle turn, about 1 us when a socket is ready; memory: one int per thread.
  * Needs: opal_event_include epoll. A thread that never ran an epoll loop yields as before.
@@ -24,8 +24,8 @@
 /* Each thread runs its own event loop, so the descriptor it last waited on is the right one. */
 static _Thread_local int own_epoll = -1;
 
-/* The progress engine yields even after a turn in which sockets were served, and the caller looks at
- * its request only afterwards: sleeping then would add MAX_SLEEP_MS to every message. */
+/* The progress engine yields even after a turn in which sockets were served, and the caller looks
+ * at its request only afterwards: sleeping then would add MAX_SLEEP_MS to every message. */
 static _Thread_local int just_served;
 
 typedef int (*epoll_wait_t)(int, struct epoll_event *, int, int);

@@ -12,7 +12,7 @@
 
 #include "util/util_alloc.h"
 
-#define MAX_FILE 16777216
+#define MAX_FILE  16777216
 #define NS_PER_US 1e3
 
 /* ---- a span of text: one synchronisation, or one check of it ---- */
@@ -73,7 +73,8 @@ static int read_text(span_t span, const char *key, char *text, size_t text_bytes
     return 1;
 }
 
-/* The part of `whole` from the first "key": at or behind `at` to the one after it. 0: there is none. */
+/* The part of `whole` from the first "key": at or behind `at` to the one after it. 0: there is
+ * none. */
 static int next_span(span_t whole, const char *at, const char *key, span_t *part_p)
 {
     const char *from = find_key((span_t){at, whole.end}, key);
@@ -174,7 +175,8 @@ static char *read_whole(const char *path)
     if (!file) {
         return NULL;
     }
-    if (!fseek(file, 0, SEEK_END) && (n = ftell(file)) >= 0 && n < MAX_FILE && !fseek(file, 0, SEEK_SET)) {
+    if (!fseek(file, 0, SEEK_END) && (n = ftell(file)) >= 0 && n < MAX_FILE &&
+        !fseek(file, 0, SEEK_SET)) {
         text = clv_alloc((size_t) n + 1, 1);
     }
     if (text) {

@@ -14,7 +14,8 @@
 /* The metric that is the true error where the file has it, and the measured one elsewhere. */
 #define CLV_CLOCK_METRIC "clock_error"
 
-/* Adds a file. metric: CLV_CLOCK_METRIC, or a key: max_us, mean_us, true_max_us, true_mean_us, bound_max_us.
+/* Adds a file. metric: CLV_CLOCK_METRIC, or a key: max_us, mean_us, true_max_us, true_mean_us,
+ * bound_max_us.
  * Synchronisations in which a rank got no clock are left out. On failure one line in reason. */
 clv_status_t clv_clock_results_read(const char *path, const char *label, const char *metric,
                                     clv_result_set_t *set, char *reason,

@@ -31,9 +31,10 @@ const clv_figure_t clv_figures[] = {
      "overlap_benefit", "ranks", "Delay overlap benefit", 1},
     {"overlap-delay", "delay overlap benefit against the delay (late arrivals paper)",
      "overlap_benefit", "delay", "Delay overlap benefit", 0},
-    {"mpi-time", "mean time in MPI against the delay", "in_mpi_mean", "delay",
-     "Mean time in MPI", 0},
-    {"clock-accuracy", "largest error of a global clock against the duration of the synchronisation (of clv-clock)",
+    {"mpi-time", "mean time in MPI against the delay", "in_mpi_mean", "delay", "Mean time in MPI",
+     0},
+    {"clock-accuracy",
+     "largest error of a global clock against the duration of the synchronisation (of clv-clock)",
      CLV_CLOCK_METRIC, "duration", "Accuracy of global clocks", 0},
     {NULL, NULL, NULL, NULL, NULL, 0},
 };
@@ -68,10 +69,10 @@ static double duration_of(const clv_result_group_t *group)
 
 static double x_of(const clv_result_group_t *group, const clv_figure_t *figure)
 {
-    return clv_figure_is_of_clocks(figure)  ? duration_of(group) :
-           !strcmp(figure->x, "delay")   ? group->delay_ns / 1e6
-           : !strcmp(figure->x, "ranks") ? group->n_ranks
-                                         : group->n_bytes;
+    return clv_figure_is_of_clocks(figure) ? duration_of(group)
+           : !strcmp(figure->x, "delay")   ? group->delay_ns / 1e6
+           : !strcmp(figure->x, "ranks")   ? group->n_ranks
+                                           : group->n_bytes;
 }
 
 static void write_point(FILE *script, const clv_result_group_t *group, const clv_figure_t *figure)
@@ -252,8 +253,8 @@ static void write_lines(FILE *script, const clv_result_set_t *set, const clv_fig
             write_x(script, axis, figure, n_lines);
             fprintf(script, ":2 smooth unique with lines lt %d notitle, $line%zu ", n_lines + 1, i);
             write_x(script, axis, figure, n_lines);
-            fprintf(script, ":2:3:4 with yerrorbars lt %d title \"%s%s%s", n_lines + 1, group->label,
-                    *group->label ? ": " : "", group->algorithm);
+            fprintf(script, ":2:3:4 with yerrorbars lt %d title \"%s%s%s", n_lines + 1,
+                    group->label, *group->label ? ": " : "", group->algorithm);
             n_lines++;
             write_factors(script, set, figure, group, 0, ", ");
             fprintf(script, "\"");
@@ -271,10 +272,12 @@ static void write_styles(FILE *script)
     static const int points[] = {7, 5, 9, 11, 13, 6, 4, 8};
 
     for (int i = 0; i < 8; i++) {
-        fprintf(script, "set linetype %d lc rgb '%s' lw 2 pt %d ps 1.1\n", i + 1, colours[i], points[i]);
+        fprintf(script, "set linetype %d lc rgb '%s' lw 2 pt %d ps 1.1\n", i + 1, colours[i],
+                points[i]);
     }
     fprintf(script, "set linetype cycle 8\nset errorbars 1.5\nset border 3\nset tics nomirror\n"
-                    "set grid lt 1 lw 0.5 lc rgb '#cccccc'\nset key outside right top Left reverse noenhanced\n");
+                    "set grid lt 1 lw 0.5 lc rgb '#cccccc'\nset key outside right top Left reverse "
+                    "noenhanced\n");
 }
 
 /* A margin at both ends, so that no point lies on the frame. */
@@ -284,7 +287,8 @@ static void write_x_axis(FILE *script, const x_axis_t *axis, const clv_figure_t 
     const double margin = span > 0.0 ? 0.05 * span : 0.1 * axis->high + 1e-9;
 
     if (axis->is_log) {
-        fprintf(script, "set logscale x 2\nset xrange [%g:%g]\n", axis->low / 1.15, axis->high * 1.15);
+        fprintf(script, "set logscale x 2\nset xrange [%g:%g]\n", axis->low / 1.15,
+                axis->high * 1.15);
     } else if (clv_figure_is_of_clocks(figure)) {
         fprintf(script, "set xrange [0:%g]\n", axis->high * 1.1);
     } else {
@@ -328,8 +332,9 @@ static int run_gnuplot(const char *script_path)
         execlp("gnuplot", "gnuplot", script_path, (char *) NULL);
         _exit(127);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
-                                                                                 : 1;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : 1;
 }
 
 clv_status_t clv_plot(const clv_result_set_t *set, const clv_figure_t *figure, const char *path,

@@ -24,8 +24,8 @@ extern const clv_figure_t clv_figures[];
 const clv_figure_t *clv_figure_find(const char *name);
 int clv_figure_is_of_clocks(const clv_figure_t *figure); /* NULL: no */
 
-/* Writes <path> (.png or .svg). CLV_INVALID for another ending or an unwritable file, CLV_UNSUPPORTED
- * without gnuplot; both with one line in reason. */
+/* Writes <path> (.png or .svg). CLV_INVALID for another ending or an unwritable file,
+ * CLV_UNSUPPORTED without gnuplot; both with one line in reason. */
 clv_status_t clv_plot(const clv_result_set_t *set, const clv_figure_t *figure, const char *path,
                       char *reason, size_t reason_bytes) CLV_MUST_CHECK;
 

@@ -203,8 +203,8 @@ static clv_status_t keep_calls(clv_result_group_t *group, const double *values, 
     return CLV_OK;
 }
 
-/* Keeps the calls, and makes the usable ones through the filter to one median. CLV_INVALID when there
- * are none and the metric is no plain number either. */
+/* Keeps the calls, and makes the usable ones through the filter to one median. CLV_INVALID when
+ * there are none and the metric is no plain number either. */
 static clv_status_t reduce_calls(const char *line, const char *metric, double *values,
                                  double *usable, clv_result_group_t *group, double *median_p)
 {

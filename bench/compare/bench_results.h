@@ -27,19 +27,19 @@ typedef struct clv_result_group {
     double n_ranks;
     double n_bytes;
     double delay_ns;
-    char delay[CLV_RESULTS_TEXT];   /* as it was given; "1x" is not the same ns twice */
-    char couple[CLV_RESULTS_TEXT];  /* loops only, as the next one */
+    char delay[CLV_RESULTS_TEXT];  /* as it was given; "1x" is not the same ns twice */
+    char couple[CLV_RESULTS_TEXT]; /* loops only, as the next one */
     char compute[CLV_RESULTS_TEXT];
     size_t n_runs;
-    double value[CLV_RESULTS_RUNS]; /* median of each mpirun */
+    double value[CLV_RESULTS_RUNS];      /* median of each mpirun */
     double duration_s[CLV_RESULTS_RUNS]; /* clocks only: of each synchronisation */
-    size_t n_calls;                 /* usable, of all mpiruns */
-    size_t n_filtered;              /* of them dropped by the filter */
-    double *calls;                  /* of all mpiruns one behind the other; NaN: not usable */
+    size_t n_calls;                      /* usable, of all mpiruns */
+    size_t n_filtered;                   /* of them dropped by the filter */
+    double *calls;                       /* of all mpiruns one behind the other; NaN: not usable */
     size_t n_kept;
     size_t n_room;
     size_t run_end[CLV_RESULTS_RUNS]; /* where the calls of each mpirun end */
-    int is_cpu_bound;               /* some mpirun was not network-bound */
+    int is_cpu_bound;                 /* some mpirun was not network-bound */
 } clv_result_group_t;
 
 typedef struct clv_result_set {
@@ -48,9 +48,9 @@ typedef struct clv_result_set {
     size_t n_allocated;
 } clv_result_set_t;
 
-/* Adds one file, as one mpirun of the command `label`. metric is an array's key ("ahead_calls"), also
- * without "_ns" ("after", "run", "in_mpi_mean"; of loops "iteration", "first_iteration", "in_call"), or
- * a plain number's ("overlap_benefit", "hidden_part").
+/* Adds one file, as one mpirun of the command `label`. metric is an array's key ("ahead_calls"),
+ * also without "_ns" ("after", "run", "in_mpi_mean"; of loops "iteration", "first_iteration",
+ * "in_call"), or a plain number's ("overlap_benefit", "hidden_part").
  * On failure one line in reason; the set stays valid. */
 clv_status_t clv_results_read(const char *path, const char *label, const char *metric,
                               clv_result_set_t *set, char *reason,
@@ -62,9 +62,9 @@ void clv_results_free(clv_result_set_t *set);
 /* Whether the file holds loops. 0 also when it cannot be read. */
 int clv_results_is_loop(const char *path);
 
-/* Calls of two groups that were measured side by side, as logarithms of a's over b's; drops what was
- * not usable. `ratios` holds a->n_kept values. Returns how many there are: 0 when the files do not
- * hold both, or not equally many. */
+/* Calls of two groups that were measured side by side, as logarithms of a's over b's; drops what
+ * was not usable. `ratios` holds a->n_kept values. Returns how many there are: 0 when the files do
+ * not hold both, or not equally many. */
 size_t clv_results_pairs(const clv_result_group_t *a, const clv_result_group_t *b, double *ratios);
 
 /* The same configuration with another algorithm: everything equal but algorithm (and label). */

@@ -60,12 +60,15 @@ static const char loop_metric[] = "iteration"; /* instead, where the files hold 
 
 static void help(void)
 {
-    printf("usage: clv-bench-compare [options] FILE ...          one JSON file of clv-bench (or clv-clock) per mpirun\n"
+    printf("usage: clv-bench-compare [options] FILE ...          one JSON file of clv-bench (or "
+           "clv-clock) per mpirun\n"
            "       clv-bench-compare [options] --run 'COMMAND' [--run 'LABEL=COMMAND' ...]\n"
            "  --runs N          mpiruns of each command, in shuffled order            5\n"
            "  --folder DIR      where their JSON files go (COMMAND gets --json FILE)  clv-compare\n"
-           "  --metric NAME     after, run, in_mpi_mean, in_mpi_late_rank, overlap_benefit, ...  after\n"
-           "                    of loops: iteration, first_iteration, in_call, ahead_calls, ...  iteration\n"
+           "  --metric NAME     after, run, in_mpi_mean, in_mpi_late_rank, overlap_benefit, ...  "
+           "after\n"
+           "                    of loops: iteration, first_iteration, in_call, ahead_calls, ...  "
+           "iteration\n"
            "  --paired FORM     ratios of what was measured side by side: table or csv\n"
            "  --baseline NAME   algorithm (or label) the others are compared with     the first\n"
            "  --level PART      of the intervals                                      0.95\n"
@@ -89,7 +92,8 @@ static clv_status_t complain(compare_t *compare, const char *format, const char 
 /* "LABEL=COMMAND" if the part before = is a plain word. */
 static clv_status_t add_command(compare_t *compare, char *text)
 {
-    const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+    const size_t word =
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
     command_t *command = &compare->commands[compare->n_commands];
 
     if (compare->n_commands == MAX_COMMANDS) {
@@ -125,8 +129,9 @@ static clv_status_t read_option(compare_t *compare, const char *name, char *valu
     } else if (!strcmp(name, "--runs")) {
         const long n = strtol(value, &end, 10);
         compare->n_runs = n >= 1 && n <= MAX_RUNS ? (int) n : 0;
-        return *end || !compare->n_runs ? complain(compare, "--runs must be 1 to 128, not '%s'", value)
-                                        : CLV_OK;
+        return *end || !compare->n_runs
+                   ? complain(compare, "--runs must be 1 to 128, not '%s'", value)
+                   : CLV_OK;
     } else if (!strcmp(name, "--level")) {
         compare->level = strtod(value, &end);
         return *end || !(compare->level > 0.0 && compare->level < 1.0)
@@ -142,7 +147,9 @@ static clv_status_t read_option(compare_t *compare, const char *name, char *valu
                    : CLV_OK;
     } else if (!strcmp(name, "--figure")) {
         compare->figure = clv_figure_find(value);
-        return compare->figure ? CLV_OK : complain(compare, "unknown figure '%s' (--help lists them)", value);
+        return compare->figure
+                   ? CLV_OK
+                   : complain(compare, "unknown figure '%s' (--help lists them)", value);
     } else {
         return complain(compare, "unknown option '%s' (--help lists them)", name);
     }
@@ -254,8 +261,7 @@ static clv_status_t read_all(compare_t *compare)
 static int is_time(const char *metric)
 {
     return strcmp(metric, "overlap_benefit") && strcmp(metric, "hidden_part") &&
-           strncmp(metric, "ratio", 5) && !strstr(metric, "_ratio") &&
-           strncmp(metric, "ahead_", 6);
+           strncmp(metric, "ratio", 5) && !strstr(metric, "_ratio") && strncmp(metric, "ahead_", 6);
 }
 
 /* What values are divided by for the table: ms, clocks in us. */
@@ -282,14 +288,17 @@ static int is_named(const clv_result_group_t *group, const char *name)
 
 /* What a group is compared with: the named algorithm, or the same algorithm under the named label,
  * or the first comparable group. */
-static const clv_result_group_t *baseline_of(const compare_t *compare, const clv_result_group_t *group)
+static const clv_result_group_t *baseline_of(const compare_t *compare,
+                                             const clv_result_group_t *group)
 {
     const clv_result_group_t *found = NULL;
 
     for (size_t i = 0; i < compare->set.n_groups; i++) {
         const clv_result_group_t *other = &compare->set.groups[i];
-        const int same_kind = compare->n_commands < 2 || !strcmp(other->algorithm, group->algorithm);
-        if (!clv_results_comparable(group, other) || (compare->baseline && !is_named(other, compare->baseline))) {
+        const int same_kind =
+            compare->n_commands < 2 || !strcmp(other->algorithm, group->algorithm);
+        if (!clv_results_comparable(group, other) ||
+            (compare->baseline && !is_named(other, compare->baseline))) {
             continue;
         }
         if (same_kind && !found) {
@@ -319,8 +328,8 @@ static void print_comparison(const compare_t *compare, const clv_result_group_t 
     printf("  %6.3f", ratio);
     /* Times are better when smaller, benefits when larger. */
     const clv_stats_tail_t better = is_time(compare->metric) ? CLV_STATS_LESS : CLV_STATS_GREATER;
-    if (clv_stats_rank_sum(group->value, group->n_runs, base->value, base->n_runs, better,
-                           &test) == CLV_OK) {
+    if (clv_stats_rank_sum(group->value, group->n_runs, base->value, base->n_runs, better, &test) ==
+        CLV_OK) {
         printf("  %8.2g%-3s", test.p_value, stars(test.p_value));
     }
     const double wins =
@@ -329,7 +338,8 @@ static void print_comparison(const compare_t *compare, const clv_result_group_t 
     const double unit = unit_of(compare);
     if (clv_stats_shift(group->value, group->n_runs, base->value, base->n_runs, compare->level,
                         &shift) == CLV_OK) {
-        printf("  %9.3f [%.3f, %.3f]\n", shift.estimate / unit, shift.low / unit, shift.high / unit);
+        printf("  %9.3f [%.3f, %.3f]\n", shift.estimate / unit, shift.low / unit,
+               shift.high / unit);
     } else {
         printf("  too few mpiruns for an interval at that level\n");
     }
@@ -355,8 +365,8 @@ static void print_configuration(const compare_t *compare, const clv_result_group
     const double unit = unit_of(compare);
 
     print_heading(compare, first);
-    printf("%-24s %5s %6s %9s %9s %9s  %6s  %8s     %5s  %9s\n", "algorithm", "runs", "calls", "median", "least",
-           "largest", "ratio", "better:p", "wins", "shift [interval]");
+    printf("%-24s %5s %6s %9s %9s %9s  %6s  %8s     %5s  %9s\n", "algorithm", "runs", "calls",
+           "median", "least", "largest", "ratio", "better:p", "wins", "shift [interval]");
     for (size_t i = 0; i < compare->set.n_groups; i++) {
         const clv_result_group_t *group = &compare->set.groups[i];
         double low, high;
@@ -381,7 +391,7 @@ typedef struct paired {
     const clv_result_group_t *group;
     const clv_result_group_t *base;
     size_t n_pairs;
-    double median; /* of the kept calls, in the metric's own unit */
+    double median;           /* of the kept calls, in the metric's own unit */
     clv_stats_shift_t ratio; /* NaN where there is none */
 } paired_t;
 
@@ -511,14 +521,16 @@ static void print_all(const compare_t *compare)
             print_configuration(compare, &compare->set.groups[i]);
         }
     }
-    printf("\nbetter:p  Wilcoxon rank sum over mpirun medians, one-sided (* 5 %%, ** 1 %%, *** 0.1 %%); wins  part of"
+    printf("\nbetter:p  Wilcoxon rank sum over mpirun medians, one-sided (* 5 %%, ** 1 %%, *** 0.1 "
+           "%%); wins  part of"
            " pairs of\nmpiruns in which it was better; shift  Hodges-Lehmann, interval at %g %%\n",
            100.0 * compare->level);
 }
 
 int main(int argc, char **argv)
 {
-    static compare_t compare = {.n_runs = 5, .folder = "clv-compare", .metric = default_metric, .level = 0.95, .seed = 1};
+    static compare_t compare = {
+        .n_runs = 5, .folder = "clv-compare", .metric = default_metric, .level = 0.95, .seed = 1};
 
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         help();

@@ -27,7 +27,8 @@ typedef struct preset {
 
 static const preset_t presets[] = {
     {"default", "what the library chooses, without clv", NULL, "^clv", NULL, NULL, NULL, 0},
-    {"clv", "the clv component; clv:<name> forces one of its algorithms, clv:<name>:<predictor>\n"
+    {"clv",
+     "the clv component; clv:<name> forces one of its algorithms, clv:<name>:<predictor>\n"
      "                   its predictor too; each with +hint: ranks announce their arrivals, a\n"
      "                   prediction without error",
      NULL, "clv", NULL, NULL, NULL, 0},
@@ -38,7 +39,8 @@ static const preset_t presets[] = {
     {"pipeline", "one chain, 32 KiB segments", "reduce", "^clv", "3", "32768", NULL, 0},
     {"binary", "binary tree, 32 KiB segments", "reduce", "^clv", "4", "32768", NULL, 0},
     {"binomial", "binomial tree, whole vectors", "reduce", "^clv", "5", "0", NULL, 0},
-    {"rabenseifner", "reduce-scatter by halving, then gather", "reduce", "^clv", "7", NULL, NULL, 0},
+    {"rabenseifner", "reduce-scatter by halving, then gather", "reduce", "^clv", "7", NULL, NULL,
+     0},
     {"ring", "our own: reduce-scatter in a ring, then gather", "reduce", "^clv", NULL, NULL,
      clv_bench_reduce_ring, 0},
     {"bound", "only the last arriver sends its vector to the root", "reduce", "^clv", NULL, NULL,
@@ -409,7 +411,8 @@ clv_status_t clv_algorithm_communicator(const clv_algorithm_t *algorithm, MPI_Co
     clv_status_t status = check_components(algorithm->components, reason, reason_bytes);
 
     while (status == CLV_OK && n_applied < algorithm->n_settings) {
-        status = apply(&algorithm->settings[n_applied], &variables[n_applied], reason, reason_bytes);
+        status =
+            apply(&algorithm->settings[n_applied], &variables[n_applied], reason, reason_bytes);
         n_applied += status == CLV_OK;
     }
     if (status == CLV_OK) {
@@ -431,7 +434,8 @@ clv_status_t clv_algorithm_communicators(const clv_algorithm_t *algorithms, int 
     clv_status_t status = CLV_OK;
 
     for (int a = 0; a < n_algorithms && status == CLV_OK; a++) {
-        status = clv_algorithm_communicator(&algorithms[a], parent, &comms[a], reason, reason_bytes);
+        status =
+            clv_algorithm_communicator(&algorithms[a], parent, &comms[a], reason, reason_bytes);
     }
     return status;
 }

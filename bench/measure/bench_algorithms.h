@@ -36,10 +36,10 @@ typedef struct clv_algorithm {
     int is_hinted;                            /* each rank announces its arrival (clv.h) */
 } clv_algorithm_t;
 
-/* Text: a name of the table ("default", "pipeline", "clv", "ring", "bound", ...), with a segment size
- * in bytes ("pipeline:65536"); "tuned:<n>[:<segment>]" forces number n of the library; "clv:<name>"
- * forces one of the component's, "clv:<name>:<predictor>" its predictor too; with "+hint" at the end
- * of these or of "clv" every rank announces its arrival;
+/* Text: a name of the table ("default", "pipeline", "clv", "ring", "bound", ...), with a segment
+ * size in bytes ("pipeline:65536"); "tuned:<n>[:<segment>]" forces number n of the library;
+ * "clv:<name>" forces one of the component's, "clv:<name>:<predictor>" its predictor too; with
+ * "+hint" at the end of these or of "clv" every rank announces its arrival;
  * "<any name>=<components>/<variable>=<value>/..." is free.
  * On failure CLV_INVALID and one line in reason. */
 clv_status_t clv_algorithm_parse(const char *text, const char *collective,
@@ -54,8 +54,8 @@ clv_status_t clv_algorithm_communicator(const clv_algorithm_t *algorithm, MPI_Co
                                         MPI_Comm *comm_p, char *reason,
                                         size_t reason_bytes) CLV_MUST_CHECK;
 
-/* One for each of n algorithms. On failure those that were made stay, to be freed. Free sets them to
- * MPI_COMM_NULL, which it also takes. Collective. */
+/* One for each of n algorithms. On failure those that were made stay, to be freed. Free sets them
+ * to MPI_COMM_NULL, which it also takes. Collective. */
 clv_status_t clv_algorithm_communicators(const clv_algorithm_t *algorithms, int n_algorithms,
                                          MPI_Comm parent, MPI_Comm *comms, char *reason,
                                          size_t reason_bytes) CLV_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One call of an algorithm, and what belongs to it wherever calls are measured: its announcement, the
- * time it waited for a processor, the order in which algorithms take turns, and how far we are.
+ * One call of an algorithm, and what belongs to it wherever calls are measured: its announcement,
+ * the time it waited for a processor, the order in which algorithms take turns, and how far we are.
  * Threads: one per process. Units: ns.
  */
 #ifndef CLV_BENCH_CALL_H

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define PERIOD      61 /* inputs repeat after so many positions: prime, so no block size divides it */
-#define VALUE_RANGE 16 /* inputs are 0 .. VALUE_RANGE - 1: sums of 4096 of them are exact in a float */
+#define PERIOD      61 /* inputs repeat after so many positions; prime: no block size divides it */
+#define VALUE_RANGE 16 /* inputs are below it: sums of 4096 of them are exact in a float */
 #define RUBBISH     0x5a
 
 /* ---- elements ---- */
@@ -165,7 +165,8 @@ static int has_own_block(const clv_bench_call_t *call)
 {
     int period[PERIOD];
     combined_period(call, period);
-    return matches(call, 0, (size_t) call->count, period, (size_t) call->rank * (size_t) call->count);
+    return matches(call, 0, (size_t) call->count, period,
+                   (size_t) call->rank * (size_t) call->count);
 }
 
 static int has_root_vector(const clv_bench_call_t *call)
@@ -289,8 +290,10 @@ CALLS(gather, MPI_Gather, MPI_Igather, c->send, c->count, TYPE(c), c->recv, c->c
 CALLS(reduce_scatter, MPI_Reduce_scatter, MPI_Ireduce_scatter, c->send, c->recv, c->recv_counts,
       TYPE(c), OP(c), c->comm)
 
+/* clang-format off */
 #define ROW(name, has_root, send, recv, valid)                                                     \
     {#name, has_root, run_##name, start_##name, send, recv, valid}
+/* clang-format on */
 const clv_collective_t clv_collectives[] = {
     ROW(reduce, 1, one_vector, one_vector, root_has_all_inputs),
     ROW(allreduce, 0, one_vector, one_vector, has_all_inputs),

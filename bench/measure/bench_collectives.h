@@ -3,8 +3,9 @@
  * The collectives clv-bench can measure, as one table: how to call each, blocking and nonblocking,
  * how large its buffers are, and how to check what it delivered.
  *
- * What: every element of every input is a function of (rank, position, iteration), small enough that
- * no sum rounds or overflows; each result is compared element by element with its own computation.
+ * What: every element of every input is a function of (rank, position, iteration), small enough
+ * that no sum rounds or overflows; each result is compared element by element with its own
+ * computation.
  * Not: timing, algorithms. Only public MPI, any library, any version from 3.0 on.
  * Units: `count` elements per rank and, where the collective has blocks, per block.
  */

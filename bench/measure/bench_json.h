@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Parts of the JSON lines that clv-bench writes: flat objects, one a line, keys unique. Each function
- * writes its keys with a comma behind, so a last one without must close the object.
+ * Parts of the JSON lines that clv-bench writes: flat objects, one a line, keys unique. Each
+ * function writes its keys with a comma behind, so a last one without must close the object.
  * No allocation; one thread. clv_json_machine asks MPI for its version, nothing else here does MPI.
  */
 #ifndef CLV_BENCH_JSON_H

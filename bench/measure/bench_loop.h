@@ -3,8 +3,8 @@
  * Loops: what a program's iteration takes when each rank computes, calls, and goes on by itself.
  *
  * What: nobody starts a call together here. A rank computes for `compute_ns` plus its delay of the
- * pattern, makes the call, then whatever couples the ranks, and begins anew. Algorithms take turns in
- * blocks, in a shuffled order, on the same computing times; a turn of all of them is a set of
+ * pattern, makes the call, then whatever couples the ranks, and begins anew. Algorithms take turns
+ * in blocks, in a shuffled order, on the same computing times; a turn of all of them is a set of
  * neighbours, whose ratios are paired.
  *
  *     start 1         start 2 ...      turn 1                 turn 2 ...
@@ -14,8 +14,8 @@
  * Written rules: (1) A start makes fresh communicators and runs one opening block with each
  * algorithm; of its first 20 calls every one counts, as "first 20"; what follows in it is warm-up.
  * (2) The blocks run on the communicators of the last start, so what was learnt stays. (3) Ranks
- * begin each block together. Its first `lead_calls` do not count: how far ranks drift apart builds up
- * in them. (4) What a block's calls are worth is bench_pace.h.
+ * begin each block together. Its first `lead_calls` do not count: how far ranks drift apart builds
+ * up in them. (4) What a block's calls are worth is bench_pace.h.
  * Filling inputs and checking results is part of the computing, and every result is checked.
  * Computing is a sleep to an absolute time, so that many ranks on few cores do not take them from
  * each other, or spinning on request.
@@ -57,7 +57,7 @@ typedef struct clv_loop_block {
 
 /* On rank 0; empty elsewhere. */
 typedef struct clv_loop_results {
-    int64_t n_starts;         /* that were run before the time was up */
+    int64_t n_starts; /* that were run before the time was up */
     int64_t n_blocks;
     clv_loop_block_t *starts; /* [n_starts][n_algorithms] */
     clv_loop_block_t *blocks; /* [n_blocks][n_algorithms] */
@@ -65,8 +65,8 @@ typedef struct clv_loop_results {
 } clv_loop_results_t;
 
 /* Runs the loop with the pattern. The setup's communicators are made here, and freed. The caller
- * frees the results. CLV_NO_MEMORY, CLV_SYSTEM when an MPI call failed, or what making a communicator
- * gave, then with one line in reason. */
+ * frees the results. CLV_NO_MEMORY, CLV_SYSTEM when an MPI call failed, or what making a
+ * communicator gave, then with one line in reason. */
 clv_status_t clv_loop_measure(clv_bench_setup_t *setup, const clv_loop_t *loop,
                               const clv_pattern_t *pattern, clv_loop_results_t *results_p,
                               char *reason, size_t reason_bytes) CLV_MUST_CHECK;

@@ -4,7 +4,8 @@
  *
  * Ratios are to the first algorithm, turn by turn, and come with limits: the median of the Walsh
  * averages of their logarithms and the 95 % interval of the signed rank test (bench_stats.h), given
- * back as ratios. The limits are those of the two-sided interval: each is passed by chance once in 40.
+ * back as ratios. The limits are those of the two-sided interval: each is passed by chance once in
+ * 40.
  * Fewer than six turns have none. Rank 0 only; allocates scratch, frees it.
  */
 #ifndef CLV_BENCH_LOOP_REPORT_H

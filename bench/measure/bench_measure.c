@@ -13,8 +13,8 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-#define WARM_CALLS       2 /* of what does not learn: connections, buffers */
-#define MAX_TRIES        3 /* of a call whose start some rank missed */
+#define WARM_CALLS 2 /* of what does not learn: connections, buffers */
+#define MAX_TRIES  3 /* of a call whose start some rank missed */
 
 /* What a rank knows of one call; gathered as numbers after the last round. */
 typedef struct record {
@@ -38,8 +38,8 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
 
     record->start_ns = clv_bench_sync_start(sync) + call->delay_ns[call->rank];
     record->is_hinted = clv_bench_announce(setup, a, record->start_ns);
-    record->is_on_time = clv_bench_clock_now(&sync->clock) <= record->start_ns ||
-                         sync->slack_ns == 0;
+    record->is_on_time =
+        clv_bench_clock_now(&sync->clock) <= record->start_ns || sync->slack_ns == 0;
     clv_bench_clock_wait(&sync->clock, record->start_ns);
     record->arrival_ns = clv_bench_clock_now(&sync->clock);
     const int status = clv_bench_perform(setup, a, call);
@@ -48,9 +48,9 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
     return status;
 }
 
-/* Repeats a call whose start was missed; what it computed counts all the same. Returns an MPI error, the same on all ranks or fatal. */
-static int round_of(const clv_bench_setup_t *setup, int a, clv_bench_call_t *call,
-                    record_t *record)
+/* Repeats a call whose start was missed; what it computed counts all the same. Returns an MPI
+ * error, the same on all ranks or fatal. */
+static int round_of(const clv_bench_setup_t *setup, int a, clv_bench_call_t *call, record_t *record)
 {
     int flags[2];
     int status = MPI_SUCCESS;
@@ -113,7 +113,8 @@ static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own,
     const int is_reporter = call->rank == 0;
     const size_t n_all = (size_t) n_calls * (size_t) call->n_ranks;
     record_t *all = is_reporter ? clv_alloc(n_all, sizeof *all) : NULL;
-    clv_bench_metrics_t *metrics = is_reporter ? clv_alloc((size_t) n_calls, sizeof *metrics) : NULL;
+    clv_bench_metrics_t *metrics =
+        is_reporter ? clv_alloc((size_t) n_calls, sizeof *metrics) : NULL;
     int failed = is_reporter && (!all || !metrics);
 
     MPI_Bcast(&failed, 1, MPI_INT, 0, setup->sync->comm);
@@ -184,8 +185,8 @@ clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pa
 
     *metrics_p = NULL;
     if (records && order && delay_ns) {
-        status = run_rounds(setup, pattern, warmup, iterations, records, order, delay_ns,
-                            n_rounds_p);
+        status =
+            run_rounds(setup, pattern, warmup, iterations, records, order, delay_ns, n_rounds_p);
         if (status == CLV_OK) {
             status = collect(setup, records, *n_rounds_p * setup->n_algorithms, metrics_p);
         }

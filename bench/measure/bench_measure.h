@@ -42,15 +42,15 @@ typedef struct clv_bench_setup {
     const clv_collective_t *collective;
     const clv_algorithm_t *algorithms;
     int n_algorithms;
-    MPI_Comm *comms;          /* one per algorithm */
+    MPI_Comm *comms; /* one per algorithm */
     clv_bench_sync_t *sync;
-    clv_bench_call_t call;    /* buffers and shape; comm, delays and iteration are filled in */
+    clv_bench_call_t call; /* buffers and shape; comm, delays and iteration are filled in */
     int nonblocking;
     int warm_learners;
     int keep_order;
     uint64_t seed;
     int64_t seconds;
-    const char *label;        /* for the progress line */
+    const char *label; /* for the progress line */
 } clv_bench_setup_t;
 
 /* Runs warmup + iterations rounds of the pattern. On rank 0, *metrics_p is an array of

@@ -28,7 +28,8 @@ static const option_row_t rows[] = {
     {"algorithms", TEXT, AT(algorithms), 0, 0, "default", "list; the first is the baseline"},
     {"patterns", TEXT, AT(patterns), 0, 0, "balanced", "list of arrival patterns"},
     {"sizes", TEXT, AT(sizes), 0, 0, "2M", "list of bytes per vector or block, with K, M, G"},
-    {"delay", TEXT, AT(delay), 0, 0, "50ms", "list of largest delays: 50ms, 200us, 0.1s, 1.5x the\n"
+    {"delay", TEXT, AT(delay), 0, 0, "50ms",
+     "list of largest delays: 50ms, 200us, 0.1s, 1.5x the\n"
      "                          baseline's balanced run time"},
     {"jitter", REAL, AT(jitter), 0, 1, "0.01", "of lasting patterns, as a part of the delay"},
     {"type", TEXT, AT(element), 0, 0, "double", "int32, int64, float, double"},
@@ -36,16 +37,21 @@ static const option_row_t rows[] = {
     {"root", NUMBER, AT(root), 0, 1e6, "0", "the root's rank"},
     {"iterations", NUMBER, AT(iterations), 1, 1e6, "30", "measured calls of each algorithm"},
     {"warmup", NUMBER, AT(warmup), 0, 1e6, "10", "calls before them, in the same pattern"},
-    {"balanced-calls", NUMBER, AT(balanced), 0, 1e6, "5", "balanced calls first: t0 of the overlap benefit"},
+    {"balanced-calls", NUMBER, AT(balanced), 0, 1e6, "5",
+     "balanced calls first: t0 of the overlap benefit"},
     {"seconds", NUMBER, AT(seconds), 0, 1e6, "0", "end a configuration after so long; 0 is never"},
-    {"loop", FLAG, AT(is_loop), 0, 0, NULL, "ranks run by themselves: each computes, calls, goes on; delays are\n"
+    {"loop", FLAG, AT(is_loop), 0, 0, NULL,
+     "ranks run by themselves: each computes, calls, goes on; delays are\n"
      "                              computing times. The options up to --spin belong to it"},
-    {"couple", TEXT, AT(couple), 0, 0, "none", "in each iteration besides: none, bcast, barrier, allreduce"},
-    {"compute", TEXT, AT(compute), 0, 0, "50ms", "what every rank computes, to which the pattern adds; as --delay"},
+    {"couple", TEXT, AT(couple), 0, 0, "none",
+     "in each iteration besides: none, bcast, barrier, allreduce"},
+    {"compute", TEXT, AT(compute), 0, 0, "50ms",
+     "what every rank computes, to which the pattern adds; as --delay"},
     {"blocks", NUMBER, AT(blocks), 0, 1e4, "10", "of each algorithm; they take turns"},
     {"block-calls", NUMBER, AT(block_calls), 2, 1e5, "40", "of a block"},
     {"lead-calls", NUMBER, AT(lead_calls), 0, 1e5, "20", "of them that do not count"},
-    {"starts", NUMBER, AT(starts), 1, 1000, "1", "new communicators and an opening of --warmup calls, 20 at least,\n"
+    {"starts", NUMBER, AT(starts), 1, 1000, "1",
+     "new communicators and an opening of --warmup calls, 20 at least,\n"
      "                              the first 20 reported apart"},
     {"spin", FLAG, AT(is_spinning), 0, 0, NULL, "computing takes a processor instead of sleeping"},
     {"sync", TEXT, AT(sync), 0, 0, "round-time", "round-time, window, barrier, dissemination"},
@@ -54,7 +60,8 @@ static const option_row_t rows[] = {
     {"seed", NUMBER, AT(seed), 0, 9e15, "1", "of patterns and order"},
     {"json", TEXT, AT(json), 0, 0, NULL, "append a line per result to this file; - is stdout"},
     {"nonblocking", FLAG, AT(nonblocking), 0, 0, NULL, "the nonblocking form, then wait"},
-    {"warm-learners", FLAG, AT(warm_learners), 0, 0, NULL, "all of --warmup for clv only, which learns; 2 for others"},
+    {"warm-learners", FLAG, AT(warm_learners), 0, 0, NULL,
+     "all of --warmup for clv only, which learns; 2 for others"},
     {"keep-order", FLAG, AT(keep_order), 0, 0, NULL, "do not shuffle algorithms in each iteration"},
     {"strict", FLAG, AT(strict), 0, 0, NULL, "exit 3 when the processors set the figures"},
     {"help", FLAG, AT(wants_help), 0, 0, NULL, "this text"},
@@ -65,8 +72,8 @@ void clv_bench_options_help(void)
 {
     printf("usage: mpirun [...] clv-bench [--option value ...]\n");
     for (size_t i = 0; i < N_ROWS; i++) {
-        printf("  --%-16s %-10s %s\n", rows[i].name, rows[i].default_text ? rows[i].default_text : "",
-               rows[i].meaning);
+        printf("  --%-16s %-10s %s\n", rows[i].name,
+               rows[i].default_text ? rows[i].default_text : "", rows[i].meaning);
     }
 }
 

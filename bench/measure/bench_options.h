@@ -20,27 +20,27 @@ typedef struct clv_bench_options {
     const char *operation;
     const char *sync;
     const char *clock;
-    const char *couple;    /* of a loop: what else binds the ranks in an iteration */
-    const char *compute;   /* of a loop: what every rank computes, a delay */
-    const char *json;      /* file to append to, or NULL */
+    const char *couple;  /* of a loop: what else binds the ranks in an iteration */
+    const char *compute; /* of a loop: what every rank computes, a delay */
+    const char *json;    /* file to append to, or NULL */
     int64_t root;
     int64_t iterations;
     int64_t warmup;
-    int64_t balanced;      /* calls of the balanced run each configuration starts with */
-    int64_t seconds;       /* per configuration; 0: no limit */
-    int64_t blocks;        /* of a loop: of each algorithm */
+    int64_t balanced; /* calls of the balanced run each configuration starts with */
+    int64_t seconds;  /* per configuration; 0: no limit */
+    int64_t blocks;   /* of a loop: of each algorithm */
     int64_t block_calls;
-    int64_t lead_calls;    /* of them that do not count */
-    int64_t starts;        /* of a loop: times that everything is learnt anew */
+    int64_t lead_calls; /* of them that do not count */
+    int64_t starts;     /* of a loop: times that everything is learnt anew */
     int64_t window_us;
     int64_t seed;
     double jitter;
     int is_loop;
-    int is_spinning;       /* of a loop: computing takes a processor */
+    int is_spinning; /* of a loop: computing takes a processor */
     int nonblocking;
     int warm_learners; /* only what learns from its calls is warmed up in full */
-    int keep_order;        /* algorithms in the order given instead of shuffled per iteration */
-    int strict;            /* exit 3 when the processors, not the network, set the figures */
+    int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
+    int strict;        /* exit 3 when the processors, not the network, set the figures */
     int wants_help;
 } clv_bench_options_t;
 

@@ -48,8 +48,8 @@ static int ring_reduce_scatter(const clv_bench_call_t *call, char *vector, char 
                               TAG_RING, block, block_count(call, in), type, previous, TAG_RING,
                               call->comm, MPI_STATUS_IGNORE);
         if (status == MPI_SUCCESS) {
-            status = MPI_Reduce_local(block, block_at(call, vector, in), block_count(call, in), type,
-                                      clv_operation_op(call->operation));
+            status = MPI_Reduce_local(block, block_at(call, vector, in), block_count(call, in),
+                                      type, clv_operation_op(call->operation));
         }
     }
     return status;

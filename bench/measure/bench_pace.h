@@ -2,18 +2,18 @@
  *
  * What a program feels: the figures of a block of iterations, from the times of all ranks.
  *
- * An iteration is: compute, make the call that is measured, and whatever else binds the ranks. Every
- * rank notes when it arrived at the call, left it, and ended the iteration.
+ * An iteration is: compute, make the call that is measured, and whatever else binds the ranks.
+ * Every rank notes when it arrived at the call, left it, and ended the iteration.
  *
  *     rank 0 (root)  ==|....+++|          ==|...+++|           =  computing
  *     rank 1         ======|++|======|++|======|++|            +  in the call
  *                             ^ front 0     ^ front 1          .  waiting in it
  *
- * The time of an iteration is how far the FRONT moves, where front(i) is when the last rank has ended
- * iteration i: (front(last) - front(lead - 1)) / (calls - lead). These add up to the program's wall
- * time whatever the ranks do in between, and a rank that runs ahead does not make them smaller. The
- * pace of one rank is the time between its own successive arrivals; of a fast rank that nobody holds
- * up it is its computing.
+ * The time of an iteration is how far the FRONT moves, where front(i) is when the last rank has
+ * ended iteration i: (front(last) - front(lead - 1)) / (calls - lead). These add up to the
+ * program's wall time whatever the ranks do in between, and a rank that runs ahead does not make
+ * them smaller. The pace of one rank is the time between its own successive arrivals; of a fast
+ * rank that nobody holds up it is its computing.
  * The first `lead` calls of a block do not count: ranks begin a block together, and how far apart
  * they can drift builds up during calls.
  * Not: the measuring (bench_loop.h), statistics over blocks (bench_stats.h). Pure, no MPI.
@@ -33,17 +33,17 @@ typedef struct clv_pace_times {
 } clv_pace_times_t;
 
 /* The figures of a block, over the calls that count; one row each: field, and its name in reports.
- * ahead_calls: the most calls a rank had entered beyond those that the slowest rank had left at that
- * time. With one vector a call, so many vectors at most lie between two ranks. */
+ * ahead_calls: the most calls a rank had entered beyond those that the slowest rank had left at
+ * that time. With one vector a call, so many vectors at most lie between two ranks. */
 #define CLV_PACE_FIGURES(XX)                                                                       \
-    XX(iteration_ns, "iteration_ns") /* how far the front moves per iteration */                   \
-    XX(in_call_ns, "in_call_ns")     /* mean over ranks and calls of exit - arrival */             \
-    XX(in_couple_ns, "in_couple_ns") /* mean of end - exit */                                      \
-    XX(worst_ns, "worst_ns")         /* the longest exit - arrival */                              \
+    XX(iteration_ns, "iteration_ns")  /* how far the front moves per iteration */                  \
+    XX(in_call_ns, "in_call_ns")      /* mean over ranks and calls of exit - arrival */            \
+    XX(in_couple_ns, "in_couple_ns")  /* mean of end - exit */                                     \
+    XX(worst_ns, "worst_ns")          /* the longest exit - arrival */                             \
     XX(fastest_ns, "fastest_pace_ns") /* the least pace of a rank, the largest */                  \
     XX(slowest_ns, "slowest_pace_ns")                                                              \
     XX(ahead_calls, "ahead_calls")                                                                 \
-    XX(ahead_ns, "ahead_ns") /* the largest distance of a rank's end of an iteration from the front */
+    XX(ahead_ns, "ahead_ns") /* the largest distance of an iteration's end from the front */
 
 typedef struct clv_pace {
 #define CLV_PACE_FIELD(field, name) double field;
@@ -51,8 +51,8 @@ typedef struct clv_pace {
 #undef CLV_PACE_FIELD
 } clv_pace_t;
 
-/* Derives the figures from times[n_ranks][n_calls] of a block that began at start_ns, leaving out its
- * first `lead` calls. rank_pace_ns: n_ranks values, or NULL.
+/* Derives the figures from times[n_ranks][n_calls] of a block that began at start_ns, leaving out
+ * its first `lead` calls. rank_pace_ns: n_ranks values, or NULL.
  * CLV_INVALID: no rank, or fewer than two calls that count. */
 clv_status_t clv_pace_derive(const clv_pace_times_t *times, int n_ranks, int64_t n_calls,
                              int64_t lead, int64_t start_ns, clv_pace_t *pace_p,

@@ -11,8 +11,8 @@
 #include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
-#define MS             1e6
-#define LEAST_DELAY    0.05 /* of the balanced run time: a smaller delay has no overlap to speak of */
+#define MS          1e6
+#define LEAST_DELAY 0.05 /* of the balanced run time: a smaller delay has no overlap to speak of */
 
 typedef double (*metric_t)(const clv_bench_metrics_t *metrics);
 
@@ -28,8 +28,7 @@ static const struct {
     metric_t get;
 } metric_rows[] = {
 #define CLV_METRIC_ROW(field, name) {name, get_##field},
-    CLV_METRICS(CLV_METRIC_ROW)
-};
+    CLV_METRICS(CLV_METRIC_ROW)};
 #define N_METRICS (sizeof metric_rows / sizeof metric_rows[0])
 
 /* ---- values of an algorithm over the rounds ---- */
@@ -73,8 +72,8 @@ static spread_t spread_of_metric(const clv_bench_results_t *results, int a, metr
 }
 
 /* Round by round against another algorithm: the pairing takes the pattern out of the ratio. */
-static spread_t spread_of_ratio(const clv_bench_results_t *results, int a, int against, metric_t get,
-                                double *scratch)
+static spread_t spread_of_ratio(const clv_bench_results_t *results, int a, int against,
+                                metric_t get, double *scratch)
 {
     size_t n = 0;
 
@@ -222,8 +221,8 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
     fprintf(out, ", delay %.3f ms, %lld rounds; times in ms\n",
             (double) results->pattern->amount_ns / MS, (long long) results->n_rounds);
     fprintf(out, "%-22s %9s %8s %8s  %6s  %6s %9s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
-            "algorithm", "after", "q1", "q3", "/first", "/bound", "run", "in MPI", "/first", "max", "late",
-            "root", "overl.", "hidden", "arr.err", "used/right");
+            "algorithm", "after", "q1", "q3", "/first", "/bound", "run", "in MPI", "/first", "max",
+            "late", "root", "overl.", "hidden", "arr.err", "used/right");
 }
 
 void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict)
@@ -303,9 +302,10 @@ static void json_summary(FILE *out, const clv_bench_results_t *results, int a, d
         clv_json_number(out, key, spread.median);
     }
     clv_json_number(out, "ratio_first",
-                spread_of_ratio(results, a, 0, get_after_ns, scratch).median);
-    clv_json_number(out, "ratio_bound",
-                spread_of_ratio(results, a, bound_index(results->setup), get_after_ns, scratch).median);
+                    spread_of_ratio(results, a, 0, get_after_ns, scratch).median);
+    clv_json_number(
+        out, "ratio_bound",
+        spread_of_ratio(results, a, bound_index(results->setup), get_after_ns, scratch).median);
     clv_json_number(out, "balanced_run_ns", balanced_run(results, a));
     clv_json_number(out, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
     clv_json_number(out, "hidden_part", overlap_benefit(results, a, 1, scratch).median);

@@ -35,15 +35,16 @@ typedef struct clv_bench_verdict {
     int is_cpu_bound;
 } clv_bench_verdict_t;
 
-/* Ranks that wait longer than this part of the time for a processor measure the machine, no network. */
+/* Ranks that wait longer than this part of the time for a processor measure the machine, no
+ * network. */
 #define CLV_CPU_WAIT_LIMIT 0.10
 
 void clv_bench_report_table(FILE *out, const clv_bench_results_t *results);
 void clv_bench_report_json(FILE *out, const clv_bench_results_t *results);
 clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results);
 
-/* Parts that other reports share: collective, ranks, size, pattern, clock and so on as JSON keys; the
- * line that says whether to trust the figures. */
+/* Parts that other reports share: collective, ranks, size, pattern, clock and so on as JSON keys;
+ * the line that says whether to trust the figures. */
 void clv_bench_report_factors(FILE *out, const clv_bench_results_t *results);
 void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict);
 

@@ -280,8 +280,7 @@ clv_status_t clv_stats_signed_rank(const double *x, const double *y, size_t n_pa
     } else {
         const double count = (double) n;
         const double variance = count * (count + 1.0) * (2.0 * count + 1.0) / 24.0 - ties / 48.0;
-        test.p_value =
-            normal_p(test.statistic - count * (count + 1.0) / 4.0, sqrt(variance), tail);
+        test.p_value = normal_p(test.statistic - count * (count + 1.0) / 4.0, sqrt(variance), tail);
     }
     if (status == CLV_OK) {
         *test_p = test;
@@ -319,8 +318,8 @@ static clv_status_t interval_of(const double *sorted, size_t n, const double *di
     return CLV_OK;
 }
 
-clv_status_t clv_stats_shift(const double *x, size_t n_x, const double *y, size_t n_y,
-                             double level, clv_stats_shift_t *shift_p)
+clv_status_t clv_stats_shift(const double *x, size_t n_x, const double *y, size_t n_y, double level,
+                             clv_stats_shift_t *shift_p)
 {
     const size_t n = n_x * n_y;
     double *differences = n ? clv_alloc(n, sizeof *differences) : NULL;

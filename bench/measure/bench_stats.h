@@ -49,8 +49,7 @@ clv_status_t clv_stats_rank_sum(const double *x, size_t n_x, const double *y, si
 /* Wilcoxon signed rank of paired differences x - y. Zero differences are dropped; exact below 50
  * pairs without ties or zeros. CLV_INVALID when nothing is left. */
 clv_status_t clv_stats_signed_rank(const double *x, const double *y, size_t n_pairs,
-                                   clv_stats_tail_t tail,
-                                   clv_stats_test_t *test_p) CLV_MUST_CHECK;
+                                   clv_stats_tail_t tail, clv_stats_test_t *test_p) CLV_MUST_CHECK;
 
 /* Hodges-Lehmann shift (median of all x - y) with the confidence interval that belongs to the exact
  * rank sum test (R's conf.int), level in (0, 1). CLV_LIMIT when the samples are too small for the
@@ -61,8 +60,8 @@ typedef struct clv_stats_shift {
     double high;
 } clv_stats_shift_t;
 
-clv_status_t clv_stats_shift(const double *x, size_t n_x, const double *y, size_t n_y,
-                             double level, clv_stats_shift_t *shift_p) CLV_MUST_CHECK;
+clv_status_t clv_stats_shift(const double *x, size_t n_x, const double *y, size_t n_y, double level,
+                             clv_stats_shift_t *shift_p) CLV_MUST_CHECK;
 
 /* The same of paired differences: the median of their Walsh averages (the pseudomedian), with the
  * interval that belongs to the exact signed rank test (R's wilcox.test with conf.int and exact). It

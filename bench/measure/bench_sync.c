@@ -14,11 +14,11 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-#define SLACK_FACTOR   3 /* B of Algorithm 5 */
-#define MIN_SLACK_NS   (500 * CLV_NS_PER_US)
-#define MAX_SLACK_NS   (20 * CLV_NS_PER_MS) /* one bad broadcast must not slow every round */
-#define N_LATENCY      20
-#define SPIN_NS        (100 * CLV_NS_PER_US)
+#define SLACK_FACTOR    3 /* B of Algorithm 5 */
+#define MIN_SLACK_NS    (500 * CLV_NS_PER_US)
+#define MAX_SLACK_NS    (20 * CLV_NS_PER_MS) /* one bad broadcast must not slow every round */
+#define N_LATENCY       20
+#define SPIN_NS         (100 * CLV_NS_PER_US)
 #define LINK_TIMEOUT_NS (60 * CLV_NS_PER_S)
 
 enum { TAG_LINK = 201, TAG_ROUND = 203 };
@@ -86,7 +86,7 @@ static clv_status_t link_send(void *link, int peer, const void *data, size_t n_b
     MPI_Comm *comm = link;
 
     return MPI_Send(data, (int) n_bytes, MPI_BYTE, peer, TAG_LINK, *comm) == MPI_SUCCESS ? CLV_OK
-                                                                                        : CLV_LOST;
+                                                                                         : CLV_LOST;
 }
 
 /* A rank that is lost ends the whole job under the default error handler, so waiting is bounded. */

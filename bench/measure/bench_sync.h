@@ -2,11 +2,13 @@
  *
  * One clock for all ranks, and the ways to start a measured call together.
  *
- * What: a global clock (the machine's CLOCK_REALTIME where all ranks share it, otherwise offsets and
- * drifts measured over MPI), waiting until a global time, and the start of a round by Round-Time
- * (Algorithm 5 of the HCA3 paper), fixed windows, MPI_Barrier or a dissemination barrier.
+ * What: a global clock (the machine's CLOCK_REALTIME where all ranks share it, otherwise offsets
+ * and drifts measured over MPI), waiting until a global time, and the start of a round by
+ * Round-Time (Algorithm 5 of the HCA3 paper), fixed windows, MPI_Barrier or a dissemination
+ * barrier.
  * Units: global ns. A rank that hears of a start after it has passed says so; the round is void.
- * Threads: one per process. Cost of a round: one MPI_Bcast (round-time), nothing (window), a barrier.
+ * Threads: one per process. Cost of a round: one MPI_Bcast (round-time), nothing (window), a
+ * barrier.
  */
 #ifndef CLV_BENCH_SYNC_H
 #define CLV_BENCH_SYNC_H
@@ -18,13 +20,14 @@
 #include "util/util_status.h"
 
 typedef struct clv_bench_clock {
-    int is_realtime;       /* CLOCK_REALTIME is the global clock */
-    clv_cs_model_t model;  /* otherwise: from CLOCK_MONOTONIC */
-    int64_t spin_ns;       /* the end of a wait that is spent spinning; 0 where cores are shared */
+    int is_realtime;      /* CLOCK_REALTIME is the global clock */
+    clv_cs_model_t model; /* otherwise: from CLOCK_MONOTONIC */
+    int64_t spin_ns;      /* the end of a wait that is spent spinning; 0 where cores are shared */
 } clv_bench_clock_t;
 
-/* "realtime", a method of clocksync ("hca3", "jk/1000/mean-rtt/20", ...), or "auto": realtime if all
- * ranks are on one machine, or emulated there, else hca3. Collective. CLV_INVALID: no such name;
+/* "realtime", a method of clocksync ("hca3", "jk/1000/mean-rtt/20", ...), or "auto": realtime if
+ * all ranks are on one machine, or emulated there, else hca3. Collective. CLV_INVALID: no such
+ * name;
  * CLV_UNSUPPORTED: some rank got no clock. */
 clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm,
                                   clv_bench_clock_t *clock_p) CLV_MUST_CHECK;

@@ -6,7 +6,8 @@
  * paired call by call, timed on one global clock, every result checked; or, with --loop, loops that
  * run by themselves, algorithms in blocks. See docs/guide/benchmark.md.
  * Not: a component test. It speaks public MPI only and runs with any library, with clv or without.
- * Exit: 0; 1 a collective gave a wrong result or failed; 2 wrong use; 3 not network-bound (--strict).
+ * Exit: 0; 1 a collective gave a wrong result or failed; 2 wrong use; 3 not network-bound
+ * (--strict).
  */
 #include <limits.h>
 #include <mpi.h>
@@ -26,8 +27,8 @@
 #include "bench/measure/bench_sync.h"
 #include "util/util_alloc.h"
 
-#define MAX_ALGORITHMS 32
-#define MAX_ITEM       512
+#define MAX_ALGORITHMS   32
+#define MAX_ITEM         512
 #define CALLS_TO_CONNECT 2 /* before balanced calls that only give a unit of time */
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3 };
@@ -60,7 +61,8 @@ static clv_status_t read_algorithms(bench_t *bench)
     clv_status_t status = CLV_OK;
     int n = 0;
 
-    while (status == CLV_OK && clv_bench_list_item(bench->options.algorithms, n, item, sizeof item)) {
+    while (status == CLV_OK &&
+           clv_bench_list_item(bench->options.algorithms, n, item, sizeof item)) {
         if (n == MAX_ALGORITHMS) {
             return complain(bench, "too many algorithms%s", "");
         }
@@ -104,9 +106,8 @@ static clv_status_t read_delays(bench_t *bench)
     char item[MAX_ITEM];
     clv_status_t status = CLV_OK;
 
-    for (int i = 0; status == CLV_OK &&
-                    clv_bench_list_item(bench->options.delay, i, item, sizeof item);
-         i++) {
+    for (int i = 0;
+         status == CLV_OK && clv_bench_list_item(bench->options.delay, i, item, sizeof item); i++) {
         status = check_delay(bench, item);
     }
     return status;
@@ -151,8 +152,7 @@ static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
     if (!clv_operation_find(options->operation, &bench->setup.call.operation)) {
         return complain(bench, "unknown operation '%s'", options->operation);
     }
-    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK &&
-                   read_loop(bench) == CLV_OK
+    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK && read_loop(bench) == CLV_OK
                ? read_algorithms(bench)
                : CLV_INVALID;
 }
@@ -185,7 +185,8 @@ static void free_buffers(clv_bench_call_t *call)
     call->recv_counts = NULL;
 }
 
-/* Fresh communicators for each configuration: what a component learned elsewhere does not leak in. */
+/* Fresh communicators for each configuration: what a component learned elsewhere does not leak
+ * in. */
 static clv_status_t make_communicators(bench_t *bench)
 {
     return clv_algorithm_communicators(bench->algorithms, bench->setup.n_algorithms,
@@ -405,8 +406,8 @@ static clv_status_t all_patterns(bench_t *bench, const char *size)
     char pattern[MAX_ITEM];
     clv_status_t status = CLV_OK;
 
-    for (int i = 0; status == CLV_OK && clv_bench_list_item(bench->options.patterns, i, pattern,
-                                                            sizeof pattern);
+    for (int i = 0; status == CLV_OK &&
+                    clv_bench_list_item(bench->options.patterns, i, pattern, sizeof pattern);
          i++) {
         status = configuration(bench, size, pattern);
     }
@@ -422,8 +423,8 @@ static clv_status_t all_configurations(bench_t *bench)
 
     bench->delay = delay;
     for (int s = 0; clv_bench_list_item(options->sizes, s, size, sizeof size); s++) {
-        for (int d = 0; status == CLV_OK && clv_bench_list_item(options->delay, d, delay, sizeof delay);
-             d++) {
+        for (int d = 0;
+             status == CLV_OK && clv_bench_list_item(options->delay, d, delay, sizeof delay); d++) {
             status = all_patterns(bench, size);
         }
     }
@@ -443,8 +444,7 @@ static clv_status_t own_communicator(MPI_Comm *comm_p, char *reason, size_t reas
 static clv_status_t set_up(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
-    clv_status_t status =
-        own_communicator(&bench->sync.comm, bench->reason, sizeof bench->reason);
+    clv_status_t status = own_communicator(&bench->sync.comm, bench->reason, sizeof bench->reason);
 
     if (status != CLV_OK) {
         return status;
@@ -455,7 +455,8 @@ static clv_status_t set_up(bench_t *bench)
         return complain(bench, "there is no rank for that --root%s", "");
     }
     if (clv_bench_clock_init(options->clock, bench->sync.comm, &bench->sync.clock) != CLV_OK) {
-        return complain(bench, "no clock '%s' (realtime, a method like hca3, auto)", options->clock);
+        return complain(bench, "no clock '%s' (realtime, a method like hca3, auto)",
+                        options->clock);
     }
     bench->sync.window_ns = options->window_us * 1000;
     if (clv_bench_sync_init(options->sync, &bench->sync) != CLV_OK) {
@@ -480,7 +481,8 @@ static void show_help(int rank)
     clv_bench_options_help();
     printf("algorithms:\n");
     clv_algorithm_list();
-    printf("    tuned:<n>[:<segment>] forces the library's number n; <name>=<components>/<variable>=<value>/... is free\n"
+    printf("    tuned:<n>[:<segment>] forces the library's number n; "
+           "<name>=<components>/<variable>=<value>/... is free\n"
            "patterns:\n");
     for (const clv_pattern_kind_t *kind = clv_pattern_kinds; kind->name; kind++) {
         printf("    %-14s %s\n", kind->name, kind->meaning);

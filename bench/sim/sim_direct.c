@@ -14,7 +14,7 @@
 static clv_status_t run_library(const clv_sim_call_t *call)
 {
     return MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, MPI_SUM, 0,
-                                     MPI_COMM_WORLD) == MPI_SUCCESS
+                      MPI_COMM_WORLD) == MPI_SUCCESS
                ? CLV_OK
                : CLV_LOST;
 }

@@ -106,8 +106,8 @@ static void print_physics(const transport_options_t *options, const transport_fa
                                        : "DIFFERS from the serial run");
 }
 
-/* What a batch takes the rank that is slowest over all of them, from its end to the next end: what the
- * program's wall time is made of, also where ranks run ahead of each other. */
+/* What a batch takes the rank that is slowest over all of them, from its end to the next end: what
+ * the program's wall time is made of, also where ranks run ahead of each other. */
 static double iteration_ms(const transport_times_t *times, int n_ranks, int64_t first,
                            int64_t n_batches)
 {

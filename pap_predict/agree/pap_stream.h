@@ -48,10 +48,10 @@ typedef struct clv_pap_stream {
     int64_t sequence;    /* the next record's */
     int32_t n_open;      /* calls that have not ended */
     uint8_t in_use;
-    uint8_t fresh;       /* no board of this stream's own yet */
-    uint8_t given;       /* the record of `sequence` was given by a hint already */
-    uint8_t hints_ignored;     /* the newest board does not heed hints */
-    uint32_t generation; /* counts the streams that had this lane before */
+    uint8_t fresh;         /* no board of this stream's own yet */
+    uint8_t given;         /* the record of `sequence` was given by a hint already */
+    uint8_t hints_ignored; /* the newest board does not heed hints */
+    uint32_t generation;   /* counts the streams that had this lane before */
     int32_t previous_choice;
     int32_t n_holders[2]; /* open calls of the lane that use a board of even, of odd version */
     int64_t told_call;    /* the call that a hint was noted for, and when */
@@ -71,25 +71,28 @@ typedef struct clv_pap_streams {
 
 void clv_pap_streams_init(clv_pap_streams_t *streams);
 
-/* Numbers a call, and lets it come in if it is its turn. Returns 1 when *given is a record to hand to
- * the node's leader now, before the board is asked for. */
+/* Numbers a call, and lets it come in if it is its turn. Returns 1 when *given is a record to hand
+ * to the node's leader now, before the board is asked for. */
 int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
                           int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given);
 
-/* For a call with stream -1, before its board is asked for: the same when its turn has come since. */
-int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call, clv_pap_local_record_t *given);
+/* For a call with stream -1, before its board is asked for: the same when its turn has come
+ * since. */
+int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
+                          clv_pap_local_record_t *given);
 
 /* The next call, taken to be of the stream used last, will arrive at local_ns + ns_from_now. GIVEN:
  * *given is a record to hand over now; then the call itself gives none. NOTED: hints of this stream
- * come too late to be waited for, and the call's own record will say how much ahead this one was. */
+ * come too late to be waited for, and the call's own record will say how much ahead this one
+ * was. */
 typedef enum clv_pap_heard {
     CLV_PAP_HEARD_NOT,
     CLV_PAP_HEARD_GIVEN,
     CLV_PAP_HEARD_NOTED
 } clv_pap_heard_t;
 
-clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns, int64_t ns_from_now,
-                         clv_pap_local_record_t *given);
+clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
+                                     int64_t ns_from_now, clv_pap_local_record_t *given);
 
 /* Where boards are found: two per lane, version v in slot v & 1. */
 typedef struct clv_pap_store_ops {

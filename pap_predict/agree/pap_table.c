@@ -16,7 +16,7 @@
 #define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
 #define LINE        CLV_LINE_BYTES
 #define MAX_BYTES   ((size_t) 1 << 40) /* of address space; far above any real group */
-#define CLOCK_WORDS 6 /* the model's five, and whether there is one */
+#define CLOCK_WORDS 6                  /* the model's five, and whether there is one */
 
 /* No end yet; all nodes know the same end; this node had to guess. */
 enum { END_NONE, END_CERTAIN, END_UNSURE };
@@ -328,7 +328,8 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
     for (int i = 0; i < CLV_PAP_RECORD_WORDS; i++) {
         record[i] = atomic_load_explicit(&theirs->words[i], memory_order_relaxed);
     }
-    return atomic_load_explicit(&theirs->version, memory_order_relaxed) == version ? CLV_OK : CLV_NONE;
+    return atomic_load_explicit(&theirs->version, memory_order_relaxed) == version ? CLV_OK
+                                                                                   : CLV_NONE;
 }
 
 /* ---- leader -> ranks ---------------------------------------------------------------------- */
@@ -364,7 +365,8 @@ CLV_HOT clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t l
                                          const void **attachment_p, size_t *attachment_bytes_p)
 {
     const int32_t place = clv_pap_place(lane, version);
-    if (atomic_load_explicit(&table->head->places[place].version, memory_order_acquire) != version) {
+    if (atomic_load_explicit(&table->head->places[place].version, memory_order_acquire) !=
+        version) {
         return CLV_AGAIN;
     }
     *board_p = table->head->places[place].board;
@@ -422,7 +424,8 @@ void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model
     if (model) {
         model_to_words(model, words);
     }
-    const uint32_t sequence = atomic_load_explicit(&table->head->clock_sequence, memory_order_relaxed);
+    const uint32_t sequence =
+        atomic_load_explicit(&table->head->clock_sequence, memory_order_relaxed);
     atomic_store_explicit(&table->head->clock_sequence, sequence + 1, memory_order_relaxed);
     for (int i = 0; i < CLOCK_WORDS; i++) {
         /* release: a reader that sees a new word also sees the odd sequence before it. */

@@ -3,10 +3,11 @@
  * Predictors: from the remembered calls of one stream to the next relative arrivals.
  * Private to the pap_predict room and to the tools.
  *
- * All but `best`, which chooses among them (pap_follow.h), are pure. A predictor sees a view: n_rows remembered calls, newest first. It fills predicted_ns[rank]; any
- * common constant may be added (the board makes the smallest 0). Integers only, the same on every
- * machine. Its uncertainty is not its own opinion: the board measures it as the error of the
- * predictions that were made before the calls they are compared with.
+ * All but `best`, which chooses among them (pap_follow.h), are pure. A predictor sees a view:
+ * n_rows remembered calls, newest first. It fills predicted_ns[rank]; any common constant may be
+ * added (the board makes the smallest 0). Integers only, the same on every machine. Its uncertainty
+ * is not its own opinion: the board measures it as the error of the predictions that were made
+ * before the calls they are compared with.
  */
 #ifndef CLV_PAP_PREDICTORS_H
 #define CLV_PAP_PREDICTORS_H
@@ -16,7 +17,8 @@
 #include "pap_predict/pap_predict.h"
 
 #define CLV_PAP_MAX_SPREAD_NS                                                                      \
-    (INT64_C(1) << 42) /* 73 minutes; larger differences are cut there                             \
+    (INT64_C(1)                                                                                    \
+     << 42) /* 73 minutes; larger differences are cut there                             \
                         */
 
 /* What is remembered of a call. The first is always kept, the rest only for predictors with
@@ -42,7 +44,8 @@ typedef struct clv_pap_predictor_ops {
     const char *name;
     const char *meaning;
     int all_columns;
-    void (*predict)(const clv_pap_history_t *history, int64_t *predicted_ns); /* n_rows >= 1; NULL: `best` */
+    void (*predict)(const clv_pap_history_t *history,
+                    int64_t *predicted_ns); /* n_rows >= 1; NULL: `best` */
 } clv_pap_predictor_ops_t;
 
 #define CLV_PAP_PREDICTOR_DECLARE(stem, all_columns, meaning)                                      \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The Clairvoyant schedule as it is to be understood: Listing 2 of "Improving Clairvoyant" with the
- * open cases resolved (docs/design/schedule.md lists them). Start reading here. The same loop with two
- * other orders is latest-arrival-first.
+ * open cases resolved (docs/design/schedule.md lists them). Start reading here. The same loop with
+ * two other orders is latest-arrival-first.
  *
  * What: the oracle. Every faster generator must give exactly these sends in exactly this order.
  * Not: fast. O(rounds * ranks^2 * segments) at worst, 1 byte per (rank, segment).

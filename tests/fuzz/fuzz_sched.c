@@ -2,8 +2,8 @@
  *
  * libFuzzer target: any bytes through the reader; what it accepts through every generator. All
  * plans must be valid, and the generators of one schedule must agree at every SIMD level. A plan of
- * any goal that the bytes state themselves goes to the validator: it may accept only what the oracle
- * finds right, and that can be hashed, printed and estimated on its places.
+ * any goal that the bytes state themselves goes to the validator: it may accept only what the
+ * oracle finds right, and that can be hashed, printed and estimated on its places.
  * Sizes are bounded so that an input takes milliseconds.
  */
 #include <stdint.h>
@@ -62,8 +62,8 @@ static void estimate_on_places(const clv_parsed_t *parsed)
 {
     static const clv_cost_t cost = {1000, 100, 10, 1, 1};
     clv_estimate_t estimate;
-    clv_status_t status = clv_plan_estimate(parsed->plan, parsed->arrival_ns, parsed->place, 65536,
-                                            &cost, &estimate);
+    clv_status_t status =
+        clv_plan_estimate(parsed->plan, parsed->arrival_ns, parsed->place, 65536, &cost, &estimate);
     if (status != CLV_OK && status != CLV_OVERFLOW) {
         abort();
     }

@@ -107,14 +107,13 @@ static void watch(counters_t *counters, int index)
     MPI_Datatype type;
     MPI_T_enum values;
 
-    if (MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type,
-                                           &values, NULL, NULL, &bind, &readonly, &continuous,
-                                           &atomic) != MPI_SUCCESS ||
+    if (MPI_T_pvar_get_info(index, name, &name_bytes, &verbosity, &class, &type, &values, NULL,
+                            NULL, &bind, &readonly, &continuous, &atomic) != MPI_SUCCESS ||
         strncmp(name, PREFIX, strlen(PREFIX)) != 0 || counters->n == MAX_COUNTERS) {
         return;
     }
-    if (MPI_T_pvar_handle_alloc(counters->session, index, NULL,
-                                               &counters->handles[counters->n], &n_values) == MPI_SUCCESS) {
+    if (MPI_T_pvar_handle_alloc(counters->session, index, NULL, &counters->handles[counters->n],
+                                &n_values) == MPI_SUCCESS) {
         snprintf(counters->names[counters->n++], sizeof counters->names[0], "%.63s",
                  name + strlen(PREFIX));
     }

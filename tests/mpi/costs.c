@@ -15,8 +15,9 @@
  * blocks: two runs of it, one with and one without the component, take turns in time slots of
  * SLOT_MS that start at second START_S of CLOCK_REALTIME; the one with FIRST 0 has the even slots,
  * the other the odd ones. Who has no turn sleeps. So both see the same machine, a hundredth of a
- * second apart. nothread: no eligible reduce before, so the component has nothing running. Prints a line a block: its number and the median time of an operation in ns; a
- * block that ran into the next slot is left out.
+ * second apart. nothread: no eligible reduce before, so the component has nothing running. Prints a
+ * line a block: its number and the median time of an operation in ns; a block that ran into the
+ * next slot is left out.
  */
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -203,7 +204,8 @@ static void ping_pong(void)
     }
 }
 
-/* A reduce to each of the two in turn: the root of one waits for the other, so nobody runs ahead. */
+/* A reduce to each of the two in turn: the root of one waits for the other, so nobody runs
+ * ahead. */
 static void small_reduce(void)
 {
     static double one = 1, sum;
@@ -246,8 +248,8 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
         sleep_until(begin_ns);
         const int in_time = now_ns(CLOCK_REALTIME) < begin_ns + slot_ns / 4;
         const int n = run_block(operation);
-        medians[block] = in_time && now_ns(CLOCK_REALTIME) < begin_ns + slot_ns
-                             ? 1e3 * quantile_us(n, 50) : -1;
+        medians[block] =
+            in_time && now_ns(CLOCK_REALTIME) < begin_ns + slot_ns ? 1e3 * quantile_us(n, 50) : -1;
     }
     for (int block = 0; rank == 0 && block < n_blocks; block++) {
         if (medians[block] > 0) {
@@ -262,7 +264,8 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
 #define ATTACK_MS  500    /* as in tests/support/pap_knock.c */
 #define SLOT_CYCLE 300000 /* a multiple of 3, and short enough for every awk to count with */
 
-/* The doors of this process: ports it listens on. Those of Open MPI are among them, if it has any. */
+/* The doors of this process: ports it listens on. Those of Open MPI are among them, if it has
+ * any. */
 static void print_ports(void)
 {
     for (int fd = 3; fd < 1024; fd++) {

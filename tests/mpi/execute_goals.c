@@ -84,7 +84,8 @@ static void fill(const clv_plan_t *plan, int64_t job, size_t count, int in_place
 
 static size_t draw_count(uint64_t *state, const clv_plan_t *plan)
 {
-    const int64_t more = clv_random_between(state, 0, 3) == 0 ? 0 : clv_random_between(state, 0, 60);
+    const int64_t more =
+        clv_random_between(state, 0, 3) == 0 ? 0 : clv_random_between(state, 0, 60);
     if (plan->goal != CLV_GOAL_REDUCE_SCATTER) {
         return (size_t) (plan->n_segments + more);
     }

@@ -32,8 +32,8 @@ static void reduce_on(MPI_Comm comm, int n_calls)
     for (int call = 0; call < n_calls; call++) {
         mine[N_ELEMENTS - 1] = rank + call;
         MPI_Reduce(mine, sums, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, 0, comm);
-        n_wrong += rank == 0 &&
-                   (int) sums[N_ELEMENTS - 1] != n_ranks * (n_ranks - 1) / 2 + n_ranks * call;
+        n_wrong +=
+            rank == 0 && (int) sums[N_ELEMENTS - 1] != n_ranks * (n_ranks - 1) / 2 + n_ranks * call;
     }
     free(sums);
     free(mine);
@@ -54,7 +54,8 @@ static int count_entries(const char *path)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* A thread that computes (funneled), calls MPI after the other (serialized) or beside it (multiple). */
+/* A thread that computes (funneled), calls MPI after the other (serialized) or beside it
+ * (multiple). */
 static void *other_thread(void *argument)
 {
     const MPI_Comm *comm = argument;

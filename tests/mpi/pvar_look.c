@@ -16,9 +16,8 @@ static int find(const char *full_name)
         MPI_Datatype type;
         MPI_T_enum values;
 
-        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type,
-                                               &values, NULL, NULL, &bind, &readonly, &continuous,
-                                               &atomic) == MPI_SUCCESS &&
+        if (MPI_T_pvar_get_info(i, name, &name_bytes, &verbosity, &class, &type, &values, NULL,
+                                NULL, &bind, &readonly, &continuous, &atomic) == MPI_SUCCESS &&
             strcmp(name, full_name) == 0) {
             return i;
         }
@@ -33,9 +32,8 @@ int pvar_look_open(pvar_look_t *look, const char *full_name)
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&look->session);
     index = find(full_name);
-    look->is_there = index >= 0 &&
-                     MPI_T_pvar_handle_alloc(look->session, index, NULL,
-                                                            &look->handle, &n_values) == MPI_SUCCESS;
+    look->is_there = index >= 0 && MPI_T_pvar_handle_alloc(look->session, index, NULL,
+                                                           &look->handle, &n_values) == MPI_SUCCESS;
     return look->is_there;
 }
 

@@ -12,7 +12,8 @@ typedef struct pvar_look {
     int is_there;
 } pvar_look_t;
 
-/* full_name as docs/guide/params.md has it. 0: there is none of this name. A counter counts from here. */
+/* full_name as docs/guide/params.md has it. 0: there is none of this name. A counter counts from
+ * here. */
 int pvar_look_open(pvar_look_t *look, const char *full_name);
 /* Its value now; missing when there is no such variable. */
 long long pvar_look_read(const pvar_look_t *look, long long missing);

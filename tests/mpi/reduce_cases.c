@@ -195,8 +195,8 @@ static int zero_counts(void)
 
     for (int root = 0; root < world_size; root++) {
         wrong |= rc_reduce(NULL, NULL, 0, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD) != MPI_SUCCESS;
-        wrong |= rc_reduce(root == world_rank ? MPI_IN_PLACE : &number, &number, 0,
-                                          MPI_INT, MPI_SUM, root, MPI_COMM_WORLD) != MPI_SUCCESS;
+        wrong |= rc_reduce(root == world_rank ? MPI_IN_PLACE : &number, &number, 0, MPI_INT,
+                           MPI_SUM, root, MPI_COMM_WORLD) != MPI_SUCCESS;
     }
     return wrong | (number != 5);
 }
@@ -499,7 +499,7 @@ typedef struct test_case {
     XX(user_operations, 0)                                                                         \
     XX(zero_counts, 0)                                                                             \
     XX(sub_communicators, 0)                                                                       \
-    XX(copies_come_and_go, 0)                                                                  \
+    XX(copies_come_and_go, 0)                                                                      \
     XX(between_two_groups, 0)                                                                      \
     XX(user_messages_beside, 0)                                                                    \
     XX(other_collectives_between, 0)                                                               \

@@ -326,7 +326,7 @@ static int pieces_equal(const vector_t *a, const vector_t *b)
     }
     return memcmp(a->memory, b->memory, GUARD_BYTES) == 0 &&
            memcmp(a->memory + a->n_bytes - GUARD_BYTES, b->memory + b->n_bytes - GUARD_BYTES,
-                       GUARD_BYTES) == 0;
+                  GUARD_BYTES) == 0;
 }
 
 static int vectors_equal(const vector_t *a, const vector_t *b)

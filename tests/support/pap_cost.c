@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the prediction costs, measured: `pap-cost calls|latency|idle [ranks nodes]`. The figures of
- * docs/design/channel.md come from here. Ranks are processes of this machine, nodes are pretended, so
- * connections run over its own addresses.
+ * docs/design/channel.md come from here. Ranks are processes of this machine, nodes are pretended,
+ * so connections run over its own addresses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static void measure_calls(int32_t n_ranks, int32_t n_nodes)
     pap_job_options_t options = {.n_ranks = n_ranks, .n_nodes = n_nodes, .n_calls = 1000};
     options.work_ns = 2 * CLV_NS_PER_MS;
     options.late_ns = 100 * CLV_NS_PER_US;
-    options.spins = n_ranks <= sysconf(_SC_NPROCESSORS_ONLN); /* as real work does; if there are cores */
+    options.spins =
+        n_ranks <= sysconf(_SC_NPROCESSORS_ONLN); /* as real work does; if there are cores */
     pap_job_t *job = run(options);
     int64_t n_sampled = job->counters[0].sampled;
     print_calls("begin + board, 2 ms of work", job);

@@ -4,10 +4,11 @@
  *
  * usage: pap-knock KIND SECONDS PORT...      KIND: garbage, key, flood
  *
- * Time (CLOCK_REALTIME) is cut into slots of SLOT_MS. In slot 3n + 1 it knocks at the job's ports, in
- * 3n + 2 at a port of its own that nobody answers, which costs this machine the same but not the
- * job, and in 3n it sleeps. garbage: random bytes; key: the form of a handshake with a group that is
- * none; flood: connects and leaves. About a thousand knocks a second. Prints how many there were.
+ * Time (CLOCK_REALTIME) is cut into slots of SLOT_MS. In slot 3n + 1 it knocks at the job's ports,
+ * in 3n + 2 at a port of its own that nobody answers, which costs this machine the same but not the
+ * job, and in 3n it sleeps. garbage: random bytes; key: the form of a handshake with a group that
+ * is none; flood: connects and leaves. About a thousand knocks a second. Prints how many there
+ * were.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

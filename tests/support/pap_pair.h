@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ranks in one process, on one or on two pretended nodes, so that making and freeing a group is a
- * few hundred microseconds. For tests; one thread.
+ * Two ranks in one process, on one or on two pretended nodes, so that making and freeing a group is
+ * a few hundred microseconds. For tests; one thread.
  *
  * Each step answers the first failure of either rank and goes no further, as a job would by its
  * allreduce; pair_free and pair_close take whatever there is.
@@ -24,7 +24,8 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns);
 clv_status_t pair_create(pair_t *pair);
 clv_status_t pair_attach(pair_t *pair);
 clv_status_t pair_activate(pair_t *pair);
-/* Both ranks, which have begun their calls, ask until both know, or 2 minutes are over (CLV_AGAIN). */
+/* Both ranks, which have begun their calls, ask until both know, or 2 minutes are over
+ * (CLV_AGAIN). */
 void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
               const clv_pap_board_t *boards[2]);
 void pair_free(pair_t *pair);

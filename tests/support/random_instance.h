@@ -114,12 +114,12 @@ static inline void clv_draw_paper(clv_draw_t *draw, uint64_t *state, int skewed,
                                   int32_t n_segments)
 {
     clv_instance_t *instance = &draw->instance;
-    *instance = (clv_instance_t){
-        .n_ranks = n_ranks,
-        .n_segments = n_segments,
-        .root = skewed ? 0 : (int32_t) clv_random_between(state, 0, n_ranks - 1),
-        .round_ns = clv_random_between(state, CLV_NS_PER_MS / 1000, CLV_NS_PER_MS),
-        .arrival_ns = draw->arrival_ns};
+    *instance =
+        (clv_instance_t){.n_ranks = n_ranks,
+                         .n_segments = n_segments,
+                         .root = skewed ? 0 : (int32_t) clv_random_between(state, 0, n_ranks - 1),
+                         .round_ns = clv_random_between(state, CLV_NS_PER_MS / 1000, CLV_NS_PER_MS),
+                         .arrival_ns = draw->arrival_ns};
     for (int32_t p = 0; p < n_ranks; p++) {
         draw->arrival_ns[p] =
             skewed ? (p == n_ranks - 1 ? n_segments * CLV_NS_PER_MS : 0)

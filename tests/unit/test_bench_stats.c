@@ -191,10 +191,12 @@ static void rank_sum_has_its_symmetries(void **state)
         }
         assert_int_equal(clv_stats_rank_sum(x, 12, y, 9, CLV_STATS_LESS, &less), CLV_OK);
         assert_int_equal(clv_stats_rank_sum(y, 9, x, 12, CLV_STATS_GREATER, &greater), CLV_OK);
-        assert_int_equal(clv_stats_rank_sum(moved, 12, moved_y, 9, CLV_STATS_LESS, &shifted), CLV_OK);
+        assert_int_equal(clv_stats_rank_sum(moved, 12, moved_y, 9, CLV_STATS_LESS, &shifted),
+                         CLV_OK);
         assert_true(is_close(less.p_value, greater.p_value));
         assert_true(is_close(less.statistic, shifted.statistic));
-        assert_true(is_close(clv_stats_superiority(x, 12, y, 9), 1.0 - less.statistic / (12.0 * 9.0)));
+        assert_true(
+            is_close(clv_stats_superiority(x, 12, y, 9), 1.0 - less.statistic / (12.0 * 9.0)));
     }
 }
 

@@ -209,7 +209,8 @@ static void collective(uint32_t process, uint8_t op, uint32_t root)
     note->flags = CLV_CLC_SENDS | CLV_CLC_RECEIVES;
 }
 
-/* Ten calls of one operation by three members; `rank` makes another at place `at`, or none if it has no `op`. */
+/* Ten calls of one operation by three members; `rank` makes another at place `at`, or none if it
+ * has no `op`. */
 static void collectives_with_one_odd(int at, int rank, uint8_t op, uint32_t root)
 {
     begin();

@@ -115,9 +115,9 @@ static void client_open(line_t *line, const unsigned char *key)
     static const clv_net_address_t loopback = {4, 8, {127, 0, 0, 1}};
     uint16_t port;
     int end, listener = listen_here(&port);
-    assert_int_equal(clv_net_channel_connect(&loopback, port, key, 5, MAX_PAYLOAD,
-                                             &line->client.channel),
-                     CLV_OK);
+    assert_int_equal(
+        clv_net_channel_connect(&loopback, port, key, 5, MAX_PAYLOAD, &line->client.channel),
+        CLV_OK);
     line->wire[0] = socket_pair(&end);
     assert_true(dup2(end, clv_net_channel_fd(line->client.channel)) >= 0);
     (void) close(end);
@@ -164,7 +164,8 @@ static void step(end_t *end)
     }
 }
 
-/* Until nothing moves any more. Both ends are socket pairs: what was written is there to be read. */
+/* Until nothing moves any more. Both ends are socket pairs: what was written is there to be
+ * read. */
 static void pump(line_t *line)
 {
     do {
@@ -176,11 +177,14 @@ static void pump(line_t *line)
 static void send_bytes(end_t *end, size_t n_bytes, clv_status_t expected)
 {
     unsigned char payload[MAX_PAYLOAD + 1];
-    const clv_net_stamp_t stamp = {.sent_ns = (int64_t) n_bytes, .echo_sent_ns = -1, .echo_recv_ns = INT64_MIN,
-                                   .error_ns = INT64_MAX, .has_global = n_bytes % 2};
+    const clv_net_stamp_t stamp = {.sent_ns = (int64_t) n_bytes,
+                                   .echo_sent_ns = -1,
+                                   .echo_recv_ns = INT64_MIN,
+                                   .error_ns = INT64_MAX,
+                                   .has_global = n_bytes % 2};
     memset(payload, (int) n_bytes, sizeof payload);
-    assert_int_equal(clv_net_channel_send(end->channel, CLV_NET_FRAME_DATA, &stamp, payload, n_bytes),
-                     expected);
+    assert_int_equal(
+        clv_net_channel_send(end->channel, CLV_NET_FRAME_DATA, &stamp, payload, n_bytes), expected);
 }
 
 static void expect_frame(const end_t *end, int n_frames, size_t n_bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a communicator costs in memory, counted: bytes asked from the heap from create to activate,
- * and pages that a stream uses of the node's table. The figures of docs/design/channel.md are printed
- * here.
+ * and pages that a stream uses of the node's table. The figures of docs/design/channel.md are
+ * printed here.
  */
 #include <sys/stat.h>
 #include <unistd.h>

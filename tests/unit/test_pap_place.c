@@ -14,7 +14,7 @@
 #if defined(CLV_HAVE_HWLOC)
 
 typedef struct place_case {
-    const char *machine; /* as HWLOC_SYNTHETIC; processors are numbered through */
+    const char *machine;                  /* as HWLOC_SYNTHETIC; processors are numbered through */
     const char *allowed, *taken, *leader; /* lists of processors */
     const char *chosen;
 } place_case_t;
@@ -33,7 +33,8 @@ static const place_case_t cases[] = {
     {BIG, "0-31", "0-15", "4-5", "16-31"},
     /* The leader is in the second package. */
     {BIG, "0-31", "16-17", "16-17", "18-23"},
-    /* Ranks on one thread of each core: no whole core is free, but the leader's second thread is. */
+    /* Ranks on one thread of each core: no whole core is free, but the leader's second thread
+     * is. */
     {BIG, "0-31", "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30", "2", "3"},
     /* A far whole core is better than a near second thread of a rank's core. */
     {BIG, "0-31", "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28", "0", "30-31"},

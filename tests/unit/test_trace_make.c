@@ -66,7 +66,8 @@ static void must_show_lateness(const char *name, clv_trace_coupling_t coupling)
     clv_trace_clear(&trace);
 }
 
-/* A rank's computing, from when its coupling lets it begin, is a constant, its delay, and jitter. */
+/* A rank's computing, from when its coupling lets it begin, is a constant, its delay, and
+ * jitter. */
 static void lateness_is_the_patterns(void **state)
 {
     (void) state;

@@ -14,7 +14,8 @@
  * the new communicator knew a forecast, and what more of files, threads and tables of ours there is
  * at the end than before the communicator that failed. Every survivor prints
  * "ulfm: finalized", or that its MPI_Finalize stands still, as that of Open MPI 5.0.7 does now and
- * then after a rank died (in the fence that it asks of PMIx). Every wrong sum or wrong error is a line "ulfm: WRONG: ...".
+ * then after a rank died (in the fence that it asks of PMIx). Every wrong sum or wrong error is a
+ * line "ulfm: WRONG: ...".
  */
 #include <mpi.h>
 
@@ -29,8 +30,7 @@
 
 #include "tests/mpi/pvar_look.h"
 
-enum { N_MORE = 100, LATE_US = 300000, SEARCH_CALLS = 100000,
-       FINALIZE_S = 8, LEARN_S = 8 };
+enum { N_MORE = 100, LATE_US = 300000, SEARCH_CALLS = 100000, FINALIZE_S = 8, LEARN_S = 8 };
 
 typedef struct plan {
     const char *how;
@@ -170,8 +170,8 @@ static int reduce_until_error(const plan_t *plan, MPI_Comm comm)
         rc = reduce(plan, comm, call);
     }
     MPI_Error_class(rc, &class);
-    CHECK(class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED,
-          "the error is of class %d", class);
+    CHECK(class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED, "the error is of class %d",
+          class);
     return rc;
 }
 
@@ -235,7 +235,8 @@ static int any_has_none(MPI_Comm comm, long long number)
     return least < 1;
 }
 
-/* The rest of the job goes on, until it knows forecasts again (clocks take their time); fills in how many of its calls knew a forecast. */
+/* The rest of the job goes on, until it knows forecasts again (clocks take their time); fills in
+ * how many of its calls knew a forecast. */
 static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_boards_p)
 {
     MPI_Comm rest;
@@ -334,10 +335,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ulfm die|late|revoke CALL VICTIM NUMBERS\n");
         return 2;
     }
-    plan = (plan_t){.how = argv[1],
-                    .call = atoi(argv[2]),
-                    .victim = atoi(argv[3]),
-                    .n_numbers = atoi(argv[4])};
+    plan = (plan_t){
+        .how = argv[1], .call = atoi(argv[2]), .victim = atoi(argv[3]), .n_numbers = atoi(argv[4])};
     plan.own = calloc((size_t) plan.n_numbers, sizeof *plan.own);
     plan.sum = calloc((size_t) plan.n_numbers, sizeof *plan.sum);
     signal(SIGPIPE, SIG_IGN); /* Open MPI's TCP writes to a dead peer without MSG_NOSIGNAL */
