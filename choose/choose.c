@@ -134,9 +134,9 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
     return status;
 }
 
-clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
-                                         const clv_pap_stream_key_t *key,
-                                         clv_choose_decision_t *decision)
+/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. */
+static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                                 int32_t forced, clv_choose_decision_t *decision)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, NULL, NULL, NULL, &search);
@@ -144,14 +144,34 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
     if (CLV_OK != status) {
         return status;
     }
+    search.forced = forced;
     status = clv_choose_search_plans(&search, NULL);
     if (CLV_OK == status && search.best_score < 0) {
         status = CLV_LIMIT;
     }
     if (CLV_OK == status) {
         *decision = search.best;
-        decision->reason = CLV_REASON_FORCED;
     }
     clv_choose_search_close(&search);
+    return status;
+}
+
+clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                                 clv_choose_decision_t *decision)
+{
+    clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, decision);
+
+    decision->reason = CLV_REASON_PREDICTED;
+    return status;
+}
+
+clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
+                                         const clv_pap_stream_key_t *key,
+                                         clv_choose_decision_t *decision)
+{
+    clv_status_t status =
+        choose_blind(config, key, clv_choose_forced(config, key->collective), decision);
+
+    decision->reason = CLV_REASON_FORCED;
     return status;
 }

@@ -17,7 +17,9 @@
  *      their estimates, so that a model that flatters a plan is found out;
  *   4. choose the least, but leave the previous reduce only for a clear gain, and a running
  *      choice only for a clear gain;
- *   5. distrust: after a surprise (an error above four sigma) plans that need the predicted
+ *   5. guard: no plan is a candidate whose replay with equal arrivals ends later than the best such
+ *      replay by more than a share (choose_guard.h): wrong predictions cost no more than that;
+ *   6. distrust: after a surprise (an error above four sigma) plans that need the predicted
  *      times are out for a while.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
@@ -100,6 +102,8 @@ typedef struct clv_choose_state {
     clv_choose_score_t score[CLV_N_ALGORITHMS];
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by board version */
     int64_t last_sigma_ns;
+    int64_t balanced_bytes;         /* for vectors of this length ... */
+    clv_choose_decision_t balanced; /* ... the best plan that needs no forecast; no segments: none */
 } clv_choose_state_t;
 
 /* Decides; clv_choose_plan or clv_choose_kept_plan then gives the plan. plans keeps the candidates'
@@ -122,6 +126,11 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
                                   const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
                                   const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
                                   const clv_plan_t **plan_p) CLV_MUST_CHECK;
+
+/* The best plan that needs no forecast, by the model with equal arrivals, as a decision; a forced
+ * algorithm is not looked at. CLV_LIMIT: none is possible. */
+clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                                 clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
 /* The decision of a forced algorithm where there is no forecast: equal arrivals. CLV_LIMIT: none is
  * possible. */

@@ -53,6 +53,9 @@
        "Size of a segment of a plan; 0: chosen for each vector")                                   \
     XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,   EQUAL,    \
        "Time that one segment takes from one rank to the next; 0: measured")                       \
+    XX(INT,    guard_permille,   NONE,         200,     0,   1000000,    "permille", 5,  EQUAL,    \
+       "How much longer than the best plan that needs no forecast one chosen by auto may take "    \
+       "when all its predictions are wrong")                                                       \
     XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,   EQUAL,    \
        "Number of earlier calls that the predictor of arrival times looks at")                     \
     XX(ENUM,   predictor,        PREDICTOR,    0,       0,   CLV_PAP_N_PREDICTORS - 1, "", 5, EQUAL, \

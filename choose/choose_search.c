@@ -4,6 +4,7 @@
  */
 #include "choose/choose_search.h"
 
+#include "choose/choose_guard.h"
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
@@ -125,10 +126,11 @@ clv_status_t clv_choose_search_keep(const clv_choose_search_t *search,
                               &instance, quantum_of(decision), plan_p);
 }
 
-/* How it will go by the times as predicted, neither clipped nor rounded. */
+/* How it will go by the times as predicted, neither clipped nor rounded, and whether it passes the
+ * guard. */
 static clv_status_t estimate_candidate(const clv_choose_search_t *search,
                                        const clv_choose_decision_t *candidate,
-                                       clv_estimate_t *estimate)
+                                       clv_estimate_t *estimate, int *passes_p)
 {
     clv_plan_t *made = NULL;
     const clv_plan_t *plan = NULL;
@@ -143,6 +145,9 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
     if (CLV_OK == status) {
         status = clv_plan_estimate(plan, search->order_ns, NULL, search->key->total_bytes,
                                    &search->config->cost, estimate);
+    }
+    if (CLV_OK == status) {
+        status = clv_choose_guard_check(search, plan, passes_p);
     }
     clv_plan_free(made);
     return status;
@@ -193,6 +198,7 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
     clv_choose_decision_t candidate = {.algorithm = algorithm, .n_segments = n_segments};
     clv_estimate_t estimate;
+    int passes = 0;
     clv_status_t status;
 
     *score_p = INT64_MAX;
@@ -202,8 +208,8 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     if (!can_win(search, &candidate)) {
         return CLV_OK;
     }
-    status = estimate_candidate(search, &candidate, &estimate);
-    if (CLV_OK == status) {
+    status = estimate_candidate(search, &candidate, &estimate, &passes);
+    if (CLV_OK == status && passes) {
         candidate.predicted_after_ns = clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
         candidate.predicted_in_mpi_ns =
             clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
@@ -303,6 +309,9 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_board_t *boa
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
+    if (NULL == board) {
+        return !clv_algorithms[algorithm].needs_times;
+    }
     return !clv_algorithms[algorithm].needs_times ||
            (board->n_record_sets >= NEEDS_TIMES_MIN_SETS && 0 == search->state->distrust);
 }
@@ -329,10 +338,25 @@ static clv_status_t try_eager_counts(clv_choose_search_t *search)
     return status;
 }
 
+/* The one plan that surely passes the guard, whatever the search comes across. */
+static clv_status_t try_balanced(clv_choose_search_t *search)
+{
+    const clv_choose_decision_t *balanced = search->limit_ns > 0 ? &search->state->balanced : NULL;
+    int64_t score;
+
+    if (NULL == balanced || 0 == balanced->n_segments) {
+        return CLV_OK;
+    }
+    return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
+}
+
 clv_status_t clv_choose_search_plans(clv_choose_search_t *search, const clv_pap_board_t *board)
 {
-    clv_status_t status = CLV_OK;
+    clv_status_t status = clv_choose_guard_limit(search);
 
+    if (CLV_OK == status) {
+        status = try_balanced(search);
+    }
     for (int32_t c = 0; c < CLV_N_ALGORITHMS && CLV_OK == status; c++) {
         if (clv_algorithm_plans(c, search->key->collective) && allowed(search, board, c)) {
             status = try_segment_counts(search, c);

@@ -21,6 +21,7 @@ typedef struct clv_choose_search {
     int32_t forced;            /* an algorithm, or CLV_ALGORITHM_AUTO */
     clv_plan_cache_t *plans;   /* NULL: every plan is made anew */
     int32_t start;             /* segment count that the search begins at */
+    int64_t limit_ns;          /* of the guard (choose_guard.h); 0: none */
     int64_t best_score;
     int64_t running_score; /* of the running choice's best candidate; -1: none */
     clv_choose_decision_t best;

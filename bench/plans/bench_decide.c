@@ -153,7 +153,7 @@ int main(int argc, char **argv)
         for (size_t v = 0; v < sizeof vector_bytes / sizeof vector_bytes[0]; v++) {
             for (size_t s = 0; s < sizeof spreads / sizeof spreads[0]; s++) {
                 const bench_case_t is = {
-                    .config = {.n_ranks = rank_counts[p], .reduce_algorithm = CLV_ALGORITHM_AUTO, .max_cells = 65536,
+                    .config = {.n_ranks = rank_counts[p], .reduce_algorithm = CLV_ALGORITHM_AUTO, .guard_permille = 200, .max_cells = 65536,
                               .cost = {.latency_ns = 10000, .byte_ps = 100}},
                     .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 0, .total_bytes = vector_bytes[v]},
                     .spread_ns = spreads[s].spread_ns,

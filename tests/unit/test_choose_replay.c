@@ -266,6 +266,7 @@ static void replay_case(char *text, const char *trace_name, const clv_trace_t *t
                         .is = is,
                         .config = {.n_ranks = trace->n_ranks,
                                   .reduce_algorithm = is->forced,
+                                  .guard_permille = 200,
                                   .max_cells = 65536,
                                   .cost = network->cost},
                         .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 1, .total_bytes = total_bytes},

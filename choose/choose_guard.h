@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The guard: how badly a plan may end when every prediction is wrong.
+ *
+ * A plan runs its steps in a fixed order, so each of its completion times is a maximum of sums of
+ * arrivals and durations: put every rank's arrival at the last one's and nothing ends earlier. So
+ * after(plan, any arrivals) <= after(plan, equal arrivals), one number known before the plan runs.
+ * What `auto` may take has that number within (1 + coll_clv_guard_permille / 1000) times that of
+ * the best plan that needs no forecast.
+ *
+ * Not: what is chosen among the plans that pass. The proof is about the model of sched_cost.h.
+ * PURE and private to the decider. Units ns. Cost: one search over equal arrivals per stream and
+ * length, one replay per candidate that would become the best.
+ */
+#ifndef CLV_CHOOSE_GUARD_H
+#define CLV_CHOOSE_GUARD_H
+
+#include "choose/choose_search.h"
+
+/* Sets search->limit_ns: how long after the last arrival any of its plans may end in the worst case;
+ * 0: as long as it likes, since the algorithm is forced or nothing is being decided. The state
+ * remembers the plan that it is measured against. CLV_NO_MEMORY. */
+clv_status_t clv_choose_guard_limit(clv_choose_search_t *search) CLV_MUST_CHECK;
+
+/* *passes_p: whether the plan stays within the limit for whatever arrivals. CLV_NO_MEMORY. */
+clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, const clv_plan_t *plan,
+                                    int *passes_p) CLV_MUST_CHECK;
+
+#endif
