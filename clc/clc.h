@@ -144,9 +144,6 @@ typedef struct clv_clc_config {
     int64_t look_back;          /* events the backward pass looks back at most; 0: 65536 */
     int64_t look_ahead_ns;      /* a receiver later than that counts as unknown; 0: none does */
     int32_t n_threads;          /* 0: 1 */
-    /* Called now and then by every thread, so that the owner of the arrays can let go of some. */
-    void (*pulse)(void *context);
-    void *context;
 } clv_clc_config_t;
 
 /* The paper's 0.01 ("a few percent"), and a gamma that its Table 4 fits. */
@@ -165,7 +162,7 @@ typedef enum clv_clc_which { CLV_CLC_STAMP, CLV_CLC_CORRECTED } clv_clc_which_t;
 
 /* Copies the stamps (or corrected stamps) of events into their messages and members, where
  * clv_clc_count looks. */
-void clv_clc_place(const clv_clc_trace_t *trace, clv_clc_which_t which);
+void clv_clc_place(const clv_clc_trace_t *trace, clv_clc_which_t which, int32_t n_threads);
 
 typedef struct clv_clc_tally {
     int64_t n_messages; /* logical ones: pairs of a logical send and a logical receive */

@@ -38,7 +38,6 @@ typedef struct pass {
     int64_t n;              /* how many there were in all */
     int64_t first_ns;       /* time of the first one */
     clv_clc_hull_t hull;
-    int64_t n_since_pulse;
     double steepest;
 } pass_t;
 
@@ -177,7 +176,6 @@ static void remember_batch(pass_t *pass)
         pass->ring[pass->n++ % pass->backward->n_slots] = event;
         clv_clc_clock_note(&pass->clock, event->corrected);
         clv_clc_walk_pass(&pass->walk, 0);
-        pass->n_since_pulse++;
     }
 }
 
@@ -195,10 +193,6 @@ static void run_pass(pass_t *pass)
             follow(pass, star, least - star);
         }
         remember_batch(pass);
-        if (pass->n_since_pulse >= CLV_CLC_PULSE && config->pulse) {
-            pass->n_since_pulse = 0;
-            config->pulse(config->context);
-        }
     }
 }
 

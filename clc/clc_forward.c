@@ -42,7 +42,7 @@ typedef struct forward {
 typedef struct worker {
     forward_t *forward;
     uint32_t number;
-    int64_t n_since_pulse, n_explicit, by_op[CLV_CLC_MAX_OPS];
+    int64_t n_explicit, by_op[CLV_CLC_MAX_OPS];
 } worker_t;
 
 /* ---- one event ---- */
@@ -184,10 +184,6 @@ static int step(worker_t *worker, runner_t *runner, uint32_t slot, int is_forced
     event->corrected = time;
     clv_clc_clock_note(&runner->clock, time);
     publish(forward->trace, event);
-    if (++worker->n_since_pulse >= CLV_CLC_PULSE && forward->config->pulse) {
-        worker->n_since_pulse = 0;
-        forward->config->pulse(forward->config->context);
-    }
     return 1;
 }
 

@@ -10,8 +10,6 @@
 #include "clc/clc_parallel.h"
 
 #define CLV_CLC_LOOK_BACK 65536
-/* Events between two pulses of a thread. */
-#define CLV_CLC_PULSE 65536
 
 static inline int64_t clv_clc_delay(const clv_clc_config_t *config, int32_t a, int32_t b)
 {

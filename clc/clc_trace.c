@@ -146,8 +146,8 @@ static void place_track(void *context, uint32_t i)
     }
 }
 
-void clv_clc_place(const clv_clc_trace_t *trace, clv_clc_which_t which)
+void clv_clc_place(const clv_clc_trace_t *trace, clv_clc_which_t which, int32_t n_threads)
 {
     placing_t placing = {trace, which};
-    clv_clc_parallel(1, trace->n_tracks, place_track, &placing);
+    clv_clc_parallel(n_threads, trace->n_tracks, place_track, &placing);
 }

@@ -352,7 +352,7 @@ static void print_expected(void)
 {
     const clv_clc_config_t config = {.inter_ns = INTER_NS, .intra_ns = INTRA_NS};
     clv_clc_tally_t tallies[CLV_CLC_MAX_OPS];
-    clv_clc_place(&synth.trace, CLV_CLC_STAMP);
+    clv_clc_place(&synth.trace, CLV_CLC_STAMP, 1);
     clv_clc_count(&synth.trace, &config, tallies);
     const clv_clc_tally_t sum = clv_clc_sum(tallies);
     printf("events %lld messages %lld reversed %lld violated %lld\n",

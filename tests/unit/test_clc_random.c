@@ -355,7 +355,7 @@ static void check_one(const clc_synth_t *synth, const clv_clc_config_t *config)
     double steepest;
     assert_null(clv_clc_check(trace, &where));
     assert_null(clv_clc_check_config(config));
-    clv_clc_place(trace, CLV_CLC_STAMP);
+    clv_clc_place(trace, CLV_CLC_STAMP, 1);
     check_count(trace, config, &before);
     n_violated_before += before.n_violated;
     assert_int_equal(clv_clc_forward(trace, config, &forward), CLV_OK);
@@ -370,7 +370,7 @@ static void check_one(const clc_synth_t *synth, const clv_clc_config_t *config)
     } else {
         assert_int_equal(clv_clc_backward(trace, config, &steepest), CLV_OK);
     }
-    clv_clc_place(trace, CLV_CLC_CORRECTED);
+    clv_clc_place(trace, CLV_CLC_CORRECTED, 1);
     check_count(trace, config, &after);
     assert_int_equal(after.n_violated, 0);
     const faults_t left = look_at_tracks(trace, config->gamma, 0);

@@ -184,9 +184,6 @@ static void move_track(void *context, uint32_t i)
         if (j > 0 && event->stamp < event[-1].stamp) {
             event->stamp = event[-1].stamp; /* offsets that jump */
         }
-        if ((j & 0xffff) == 0xffff) {
-            correct_store_pulse(NULL);
-        }
     }
 }
 

@@ -11,7 +11,7 @@
 #include "util/util_alloc.h"
 
 /* More than that are thinned by leaving whole windows out. */
-#define MOST_SAMPLES 500000
+#define MOST_SAMPLES 200000
 /* Collectives over more hosts than that give no samples between them. */
 #define MOST_HOSTS 32
 

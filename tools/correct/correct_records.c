@@ -55,9 +55,6 @@ static OTF2_TimeStamp correct_next_time(void *user)
     const clv_clc_track_t *track = &copying->correct->trace.tracks[copying->location];
     const int64_t j = copying->at < track->n_events ? copying->at : track->n_events - 1;
     copying->at++;
-    if ((j & 0xffff) == 0xffff) {
-        correct_store_pulse(NULL);
-    }
     return (OTF2_TimeStamp) (track->events[j].corrected + copying->correct->base);
 }
 

@@ -92,14 +92,12 @@ static void bind_track(void *context, uint32_t i)
 {
     correct_t *correct = context;
     clv_clc_match_bind(correct->match, &correct->trace, correct->archive.locations[i].process, i);
-    correct_store_pulse(NULL);
 }
 
 static void trim_track(void *context, uint32_t i)
 {
     correct_t *correct = context;
     clv_clc_match_trim(correct->match, &correct->trace, i);
-    correct_store_pulse(NULL);
 }
 
 static int get_groups(correct_t *correct)
@@ -148,8 +146,7 @@ static clv_clc_config_t config_of(const correct_t *correct, double gamma)
                               .intra_ns = correct->latency.intra,
                               .gamma = gamma,
                               .slope = correct->options.slope,
-                              .n_threads = correct->options.n_threads,
-                              .pulse = correct_store_pulse};
+                              .n_threads = correct->options.n_threads};
 }
 
 static int64_t run_length(const clv_clc_trace_t *trace)
@@ -196,10 +193,10 @@ static int forward_controlled(correct_t *correct)
     return forward(correct, &config);
 }
 
+/* Messages hold presynchronised stamps. */
 static void count_before(correct_t *correct)
 {
     const clv_clc_config_t config = config_of(correct, 1);
-    clv_clc_place(&correct->trace, CLV_CLC_STAMP);
     clv_clc_count(&correct->trace, &config, correct->result.before);
 }
 
@@ -243,6 +240,9 @@ static int forward_with_latency(correct_t *correct)
 {
     int is_high = 0, has_run = 0;
     for (int i = 0; i < MOST_HALVINGS; i++) {
+        if (i > 0) {
+            clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+        }
         count_before(correct);
         if (!forward_controlled(correct)) {
             return 0;
@@ -260,6 +260,7 @@ static int forward_with_latency(correct_t *correct)
         correct->latency.intra /= 2;
         correct->latency.n_halved++;
     }
+    clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
     count_before(correct);
     return forward_controlled(correct);
 }
@@ -274,7 +275,7 @@ static int apply_clock(correct_t *correct)
     if (clv_clc_backward(&correct->trace, &config, &result->steepest) != CLV_OK) {
         return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for the backward pass");
     }
-    clv_clc_place(&correct->trace, CLV_CLC_CORRECTED);
+    clv_clc_place(&correct->trace, CLV_CLC_CORRECTED, correct->options.n_threads);
     clv_clc_count(&correct->trace, &config, result->after);
     /* As in the paper, what lies in a pause of more than a second does not count. */
     clv_clc_measure(&correct->trace, (int64_t) (1e9 * correct->archive.ticks_per_ns),
@@ -308,7 +309,7 @@ static int work_out(correct_t *correct)
         !check_shapes(correct)) {
         return 0;
     }
-    clv_clc_place(&correct->trace, CLV_CLC_STAMP);
+    clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
     if (!correct_choose_latency(correct)) {
         return 0;
     }

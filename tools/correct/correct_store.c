@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: memory for events and messages. Up to the limit it is the process's own; beyond it
- * is a file that nobody else sees (unlinked), of which only a part is kept resident: at every pulse
- * the mapping is let go of, the kernel writes it when it needs to. Room in the file is reserved at
+ * clv-correct: memory for events and messages. Up to a quarter of the limit it is the process's
+ * own; beyond it is a file that nobody else sees (unlinked), of which only a part is kept resident:
+ * a thread of its own looks every few milliseconds, and lets go of the mapping when it has grown to
+ * an eighth of the limit; the kernel writes it when it needs to. Room in the file is reserved at
  * once, so that a full disk is an error here and not a signal later.
  */
 #include "tools/correct/correct.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct piece {
@@ -27,12 +29,53 @@ static size_t n_pieces, n_slots;
 static int64_t limit, n_own_bytes, n_file_bytes;
 static char file_folder[4096];
 static int file = -1;
+static pthread_t trimmer;
+static int is_trimming; /* atomic */
+
+#define LOOK_NS 2000000
 
 int correct_store_open(int64_t memory_bytes, const char *folder)
 {
     limit = memory_bytes;
     snprintf(file_folder, sizeof file_folder, "%s", folder);
     return 1;
+}
+
+static void let_go(void)
+{
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < n_pieces; i++) {
+        if (pieces[i].is_file) {
+            madvise(pieces[i].memory, pieces[i].n_bytes, MADV_DONTNEED);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Of files, the scratch file's part is all that counts. */
+static int64_t resident_file_bytes(void)
+{
+    long long total = 0, resident = 0, shared = 0;
+    FILE *status = fopen("/proc/self/statm", "r");
+    if (status) {
+        if (fscanf(status, "%lld %lld %lld", &total, &resident, &shared) != 3) {
+            shared = 0;
+        }
+        fclose(status);
+    }
+    return shared * sysconf(_SC_PAGESIZE);
+}
+
+static void *trim(void *unused)
+{
+    const struct timespec pause = {0, LOOK_NS};
+    while (__atomic_load_n(&is_trimming, __ATOMIC_ACQUIRE)) {
+        if (resident_file_bytes() > limit / 8) {
+            let_go();
+        }
+        nanosleep(&pause, NULL);
+    }
+    return unused;
 }
 
 static int open_file(void)
@@ -46,6 +89,8 @@ static int open_file(void)
                                 file_folder, strerror(errno));
         }
         unlink(name);
+        is_trimming = 1;
+        is_trimming = !pthread_create(&trimmer, NULL, trim, NULL);
     }
     return 1;
 }
@@ -69,7 +114,7 @@ static void *map_file(size_t n_bytes)
 
 static void *get(size_t n_bytes)
 {
-    const int is_file = limit > 0 && n_own_bytes + (int64_t) n_bytes > limit / 2;
+    const int is_file = limit > 0 && n_own_bytes + (int64_t) n_bytes > limit / 4;
     void *memory =
         is_file ? map_file(n_bytes)
                 : mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -110,23 +155,12 @@ void *correct_store_get(size_t n_items, size_t item_bytes)
     return memory;
 }
 
-void correct_store_pulse(void *context)
-{
-    (void) context;
-    if (n_file_bytes == 0) {
-        return;
-    }
-    pthread_mutex_lock(&mutex);
-    for (size_t i = 0; i < n_pieces; i++) {
-        if (pieces[i].is_file) {
-            madvise(pieces[i].memory, pieces[i].n_bytes, MADV_DONTNEED);
-        }
-    }
-    pthread_mutex_unlock(&mutex);
-}
-
 void correct_store_close(void)
 {
+    if (is_trimming) {
+        __atomic_store_n(&is_trimming, 0, __ATOMIC_RELEASE);
+        pthread_join(trimmer, NULL);
+    }
     for (size_t i = 0; i < n_pieces; i++) {
         munmap(pieces[i].memory, pieces[i].n_bytes);
     }
