@@ -1,12 +1,16 @@
 # pap_predict: sources, tools, tests.
-clv_pap_headers = pap_predict/agree/pap_agree.h pap_predict/agree/pap_record.h \
+clv_pap_headers = pap_predict/agree/pap_agree.h pap_predict/agree/pap_agree_parts.h \
+	pap_predict/agree/pap_record.h \
 	pap_predict/agree/pap_record_set.h pap_predict/agree/pap_stream.h pap_predict/agree/pap_table.h \
 	pap_predict/agree/pap_tree.h pap_predict/agree/pap_wire.h pap_predict/pap_card.h \
 	pap_predict/pap_clock.h pap_predict/pap_leader.h pap_predict/pap_pace.h \
 	pap_predict/pap_predict.h pap_predict/pap_process.h pap_predict/predict/pap_follow.h \
 	pap_predict/predict/pap_history.h \
 	pap_predict/predict/pap_history_parts.h pap_predict/predict/pap_numbers.h pap_predict/predict/pap_predictors.h
-clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_record.c \
+clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_agree_end.c \
+	pap_predict/agree/pap_agree_links.c pap_predict/agree/pap_agree_receive.c \
+	pap_predict/agree/pap_agree_records.c pap_predict/agree/pap_agree_send.c \
+	pap_predict/agree/pap_record.c \
 	pap_predict/agree/pap_record_set.c pap_predict/agree/pap_stream.c pap_predict/agree/pap_table.c \
 	pap_predict/agree/pap_tree.c pap_predict/agree/pap_wire.c pap_predict/pap_card.c \
 	pap_predict/pap_clock.c pap_predict/pap_group.c pap_predict/pap_leader.c \

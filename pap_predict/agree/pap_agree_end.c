@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The two ends: of all predictions, which node 0 decides or a cut-off node finds certain, and of
+ * the group, which goes up the tree as BYE; see pap_agree_parts.h.
+ */
+#include "pap_predict/agree/pap_agree_parts.h"
+
+void clv_pap_agree_end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason)
+{
+    int64_t n_versions[CLV_PAP_MAX_STREAMS];
+    if (agree->lost) {
+        return;
+    }
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
+        n_versions[i] = agree->lane[i].decided;
+    }
+    agree->lost = (int) reason;
+    agree->due_since_ns = INT64_MAX;
+    agree->ops.lost(agree->context, reason, n_versions);
+    for (int32_t i = 0; i < agree->n_children; i++) {
+        if (agree->child[i].up && agree->child[i].heard) {
+            clv_pap_agree_send_counts(agree, &agree->child[i], CLV_PAP_WIRE_LOST, agree->lost);
+        }
+    }
+}
+
+void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason)
+{
+    if (agree->lost || agree->give_up_reason != 0) {
+        return;
+    }
+    agree->give_up_reason = (int32_t) reason;
+    if (clv_pap_agree_is_top(agree)) {
+        clv_pap_agree_end_here(agree, reason);
+    } else if (agree->parent.up) {
+        clv_pap_agree_send_bare(agree, &agree->parent, CLV_PAP_WIRE_GIVE_UP, agree->give_up_reason);
+        clv_pap_agree_expect_answer(agree, now_ns);
+    }
+}
+
+/* Cut off from node 0 for too long. Nothing goes up from now on, so node 0 can decide nothing that
+ * was not sent already; if nothing was, the end is certain here at once. */
+void clv_pap_agree_leave(clv_pap_agree_t *agree)
+{
+    agree->left = 1;
+    if (agree->give_up_reason == 0) {
+        agree->give_up_reason = CLV_PAP_LOST_LINK;
+    }
+    if (!clv_pap_agree_is_unsure(agree)) {
+        clv_pap_agree_end_here(agree, CLV_PAP_LOST_LINK);
+    }
+}
+
+/* ---- the end of the group -------------------------------------------------------------------- */
+
+void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns)
+{
+    (void) now_ns;
+    agree->freed = 1;
+    clv_pap_agree_try_bye(agree);
+}
+
+int clv_pap_agree_may_close(const clv_pap_agree_t *agree)
+{
+    for (int32_t i = 0; i < agree->n_children; i++) {
+        if (!agree->child[i].gone) {
+            return 0;
+        }
+    }
+    return agree->freed && (clv_pap_agree_is_top(agree) || agree->bye_sent);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages in: each is checked against all that a correct neighbour could say before anything
+ * changes; see pap_agree_parts.h.
+ */
+#include "pap_predict/agree/pap_agree_parts.h"
+
+#include <string.h>
+
+static clv_status_t take_up(clv_pap_agree_t *agree, int64_t now_ns, const clv_pap_link_t *child,
+                            const clv_pap_message_t *message)
+{
+    const clv_pap_layout_t *layout = agree->options.layout;
+    clv_pap_lane_t *lane = &agree->lane[message->lane];
+    int32_t first = layout->first[child->node];
+    int32_t end = layout->first[clv_pap_tree_subtree_end(layout->n_nodes, child->node)];
+    if (message->n_items != end - first ||
+        message->sequence >= lane->decided + CLV_PAP_AGREE_OPEN) {
+        return CLV_PROTOCOL;
+    }
+    if (agree->lost || message->sequence < lane->decided) {
+        return CLV_OK; /* sent again, answered already */
+    }
+    clv_pap_slot_t *slot =
+        clv_pap_agree_open_slot(agree, now_ns, lane, message->sequence, message->generation);
+    if (slot == NULL) {
+        clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
+        return CLV_PROTOCOL;
+    }
+    if (slot->given[first]) {
+        return CLV_OK;
+    }
+    for (int32_t i = 0; i < message->n_items; i++) {
+        clv_pap_record_t *record = &slot->records[first + i];
+        clv_pap_wire_get_record(message, i, record);
+        if (message->generation < slot->generation && !clv_pap_agree_make_stale(record)) {
+            clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
+            return CLV_PROTOCOL;
+        }
+    }
+    memset(slot->given + first, 1, (size_t) message->n_items);
+    slot->n_missing -= message->n_items;
+    if (slot->n_missing == 0) {
+        clv_pap_agree_subtree_complete(agree, now_ns, message->lane, message->sequence);
+    }
+    return CLV_OK;
+}
+
+static clv_status_t take_down(clv_pap_agree_t *agree, int64_t now_ns,
+                              const clv_pap_message_t *message)
+{
+    clv_pap_lane_t *lane = &agree->lane[message->lane];
+    if (agree->lost || message->sequence < lane->decided) {
+        return CLV_OK;
+    }
+    if (message->sequence > lane->decided) {
+        return CLV_PROTOCOL;
+    }
+    clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, message->sequence);
+    if (slot == NULL || slot->n_missing != 0) {
+        return CLV_PROTOCOL; /* node 0 can not have decided without this subtree */
+    }
+    if (slot->generation > message->generation) {
+        clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
+        return CLV_PROTOCOL;
+    }
+    slot->generation = message->generation;
+    for (int32_t i = 0; i < message->n_items; i++) {
+        clv_pap_wire_get_record(message, i, &slot->records[i]);
+    }
+    clv_pap_agree_accept(agree, now_ns, message->lane, slot);
+    return CLV_OK;
+}
+
+/* How far a child can be: decided is at most two ahead of it, never behind. */
+static int plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
+{
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
+        int64_t theirs = clv_pap_wire_get_count(message, i);
+        if (theirs > agree->lane[i].decided ||
+            theirs + CLV_PAP_AGREE_OPEN < agree->lane[i].decided) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static clv_status_t take_hello(clv_pap_agree_t *agree, clv_pap_link_t *child,
+                               const clv_pap_message_t *message)
+{
+    if (!plausible_counts(agree, message)) {
+        return CLV_PROTOCOL;
+    }
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
+        clv_pap_agree_send_missing(agree, child, i, clv_pap_wire_get_count(message, i));
+    }
+    if (agree->lost) {
+        clv_pap_agree_send_counts(agree, child, CLV_PAP_WIRE_LOST, agree->lost);
+    } else {
+        clv_pap_agree_send_counts(agree, child, CLV_PAP_WIRE_HELLO, 0);
+    }
+    return CLV_OK;
+}
+
+static clv_status_t take_lost(clv_pap_agree_t *agree, const clv_pap_message_t *message)
+{
+    if (agree->lost) {
+        return CLV_OK;
+    }
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
+        if (clv_pap_wire_get_count(message, i) != agree->lane[i].decided) {
+            return CLV_PROTOCOL;
+        }
+    }
+    clv_pap_agree_end_here(agree, (clv_pap_lost_reason_t) message->reason);
+    return CLV_OK;
+}
+
+static clv_status_t from_parent(clv_pap_agree_t *agree, int64_t now_ns,
+                                const clv_pap_message_t *message)
+{
+    switch (message->kind) {
+    case CLV_PAP_WIRE_HELLO:
+        return CLV_OK; /* nothing was missing; that it answers is the news */
+    case CLV_PAP_WIRE_DOWN:
+        return take_down(agree, now_ns, message);
+    case CLV_PAP_WIRE_LOST:
+        return take_lost(agree, message);
+    default:
+        return CLV_PROTOCOL;
+    }
+}
+
+static clv_status_t from_child(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_link_t *child,
+                               const clv_pap_message_t *message)
+{
+    if (message->kind == CLV_PAP_WIRE_HELLO) {
+        return take_hello(agree, child, message);
+    }
+    if (!child->heard) {
+        return CLV_PROTOCOL; /* what it has is not known yet, so nothing could be passed down */
+    }
+    switch (message->kind) {
+    case CLV_PAP_WIRE_UP:
+        return take_up(agree, now_ns, child, message);
+    case CLV_PAP_WIRE_GIVE_UP:
+        clv_pap_agree_give_up(agree, now_ns, (clv_pap_lost_reason_t) message->reason);
+        return CLV_OK;
+    case CLV_PAP_WIRE_BYE:
+        child->gone = 1;
+        clv_pap_agree_try_bye(agree);
+        return CLV_OK;
+    default:
+        return CLV_PROTOCOL;
+    }
+}
+
+clv_status_t clv_pap_agree_message(clv_pap_agree_t *agree, int64_t now_ns, int32_t from_node,
+                                   const void *bytes, size_t n_bytes)
+{
+    clv_pap_message_t message;
+    clv_pap_link_t *link = clv_pap_agree_find_link(agree, from_node);
+    if (link == NULL || !link->up) {
+        return CLV_PROTOCOL;
+    }
+    clv_status_t status = clv_pap_wire_decode(bytes, n_bytes, agree->n_ranks, &message);
+    if (status != CLV_OK) {
+        return status;
+    }
+    if (link == &agree->parent) {
+        agree->asked = 0;
+        status = from_parent(agree, now_ns, &message);
+    } else {
+        status = from_child(agree, now_ns, link, &message);
+    }
+    if (status == CLV_OK) {
+        link->heard = 1;
+    }
+    if (!clv_pap_agree_is_answer_due(agree)) {
+        agree->retry_at_ns = INT64_MAX; /* an idle group wakes nobody */
+    }
+    return status;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Records become record sets: what a node takes from its ranks, when its subtree is complete, what
+ * node 0 has decided; see pap_agree_parts.h.
+ */
+#include "pap_predict/agree/pap_agree_parts.h"
+
+#include <string.h>
+
+static void publish(clv_pap_agree_t *agree, int32_t lane_index, const clv_pap_slot_t *slot)
+{
+    clv_pap_record_set_t set = {.lane = lane_index,
+                                .n_ranks = agree->n_ranks,
+                                .generation = slot->generation,
+                                .sequence = slot->sequence,
+                                .records = agree->by_rank};
+    for (int32_t position = 0; position < agree->n_ranks; position++) {
+        agree->by_rank[agree->options.layout->rank_at[position]] = slot->records[position];
+    }
+    agree->ops.publish(agree->context, &set);
+}
+
+void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+                          const clv_pap_slot_t *slot)
+{
+    agree->lane[lane_index].decided = slot->sequence + 1;
+    publish(agree, lane_index, slot);
+    for (int32_t i = 0; i < agree->n_children; i++) {
+        if (agree->child[i].up && agree->child[i].heard) {
+            clv_pap_agree_send_set(agree, &agree->child[i], lane_index, slot);
+        }
+    }
+    agree->due_since_ns = clv_pap_agree_is_due(agree) ? now_ns : INT64_MAX;
+    agree->retry_step_ns = agree->options.retry_ns;
+    agree->retry_at_ns = INT64_MAX;
+    if (clv_pap_agree_is_unsure(agree)) {
+        clv_pap_agree_expect_answer(agree, now_ns);
+    }
+}
+
+void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+                                    int64_t sequence)
+{
+    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    if (!clv_pap_agree_is_top(agree)) {
+        clv_pap_agree_send_subtree(agree, now_ns, lane_index,
+                                   clv_pap_agree_find_slot(lane, sequence));
+        return;
+    }
+    clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, lane->decided);
+    while (slot != NULL && slot->n_missing == 0) {
+        clv_pap_agree_accept(agree, now_ns, lane_index, slot);
+        slot = clv_pap_agree_find_slot(lane, lane->decided);
+    }
+}
+
+/* Records of one sequence name one generation, but for this: a rank announced a call by a hint and
+ * the lane was recycled before that call came. Its record then stands in the younger generation's
+ * record set, marked invalid so that nobody predicts from it. Anything else is a disagreement. */
+int clv_pap_agree_make_stale(clv_pap_record_t *record)
+{
+    if ((record->flags & CLV_PAP_RECORD_ANNOUNCED) == 0) {
+        return 0;
+    }
+    record->flags |= CLV_PAP_RECORD_INVALID;
+    return 1;
+}
+
+static int raise_generation(clv_pap_agree_t *agree, clv_pap_slot_t *slot, uint32_t generation)
+{
+    for (int32_t position = agree->first; position < agree->end; position++) {
+        if (slot->given[position] && !clv_pap_agree_make_stale(&slot->records[position])) {
+            return 0;
+        }
+    }
+    slot->generation = generation;
+    return 1;
+}
+
+/* The slot for an open sequence; an old record set in it is no longer needed by anyone. NULL: ranks
+ * do not agree on their calls. */
+clv_pap_slot_t *clv_pap_agree_open_slot(clv_pap_agree_t *agree, int64_t now_ns,
+                                        clv_pap_lane_t *lane, int64_t sequence, uint32_t generation)
+{
+    clv_pap_slot_t *slot = &lane->slot[sequence % CLV_PAP_AGREE_RING];
+    if (slot->sequence == sequence) {
+        int fits = generation <= slot->generation || raise_generation(agree, slot, generation);
+        return fits ? slot : NULL;
+    }
+    slot->sequence = sequence;
+    slot->generation = generation;
+    slot->n_missing = agree->end - agree->first;
+    memset(slot->given, 0, (size_t) agree->n_ranks);
+    if (agree->due_since_ns == INT64_MAX) {
+        agree->due_since_ns = now_ns;
+    }
+    return slot;
+}
+
+static int is_open(const clv_pap_lane_t *lane, int64_t sequence)
+{
+    return sequence >= lane->decided && sequence < lane->decided + CLV_PAP_AGREE_OPEN;
+}
+
+static int valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t lane_index,
+                       int64_t sequence, const clv_pap_record_t *record)
+{
+    const clv_pap_layout_t *layout = agree->options.layout;
+    if (rank < 0 || rank >= agree->n_ranks || lane_index < 0 || lane_index >= CLV_PAP_MAX_STREAMS ||
+        sequence >= CLV_PAP_MAX_SEQUENCE || clv_pap_record_problem(record) != NULL) {
+        return 0;
+    }
+    int32_t position = layout->position_of[rank];
+    return position >= layout->first[agree->options.node] &&
+           position < layout->first[agree->options.node + 1];
+}
+
+clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, int32_t rank,
+                                        int32_t lane_index, uint32_t generation, int64_t sequence,
+                                        const clv_pap_record_t *record)
+{
+    if (!valid_local(agree, rank, lane_index, sequence, record)) {
+        return CLV_INVALID;
+    }
+    if (agree->lost) {
+        return CLV_OK;
+    }
+    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    int32_t position = agree->options.layout->position_of[rank];
+    clv_pap_slot_t *slot = NULL;
+    if (is_open(lane, sequence)) {
+        slot = clv_pap_agree_open_slot(agree, now_ns, lane, sequence, generation);
+        if (slot == NULL) {
+            clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
+        }
+    }
+    if (slot == NULL || slot->given[position]) {
+        return CLV_INVALID;
+    }
+    clv_pap_record_t taken = *record;
+    if (generation < slot->generation && !clv_pap_agree_make_stale(&taken)) {
+        clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
+        return CLV_INVALID;
+    }
+    slot->records[position] = taken;
+    slot->given[position] = 1;
+    if (--slot->n_missing == 0) {
+        clv_pap_agree_subtree_complete(agree, now_ns, lane_index, sequence);
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages out: to the parent what it may lack, to a child what it asked for; see
+ * pap_agree_parts.h.
+ */
+#include "pap_predict/agree/pap_agree_parts.h"
+
+static void send_bytes(clv_pap_agree_t *agree, const clv_pap_link_t *link, size_t n_bytes)
+{
+    agree->ops.send(agree->context, link->node, agree->message, n_bytes);
+}
+
+void clv_pap_agree_send_counts(clv_pap_agree_t *agree, const clv_pap_link_t *link,
+                               clv_pap_wire_kind_t kind, int32_t reason)
+{
+    int64_t decided[CLV_PAP_MAX_STREAMS];
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
+        decided[i] = agree->lane[i].decided;
+    }
+    send_bytes(agree, link, clv_pap_wire_put_counts(agree->message, kind, reason, decided));
+}
+
+void clv_pap_agree_send_bare(clv_pap_agree_t *agree, const clv_pap_link_t *link,
+                             clv_pap_wire_kind_t kind, int32_t reason)
+{
+    send_bytes(agree, link, clv_pap_wire_put_bare(agree->message, kind, reason));
+}
+
+void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, int32_t lane_index,
+                            const clv_pap_slot_t *slot)
+{
+    send_bytes(agree, link,
+               clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_DOWN, lane_index,
+                                        slot->generation, slot->sequence, slot->records,
+                                        agree->n_ranks));
+}
+
+void clv_pap_agree_expect_answer(clv_pap_agree_t *agree, int64_t now_ns)
+{
+    if (agree->retry_at_ns == INT64_MAX) {
+        agree->retry_at_ns = now_ns + agree->retry_step_ns;
+    }
+}
+
+void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+                                const clv_pap_slot_t *slot)
+{
+    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    if (agree->left || !agree->parent.up) {
+        return;
+    }
+    send_bytes(agree, &agree->parent,
+               clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_UP, lane_index,
+                                        slot->generation, slot->sequence,
+                                        slot->records + agree->first, agree->end - agree->first));
+    if (lane->sent_up <= slot->sequence) {
+        lane->sent_up = slot->sequence + 1;
+    }
+    clv_pap_agree_expect_answer(agree, now_ns);
+}
+
+void clv_pap_agree_ask_parent(clv_pap_agree_t *agree, int64_t now_ns)
+{
+    clv_pap_agree_send_counts(agree, &agree->parent, CLV_PAP_WIRE_HELLO, 0);
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS && !agree->lost; i++) {
+        clv_pap_lane_t *lane = &agree->lane[i];
+        for (int64_t ahead = 0; ahead < CLV_PAP_AGREE_OPEN; ahead++) {
+            clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, lane->decided + ahead);
+            if (slot != NULL && slot->n_missing == 0) {
+                clv_pap_agree_send_subtree(agree, now_ns, i, slot);
+            }
+        }
+    }
+    if (agree->give_up_reason != 0) {
+        clv_pap_agree_send_bare(agree, &agree->parent, CLV_PAP_WIRE_GIVE_UP, agree->give_up_reason);
+    }
+    clv_pap_agree_expect_answer(agree, now_ns);
+}
+
+void clv_pap_agree_send_missing(clv_pap_agree_t *agree, const clv_pap_link_t *child,
+                                int32_t lane_index, int64_t decided)
+{
+    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    for (; decided < lane->decided; decided++) {
+        clv_pap_agree_send_set(agree, child, lane_index, clv_pap_agree_find_slot(lane, decided));
+    }
+}
+
+void clv_pap_agree_try_bye(clv_pap_agree_t *agree)
+{
+    for (int32_t i = 0; i < agree->n_children; i++) {
+        if (!agree->child[i].gone) {
+            return;
+        }
+    }
+    if (agree->freed && agree->parent.up) {
+        clv_pap_agree_send_bare(agree, &agree->parent, CLV_PAP_WIRE_BYE, 0);
+        agree->bye_sent = 1;
+    }
+}
