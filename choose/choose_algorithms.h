@@ -14,33 +14,34 @@
 #include <stdint.h>
 
 #include "choose/choose_collectives.h"
+#include "schedule/schedule.h"
 
 /* The column "collectives". */
 #define CLV_OF(code) (1U << CLV_COLLECTIVE_##code)
 #define CLV_OF_ALL   (~0U)
 
-/* how: PLAN(generator of schedule.h), or OWN(function coll_clv_run_... of the component).
+/* how: PLAN(generator of schedule.h, policy that its plans are run with), or OWN(function
+ * coll_clv_run_... of the component).
  * needs times: the plan depends on the predicted times, not only on their order.
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
-/*     code          word          collectives      how                       needs  unfit
- *     meaning
- *                                                                            times */
 /* clang-format off */
+/*     code          word          collectives      how                              needs  unfit    meaning
+ *                                                                                   times */
 #define CLV_ALGORITHM_MAP(XX)                                                                      \
-    XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),            0,     never,         \
+    XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),                   0,     never,         \
        "what was installed before this component")                                                 \
-    XX(CHAIN,        chain,        CLV_OF(REDUCE),  PLAN("chain"),            0,     order,         \
+    XX(CHAIN,        chain,        CLV_OF(REDUCE),  PLAN("chain", AHEAD),            0,     order,         \
        "a pipelined chain, latest arrival nearest the root")                                       \
-    XX(LATEST_FIRST, latest_first, CLV_OF(REDUCE),  PLAN("latest-first-rns"), 1,     order,         \
+    XX(LATEST_FIRST, latest_first, CLV_OF(REDUCE),  PLAN("latest-first-rns", AHEAD), 1,     order,         \
        "the latest-arrival-first plan")                                                            \
-    XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),  PLAN("bitset"),           1,     order,         \
+    XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),  PLAN("bitset", ROUNDS),          1,     order,         \
        "the clairvoyant plan for the predicted arrivals")                                          \
-    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  OWN(binomial),            0,     order,         \
+    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  OWN(binomial),                   0,     order,         \
        "Open MPI's binomial tree")                                                                 \
-    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  OWN(rabenseifner),        0,     halving,       \
+    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  OWN(rabenseifner),               0,     halving,       \
        "Open MPI's reduce-scatter and gather by halving")                                          \
-    XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                0,     order,         \
+    XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                       0,     order,         \
        "reduce-scatter on a ring, then gather to the root")
 /* clang-format on */
 
@@ -68,6 +69,7 @@ typedef struct clv_algorithm_row {
     const char *word;
     uint32_t collectives;  /* bits of clv_collective_t */
     const char *generator; /* of its plans; NULL: it has none */
+    clv_exec_policy_t policy;
     int needs_times;
     int (*unfit)(const clv_call_facts_t *facts);
 } clv_algorithm_row_t;

@@ -10,7 +10,7 @@
 /* ---- collectives ------------------------------------------------------------------------------ */
 
 const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
-#define COLLECTIVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                                      \
+#define COLLECTIVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                        \
     {#name, CLV_GOAL_##goal, root, op, counts, CLV_RESULT_AT_##result},
     CLV_COLLECTIVE_MAP(COLLECTIVE_ROW, )
 #undef COLLECTIVE_ROW
@@ -18,8 +18,7 @@ const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
 
 const char *clv_collective_name(int collective)
 {
-    return (unsigned) collective < CLV_N_COLLECTIVES ? clv_collectives[collective].name
-                                                     : "unknown";
+    return (unsigned) collective < CLV_N_COLLECTIVES ? clv_collectives[collective].name : "unknown";
 }
 
 int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t count,
@@ -57,8 +56,8 @@ static int unfit_halving(const clv_call_facts_t *facts)
     return facts->count < n_halves ? CLV_REASON_FEW_ELEMENTS : unfit_order(facts);
 }
 
-#define GENERATOR_PLAN(generator) generator
-#define GENERATOR_OWN(function)   NULL
+#define GENERATOR_PLAN(generator, policy) generator, CLV_EXEC_##policy
+#define GENERATOR_OWN(function)           NULL, CLV_EXEC_AHEAD
 
 const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS] = {
 #define ALGORITHM_ROW(code, word, collectives, how, needs_times, unfit, meaning)                   \
@@ -185,7 +184,7 @@ void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t val
 void clv_choose_config_numbers(const clv_choose_config_t *config, int32_t numbers[CLV_N_EQUAL])
 {
 #define NUMBER_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)              \
-    CLV_IF_EQUAL(ranks, numbers[CLV_EQUAL_##name] = config->name; )
+    CLV_IF_EQUAL(ranks, numbers[CLV_EQUAL_##name] = config->name;)
     CLV_PARAMETER_MAP(NUMBER_ROW)
 #undef NUMBER_ROW
 }
@@ -193,7 +192,7 @@ void clv_choose_config_numbers(const clv_choose_config_t *config, int32_t number
 int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
 {
     switch (collective) {
-#define FORCED_CASE(to, code, name, mpi, goal, root, op, counts, result)                                         \
+#define FORCED_CASE(to, code, name, mpi, goal, root, op, counts, result)                           \
     case CLV_COLLECTIVE_##code:                                                                    \
         return config->name##_algorithm;
         CLV_COLLECTIVE_MAP(FORCED_CASE, )

@@ -126,15 +126,16 @@ static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 int coll_clv_run_previous(const coll_clv_call_t *call)
 {
     static int (*const previous[CLV_N_COLLECTIVES])(const coll_clv_call_t *) = {
-#define PREVIOUS_ROW(to, code, name, mpi, goal, root, op, counts, result) coll_clv_##name##_previous,
+#define PREVIOUS_ROW(to, code, name, mpi, goal, root, op, counts, result)                          \
+    coll_clv_##name##_previous,
         CLV_COLLECTIVE_MAP(PREVIOUS_ROW, )
 #undef PREVIOUS_ROW
     };
     return previous[call->collective](call);
 }
 
-#define FUNCTION_PLAN(generator) NULL
-#define FUNCTION_OWN(function)   coll_clv_run_##function
+#define FUNCTION_PLAN(generator, policy) NULL
+#define FUNCTION_OWN(function)           coll_clv_run_##function
 
 /* By algorithm; NULL: it makes plans. */
 static int (*const own_functions[CLV_N_ALGORITHMS])(const coll_clv_call_t *) = {
@@ -168,6 +169,7 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
                                 .n_steps = assignment->n_steps,
                                 .n_segments = decision->n_segments,
                                 .goal = CLV_GOAL_REDUCE,
+                                .policy = clv_algorithms[decision->algorithm].policy,
                                 .root = call->root,
                                 .tag = MCA_COLL_BASE_TAG_REDUCE,
                                 .sbuf = call->sbuf,
@@ -250,8 +252,9 @@ static int set_up_group(const coll_clv_call_t *call)
     return rc;
 }
 
-/* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why. Such
- * a communicator never reduces again, and Open MPI may keep it for good: what was ours in it goes. */
+/* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why.
+ * Such a communicator never reduces again, and Open MPI may keep it for good: what was ours in it
+ * goes. */
 static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
 {
     const int failure = coll_clv_failure_of(call->comm);

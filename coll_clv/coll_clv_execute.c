@@ -266,8 +266,7 @@ static int combine_into_result(execution_t *run, int32_t segment, void *buffer)
     int rc;
 
     if (has_three_address_form(run, count)) {
-        ompi_3buff_op_reduce(run->op, own, buffer, result, (coll_clv_count_t) count,
-                             run->dtype);
+        ompi_3buff_op_reduce(run->op, own, buffer, result, (coll_clv_count_t) count, run->dtype);
         return OMPI_SUCCESS;
     }
     rc = copy_elements(run, count, result, own);
@@ -419,7 +418,7 @@ static int begin(execution_t *run, const coll_clv_job_t *job)
 {
     const clv_exec_limits_t limits = {
         COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
-        NULL == run->scratch->ahead ? COLL_CLV_SYNC_EVERY : CLV_EXEC_NEVER_SYNC};
+        NULL == run->scratch->ahead ? COLL_CLV_SYNC_EVERY : CLV_EXEC_NEVER_SYNC, job->policy};
     int32_t n_ranks = ompi_comm_size(run->comm), n_segments = job->n_segments;
     size_t segment_bytes = (size_t) n_segments * sizeof(clv_exec_segment_t);
     size_t peer_bytes = (size_t) n_ranks * sizeof(clv_exec_peer_t);

@@ -57,8 +57,9 @@ typedef struct coll_clv_job {
     int64_t n_steps;
     int32_t n_segments; /* 1 .. count; of reduce_scatter a multiple of the communicator's size */
     clv_goal_t goal;
-    int root; /* of reduce and bcast */
-    int tag;  /* of the collective; messages of two collectives never meet */
+    clv_exec_policy_t policy; /* the same on all ranks */
+    int root;                 /* of reduce and bcast */
+    int tag;                  /* of the collective; messages of two collectives never meet */
     /* This rank's contribution, never written; MPI_IN_PLACE at the root of a reduce and, on any
      * rank, in allreduce and reduce_scatter: it is in rbuf then. Not used by bcast. */
     const void *sbuf;

@@ -10,7 +10,8 @@ static int limits_valid(const clv_exec_limits_t *limits)
 {
     return limits->recv_window >= 1 && limits->recv_window <= CLV_EXEC_MAX_WINDOW &&
            limits->send_window >= 1 && limits->send_window <= CLV_EXEC_MAX_WINDOW &&
-           limits->sync_every >= CLV_EXEC_NEVER_SYNC;
+           limits->sync_every >= CLV_EXEC_NEVER_SYNC &&
+           (limits->policy == CLV_EXEC_AHEAD || limits->policy == CLV_EXEC_ROUNDS);
 }
 
 /* What the step does to this rank's copy; 0 when it cannot be done. */
@@ -73,6 +74,7 @@ static clv_exec_entry_t *window_next(clv_exec_window_t *window, const clv_step_t
     clv_exec_entry_t *entry = &window->open[window->n_open];
     *entry = (clv_exec_entry_t){.slot = window->free_slots[window->n_free - 1],
                                 .peer = step->peer,
+                                .round = step->round,
                                 .segment = step->segment};
     return entry;
 }
@@ -137,6 +139,34 @@ static int is_credit(const clv_exec_t *exec, int32_t n_sent)
     return 0 == n_sent || (every > 0 && 0 == n_sent % every);
 }
 
+static int is_after_all(const clv_exec_window_t *window, int32_t round)
+{
+    for (int32_t i = 0; i < window->n_open; i++) {
+        if (window->open[i].round < round) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Receives before the send that a full window keeps from being posted. */
+static int has_unposted_before(const clv_exec_t *exec, const clv_step_t *step)
+{
+    for (int64_t i = exec->next_recv; i < exec->next_send; i++) {
+        if (!clv_step_is_send(&exec->steps[i]) && exec->steps[i].round < step->round) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_its_turn(const clv_exec_t *exec, const clv_step_t *step)
+{
+    return exec->limits.policy == CLV_EXEC_AHEAD ||
+           (!has_unposted_before(exec, step) && is_after_all(&exec->recvs, step->round) &&
+            is_after_all(&exec->sends, step->round));
+}
+
 static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
 {
     clv_exec_segment_t *segment = &exec->segments[step->segment];
@@ -146,7 +176,7 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
     clv_status_t status;
 
     if (0 == exec->sends.n_free || segment->recvs_done < segment->recvs_before_send ||
-        (synchronous && peer->credit_open)) {
+        (synchronous && peer->credit_open) || !is_its_turn(exec, step)) {
         return CLV_AGAIN;
     }
     entry = window_next(&exec->sends, step);

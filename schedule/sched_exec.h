@@ -25,6 +25,9 @@
  * (sched_credit.h): the argument above holds as long as the oldest receive of a rank, once posted,
  * makes its sender free to go.
  *
+ * With the policy ROUNDS a send also waits for all steps of earlier rounds. The argument holds: of
+ * the messages that are not done take one of the lowest round; its sender waits for nothing.
+ *
  * Messages between a pair of ranks must not overtake each other; then no tag is needed.
  * Cost: O(recv_window + send_window) per turn, no allocation ever. One thread per execution.
  */
@@ -61,6 +64,7 @@ typedef struct clv_exec_limits {
     int32_t recv_window; /* 1 .. CLV_EXEC_MAX_WINDOW */
     int32_t send_window; /* 1 .. CLV_EXEC_MAX_WINDOW */
     int32_t sync_every;  /* >= 1; 0: only the first send to each peer; CLV_EXEC_NEVER_SYNC */
+    clv_exec_policy_t policy;
 } clv_exec_limits_t;
 
 /* What is counted per segment. "passed" counts the steps a cursor has gone by, "done" the ones
@@ -84,6 +88,7 @@ typedef struct clv_exec_entry {
     int32_t slot;
     int32_t peer;
     int32_t segment;
+    int32_t round;
     int32_t arrived;      /* receive: test_recv has said CLV_OK */
     int32_t recvs_before; /* receive: of the same segment, to be combined first */
     int32_t sends_before; /* receive: of the same segment, to be completed first */

@@ -161,6 +161,12 @@ static inline int clv_step_is_send(const clv_step_t *step)
     return step->kind == CLV_STEP_SEND || step->kind == CLV_STEP_SEND_COPY;
 }
 
+/* How a plan's steps are run (sched_exec.h). AHEAD: a send starts as soon as what it sends is
+ * there; rounds only give the order. ROUNDS: it also waits for every step of the rank's earlier
+ * rounds, so that ranks stay in step as the plan has them: for plans that give a rank one sender at
+ * a time by their rounds alone. */
+typedef enum clv_exec_policy { CLV_EXEC_AHEAD = 0, CLV_EXEC_ROUNDS = 1 } clv_exec_policy_t;
+
 /* Number of steps of a rank, and the steps written to steps[] (at least that many).
  * Within one round a rank's receive comes before its send. */
 int64_t clv_plan_count_steps(const clv_plan_t *plan, int32_t rank);

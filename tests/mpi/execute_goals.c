@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The executor over the PML with random plans of the four goals: every rank draws the same jobs,
- * does its part and checks what it got. Usage: execute_goals [JOBS [SEED]]. Last line as
- * reduce_cases; the first names the seed.
+ * does its part and checks what it got. Usage: execute_goals [JOBS [SEED [AHEAD_BYTES]]].
+ * Both policies in turn. Last line as reduce_cases; the first names the seed.
  */
 #include "ompi_config.h"
 
@@ -16,6 +16,7 @@
 #include "ompi/constants.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 
+#include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_execute.h"
 #include "schedule/sched_goal.h"
 #include "schedule/schedule.h"
@@ -26,6 +27,7 @@
 enum { MAX_COUNT = 4096, MAX_PER_BLOCK = 4, UNTOUCHED = -77 };
 
 static int rank, size;
+static MPI_Comm comm;
 static int64_t input[MAX_COUNT], output[MAX_COUNT], saved[MAX_COUNT];
 
 /* What the rank contributes to an element. */
@@ -113,6 +115,7 @@ static int do_job(uint64_t *state, int64_t number, coll_clv_scratch_t *scratch)
                                 .n_steps = clv_plan_count_steps(plan, rank),
                                 .n_segments = plan->n_segments,
                                 .goal = plan->goal,
+                                .policy = (clv_exec_policy_t) (number / CLV_N_GOALS % 2),
                                 .root = plan->root,
                                 .tag = MCA_COLL_BASE_TAG_REDUCE,
                                 .sbuf = in_place ? MPI_IN_PLACE : input,
@@ -120,7 +123,7 @@ static int do_job(uint64_t *state, int64_t number, coll_clv_scratch_t *scratch)
                                 .count = count,
                                 .dtype = MPI_INT64_T,
                                 .op = MPI_SUM,
-                                .comm = MPI_COMM_WORLD};
+                                .comm = comm};
 
     clv_plan_copy_steps(plan, rank, steps);
     fill(plan, number, count, in_place);
@@ -146,6 +149,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     state += state == 0;
+    coll_clv_ahead_budget(argc > 3 ? atoll(argv[3]) : 0);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Bcast(&state, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         printf("# seed %llu, %lld jobs\n", (unsigned long long) state, (long long) n_jobs);
@@ -154,6 +159,7 @@ int main(int argc, char **argv)
         n_wrong += !do_job(&state, job, &scratch);
     }
     MPI_Allreduce(&n_wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_free(&comm); /* waits for the last words of the books */
     coll_clv_scratch_free(&scratch);
     if (rank == 0 && all_wrong == 0) {
         printf("# reduce_cases: all right\n");

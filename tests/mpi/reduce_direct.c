@@ -70,6 +70,7 @@ static int run_plan(const clv_plan_t *plan, const void *sbuf, void *rbuf, int co
                           .n_steps = n_steps,
                           .n_segments = plan->n_segments,
                           .goal = plan->goal,
+                          .policy = (clv_exec_policy_t) (plan->n_segments % 2),
                           .root = root,
                           .tag = MCA_COLL_BASE_TAG_REDUCE,
                           .sbuf = sbuf,

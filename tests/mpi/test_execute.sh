@@ -14,12 +14,16 @@ ranks=${CLV_TEST_RANKS:-1 3 8}
 pmls='tcp ucx cm'
 
 # shellcheck disable=SC2086
-echo 1..$(($(set -- $ranks $ranks $pmls; echo $#) + 2))
+echo 1..$(($(set -- $ranks $ranks $ranks $ranks $pmls; echo $#) + 2))
 for p in $ranks; do
     launch "$p" $(pml_options ob1) "$cases" -i 10 && has "$all_right"
     report $? "$p ranks, ob1 in shared memory"
     launch "$p" $(pml_options ob1) "$goals" "$jobs" && has "$all_right"
     report $? "$p ranks, random jobs of the four goals"
+    for bytes in 700 60000; do
+        launch "$p" $(pml_options ob1) "$goals" "$jobs" $RANDOM $bytes && has "$all_right"
+        report $? "$p ranks, the same with $bytes bytes to be sent ahead"
+    done
 done
 for pml in $pmls; do
     if ! pml_works $pml; then

@@ -165,6 +165,7 @@ typedef struct rank {
     int in_send[MAX_SEGMENTS];
     request_t recvs[CLV_EXEC_MAX_WINDOW], sends[CLV_EXEC_MAX_WINDOW];
     int32_t send_segment[CLV_EXEC_MAX_WINDOW];
+    int64_t n_done; /* steps combined or sent */
 } rank_t;
 
 static rank_t ranks[MAX_RANKS];
@@ -180,6 +181,20 @@ static clv_status_t maybe_fail(void)
     return fail_after >= 0 && fail_after-- == 0 ? CLV_LOST : CLV_OK;
 }
 
+/* Slow and obvious: with ROUNDS nothing leaves before all of the earlier rounds is done. */
+static void check_its_turn(const rank_t *rank)
+{
+    const clv_exec_t *exec = &rank->exec;
+    int64_t n_before = 0;
+
+    if (exec->limits.policy == CLV_EXEC_ROUNDS) {
+        for (int64_t i = 0; i < exec->n_steps; i++) {
+            n_before += exec->steps[i].round < exec->steps[exec->next_send].round;
+        }
+        assert_true(rank->n_done >= n_before);
+    }
+}
+
 static clv_status_t sim_post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
                                   int synchronous)
 {
@@ -191,6 +206,7 @@ static clv_status_t sim_post_send(void *context, int32_t slot, int32_t peer, int
 
     assert_false(request->posted);
     assert_int_not_equal(rank->mask[segment], 0);
+    check_its_turn(rank);
     if (channel->n_sent > 0 && arrives < message[-1].arrives) {
         arrives = message[-1].arrives;
     }
@@ -234,6 +250,7 @@ static clv_status_t sim_test_send(void *context, int32_t slot)
     }
     request->posted = 0;
     rank->in_send[rank->send_segment[slot]]--;
+    rank->n_done++;
     return maybe_fail();
 }
 
@@ -266,6 +283,7 @@ static clv_status_t sim_combine(void *context, int32_t slot, int32_t segment, in
     rank->mask[segment] |= message->mask;
     rank->order[segment] = rank->order[segment] * UINT64_C(6364136223846793005) + message->order;
     request->posted = 0;
+    rank->n_done++;
     return maybe_fail();
 }
 
@@ -432,7 +450,8 @@ static void check_sums(void)
 static clv_exec_limits_t draw_limits(void)
 {
     static const int32_t windows[] = {1, 2, 3, 8, CLV_EXEC_MAX_WINDOW};
-    return (clv_exec_limits_t){windows[random_below(5)], windows[random_below(5)], random_below(6)};
+    return (clv_exec_limits_t){windows[random_below(5)], windows[random_below(5)], random_below(6),
+                               (clv_exec_policy_t) random_below(2)};
 }
 
 static void draw_network(void)
@@ -587,7 +606,7 @@ static void an_absent_root_finds_at_most_sync_every_segments_per_sender(void **s
 {
     (void) state;
     for (int32_t sync_every = 1; sync_every <= 5; sync_every++) {
-        clv_exec_limits_t limits = {8, 8, sync_every};
+        clv_exec_limits_t limits = {8, 8, sync_every, CLV_EXEC_AHEAD};
         flood_plan(9, 40);
         max_delay = 20;
         eager_percent = 100;
@@ -607,7 +626,8 @@ static void a_slow_receiver_is_never_behind_by_two_credits(void **state)
 {
     (void) state;
     for (int i = 0; i < 100; i++) {
-        clv_exec_limits_t limits = {1 + random_below(8), 1 + random_below(8), 1 + random_below(8)};
+        clv_exec_limits_t limits = {1 + random_below(8), 1 + random_below(8), 1 + random_below(8),
+                                    CLV_EXEC_AHEAD};
         draw_plan(2 + random_below(10), 1 + random_below(48));
         draw_network();
         eager_percent = 100;
@@ -625,7 +645,7 @@ static void a_slow_receiver_is_never_behind_by_two_credits(void **state)
 
 static void without_credits_an_absent_root_would_be_flooded(void **state)
 {
-    clv_exec_limits_t limits = {8, 8, 0};
+    clv_exec_limits_t limits = {8, 8, 0, CLV_EXEC_AHEAD};
 
     (void) state;
     flood_plan(4, 40);
@@ -641,7 +661,7 @@ static void without_credits_an_absent_root_would_be_flooded(void **state)
 static void a_segment_sent_away_and_taken_back_is_stored_not_combined(void **state)
 {
     static const clv_send_t sends[] = {{0, 0, 1, 0, CLV_MOVE}, {1, 1, 0, 0, CLV_MOVE}};
-    clv_exec_limits_t limits = {4, 4, 0};
+    clv_exec_limits_t limits = {4, 4, 0, CLV_EXEC_AHEAD};
 
     (void) state;
     plan.n_ranks = 2;
@@ -664,7 +684,7 @@ static void an_error_of_the_table_comes_out_at_once(void **state)
 
     (void) state;
     for (n_calls = 0;; n_calls++) {
-        clv_exec_limits_t limits = {2, 2, 2};
+        clv_exec_limits_t limits = {2, 2, 2, CLV_EXEC_AHEAD};
         clv_status_t status = CLV_AGAIN;
         int moved;
         flood_plan(2, 3);
@@ -689,7 +709,7 @@ static void an_error_of_the_table_comes_out_at_once(void **state)
  * can be done, and come to the end. */
 static void run_turns_until_the_end(void **state)
 {
-    clv_exec_limits_t limits = {1, 1, 1};
+    clv_exec_limits_t limits = {1, 1, 1, CLV_EXEC_AHEAD};
 
     (void) state;
     plan.n_ranks = 1;
@@ -716,21 +736,21 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
         int64_t n_steps;
         clv_exec_limits_t limits;
     } cases[] = {
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {0, 1, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 0, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -2}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1}},
-        {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
-        {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1}},
-        {{{0, 1, 1, CLV_STEP_SEND}}, 1, {1, 1, 1}},
-        {{{0, 1, -1, CLV_STEP_RECV_REDUCE}}, 1, {1, 1, 1}},
-        {{{0, 1, 0, 4}}, 1, {1, 1, 1}},
-        {{{0, 1, 0, -1}}, 1, {1, 1, 1}},
-        {{{0, 1, 0, CLV_STEP_RECV_COPY}}, 1, {1, 1, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND_COPY}}, 2, {1, 1, 1}},
-        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND}}, 2, {1, 1, 1}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {0, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 0, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -2, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 1, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, -1, CLV_STEP_RECV_REDUCE}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, 4}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, -1}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_RECV_COPY}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND_COPY}}, 2, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND}}, 2, {1, 1, 1, CLV_EXEC_AHEAD}},
     };
     clv_exec_t exec;
     clv_exec_segment_t segments[1];
@@ -746,7 +766,7 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
 
 static void no_steps_are_done_at_once(void **state)
 {
-    clv_exec_limits_t limits = {1, 1, 1};
+    clv_exec_limits_t limits = {1, 1, 1, CLV_EXEC_AHEAD};
     clv_exec_t exec;
     clv_exec_segment_t segments[1];
     clv_exec_peer_t peers[1];
@@ -767,7 +787,7 @@ static int refuse(void *context, size_t n_bytes)
 
 static void allocates_nothing(void **state)
 {
-    clv_exec_limits_t limits = {8, 4, 3};
+    clv_exec_limits_t limits = {8, 4, 3, CLV_EXEC_AHEAD};
     int n_calls = 0;
 
     (void) state;
