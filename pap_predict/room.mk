@@ -3,7 +3,8 @@ clv_pap_headers = pap_predict/agree/pap_agree.h pap_predict/agree/pap_agree_part
 	pap_predict/agree/pap_record.h \
 	pap_predict/agree/pap_record_set.h pap_predict/agree/pap_stream.h pap_predict/agree/pap_table.h \
 	pap_predict/agree/pap_tree.h pap_predict/agree/pap_wire.h pap_predict/pap_card.h \
-	pap_predict/pap_clock.h pap_predict/pap_leader.h pap_predict/pap_pace.h \
+	pap_predict/pap_clock.h pap_predict/pap_leader.h pap_predict/pap_leader_parts.h \
+	pap_predict/pap_pace.h \
 	pap_predict/pap_predict.h pap_predict/pap_process.h pap_predict/predict/pap_follow.h \
 	pap_predict/predict/pap_history.h \
 	pap_predict/predict/pap_history_parts.h pap_predict/predict/pap_numbers.h pap_predict/predict/pap_predictors.h
@@ -13,8 +14,9 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_agree_end.
 	pap_predict/agree/pap_record.c \
 	pap_predict/agree/pap_record_set.c pap_predict/agree/pap_stream.c pap_predict/agree/pap_table.c \
 	pap_predict/agree/pap_tree.c pap_predict/agree/pap_wire.c pap_predict/pap_card.c \
-	pap_predict/pap_clock.c pap_predict/pap_group.c pap_predict/pap_leader.c \
-	pap_predict/pap_pace.c pap_predict/pap_process.c \
+	pap_predict/pap_clock.c pap_predict/pap_collect.c pap_predict/pap_group.c \
+	pap_predict/pap_leader.c pap_predict/pap_pace.c pap_predict/pap_process.c \
+	pap_predict/pap_publish.c pap_predict/pap_route.c \
 	pap_predict/predict/pap_follow.c pap_predict/predict/pap_compute.c pap_predict/predict/pap_ewma.c \
 	pap_predict/predict/pap_forecast.c \
 	pap_predict/predict/pap_hints.c pap_predict/predict/pap_history.c pap_predict/predict/pap_judge.c \

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Records of this node's ranks: when to look for them, and how they reach the agreement, in global
+ * time; see pap_leader_parts.h.
+ */
+#include "pap_predict/pap_leader_parts.h"
+
+#include "pap_predict/agree/pap_record.h"
+#include "util/util_log.h"
+
+/* Records that were announced do not say when they were given. */
+static void set_pace(clv_pap_leader_t *leader, int32_t lane, int64_t last_ns, uint32_t flags)
+{
+    if ((flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED)) == 0) {
+        clv_pap_pace_found(&leader->pace[lane], last_ns);
+    } else {
+        clv_pap_pace_init(&leader->pace[lane]);
+    }
+}
+
+/* What was known when a record was given: a slow exchange, or a late look that finds two records,
+ * does not say in both how slow it was. */
+static uint32_t latency_at(const clv_pap_leader_t *leader, int64_t local_ns)
+{
+    return local_ns < leader->measured_ns ? leader->older_latency_ns : leader->latency_ns;
+}
+
+/* The record of one of our ranks, in global time; false: not usable. */
+static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_local_record_t *given,
+                       int64_t now_ns)
+{
+    const clv_cs_model_t *model = leader->clock.is_ready ? &leader->clock.model : NULL;
+    clv_pap_record_t record;
+    clv_pap_local_to_record(given, model, latency_at(leader, given->arrival_ns), &record);
+    return clv_pap_agree_local_record(leader->agree, now_ns, rank, given->lane, given->generation,
+                                      given->sequence, &record) == CLV_OK;
+}
+
+static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int64_t now_ns)
+{
+    const int32_t first = leader->layout.first[leader->node];
+    const int32_t n_local = leader->layout.first[leader->node + 1] - first;
+    int64_t last_ns = INT64_MIN;
+    uint32_t flags = 0;
+    clv_pap_clock_used(&leader->clock, now_ns);
+    for (int32_t i = 0; i < n_local; i++) {
+        clv_pap_local_record_t given = {.flags = CLV_PAP_RECORD_INVALID};
+        if (clv_pap_record_take(leader->table, i, lane, version, &given) != CLV_OK ||
+            !hand_in_one(leader, leader->layout.rank_at[first + i], &given, now_ns)) {
+            clv_log(CLV_LOG_DEBUG, "node %d: lane %d, record %lld of local rank %d is not usable",
+                    leader->node, lane, (long long) version, i);
+        }
+        last_ns = given.arrival_ns > last_ns ? given.arrival_ns : last_ns;
+        flags |= given.flags;
+    }
+    set_pace(leader, lane, last_ns, flags);
+}
+
+static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pending, int64_t now_ns)
+{
+    int64_t versions[2] = {0, 0};
+    int32_t ignored;
+    for (int half = 0; half < 2; half++) {
+        if (pending >> (2 * lane + half) & 1) {
+            versions[half] = clv_pap_table_given(leader->table, 2 * lane + half, &ignored);
+        }
+    }
+    /* Both can be waiting; the agreement takes them in order. */
+    const int older = versions[0] > versions[1];
+    for (int i = 0; i < 2; i++) {
+        const int64_t version = versions[i == 0 ? older : !older];
+        if (version > 0) {
+            hand_in(leader, lane, version, now_ns);
+        }
+    }
+}
+
+static void collect_all(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    const uint32_t pending = clv_pap_table_answer(leader->table);
+    for (int32_t lane = 0; pending != 0 && lane < CLV_PAP_MAX_STREAMS; lane++) {
+        if (pending >> (2 * lane) & 3) {
+            hand_in_lane(leader, lane, pending, now_ns);
+        }
+    }
+}
+
+/* Plans the next looks, after one. Returns the lanes that ranks ring for from now on, and did not
+ * before. */
+static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    const uint32_t before = leader->expected;
+    leader->expected = 0;
+    leader->look_ns = INT64_MAX;
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        clv_pap_pace_t *pace = &leader->pace[lane];
+        if (pace->look_ns <= now_ns) {
+            clv_pap_pace_missed(pace, now_ns);
+        }
+        leader->expected |= (uint32_t) (pace->look_ns != INT64_MAX) << lane;
+        leader->look_ns = pace->look_ns < leader->look_ns ? pace->look_ns : leader->look_ns;
+    }
+    if (leader->expected != before) {
+        clv_pap_table_expect(leader->table, leader->expected);
+    }
+    return before & ~leader->expected;
+}
+
+/* Takes what there is; again when it was our last look at some lane (see clv_pap_table_expect). */
+void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    do {
+        collect_all(leader, now_ns);
+    } while (plan_looks(leader, now_ns) != 0);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The inside of a leader (pap_leader.h), for the files that share it: pap_leader.c its life and its
+ * round, pap_route.c connections, frames and the clock, pap_collect.c records in, pap_publish.c
+ * boards out. For nobody else. All of it runs under the thread's lock.
+ */
+#ifndef CLV_PAP_LEADER_PARTS_H
+#define CLV_PAP_LEADER_PARTS_H
+
+#include <sys/types.h>
+
+#include "pap_predict/agree/pap_agree.h"
+#include "pap_predict/pap_clock.h"
+#include "pap_predict/pap_leader.h"
+#include "pap_predict/pap_pace.h"
+#include "pap_predict/predict/pap_history.h"
+
+typedef struct clv_pap_neighbour {
+    int32_t node;
+    int32_t is_up;
+    clv_net_conn_t *conn;  /* perhaps still connecting */
+    int64_t echo_sent_ns;  /* of the last frame from it */
+    int64_t echo_local_ns; /* when that came */
+} clv_pap_neighbour_t;
+
+/* How to reach the parent. */
+typedef struct clv_pap_route {
+    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES]; /* best first */
+    int32_t n_addresses;
+    int32_t next;
+    uint16_t port;
+    int64_t next_try_ns; /* INT64_MAX: not now */
+    int64_t pause_ns;
+} clv_pap_route_t;
+
+struct clv_pap_leader {
+    clv_pap_leader_t *next;
+    clv_pap_t *pap;
+    clv_pap_table_t *table;
+    clv_pap_attach_ops_t attach;
+    clv_pap_layout_t layout;
+    int32_t node;
+    unsigned char key[CLV_NET_KEY_BYTES];
+    unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
+    size_t max_payload;
+    clv_pap_agree_t *agree;
+    clv_pap_history_t *histories[CLV_PAP_MAX_STREAMS];
+    unsigned char *memories; /* the caller's state, attach.memory_bytes per lane */
+    uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
+    int64_t *predicted_ns;                     /* scratch */
+    clv_pap_clock_t clock;
+    clv_pap_pace_t pace[CLV_PAP_MAX_STREAMS];
+    uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
+    int64_t look_ns;   /* the first of those looks */
+    uint32_t latency_ns;
+    uint32_t older_latency_ns; /* before the newest set, which was known ... */
+    int64_t measured_ns;       /* ... at this local time */
+    int32_t n_neighbours;      /* the parent first, if there is one */
+    clv_pap_neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
+    clv_pap_route_t route;
+    int has_started;
+    int has_left;
+    int must_give_up;  /* found within a callback; asked for outside */
+    int64_t linger_ns; /* when to go, after has_left */
+    pid_t *pids;       /* of the node's ranks, until the thread has placed itself */
+};
+
+static inline int clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
+{
+    return leader->node > 0;
+}
+
+/* ---- pap_route.c ----------------------------------------------------------------------------- */
+
+/* Who the neighbours are, and the addresses of the parent, out of the cards of all nodes' leaders.
+ * CLV_UNSUPPORTED: none of these could be reached from here. */
+clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader,
+                                const clv_pap_card_t *cards) CLV_MUST_CHECK;
+/* Tries the next address of the parent. */
+void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns);
+/* Closes connections that failed, or whose handshake takes too long. */
+void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns);
+/* A ping to the parent, when the clock wants one. */
+void clv_pap_route_ping(clv_pap_leader_t *leader, int64_t now_ns);
+/* All that was sent has left this process. */
+int clv_pap_route_is_flushed(const clv_pap_leader_t *leader);
+/* The agreement's send and stale; context is the leader. */
+void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes);
+void clv_pap_route_stale(void *context, int32_t node);
+
+/* ---- pap_collect.c --------------------------------------------------------------------------- */
+
+/* Takes the records that there are and plans the next looks. Again when it was our last look at some
+ * lane (see clv_pap_table_expect). */
+void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns);
+
+/* ---- pap_publish.c --------------------------------------------------------------------------- */
+
+/* Histories and the caller's state, O(ranks * window); CLV_NO_MEMORY: free frees what there is. */
+clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader) CLV_MUST_CHECK;
+void clv_pap_publish_free(clv_pap_leader_t *leader);
+/* The agreement's publish; context is the leader. */
+void clv_pap_publish(void *context, const clv_pap_record_set_t *set);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From a complete record set to the node's table: the board, what the caller makes of it, and how
+ * long that took; see pap_leader_parts.h.
+ */
+#include "pap_predict/pap_leader_parts.h"
+
+#include <string.h>
+
+#include "pap_predict/agree/pap_record.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+static int has_invalid_record(const clv_pap_record_set_t *set)
+{
+    for (int32_t i = 0; i < set->n_ranks; i++) {
+        if (set->records[i].flags & CLV_PAP_RECORD_INVALID) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void measure_latency(clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
+{
+    if (!leader->clock.is_ready) {
+        return;
+    }
+    leader->measured_ns = clv_local_now_ns();
+    const int64_t now_ns = clv_cs_model_global(&leader->clock.model, leader->measured_ns);
+    leader->older_latency_ns = leader->latency_ns;
+    leader->latency_ns =
+        clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_record_set_last_given(set));
+}
+
+static void *memory_of(clv_pap_leader_t *leader, int32_t lane, uint32_t generation)
+{
+    const size_t n_bytes = leader->attach.memory_bytes;
+    if (n_bytes == 0) {
+        return NULL;
+    }
+    unsigned char *memory = leader->memories + (size_t) lane * n_bytes;
+    if (leader->generations[lane] != generation) {
+        leader->generations[lane] = generation;
+        memset(memory, 0, n_bytes);
+    }
+    return memory;
+}
+
+/* One rank's word for all: only where all had ended the call that it is about. */
+static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
+{
+    static const unsigned char none[CLV_PAP_NOTE_BYTES];
+    const int is_known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
+    const void *note = clv_pap_table_note(leader->table, set->lane, set->sequence + 1);
+    return note == NULL || is_known ? note : none;
+}
+
+static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
+                              const clv_pap_board_t *board)
+{
+    const clv_pap_attach_ops_t *attach = &leader->attach;
+    void *attachment = clv_pap_table_attachment(leader->table, set->lane, board->version);
+    /* A board behind no valid record set is never shown. It is also the only one whose records may
+     * name different streams (a hint, then the lane was given away), on which nothing may be
+     * built. */
+    if (attach->make == NULL || board->n_record_sets == 0) {
+        return 0;
+    }
+    const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, set->lane, board->version);
+    const size_t used = attach->make(attach->context, &key, board, note_of(leader, set),
+                                     memory_of(leader, set->lane, set->generation), attachment,
+                                     attach->attachment_bytes);
+    return used < attach->attachment_bytes ? used : attach->attachment_bytes;
+}
+
+void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
+{
+    clv_pap_leader_t *leader = context;
+    clv_pap_board_t board;
+    if (leader->has_left) {
+        return; /* every rank of the node that could ask has the boards it needs */
+    }
+    clv_pap_history_feed(leader->histories[set->lane], set, &board, leader->predicted_ns);
+    const size_t used = make_attachment(leader, set, &board);
+    clv_pap_table_publish(leader->table, set->lane, &board, used);
+    measure_latency(leader, set); /* deciding is a part of it */
+    leader->must_give_up |= board.disagree;
+    if (has_invalid_record(set)) {
+        clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_record_sets, 1);
+    }
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader)
+{
+    const clv_pap_options_t *options = &leader->pap->options;
+    const size_t n_ranks = (size_t) leader->layout.n_ranks;
+    clv_status_t status = CLV_OK;
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS && status == CLV_OK; lane++) {
+        status = clv_pap_history_create(leader->layout.n_ranks, options->sma_window,
+                                        (clv_pap_predictor_t) options->predictor,
+                                        &leader->histories[lane]);
+    }
+    leader->predicted_ns = clv_alloc(n_ranks, sizeof *leader->predicted_ns);
+    if (leader->attach.memory_bytes > 0) {
+        leader->memories = clv_alloc(CLV_PAP_MAX_STREAMS, leader->attach.memory_bytes);
+    }
+    if (leader->predicted_ns == NULL || (leader->attach.memory_bytes > 0 && !leader->memories)) {
+        return CLV_NO_MEMORY;
+    }
+    return status;
+}
+
+void clv_pap_publish_free(clv_pap_leader_t *leader)
+{
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        clv_pap_history_free(leader->histories[lane]);
+    }
+    clv_free(leader->predicted_ns);
+    clv_free(leader->memories);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A leader's connections to its tree neighbours: the way to the parent, links up and lost, frames in
+ * and out with their timestamps, and with these the clock; see pap_leader_parts.h.
+ */
+#include "pap_predict/pap_leader_parts.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "util/util_log.h"
+#include "util/util_time.h"
+
+#define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */
+#define RETRY_FIRST_NS (10 * CLV_NS_PER_MS) /* between rounds over the addresses; doubles ... */
+#define RETRY_MAX_NS   (CLV_NS_PER_S)       /* ... up to this */
+
+static clv_pap_neighbour_t *parent_of(clv_pap_leader_t *leader)
+{
+    return clv_pap_leader_has_parent(leader) ? &leader->neighbours[0] : NULL;
+}
+
+/* ---- frames out, and the clock --------------------------------------------------------------- */
+
+/* Towards the parent we speak our local time, towards a child the global one, if we know it. */
+static clv_net_stamp_t stamp_for(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *to)
+{
+    const int64_t now_ns = clv_local_now_ns();
+    clv_net_stamp_t stamp = {.sent_ns = now_ns};
+    if (to->node > leader->node && leader->clock.is_ready) {
+        const clv_cs_model_t *model = &leader->clock.model;
+        stamp.has_global = 1;
+        stamp.sent_ns = clv_cs_model_global(model, now_ns);
+        stamp.echo_sent_ns = to->echo_sent_ns;
+        stamp.echo_recv_ns = clv_cs_model_global(model, to->echo_local_ns);
+        stamp.error_ns = clv_cs_model_error(model, now_ns);
+    }
+    return stamp;
+}
+
+static void send_frame(clv_pap_leader_t *leader, clv_pap_neighbour_t *to, clv_net_frame_kind_t kind,
+                       const void *payload, size_t payload_bytes)
+{
+    if (!to->is_up || to->conn->is_broken) {
+        return;
+    }
+    const clv_net_stamp_t stamp = stamp_for(leader, to);
+    if (clv_net_channel_send(to->conn->channel, kind, &stamp, payload, payload_bytes) != CLV_OK) {
+        to->conn->is_broken =
+            1; /* dropped in the next round: callers are in the middle of things */
+    }
+}
+
+static void announce_clock(clv_pap_leader_t *leader)
+{
+    clv_pap_table_set_clock(leader->table, leader->clock.is_ready ? &leader->clock.model : NULL);
+    for (int32_t i = clv_pap_leader_has_parent(leader); i < leader->n_neighbours; i++) {
+        if (leader->clock.is_ready) {
+            send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_READY, NULL, 0);
+        }
+    }
+}
+
+static void take_clock(clv_pap_leader_t *leader, const clv_net_stamp_t *stamp, int64_t received_ns,
+                       int is_pong)
+{
+    const int was_ready = leader->clock.is_ready;
+    if (!clv_pap_clock_take(&leader->clock, stamp, received_ns, is_pong)) {
+        return;
+    }
+    if (was_ready != leader->clock.is_ready) {
+        clv_log(CLV_LOG_DEBUG, "node %d: clock %s, error bound %lld ns", leader->node,
+                leader->clock.is_ready ? "ready" : "not ready any more",
+                (long long) leader->clock.model.error_ns);
+        announce_clock(leader);
+    } else {
+        clv_pap_table_set_clock(leader->table, &leader->clock.model);
+    }
+}
+
+void clv_pap_route_ping(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    clv_pap_neighbour_t *parent = parent_of(leader);
+    if (parent && parent->is_up && clv_pap_clock_wants_ping(&leader->clock, now_ns)) {
+        send_frame(leader, parent, CLV_NET_FRAME_PING, NULL, 0);
+    }
+}
+
+void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes)
+{
+    clv_pap_leader_t *leader = context;
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        if (leader->neighbours[i].node == node) {
+            send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_DATA, message, n_bytes);
+        }
+    }
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
+                                            const unsigned char *group_id, uint32_t node,
+                                            int32_t *neighbour_p, size_t *max_payload_p)
+{
+    if (memcmp(leader->group_id, group_id, CLV_NET_GROUP_ID_BYTES) != 0) {
+        return NULL;
+    }
+    for (int32_t i = clv_pap_leader_has_parent(leader); i < leader->n_neighbours; i++) {
+        if ((uint32_t) leader->neighbours[i].node == node) {
+            *neighbour_p = i;
+            *max_payload_p = leader->max_payload;
+            return leader->key;
+        }
+    }
+    return NULL;
+}
+
+static void retry_later(clv_pap_route_t *route, int64_t now_ns)
+{
+    route->next++;
+    if (route->next < route->n_addresses) {
+        route->next_try_ns = now_ns;
+        return;
+    }
+    route->next = 0;
+    route->next_try_ns = now_ns + route->pause_ns;
+    route->pause_ns = 2 * route->pause_ns < RETRY_MAX_NS ? 2 * route->pause_ns : RETRY_MAX_NS;
+}
+
+void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
+{
+    clv_pap_neighbour_t *neighbour = &leader->neighbours[conn->place];
+    const int64_t now_ns = clv_local_now_ns();
+    if (neighbour->conn != conn) {
+        return;
+    }
+    const int was_up = neighbour->is_up;
+    neighbour->conn = NULL;
+    neighbour->is_up = 0;
+    if (neighbour == parent_of(leader)) {
+        clv_pap_clock_lost(&leader->clock);
+        retry_later(&leader->route, now_ns);
+    }
+    if (was_up) {
+        clv_log(CLV_LOG_DEBUG, "node %d: connection with node %d ended", leader->node,
+                neighbour->node);
+        clv_pap_agree_link_lost(leader->agree, now_ns, neighbour->node);
+    }
+}
+
+static void close_neighbour(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+{
+    clv_net_conn_t *conn = neighbour->conn;
+    if (conn) {
+        clv_pap_leader_conn_lost(leader, conn);
+        clv_net_conn_close(conn);
+    }
+}
+
+void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
+{
+    clv_pap_neighbour_t *neighbour = &leader->neighbours[conn->place];
+    const int64_t now_ns = clv_local_now_ns();
+    if (neighbour->conn != conn) {
+        close_neighbour(leader, neighbour); /* the old one is half open */
+    }
+    neighbour->conn = conn;
+    neighbour->is_up = 1;
+    neighbour->echo_sent_ns = 0;
+    if (neighbour == parent_of(leader)) {
+        leader->route.pause_ns = RETRY_FIRST_NS;
+        clv_pap_clock_connected(&leader->clock, now_ns);
+    }
+    clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
+}
+
+void clv_pap_route_stale(void *context, int32_t node)
+{
+    clv_pap_leader_t *leader = context;
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        if (leader->neighbours[i].node == node && leader->neighbours[i].conn) {
+            leader->neighbours[i].conn->is_broken = 1;
+        }
+    }
+}
+
+void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        clv_net_conn_t *conn = leader->neighbours[i].conn;
+        if (conn && (conn->is_broken || now_ns >= conn->deadline_ns)) {
+            close_neighbour(leader, &leader->neighbours[i]);
+        }
+    }
+}
+
+int clv_pap_route_is_flushed(const clv_pap_leader_t *leader)
+{
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        const clv_pap_neighbour_t *one = &leader->neighbours[i];
+        if (one->is_up && !one->conn->is_broken &&
+            (clv_net_channel_events(one->conn->channel) & (uint32_t) EPOLLOUT)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- frames in ------------------------------------------------------------------------------- */
+
+static clv_status_t take_ping(clv_pap_leader_t *leader, clv_pap_neighbour_t *from, int is_parent)
+{
+    if (is_parent) {
+        return CLV_PROTOCOL;
+    }
+    send_frame(leader, from, CLV_NET_FRAME_PONG, NULL, 0);
+    return CLV_OK;
+}
+
+clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn,
+                                  clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
+                                  int64_t received_ns, const unsigned char *payload,
+                                  size_t payload_bytes)
+{
+    clv_pap_neighbour_t *from = &leader->neighbours[conn->place];
+    const int is_parent = from == parent_of(leader);
+    from->echo_sent_ns = stamp->sent_ns;
+    from->echo_local_ns = received_ns;
+    if (is_parent && (kind == CLV_NET_FRAME_PONG || kind == CLV_NET_FRAME_DATA)) {
+        take_clock(leader, stamp, received_ns, kind == CLV_NET_FRAME_PONG);
+    }
+    switch (kind) {
+    case CLV_NET_FRAME_PING:
+        return take_ping(leader, from, is_parent);
+    case CLV_NET_FRAME_READY:
+        if (is_parent) {
+            clv_pap_clock_connected(&leader->clock, received_ns);
+        }
+        return is_parent ? CLV_OK : CLV_PROTOCOL;
+    case CLV_NET_FRAME_PONG:
+        return is_parent ? CLV_OK : CLV_PROTOCOL;
+    case CLV_NET_FRAME_DATA:
+        if (clv_pap_table_is_pending(leader->table)) {
+            leader->look_ns = 0; /* awake anyway, and others have come as far */
+        }
+        return clv_pap_agree_message(leader->agree, clv_local_now_ns(), from->node, payload,
+                                     payload_bytes);
+    }
+    return CLV_PROTOCOL;
+}
+
+/* ---- the way to the parent ------------------------------------------------------------------- */
+
+void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    clv_pap_route_t *route = &leader->route;
+    clv_net_channel_t *channel;
+    clv_pap_neighbour_t *parent = &leader->neighbours[0];
+    route->next_try_ns = INT64_MAX;
+    if (clv_net_channel_connect(&route->addresses[route->next], route->port, leader->key,
+                                (uint32_t) leader->node, leader->max_payload, &channel) != CLV_OK) {
+        retry_later(route, now_ns);
+        return;
+    }
+    parent->conn = clv_net_conn_new(&leader->pap->server, channel, leader, 0, now_ns + CONNECT_NS);
+    if (parent->conn == NULL) {
+        retry_later(route, now_ns);
+    }
+}
+
+/* The parent's addresses, those in a network of ours first. An address that we have as well is its
+ * only on the same host; elsewhere it is one of those that every host has (a bridge). */
+static void plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *own,
+                       const clv_pap_card_t *parent)
+{
+    const clv_pap_t *pap = leader->pap;
+    clv_pap_route_t *route = &leader->route;
+    const int same_host =
+        own->boot_hash == parent->boot_hash && own->net_ns_id == parent->net_ns_id;
+    route->port = parent->port;
+    route->pause_ns = RETRY_FIRST_NS;
+    for (int score = 2; score >= 0; score--) {
+        for (int32_t i = 0; i < parent->n_addresses; i++) {
+            const clv_net_address_t *one = &parent->addresses[i];
+            const int is_own =
+                clv_net_interface_is_own(pap->server.addresses, pap->server.n_addresses, one);
+            if (clv_net_interface_score(pap->server.addresses, pap->server.n_addresses, one) ==
+                    score &&
+                (same_host || !is_own)) {
+                route->addresses[route->n_addresses++] = *one;
+            }
+        }
+    }
+}
+
+clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_card_t *cards)
+{
+    const int32_t n_nodes = leader->layout.n_nodes;
+    leader->route.next_try_ns = INT64_MAX;
+    if (clv_pap_leader_has_parent(leader)) {
+        const int32_t parent = clv_pap_tree_parent(leader->node);
+        leader->neighbours[leader->n_neighbours++].node = parent;
+        plan_route(leader, &cards[leader->node], &cards[parent]);
+        if (leader->route.n_addresses == 0 || leader->route.port == 0) {
+            clv_log(CLV_LOG_ERROR, "node %d has no network address that node %d could reach",
+                    parent, leader->node);
+            return CLV_UNSUPPORTED;
+        }
+    }
+    const int32_t n_children = clv_pap_tree_n_children(n_nodes, leader->node);
+    for (int32_t i = 0; i < n_children; i++) {
+        leader->neighbours[leader->n_neighbours++].node = clv_pap_tree_child(leader->node, i);
+    }
+    return CLV_OK;
+}
