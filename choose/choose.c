@@ -6,8 +6,8 @@
 
 #include "choose/choose_score.h"
 #include "choose/choose_search.h"
+#include "choose/choose_try.h"
 
-#define LEARN_CALLS     2   /* measured calls of the previous reduce before anything else */
 #define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */
 #define SWITCH_PERMILLE 950 /* leave a running plan only below this share of its score */
 
@@ -34,21 +34,47 @@ static void predict_previous(const clv_choose_config_t *config, int64_t n_bytes,
     decision->predicted_in_mpi_ns = decision->predicted_after_ns;
 }
 
-static void settle(clv_choose_search_t *search, const clv_choose_decision_t *previous,
-                   clv_choose_decision_t *decision)
+/* What never ran is taken at its estimate: hope costs no more than the budget of trials. */
+static int64_t hoped_of(const clv_choose_state_t *state, const clv_choose_decision_t *previous)
 {
-    int64_t previous_score =
-        clv_choose_score(search->state, CLV_ALGORITHM_PREVIOUS, previous->predicted_after_ns,
-                         previous->predicted_in_mpi_ns);
+    const int is_measured = state->score[CLV_ALGORITHM_PREVIOUS].n_measured > 0;
+    return clv_choose_score(is_measured ? state : NULL, CLV_ALGORITHM_PREVIOUS,
+                            previous->predicted_after_ns, previous->predicted_in_mpi_ns);
+}
 
+/* The previous reduce for the calls to come, or for a trial's. */
+static int take_previous(clv_choose_search_t *search, const clv_pap_board_t *board,
+                         const clv_choose_decision_t *previous, clv_choose_decision_t *decision)
+{
+    clv_choose_state_t *state = search->state;
+    const int32_t running = state->running;
+    const int is_known = clv_choose_try_knows(state) ||
+                         0 == state->score[CLV_ALGORITHM_PREVIOUS].n_measured;
+    const int64_t previous_score = clv_choose_score(
+        state, CLV_ALGORITHM_PREVIOUS, previous->predicted_after_ns, previous->predicted_in_mpi_ns);
+
+    *decision = *previous;
+    decision->reason = CLV_REASON_NO_PLAN;
     if (search->best_score < 0) {
-        *decision = *previous;
-        decision->reason = CLV_REASON_NO_PLAN;
-    } else if (search->best_score >= previous_score / 1000 * LEAVE_PERMILLE) {
-        *decision = *previous;
-        decision->reason = CLV_REASON_NO_GAIN;
-    } else if (search->running_score >= 0 && search->best.algorithm != search->running.algorithm &&
-               search->best_score >= search->running_score / 1000 * SWITCH_PERMILLE) {
+        return 1;
+    }
+    decision->reason = CLV_REASON_NO_GAIN;
+    if (search->best_score >= previous_score / 1000 * LEAVE_PERMILLE &&
+        (is_known || CLV_ALGORITHM_PREVIOUS == running) && 0 == state->trial.boards_left) {
+        return 1;
+    }
+    decision->reason = CLV_REASON_TRYING;
+    return clv_choose_try_previous(state, board, search->best_score, hoped_of(state, previous));
+}
+
+static void settle(clv_choose_search_t *search, const clv_pap_board_t *board,
+                   const clv_choose_decision_t *previous, clv_choose_decision_t *decision)
+{
+    if (take_previous(search, board, previous, decision)) {
+        return;
+    }
+    if (search->running_score >= 0 && search->best.algorithm != search->running.algorithm &&
+        search->best_score >= search->running_score / 1000 * SWITCH_PERMILLE) {
         *decision = search->running;
         decision->reason = CLV_REASON_KEPT;
     } else {
@@ -61,24 +87,17 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_board_t *b
                            clv_choose_decision_t *decision)
 {
     clv_choose_decision_t previous = {0};
-    clv_status_t status;
+    clv_status_t status = clv_choose_search_plans(search, board);
 
-    predict_previous(search->config, search->key->total_bytes, &previous);
-    if (search->forced < 0 &&
-        search->state->score[CLV_ALGORITHM_PREVIOUS].n_measured < LEARN_CALLS) {
-        *decision = previous;
-        decision->reason = CLV_REASON_LEARNING;
-        return CLV_OK;
-    }
-    status = clv_choose_search_plans(search, board);
     if (CLV_OK != status) {
         return status;
     }
+    predict_previous(search->config, search->key->total_bytes, &previous);
     if (search->forced >= 0 && search->best_score >= 0) {
         *decision = search->best;
         decision->reason = CLV_REASON_FORCED;
     } else {
-        settle(search, &previous, decision);
+        settle(search, board, &previous, decision);
     }
     return CLV_OK;
 }
@@ -93,6 +112,7 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
     if (CLV_OK != status) {
         return status;
     }
+    clv_choose_try_account(state, board);
     clv_choose_learn(state, board);
     status = choose(&search, board, decision);
     if (CLV_OK == status) {
@@ -134,6 +154,13 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
     return status;
 }
 
+/* Without experience. */
+static int64_t score_of(const clv_choose_decision_t *decision)
+{
+    return clv_choose_score(NULL, decision->algorithm, decision->predicted_after_ns,
+                            decision->predicted_in_mpi_ns);
+}
+
 /* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  int32_t forced, clv_choose_decision_t *decision)
@@ -169,9 +196,18 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision)
 {
-    clv_status_t status =
-        choose_blind(config, key, clv_choose_forced(config, key->collective), decision);
+    const int32_t forced = clv_choose_forced(config, key->collective);
+    clv_choose_decision_t previous = {0};
+    clv_status_t status = choose_blind(config, key, forced, decision);
 
-    decision->reason = CLV_REASON_FORCED;
-    return status;
+    if (CLV_OK != status) {
+        return status;
+    }
+    predict_previous(config, key->total_bytes, &previous);
+    decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_BOARD;
+    if (forced < 0 && score_of(decision) >= score_of(&previous) / 1000 * LEAVE_PERMILLE) {
+        *decision = previous;
+        decision->reason = CLV_REASON_NO_GAIN;
+    }
+    return CLV_OK;
 }

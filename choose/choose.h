@@ -11,7 +11,8 @@
  * Not: whether a call is eligible at all, and how a plan is run.
  *
  * The rules (docs/decisions/0002-choice-by-measured-cost.md):
- *   1. learn: the first calls run the previous reduce, which measures what there is to beat;
+ *   1. begin: calls without a board run the best plan that needs no forecast, by the model against
+ *      the previous reduce, which is measured later, at a bounded rate (choose_try.h);
  *   2. predict: every candidate plan is made for the clipped arrivals and its end estimated;
  *   3. correct: each choice's estimate is multiplied by what its measured calls took against
  *      their estimates, so that a model that flatters a plan is found out;
@@ -95,6 +96,14 @@ typedef struct clv_choose_score {
     int64_t idle_boards;     /* since it was last measured */
 } clv_choose_score_t;
 
+/* The previous function's trials; choose_try.h. */
+typedef struct clv_choose_trial {
+    int64_t budget_ns;   /* what trying may still lose */
+    int64_t regret_ns;   /* what it has lost */
+    int64_t instead_ns;  /* what is expected of the plan that the trial under way replaces */
+    int32_t boards_left; /* of the trial under way */
+} clv_choose_trial_t;
+
 /* What a stream remembers between boards; all zero at first. */
 typedef struct clv_choose_state {
     int32_t running;  /* a clv_algorithm_t */
@@ -102,6 +111,7 @@ typedef struct clv_choose_state {
     clv_choose_score_t score[CLV_N_ALGORITHMS];
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by board version */
     int64_t last_sigma_ns;
+    clv_choose_trial_t trial;
     int64_t balanced_bytes;         /* for vectors of this length ... */
     clv_choose_decision_t balanced; /* ... the best plan that needs no forecast; no segments: none */
 } clv_choose_state_t;
@@ -132,8 +142,9 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The decision of a forced algorithm where there is no forecast: equal arrivals. CLV_LIMIT: none is
- * possible. */
+/* The decision where there is no forecast: the forced algorithm, else what the model thinks best for
+ * equal arrivals of the balanced plan and the previous reduce; equal on all ranks. CLV_LIMIT: no
+ * plan is possible. */
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision) CLV_MUST_CHECK;

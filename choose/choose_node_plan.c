@@ -70,6 +70,7 @@ size_t clv_node_plan_capacity(int32_t n_ranks)
  */
 
 /* Sums over all choosers, also those that are gone. Relaxed: each is a number of its own. */
+static atomic_llong regret_ns;
 static atomic_llong cache_hits, cache_misses, cache_evictions;
 
 static void count_cache(const clv_plan_cache_t *plans, const clv_plan_cache_counters_t *before)
@@ -80,6 +81,11 @@ static void count_cache(const clv_plan_cache_t *plans, const clv_plan_cache_coun
     atomic_fetch_add_explicit(&cache_misses, now.n_misses - before->n_misses, memory_order_relaxed);
     atomic_fetch_add_explicit(&cache_evictions, now.n_evictions - before->n_evictions,
                               memory_order_relaxed);
+}
+
+int64_t clv_choose_regret_ns(void)
+{
+    return atomic_load_explicit(&regret_ns, memory_order_relaxed);
 }
 
 void clv_choose_cache_counters(clv_plan_cache_counters_t *sum)
@@ -112,6 +118,8 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *key,
 {
     const clv_chooser_t *chooser = context;
     clv_node_plan_t *node_plan = attachment;
+    const clv_choose_state_t *stream = state;
+    int64_t regretted_ns;
     clv_choose_decision_t decision = {0};
     clv_plan_cache_counters_t before = {0};
     const clv_plan_t *plan = NULL;
@@ -123,7 +131,10 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *key,
     if (chooser->plans != NULL) {
         before = clv_plan_cache_counters(chooser->plans);
     }
+    regretted_ns = stream->trial.regret_ns;
     status = clv_choose(&chooser->config, key, board, state, chooser->plans, &decision);
+    atomic_fetch_add_explicit(&regret_ns, stream->trial.regret_ns - regretted_ns,
+                              memory_order_relaxed);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, board, &decision, &plan, &made);
     }

@@ -55,6 +55,10 @@ size_t clv_node_plan_write(clv_node_plan_t *node_plan, size_t capacity,
 const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, int32_t index,
                                       int64_t *n_steps_p);
 
+/* Time that trials of the previous function lost in the streams this process decides for, ns; any
+ * thread at any time. */
+int64_t clv_choose_regret_ns(void);
+
 /* What all plan caches of this process were asked since its start. Any thread at any time; no lock.
  */
 void clv_choose_cache_counters(clv_plan_cache_counters_t *sum);

@@ -12,7 +12,7 @@
 #define RATIO_MIN_PERMILLE 100
 #define IN_MPI_WEIGHT      8 /* a second of everybody's waiting counts as 1/8 s after */
 
-static int64_t cost_of(int64_t after_ns, int64_t in_mpi_ns)
+int64_t clv_choose_cost(int64_t after_ns, int64_t in_mpi_ns)
 {
     return clv_smaller(clv_larger(after_ns, 0) + clv_larger(in_mpi_ns, 0) / IN_MPI_WEIGHT,
                        CLV_CHOOSE_SCORE_CEILING_NS);
@@ -36,7 +36,7 @@ static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
 int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int64_t after_ns,
                          int64_t in_mpi_ns)
 {
-    return cost_of(after_ns, in_mpi_ns) / 1000 *
+    return clv_choose_cost(after_ns, in_mpi_ns) / 1000 *
            (NULL == state ? 1000 : ratio_of(state, algorithm));
 }
 
@@ -64,23 +64,32 @@ static int64_t new_ratio(const clv_choose_score_t *score, int64_t ratio)
     return (3 * score->ratio_permille + ratio) / 4;
 }
 
-static void learn_from(clv_choose_state_t *state, const clv_pap_board_t *board)
+const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state,
+                                                 const clv_pap_board_t *board)
 {
     const clv_choose_decision_t *made;
+
+    if (board->version <= 2 || board->previous_after_ns < 0) {
+        return NULL; /* the very first call set up connections and says nothing about the rest */
+    }
+    made = measured_decision(state, board);
+    return made->algorithm == board->previous_choice ? made : NULL;
+}
+
+static void learn_from(clv_choose_state_t *state, const clv_pap_board_t *board)
+{
+    const clv_choose_decision_t *made = clv_choose_measured(state, board);
     clv_choose_score_t *score;
     int64_t predicted;
     int64_t ratio;
 
-    if (board->version <= 2 || board->previous_after_ns < 0) {
-        return; /* the very first call set up connections and says nothing about the rest */
-    }
-    made = measured_decision(state, board);
-    if (made->algorithm != board->previous_choice) {
+    if (NULL == made) {
         return;
     }
     score = &state->score[made->algorithm];
-    predicted = clv_larger(cost_of(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
-    ratio = cost_of(board->previous_after_ns, board->previous_in_mpi_ns) / predicted;
+    predicted =
+        clv_larger(clv_choose_cost(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
+    ratio = clv_choose_cost(board->previous_after_ns, board->previous_in_mpi_ns) / predicted;
     ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
@@ -94,7 +103,8 @@ static void forget_slowly(clv_choose_state_t *state)
     for (int c = 0; c < CLV_N_ALGORITHMS; c++) {
         clv_choose_score_t *score = &state->score[c];
         score->idle_boards++;
-        if (1 == score->n_measured && score->idle_boards >= RETRY_BOARDS) {
+        if (CLV_ALGORITHM_PREVIOUS != c && 1 == score->n_measured &&
+            score->idle_boards >= RETRY_BOARDS) {
             score->n_measured = 0;
         }
         if (score->idle_boards >= FORGET_BOARDS && score->ratio_permille > 1000) {

@@ -20,6 +20,7 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/op/op.h"
 
+#include "choose/choose_node_plan.h"
 #include "choose/choose_print.h"
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_group.h"
@@ -290,6 +291,7 @@ static int run_by_plan(const coll_clv_call_t *call)
         return fail(call, rc);
     }
     mca_coll_clv_component.counters.lookup_ns += (unsigned long long) assignment.lookup_ns;
+    mca_coll_clv_component.counters.regret_ns = (unsigned long long) clv_choose_regret_ns();
     show(call, &key, &assignment);
     rc = run_assignment(call, &assignment);
     coll_clv_group_end(module->group, &numbered, &assignment);

@@ -102,12 +102,13 @@ static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_
     clv_free(kept->steps);
     *kept = (kept_plan_t){.key = *key};
     status = clv_choose_without_forecast(&group->chooser.config, key, &kept->decision);
-    if (CLV_OK == status) {
+    if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != kept->decision.algorithm) {
         status = clv_choose_plan(&group->chooser.config, key, NULL, &kept->decision, &plan);
+        if (CLV_OK == status) {
+            status = take_steps(group, plan, &kept->steps, &kept->n_steps);
+        }
     }
-    if (CLV_OK == status) {
-        status = take_steps(group, plan, &kept->steps, &kept->n_steps);
-    }
+    kept->is_set = CLV_OK == status;
     return status;
 }
 
@@ -119,7 +120,9 @@ static int why_no_board(const coll_clv_group_t *group)
     return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_BOARD;
 }
 
-/* Without a board: a forced plan for equal arrivals, or the previous reduce. */
+/* Without a board: the best plan for equal arrivals, or the forced one, or the previous reduce. What
+ * runs depends on the config and the key alone, since ranks notice a lost group at different calls;
+ * where there is no exchange nothing is chosen but what is forced. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
                                                      const clv_pap_stream_key_t *key,
                                                      coll_clv_assignment_t *assignment)
@@ -129,11 +132,12 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
 
     assignment->decision =
         (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS, .reason = why_no_board(group)};
-    if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective)) {
+    if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
+        CLV_FIT != group->why) {
         return CLV_OK;
     }
     for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
-        if (NULL != group->kept[i].steps && same_key(&group->kept[i].key, key)) {
+        if (group->kept[i].is_set && same_key(&group->kept[i].key, key)) {
             kept = &group->kept[i];
         }
     }
@@ -147,6 +151,9 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         return CLV_OK;
     }
     assignment->decision = kept->decision;
+    if (CLV_REASON_NO_BOARD == kept->decision.reason) {
+        assignment->decision.reason = why_no_board(group);
+    }
     assignment->steps = kept->steps;
     assignment->n_steps = kept->n_steps;
     return status;

@@ -24,7 +24,7 @@
 #include "schedule/schedule.h"
 
 /* Plans without a forecast that are kept (forced plans before the first board). */
-#define COLL_CLV_KEPT_PLANS 4
+#define COLL_CLV_KEPT_PLANS 64
 
 /* What a call has to do. steps are this rank's, valid until coll_clv_group_end. */
 typedef struct coll_clv_assignment {

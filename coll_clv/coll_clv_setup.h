@@ -17,11 +17,12 @@
 /* A background connection that is not up after so long is lost. */
 #define COLL_CLV_CONNECT_NS INT64_C(10000000000)
 
-/* A forced plan for calls without a forecast. */
+/* What calls without a forecast run; forced or not. */
 typedef struct kept_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
-    clv_step_t *steps; /* NULL: free place */
+    int is_set;
+    clv_step_t *steps; /* NULL: the previous function */
     int64_t n_steps;
 } kept_plan_t;
 

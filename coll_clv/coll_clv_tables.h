@@ -17,7 +17,9 @@
     XX(plans_ahead,       "calls that found their plan made by the background thread")              \
     XX(plans_late,        "calls that made their plan themselves")                                 \
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
-                          "boards included, ns")
+                          "boards included, ns")                                                  \
+    XX(regret_ns,         "time lost to trying the previous function, in the streams that this "   \
+                          "process decides for, ns")
 
 /* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which
  * only the process that plans for its node uses; counted since MPI_Init. Fields n_<name> of

@@ -189,7 +189,7 @@ static int passing(int32_t n_ranks, const char *generator, int quarters)
     return n_passing * 100 / 40;
 }
 
-/* The table of docs/decisions/0013-guard.md. */
+/* The table of docs/decisions/0015-guard.md. */
 static void narrow_spreads_pass_and_wide_ones_do_not(void **state)
 {
     static const int32_t ranks[] = {4, 8, 16, 24, 48};
