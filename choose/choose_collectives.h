@@ -19,8 +19,9 @@
 #include "schedule/schedule.h"
 
 /* `to` is handed on to each row, for tables made of this one; any token.
- * goal: of its plans, a clv_goal_t. root, op: whether the call has one. counts: whether MPI makes count and type equal on all ranks, not
- * only the bytes that they are packed (a broadcast's may differ). result: where it is afterwards, at the ROOT or at ALL ranks. */
+ * goal: of its plans, a clv_goal_t. root, op: whether the call has one. counts: whether MPI makes
+ * count and type equal on all ranks, not only the bytes that they are packed (a broadcast's may
+ * differ). result: where it is afterwards, at the ROOT or at ALL ranks. All are blocking. */
 /*         code    name    MPI's name    goal    root op counts result */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
     XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)

@@ -156,6 +156,13 @@ static int run_without_plan(const coll_clv_call_t *call, int algorithm, int reas
     return own_functions[algorithm](call);
 }
 
+/* Open MPI's tags of the collectives, so that messages of different ones never meet. */
+static const int tags[CLV_N_COLLECTIVES] = {
+#define TAG_ROW(to, code, name, mpi, goal, root, op, counts, result) MCA_COLL_BASE_TAG_##code,
+    CLV_COLLECTIVE_MAP(TAG_ROW, )
+#undef TAG_ROW
+};
+
 static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment)
 {
     const clv_choose_decision_t *decision = &assignment->decision;
@@ -169,10 +176,10 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
     const coll_clv_job_t job = {.steps = assignment->steps,
                                 .n_steps = assignment->n_steps,
                                 .n_segments = decision->n_segments,
-                                .goal = CLV_GOAL_REDUCE,
+                                .goal = clv_collectives[call->collective].goal,
                                 .policy = clv_algorithms[decision->algorithm].policy,
                                 .root = call->root,
-                                .tag = MCA_COLL_BASE_TAG_REDUCE,
+                                .tag = tags[call->collective],
                                 .sbuf = call->sbuf,
                                 .rbuf = call->rbuf,
                                 .count = (size_t) call->count,
