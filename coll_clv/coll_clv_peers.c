@@ -120,13 +120,26 @@ static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
     return true;
 }
 
+/* The lower rank first: whoever tells, the sentence is the same. */
+static void describe_value(const char *comm, const difference_t *found, int rank, char *sentence,
+                           size_t size)
+{
+    const clv_equal_t parameter = (clv_equal_t) found->which;
+    const bool mine_first = rank < found->rank;
+    char first[32];
+    char second[32];
+
+    clv_equal_print(first, sizeof first, parameter, mine_first ? mine[parameter] : found->his);
+    clv_equal_print(second, sizeof second, parameter, mine_first ? found->his : mine[parameter]);
+    (void) snprintf(sentence, size, "%s is %s on rank %d of %s and %s on rank %d",
+                    clv_equal_name(parameter), first, mine_first ? rank : found->rank, comm, second,
+                    mine_first ? found->rank : rank);
+}
+
 static void describe(struct ompi_communicator_t *comm, const difference_t *found, char *sentence,
                      size_t size)
 {
     const int rank = ompi_comm_rank(comm);
-    const clv_equal_t parameter = (clv_equal_t) found->which;
-    char my_value[32];
-    char his_value[32];
 
     if (ABSENT == found->verdict) {
         (void) snprintf(sentence, size, "rank %d of %s does not use it, rank %d does", found->rank,
@@ -135,11 +148,7 @@ static void describe(struct ompi_communicator_t *comm, const difference_t *found
         (void) snprintf(sentence, size, "rank %d of %s has another version of it than rank %d",
                         found->rank, comm->c_name, rank);
     } else {
-        clv_equal_print(my_value, sizeof my_value, parameter, mine[parameter]);
-        clv_equal_print(his_value, sizeof his_value, parameter, found->his);
-        (void) snprintf(sentence, size, "%s is %s on rank %d of %s and %s on rank %d",
-                        clv_equal_name(parameter), my_value, rank, comm->c_name, his_value,
-                        found->rank);
+        describe_value(comm->c_name, found, rank, sentence, size);
     }
 }
 
