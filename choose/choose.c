@@ -48,8 +48,8 @@ static int take_previous(clv_choose_search_t *search, const clv_pap_board_t *boa
 {
     clv_choose_state_t *state = search->state;
     const int32_t running = state->running;
-    const int is_known = clv_choose_try_knows(state) ||
-                         0 == state->score[CLV_ALGORITHM_PREVIOUS].n_measured;
+    const int is_known =
+        clv_choose_try_knows(state) || 0 == state->score[CLV_ALGORITHM_PREVIOUS].n_measured;
     const int64_t previous_score = clv_choose_score(
         state, CLV_ALGORITHM_PREVIOUS, previous->predicted_after_ns, previous->predicted_in_mpi_ns);
 
@@ -102,9 +102,26 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_board_t *b
     return CLV_OK;
 }
 
+void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to)
+{
+    const clv_choose_score_t *known = &from->score[CLV_ALGORITHM_PREVIOUS];
+    clv_choose_score_t *score = &to->score[CLV_ALGORITHM_PREVIOUS];
+
+    if (0 == score->n_measured && known->n_measured > 0) {
+        *score = *known;
+    }
+}
+
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_board_t *board, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision)
+{
+    return clv_choose_shared(config, key, board, 1, state, plans, decision);
+}
+
+clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                               const clv_pap_board_t *board, int judges, clv_choose_state_t *state,
+                               clv_plan_cache_t *plans, clv_choose_decision_t *decision)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, board, state, plans, &search);
@@ -112,8 +129,10 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
     if (CLV_OK != status) {
         return status;
     }
-    clv_choose_try_account(state, board);
-    clv_choose_learn(state, board);
+    if (judges) { /* the stream's time counts once, for the key that had the call */
+        clv_choose_try_account(state, board);
+    }
+    clv_choose_learn(state, board, judges);
     status = choose(&search, board, decision);
     if (CLV_OK == status) {
         decision->sigma_ns = board->sigma_ns;
@@ -210,4 +229,21 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
         decision->reason = CLV_REASON_NO_GAIN;
     }
     return CLV_OK;
+}
+
+clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                              const int32_t announced[CLV_CHOOSE_RING], clv_choose_state_t *state)
+{
+    clv_choose_decision_t ran = {.algorithm = CLV_ALGORITHM_PREVIOUS};
+    clv_status_t status = clv_choose_without_forecast(config, key, &ran);
+
+    if (CLV_OK != status) { /* a limit: the previous function */
+        predict_previous(config, key->total_bytes, &ran);
+    }
+    *state = (clv_choose_state_t){.running = ran.algorithm};
+    for (int32_t i = 0; i < CLV_CHOOSE_RING; i++) {
+        state->made[i] = ran;
+        state->made[i].announced = announced[i];
+    }
+    return CLV_NO_MEMORY == status ? status : CLV_OK;
 }

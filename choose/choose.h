@@ -6,7 +6,8 @@
  * earlier boards left, the choice for the calls that use the board, and the plan that goes
  * with it. Integers only; a deterministic function of its arguments, because every node's leader
  * computes it alone and all must come to the same answer.
- * The door is clv_choose_node_plan (choose_node_plan.h): (config, key, board, state) -> node plan.
+ * The door is clv_choose_node_plan (choose_node_plan.h): (config, key, board, state) -> node plan,
+ * for each of the keys that share the board (choose_keys.h).
  * Component, simulation and bench_decide all run this room, no rule of their own.
  * Not: whether a call is eligible at all, and how a plan is run.
  *
@@ -104,7 +105,7 @@ typedef struct clv_choose_trial {
     int32_t boards_left; /* of the trial under way */
 } clv_choose_trial_t;
 
-/* What a stream remembers between boards; all zero at first. */
+/* What is remembered of a plan key between boards; all zero at first. */
 typedef struct clv_choose_state {
     int32_t running;  /* a clv_algorithm_t */
     int32_t distrust; /* boards left without plans that need times */
@@ -124,6 +125,23 @@ typedef struct clv_choose_state {
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_board_t *board, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
+
+/* The same where the board may be of several keys. judges: its measured call was of this key; else
+ * nothing measured is learned, nothing forgotten and nothing earned for trials. */
+clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                               const clv_pap_board_t *board, int judges, clv_choose_state_t *state,
+                               clv_plan_cache_t *plans,
+                               clv_choose_decision_t *decision) CLV_MUST_CHECK;
+
+/* The state of a key that earlier boards did not know: its calls ran without a forecast.
+ * announced: whether those boards were, by version. The only failure is CLV_NO_MEMORY, as above. */
+clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                              const int32_t announced[CLV_CHOOSE_RING],
+                              clv_choose_state_t *state) CLV_MUST_CHECK;
+
+/* What the previous function takes of its estimate is learned by all keys of a stream: hands it on
+ * to a state that has not learned it yet. */
+void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to);
 
 /* The plan of a decision that has one, made from the same board (NULL: equal arrivals); the
  * caller's to free. */

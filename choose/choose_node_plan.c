@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes, writes and reads the node plan beside a board (see choose_node_plan.h).
+ * Makes, writes and reads the node plans beside a board (see choose_node_plan.h).
  */
 #include "choose/choose_node_plan.h"
 
@@ -61,9 +61,21 @@ CLV_HOT const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, 
            node_plan->first[index];
 }
 
-size_t clv_node_plan_capacity(int32_t n_ranks)
+size_t clv_node_plans_capacity(int32_t n_ranks)
 {
-    return clv_node_plan_bytes(n_ranks, 2 * (int64_t) CLV_CHOOSE_MAX_CELLS);
+    return sizeof(clv_node_plans_t) + CLV_CHOOSE_MAX_KEYS * clv_node_plan_bytes(n_ranks, 0) +
+           2 * (size_t) CLV_CHOOSE_MAX_CELLS * sizeof(clv_step_t);
+}
+
+CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_plans,
+                                                   const clv_pap_stream_key_t *key)
+{
+    for (int64_t i = 0; i < node_plans->n_keys; i++) {
+        if (clv_choose_same_key(&node_plans->key[i], key)) {
+            return (const void *) ((const char *) node_plans + node_plans->at[i]);
+        }
+    }
+    return NULL;
 }
 
 /* ---- the door ---------------------------------------------------------------------------------
@@ -112,37 +124,77 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
     return status;
 }
 
-size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *key,
-                            const clv_pap_board_t *board, const void *note, void *state,
-                            void *attachment, size_t n_bytes)
+/* Of one key; returns the bytes used. status: a failure so far, to be told. */
+static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
+                       const clv_pap_board_t *board, int judges, clv_status_t status,
+                       clv_choose_state_t *state, clv_node_plan_t *node_plan, size_t n_bytes)
 {
-    const clv_chooser_t *chooser = context;
-    clv_node_plan_t *node_plan = attachment;
-    const clv_choose_state_t *stream = state;
-    int64_t regretted_ns;
+    const int64_t regretted_ns = state->trial.regret_ns;
     clv_choose_decision_t decision = {0};
-    clv_plan_cache_counters_t before = {0};
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
     size_t used;
-    clv_status_t status;
 
-    (void) note;
-    if (chooser->plans != NULL) {
-        before = clv_plan_cache_counters(chooser->plans);
+    if (CLV_OK == status) {
+        status = clv_choose_shared(&chooser->config, key, board, judges, state, chooser->plans,
+                                   &decision);
     }
-    regretted_ns = stream->trial.regret_ns;
-    status = clv_choose(&chooser->config, key, board, state, chooser->plans, &decision);
-    atomic_fetch_add_explicit(&regret_ns, stream->trial.regret_ns - regretted_ns,
+    atomic_fetch_add_explicit(&regret_ns, state->trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
-    if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
+    if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
         status = decided_plan(chooser, key, board, &decision, &plan, &made);
     }
     used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->node_ranks,
                                chooser->n_node_ranks);
     node_plan->status = status;
     clv_plan_free(made);
-    if (chooser->plans != NULL) {
+    return used;
+}
+
+/* The newest key is the one whose call the board judges; it has room first, and each after it has
+ * room for a decision at least. */
+static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_board_t *board,
+                        clv_status_t status, clv_choose_memory_t *memory,
+                        clv_node_plans_t *node_plans, size_t n_bytes)
+{
+    int32_t slots[CLV_CHOOSE_MAX_KEYS] = {0};
+    const int32_t n_keys = clv_choose_keys_order(&memory->keys, slots);
+    size_t at = sizeof *node_plans;
+
+    for (int32_t i = 0; i < n_keys; i++) {
+        clv_choose_state_t *state = &memory->state[slots[i]];
+        const size_t left = (size_t) (n_keys - 1 - i) * clv_node_plan_bytes(0, 0);
+
+        clv_choose_share(&memory->state[slots[0]], state);
+        node_plans->key[i] = memory->keys.key[slots[i]];
+        node_plans->at[i] = (int64_t) at;
+        at += plan_key(chooser, &node_plans->key[i], board, 0 == i, status, state,
+                       (void *) ((char *) node_plans + at), n_bytes - at - left);
+    }
+    node_plans->n_keys = n_keys;
+    return at;
+}
+
+size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_key,
+                            const clv_pap_board_t *board, const void *note, void *memory,
+                            void *node_plans, size_t n_bytes)
+{
+    const clv_chooser_t *chooser = context;
+    clv_choose_memory_t *remembered = memory;
+    clv_plan_cache_counters_t before = {0};
+    clv_status_t status = CLV_OK;
+    size_t used;
+
+    (void) stream_key;
+    if (NULL != chooser->plans) {
+        before = clv_plan_cache_counters(chooser->plans);
+    }
+    if (NULL != note) {
+        status = clv_choose_memory_follow(&chooser->config, note, remembered);
+    }
+    used = plan_keys(chooser, board, status, remembered, node_plans, n_bytes);
+    remembered->announced[board->version % CLV_CHOOSE_RING] = board->announced;
+    if (NULL != chooser->plans) {
         count_cache(chooser->plans, &before);
     }
     return used;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The door of the room: (config, key, board, state) -> node plan, what lies beside a board in the
- * node's table. A decision, and the steps of the ranks of this node, made by the background thread
- * before any of them asks.
+ * The door of the room: (config, keys, board, memory) -> node plans, what lies beside a board in the
+ * node's table. For each plan key of the stream a decision, and the steps of the ranks of this node,
+ * made by the background thread before any of them asks.
  *
- * Layout: the header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
+ * Layout: the list of keys, most recently used first, then their node plans in that order. All ranks
+ * find the same keys: what is not there goes as without a board, on all of them.
+ * A node plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
  * whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same
  * board and decision. PURE.
  * Threads: one chooser is used by one thread at a time; counters are summed over all choosers.
@@ -16,6 +18,7 @@
 #include <stdint.h>
 
 #include "choose/choose.h"
+#include "choose/choose_keys.h"
 #include "schedule/schedule.h"
 
 /* What a node chooses with; fixed before the first board. */
@@ -33,17 +36,30 @@ typedef struct clv_node_plan {
     int64_t first[]; /* n_listed + 1 indices of steps, which follow the index */
 } clv_node_plan_t;
 
-/* Decides for a board and writes the node plan; returns the bytes used. A clv_pap_attach_t: chooser
- * is a clv_chooser_t, state a clv_choose_state_t, node_plan a clv_node_plan_t of n_bytes. */
-size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *key,
-                            const clv_pap_board_t *board, const void *note, void *state,
-                            void *node_plan, size_t n_bytes);
+/* What lies beside a board. */
+typedef struct clv_node_plans {
+    int64_t n_keys;
+    clv_pap_stream_key_t key[CLV_CHOOSE_MAX_KEYS];
+    int64_t at[CLV_CHOOSE_MAX_KEYS]; /* byte offsets from here */
+} clv_node_plans_t;
+
+/* Decides for a board and writes the node plans; returns the bytes used. A clv_pap_attach_t: chooser
+ * is a clv_chooser_t, note a clv_choose_keys_t (NULL: none), memory a clv_choose_memory_t, node_plans
+ * a clv_node_plans_t of n_bytes. stream_key is not looked at: the plan keys say it all. */
+size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *stream_key,
+                            const clv_pap_board_t *board, const void *note, void *memory,
+                            void *node_plans, size_t n_bytes);
+
+/* The node plan of a plan key; NULL: there is no decision for it. */
+const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_plans,
+                                           const clv_pap_stream_key_t *key);
 
 /* Bytes of a node plan that lists n_listed ranks with n_steps steps in all. */
 size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps);
 
-/* Room for whatever a chooser of so many ranks may write; what needs more goes without steps. */
-size_t clv_node_plan_capacity(int32_t n_ranks);
+/* Room for the node plans of a stream over so many ranks: decisions for all keys, and steps for as
+ * many as have room together; a plan that needs more goes without steps. */
+size_t clv_node_plans_capacity(int32_t n_ranks);
 
 /* Writes the steps of ranks[0 .. n_ranks_listed) (increasing) of the plan; returns the bytes used.
  * plan NULL: a node plan without steps. */

@@ -126,9 +126,11 @@ static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_board_t 
     state->last_sigma_ns = clv_smaller(board->sigma_ns, INT64_MAX / CLV_CHOOSE_CLIP_SIGMAS / 2);
 }
 
-void clv_choose_learn(clv_choose_state_t *state, const clv_pap_board_t *board)
+void clv_choose_learn(clv_choose_state_t *state, const clv_pap_board_t *board, int judges)
 {
-    learn_from(state, board);
-    forget_slowly(state);
+    if (judges) {
+        learn_from(state, board);
+        forget_slowly(state);
+    }
     watch_for_surprise(state, board);
 }

@@ -30,7 +30,8 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
                                                  const clv_pap_board_t *board);
 
 /* Takes in what a new board says about the calls before it, before anything is decided for it:
- * measured times, and whether the newest arrivals were a surprise. */
-void clv_choose_learn(clv_choose_state_t *state, const clv_pap_board_t *board);
+ * measured times, where it judges a call of this state's key, and whether the newest arrivals were a
+ * surprise. */
+void clv_choose_learn(clv_choose_state_t *state, const clv_pap_board_t *board, int judges);
 
 #endif

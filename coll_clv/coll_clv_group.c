@@ -88,11 +88,6 @@ static clv_status_t take_steps(const coll_clv_group_t *group, clv_plan_t *plan,
     return NULL == steps ? CLV_NO_MEMORY : CLV_OK;
 }
 
-static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
-{
-    return a->root == b->root && a->total_bytes == b->total_bytes && a->max_segments == b->max_segments && a->collective == b->collective;
-}
-
 static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                               kept_plan_t *kept)
 {
@@ -137,7 +132,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         return CLV_OK;
     }
     for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
-        if (group->kept[i].is_set && same_key(&group->kept[i].key, key)) {
+        if (group->kept[i].is_set && clv_choose_same_key(&group->kept[i].key, key)) {
             kept = &group->kept[i];
         }
     }
@@ -209,7 +204,7 @@ static CLV_COLD void let_others_come(int64_t looks)
  * than "not yet". */
 static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call_t *call,
                                            const clv_pap_board_t **board_p,
-                                           const clv_node_plan_t **node_plan_p, int *failure_p)
+                                           const clv_node_plans_t **node_plans_p, int *failure_p)
 {
     const void *attachment = NULL;
     size_t n_bytes = 0;
@@ -223,9 +218,9 @@ static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call
         let_others_come(looks);
         *failure_p = coll_clv_failure_of(group->comm);
     }
-    /* A board of no valid record set (clocks not ready) has no node_plan, on every rank: as good as
+    /* A board of no valid record set (clocks not ready) has no node plans, on every rank: as good as
      * none. */
-    *node_plan_p = n_bytes > 0 ? attachment : NULL;
+    *node_plans_p = n_bytes > 0 ? attachment : NULL;
     return status;
 }
 
@@ -250,18 +245,46 @@ static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
     return ompi_error_of(status);
 }
 
+/* Every call of a stream says so once it is answered, in the order of calls: equal on all ranks.
+ * NULL: it has no stream. */
+static CLV_HOT clv_choose_keys_t *stream_keys(coll_clv_group_t *group, const clv_pap_call_t *call)
+{
+    stream_keys_t *stream;
+
+    if (call->stream < 0) {
+        return NULL;
+    }
+    stream = &group->streams[call->stream];
+    if (stream->generation != call->generation) {
+        *stream = (stream_keys_t){.generation = call->generation};
+    }
+    return &stream->keys;
+}
+
+static CLV_HOT void use_key(coll_clv_group_t *group, const clv_pap_call_t *call,
+                            const clv_pap_stream_key_t *key)
+{
+    clv_choose_keys_t *keys = stream_keys(group, call);
+
+    if (NULL != keys) {
+        clv_choose_keys_use(keys, key);
+    }
+}
+
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                  clv_pap_call_t *call, coll_clv_assignment_t *assignment)
 {
     const clv_pap_board_t *board = NULL;
+    const clv_pap_stream_key_t stream_key = clv_choose_arrivals_key(key);
+    const clv_node_plans_t *node_plans = NULL;
     const clv_node_plan_t *node_plan = NULL;
     clv_status_t status = CLV_NONE;
     int failure = OMPI_SUCCESS;
 
     *assignment = (coll_clv_assignment_t){0};
     if (NULL != group->clock.pap) {
-        clv_pap_call_begin(group->clock.pap, key, clv_local_now_ns(), call);
-        status = wait_for_board(group, call, &board, &node_plan, &failure);
+        clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
+        status = wait_for_board(group, call, &board, &node_plans, &failure);
     }
     if (OMPI_SUCCESS != failure) {
         return failure;
@@ -269,6 +292,10 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     if (status < CLV_OK) {
         return cut_off(group, status);
     }
+    if (NULL != group->clock.pap) {
+        use_key(group, call, key);
+    }
+    node_plan = NULL == node_plans ? NULL : clv_node_plans_find(node_plans, key);
     status = CLV_OK == status && NULL != node_plan
                  ? assign_from(group, key, board, node_plan, assignment)
                  : assign_without_forecast(group, key, assignment);
@@ -282,8 +309,8 @@ CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                                 const coll_clv_assignment_t *assignment)
 {
     if (NULL != group->clock.pap) {
-        clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm, NULL,
-                         clv_local_now_ns());
+        clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm,
+                         stream_keys(group, call), clv_local_now_ns());
     }
     clv_free(group->own_steps);
     group->own_steps = NULL;

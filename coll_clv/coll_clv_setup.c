@@ -103,9 +103,10 @@ static void fill_card(setup_t *setup)
     const clv_choose_config_t *config = &group->chooser.config;
     const clv_pap_attach_ops_t attach = {.make = clv_choose_node_plan,
                                          .context = &group->chooser,
-                                         .memory_bytes = sizeof(clv_choose_state_t),
+                                         .memory_bytes = sizeof(clv_choose_memory_t),
                                          .attachment_bytes =
-                                             clv_node_plan_capacity(config->n_ranks)};
+                                             clv_node_plans_capacity(config->n_ranks),
+                                         .note_bytes = sizeof(clv_choose_keys_t)};
     clv_pap_t *pap = open_channel(setup);
 
     setup->mine.config_hash = hash_config(config);

@@ -26,6 +26,12 @@ typedef struct kept_plan {
     int64_t n_steps;
 } kept_plan_t;
 
+/* The plan keys of a stream's calls so far. */
+typedef struct stream_keys {
+    uint32_t generation;
+    clv_choose_keys_t keys;
+} stream_keys_t;
+
 struct coll_clv_group {
     struct ompi_communicator_t *comm; /* whose module has this group */
     coll_clv_clock_t clock; /* with the group of pap_predict; NULL there: without the exchange */
@@ -35,6 +41,7 @@ struct coll_clv_group {
     clv_chooser_t chooser;
     int32_t rank;
     int32_t node_index; /* of this rank among its node's ranks */
+    stream_keys_t streams[CLV_PAP_MAX_STREAMS];
     kept_plan_t kept[COLL_CLV_KEPT_PLANS];
     int32_t next_kept;
     clv_step_t

@@ -3,9 +3,9 @@
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
  * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
  *
- * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd]]]]     Exit status 1 when a sum is wrong.
+ * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate]]]]     Exit status 1 when a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
- * one reduce to rank 0: an iterative program. odd: at last, one reduce of nothing and one by an
+ * one reduce to rank 0: an iterative program. rotate: to the ranks in turn, instead. odd: at last, one reduce of nothing and one by an
  * operation that does not commute.
  * Without the component there are no counters and the line ends after "right".
  */
@@ -47,7 +47,7 @@ static void work(int work_ms)
     (void) nanosleep(&nap, NULL);
 }
 
-static int reduce_all(int count, int n_rounds, int work_ms)
+static int reduce_all(int count, int n_rounds, int work_ms, int rotates)
 {
     double *mine = calloc((size_t) count + 1, sizeof *mine);
     double *sum = calloc((size_t) count + 1, sizeof *sum);
@@ -62,7 +62,7 @@ static int reduce_all(int count, int n_rounds, int work_ms)
     }
     for (int call = 0; work_ms != 0 && call < n_rounds; call++) {
         work(work_ms);
-        n_wrong += reduce_to(0, count, mine, sum);
+        n_wrong += reduce_to(rotates ? call % n_ranks : 0, count, mine, sum);
     }
     free(mine);
     free(sum);
@@ -150,14 +150,15 @@ int main(int argc, char **argv)
     const int count = argc > 1 ? atoi(argv[1]) : 1000;
     const int n_rounds = argc > 2 ? atoi(argv[2]) : 2;
     const int work_ms = argc > 3 ? atoi(argv[3]) : 0;
+    const char *word = argc > 4 ? argv[4] : "";
     counters_t counters;
     int rank, n_wrong;
 
     MPI_Init(&argc, &argv);
     watch_all(&counters);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    n_wrong = reduce_all(count, n_rounds, work_ms);
-    n_wrong += argc > 4 && strcmp(argv[4], "odd") == 0 ? reduce_odd_ones() : 0;
+    n_wrong = reduce_all(count, n_rounds, work_ms, strcmp(word, "rotate") == 0);
+    n_wrong += strcmp(word, "odd") == 0 ? reduce_odd_ones() : 0;
     if (rank == 0) {
         printf("probe: sums %s,", n_wrong == 0 ? "right" : "WRONG");
         print_counters(&counters);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two keys of a call. Its arrivals key (collective, size class) names the stream that records and
+ * forecasts belong to; its plan key (collective, root, total bytes, max segments) what is decided
+ * and measured. So calls whose root rotates, or whose sizes vary a little, learn arrivals together,
+ * and each gets the plan for its own root.
+ *
+ * What: the table of a stream's recently used plan keys, which every rank keeps and notes at the
+ * end of its calls, and what the background thread remembers for each of them.
+ * Not: decisions (choose.h), nor how a note gets to the thread (pap_predict.h).
+ *
+ * A slot's identity is its key: the least recently used one is replaced, by the order of calls,
+ * which is the same on all ranks, hence so is the table. PURE. Cost: a look at 8 keys per call.
+ */
+#ifndef CLV_CHOOSE_KEYS_H
+#define CLV_CHOOSE_KEYS_H
+
+#include <stdint.h>
+
+#include "choose/choose.h"
+
+#define CLV_CHOOSE_MAX_KEYS 8 /* plan keys per stream */
+
+/* The arrivals key of a call: total_bytes is its size class, the largest power of two not above the
+ * total (so a class spans a factor of two; 0 is its own), root and max_segments are 0. */
+clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key);
+
+int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b);
+
+/* ---- the table: the note of a call's end; all zero at first ------------------------------------ */
+
+typedef struct clv_choose_keys {
+    int32_t n_keys;
+    int32_t newest;                    /* slot of the newest call */
+    int64_t used[CLV_CHOOSE_MAX_KEYS]; /* number of the newest call of each, from 1 */
+    clv_pap_stream_key_t key[CLV_CHOOSE_MAX_KEYS];
+} clv_choose_keys_t;
+_Static_assert(sizeof(clv_choose_keys_t) <= CLV_PAP_NOTE_BYTES, "a table of keys is a note");
+
+/* The next call of the stream has this key. */
+void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *key);
+
+/* Writes the slots, most recently used first; gives their number. */
+int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_CHOOSE_MAX_KEYS]);
+
+/* ---- what a stream remembers between boards; all zero at first --------------------------------- */
+
+typedef struct clv_choose_memory {
+    clv_choose_keys_t keys;
+    int32_t announced[CLV_CHOOSE_RING];            /* by board version */
+    clv_choose_state_t state[CLV_CHOOSE_MAX_KEYS]; /* by slot */
+} clv_choose_memory_t;
+
+/* Takes over the table that came with a board: what has a new key there begins anew, with what the
+ * stream knows of the previous function. A table without keys changes nothing. The only failure is
+ * CLV_NO_MEMORY; the table is taken over then, too. */
+clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,
+                                      const clv_choose_keys_t *keys,
+                                      clv_choose_memory_t *memory) CLV_MUST_CHECK;
+
+#endif
