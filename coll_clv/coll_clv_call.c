@@ -262,7 +262,8 @@ static int set_up_group(const coll_clv_call_t *call)
 
 /* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why.
  * Such a communicator never reduces again, and Open MPI may keep it for good: what was ours in it
- * goes. */
+ * goes, but the scratch: coll_clv_ahead.c looks at it once more when the user frees the
+ * communicator. */
 static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
 {
     const int failure = coll_clv_failure_of(call->comm);
@@ -271,7 +272,6 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
         return rc;
     }
     release_group(call->comm, call->module);
-    coll_clv_scratch_free(&call->module->scratch);
     return failure;
 }
 
