@@ -72,6 +72,8 @@
        "Which reductions must combine in the same order in every call and every run")              \
     XX(INT,    verbose,          NONE,         0,       0,   100,        "",        2,   OWN,      \
        "What to tell: 0 errors, 10 the algorithm and the reason when they change, 30 every call")  \
+    XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
+       "A rank that waits longer inside a call tells once what it waits for; 0: never")            \
     XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,   OWN,      \
        "What to print in full")
 

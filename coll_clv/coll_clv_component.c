@@ -12,6 +12,7 @@
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
+#include "coll_clv/coll_clv_wait.h"
 #include "util/util_log.h"
 
 static int clv_register(void);
@@ -93,6 +94,7 @@ static int clv_open(void)
 
     component->output = opal_output_open(NULL);
     opal_output_set_verbosity(component->output, verbose);
+    coll_clv_wait_set_stall(component->params.stall_seconds);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
     coll_clv_ahead_budget(component->params.ahead_bytes);

@@ -17,8 +17,10 @@
 #include "coll_clv/coll_clv_compat.h"
 #include "coll_clv/coll_clv_execute.h"
 #include "coll_clv/coll_clv_failure.h"
+#include "coll_clv/coll_clv_wait.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mpi.h"
@@ -68,6 +70,7 @@ typedef struct execution {
     int32_t *free_buffers;
     int32_t *copy; /* per segment: COPY_OWN, COPY_RESULT or a buffer */
 
+    coll_clv_wait_t wait;
     int rc; /* what the table's last failure was in Open MPI's terms */
     ompi_request_t *recvs[COLL_CLV_RECV_WINDOW];
     ompi_request_t *sends[COLL_CLV_SEND_WINDOW];
@@ -324,6 +327,54 @@ static clv_status_t combine(void *context, int32_t slot, int32_t segment, int ho
     return CLV_OK;
 }
 
+static void where(void *context, coll_clv_where_t *where_p)
+{
+    const execution_t *run = context;
+    const clv_exec_t *exec = &run->exec;
+
+    where_p->for_what = COLL_CLV_WAIT_MESSAGES;
+    where_p->receives = exec->recvs.n_open;
+    where_p->sends = exec->sends.n_open;
+    where_p->steps = exec->next_recv < exec->next_send ? exec->next_recv : exec->next_send;
+    if (exec->recvs.n_open > 0) {
+        where_p->receive_rank = exec->recvs.open[0].peer;
+        where_p->receive_segment = exec->recvs.open[0].segment;
+    }
+    if (exec->sends.n_open > 0) {
+        where_p->send_rank = exec->sends.open[0].peer;
+        where_p->send_segment = exec->sends.open[0].segment;
+    }
+}
+
+/* Appends what a window has open; returns the bytes used so far. */
+static int list_open(const clv_exec_window_t *window, const char *what, char *words, int n_bytes,
+                     int used)
+{
+    for (int32_t i = 0; i < window->n_open && used < n_bytes; i++) {
+        const clv_exec_entry_t *entry = &window->open[i];
+        used += snprintf(words + used, (size_t) (n_bytes - used), "%s%srank %d segment %d%s",
+                         0 == i ? what : ", ", 0 == i ? " " : "", (int) entry->peer,
+                         (int) entry->segment, entry->arrived ? " (here)" : "");
+    }
+    return used < n_bytes ? used : n_bytes;
+}
+
+static void words(void *context, char *text, int n_bytes)
+{
+    const execution_t *run = context;
+    const clv_exec_t *exec = &run->exec;
+    const int64_t begun = exec->next_recv < exec->next_send ? exec->next_recv : exec->next_send;
+    int used = snprintf(text, (size_t) n_bytes,
+                        "rank %d of %s in step %lld of %lld of a plan; ", run->rank,
+                        run->comm->c_name, (long long) begun, (long long) exec->n_steps);
+
+    used = list_open(&exec->recvs, "receives from", text, n_bytes, used < n_bytes ? used : n_bytes);
+    (void) list_open(&exec->sends, exec->recvs.n_open > 0 ? "; sends to" : "sends to", text,
+                     n_bytes, used);
+}
+
+static const coll_clv_wait_ops_t wait_ops = {.where = where, .words = words};
+
 /* Yields by itself when it should and nothing happens. Only here do we look for failures: a request
  * that has failed keeps the plan from moving. */
 static clv_status_t progress(void *context)
@@ -332,6 +383,7 @@ static clv_status_t progress(void *context)
     int rc;
 
     opal_progress();
+    coll_clv_wait_turn(&run->wait, &wait_ops, run);
     rc = coll_clv_failure_of(run->comm);
     return OMPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
 }
@@ -534,7 +586,10 @@ static int enter_books(struct ompi_communicator_t *comm, coll_clv_scratch_t *scr
 
 static int run_steps(execution_t *run, const coll_clv_job_t *job)
 {
-    if (CLV_OK != clv_exec_run(&run->exec)) {
+    const clv_status_t status = clv_exec_run(&run->exec);
+
+    coll_clv_wait_end(&run->wait);
+    if (CLV_OK != status) {
         abandon(run);
         if (NULL != run->scratch->ahead) {
             close_books(run);

@@ -6,6 +6,7 @@
 
 #include "coll_clv/coll_clv_group.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "ompi/constants.h"
@@ -13,6 +14,7 @@
 
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_setup.h"
+#include "coll_clv/coll_clv_wait.h"
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
@@ -200,6 +202,32 @@ static CLV_COLD void let_others_come(int64_t looks)
     }
 }
 
+typedef struct board_wait {
+    const coll_clv_group_t *group;
+    const clv_pap_call_t *call;
+} board_wait_t;
+
+static void where(void *context, coll_clv_where_t *where_p)
+{
+    const board_wait_t *of = context;
+
+    where_p->for_what = COLL_CLV_WAIT_FORECAST;
+    where_p->forecast = of->call->board_version;
+}
+
+static void words(void *context, char *text, int n_bytes)
+{
+    const board_wait_t *of = context;
+
+    (void) snprintf(text, (size_t) n_bytes,
+                    "rank %d of %s in call %lld of its kind for forecast %lld: some rank has not "
+                    "entered an earlier call",
+                    (int) of->group->rank, of->group->comm->c_name, (long long) of->call->number,
+                    (long long) of->call->board_version);
+}
+
+static const coll_clv_wait_ops_t wait_ops = {.where = where, .words = words};
+
 /* A rank that died will never give its record: then *failure_p says so, and the status is no more
  * than "not yet". */
 static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call_t *call,
@@ -209,6 +237,8 @@ static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call
     const void *attachment = NULL;
     size_t n_bytes = 0;
     clv_status_t status = CLV_AGAIN;
+    coll_clv_wait_t wait = {0};
+    board_wait_t of = {.group = group, .call = call};
 
     for (int64_t looks = 0; OMPI_SUCCESS == *failure_p; looks++) {
         status = clv_pap_call_board(group->clock.pap, call, board_p, &attachment, &n_bytes);
@@ -216,8 +246,10 @@ static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call
             break;
         }
         let_others_come(looks);
+        coll_clv_wait_turn(&wait, &wait_ops, &of);
         *failure_p = coll_clv_failure_of(group->comm);
     }
+    coll_clv_wait_end(&wait);
     /* A board of no valid record set (clocks not ready) has no node plans, on every rank: as good as
      * none. */
     *node_plans_p = n_bytes > 0 ? attachment : NULL;

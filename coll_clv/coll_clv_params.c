@@ -20,6 +20,7 @@
 #include "choose/choose_node_plan.h"
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_process.h"
+#include "coll_clv/coll_clv_wait.h"
 
 /* Everything of a row that is not its storage. */
 typedef struct param_row {
@@ -304,8 +305,33 @@ static void register_ahead_gauge(const char *name, const char *meaning, size_t p
         (void *) (uintptr_t) place);
 }
 
+static int read_wait(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    coll_clv_where_t where;
+    long long number;
+
+    (void) object;
+    coll_clv_wait_read(&where);
+    memcpy(&number, (const char *) &where + (uintptr_t) pvar->ctx, sizeof number);
+    *(int64_t *) value = number;
+    return OPAL_SUCCESS;
+}
+
+static void register_wait(const char *name, const char *meaning, size_t place)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
+        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_wait, NULL, NULL,
+        (void *) (uintptr_t) place);
+}
+
 int coll_clv_params_register(coll_clv_component_t *component)
 {
+#define REGISTER_WAIT(name, meaning)                                                               \
+    register_wait("wait_" #name, meaning, offsetof(coll_clv_where_t, name));
+    COLL_CLV_WAIT_MAP(REGISTER_WAIT)
+#undef REGISTER_WAIT
 #define REGISTER_EXCHANGE_COUNTER(name, meaning)                                                   \
     register_exchange_counter("exchange_" #name, meaning, offsetof(clv_pap_counters_t, name));
     CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)

@@ -62,5 +62,26 @@ typedef struct coll_clv_ahead_gauges {
     COLL_CLV_AHEAD_MAP(COLL_CLV_AHEAD_FIELD)
 #undef COLL_CLV_AHEAD_FIELD
 } coll_clv_ahead_gauges_t;
+/* MPI_T performance variables coll_clv_wait_<name>: where the call is that waits, now (of several
+ * threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
+/*     name            meaning */
+#define COLL_CLV_WAIT_MAP(XX)                                                                      \
+    XX(for_what,       "what a call of this process waits for now: 0 nothing (or none of ours "     \
+                       "waits), 1 a forecast, 2 messages of a plan")                               \
+    XX(ns,             "how long nothing of it has moved, ns")                                     \
+    XX(forecast,       "the forecast it waits for, counted from 1 in its stream; 0: none")         \
+    XX(receives,       "segments it waits for")                                                    \
+    XX(sends,          "segments it has sent that nobody has taken")                               \
+    XX(receive_rank,   "whom the first of the former comes from, a rank of the communicator")      \
+    XX(receive_segment, "which one that is")                                                       \
+    XX(send_rank,      "whom the first of the latter goes to")                                     \
+    XX(send_segment,   "which one that is")                                                        \
+    XX(steps,          "steps of its plan that are begun")
+
+typedef struct coll_clv_where {
+#define COLL_CLV_WAIT_FIELD(name, meaning) long long name;
+    COLL_CLV_WAIT_MAP(COLL_CLV_WAIT_FIELD)
+#undef COLL_CLV_WAIT_FIELD
+} coll_clv_where_t;
 
 #endif

@@ -11,7 +11,8 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_process.h \
 	coll_clv/coll_clv_setup.h \
-	coll_clv/coll_clv_tables.h
+	coll_clv/coll_clv_tables.h \
+	coll_clv/coll_clv_wait.h
 clv_coll_clv_sources = \
 	coll_clv/coll_clv_ahead.c \
 	coll_clv/coll_clv_calibrate.c \
@@ -30,7 +31,8 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_ring.c \
 	coll_clv/coll_clv_select.c \
 	coll_clv/coll_clv_setup.c \
-	coll_clv/coll_clv_tell.c
+	coll_clv/coll_clv_tell.c \
+	coll_clv/coll_clv_wait.c
 
 unit_tests += tests/unit/test_coll_tables
 
@@ -43,6 +45,8 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
+mpi_programs += tests/mpi/stall
+tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)
 tests_mpi_reduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_plain.c
@@ -57,11 +61,12 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals
 endif
-script_tests += tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
+script_tests += tests/mpi/test_stall.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
-	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h
+	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \
+	coll_clv/coll_clv_wait.c coll_clv/coll_clv_wait.h
 tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
 	$(clv_execute_sources)
 tests_mpi_execute_cases_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)

@@ -39,6 +39,9 @@ static void print_pvar_names(void)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
     COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
     COLL_CLV_AHEAD_MAP(PRINT_AHEAD_NAME)
+#define PRINT_WAIT_NAME(name, meaning) PRINT_NAME(wait_##name, meaning)
+    COLL_CLV_WAIT_MAP(PRINT_WAIT_NAME)
+#undef PRINT_WAIT_NAME
 #undef PRINT_CACHE_NAME
 #undef PRINT_AHEAD_NAME
 #undef PRINT_CALLS_NAME
@@ -137,6 +140,9 @@ static void print_counters(void)
 #define PRINT_AHEAD_GAUGE(name, meaning) PRINT_COUNTER(ahead_##name, meaning)
     COLL_CLV_AHEAD_MAP(PRINT_AHEAD_GAUGE)
 #undef PRINT_AHEAD_GAUGE
+#define PRINT_WAIT(name, meaning) PRINT_COUNTER(wait_##name, meaning)
+    COLL_CLV_WAIT_MAP(PRINT_WAIT)
+#undef PRINT_WAIT
 #undef PRINT_COUNTER
 }
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a call is that waits: for tools (performance variables coll_clv_wait_<name>), and for the
+ * user, in one line, when it lasts coll_clv_stall_seconds.
+ *
+ * What: of this process, the waiting call that looked last; a program that reduces in one thread has
+ * no other. Not: calls that run the previous function or another one of Open MPI's, which waits by
+ * itself.
+ *
+ * Cost: a counter per idle turn of a loop; every COLL_CLV_WAIT_TURNS of them a look at the clock and
+ * a lock. Nothing for a call that does not wait. Threads: any.
+ */
+#ifndef COLL_CLV_WAIT_H
+#define COLL_CLV_WAIT_H
+
+#include <stdint.h>
+
+#include "coll_clv/coll_clv_tables.h"
+
+#define COLL_CLV_WAIT_TURNS 64
+
+typedef enum coll_clv_wait_for {
+    COLL_CLV_WAIT_NOTHING = 0,
+    COLL_CLV_WAIT_FORECAST = 1, /* another rank has not given its record */
+    COLL_CLV_WAIT_MESSAGES = 2, /* of a plan */
+} coll_clv_wait_for_t;
+
+/* One call's wait, on its stack; all zero at first. */
+typedef struct coll_clv_wait {
+    int64_t since_ns; /* local; when it was first seen where it is */
+    coll_clv_where_t where;
+    int32_t turns;
+    int32_t is_shown;
+    int32_t has_told;
+} coll_clv_wait_t;
+
+/* Says where the call is now (*where_p is zero), and in words for the user. */
+typedef struct coll_clv_wait_ops {
+    void (*where)(void *context, coll_clv_where_t *where_p);
+    void (*words)(void *context, char *words, int n_bytes);
+} coll_clv_wait_ops_t;
+
+/* Of every wait from here on; 0: nothing is told. */
+void coll_clv_wait_set_stall(int seconds);
+
+void coll_clv_wait_look(coll_clv_wait_t *wait, const coll_clv_wait_ops_t *ops, void *context);
+void coll_clv_wait_unshow(coll_clv_wait_t *wait);
+
+/* An idle turn. */
+static inline void coll_clv_wait_turn(coll_clv_wait_t *wait, const coll_clv_wait_ops_t *ops,
+                                      void *context)
+{
+    if (0 == ++wait->turns % COLL_CLV_WAIT_TURNS) {
+        coll_clv_wait_look(wait, ops, context);
+    }
+}
+
+/* The call waits no more. */
+static inline void coll_clv_wait_end(coll_clv_wait_t *wait)
+{
+    if (wait->is_shown) {
+        coll_clv_wait_unshow(wait);
+    }
+}
+
+/* For the performance variables: where the call is, and how long it has been there, now. */
+void coll_clv_wait_read(coll_clv_where_t *where_p);
+
+#endif
