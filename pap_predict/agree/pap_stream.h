@@ -24,18 +24,23 @@
 #include "pap_predict/pap_predict.h"
 #include "pap_predict/agree/pap_record_set.h"
 
-/* A record before its times are global. */
+/* A record before its times are global: up to lane, the words that lie in the node's table.
+ * It is not clv_pap_record_t, which travels and of which predictions are made: that has the clock's
+ * error and the exchange latency, which only the leader's thread knows; this one names its stream,
+ * whose key only the leader that decides needs. Both together do not fit a cache line. */
 typedef struct clv_pap_local_record {
-    int32_t lane;
-    uint32_t generation;
-    int64_t sequence;
     int64_t arrival_ns; /* local, as are the next two */
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
+    int64_t packed_key; /* in the table only, as root: the stream's key, see pap_record.c */
+    int32_t root;
+    uint32_t generation;
     int32_t previous_choice;
     uint32_t previous_hash;
     uint32_t flags;
     uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
+    int32_t lane;     /* from here on: where it lies in the table */
+    int64_t sequence;
 } clv_pap_local_record_t;
 
 /* What each call looks at comes first. */

@@ -43,6 +43,7 @@ typedef struct table_head {
 
 _Static_assert(sizeof(((table_head_t *) 0)->places[0]) == 3 * LINE, "a board is two lines");
 
+/* A local record's line, of words that any process may read at any time: opaque here. */
 typedef struct table_record {
     _Alignas(LINE) _Atomic int64_t version;
     _Atomic uint64_t words[CLV_PAP_RECORD_WORDS];
