@@ -3,13 +3,11 @@
  */
 #include "pap_predict/pap_card.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/util_bytes.h"
-#include "util/util_hash.h"
+#include "util/util_place.h"
 
 #define CARD_MAGIC   UINT32_C(0x50766c63) /* "clvP" */
 #define CARD_VERSION 1
@@ -40,37 +38,15 @@ enum {
 _Static_assert(AT_KEY + CLV_NET_KEY_BYTES == AT_PRETEND, "the key fits its place");
 _Static_assert(AT_END <= CLV_PAP_CARD_BYTES, "the card fits its size");
 
-static clv_status_t read_boot_hash(uint64_t *hash_p)
-{
-    char text[64];
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return CLV_UNSUPPORTED;
-    }
-    const ssize_t n_bytes = read(fd, text, sizeof text);
-    (void) close(fd);
-    if (n_bytes <= 0) {
-        return CLV_UNSUPPORTED;
-    }
-    *hash_p = clv_fnv1a64(CLV_FNV1A64_BASIS, text, (size_t) n_bytes);
-    return CLV_OK;
-}
-
-static uint64_t namespace_id(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 ? (uint64_t) status.st_ino : 0;
-}
-
 clv_status_t clv_pap_card_host(clv_pap_card_t *card)
 {
-    clv_status_t status = read_boot_hash(&card->boot_hash);
+    clv_status_t status = clv_place_kernel(&card->boot_hash);
     if (status != CLV_OK) {
         return status;
     }
-    card->time_ns_id = namespace_id("/proc/self/ns/time");
-    card->pid_ns_id = namespace_id("/proc/self/ns/pid");
-    card->net_ns_id = namespace_id("/proc/self/ns/net");
+    card->time_ns_id = clv_place_namespace("time");
+    card->pid_ns_id = clv_place_namespace("pid");
+    card->net_ns_id = clv_place_namespace("net");
     card->uid = (uint32_t) geteuid();
     card->pid = (uint32_t) getpid();
     return CLV_OK;

@@ -9,20 +9,12 @@
  *
  * Units: ns inside, us and s in what is printed. One thread. See the man page.
  */
-#if defined(HAVE_CONFIG_H)
-#include "config.h" /* HAVE_HWLOC */
-#endif
-
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(HAVE_HWLOC)
-#include <hwloc.h>
-#endif
 
 #include "clocksync/clocksync.h"
 #include "tools/clock_report.h"
@@ -273,30 +265,6 @@ static void print_algorithms(void)
 
 /* ---- the world ---- */
 
-#if defined(HAVE_HWLOC)
-/* The package that holds all CPUs we may run on; 0 when they are spread or unknown. */
-static int32_t socket_by_hwloc(void)
-{
-    hwloc_topology_t topology;
-    int32_t socket = 0;
-    if (hwloc_topology_init(&topology) != 0) {
-        return 0;
-    }
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    if (set != NULL && hwloc_topology_load(topology) == 0 &&
-        hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
-        hwloc_obj_t holder = hwloc_get_obj_covering_cpuset(topology, set);
-        while (holder != NULL && holder->type != HWLOC_OBJ_PACKAGE) {
-            holder = holder->parent;
-        }
-        socket = holder != NULL ? (int32_t) holder->logical_index : 0;
-    }
-    hwloc_bitmap_free(set);
-    hwloc_topology_destroy(topology);
-    return socket;
-}
-#endif
-
 /* Ranks number hosts in the order of their first ranks, so all agree. */
 static void number_hosts(world_t *world)
 {
@@ -371,9 +339,6 @@ static clv_cs_place_t my_place(const world_t *world)
         place = (clv_cs_place_t){.node = (uint64_t) world->rank, .time_source = 0};
         place.time_source = UINT64_MAX - place.node;
     }
-#if defined(HAVE_HWLOC)
-    place.socket = socket_by_hwloc();
-#endif
     return place;
 }
 

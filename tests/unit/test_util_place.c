@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a process runs: the same for a process and its child, another namespace another number,
+ * and the socket that the CPUs' own files name.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/test.h"
+#include "util/util_place.h"
+
+typedef struct place {
+    uint64_t kernel, time, pid, net;
+    int32_t socket;
+} place_t;
+
+static place_t ask(void)
+{
+    place_t place = {.time = clv_place_namespace("time"),
+                     .pid = clv_place_namespace("pid"),
+                     .net = clv_place_namespace("net"),
+                     .socket = clv_place_socket()};
+    if (clv_place_kernel(&place.kernel) != CLV_OK) {
+        place.kernel = 0;
+    }
+    return place;
+}
+
+/* What a child sees, in a network namespace of its own if unshared; 0: not allowed to make one. */
+static int ask_child(int unshared, place_t *place_p)
+{
+    int pipe_fds[2];
+    assert_int_equal(pipe(pipe_fds), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (unshared && unshare(CLONE_NEWNET) != 0) {
+            _exit(1);
+        }
+        const place_t place = ask();
+        _exit(write(pipe_fds[1], &place, sizeof place) == (ssize_t) sizeof place ? 0 : 1);
+    }
+    (void) close(pipe_fds[1]);
+    const ssize_t n_bytes = read(pipe_fds[0], place_p, sizeof *place_p);
+    (void) close(pipe_fds[0]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return n_bytes == (ssize_t) sizeof *place_p;
+}
+
+static void a_child_is_where_its_parent_is(void **state)
+{
+    (void) state;
+    place_t child;
+    const place_t mine = ask();
+    assert_true(mine.kernel != 0);
+    assert_true(mine.pid != 0 && mine.net != 0 && mine.pid != mine.net);
+    assert_true(ask_child(0, &child));
+    assert_true(child.kernel == mine.kernel && child.time == mine.time && child.pid == mine.pid &&
+                child.net == mine.net && child.socket == mine.socket);
+}
+
+static void another_namespace_has_another_number(void **state)
+{
+    (void) state;
+    place_t child;
+    const place_t mine = ask();
+    if (!ask_child(1, &child)) {
+        skip(); /* may not make one */
+    }
+    assert_true(child.net != mine.net);
+    assert_true(child.kernel == mine.kernel && child.time == mine.time);
+}
+
+static void an_unknown_kind_is_0(void **state)
+{
+    (void) state;
+    assert_true(clv_place_namespace("no-such-kind") == 0);
+}
+
+/* Bound to one CPU, the socket is that CPU's. */
+static void the_socket_is_that_of_the_cpu(void **state)
+{
+    (void) state;
+    cpu_set_t before, one;
+    char path[96];
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        int32_t socket = 0;
+        if (!CPU_ISSET(cpu, &before)) {
+            continue;
+        }
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+        (void) snprintf(path, sizeof path,
+                        "/sys/devices/system/cpu/cpu%zu/topology/physical_package_id", cpu);
+        FILE *file = fopen(path, "r");
+        if (file != NULL) {
+            assert_int_equal(fscanf(file, "%d", &socket), 1);
+            assert_int_equal(fclose(file), 0);
+        }
+        assert_int_equal(clv_place_socket(), socket > 0 ? socket : 0);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_is_where_its_parent_is),
+        cmocka_unit_test(another_namespace_has_another_number),
+        cmocka_unit_test(an_unknown_kind_is_0),
+        cmocka_unit_test(the_socket_is_that_of_the_cpu),
+    };
+    return clv_run_tests(tests);
+}

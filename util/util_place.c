@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * See util_place.h. Reads /proc and /sys.
+ */
+#include "util/util_place.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/util_hash.h"
+
+/* Returns how many bytes, 0 if the file cannot be read. */
+static size_t read_small_file(const char *path, char *text, size_t n_bytes)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return 0;
+    }
+    const ssize_t n = read(file, text, n_bytes - 1);
+    (void) close(file);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t) n : 0;
+}
+
+clv_status_t clv_place_kernel(uint64_t *kernel_p)
+{
+    char boot_id[64];
+    const size_t n = read_small_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
+    if (n == 0) {
+        return CLV_UNSUPPORTED;
+    }
+    *kernel_p = clv_fnv1a64(CLV_FNV1A64_BASIS, boot_id, n);
+    return CLV_OK;
+}
+
+uint64_t clv_place_namespace(const char *kind)
+{
+    char path[64];
+    struct stat status;
+    (void) snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
+    return stat(path, &status) == 0 ? (uint64_t) status.st_ino : 0;
+}
+
+static int32_t socket_of_cpu(size_t cpu)
+{
+    char path[96], text[16];
+    int32_t socket;
+    (void) snprintf(path, sizeof path,
+                    "/sys/devices/system/cpu/cpu%zu/topology/physical_package_id", cpu);
+    if (read_small_file(path, text, sizeof text) == 0 || sscanf(text, "%d", &socket) != 1) {
+        return 0;
+    }
+    return socket > 0 ? socket : 0;
+}
+
+int32_t clv_place_socket(void)
+{
+    cpu_set_t allowed;
+    int32_t socket = -1;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        return 0;
+    }
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed)) {
+            continue;
+        }
+        const int32_t its = socket_of_cpu(cpu);
+        if (socket >= 0 && its != socket) {
+            return 0;
+        }
+        socket = its;
+    }
+    return socket > 0 ? socket : 0;
+}

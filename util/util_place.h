@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where this process runs: its kernel, its namespaces, its socket. Each rank asks once at start.
+ * Host names play no part: containers share or fake them.
+ *
+ * Not: who may share memory or a clock with whom; the rooms that ask decide (pap_card.h,
+ * clv_cs_place_discover). A few system calls, no heap; any thread.
+ */
+#ifndef CLV_UTIL_PLACE_H
+#define CLV_UTIL_PLACE_H
+
+#include <stdint.h>
+
+#include "util/util_status.h"
+
+/* A number of the running kernel, from its boot id: equal in all its containers, another one after
+ * each boot. CLV_UNSUPPORTED without a boot id. */
+clv_status_t clv_place_kernel(uint64_t *kernel_p) CLV_MUST_CHECK;
+
+/* A number of this process's namespace of a kind ("time", "pid", "net"), within the kernel; 0 where
+ * the kernel has none of that kind, so there is only one. */
+uint64_t clv_place_namespace(const char *kind);
+
+/* The socket that every CPU we may run on belongs to, 0 and up; 0 when there is no such one, or it
+ * is not known. */
+int32_t clv_place_socket(void);
+
+#endif
