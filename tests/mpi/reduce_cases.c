@@ -560,19 +560,14 @@ static int run_cases(const char *list, int verbose)
     return n_run == 0 ? 1 : all_wrong;
 }
 
-int main(int argc, char **argv)
+static void read_options(int argc, char **argv, const char **list_p, int *verbose_p)
 {
-    const char *list = NULL;
-    int verbose = 0, wrong, option;
+    int option;
 
-    program = argv[0];
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &thread_level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     while ((option = getopt(argc, argv, "c:s:i:e:m:v")) != -1) {
         switch (option) {
         case 'c':
-            list = optarg;
+            *list_p = optarg;
             break;
         case 's':
             take_counts(optarg);
@@ -587,12 +582,24 @@ int main(int argc, char **argv)
             flood_kib = atol(optarg);
             break;
         case 'v':
-            verbose = 1;
+            *verbose_p = 1;
             break;
         default:
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
     }
+}
+
+int main(int argc, char **argv)
+{
+    const char *list = NULL;
+    int verbose = 0, wrong;
+
+    program = argv[0];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &thread_level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    read_options(argc, argv, &list, &verbose);
     rc_build_tables();
     wrong = run_cases(list, verbose);
     rc_free_tables();
