@@ -14,11 +14,11 @@ static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_
     if (state->balanced_bytes != search->key->total_bytes) {
         status = clv_choose_balanced(search->config, search->key, &state->balanced);
     }
-    if (CLV_LIMIT == status) { /* equal on all ranks */
+    if (status == CLV_LIMIT) { /* equal on all ranks */
         state->balanced = (clv_choose_decision_t){0};
         status = CLV_OK;
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         state->balanced_bytes = search->key->total_bytes;
     }
     return status;
@@ -29,11 +29,11 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
     clv_status_t status;
     int64_t balanced_ns;
 
-    if (search->forced >= 0 || NULL == search->state) {
+    if (search->forced >= 0 || search->state == NULL) {
         return CLV_OK;
     }
     status = find_balanced(search, search->state);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         balanced_ns = clv_larger(search->state->balanced.predicted_after_ns, 1);
         search->limit_ns = balanced_ns + balanced_ns / 1000 * search->config->guard_permille;
     }

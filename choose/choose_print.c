@@ -30,7 +30,7 @@ static void print_decision(const printer_t *to, const clv_choose_decision_t *dec
 {
     const char *reason = clv_reason_text(decision->reason);
 
-    if (CLV_ALGORITHM_PREVIOUS == decision->algorithm) {
+    if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         say(to, "  so %s: %s", clv_algorithm_word(decision->algorithm), reason);
         return;
     }
@@ -129,7 +129,7 @@ void clv_choose_print_root(char *text, size_t size, int collective, int32_t root
 
     if (row->has_root) {
         (void) snprintf(text, size, " %s rank %" PRId32,
-                        CLV_RESULT_AT_ROOT == row->result ? "to" : "from", root);
+                        row->result == CLV_RESULT_AT_ROOT ? "to" : "from", root);
     } else {
         (void) snprintf(text, size, " by all");
     }
@@ -146,7 +146,7 @@ void clv_choose_print_board(const char *title, const clv_pap_stream_key_t *key,
     clv_choose_print_root(root, sizeof root, key->collective, key->root);
     (void) snprintf(call, sizeof call, "%s of %" PRId64 " bytes%s",
                     clv_collective_name(key->collective), key->total_bytes, root);
-    if (NULL == board) {
+    if (board == NULL) {
         say(&to, "%s: %s: no board", title, call);
     } else {
         print_verdict(&to, title, call, board);
@@ -164,6 +164,6 @@ void clv_choose_print_plan(const clv_plan_t *plan, clv_choose_print_line_t print
     for (int64_t i = 0; i < plan->n_sends; i++) {
         const clv_send_t *send = &plan->sends[i];
         say(&to, "%d %d %d %d%s", (int) send->round, (int) send->sender, (int) send->receiver,
-            (int) send->segment, CLV_COPY == send->kind ? " copy" : "");
+            (int) send->segment, send->kind == CLV_COPY ? " copy" : "");
     }
 }

@@ -48,11 +48,11 @@ static int32_t start_count(const clv_choose_state_t *state, const clv_pap_board_
 {
     const clv_choose_decision_t *made;
 
-    if (NULL == state) {
+    if (state == NULL) {
         return first_count(key);
     }
     made = &state->made[(board->version + CLV_CHOOSE_RING - 1) % CLV_CHOOSE_RING];
-    return CLV_ALGORITHM_PREVIOUS == made->algorithm ? first_count(key) : made->n_segments;
+    return made->algorithm == CLV_ALGORITHM_PREVIOUS ? first_count(key) : made->n_segments;
 }
 
 clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
@@ -63,7 +63,7 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
     const size_t n_ranks = (size_t) config->n_ranks;
     int64_t *times = clv_alloc(2 * n_ranks, sizeof *times); /* zeros, then the clipped ones */
 
-    if (NULL == times) {
+    if (times == NULL) {
         return CLV_NO_MEMORY;
     }
     *search = (clv_choose_search_t){.config = config,
@@ -73,12 +73,12 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     .plans = plans,
                                     .start = start_count(state, board, key),
                                     .times = times,
-                                    .order_ns = NULL == board ? times : board->predicted_ns,
+                                    .order_ns = board == NULL ? times : board->predicted_ns,
                                     .clipped_ns = times + n_ranks,
                                     .best_score = -1,
                                     .running_score = -1};
     clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks,
-                  NULL == board ? 0 : board->sigma_ns);
+                  board == NULL ? 0 : board->sigma_ns);
     return CLV_OK;
 }
 
@@ -136,17 +136,17 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
     const clv_plan_t *plan = NULL;
     clv_status_t status;
 
-    if (NULL == search->plans) {
+    if (search->plans == NULL) {
         status = clv_choose_search_make(search, candidate, &made);
         plan = made;
     } else {
         status = clv_choose_search_keep(search, candidate, &plan);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_plan_estimate(plan, search->order_ns, NULL, search->key->total_bytes,
                                    &search->config->cost, estimate);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_choose_guard_check(search, plan, passes_p);
     }
     clv_plan_free(made);
@@ -164,7 +164,7 @@ static int64_t remember_candidate(clv_choose_search_t *search,
         search->best_score = score;
         search->best = *candidate;
     }
-    if (NULL != search->state && candidate->algorithm == search->state->running &&
+    if (search->state != NULL && candidate->algorithm == search->state->running &&
         (search->running_score < 0 || score < search->running_score)) {
         search->running_score = score;
         search->running = *candidate;
@@ -186,7 +186,7 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
                                      after_ns - search->config->n_ranks);
 
     return search->best_score < 0 || floor < search->best_score ||
-           (NULL != search->state && candidate->algorithm == search->state->running &&
+           (search->state != NULL && candidate->algorithm == search->state->running &&
             (search->running_score < 0 || floor < search->running_score));
 }
 
@@ -209,13 +209,13 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
         return CLV_OK;
     }
     status = estimate_candidate(search, &candidate, &estimate, &passes);
-    if (CLV_OK == status && passes) {
+    if (status == CLV_OK && passes) {
         candidate.predicted_after_ns = clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
         candidate.predicted_in_mpi_ns =
             clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
         *score_p = remember_candidate(search, &candidate);
     }
-    return CLV_NO_MEMORY == status ? status : CLV_OK; /* a limit is the same on all ranks */
+    return status == CLV_NO_MEMORY ? status : CLV_OK; /* a limit is the same on all ranks */
 }
 
 /* No segment may be empty. */
@@ -246,7 +246,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
     }
     for (int32_t i = 0; i < N_SEGMENT_COUNTS; i++) {
         int32_t n = segment_counts[i];
-        if (fits(search, n) && (1 == n || n_bytes / n >= MIN_SEGMENT_BYTES)) {
+        if (fits(search, n) && (n == 1 || n_bytes / n >= MIN_SEGMENT_BYTES)) {
             counts[n_counts++] = n;
         }
     }
@@ -266,7 +266,7 @@ static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const 
             break;
         }
         status = try_candidate(search, algorithm, counts[at], &score);
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             return status;
         }
         if (score < best) {
@@ -287,17 +287,17 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
     int64_t score;
     clv_status_t status;
 
-    if (0 == n_counts) {
+    if (n_counts == 0) {
         return CLV_OK;
     }
     while (at + 1 < n_counts && counts[at + 1] <= search->start) {
         at++;
     }
     status = try_candidate(search, algorithm, counts[at], &score);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = climb(search, algorithm, counts, n_counts, at, 1, score);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = climb(search, algorithm, counts, n_counts, at, -1, score);
     }
     return status;
@@ -309,11 +309,11 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_board_t *boa
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
-    if (NULL == board) {
+    if (board == NULL) {
         return !clv_algorithms[algorithm].needs_times;
     }
     return !clv_algorithms[algorithm].needs_times ||
-           (board->n_record_sets >= NEEDS_TIMES_MIN_SETS && 0 == search->state->distrust);
+           (board->n_record_sets >= NEEDS_TIMES_MIN_SETS && search->state->distrust == 0);
 }
 
 /* A plan of that many segments is the dearest to make: only for the two that can be chosen. */
@@ -332,7 +332,7 @@ static clv_status_t try_eager_counts(clv_choose_search_t *search)
     if (leader >= 0) {
         status = try_candidate(search, leader, (int32_t) n_segments, &score);
     }
-    if (CLV_OK == status && running >= 0 && running != leader) {
+    if (status == CLV_OK && running >= 0 && running != leader) {
         status = try_candidate(search, running, (int32_t) n_segments, &score);
     }
     return status;
@@ -344,7 +344,7 @@ static clv_status_t try_balanced(clv_choose_search_t *search)
     const clv_choose_decision_t *balanced = search->limit_ns > 0 ? &search->state->balanced : NULL;
     int64_t score;
 
-    if (NULL == balanced || 0 == balanced->n_segments) {
+    if (balanced == NULL || balanced->n_segments == 0) {
         return CLV_OK;
     }
     return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
@@ -354,13 +354,13 @@ clv_status_t clv_choose_search_plans(clv_choose_search_t *search, const clv_pap_
 {
     clv_status_t status = clv_choose_guard_limit(search);
 
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = try_balanced(search);
     }
-    for (int32_t c = 0; c < CLV_N_ALGORITHMS && CLV_OK == status; c++) {
+    for (int32_t c = 0; c < CLV_N_ALGORITHMS && status == CLV_OK; c++) {
         if (clv_algorithm_plans(c, search->key->collective) && allowed(search, board, c)) {
             status = try_segment_counts(search, c);
         }
     }
-    return CLV_OK == status ? try_eager_counts(search) : status;
+    return status == CLV_OK ? try_eager_counts(search) : status;
 }

@@ -42,7 +42,7 @@ static int unfit_order(const clv_call_facts_t *facts)
     if (!facts->commutes) {
         return CLV_REASON_NOT_COMMUTATIVE;
     }
-    return 0 == facts->count ? CLV_REASON_EMPTY : CLV_FIT;
+    return facts->count == 0 ? CLV_REASON_EMPTY : CLV_FIT;
 }
 
 /* With fewer elements than halves, Open MPI's function would quietly run a linear reduce. */
@@ -68,7 +68,7 @@ const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS] = {
 
 const char *clv_algorithm_word(int algorithm)
 {
-    if (CLV_ALGORITHM_AUTO == algorithm) {
+    if (algorithm == CLV_ALGORITHM_AUTO) {
         return "auto";
     }
     return (unsigned) algorithm < CLV_N_ALGORITHMS ? clv_algorithms[algorithm].word : "unknown";
@@ -76,12 +76,12 @@ const char *clv_algorithm_word(int algorithm)
 
 static int is_of(const clv_algorithm_row_t *row, int32_t collective)
 {
-    return 0 != (row->collectives >> collective & 1U);
+    return (row->collectives >> collective & 1U) != 0;
 }
 
 int clv_algorithm_plans(int algorithm, int collective)
 {
-    return NULL != clv_algorithms[algorithm].generator &&
+    return clv_algorithms[algorithm].generator != NULL &&
            is_of(&clv_algorithms[algorithm], collective);
 }
 
@@ -90,7 +90,7 @@ static int unfit_auto(const clv_call_facts_t *facts)
 {
     int reason = CLV_REASON_NO_PLAN;
 
-    for (int a = 0; CLV_FIT != reason && a < CLV_N_ALGORITHMS; a++) {
+    for (int a = 0; reason != CLV_FIT && a < CLV_N_ALGORITHMS; a++) {
         if (clv_algorithm_plans(a, facts->collective)) {
             reason = clv_algorithms[a].unfit(facts);
         }
@@ -100,7 +100,7 @@ static int unfit_auto(const clv_call_facts_t *facts)
 
 int clv_algorithm_unfit(int algorithm, const clv_call_facts_t *facts)
 {
-    if (CLV_ALGORITHM_AUTO == algorithm) {
+    if (algorithm == CLV_ALGORITHM_AUTO) {
         return unfit_auto(facts);
     }
     return is_of(&clv_algorithms[algorithm], facts->collective)

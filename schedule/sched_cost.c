@@ -28,7 +28,7 @@ int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes)
 
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
 {
-    return vector_bytes / n_segments + (0 != vector_bytes % n_segments);
+    return vector_bytes / n_segments + (vector_bytes % n_segments != 0);
 }
 
 static int compare(int64_t a, int64_t b)
@@ -143,7 +143,7 @@ static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arriv
     replay.rank = clv_alloc((size_t) plan->n_ranks, sizeof *replay.rank);
     replay.ready_ns =
         clv_alloc((size_t) plan->n_ranks * (size_t) plan->n_segments, sizeof *replay.ready_ns);
-    if (NULL != replay.rank && NULL != replay.ready_ns) {
+    if (replay.rank != NULL && replay.ready_ns != NULL) {
         replay_start(&replay, plan->n_ranks);
         for (int64_t i = 0; i < plan->n_sends; i++) {
             replay_send(&replay, &plan->sends[i]);

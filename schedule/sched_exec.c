@@ -109,7 +109,7 @@ static clv_status_t pass_recv_cursor(clv_exec_t *exec, const clv_step_t *step)
     entry->recvs_before = segment->recvs_posted;
     entry->sends_before = segment->sends_before_recv;
     status = exec->ops->post_recv(exec->context, entry->slot, step->peer, step->segment);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         window_open(&exec->recvs);
         segment->recvs_posted++;
     }
@@ -120,7 +120,7 @@ static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
 {
     while (exec->next_recv < exec->n_steps && exec->recvs.n_free > 0) {
         clv_status_t status = pass_recv_cursor(exec, &exec->steps[exec->next_recv]);
-        if (CLV_OK != status) {
+        if (status != CLV_OK) {
             return status;
         }
         exec->next_recv++;
@@ -133,10 +133,10 @@ static int is_credit(const clv_exec_t *exec, int32_t n_sent)
 {
     const int32_t every = exec->limits.sync_every;
 
-    if (CLV_EXEC_NEVER_SYNC == every) {
+    if (every == CLV_EXEC_NEVER_SYNC) {
         return 0;
     }
-    return 0 == n_sent || (every > 0 && 0 == n_sent % every);
+    return n_sent == 0 || (every > 0 && n_sent % every == 0);
 }
 
 static int is_after_all(const clv_exec_window_t *window, int32_t round)
@@ -175,7 +175,7 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
     clv_exec_entry_t *entry;
     clv_status_t status;
 
-    if (0 == exec->sends.n_free || segment->recvs_done < segment->recvs_before_send ||
+    if (exec->sends.n_free == 0 || segment->recvs_done < segment->recvs_before_send ||
         (synchronous && peer->credit_open) || !is_its_turn(exec, step)) {
         return CLV_AGAIN;
     }
@@ -183,7 +183,7 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
     entry->synchronous = synchronous;
     status =
         exec->ops->post_send(exec->context, entry->slot, step->peer, step->segment, synchronous);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         window_open(&exec->sends);
         peer->n_sent++;
         peer->credit_open |= synchronous;
@@ -202,8 +202,8 @@ static clv_status_t start_sends(clv_exec_t *exec, int *moved_p)
             exec->segments[step->segment].recvs_before_send++;
         } else {
             clv_status_t status = start_send(exec, step);
-            if (CLV_OK != status) {
-                return CLV_AGAIN == status ? CLV_OK : status;
+            if (status != CLV_OK) {
+                return status == CLV_AGAIN ? CLV_OK : status;
             }
             *moved_p = 1;
         }
@@ -227,9 +227,9 @@ static clv_status_t finish_sends(clv_exec_t *exec, int *moved_p)
 {
     for (int32_t i = 0; i < exec->sends.n_open;) {
         clv_status_t status = exec->ops->test_send(exec->context, exec->sends.open[i].slot);
-        if (CLV_AGAIN == status) {
+        if (status == CLV_AGAIN) {
             i++;
-        } else if (CLV_OK == status) {
+        } else if (status == CLV_OK) {
             send_done(exec, i);
             *moved_p = 1;
         } else {
@@ -248,7 +248,7 @@ static clv_status_t note_arrivals(clv_exec_t *exec)
             if (status < 0) {
                 return status;
             }
-            entry->arrived = CLV_OK == status;
+            entry->arrived = status == CLV_OK;
         }
     }
     return CLV_OK;
@@ -272,7 +272,7 @@ static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
             clv_exec_segment_t *segment = &exec->segments[entry->segment];
             clv_status_t status =
                 exec->ops->combine(exec->context, entry->slot, entry->segment, segment->holds);
-            if (CLV_OK != status) {
+            if (status != CLV_OK) {
                 return status;
             }
             segment->recvs_done++;
@@ -288,7 +288,7 @@ static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
 static int all_done(const clv_exec_t *exec)
 {
     return exec->next_recv == exec->n_steps && exec->next_send == exec->n_steps &&
-           0 == exec->recvs.n_open && 0 == exec->sends.n_open;
+           exec->recvs.n_open == 0 && exec->sends.n_open == 0;
 }
 
 clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
@@ -324,11 +324,11 @@ clv_status_t clv_exec_turn(clv_exec_t *exec, int *moved_p)
     clv_status_t status;
 
     *moved_p = 0;
-    if (CLV_OK != (status = post_recvs(exec, moved_p)) ||
-        CLV_OK != (status = finish_sends(exec, moved_p)) ||
-        CLV_OK != (status = note_arrivals(exec)) ||
-        CLV_OK != (status = combine_one(exec, moved_p)) ||
-        CLV_OK != (status = start_sends(exec, moved_p))) {
+    if ((status = post_recvs(exec, moved_p)) != CLV_OK ||
+        (status = finish_sends(exec, moved_p)) != CLV_OK ||
+        (status = note_arrivals(exec)) != CLV_OK ||
+        (status = combine_one(exec, moved_p)) != CLV_OK ||
+        (status = start_sends(exec, moved_p)) != CLV_OK) {
         return status;
     }
     return all_done(exec) ? CLV_OK : CLV_AGAIN;
@@ -341,11 +341,11 @@ clv_status_t clv_exec_run(clv_exec_t *exec)
     for (;;) {
         int moved;
         clv_status_t status = clv_exec_turn(exec, &moved);
-        if (CLV_AGAIN == status && !moved) {
+        if (status == CLV_AGAIN && !moved) {
             status = exec->ops->progress(exec->context);
-            status = CLV_OK == status ? CLV_AGAIN : status;
+            status = status == CLV_OK ? CLV_AGAIN : status;
         }
-        if (CLV_AGAIN != status) {
+        if (status != CLV_AGAIN) {
             return status;
         }
     }

@@ -54,7 +54,7 @@ static int compare_doubles(const void *a, const void *b)
 
 static void must(clv_status_t status)
 {
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         fprintf(stderr, "bench_decide: %s\n", clv_status_text(status));
         exit(1);
     }
@@ -86,9 +86,9 @@ static void decide_once(const bench_case_t *is, int64_t version, clv_choose_stat
     state->score[CLV_ALGORITHM_PREVIOUS].n_measured = 2;
     state->score[CLV_ALGORITHM_PREVIOUS].ratio_permille = 1000;
     must(clv_choose(&is->config, &is->key, &board, state, plans, &decision));
-    if (CLV_ALGORITHM_PREVIOUS != decision.algorithm && NULL == plans) {
+    if (decision.algorithm != CLV_ALGORITHM_PREVIOUS && plans == NULL) {
         must(clv_choose_plan(&is->config, &is->key, &board, &decision, &made));
-    } else if (CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
+    } else if (decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         must(clv_choose_kept_plan(&is->config, &is->key, &board, &decision, plans, &kept));
     }
     clv_plan_free(made);
@@ -101,7 +101,7 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
     clv_plan_cache_t *plans = NULL;
     uint64_t random = 20261121;
 
-    if (MODE_NONE != mode) {
+    if (mode != MODE_NONE) {
         must(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &plans));
     }
     draw_arrivals(is, &random);
@@ -111,11 +111,11 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
         if (k >= 0) {
             took_us[k] = cpu_us() - start_us;
         }
-        if (MODE_WARM != mode) {
+        if (mode != MODE_WARM) {
             draw_arrivals(is, &random);
         }
     }
-    if (NULL != plans) {
+    if (plans != NULL) {
         *counters = clv_plan_cache_counters(plans);
     }
     clv_plan_cache_free(plans);

@@ -48,7 +48,7 @@ _Noreturn static void fail(const char *what)
 static void *need(size_t n_items, size_t item_bytes)
 {
     void *memory = clv_alloc(n_items, item_bytes);
-    if (NULL == memory) {
+    if (memory == NULL) {
         fail("out of memory");
     }
     return memory;
@@ -75,7 +75,7 @@ static clv_status_t prepare(job_t *job, int64_t call, clv_sim_steps_t *steps_p)
     const clv_sim_options_t *options = &job->options;
 
     clv_pattern_fill(&job->pattern, call, job->true_ns);
-    if (NULL != job->direct) {
+    if (job->direct != NULL) {
         return CLV_OK;
     }
     clv_sim_predict(options, &job->pattern, call, job->true_ns, job->predicted_ns);
@@ -94,7 +94,7 @@ static clv_status_t reduce(const job_t *job, const clv_sim_steps_t *steps)
                                  .vector = job->vector,
                                  .sum = job->sum};
 
-    return NULL != job->direct
+    return job->direct != NULL
                ? job->direct->run(&call)
                : clv_sim_execute(steps, &options->limits, options->n_floats, job->vector);
 }
@@ -110,7 +110,7 @@ static void fill_vectors(const job_t *job)
 {
     for (int i = 0; i < job->options.n_floats; i++) {
         job->vector[i] = value_at(job->rank, i);
-        if (NULL != job->sum) {
+        if (job->sum != NULL) {
             job->sum[i] = 0;
         }
     }
@@ -118,7 +118,7 @@ static void fill_vectors(const job_t *job)
 
 static int sum_right(const job_t *job)
 {
-    const float *sum = NULL == job->direct ? job->vector : job->sum;
+    const float *sum = job->direct == NULL ? job->vector : job->sum;
     int64_t ranks = (int64_t) job->n_ranks * (job->n_ranks + 1) / 2;
 
     for (int i = 0; i < job->options.n_floats; i++) {
@@ -146,16 +146,16 @@ static clv_sim_timing_t one_call(job_t *job, int64_t call)
     clv_sim_timing_t timing;
     double arrival;
 
-    if (CLV_OK != prepare(job, call, &steps)) {
+    if (prepare(job, call, &steps) != CLV_OK) {
         fail("no plan for these arrivals");
     }
     fill_vectors(job);
     arrival = arrive(job->true_ns[job->rank]);
-    if (CLV_OK != reduce(job, &steps)) {
+    if (reduce(job, &steps) != CLV_OK) {
         fail("the reduce failed");
     }
     timing = gather_timing(arrival, MPI_Wtime(), job->n_ranks);
-    if (0 == job->rank && (NULL == job->direct || job->direct->sums) && !sum_right(job)) {
+    if (job->rank == 0 && (job->direct == NULL || job->direct->sums) && !sum_right(job)) {
         fail("wrong sum");
     }
     timing.n_segments = steps.n_segments;
@@ -167,12 +167,12 @@ static clv_sim_timing_t one_call(job_t *job, int64_t call)
 
 static void run_calls(job_t *job)
 {
-    if (NULL != job->direct && job->direct->prepares) {
+    if (job->direct != NULL && job->direct->prepares) {
         (void) one_call(job, 0);
     }
     for (int call = 0; call < job->options.n_calls; call++) {
         clv_sim_timing_t timing = one_call(job, call);
-        if (0 == job->rank) {
+        if (job->rank == 0) {
             clv_sim_report(stdout, &job->options, job->n_ranks, call, &timing);
         }
     }
@@ -184,7 +184,7 @@ static void job_init(job_t *job, int argc, char **argv)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &job->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job->n_ranks);
-    if (CLV_OK != clv_sim_options_parse(argc, argv, &job->options, reason, sizeof reason)) {
+    if (clv_sim_options_parse(argc, argv, &job->options, reason, sizeof reason) != CLV_OK) {
         fail(reason);
     }
     job->direct = clv_sim_direct_find(job->options.algorithm);
@@ -194,7 +194,7 @@ static void job_init(job_t *job, int argc, char **argv)
                                    .jitter = 0.01,
                                    .change_at = job->options.n_calls / 2,
                                    .seed = job->options.seed};
-    if (CLV_OK != clv_pattern_parse(job->options.pattern, &job->pattern, reason, sizeof reason)) {
+    if (clv_pattern_parse(job->options.pattern, &job->pattern, reason, sizeof reason) != CLV_OK) {
         fail(reason);
     }
 }
@@ -204,7 +204,7 @@ static void job_reserve(job_t *job)
     size_t n_floats = (size_t) job->options.n_floats;
 
     job->vector = need(n_floats, sizeof *job->vector);
-    job->sum = NULL == job->direct ? NULL : need(n_floats, sizeof *job->sum);
+    job->sum = job->direct == NULL ? NULL : need(n_floats, sizeof *job->sum);
     job->true_ns = need((size_t) job->n_ranks, sizeof *job->true_ns);
     job->predicted_ns = need((size_t) job->n_ranks, sizeof *job->predicted_ns);
 }
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     job_init(&job, argc, argv);
     job_reserve(&job);
-    if (NULL == job.direct && CLV_OK != clv_sim_chooser_open(&job.options, &job.chooser)) {
+    if (job.direct == NULL && clv_sim_chooser_open(&job.options, &job.chooser) != CLV_OK) {
         fail("out of memory");
     }
     run_calls(&job);

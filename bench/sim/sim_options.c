@@ -55,11 +55,11 @@ static const clv_sim_options_t defaults = {
 
 static const row_t *find_row(const char *argument)
 {
-    if (0 != strncmp(argument, "--", 2)) {
+    if (strncmp(argument, "--", 2) != 0) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (0 == strcmp(rows[i].name, argument + 2)) {
+        if (strcmp(rows[i].name, argument + 2) == 0) {
             return &rows[i];
         }
     }
@@ -73,12 +73,12 @@ static int store_number(const row_t *row, const char *text, void *field)
 
     errno = 0;
     value = strtod(text, &end);
-    if (end == text || '\0' != *end || 0 != errno || !(value >= row->low && value <= row->high)) {
+    if (end == text || *end != '\0' || errno != 0 || !(value >= row->low && value <= row->high)) {
         return 0;
     }
-    if (NUMBER == row->kind) {
+    if (row->kind == NUMBER) {
         *(double *) field = value;
-    } else if (COUNT32 == row->kind) {
+    } else if (row->kind == COUNT32) {
         *(int32_t *) field = (int32_t) value;
     } else {
         *(int64_t *) field = (int64_t) value;
@@ -90,7 +90,7 @@ static int store(const row_t *row, char *text, clv_sim_options_t *options)
 {
     void *field = (char *) options + row->offset;
 
-    if (TEXT == row->kind) {
+    if (row->kind == TEXT) {
         *(const char **) field = text;
         return 1;
     }
@@ -103,20 +103,20 @@ static int error_known(const char *error)
     static const row_t percentage = {"error", NUMBER, 0, 0, 1000};
     double unused;
 
-    return 0 == strcmp(error, "random") || 0 == strcmp(error, "reversed") ||
-           0 == strcmp(error, "equal") || store_number(&percentage, error, &unused);
+    return strcmp(error, "random") == 0 || strcmp(error, "reversed") == 0 ||
+           strcmp(error, "equal") == 0 || store_number(&percentage, error, &unused);
 }
 
 static int algorithm_known(const char *algorithm)
 {
-    return NULL != clv_sim_direct_find(algorithm) || NULL != clv_generator_find(algorithm);
+    return clv_sim_direct_find(algorithm) != NULL || clv_generator_find(algorithm) != NULL;
 }
 
 /* What the chooser does not know it does not choose for. */
 static int chosen_or_said(const clv_sim_options_t *options)
 {
-    return NULL != clv_sim_direct_find(options->algorithm) ||
-           CLV_ALGORITHM_AUTO != clv_sim_chosen(options->algorithm) ||
+    return clv_sim_direct_find(options->algorithm) != NULL ||
+           clv_sim_chosen(options->algorithm) != CLV_ALGORITHM_AUTO ||
            (options->n_segments > 0 && !(options->clip > 0));
 }
 
@@ -127,10 +127,10 @@ clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *opt
 
     for (int i = 1; i < argc; i += 2) {
         const row_t *row = find_row(argv[i]);
-        if (NULL == row || i + 1 == argc || !store(row, argv[i + 1], &options)) {
+        if (row == NULL || i + 1 == argc || !store(row, argv[i + 1], &options)) {
             (void) snprintf(reason, reason_bytes, "%s '%s'%s",
-                            NULL == row ? "unknown option" : "no value, or out of range, for",
-                            argv[i], i + 1 < argc && NULL != row ? argv[i + 1] : "");
+                            row == NULL ? "unknown option" : "no value, or out of range, for",
+                            argv[i], i + 1 < argc && row != NULL ? argv[i + 1] : "");
             return CLV_INVALID;
         }
     }

@@ -17,8 +17,8 @@ int32_t clv_sim_chosen(const char *name)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         const clv_algorithm_row_t *row = &clv_algorithms[a];
-        if (NULL != row->generator &&
-            (0 == strcmp(name, row->generator) || 0 == strcmp(name, row->word))) {
+        if (row->generator != NULL &&
+            (strcmp(name, row->generator) == 0 || strcmp(name, row->word) == 0)) {
             return a;
         }
     }
@@ -67,13 +67,13 @@ static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_choose
     clv_status_t status =
         clv_choose(&chooser->config, &key, &board, &chooser->state, NULL, &decision);
 
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
-    if (CLV_ALGORITHM_PREVIOUS == decision.algorithm) {
+    if (decision.algorithm == CLV_ALGORITHM_PREVIOUS) {
         return CLV_LIMIT; /* no plan of that kind for so many ranks */
     }
-    if (1 != options->round_factor) {
+    if (options->round_factor != 1) {
         decision.round_ns = stretched(options, decision.round_ns);
     }
     return clv_choose_plan(&chooser->config, &key, &board, &decision, plan_p);
@@ -98,7 +98,7 @@ static clv_status_t copy_part(const clv_plan_t *plan, int32_t rank, clv_sim_step
     part->n_segments = plan->n_segments;
     part->n_steps = clv_plan_count_steps(plan, rank);
     part->steps = clv_alloc((size_t) part->n_steps + 1, sizeof *part->steps);
-    if (NULL == part->steps) {
+    if (part->steps == NULL) {
         return CLV_NO_MEMORY;
     }
     clv_plan_copy_steps(plan, rank, part->steps);
@@ -111,7 +111,7 @@ static clv_status_t send_part(const clv_plan_t *plan, int32_t rank)
     clv_sim_steps_t part = {0};
     clv_status_t status = copy_part(plan, rank, &part);
 
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         part.steps[part.n_steps].segment = part.n_segments;
         MPI_Send(part.steps, (int) ((size_t) (part.n_steps + 1) * sizeof *part.steps), MPI_BYTE,
                  rank, TAG, MPI_COMM_WORLD);
@@ -128,7 +128,7 @@ static clv_status_t receive_part(clv_sim_steps_t *part)
     MPI_Probe(0, TAG, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_BYTE, &n_bytes);
     part->steps = clv_alloc((size_t) n_bytes, 1);
-    if (NULL == part->steps) {
+    if (part->steps == NULL) {
         return CLV_NO_MEMORY;
     }
     MPI_Recv(part->steps, n_bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -146,16 +146,16 @@ clv_status_t clv_sim_deal_plan(const clv_sim_options_t *options, clv_sim_chooser
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (0 != rank) {
+    if (rank != 0) {
         return receive_part(steps_p);
     }
-    status = CLV_ALGORITHM_AUTO == clv_sim_chosen(options->algorithm)
+    status = clv_sim_chosen(options->algorithm) == CLV_ALGORITHM_AUTO
                  ? make_asked(options, chooser, predicted_ns, &plan)
                  : make_chosen(options, chooser, predicted_ns, sigma_ns, &plan);
-    for (int p = 1; p < chooser->config.n_ranks && CLV_OK == status; p++) {
+    for (int p = 1; p < chooser->config.n_ranks && status == CLV_OK; p++) {
         status = send_part(plan, p);
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = copy_part(plan, 0, steps_p);
     }
     clv_plan_free(plan);

@@ -46,16 +46,16 @@ void clv_sim_predict(const clv_sim_options_t *options, const clv_pattern_t *patt
 {
     int n_ranks = pattern->n_ranks;
 
-    if (0 == strcmp(options->error, "random")) {
+    if (strcmp(options->error, "random") == 0) {
         clv_pattern_t other = *pattern;
         other.seed ^= RANDOM_SEED;
         clv_pattern_fill(&other, iteration, predicted_ns);
-    } else if (0 == strcmp(options->error, "reversed")) {
+    } else if (strcmp(options->error, "reversed") == 0) {
         int64_t last_ns = largest(true_ns, n_ranks);
         for (int p = 0; p < n_ranks; p++) {
             predicted_ns[p] = last_ns - true_ns[p];
         }
-    } else if (0 == strcmp(options->error, "equal")) {
+    } else if (strcmp(options->error, "equal") == 0) {
         memset(predicted_ns, 0, (size_t) n_ranks * sizeof *predicted_ns);
     } else {
         add_error(options, n_ranks, iteration, true_ns, predicted_ns);

@@ -43,7 +43,7 @@ clv_status_t clv_sim_measure_cost(clv_cost_t *cost_p)
     float *buffer = clv_alloc(2 * (size_t) n_floats, sizeof *buffer);
     double small_ns, large_ns;
 
-    if (NULL == buffer) {
+    if (buffer == NULL) {
         return CLV_NO_MEMORY;
     }
     small_ns = measure_round(1, buffer);

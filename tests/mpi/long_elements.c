@@ -57,9 +57,9 @@ int main(int argc, char **argv)
             sum[i] = 0;
         }
         MPI_Reduce(own, sum, N_ELEMENTS, element, add, 0, MPI_COMM_WORLD);
-        n_right += 0 != rank || is_right(n_ranks);
+        n_right += rank != 0 || is_right(n_ranks);
     }
-    if (0 == rank) {
+    if (rank == 0) {
         printf("sums %s, chains %lld of %d calls\n", n_right == n_calls ? "right" : "WRONG",
                pvar_look_read(&chains, -1), n_calls);
     }

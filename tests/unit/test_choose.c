@@ -165,8 +165,8 @@ static void a_better_previous_reduce_is_found(void **state)
     world.truth_permille[CLV_ALGORITHM_PREVIOUS] = 120; /* a network that is kind to trees */
     for (int i = 1; i <= 200; i++) {
         const clv_choose_decision_t *decision = world_step(&world);
-        if (CLV_ALGORITHM_PREVIOUS == decision->algorithm) {
-            first = 0 == first ? i : first;
+        if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
+            first = first == 0 ? i : first;
             n_previous += i > 100;
         }
     }
@@ -202,7 +202,7 @@ static void plans_that_do_badly_are_left_for_the_previous_reduce(void **state)
         world.truth_permille[c] = 20000;
     }
     for (int i = 0; i < 200; i++) {
-        left += CLV_ALGORITHM_PREVIOUS != world_step(&world)->algorithm;
+        left += world_step(&world)->algorithm != CLV_ALGORITHM_PREVIOUS;
     }
     assert_true(left > 0);   /* it was worth a try */
     assert_true(left <= 48); /* the first 20 calls, three tries, few second chances */
@@ -211,7 +211,7 @@ static void plans_that_do_badly_are_left_for_the_previous_reduce(void **state)
 
 static int needs_times(int algorithm)
 {
-    return CLV_ALGORITHM_LATEST_FIRST == algorithm || CLV_ALGORITHM_CLAIRVOYANT == algorithm;
+    return algorithm == CLV_ALGORITHM_LATEST_FIRST || algorithm == CLV_ALGORITHM_CLAIRVOYANT;
 }
 
 /* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call; hints
@@ -294,7 +294,7 @@ static void a_plan_that_was_unlucky_once_comes_back(void **state)
         for (int c = CLV_ALGORITHM_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
             world.truth_permille[c] = i < 10 ? 50000 : 1000;
         }
-        n_chain += CLV_ALGORITHM_CHAIN == world_step(&world)->algorithm;
+        n_chain += world_step(&world)->algorithm == CLV_ALGORITHM_CHAIN;
     }
     assert_true(n_chain > 35);
 }
@@ -326,7 +326,7 @@ static void equal_boards_give_equal_decisions(void **state)
     static world_t here;
     static world_t there;
     const char *asked = getenv("CLV_SEED");
-    unsigned seed = NULL == asked ? 20261121U : (unsigned) strtoul(asked, NULL, 10);
+    unsigned seed = asked == NULL ? 20261121U : (unsigned) strtoul(asked, NULL, 10);
 
     (void) state;
     print_message("# seed %u\n", seed);
@@ -354,7 +354,7 @@ static void check_same_plan(const world_t *kept, const world_t *anew)
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
 
-    if (CLV_ALGORITHM_PREVIOUS == decision->algorithm) {
+    if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         return;
     }
     assert_int_equal(clv_choose_kept_plan(&kept->config, &kept->key, &board, decision, kept->plans,
@@ -385,10 +385,10 @@ static void decisions_and_plans_are_equal_whatever_a_cache_holds(void **state)
     for (int i = 0; i < 200; i++) {
         const int64_t base_ns = 1000000 * (1 + i / 4 % 3);
         for (int p = 0; p < N_RANKS; p++) {
-            warm.predicted_ns[p] = (p * 5 % N_RANKS) * base_ns + rand() % (0 == i % 4 ? 90000 : 2);
+            warm.predicted_ns[p] = (p * 5 % N_RANKS) * base_ns + rand() % (i % 4 == 0 ? 90000 : 2);
             thrashing.predicted_ns[p] = without.predicted_ns[p] = warm.predicted_ns[p];
         }
-        planned += CLV_ALGORITHM_PREVIOUS != world_step(&warm)->algorithm;
+        planned += world_step(&warm)->algorithm != CLV_ALGORITHM_PREVIOUS;
         (void) world_step(&thrashing);
         (void) world_step(&without);
         assert_memory_equal(&warm.decided[i + 1], &without.decided[i + 1], sizeof warm.decided[0]);
@@ -466,7 +466,7 @@ static void no_plan_has_more_segments_than_the_call_has_elements(void **state)
         for (int bytes = 0; bytes <= 100000; bytes += 100000) {
             world_t world;
             clv_choose_decision_t unseen = {0};
-            if (CLV_ALGORITHM_PREVIOUS == c) {
+            if (c == CLV_ALGORITHM_PREVIOUS) {
                 continue;
             }
             world_start(&world);
@@ -476,10 +476,10 @@ static void no_plan_has_more_segments_than_the_call_has_elements(void **state)
             for (int i = 0; i < 10; i++) {
                 const clv_choose_decision_t *decision = world_step(&world);
                 assert_true(decision->n_segments <= 4);
-                assert_true(CLV_ALGORITHM_AUTO == c || c == decision->algorithm);
+                assert_true(c == CLV_ALGORITHM_AUTO || c == decision->algorithm);
             }
-            assert_true(CLV_ALGORITHM_AUTO == c ||
-                        CLV_OK == clv_choose_without_forecast(&world.config, &world.key, &unseen));
+            assert_true(c == CLV_ALGORITHM_AUTO ||
+                        clv_choose_without_forecast(&world.config, &world.key, &unseen) == CLV_OK);
             assert_true(unseen.n_segments <= 4);
         }
     }
@@ -522,7 +522,7 @@ static int fail_once(void *context, size_t n_bytes)
 {
     (void) context;
     (void) n_bytes;
-    return 0 == fail_at--;
+    return fail_at-- == 0;
 }
 
 static void out_of_memory_is_said_not_hidden(void **state)
@@ -531,7 +531,7 @@ static void out_of_memory_is_said_not_hidden(void **state)
     int site;
 
     (void) state;
-    for (site = 0; CLV_OK != status; site++) {
+    for (site = 0; status != CLV_OK; site++) {
         world_t world;
         clv_choose_decision_t decision = {0};
         clv_pap_board_t board = {.n_ranks = N_RANKS, .version = 1};
@@ -544,7 +544,7 @@ static void out_of_memory_is_said_not_hidden(void **state)
         clv_alloc_set_hook(fail_once, NULL);
         status = clv_choose(&world.config, &two_mib, &board, &world.state, NULL, &decision);
         clv_alloc_set_hook(NULL, NULL);
-        assert_true(CLV_OK == status || CLV_NO_MEMORY == status);
+        assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
     }
     assert_true(site > 3); /* times, plan, estimate at least */
 }

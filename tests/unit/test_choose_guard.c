@@ -62,7 +62,7 @@ static void some_arrivals(const clv_choose_config_t *config, int64_t n_bytes, in
     for (int32_t p = 0; p < config->n_ranks; p++) {
         const int64_t by_rank = spread_ns / config->n_ranks * p;
         const int64_t drawn = spread_ns / 1000 * (rand() % 1000);
-        arrival_ns[p] = 0 == kind ? 0 : 1 == kind ? by_rank : 2 == kind ? (p == late) * spread_ns : drawn;
+        arrival_ns[p] = kind == 0 ? 0 : kind == 1 ? by_rank : kind == 2 ? (p == late) * spread_ns : drawn;
     }
 }
 
@@ -97,7 +97,7 @@ static int64_t one_case(const clv_choose_config_t *config, int *algorithm_p)
     assert_int_equal(clv_choose_balanced(config, &key, &balanced), CLV_OK);
     assert_int_equal(clv_choose(config, &key, &board, &state, NULL, &decision), CLV_OK);
     *algorithm_p = decision.algorithm;
-    if (CLV_ALGORITHM_PREVIOUS == decision.algorithm) {
+    if (decision.algorithm == CLV_ALGORITHM_PREVIOUS) {
         return 0;
     }
     assert_int_equal(clv_choose_plan(config, &key, &board, &decision, &plan), CLV_OK);
@@ -211,7 +211,7 @@ static void narrow_spreads_pass_and_wide_ones_do_not(void **state)
 int main(void)
 {
     const char *asked = getenv("CLV_SEED");
-    const unsigned seed = NULL == asked ? 20261122U : (unsigned) strtoul(asked, NULL, 10);
+    const unsigned seed = asked == NULL ? 20261122U : (unsigned) strtoul(asked, NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_predictions_cost_no_more_than_the_guard_says),
         cmocka_unit_test(a_forced_algorithm_is_not_guarded),

@@ -91,9 +91,9 @@ static FILE *open_data(const char *name, const char *mode)
     const char *top = getenv("CLV_TOP");
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/tests/data/%s", NULL == top ? "." : top, name);
+    snprintf(path, sizeof path, "%s/tests/data/%s", top == NULL ? "." : top, name);
     file = fopen(path, mode);
-    if (NULL == file) {
+    if (file == NULL) {
         fail_msg("%s: cannot open", path);
     }
     return file;
@@ -126,7 +126,7 @@ static int64_t last_of(const int64_t *ns, int32_t n_ranks)
 
 static int is_announced(const replay_t *replay, int32_t call)
 {
-    return MEASURED_ANNOUNCED == replay->is->measured && call % 7 < 4;
+    return replay->is->measured == MEASURED_ANNOUNCED && call % 7 < 4;
 }
 
 /* What the call before this one ran: the decision it waited for, or the next where announced. */
@@ -142,7 +142,7 @@ static int64_t exit_of(const replay_t *replay, int32_t call, int32_t rank)
     const int64_t *arrival_ns = replay->trace->arrival_ns + (size_t) (call - 1) * n_ranks;
     const clv_choose_decision_t *ran = ran_before(replay, call);
 
-    if (MEASURED_RECORDED == replay->is->measured) {
+    if (replay->is->measured == MEASURED_RECORDED) {
         return replay->trace->exit_ns[(size_t) (call - 1) * n_ranks + (size_t) rank];
     }
     return last_of(arrival_ns, replay->trace->n_ranks) +
@@ -201,7 +201,7 @@ static void add_plan(replay_t *replay, const clv_pap_board_t *board,
 {
     const clv_plan_t *plan = NULL;
 
-    if (CLV_ALGORITHM_PREVIOUS == decision->algorithm) {
+    if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         return;
     }
     assert_int_equal(clv_choose_kept_plan(&replay->config, &replay->key, board, decision,
@@ -294,13 +294,13 @@ static void compare_lines(const char *text, FILE *file)
     char expected[512];
     int n_other = 0;
 
-    for (const char *line = text; '\0' != *line;) {
+    for (const char *line = text; *line != '\0';) {
         const size_t length = strcspn(line, "\n") + 1;
-        if (NULL == fgets(expected, (int) sizeof expected, file)) {
+        if (fgets(expected, (int) sizeof expected, file) == NULL) {
             expected[0] = '\0';
         }
-        if (strlen(expected) != length || 0 != strncmp(line, expected, length)) {
-            print_message("# was %s# is  %.*s", '\0' == expected[0] ? "-\n" : expected,
+        if (strlen(expected) != length || strncmp(line, expected, length) != 0) {
+            print_message("# was %s# is  %.*s", expected[0] == '\0' ? "-\n" : expected,
                           (int) length, line);
             n_other++;
         }
@@ -313,7 +313,7 @@ static void compare_lines(const char *text, FILE *file)
 static void recorded_histories_are_decided_as_before(void **state)
 {
     static char text[MAX_TEXT];
-    const int writes = NULL != getenv("CLV_WRITE");
+    const int writes = getenv("CLV_WRITE") != NULL;
     FILE *file;
 
     (void) state;

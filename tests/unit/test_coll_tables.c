@@ -109,7 +109,7 @@ static void every_plan_has_its_generator(void **state)
 
     (void) state;
     for (int a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (NULL != clv_algorithms[a].generator) {
+        if (clv_algorithms[a].generator != NULL) {
             assert_non_null(clv_generator_find(clv_algorithms[a].generator));
             n_plans++;
         }
