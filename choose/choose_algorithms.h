@@ -26,7 +26,8 @@
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
 /* clang-format off */
-/*     code          word          collectives      how                              needs  unfit    meaning
+/*     code          word          collectives      how                              needs  unfit
+ *     meaning
  *                                                                                   times */
 #define CLV_ALGORITHM_MAP(XX)                                                                      \
     XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),                   0,     never,         \

@@ -17,9 +17,9 @@
 
 #include "choose/choose_search.h"
 
-/* Sets search->limit_ns: how long after the last arrival any of its plans may end in the worst case;
- * 0: as long as it likes, since the algorithm is forced or nothing is being decided. The state
- * remembers the plan that it is measured against. CLV_NO_MEMORY. */
+/* Sets search->limit_ns: how long after the last arrival any of its plans may end in the worst
+ * case; 0: as long as it likes, since the algorithm is forced or nothing is being decided. The
+ * state remembers the plan that it is measured against. CLV_NO_MEMORY. */
 clv_status_t clv_choose_guard_limit(clv_choose_search_t *search) CLV_MUST_CHECK;
 
 /* *passes_p: whether the plan stays within the limit for whatever arrivals. CLV_NO_MEMORY. */

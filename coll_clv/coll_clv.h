@@ -52,8 +52,8 @@ typedef struct coll_clv_component {
     unsigned long long calls[CLV_N_COLLECTIVES];
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
-    int priority; /* what comm_query answers; 0 is off */
-    int output;   /* stream of coll_clv_verbose, -1 before open */
+    int priority;                                /* what comm_query answers; 0 is off */
+    int output;                                  /* stream of coll_clv_verbose, -1 before open */
 } coll_clv_component_t;
 
 /* The framework looks this name up; nothing else of ours is visible. */
@@ -89,7 +89,7 @@ typedef struct coll_clv_told {
 
 /* What a communicator had before us; its module is held. One pair per collective. */
 typedef struct coll_clv_previous {
-#define COLL_CLV_PREVIOUS_FIELD(to, code, name, mpi, goal, root, op, counts, result)                             \
+#define COLL_CLV_PREVIOUS_FIELD(to, code, name, mpi, goal, root, op, counts, result)               \
     mca_coll_base_module_##name##_fn_t name;                                                       \
     mca_coll_base_module_t *name##_module;
     CLV_COLLECTIVE_MAP(COLL_CLV_PREVIOUS_FIELD, )

@@ -24,7 +24,7 @@ static void module_destruct(coll_clv_module_t *module)
 {
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
-#define RELEASE_ROW(to, code, name, mpi, goal, root, op, counts, result)                                         \
+#define RELEASE_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
     if (NULL != module->previous.name##_module) {                                                  \
         OBJ_RELEASE(module->previous.name##_module);                                               \
     }
@@ -40,7 +40,7 @@ static bool save_previous(coll_clv_previous_t *previous, const struct ompi_commu
 {
     bool all = true;
 
-#define SAVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                                            \
+#define SAVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                              \
     COLL_CLV_COMPAT_GET(comm, name, previous->name, previous->name##_module);                      \
     if (NULL == previous->name || NULL == previous->name##_module) {                               \
         previous->name##_module = NULL;                                                            \
@@ -65,7 +65,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     if (NULL == module->super.base_data) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-#define INSTALL_ROW(to, code, name, mpi, goal, root, op, counts, result)                                         \
+#define INSTALL_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
     COLL_CLV_COMPAT_SET(comm, name, mca_coll_clv_##name, base);
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
 #undef INSTALL_ROW
@@ -77,7 +77,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
-#define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result)                                         \
+#define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
     if (base == comm->c_coll->coll_##name##_module) {                                              \
         COLL_CLV_COMPAT_SET(comm, name, module->previous.name, module->previous.name##_module);    \
     }
@@ -104,7 +104,7 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->config = coll_clv_params_config(&mca_coll_clv_component);
     module->config.n_ranks = ompi_comm_size(comm);
     module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
-#define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result)                                           \
+#define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result)                             \
     module->super.coll_##name = mca_coll_clv_##name;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW

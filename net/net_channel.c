@@ -24,7 +24,7 @@
 #define PROOF_BYTES     CLV_NET_MAC_BYTES
 #define HEADER_BYTES    48 /* payload bytes, kind, has_global, 4 times, tag */
 #define TAG_AT          40
-#define MAX_READS       8    /* per io call, so that one busy peer does not hold up the others */
+#define MAX_READS       8  /* per io call, so that one busy peer does not hold up the others */
 #define QUEUE_FRAMES    40 /* both record sets of all 16 lanes again, and pings, after a reconnect */
 #define QUEUE_MIN_BYTES 4096
 
@@ -99,9 +99,9 @@ static void set_socket_options(int fd)
     static const struct {
         int level, name, value;
     } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},       {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, 10},     {IPPROTO_TCP, TCP_KEEPINTVL, 5},
-        {IPPROTO_TCP, TCP_KEEPCNT, 4},       {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
+        {IPPROTO_TCP, TCP_NODELAY, 1},   {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, 10}, {IPPROTO_TCP, TCP_KEEPINTVL, 5},
+        {IPPROTO_TCP, TCP_KEEPCNT, 4},   {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         (void) setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
@@ -312,8 +312,8 @@ clv_status_t clv_net_channel_send(clv_net_channel_t *channel, clv_net_frame_kind
         return CLV_LIMIT;
     }
     put_header(header, kind, stamp, payload_bytes);
-    clv_put_u64(header + TAG_AT, frame_tag(channel->send_key, channel->n_sent++, header,
-                                               payload, payload_bytes));
+    clv_put_u64(header + TAG_AT,
+                frame_tag(channel->send_key, channel->n_sent++, header, payload, payload_bytes));
     memcpy(room, header, HEADER_BYTES);
     if (payload_bytes > 0) {
         memcpy(room + HEADER_BYTES, payload, payload_bytes);
@@ -484,8 +484,8 @@ static clv_status_t take_frames(clv_net_channel_t *channel, const clv_net_channe
 {
     size_t at = 0, frame_bytes = 0;
     clv_status_t status;
-    while ((status = whole_frame(channel, channel->in + at, channel->in_used - at,
-                                 &frame_bytes)) == CLV_OK) {
+    while ((status = whole_frame(channel, channel->in + at, channel->in_used - at, &frame_bytes)) ==
+           CLV_OK) {
         status = take_frame(channel, ops, context, received_ns, channel->in + at, frame_bytes);
         if (status != CLV_OK) {
             return status;
@@ -515,7 +515,8 @@ static clv_status_t read_some(clv_net_channel_t *channel, const clv_net_channel_
     if (channel->state == UP) {
         return take_frames(channel, ops, context, received_ns);
     }
-    return channel->in_used == channel->in_capacity ? take_handshake(channel, ops, context) : CLV_OK;
+    return channel->in_used == channel->in_capacity ? take_handshake(channel, ops, context)
+                                                    : CLV_OK;
 }
 
 clv_status_t clv_net_channel_io(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,

@@ -142,7 +142,7 @@ int clv_pap_clock_take(clv_pap_clock_t *clock, const clv_net_stamp_t *stamp, int
     if (is_pong) {
         clock->is_outstanding = 0;
         if (!stamp->has_global) {
-            clv_pap_clock_lost(clock); /* until it says that it is ready */
+            clv_pap_clock_lost(clock);             /* until it says that it is ready */
             clv_cs_tracker_doubt(&clock->tracker); /* what unsettled it may have unsettled us */
             clock->is_ready = 0;
             return was_ready;

@@ -26,18 +26,19 @@
 
 #include "util/util_status.h"
 
-#define CLV_PAP_CARD_BYTES  256 /* what each rank tells the others once per group */
-#define CLV_PAP_MAX_STREAMS 16  /* per group; the least recently used is replaced */
-#define CLV_PAP_MAX_WINDOW  64  /* sampled calls remembered per stream */
+#define CLV_PAP_CARD_BYTES      256 /* what each rank tells the others once per group */
+#define CLV_PAP_MAX_STREAMS     16  /* per group; the least recently used is replaced */
+#define CLV_PAP_MAX_WINDOW      64  /* sampled calls remembered per stream */
 #define CLV_PAP_MAX_COLLECTIVE  127
 #define CLV_PAP_MAX_SEGMENTS    8191
 #define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 43) - 1)
-#define CLV_PAP_NOTE_BYTES  256 /* of a note, at most */
+#define CLV_PAP_NOTE_BYTES      256 /* of a note, at most */
 
 /* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
  * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
  * that file, its row here and its line in room.mk make a predictor). The first is the default
  * (docs/decisions/0006); `best` needs what the others need, and breaks ties by their order here. */
+/* clang-format off */
 #define CLV_PAP_CHOOSER_MAP(XX)                                                                    \
     XX(best,     1, "whichever of the others was least wrong in the last calls")
 #define CLV_PAP_PURE_PREDICTOR_MAP(XX)                                                             \
@@ -47,13 +48,14 @@
     XX(median,   0, "median of the window, rank by rank")                                          \
     XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")         \
     XX(last,     0, "the newest call again")
+/* clang-format on */
 #define CLV_PAP_PREDICTOR_MAP(XX) CLV_PAP_CHOOSER_MAP(XX) CLV_PAP_PURE_PREDICTOR_MAP(XX)
 
 typedef enum clv_pap_predictor {
 #define CLV_PAP_PREDICTOR_ENUM(stem, all_columns, meaning) clv_pap_predictor_##stem,
     CLV_PAP_PREDICTOR_MAP(CLV_PAP_PREDICTOR_ENUM)
 #undef CLV_PAP_PREDICTOR_ENUM
-    CLV_PAP_N_PREDICTORS
+        CLV_PAP_N_PREDICTORS
 } clv_pap_predictor_t;
 
 typedef struct clv_pap clv_pap_t;             /* one per process */
@@ -61,10 +63,10 @@ typedef struct clv_pap_group clv_pap_group_t; /* one per communicator */
 
 /* Rank-equal settings. */
 typedef struct clv_pap_options {
-    int32_t sma_window;        /* sampled calls averaged, 1 .. CLV_PAP_MAX_WINDOW */
-    int32_t predictor;         /* a clv_pap_predictor_t */
-    const char *interface;     /* network interface name, or NULL: choose */
-    int64_t connect_timeout_ns;/* a connection that is not up by then is lost */
+    int32_t sma_window;         /* sampled calls averaged, 1 .. CLV_PAP_MAX_WINDOW */
+    int32_t predictor;          /* a clv_pap_predictor_t */
+    const char *interface;      /* network interface name, or NULL: choose */
+    int64_t connect_timeout_ns; /* a connection that is not up by then is lost */
 } clv_pap_options_t;
 
 /* What names a stream; equal on all ranks by the MPI standard. */
@@ -72,24 +74,24 @@ typedef struct clv_pap_stream_key {
     int16_t collective;   /* the caller's number, 0 .. CLV_PAP_MAX_COLLECTIVE */
     int16_t max_segments; /* the caller's, too, 0 .. CLV_PAP_MAX_SEGMENTS */
     int32_t root;
-    int64_t total_bytes;  /* 0 .. CLV_PAP_MAX_TOTAL_BYTES */
+    int64_t total_bytes; /* 0 .. CLV_PAP_MAX_TOTAL_BYTES */
 } clv_pap_stream_key_t;
 
 /* What all ranks know at a call. Arrays have n_ranks items. All times relative: integer ns. */
 typedef struct clv_pap_board {
     int32_t n_ranks;
-    int32_t n_record_sets;       /* valid record sets behind the prediction, 0 .. sma_window */
-    int64_t version;             /* counts the lane's record sets; equal boards, equal versions */
-    uint32_t generation;         /* of the stream in its lane */
-    uint32_t hash;               /* of everything else and predicted_ns; never 0 */
-    int64_t sigma_ns;            /* rms of (actual - predicted), relative to each call's mean */
-    int64_t worst_error_ns;      /* largest |actual - predicted| in the newest set */
-    int64_t mean_error_ns;       /* mean of the same over the ranks; -1: it judged no prediction */
-    int64_t clock_error_ns;      /* largest clock error bound in the newest set */
-    int64_t interval_ns;         /* mean time between sampled calls */
-    int32_t sample_every;        /* K: the distance to the next sampled call */
-    int32_t previous_choice;     /* what the call before the newest sampled one ran (caller's code) */
-    int64_t previous_after_ns;   /* its last exit - last arrival; -1 unknown */
+    int32_t n_record_sets;     /* valid record sets behind the prediction, 0 .. sma_window */
+    int64_t version;           /* counts the lane's record sets; equal boards, equal versions */
+    uint32_t generation;       /* of the stream in its lane */
+    uint32_t hash;             /* of everything else and predicted_ns; never 0 */
+    int64_t sigma_ns;          /* rms of (actual - predicted), relative to each call's mean */
+    int64_t worst_error_ns;    /* largest |actual - predicted| in the newest set */
+    int64_t mean_error_ns;     /* mean of the same over the ranks; -1: it judged no prediction */
+    int64_t clock_error_ns;    /* largest clock error bound in the newest set */
+    int64_t interval_ns;       /* mean time between sampled calls */
+    int32_t sample_every;      /* K: the distance to the next sampled call */
+    int32_t previous_choice;   /* what the call before the newest sampled one ran (caller's code) */
+    int64_t previous_after_ns; /* its last exit - last arrival; -1 unknown */
     int64_t previous_in_mpi_ns;  /* its mean of exit - arrival; -1 unknown */
     int32_t announced;           /* predicted_ns comes from hints of all ranks */
     int32_t hints_ignored;       /* they come too late to be waited for: the next are only noted */
@@ -105,8 +107,8 @@ typedef struct clv_pap_board {
  * `note` is what the ranks noted at the end of the call before the newest sampled one (note_bytes
  * long; zeros where the stream had no call before, or a rank had not ended it when it began the
  * sampled one; NULL when note_bytes is 0). `memory` is state the
- * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of the
- * boards and notes so far. Must be a pure function of its arguments. */
+ * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of
+ * the boards and notes so far. Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
                                    const clv_pap_board_t *board, const void *note, void *memory,
                                    void *attachment, size_t attachment_bytes);
@@ -122,8 +124,8 @@ typedef struct clv_pap_attach_ops {
 
 /* ---- process ---------------------------------------------------------------------------- */
 
-/* Prepares the process: listener, background thread (SCHED_BATCH, all signals blocked, close-on-exec
- * sockets). CLV_UNSUPPORTED: no usable interface; CLV_SYSTEM. */
+/* Prepares the process: listener, background thread (SCHED_BATCH, all signals blocked,
+ * close-on-exec sockets). CLV_UNSUPPORTED: no usable interface; CLV_SYSTEM. */
 clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p) CLV_MUST_CHECK;
 /* Joins the thread and closes everything; groups must be freed before. NULL is fine. In a forked
  * child it only forgets. */
@@ -139,14 +141,15 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 
 /* Step 2: the cards of all ranks (n_ranks * CLV_PAP_CARD_BYTES) and the key of rank 0. Finds the
  * node's leader and attaches to its table. The caller then agrees (allreduce MIN of success). */
-clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards) CLV_MUST_CHECK;
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group,
+                                  const unsigned char *cards) CLV_MUST_CHECK;
 
 /* Step 3: only if every rank succeeded. From here on connections and the clock come up in the
  * background. Otherwise the group is freed and all go without predictions. */
 clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;
 
-/* The ranks of this rank's node, increasing, *n_p of them, this rank among them. Valid after attach,
- * until group_free. */
+/* The ranks of this rank's node, increasing, *n_p of them, this rank among them. Valid after
+ * attach, until group_free. */
 const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p);
 
 /* Stops the group: its connections close, its table is unmapped. The other ranks do the same at
@@ -159,8 +162,8 @@ void clv_pap_group_abandon(clv_pap_group_t *group);
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-/* One call on this rank, the caller's from begin to end. What depends on its stream is known once its
- * turn has come: when every call begun before it on this group has been answered. */
+/* One call on this rank, the caller's from begin to end. What depends on its stream is known once
+ * its turn has come: when every call begun before it on this group has been answered. */
 typedef struct clv_pap_call {
     clv_pap_stream_key_t key;
     int64_t turn;          /* number on the group, from 0 */
@@ -180,28 +183,30 @@ typedef struct clv_pap_call {
  * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC.
  *
  * Calls may overlap: any number may be begun before the first one has ended, in the same order on
- * all ranks, as MPI asks for nonblocking collectives. What each of them is told does not depend on when
- * a rank asks; the one begun first is answered first, so ask for all open calls, oldest first. */
+ * all ranks, as MPI asks for nonblocking collectives. What each of them is told does not depend on
+ * when a rank asks; the one begun first is answered first, so ask for all open calls, oldest
+ * first. */
 void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
                         clv_pap_call_t *call);
 
 /* The board of this call. CLV_OK: *board_p (and *attachment_p, its bytes in *attachment_bytes_p,
  * both valid until call_end). CLV_AGAIN: not complete yet; the caller makes MPI progress and asks
  * again: the missing record comes from a rank that has not entered an earlier call, or the group
- * will be declared lost. Of overlapping calls, a sampled one also waits until those that use the board
- * which its record may replace have ended. CLV_NONE: none for this call, on every rank. CLV_LOST:
- * this node was cut off for good while others may have the board; the call must fail. Every call must
- * be asked for until it answers other than CLV_AGAIN (one that is not sampled and does not overlap
- * never answers that): the answer also tells when to sample next, and whose turn it is. */
+ * will be declared lost. Of overlapping calls, a sampled one also waits until those that use the
+ * board which its record may replace have ended. CLV_NONE: none for this call, on every rank.
+ * CLV_LOST: this node was cut off for good while others may have the board; the call must fail.
+ * Every call must be asked for until it answers other than CLV_AGAIN (one that is not sampled and
+ * does not overlap never answers that): the answer also tells when to sample next, and whose turn
+ * it is. */
 clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *call,
                                 const clv_pap_board_t **board_p, const void **attachment_p,
                                 size_t *attachment_bytes_p) CLV_MUST_CHECK;
 
-/* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in any
- * order. note: what the
+/* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
+ * any order. note: what the
  * caller wants whoever completes the stream's next board to know (see clv_pap_attach_t): note_bytes
- * of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next record, from
- * the node's first rank to its leader, and never over the network. */
+ * of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next record,
+ * from the node's first rank to its leader, and never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
                       const void *note, int64_t local_ns);
 
@@ -219,6 +224,7 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
                                  int64_t *error_ns_p) CLV_MUST_CHECK;
 
 /* Counters, one row each: shown as MPI_T pvars. */
+/* clang-format off */
 #define CLV_PAP_COUNTER_MAP(XX)                                                                    \
     XX(calls,               "eligible calls")                                                      \
     XX(sampled,             "calls that gave a record")                                            \
@@ -233,6 +239,7 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
     XX(sent_bytes,          "bytes sent over the background channel")                              \
     XX(received_bytes,      "bytes received over the background channel")                          \
     XX(thread_cpu_ns,       "CPU time of the background thread, ns")
+/* clang-format on */
 
 typedef struct clv_pap_counters {
 #define CLV_PAP_COUNTER_FIELD(name, meaning) int64_t name;

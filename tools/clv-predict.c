@@ -245,8 +245,8 @@ static int print_trace(const options_t *options, const clv_trace_t *trace)
 {
     printf("# clv-predict --make %s --ranks %d --calls %d --delay %g --jitter %g --couple %s "
            "--seed %llu\n",
-           options->pattern, options->n_ranks, options->n_calls, options->delay_ms,
-           options->jitter, options->coupling, (unsigned long long) options->seed);
+           options->pattern, options->n_ranks, options->n_calls, options->delay_ms, options->jitter,
+           options->coupling, (unsigned long long) options->seed);
     if (clv_trace_write(stdout, trace) != CLV_OK) {
         perror("clv-predict: standard output");
         return 1;
@@ -327,11 +327,16 @@ static double real_in(const char *option, const char *text, double low, double h
 }
 
 static const struct option long_options[] = {
-    {"window", required_argument, NULL, 'w'}, {"csv", no_argument, NULL, 'c'},
-    {"make", required_argument, NULL, 'm'},   {"ranks", required_argument, NULL, 'r'},
-    {"calls", required_argument, NULL, 'n'},  {"seed", required_argument, NULL, 's'},
-    {"delay", required_argument, NULL, 'd'},  {"jitter", required_argument, NULL, 'j'},
-    {"couple", required_argument, NULL, 'C'}, {"help", no_argument, NULL, 'h'},
+    {"window", required_argument, NULL, 'w'},
+    {"csv", no_argument, NULL, 'c'},
+    {"make", required_argument, NULL, 'm'},
+    {"ranks", required_argument, NULL, 'r'},
+    {"calls", required_argument, NULL, 'n'},
+    {"seed", required_argument, NULL, 's'},
+    {"delay", required_argument, NULL, 'd'},
+    {"jitter", required_argument, NULL, 'j'},
+    {"couple", required_argument, NULL, 'C'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 

@@ -291,8 +291,10 @@ CALLS(reduce_scatter, MPI_Reduce_scatter, MPI_Ireduce_scatter, c->send, c->recv,
       TYPE(c), OP(c), c->comm)
 
 /* clang-format off */
+/* clang-format off */
 #define ROW(name, has_root, send, recv, valid)                                                     \
     {#name, has_root, run_##name, start_##name, send, recv, valid}
+/* clang-format on */
 /* clang-format on */
 const clv_collective_t clv_collectives[] = {
     ROW(reduce, 1, one_vector, one_vector, root_has_all_inputs),

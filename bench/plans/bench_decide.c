@@ -133,8 +133,8 @@ static void print_case(const bench_case_t *is, const char *spread)
     printf("%5d %6lld %-6s %12.0f %12.0f %12.0f %8.1f %9lld %9.1f\n", (int) is->config.n_ranks,
            (long long) (is->key.total_bytes >> 20), spread, none_us, cold_us, warm_us,
            (double) (cold.n_hits + cold.n_misses) / (is->n_boards + 1),
-           (long long) cold.n_bytes >> 10, 100.0 * (double) warm.n_hits /
-               (double) (warm.n_hits + warm.n_misses));
+           (long long) cold.n_bytes >> 10,
+           100.0 * (double) warm.n_hits / (double) (warm.n_hits + warm.n_misses));
     (void) fflush(stdout);
 }
 
@@ -152,12 +152,16 @@ int main(int argc, char **argv)
     for (size_t p = 0; p < sizeof rank_counts / sizeof rank_counts[0]; p++) {
         for (size_t v = 0; v < sizeof vector_bytes / sizeof vector_bytes[0]; v++) {
             for (size_t s = 0; s < sizeof spreads / sizeof spreads[0]; s++) {
-                const bench_case_t is = {
-                    .config = {.n_ranks = rank_counts[p], .reduce_algorithm = CLV_ALGORITHM_AUTO, .guard_permille = 200, .max_cells = 65536,
-                              .cost = {.latency_ns = 10000, .byte_ps = 100}},
-                    .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 0, .total_bytes = vector_bytes[v]},
-                    .spread_ns = spreads[s].spread_ns,
-                    .n_boards = n_boards};
+                const bench_case_t is = {.config = {.n_ranks = rank_counts[p],
+                                                    .reduce_algorithm = CLV_ALGORITHM_AUTO,
+                                                    .guard_permille = 200,
+                                                    .max_cells = 65536,
+                                                    .cost = {.latency_ns = 10000, .byte_ps = 100}},
+                                         .key = {.collective = CLV_COLLECTIVE_REDUCE,
+                                                 .root = 0,
+                                                 .total_bytes = vector_bytes[v]},
+                                         .spread_ns = spreads[s].spread_ns,
+                                         .n_boards = n_boards};
                 print_case(&is, spreads[s].name);
             }
         }

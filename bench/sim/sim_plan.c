@@ -35,11 +35,11 @@ clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options, clv_sim_choo
     const int32_t n_segments = options->n_segments;
 
     *chooser = (clv_sim_chooser_t){
-        .config = {.reduce_algorithm = clv_sim_chosen(options->algorithm),
-                   .segment_bytes = n_segments > 0 ? (int32_t) clv_segment_bytes(
-                                                         total_bytes(options), n_segments)
-                                                   : 0,
-                   .max_cells = CLV_CHOOSE_MAX_CELLS}};
+        .config = {
+            .reduce_algorithm = clv_sim_chosen(options->algorithm),
+            .segment_bytes =
+                n_segments > 0 ? (int32_t) clv_segment_bytes(total_bytes(options), n_segments) : 0,
+            .max_cells = CLV_CHOOSE_MAX_CELLS}};
     MPI_Comm_size(MPI_COMM_WORLD, &chooser->config.n_ranks);
     return clv_sim_measure_cost(&chooser->config.cost);
 }

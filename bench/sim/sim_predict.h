@@ -7,8 +7,8 @@
  *     random           another draw of the same pattern
  *     reversed         last true arrival - true
  *     equal            all 0
- * and what the chooser's clip rule believes of it: sigma, a factor times the rms of (true - x) about
- * its mean, of the very call.
+ * and what the chooser's clip rule believes of it: sigma, a factor times the rms of (true - x)
+ * about its mean, of the very call.
  * Factor 1 is honest; far below 1 it is the call on which a pattern that was sure has changed.
  *
  * Not: the predictors of pap_predict. Units: ns. The same on every rank. No MPI here.

@@ -49,8 +49,8 @@ clv_status_t clv_sim_measure_cost(clv_cost_t *cost_p)
     small_ns = measure_round(1, buffer);
     large_ns = measure_round(n_floats, buffer);
     clv_free(buffer);
-    *cost_p = (clv_cost_t){
-        .latency_ns = 1 + (int64_t) small_ns,
-        .byte_ps = 1 + (int64_t) ((large_ns - small_ns) * 1e3 / CLV_SIM_SEGMENT_BYTES)};
+    *cost_p = (clv_cost_t){.latency_ns = 1 + (int64_t) small_ns,
+                           .byte_ps =
+                               1 + (int64_t) ((large_ns - small_ns) * 1e3 / CLV_SIM_SEGMENT_BYTES)};
     return CLV_OK;
 }

@@ -3,8 +3,8 @@
  * What messages cost on this machine, measured in rounds: the cost model that the chooser is told.
  *
  * Every rank sends one segment to its right and receives one from its left; the slowest rank's time
- * counts. As the component does: small messages give the latency, CLV_SIM_SEGMENT_BYTES the rate; where
- * a message's time is not linear in its bytes, the model is exact for these two only.
+ * counts. As the component does: small messages give the latency, CLV_SIM_SEGMENT_BYTES the rate;
+ * where a message's time is not linear in its bytes, the model is exact for these two only.
  */
 #ifndef CLV_SIM_ROUND_H
 #define CLV_SIM_ROUND_H

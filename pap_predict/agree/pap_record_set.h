@@ -22,10 +22,10 @@
 #define CLV_PAP_MAX_TIME_NS  (INT64_C(1) << 60) /* 36 years either side of the clock's origin */
 #define CLV_PAP_MAX_SEQUENCE (INT64_C(1) << 48)
 
-#define CLV_PAP_RECORD_INVALID   1u /* do not predict from this call: the clock is not ready */
-#define CLV_PAP_RECORD_ANNOUNCED 2u /* arrival_ns was announced by a hint before the call */
-#define CLV_PAP_RECORD_PREVIOUS  4u /* the previous_... fields are known */
-#define CLV_PAP_RECORD_OPEN      8u /* they are not: that call had not ended on this rank */
+#define CLV_PAP_RECORD_INVALID   1u  /* do not predict from this call: the clock is not ready */
+#define CLV_PAP_RECORD_ANNOUNCED 2u  /* arrival_ns was announced by a hint before the call */
+#define CLV_PAP_RECORD_PREVIOUS  4u  /* the previous_... fields are known */
+#define CLV_PAP_RECORD_OPEN      8u  /* they are not: that call had not ended on this rank */
 #define CLV_PAP_RECORD_FLAGS     15u /* all of them */
 
 typedef struct clv_pap_record {

@@ -59,8 +59,8 @@ static int32_t oldest_lane(const clv_pap_streams_t *streams)
     return oldest;
 }
 
-/* The lane's sequence goes on, and who still uses a board of it. A stream that pushed another one out
- * is sampled from its second call on only, so that a program with more streams than lanes pays
+/* The lane's sequence goes on, and who still uses a board of it. A stream that pushed another one
+ * out is sampled from its second call on only, so that a program with more streams than lanes pays
  * nothing for the useless ones. */
 static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
 {
@@ -97,13 +97,13 @@ static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arr
                        uint32_t flags, int follows, clv_pap_local_record_t *given)
 {
     *given = (clv_pap_local_record_t){.lane = lane,
-                               .generation = stream->generation,
-                               .sequence = stream->sequence,
-                               .arrival_ns = arrival_ns,
-                               .previous_arrival_ns = arrival_ns,
-                               .previous_exit_ns = arrival_ns,
-                               .previous_choice = -1,
-                               .flags = flags};
+                                      .generation = stream->generation,
+                                      .sequence = stream->sequence,
+                                      .arrival_ns = arrival_ns,
+                                      .previous_arrival_ns = arrival_ns,
+                                      .previous_exit_ns = arrival_ns,
+                                      .previous_choice = -1,
+                                      .flags = flags};
     if (stream->n_open > 0 || !follows) {
         given->flags |= CLV_PAP_RECORD_OPEN;
     } else if (stream->previous_number >= 0) {
@@ -134,7 +134,8 @@ static int gives_record(const clv_pap_stream_t *stream)
     return stream->calls == stream->next_sample;
 }
 
-/* With record `sequence` of all ranks comes a board in place of an older one: nobody may use that. */
+/* With record `sequence` of all ranks comes a board in place of an older one: nobody may use
+ * that. */
 static int may_give(const clv_pap_stream_t *stream)
 {
     return stream->n_holders[(stream->sequence + 1) & 1] == 0;
@@ -196,7 +197,8 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
 }
 
 CLV_HOT int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
-                                  int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given)
+                                  int64_t local_ns, clv_pap_call_t *call,
+                                  clv_pap_local_record_t *given)
 {
     *call = (clv_pap_call_t){
         .key = *key, .turn = streams->calls++, .arrival_ns = local_ns, .stream = -1};
@@ -273,8 +275,8 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
 
 /* ---- boards --------------------------------------------------------------------------------- */
 
-static CLV_COLD clv_status_t no_board(const clv_pap_store_ops_t *store, void *context,
-                                      int32_t lane, int64_t version)
+static CLV_COLD clv_status_t no_board(const clv_pap_store_ops_t *store, void *context, int32_t lane,
+                                      int64_t version)
 {
     if (version <= store->n_versions(context, lane)) {
         return CLV_AGAIN;

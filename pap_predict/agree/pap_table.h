@@ -52,7 +52,7 @@ clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t t
  * that shape and token; CLV_SYSTEM: not allowed, or gone. */
 clv_status_t clv_pap_table_open(const clv_pap_table_shape_t *shape, uint64_t token, uint32_t pid,
                                 uint32_t fd, clv_pap_table_t **table_p) CLV_MUST_CHECK;
-void clv_pap_table_close(clv_pap_table_t *table); /* NULL is fine */
+void clv_pap_table_close(clv_pap_table_t *table);               /* NULL is fine */
 size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape); /* 0: does not fit */
 
 static inline int32_t clv_pap_place(int32_t lane, int64_t version)
@@ -112,7 +112,8 @@ clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
                            int is_unsure);
 int clv_pap_table_is_unsure(const clv_pap_table_t *table);
-int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane); /* INT64_MAX: no end */
+int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
+                                 int32_t lane); /* INT64_MAX: no end */
 
 /* The node's clock (NULL, CLV_AGAIN: not ready), for whoever asks for the global time. */
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);

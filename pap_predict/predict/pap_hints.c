@@ -9,7 +9,7 @@
 #include "pap_predict/predict/pap_history_parts.h"
 
 #define AFTER_WEIGHT  8 /* all ranks wait for the last one: the decider weighs it so, too */
-#define SLOW_EXCHANGE 4 /* a wait for hints counts as at most so many errors of the predictor */
+#define SLOW_EXCHANGE 4 /* errors of the predictor that a wait for hints counts as, at most */
 
 int clv_pap_record_set_is_told(const clv_pap_record_set_t *set)
 {
@@ -48,5 +48,6 @@ void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_recor
         wait_ns = SLOW_EXCHANGE * saved_ns;
     }
     history->hint_wait_ns = clv_pap_moving_average(history->hint_wait_ns, wait_ns);
-    history->hints_ignored = history->hint_wait_ns > (history->hints_ignored ? saved_ns / 2 : saved_ns);
+    history->hints_ignored =
+        history->hint_wait_ns > (history->hints_ignored ? saved_ns / 2 : saved_ns);
 }

@@ -30,7 +30,7 @@ struct clv_pap_history {
     int32_t next_error;
     int32_t has_prediction;
     int32_t announced;      /* ... and it comes from hints */
-    int32_t hints_ignored;        /* hints are not waited for */
+    int32_t hints_ignored;  /* hints are not waited for */
     int64_t hint_wait_ns;   /* what waiting for them costs, moving average; -1: none came yet */
     int64_t blind_error_ns; /* the predictor's own error, moving average; -1: never judged */
     int32_t deferred;       /* the newest set was announced: its arrivals come with the next */

@@ -4,7 +4,8 @@
  * processes on their own hosts. MPI only carries the cards and the results; the calls are those of
  * pap_predict. All hosts must show one CLOCK_REALTIME, as those of bench/cluster do.
  *
- * usage: record_latency N GAP_US [SPREAD_US]    N calls, a gap before each, and up to SPREAD_US more,
+ * usage: record_latency N GAP_US [SPREAD_US]    N calls, a gap before each, and up to SPREAD_US
+ * more,
  *                                              the same on every rank: 0 is a regular program
  */
 #include <mpi.h>

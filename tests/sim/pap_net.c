@@ -81,8 +81,8 @@ typedef struct node {
 /* A call of one rank from begin to end. */
 typedef struct open_call {
     int32_t in_use;
-    int32_t number;   /* in the program */
-    int32_t blocked;  /* waits for its board */
+    int32_t number;  /* in the program */
+    int32_t blocked; /* waits for its board */
     int32_t waited;
     int32_t sleeping; /* in a synchronous call, not all are in */
     clv_pap_call_t call;
@@ -623,8 +623,9 @@ static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
     world->result->with_board += status == CLV_OK;
     world->result->waits += open->waited;
     world->result->announced += status == CLV_OK && board->version > call->board_version;
-    int differs = truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
-                                   truth->sampled != call->sampled || truth->number != call->number);
+    int differs =
+        truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
+                         truth->sampled != call->sampled || truth->number != call->number);
     if (world->node[rank->node].lost == CLV_PAP_LOST_ABANDONED) {
         world->result->wrong_guesses += differs; /* it said that it can not know */
         return;

@@ -3,8 +3,9 @@
  * A pretend job for the protocol tests: ranks that make calls, node leaders that run the agreement,
  * and connections that delay, break, half-open and come back, all in virtual time.
  *
- * Everything random comes from one seed. The world watches the promises of docs/design/protocol.md while
- * it runs and stops at the first broken one, with a text. No threads, no sockets, no real time.
+ * Everything random comes from one seed. The world watches the promises of docs/design/protocol.md
+ * while it runs and stops at the first broken one, with a text. No threads, no sockets, no real
+ * time.
  */
 #ifndef PAP_NET_H
 #define PAP_NET_H

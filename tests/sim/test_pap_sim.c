@@ -146,7 +146,8 @@ static void change_tight(pap_net_options_t *options, uint64_t seed)
     options->hints = 0;
 }
 
-/* Everybody on one node, and the thread at once there: nothing but the period makes records rare. */
+/* Everybody on one node, and the thread at once there: nothing but the period makes records
+ * rare. */
 static void change_quick(pap_net_options_t *options, uint64_t seed)
 {
     options->compute_ns = 5 * US + (int64_t) (seed % 10) * US;

@@ -20,8 +20,8 @@
 
 pap_job_t *job_new(const pap_job_options_t *options)
 {
-    pap_job_t *job = mmap(NULL, sizeof *job, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                          -1, 0);
+    pap_job_t *job =
+        mmap(NULL, sizeof *job, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (job == MAP_FAILED) {
         abort();
     }

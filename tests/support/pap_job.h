@@ -23,19 +23,19 @@ typedef struct pap_job pap_job_t;
 
 typedef struct pap_job_options {
     int32_t n_ranks;
-    int32_t n_nodes;         /* ranks are dealt round robin or in blocks */
+    int32_t n_nodes; /* ranks are dealt round robin or in blocks */
     int32_t blocks;
     int32_t n_calls;
-    int32_t n_streams;       /* calls go through them in turn */
-    int64_t work_ns;         /* computing time between calls ... */
-    int64_t late_ns;         /* ... and how much more for rank i: i * late_ns */
+    int32_t n_streams; /* calls go through them in turn */
+    int64_t work_ns;   /* computing time between calls ... */
+    int64_t late_ns;   /* ... and how much more for rank i: i * late_ns */
     int64_t connect_timeout_ns;
-    int64_t wait_ns;         /* for one board; then it is a timeout */
-    int32_t synchronous;     /* all ranks leave a call together */
+    int64_t wait_ns;     /* for one board; then it is a timeout */
+    int32_t synchronous; /* all ranks leave a call together */
     int32_t uses_hints;
-    int32_t is_bound;        /* all ranks to processor 0, as a launcher does it */
-    int32_t spins;           /* works by computing, not by sleeping */
-    int32_t in_pairs;        /* each second call follows at once: it waits for the first's board */
+    int32_t is_bound; /* all ranks to processor 0, as a launcher does it */
+    int32_t spins;    /* works by computing, not by sleeping */
+    int32_t in_pairs; /* each second call follows at once: it waits for the first's board */
     /* On the rank's process before call number call; may be NULL. */
     void (*before_call)(pap_job_t *job, int32_t rank, int32_t call);
     /* In the parent while the ranks run; may be NULL. */
@@ -75,7 +75,7 @@ int job_count_disagreements(const pap_job_t *job);
 int job_count_boards(const pap_job_t *job, int32_t rank);
 int job_count_seen(const pap_job_t *job, uint64_t what); /* over all ranks and calls */
 int32_t job_count_fds(void);
-int job_has_thread(void); /* the background thread runs in this process */
+int job_has_thread(void);   /* the background thread runs in this process */
 int job_keeps_thread(void); /* the same, when it should be gone: waits for that, 20 s at most */
 void job_sleep_ns(int64_t ns);
 

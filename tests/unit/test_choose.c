@@ -14,11 +14,12 @@
 
 /* A 400 Mb/s network: 20 ns per byte, 60 us latency. */
 static const clv_choose_config_t network = {.n_ranks = N_RANKS,
-                                         .guard_permille = 200,
-                                         .reduce_algorithm = CLV_ALGORITHM_AUTO,
-                                         .max_cells = 65536,
-                                         .cost = {.latency_ns = 60000, .byte_ps = 20000}};
-static const clv_pap_stream_key_t two_mib = {.collective = CLV_COLLECTIVE_REDUCE, .root = 0, .total_bytes = 2 << 20};
+                                            .guard_permille = 200,
+                                            .reduce_algorithm = CLV_ALGORITHM_AUTO,
+                                            .max_cells = 65536,
+                                            .cost = {.latency_ns = 60000, .byte_ps = 20000}};
+static const clv_pap_stream_key_t two_mib = {
+    .collective = CLV_COLLECTIVE_REDUCE, .root = 0, .total_bytes = 2 << 20};
 
 /* A program whose calls take truth_permille of what was predicted, per choice. */
 typedef struct world {
@@ -89,11 +90,13 @@ static const clv_choose_decision_t *world_step(world_t *world)
     world->was_announced[world->version] = world->announced;
     measure(world, &board);
     assert_int_equal(
-        clv_choose(&world->config, &world->key, &board, &world->state, world->plans, decision), CLV_OK);
+        clv_choose(&world->config, &world->key, &board, &world->state, world->plans, decision),
+        CLV_OK);
     return decision;
 }
 
-/* With and without a board, a plan runs from the first call on; nothing is tried in the first 20. */
+/* With and without a board, a plan runs from the first call on; nothing is tried in the first
+ * 20. */
 static void first_calls_run_the_best_plan_by_the_model(void **state)
 {
     world_t world;
@@ -214,8 +217,8 @@ static int needs_times(int algorithm)
     return algorithm == CLV_ALGORITHM_LATEST_FIRST || algorithm == CLV_ALGORITHM_CLAIRVOYANT;
 }
 
-/* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call; hints
- * come and go. */
+/* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call;
+ * hints come and go. */
 static void announced_boards_are_judged_by_their_own_calls(void **state)
 {
     world_t world;
@@ -254,7 +257,8 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
     assert_int_equal(n_run[CLV_ALGORITHM_LATEST_FIRST] + n_run[CLV_ALGORITHM_CLAIRVOYANT], 0);
 }
 
-/* Measured one or two boards later than it ran: as long as the truth is bad, one call is measured. */
+/* Measured one or two boards later than it ran: as long as the truth is bad, one call is
+ * measured. */
 static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
 {
     (void) state;
@@ -307,7 +311,7 @@ static void a_surprise_bars_plans_that_need_times_for_a_while(void **state)
     world_start(&world);
     world.truth_permille[CLV_ALGORITHM_CHAIN] = 8000; /* so that plans that need times win */
     world.config.guard_permille = 1000000;            /* ... which they do for wide spreads only */
-    world.interval_ns = 1000000000;                   /* the previous reduce shows that it is slow */
+    world.interval_ns = 1000000000; /* the previous reduce shows that it is slow */
     for (int i = 0; i < 60; i++) {
         (void) world_step(&world);
     }
@@ -347,9 +351,8 @@ static void equal_boards_give_equal_decisions(void **state)
 
 static void check_same_plan(const world_t *kept, const world_t *anew)
 {
-    const clv_pap_board_t board = {.n_ranks = N_RANKS,
-                                   .sigma_ns = kept->sigma_ns,
-                                   .predicted_ns = kept->predicted_ns};
+    const clv_pap_board_t board = {
+        .n_ranks = N_RANKS, .sigma_ns = kept->sigma_ns, .predicted_ns = kept->predicted_ns};
     const clv_choose_decision_t *decision = &kept->decided[kept->version];
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
@@ -357,10 +360,10 @@ static void check_same_plan(const world_t *kept, const world_t *anew)
     if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         return;
     }
-    assert_int_equal(clv_choose_kept_plan(&kept->config, &kept->key, &board, decision, kept->plans,
-                                        &plan), CLV_OK);
-    assert_int_equal(clv_choose_plan(&anew->config, &anew->key, &board, decision, &made),
-                     CLV_OK);
+    assert_int_equal(
+        clv_choose_kept_plan(&kept->config, &kept->key, &board, decision, kept->plans, &plan),
+        CLV_OK);
+    assert_int_equal(clv_choose_plan(&anew->config, &anew->key, &board, decision, &made), CLV_OK);
     assert_int_equal(plan->n_sends, made->n_sends);
     assert_true(clv_plan_hash(plan) == clv_plan_hash(made));
     clv_plan_free(made);
@@ -379,8 +382,8 @@ static void decisions_and_plans_are_equal_whatever_a_cache_holds(void **state)
     world_start(&warm);
     world_start(&thrashing);
     world_start(&without);
-    assert_int_equal(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
-                                           &warm.plans), CLV_OK);
+    assert_int_equal(
+        clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &warm.plans), CLV_OK);
     assert_int_equal(clv_plan_cache_create(1, 0, &thrashing.plans), CLV_OK);
     for (int i = 0; i < 200; i++) {
         const int64_t base_ns = 1000000 * (1 + i / 4 % 3);
@@ -419,7 +422,8 @@ static void a_long_vector_is_cut_into_eager_segments_when_that_pays(void **state
     assert_int_equal(world_step(&world)->n_segments, 64);
 }
 
-/* Each rank comes long after the one before, the root last: by the estimate all counts are as good. */
+/* Each rank comes long after the one before, the root last: by the estimate all counts are as
+ * good. */
 static void segments_are_eager_where_their_number_does_not_matter(void **state)
 {
     world_t world;
@@ -451,8 +455,7 @@ static void forced_choices_are_forced_with_and_without_a_board(void **state)
         assert_int_equal(world_step(&world)->algorithm, c);
         assert_int_equal(clv_choose_without_forecast(&world.config, &two_mib, &unseen), CLV_OK);
         assert_int_equal(unseen.algorithm, c);
-        assert_int_equal(clv_choose_plan(&world.config, &two_mib, NULL, &unseen, &plan),
-                         CLV_OK);
+        assert_int_equal(clv_choose_plan(&world.config, &two_mib, NULL, &unseen, &plan), CLV_OK);
         assert_int_equal(clv_plan_validate(plan, reason, sizeof reason), CLV_OK);
         clv_plan_free(plan);
     }
@@ -564,7 +567,8 @@ static void a_node_plan_gives_each_rank_its_steps(void **state)
     world.config.segment_bytes = 1 << 18;
     assert_int_equal(clv_choose_without_forecast(&world.config, &two_mib, &unseen), CLV_OK);
     assert_int_equal(clv_choose_plan(&world.config, &two_mib, NULL, &unseen, &plan), CLV_OK);
-    assert_true(clv_node_plan_write(node_plan, sizeof room, &unseen, plan, listed, 3) <= sizeof room);
+    assert_true(clv_node_plan_write(node_plan, sizeof room, &unseen, plan, listed, 3) <=
+                sizeof room);
     for (int32_t i = 0; i < 3; i++) {
         clv_step_t expected[256];
         int64_t n_steps = -1;
@@ -606,17 +610,18 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
                                    .predictor = clv_pap_predictor_median,
                                    .predicted_ns = late_ns};
     const clv_choose_decision_t decision = {.algorithm = CLV_ALGORITHM_CHAIN,
-                                          .reason = CLV_REASON_PREDICTED,
-                                          .n_segments = 64,
-                                          .round_ns = 700000,
-                                          .predicted_after_ns = 42000000};
+                                            .reason = CLV_REASON_PREDICTED,
+                                            .n_segments = 64,
+                                            .round_ns = 700000,
+                                            .predicted_after_ns = 42000000};
 
     (void) state;
     printed[0] = '\0';
     clv_choose_print_board("world", &two_mib, &board, &decision, append_line, NULL);
     assert_string_equal(
         printed,
-        "world: reduce of 2097152 bytes to rank 0, board 7: rank 3 is last, 9.000 ms after the first, "
+        "world: reduce of 2097152 bytes to rank 0, board 7: rank 3 is last, 9.000 ms after the "
+        "first, "
         "sure to 0.120 ms\n"
         "  predicted by median from 3 calls; the last one was off by 0.200 ms, at most 0.310 ms; "
         "clocks agree to 0.015 ms\n"
@@ -670,8 +675,8 @@ static void a_long_board_is_cut_and_says_so(void **state)
 static void a_printed_plan_has_a_line_per_send(void **state)
 {
     clv_send_t sends[2] = {{0, 1, 0, 0, CLV_MOVE}, {1, 2, 0, 0, CLV_MOVE}};
-    const clv_plan_t plan = {.n_ranks = 3, .n_segments = 1, .n_rounds = 2, .n_sends = 2,
-                             .sends = sends};
+    const clv_plan_t plan = {
+        .n_ranks = 3, .n_segments = 1, .n_rounds = 2, .n_sends = 2, .sends = sends};
 
     (void) state;
     printed[0] = '\0';

@@ -62,7 +62,10 @@ static void some_arrivals(const clv_choose_config_t *config, int64_t n_bytes, in
     for (int32_t p = 0; p < config->n_ranks; p++) {
         const int64_t by_rank = spread_ns / config->n_ranks * p;
         const int64_t drawn = spread_ns / 1000 * (rand() % 1000);
-        arrival_ns[p] = kind == 0 ? 0 : kind == 1 ? by_rank : kind == 2 ? (p == late) * spread_ns : drawn;
+        arrival_ns[p] = kind == 0   ? 0
+                        : kind == 1 ? by_rank
+                        : kind == 2 ? (p == late) * spread_ns
+                                    : drawn;
     }
 }
 
@@ -71,8 +74,9 @@ static int64_t after_with(const clv_choose_config_t *config, const clv_pap_strea
 {
     clv_estimate_t estimate;
 
-    assert_int_equal(clv_plan_estimate(plan, arrival_ns, NULL, key->total_bytes, &config->cost,
-                                       &estimate), CLV_OK);
+    assert_int_equal(
+        clv_plan_estimate(plan, arrival_ns, NULL, key->total_bytes, &config->cost, &estimate),
+        CLV_OK);
     return estimate.after_ns;
 }
 
@@ -85,8 +89,11 @@ static int64_t one_case(const clv_choose_config_t *config, int *algorithm_p)
     const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
                                       .root = rand() % config->n_ranks,
                                       .total_bytes = one_of(lengths, 6)};
-    const clv_pap_board_t board = {.n_ranks = config->n_ranks, .n_record_sets = 8, .version = 9,
-                                   .sigma_ns = 1000, .predicted_ns = arrival_ns};
+    const clv_pap_board_t board = {.n_ranks = config->n_ranks,
+                                   .n_record_sets = 8,
+                                   .version = 9,
+                                   .sigma_ns = 1000,
+                                   .predicted_ns = arrival_ns};
     clv_choose_decision_t decision, balanced;
     clv_choose_state_t state;
     clv_plan_t *plan = NULL;
@@ -182,8 +189,8 @@ static int passing(int32_t n_ranks, const char *generator, int quarters)
             arrival_ns[p] = spread_ns / 1000 * (rand() % 1000);
         }
         assert_int_equal(clv_plan_make(clv_generator_find(generator), &instance, &plan), CLV_OK);
-        n_passing += after_with(&config, &key, plan, equal_ns) <=
-                     balanced.predicted_after_ns / 1000 * 1200;
+        n_passing +=
+            after_with(&config, &key, plan, equal_ns) <= balanced.predicted_after_ns / 1000 * 1200;
         clv_plan_free(plan);
     }
     return n_passing * 100 / 40;
@@ -200,8 +207,9 @@ static void narrow_spreads_pass_and_wide_ones_do_not(void **state)
         for (size_t j = 0; j < 5; j++) {
             const int latest = passing(ranks[i], "latest-first-rns", quarters[j]);
             const int clairvoyant = passing(ranks[i], "bitset", quarters[j]);
-            print_message("# %d ranks, drawn over %d/4 vector: latest_first %d %%, clairvoyant %d %%\n",
-                          (int) ranks[i], quarters[j], latest, clairvoyant);
+            print_message(
+                "# %d ranks, drawn over %d/4 vector: latest_first %d %%, clairvoyant %d %%\n",
+                (int) ranks[i], quarters[j], latest, clairvoyant);
             assert_true(quarters[j] > 1 || (latest > 90 && clairvoyant > 50));
             assert_true(quarters[j] < 8 || (latest < 20 && clairvoyant < 20));
         }

@@ -22,10 +22,10 @@
 #define MAX_CALLS 512
 #define MAX_TEXT  (1 << 17)
 
-static const char *const traces[] = {
-    "balanced",  "changing", "disturbed",     "drifting",       "exponential", "half-late", "held",
-    "one-late",  "periodic", "repeated",      "root-late",      "transport-clv",
-    "transport-stock",       "uniform"};
+static const char *const traces[] = {"balanced",        "changing",  "disturbed", "drifting",
+                                     "exponential",     "half-late", "held",      "one-late",
+                                     "periodic",        "repeated",  "root-late", "transport-clv",
+                                     "transport-stock", "uniform"};
 
 typedef struct network_row {
     const char *name;
@@ -83,7 +83,8 @@ typedef struct replay {
     uint64_t hash;
 } replay_t;
 
-/* ---- what the trace says ---------------------------------------------------------------------- */
+/* ---- what the trace says
+ * ---------------------------------------------------------------------- */
 
 static FILE *open_data(const char *name, const char *mode)
 {
@@ -170,7 +171,8 @@ static void fill_records(replay_t *replay, int32_t call)
     }
 }
 
-/* ---- a history -------------------------------------------------------------------------------- */
+/* ---- a history
+ * -------------------------------------------------------------------------------- */
 
 static void add(replay_t *replay, const void *bytes, size_t n_bytes)
 {
@@ -185,7 +187,8 @@ static void add_number(replay_t *replay, int64_t number)
 /* Names, not codes, so that tables may be sorted otherwise. */
 static void add_decision(replay_t *replay, const clv_choose_decision_t *decision)
 {
-    add(replay, clv_algorithm_word(decision->algorithm), strlen(clv_algorithm_word(decision->algorithm)));
+    add(replay, clv_algorithm_word(decision->algorithm),
+        strlen(clv_algorithm_word(decision->algorithm)));
     add(replay, reason_names[decision->reason], strlen(reason_names[decision->reason]));
     add_number(replay, decision->n_segments);
     add_number(replay, decision->announced);
@@ -204,8 +207,9 @@ static void add_plan(replay_t *replay, const clv_pap_board_t *board,
     if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         return;
     }
-    assert_int_equal(clv_choose_kept_plan(&replay->config, &replay->key, board, decision,
-                                        replay->plans, &plan), CLV_OK);
+    assert_int_equal(
+        clv_choose_kept_plan(&replay->config, &replay->key, board, decision, replay->plans, &plan),
+        CLV_OK);
     add_number(replay, (int64_t) clv_plan_hash(plan));
 }
 
@@ -220,8 +224,9 @@ static void one_call(replay_t *replay, clv_pap_history_t *history, int32_t call)
     clv_pap_history_feed(history, &set, &board, replay->predicted_ns);
     assert_int_equal(board.version, call + 1);
     replay->was_announced[board.version] = board.announced;
-    assert_int_equal(clv_choose(&replay->config, &replay->key, &board, &replay->state,
-                                     replay->plans, decision), CLV_OK);
+    assert_int_equal(
+        clv_choose(&replay->config, &replay->key, &board, &replay->state, replay->plans, decision),
+        CLV_OK);
     add_decision(replay, decision);
     add_plan(replay, &board, decision);
 }
@@ -230,11 +235,12 @@ static void play(replay_t *replay)
 {
     clv_pap_history_t *history = NULL;
 
-    assert_int_equal(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
-                                           &replay->plans), CLV_OK);
-    assert_int_equal(clv_pap_history_create(replay->trace->n_ranks, WINDOW,
-                                            clv_pap_predictor_best,
-                                            &history), CLV_OK);
+    assert_int_equal(
+        clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &replay->plans),
+        CLV_OK);
+    assert_int_equal(
+        clv_pap_history_create(replay->trace->n_ranks, WINDOW, clv_pap_predictor_best, &history),
+        CLV_OK);
     for (int32_t call = 0; call < replay->trace->n_calls; call++) {
         one_call(replay, history, call);
     }
@@ -242,19 +248,21 @@ static void play(replay_t *replay)
     clv_plan_cache_free(replay->plans);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all of them
+ * ------------------------------------------------------------------------------ */
 
 static void append_line(char *text, const char *trace_name, const replay_t *replay,
                         const char *network)
 {
     size_t length = strlen(text);
 
-    snprintf(text + length, MAX_TEXT - length,
-             "%-15s %s %7lld %-12s previous %3d chain %3d latest_first %3d clairvoyant %3d %016llx\n",
-             trace_name, network, (long long) replay->key.total_bytes, replay->is->name,
-             replay->n_chosen[CLV_ALGORITHM_PREVIOUS], replay->n_chosen[CLV_ALGORITHM_CHAIN],
-             replay->n_chosen[CLV_ALGORITHM_LATEST_FIRST],
-             replay->n_chosen[CLV_ALGORITHM_CLAIRVOYANT], (unsigned long long) replay->hash);
+    snprintf(
+        text + length, MAX_TEXT - length,
+        "%-15s %s %7lld %-12s previous %3d chain %3d latest_first %3d clairvoyant %3d %016llx\n",
+        trace_name, network, (long long) replay->key.total_bytes, replay->is->name,
+        replay->n_chosen[CLV_ALGORITHM_PREVIOUS], replay->n_chosen[CLV_ALGORITHM_CHAIN],
+        replay->n_chosen[CLV_ALGORITHM_LATEST_FIRST], replay->n_chosen[CLV_ALGORITHM_CLAIRVOYANT],
+        (unsigned long long) replay->hash);
 }
 
 static void replay_case(char *text, const char *trace_name, const clv_trace_t *trace,
@@ -262,15 +270,16 @@ static void replay_case(char *text, const char *trace_name, const clv_trace_t *t
 {
     static replay_t replay;
 
-    replay = (replay_t){.trace = trace,
-                        .is = is,
-                        .config = {.n_ranks = trace->n_ranks,
-                                  .reduce_algorithm = is->forced,
-                                  .guard_permille = 200,
-                                  .max_cells = 65536,
-                                  .cost = network->cost},
-                        .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 1, .total_bytes = total_bytes},
-                        .hash = CLV_FNV1A64_BASIS};
+    replay = (replay_t){
+        .trace = trace,
+        .is = is,
+        .config = {.n_ranks = trace->n_ranks,
+                   .reduce_algorithm = is->forced,
+                   .guard_permille = 200,
+                   .max_cells = 65536,
+                   .cost = network->cost},
+        .key = {.collective = CLV_COLLECTIVE_REDUCE, .root = 1, .total_bytes = total_bytes},
+        .hash = CLV_FNV1A64_BASIS};
     play(&replay);
     append_line(text, trace_name, &replay, network->name);
 }

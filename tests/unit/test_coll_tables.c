@@ -27,9 +27,9 @@ static void every_word_is_allowed_and_best_is_the_default(void **state)
     (void) state;
 #define CHECK_LIMITS(kind, name, values, preset, min, max, unit, level, ranks, meaning)            \
     if (strcmp(#values, "PREDICTOR") == 0) {                                                       \
-        assert_true((intptr_t) (preset) == clv_pap_predictor_best);                               \
+        assert_true((intptr_t) (preset) == clv_pap_predictor_best);                                \
         assert_true((intptr_t) (min) == 0);                                                        \
-        assert_true((intptr_t) (max) == CLV_PAP_N_PREDICTORS - 1);                                \
+        assert_true((intptr_t) (max) == CLV_PAP_N_PREDICTORS - 1);                                 \
         n_rows++;                                                                                  \
     }
     CLV_PARAMETER_MAP(CHECK_LIMITS)
@@ -64,7 +64,7 @@ static void every_equal_parameter_is_a_number_of_the_config(void **state)
 
     (void) state;
 #define SET_FIELD(kind, name, values, preset, min, max, unit, level, ranks, meaning)               \
-    CLV_IF_EQUAL(ranks, config.name = 100 + CLV_EQUAL_##name; )
+    CLV_IF_EQUAL(ranks, config.name = 100 + CLV_EQUAL_##name;)
     CLV_PARAMETER_MAP(SET_FIELD)
 #undef SET_FIELD
     config.n_ranks = 7;

@@ -514,7 +514,8 @@ static void hints_are_heard_while_they_save_more_than_they_cost(void **state)
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
         start(&bench, 8, (clv_pap_predictor_t) i);
         tell_of_spread(&bench, 50 * MS, 30);
-        assert_true(bench.board.announced); /* one exchange is little against what nobody predicts */
+        assert_true(
+            bench.board.announced); /* one exchange is little against what nobody predicts */
         tell_of_spread(&bench, 100 * US, 30);
         assert_true(bench.board.hints_ignored); /* all would wait 7 ms, to be told what is known */
         assert_false(bench.board.announced);

@@ -193,8 +193,8 @@ static void pair_call(pair_t *pair)
     for (int i = 0; i < 2; i++) {
         clv_pap_call_t call;
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &call);
-        assert_int_equal(
-            clv_pap_call_board(pair->group[i], &call, &board, &attachment, &n_bytes), CLV_NONE);
+        assert_int_equal(clv_pap_call_board(pair->group[i], &call, &board, &attachment, &n_bytes),
+                         CLV_NONE);
         clv_pap_call_end(pair->group[i], &call, 1, NULL, clv_local_now_ns());
     }
 }

@@ -61,8 +61,8 @@ static int live(int one_node, int is_single)
     pair_t pair;
     const int64_t timeout_ns = is_single ? 60 * CLV_NS_PER_S : CLV_NS_PER_S;
     const int lives = pair_open(&pair, one_node, timeout_ns) == CLV_OK &&
-                      pair_create(&pair) == CLV_OK &&
-                      pair_attach(&pair) == CLV_OK && pair_activate(&pair) == CLV_OK;
+                      pair_create(&pair) == CLV_OK && pair_attach(&pair) == CLV_OK &&
+                      pair_activate(&pair) == CLV_OK;
     for (int call = 0; lives && call < N_CALLS && make_call(&pair, !is_single); call++) {
     }
     pair_free(&pair);

@@ -27,24 +27,24 @@ static clv_pap_table_t *new_table(size_t note_bytes)
 static clv_pap_local_record_t random_given(int32_t lane, int64_t sequence)
 {
     return (clv_pap_local_record_t){.lane = lane,
-                             .generation = (uint32_t) cs_random_u64(&generator),
-                             .sequence = sequence,
-                             .arrival_ns = (int64_t) cs_random_u64(&generator),
-                             .previous_arrival_ns = (int64_t) cs_random_u64(&generator),
-                             .previous_exit_ns = (int64_t) cs_random_u64(&generator),
-                             .previous_choice = (int32_t) cs_random_u64(&generator),
-                             .previous_hash = (uint32_t) cs_random_u64(&generator),
-                             .flags = (uint32_t) cs_random_u64(&generator),
-                             .lead_ns = (uint32_t) cs_random_u64(&generator)};
+                                    .generation = (uint32_t) cs_random_u64(&generator),
+                                    .sequence = sequence,
+                                    .arrival_ns = (int64_t) cs_random_u64(&generator),
+                                    .previous_arrival_ns = (int64_t) cs_random_u64(&generator),
+                                    .previous_exit_ns = (int64_t) cs_random_u64(&generator),
+                                    .previous_choice = (int32_t) cs_random_u64(&generator),
+                                    .previous_hash = (uint32_t) cs_random_u64(&generator),
+                                    .flags = (uint32_t) cs_random_u64(&generator),
+                                    .lead_ns = (uint32_t) cs_random_u64(&generator)};
 }
 
 static clv_pap_stream_key_t random_key(void)
 {
-    return (clv_pap_stream_key_t){.root = (int32_t) cs_random_range(&generator, 0, N_RANKS - 1),
-                                  .collective = (int16_t) cs_random_range(&generator, 0, CLV_PAP_MAX_COLLECTIVE),
-                                  .max_segments =
-                                      (int16_t) cs_random_range(&generator, 0, CLV_PAP_MAX_SEGMENTS),
-                                  .total_bytes = cs_random_range(&generator, 0, CLV_PAP_MAX_TOTAL_BYTES)};
+    return (clv_pap_stream_key_t){
+        .root = (int32_t) cs_random_range(&generator, 0, N_RANKS - 1),
+        .collective = (int16_t) cs_random_range(&generator, 0, CLV_PAP_MAX_COLLECTIVE),
+        .max_segments = (int16_t) cs_random_range(&generator, 0, CLV_PAP_MAX_SEGMENTS),
+        .total_bytes = cs_random_range(&generator, 0, CLV_PAP_MAX_TOTAL_BYTES)};
 }
 
 static void check_same(const clv_pap_local_record_t *a, const clv_pap_local_record_t *b)

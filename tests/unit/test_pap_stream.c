@@ -295,11 +295,11 @@ static void records_are_in_global_time(void **state)
     (void) state;
     clv_cs_model_t model = {.offset_ns = 1000, .error_ns = 30};
     clv_pap_local_record_t given = {.arrival_ns = 5000,
-                             .previous_arrival_ns = 3000,
-                             .previous_exit_ns = 4000,
-                             .previous_choice = 2,
-                             .previous_hash = 9,
-                             .flags = CLV_PAP_RECORD_PREVIOUS};
+                                    .previous_arrival_ns = 3000,
+                                    .previous_exit_ns = 4000,
+                                    .previous_choice = 2,
+                                    .previous_hash = 9,
+                                    .flags = CLV_PAP_RECORD_PREVIOUS};
     clv_pap_record_t record;
     clv_pap_local_to_record(&given, &model, 77, &record);
     assert_int_equal(record.arrival_ns, 4000);
