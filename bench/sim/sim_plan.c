@@ -10,8 +10,8 @@
 #include "bench/sim/sim_round.h"
 #include "util/util_alloc.h"
 
-#define TAG       18
-#define N_VECTORS 8 /* that a board is said to rest on */
+#define TAG           18
+#define N_RECORD_SETS 8 /* that a board is said to rest on */
 
 int32_t clv_sim_chosen(const char *name)
 {
@@ -56,7 +56,7 @@ static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_choose
     const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
                                       .total_bytes = total_bytes(options)};
     const clv_pap_board_t board = {.n_ranks = chooser->config.n_ranks,
-                                   .n_vectors = N_VECTORS,
+                                   .n_record_sets = N_RECORD_SETS,
                                    .version = ++chooser->version,
                                    .sigma_ns = sigma_ns,
                                    .sample_every = 1,
