@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which plan for which board (see choose.h for the rules).
+ * Which plan for which forecast (see choose.h for the rules).
  */
 #include "choose/choose.h"
 
@@ -43,7 +43,7 @@ static int64_t hoped_of(const clv_choose_state_t *state, const clv_choose_decisi
 }
 
 /* The previous reduce for the calls to come, or for a trial's. */
-static int take_previous(clv_choose_search_t *search, const clv_pap_board_t *board,
+static int take_previous(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                          const clv_choose_decision_t *previous, clv_choose_decision_t *decision)
 {
     clv_choose_state_t *state = search->state;
@@ -60,17 +60,17 @@ static int take_previous(clv_choose_search_t *search, const clv_pap_board_t *boa
     }
     decision->reason = CLV_REASON_NO_GAIN;
     if (search->best_score >= previous_score / 1000 * LEAVE_PERMILLE &&
-        (is_known || CLV_ALGORITHM_PREVIOUS == running) && 0 == state->trial.boards_left) {
+        (is_known || CLV_ALGORITHM_PREVIOUS == running) && 0 == state->trial.forecasts_left) {
         return 1;
     }
     decision->reason = CLV_REASON_TRYING;
-    return clv_choose_try_previous(state, board, search->best_score, hoped_of(state, previous));
+    return clv_choose_try_previous(state, forecast, search->best_score, hoped_of(state, previous));
 }
 
-static void settle(clv_choose_search_t *search, const clv_pap_board_t *board,
+static void settle(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                    const clv_choose_decision_t *previous, clv_choose_decision_t *decision)
 {
-    if (take_previous(search, board, previous, decision)) {
+    if (take_previous(search, forecast, previous, decision)) {
         return;
     }
     if (search->running_score >= 0 && search->best.algorithm != search->running.algorithm &&
@@ -83,11 +83,11 @@ static void settle(clv_choose_search_t *search, const clv_pap_board_t *board,
     }
 }
 
-static clv_status_t choose(clv_choose_search_t *search, const clv_pap_board_t *board,
+static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                            clv_choose_decision_t *decision)
 {
     clv_choose_decision_t previous = {0};
-    clv_status_t status = clv_choose_search_plans(search, board);
+    clv_status_t status = clv_choose_search_plans(search, forecast);
 
     if (CLV_OK != status) {
         return status;
@@ -97,7 +97,7 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_board_t *b
         *decision = search->best;
         decision->reason = CLV_REASON_FORCED;
     } else {
-        settle(search, board, &previous, decision);
+        settle(search, forecast, &previous, decision);
     }
     return CLV_OK;
 }
@@ -113,43 +113,43 @@ void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to)
 }
 
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                        const clv_pap_board_t *board, clv_choose_state_t *state,
+                        const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision)
 {
-    return clv_choose_shared(config, key, board, 1, state, plans, decision);
+    return clv_choose_shared(config, key, forecast, 1, state, plans, decision);
 }
 
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                               const clv_pap_board_t *board, int judges, clv_choose_state_t *state,
+                               const clv_pap_forecast_t *forecast, int judges, clv_choose_state_t *state,
                                clv_plan_cache_t *plans, clv_choose_decision_t *decision)
 {
     clv_choose_search_t search;
-    clv_status_t status = clv_choose_search_open(config, key, board, state, plans, &search);
+    clv_status_t status = clv_choose_search_open(config, key, forecast, state, plans, &search);
 
     if (CLV_OK != status) {
         return status;
     }
     if (judges) { /* the stream's time counts once, for the key that had the call */
-        clv_choose_try_account(state, board);
+        clv_choose_try_account(state, forecast);
     }
-    clv_choose_learn(state, board, judges);
-    status = choose(&search, board, decision);
+    clv_choose_learn(state, forecast, judges);
+    status = choose(&search, forecast, decision);
     if (CLV_OK == status) {
-        decision->sigma_ns = board->sigma_ns;
-        decision->announced = board->announced;
+        decision->sigma_ns = forecast->sigma_ns;
+        decision->announced = forecast->announced;
         state->running = decision->algorithm;
-        state->made[board->version % CLV_CHOOSE_RING] = *decision;
+        state->made[forecast->version % CLV_CHOOSE_RING] = *decision;
     }
     clv_choose_search_close(&search);
     return status;
 }
 
 clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                             const clv_pap_board_t *board, const clv_choose_decision_t *decision,
+                             const clv_pap_forecast_t *forecast, const clv_choose_decision_t *decision,
                              clv_plan_t **plan_p)
 {
     clv_choose_search_t search;
-    clv_status_t status = clv_choose_search_open(config, key, board, NULL, NULL, &search);
+    clv_status_t status = clv_choose_search_open(config, key, forecast, NULL, NULL, &search);
 
     if (CLV_OK == status) {
         status = clv_choose_search_make(&search, decision, plan_p);
@@ -159,12 +159,12 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
 }
 
 clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
+                                  const clv_pap_stream_key_t *key, const clv_pap_forecast_t *forecast,
                                   const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
                                   const clv_plan_t **plan_p)
 {
     clv_choose_search_t search;
-    clv_status_t status = clv_choose_search_open(config, key, board, NULL, plans, &search);
+    clv_status_t status = clv_choose_search_open(config, key, forecast, NULL, plans, &search);
 
     if (CLV_OK == status) {
         status = clv_choose_search_keep(&search, decision, plan_p);
@@ -223,7 +223,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
         return status;
     }
     predict_previous(config, key->total_bytes, &previous);
-    decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_BOARD;
+    decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_FORECAST;
     if (forced < 0 && score_of(decision) >= score_of(&previous) / 1000 * LEAVE_PERMILLE) {
         *decision = previous;
         decision->reason = CLV_REASON_NO_GAIN;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The room choose: which plan for which board. PURE: no Open MPI, no MPI, no threads, no clock.
+ * The room choose: which plan for which forecast. PURE: no Open MPI, no MPI, no threads, no clock.
  *
- * What: from a board (equal on all ranks), a config (equal, too) and the state that this stream's
- * earlier boards left, the choice for the calls that use the board, and the plan that goes
+ * What: from a forecast (equal on all ranks), a config (equal, too) and the state that this stream's
+ * earlier forecasts left, the choice for the calls that use the forecast, and the plan that goes
  * with it. Integers only; a deterministic function of its arguments, because every node's leader
  * computes it alone and all must come to the same answer.
- * The door is clv_choose_node_plan (choose_node_plan.h): (config, key, board, state) -> node plan,
- * for each of the keys that share the board (choose_keys.h).
+ * The door is clv_choose_node_plan (choose_node_plan.h): (config, key, forecast, state) -> node plan,
+ * for each of the keys that share the forecast (choose_keys.h).
  * Component, simulation and bench_decide all run this room, no rule of their own.
  * Not: whether a call is eligible at all, and how a plan is run.
  *
  * The rules (docs/decisions/0002-choice-by-measured-cost.md):
- *   1. begin: calls without a board run the best plan that needs no forecast, by the model against
+ *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model against
  *      the previous reduce, which is measured later, at a bounded rate (choose_try.h);
  *   2. predict: every candidate plan is made for the clipped arrivals and its end estimated;
  *   3. correct: each choice's estimate is multiplied by what its measured calls took against
@@ -25,7 +25,7 @@
  *      times are out for a while.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
- * cache: so a plan is a function of the board alone, whatever a node's cache holds.
+ * cache: so a plan is a function of the forecast alone, whatever a node's cache holds.
  *
  * Units: ns; byte_ps is picoseconds per byte. Cost: one plan per candidate tried, on the background
  * thread; docs/design/schedule.md has a table. Thread-safe on distinct states and caches.
@@ -72,12 +72,12 @@ int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
 
 /* ---- decisions -------------------------------------------------------------------------------- */
 
-/* The choice for the calls that use one board. */
+/* The choice for the calls that use one forecast. */
 typedef struct clv_choose_decision {
     int32_t algorithm; /* a clv_algorithm_t that makes plans, or CLV_ALGORITHM_PREVIOUS */
     int32_t reason;    /* a clv_reason_t */
     int32_t n_segments;
-    int32_t announced; /* the board came from hints */
+    int32_t announced; /* the forecast came from hints */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;
@@ -88,13 +88,13 @@ typedef struct clv_choose_decision {
 #define CLV_CHOOSE_CACHE_PLANS 64
 #define CLV_CHOOSE_CACHE_BYTES (INT64_C(8) << 20)
 
-#define CLV_CHOOSE_RING 4 /* decisions remembered: a call is measured two boards later */
+#define CLV_CHOOSE_RING 4 /* decisions remembered: a call is measured two forecasts later */
 
 typedef struct clv_choose_score {
     int64_t n_measured;
     int64_t ratio_permille;  /* measured / predicted, moving average; 0: never measured */
     int64_t newest_permille; /* of the newest call alone */
-    int64_t idle_boards;     /* since it was last measured */
+    int64_t idle_forecasts;     /* since it was last measured */
 } clv_choose_score_t;
 
 /* The previous function's trials; choose_try.h. */
@@ -102,15 +102,15 @@ typedef struct clv_choose_trial {
     int64_t budget_ns;   /* what trying may still lose */
     int64_t regret_ns;   /* what it has lost */
     int64_t instead_ns;  /* what is expected of the plan that the trial under way replaces */
-    int32_t boards_left; /* of the trial under way */
+    int32_t forecasts_left; /* of the trial under way */
 } clv_choose_trial_t;
 
-/* What is remembered of a plan key between boards; all zero at first. */
+/* What is remembered of a plan key between forecasts; all zero at first. */
 typedef struct clv_choose_state {
     int32_t running;  /* a clv_algorithm_t */
-    int32_t distrust; /* boards left without plans that need times */
+    int32_t distrust; /* forecasts left without plans that need times */
     clv_choose_score_t score[CLV_N_ALGORITHMS];
-    clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by board version */
+    clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by forecast version */
     int64_t last_sigma_ns;
     clv_choose_trial_t trial;
     int64_t balanced_bytes;         /* for vectors of this length ... */
@@ -118,23 +118,23 @@ typedef struct clv_choose_state {
 } clv_choose_state_t;
 
 /* Decides; clv_choose_plan or clv_choose_kept_plan then gives the plan. plans keeps the candidates'
- * plans for later boards (NULL: none is kept); it changes the time, never the answer. A plan that
+ * plans for later forecasts (NULL: none is kept); it changes the time, never the answer. A plan that
  * cannot be made for a reason equal on all ranks (a limit) is no candidate. The only failure is
  * CLV_NO_MEMORY, which is this process's own: the caller must report it and must not go another way
  * alone. */
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                        const clv_pap_board_t *board, clv_choose_state_t *state,
+                        const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The same where the board may be of several keys. judges: its measured call was of this key; else
+/* The same where the forecast may be of several keys. judges: its measured call was of this key; else
  * nothing measured is learned, nothing forgotten and nothing earned for trials. */
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                               const clv_pap_board_t *board, int judges, clv_choose_state_t *state,
+                               const clv_pap_forecast_t *forecast, int judges, clv_choose_state_t *state,
                                clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The state of a key that earlier boards did not know: its calls ran without a forecast.
- * announced: whether those boards were, by version. The only failure is CLV_NO_MEMORY, as above. */
+/* The state of a key that earlier forecasts did not know: its calls ran without a forecast.
+ * announced: whether those forecasts were, by version. The only failure is CLV_NO_MEMORY, as above. */
 clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                               const int32_t announced[CLV_CHOOSE_RING],
                               clv_choose_state_t *state) CLV_MUST_CHECK;
@@ -143,15 +143,15 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
  * to a state that has not learned it yet. */
 void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to);
 
-/* The plan of a decision that has one, made from the same board (NULL: equal arrivals); the
+/* The plan of a decision that has one, made from the same forecast (NULL: equal arrivals); the
  * caller's to free. */
 clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                             const clv_pap_board_t *board, const clv_choose_decision_t *decision,
+                             const clv_pap_forecast_t *forecast, const clv_choose_decision_t *decision,
                              clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The same plan, from the cache (not NULL), whose it stays: valid until the cache's next use. */
 clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
+                                  const clv_pap_stream_key_t *key, const clv_pap_forecast_t *forecast,
                                   const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
                                   const clv_plan_t **plan_p) CLV_MUST_CHECK;
 

@@ -43,15 +43,15 @@ void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *ke
 /* Writes the slots, most recently used first; gives their number. */
 int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_CHOOSE_MAX_KEYS]);
 
-/* ---- what a stream remembers between boards; all zero at first --------------------------------- */
+/* ---- what a stream remembers between forecasts; all zero at first --------------------------------- */
 
 typedef struct clv_choose_memory {
     clv_choose_keys_t keys;
-    int32_t announced[CLV_CHOOSE_RING];            /* by board version */
+    int32_t announced[CLV_CHOOSE_RING];            /* by forecast version */
     clv_choose_state_t state[CLV_CHOOSE_MAX_KEYS]; /* by slot */
 } clv_choose_memory_t;
 
-/* Takes over the table that came with a board: what has a new key there begins anew, with what the
+/* Takes over the table that came with a forecast: what has a new key there begins anew, with what the
  * stream knows of the previous function. A table without keys changes nothing. The only failure is
  * CLV_NO_MEMORY; the table is taken over then, too. */
 clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,

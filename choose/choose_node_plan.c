@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes, writes and reads the node plans beside a board (see choose_node_plan.h).
+ * Makes, writes and reads the node plans beside a forecast (see choose_node_plan.h).
  */
 #include "choose/choose_node_plan.h"
 
@@ -110,23 +110,23 @@ void clv_choose_cache_counters(clv_plan_cache_counters_t *sum)
 
 /* The plan of a decision: the cache's, or one in *made_p to be freed. */
 static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
-                                 const clv_pap_board_t *board,
+                                 const clv_pap_forecast_t *forecast,
                                  const clv_choose_decision_t *decision, const clv_plan_t **plan_p,
                                  clv_plan_t **made_p)
 {
     clv_status_t status;
 
     if (chooser->plans != NULL) {
-        return clv_choose_kept_plan(&chooser->config, key, board, decision, chooser->plans, plan_p);
+        return clv_choose_kept_plan(&chooser->config, key, forecast, decision, chooser->plans, plan_p);
     }
-    status = clv_choose_plan(&chooser->config, key, board, decision, made_p);
+    status = clv_choose_plan(&chooser->config, key, forecast, decision, made_p);
     *plan_p = *made_p;
     return status;
 }
 
 /* Of one key; returns the bytes used. status: a failure so far, to be told. */
 static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
-                       const clv_pap_board_t *board, int judges, clv_status_t status,
+                       const clv_pap_forecast_t *forecast, int judges, clv_status_t status,
                        clv_choose_state_t *state, clv_node_plan_t *node_plan, size_t n_bytes)
 {
     const int64_t regretted_ns = state->trial.regret_ns;
@@ -136,13 +136,13 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     size_t used;
 
     if (CLV_OK == status) {
-        status = clv_choose_shared(&chooser->config, key, board, judges, state, chooser->plans,
+        status = clv_choose_shared(&chooser->config, key, forecast, judges, state, chooser->plans,
                                    &decision);
     }
     atomic_fetch_add_explicit(&regret_ns, state->trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
     if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
-        status = decided_plan(chooser, key, board, &decision, &plan, &made);
+        status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
     }
     used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->node_ranks,
                                chooser->n_node_ranks);
@@ -151,9 +151,9 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     return used;
 }
 
-/* The newest key is the one whose call the board judges; it has room first, and each after it has
+/* The newest key is the one whose call the forecast judges; it has room first, and each after it has
  * room for a decision at least. */
-static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_board_t *board,
+static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *forecast,
                         clv_status_t status, clv_choose_memory_t *memory,
                         clv_node_plans_t *node_plans, size_t n_bytes)
 {
@@ -168,7 +168,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_board_t *boa
         clv_choose_share(&memory->state[slots[0]], state);
         node_plans->key[i] = memory->keys.key[slots[i]];
         node_plans->at[i] = (int64_t) at;
-        at += plan_key(chooser, &node_plans->key[i], board, 0 == i, status, state,
+        at += plan_key(chooser, &node_plans->key[i], forecast, 0 == i, status, state,
                        (void *) ((char *) node_plans + at), n_bytes - at - left);
     }
     node_plans->n_keys = n_keys;
@@ -176,7 +176,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_board_t *boa
 }
 
 size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_key,
-                            const clv_pap_board_t *board, const void *note, void *memory,
+                            const clv_pap_forecast_t *forecast, const void *note, void *memory,
                             void *node_plans, size_t n_bytes)
 {
     const clv_chooser_t *chooser = context;
@@ -192,8 +192,8 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_ke
     if (NULL != note) {
         status = clv_choose_memory_follow(&chooser->config, note, remembered);
     }
-    used = plan_keys(chooser, board, status, remembered, node_plans, n_bytes);
-    remembered->announced[board->version % CLV_CHOOSE_RING] = board->announced;
+    used = plan_keys(chooser, forecast, status, remembered, node_plans, n_bytes);
+    remembered->announced[forecast->version % CLV_CHOOSE_RING] = forecast->announced;
     if (NULL != chooser->plans) {
         count_cache(chooser->plans, &before);
     }

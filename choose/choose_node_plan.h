@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The door of the room: (config, keys, board, memory) -> node plans, what lies beside a board in the
+ * The door of the room: (config, keys, forecast, memory) -> node plans, what lies beside a forecast in the
  * node's table. For each plan key of the stream a decision, and the steps of the ranks of this node,
  * made by the background thread before any of them asks.
  *
  * Layout: the list of keys, most recently used first, then their node plans in that order. All ranks
- * find the same keys: what is not there goes as without a board, on all of them.
+ * find the same keys: what is not there goes as without a forecast, on all of them.
  * A node plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
  * whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same
- * board and decision. PURE.
+ * forecast and decision. PURE.
  * Threads: one chooser is used by one thread at a time; counters are summed over all choosers.
  */
 #ifndef CLV_CHOOSE_NODE_PLAN_H
@@ -21,7 +21,7 @@
 #include "choose/choose_keys.h"
 #include "schedule/schedule.h"
 
-/* What a node chooses with; fixed before the first board. */
+/* What a node chooses with; fixed before the first forecast. */
 typedef struct clv_chooser {
     clv_choose_config_t config;
     const int32_t *node_ranks; /* increasing; the steps of these are listed */
@@ -36,18 +36,18 @@ typedef struct clv_node_plan {
     int64_t first[]; /* n_listed + 1 indices of steps, which follow the index */
 } clv_node_plan_t;
 
-/* What lies beside a board. */
+/* What lies beside a forecast. */
 typedef struct clv_node_plans {
     int64_t n_keys;
     clv_pap_stream_key_t key[CLV_CHOOSE_MAX_KEYS];
     int64_t at[CLV_CHOOSE_MAX_KEYS]; /* byte offsets from here */
 } clv_node_plans_t;
 
-/* Decides for a board and writes the node plans; returns the bytes used. A clv_pap_attach_t: chooser
+/* Decides for a forecast and writes the node plans; returns the bytes used. A clv_pap_attach_t: chooser
  * is a clv_chooser_t, note a clv_choose_keys_t (NULL: none), memory a clv_choose_memory_t, node_plans
  * a clv_node_plans_t of n_bytes. stream_key is not looked at: the plan keys say it all. */
 size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *stream_key,
-                            const clv_pap_board_t *board, const void *note, void *memory,
+                            const clv_pap_forecast_t *forecast, const void *note, void *memory,
                             void *node_plans, size_t n_bytes);
 
 /* The node plan of a plan key; NULL: there is no decision for it. */

@@ -26,7 +26,7 @@
 /* Values of coll_clv_print; several may be given, separated by commas. */
 #define CLV_PRINT_MAP(XX)                                                                          \
     XX(NONE,  "none",  0, "nothing")                                                               \
-    XX(BOARD, "board", 1, "the predicted arrivals of each new board")                              \
+    XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                              \
     XX(PLAN,  "plan",  2, "each new plan")
 
 /* One per collective. */

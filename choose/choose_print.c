@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A board and a plan as text (see choose_print.h).
+ * A forecast and a plan as text (see choose_print.h).
  */
 #include "choose/choose_print.h"
 
@@ -40,12 +40,12 @@ static void print_decision(const printer_t *to, const clv_choose_decision_t *dec
 }
 
 /* The latest rank after (later than, or as late with a higher number than) the one before. */
-static int32_t next_latest(const clv_pap_board_t *board, int32_t before)
+static int32_t next_latest(const clv_pap_forecast_t *forecast, int32_t before)
 {
-    const int64_t *late_ns = board->predicted_ns;
+    const int64_t *late_ns = forecast->predicted_ns;
     int32_t best = -1;
 
-    for (int32_t p = 0; p < board->n_ranks; p++) {
+    for (int32_t p = 0; p < forecast->n_ranks; p++) {
         int is_after = before < 0 || late_ns[p] < late_ns[before] ||
                        (p > before && late_ns[p] == late_ns[before]);
         if (is_after && (best < 0 || late_ns[p] > late_ns[best])) {
@@ -55,22 +55,22 @@ static int32_t next_latest(const clv_pap_board_t *board, int32_t before)
     return best;
 }
 
-static void print_ranks(const printer_t *to, const clv_pap_board_t *board)
+static void print_ranks(const printer_t *to, const clv_pap_forecast_t *forecast)
 {
     int32_t rank = -1;
     int32_t n = 0;
 
-    for (; n < board->n_ranks && n < CLV_CHOOSE_PRINT_RANKS; n++) {
-        rank = next_latest(board, rank);
-        say(to, "  rank %" PRId32 " late by %.3f ms", rank, MS(board->predicted_ns[rank]));
+    for (; n < forecast->n_ranks && n < CLV_CHOOSE_PRINT_RANKS; n++) {
+        rank = next_latest(forecast, rank);
+        say(to, "  rank %" PRId32 " late by %.3f ms", rank, MS(forecast->predicted_ns[rank]));
     }
-    if (n < board->n_ranks) {
-        say(to, "  and %" PRId32 " ranks earlier than these", board->n_ranks - n);
+    if (n < forecast->n_ranks) {
+        say(to, "  and %" PRId32 " ranks earlier than these", forecast->n_ranks - n);
     }
 }
 
-/* Where the arrivals of a board come from. */
-static const char *source_of(const clv_pap_board_t *board)
+/* Where the arrivals of a forecast come from. */
+static const char *source_of(const clv_pap_forecast_t *forecast)
 {
     static const char *const sources[] = {
 #define PREDICTOR_SOURCE(stem, all_columns, meaning) "predicted by " #stem,
@@ -78,48 +78,48 @@ static const char *source_of(const clv_pap_board_t *board)
 #undef PREDICTOR_SOURCE
     };
 
-    if (board->announced) {
+    if (forecast->announced) {
         return "announced";
     }
-    return board->predictor < 0 || board->predictor >= CLV_PAP_N_PREDICTORS
+    return forecast->predictor < 0 || forecast->predictor >= CLV_PAP_N_PREDICTORS
                ? "not predicted"
-               : sources[board->predictor];
+               : sources[forecast->predictor];
 }
 
 /* The whole in a line: a lateness below what we are sure of is none. */
 static void print_verdict(const printer_t *to, const char *title, const char *call,
-                          const clv_pap_board_t *board)
+                          const clv_pap_forecast_t *forecast)
 {
-    const int32_t last = next_latest(board, -1);
-    const int64_t spread_ns = board->predicted_ns[last];
+    const int32_t last = next_latest(forecast, -1);
+    const int64_t spread_ns = forecast->predicted_ns[last];
 
     say(to,
-        "%s: %s, board %" PRId64 ": rank %" PRId32
+        "%s: %s, forecast %" PRId64 ": rank %" PRId32
         " is last, %.3f ms after the first, sure to %.3f ms%s",
-        title, call, board->version, last, MS(spread_ns), MS(board->sigma_ns),
-        spread_ns > board->sigma_ns ? "" : ": as good as together");
+        title, call, forecast->version, last, MS(spread_ns), MS(forecast->sigma_ns),
+        spread_ns > forecast->sigma_ns ? "" : ": as good as together");
 }
 
 /* Why we are as sure as we say. */
-static void print_grounds(const printer_t *to, const clv_pap_board_t *board)
+static void print_grounds(const printer_t *to, const clv_pap_forecast_t *forecast)
 {
     char judged[96] = "not tried by a call yet";
 
-    if (board->mean_error_ns >= 0) {
+    if (forecast->mean_error_ns >= 0) {
         (void) snprintf(judged, sizeof judged, "the last one was off by %.3f ms, at most %.3f ms",
-                        MS(board->mean_error_ns), MS(board->worst_error_ns));
+                        MS(forecast->mean_error_ns), MS(forecast->worst_error_ns));
     }
-    say(to, "  %s from %" PRId32 " calls; %s; clocks agree to %.3f ms", source_of(board),
-        board->n_record_sets, judged, MS(board->clock_error_ns));
+    say(to, "  %s from %" PRId32 " calls; %s; clocks agree to %.3f ms", source_of(forecast),
+        forecast->n_record_sets, judged, MS(forecast->clock_error_ns));
 }
 
 /* What the choice is learned from. */
-static void print_measured(const printer_t *to, const clv_pap_board_t *board)
+static void print_measured(const printer_t *to, const clv_pap_forecast_t *forecast)
 {
-    if (board->previous_after_ns >= 0) {
+    if (forecast->previous_after_ns >= 0) {
         say(to, "  %s was measured: it ended %.3f ms after the last arrival, %.3f ms in MPI",
-            clv_algorithm_word(board->previous_choice), MS(board->previous_after_ns),
-            MS(board->previous_in_mpi_ns));
+            clv_algorithm_word(forecast->previous_choice), MS(forecast->previous_after_ns),
+            MS(forecast->previous_in_mpi_ns));
     }
 }
 
@@ -135,9 +135,10 @@ void clv_choose_print_root(char *text, size_t size, int collective, int32_t root
     }
 }
 
-void clv_choose_print_board(const char *title, const clv_pap_stream_key_t *key,
-                            const clv_pap_board_t *board, const clv_choose_decision_t *decision,
-                            clv_choose_print_line_t print, void *context)
+void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *key,
+                               const clv_pap_forecast_t *forecast,
+                               const clv_choose_decision_t *decision, clv_choose_print_line_t print,
+                               void *context)
 {
     const printer_t to = {print, context};
     char call[96];
@@ -146,13 +147,13 @@ void clv_choose_print_board(const char *title, const clv_pap_stream_key_t *key,
     clv_choose_print_root(root, sizeof root, key->collective, key->root);
     (void) snprintf(call, sizeof call, "%s of %" PRId64 " bytes%s",
                     clv_collective_name(key->collective), key->total_bytes, root);
-    if (board == NULL) {
-        say(&to, "%s: %s: no board", title, call);
+    if (forecast == NULL) {
+        say(&to, "%s: %s: no forecast", title, call);
     } else {
-        print_verdict(&to, title, call, board);
-        print_grounds(&to, board);
-        print_measured(&to, board);
-        print_ranks(&to, board);
+        print_verdict(&to, title, call, forecast);
+        print_grounds(&to, forecast);
+        print_measured(&to, forecast);
+        print_ranks(&to, forecast);
     }
     print_decision(&to, decision);
 }

@@ -3,7 +3,7 @@
  * What coll_clv_print shows: who is late, by how much, how sure we are, and what was made of it.
  *
  * PURE: writes text through a function the caller gives; no Open MPI here. Lines carry no newline.
- * Cost: O(ranks) per board, O(sends) per plan; only when the user asked.
+ * Cost: O(ranks) per forecast, O(sends) per plan; only when the user asked.
  */
 #ifndef CLV_CHOOSE_PRINT_H
 #define CLV_CHOOSE_PRINT_H
@@ -19,10 +19,11 @@ typedef void (*clv_choose_print_line_t)(void *context, const char *line);
 /* " to rank 3", " from rank 3" or " by all", as it is for that collective. */
 void clv_choose_print_root(char *text, size_t size, int collective, int32_t root);
 
-/* title names the communicator; board may be NULL (then only the decision). */
-void clv_choose_print_board(const char *title, const clv_pap_stream_key_t *key,
-                            const clv_pap_board_t *board, const clv_choose_decision_t *decision,
-                            clv_choose_print_line_t print, void *context);
+/* title names the communicator; forecast may be NULL (then only the decision). */
+void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *key,
+                               const clv_pap_forecast_t *forecast,
+                               const clv_choose_decision_t *decision, clv_choose_print_line_t print,
+                               void *context);
 
 /* One line per send, "round sender receiver segment", as clv-plan --format tuples. */
 void clv_choose_print_plan(const clv_plan_t *plan, clv_choose_print_line_t print, void *context);

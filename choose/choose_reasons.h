@@ -23,7 +23,7 @@
     XX(UNEQUAL,          unequal,          "not all ranks have clv with the same parameters")      \
     XX(NO_CHANNEL,       no_channel,       "a rank has no background channel")                     \
     XX(NO_TABLE,         no_table,         "a rank could not reach its node's table")              \
-    XX(NO_BOARD,         no_board,         "there is no prediction yet")                           \
+    XX(NO_FORECAST,         no_forecast,         "there is no prediction yet")                           \
     XX(LOST,             lost,             "a connection between nodes was lost for good")         \
     XX(TRYING,           trying,           "measuring the previous reduce")                        \
     XX(PREDICTED,        predicted,        "predicted to end first")                               \

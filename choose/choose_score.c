@@ -4,10 +4,10 @@
  */
 #include "choose/choose_score.h"
 
-#define DISTRUST_BOARDS    4  /* boards without plans that need times after a surprise */
+#define DISTRUST_FORECASTS    4  /* forecasts without plans that need times after a surprise */
 #define SURPRISE_SETS      4  /* a sigma of fewer sets is a guess */
-#define FORGET_BOARDS      64 /* after so many boards unmeasured, a bad record starts to fade */
-#define RETRY_BOARDS       8  /* ... and sooner one of a single call, which may have been unlucky */
+#define FORGET_FORECASTS      64 /* after so many forecasts unmeasured, a bad record starts to fade */
+#define RETRY_FORECASTS       8  /* ... and sooner one of a single call, which may have been unlucky */
 #define OUTLIER            3  /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
 #define RATIO_MIN_PERMILLE 100
 #define IN_MPI_WEIGHT      8 /* a second of everybody's waiting counts as 1/8 s after */
@@ -40,14 +40,14 @@ int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int
            (NULL == state ? 1000 : ratio_of(state, algorithm));
 }
 
-/* The newest set's record tells of the call before it, which waited for the board two versions
+/* The newest set's record tells of the call before it, which waited for the forecast two versions
  * earlier, and went on to the next one where that was announced. */
 static const clv_choose_decision_t *measured_decision(const clv_choose_state_t *state,
-                                                      const clv_pap_board_t *board)
+                                                      const clv_pap_forecast_t *forecast)
 {
-    const clv_choose_decision_t *waited_for = &state->made[(board->version - 2) % CLV_CHOOSE_RING];
+    const clv_choose_decision_t *waited_for = &state->made[(forecast->version - 2) % CLV_CHOOSE_RING];
 
-    return waited_for->announced ? &state->made[(board->version - 1) % CLV_CHOOSE_RING]
+    return waited_for->announced ? &state->made[(forecast->version - 1) % CLV_CHOOSE_RING]
                                  : waited_for;
 }
 
@@ -65,20 +65,20 @@ static int64_t new_ratio(const clv_choose_score_t *score, int64_t ratio)
 }
 
 const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state,
-                                                 const clv_pap_board_t *board)
+                                                 const clv_pap_forecast_t *forecast)
 {
     const clv_choose_decision_t *made;
 
-    if (board->version <= 2 || board->previous_after_ns < 0) {
+    if (forecast->version <= 2 || forecast->previous_after_ns < 0) {
         return NULL; /* the very first call set up connections and says nothing about the rest */
     }
-    made = measured_decision(state, board);
-    return made->algorithm == board->previous_choice ? made : NULL;
+    made = measured_decision(state, forecast);
+    return made->algorithm == forecast->previous_choice ? made : NULL;
 }
 
-static void learn_from(clv_choose_state_t *state, const clv_pap_board_t *board)
+static void learn_from(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
 {
-    const clv_choose_decision_t *made = clv_choose_measured(state, board);
+    const clv_choose_decision_t *made = clv_choose_measured(state, forecast);
     clv_choose_score_t *score;
     int64_t predicted;
     int64_t ratio;
@@ -89,12 +89,12 @@ static void learn_from(clv_choose_state_t *state, const clv_pap_board_t *board)
     score = &state->score[made->algorithm];
     predicted =
         clv_larger(clv_choose_cost(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
-    ratio = clv_choose_cost(board->previous_after_ns, board->previous_in_mpi_ns) / predicted;
+    ratio = clv_choose_cost(forecast->previous_after_ns, forecast->previous_in_mpi_ns) / predicted;
     ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
     score->n_measured++;
-    score->idle_boards = 0;
+    score->idle_forecasts = 0;
 }
 
 /* A plan that did badly once gets another chance, later and later less often spoken of. */
@@ -102,35 +102,35 @@ static void forget_slowly(clv_choose_state_t *state)
 {
     for (int c = 0; c < CLV_N_ALGORITHMS; c++) {
         clv_choose_score_t *score = &state->score[c];
-        score->idle_boards++;
+        score->idle_forecasts++;
         if (CLV_ALGORITHM_PREVIOUS != c && 1 == score->n_measured &&
-            score->idle_boards >= RETRY_BOARDS) {
+            score->idle_forecasts >= RETRY_FORECASTS) {
             score->n_measured = 0;
         }
-        if (score->idle_boards >= FORGET_BOARDS && score->ratio_permille > 1000) {
+        if (score->idle_forecasts >= FORGET_FORECASTS && score->ratio_permille > 1000) {
             score->ratio_permille -= (score->ratio_permille - 1000) / 4;
-            score->idle_boards = 0;
+            score->idle_forecasts = 0;
         }
     }
 }
 
-static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_board_t *board)
+static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
 {
     if (state->distrust > 0) {
         state->distrust--;
     }
-    if (board->n_record_sets >= SURPRISE_SETS && state->last_sigma_ns > 0 &&
-        board->worst_error_ns > CLV_CHOOSE_CLIP_SIGMAS * state->last_sigma_ns) {
-        state->distrust = DISTRUST_BOARDS;
+    if (forecast->n_record_sets >= SURPRISE_SETS && state->last_sigma_ns > 0 &&
+        forecast->worst_error_ns > CLV_CHOOSE_CLIP_SIGMAS * state->last_sigma_ns) {
+        state->distrust = DISTRUST_FORECASTS;
     }
-    state->last_sigma_ns = clv_smaller(board->sigma_ns, INT64_MAX / CLV_CHOOSE_CLIP_SIGMAS / 2);
+    state->last_sigma_ns = clv_smaller(forecast->sigma_ns, INT64_MAX / CLV_CHOOSE_CLIP_SIGMAS / 2);
 }
 
-void clv_choose_learn(clv_choose_state_t *state, const clv_pap_board_t *board, int judges)
+void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forecast, int judges)
 {
     if (judges) {
-        learn_from(state, board);
+        learn_from(state, forecast);
         forget_slowly(state);
     }
-    watch_for_surprise(state, board);
+    watch_for_surprise(state, forecast);
 }

@@ -25,13 +25,13 @@ int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int
 /* What after_ns and in_mpi_ns count together. */
 int64_t clv_choose_cost(int64_t after_ns, int64_t in_mpi_ns);
 
-/* The decision that the call measured by this board ran under; NULL: none is measured. */
+/* The decision that the call measured by this forecast ran under; NULL: none is measured. */
 const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state,
-                                                 const clv_pap_board_t *board);
+                                                 const clv_pap_forecast_t *forecast);
 
-/* Takes in what a new board says about the calls before it, before anything is decided for it:
+/* Takes in what a new forecast says about the calls before it, before anything is decided for it:
  * measured times, where it judges a call of this state's key, and whether the newest arrivals were a
  * surprise. */
-void clv_choose_learn(clv_choose_state_t *state, const clv_pap_board_t *board, int judges);
+void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forecast, int judges);
 
 #endif

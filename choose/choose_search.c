@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates for one board (see choose_search.h).
+ * The candidates for one forecast (see choose_search.h).
  */
 #include "choose/choose_search.h"
 
@@ -43,7 +43,7 @@ static int32_t first_count(const clv_pap_stream_key_t *key)
 }
 
 /* The previous reduce tells nothing about segments. */
-static int32_t start_count(const clv_choose_state_t *state, const clv_pap_board_t *board,
+static int32_t start_count(const clv_choose_state_t *state, const clv_pap_forecast_t *forecast,
                            const clv_pap_stream_key_t *key)
 {
     const clv_choose_decision_t *made;
@@ -51,14 +51,14 @@ static int32_t start_count(const clv_choose_state_t *state, const clv_pap_board_
     if (state == NULL) {
         return first_count(key);
     }
-    made = &state->made[(board->version + CLV_CHOOSE_RING - 1) % CLV_CHOOSE_RING];
+    made = &state->made[(forecast->version + CLV_CHOOSE_RING - 1) % CLV_CHOOSE_RING];
     return made->algorithm == CLV_ALGORITHM_PREVIOUS ? first_count(key) : made->n_segments;
 }
 
 clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
-                                    const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
-                                    clv_choose_state_t *state, clv_plan_cache_t *plans,
-                                    clv_choose_search_t *search)
+                                    const clv_pap_stream_key_t *key,
+                                    const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
+                                    clv_plan_cache_t *plans, clv_choose_search_t *search)
 {
     const size_t n_ranks = (size_t) config->n_ranks;
     int64_t *times = clv_alloc(2 * n_ranks, sizeof *times); /* zeros, then the clipped ones */
@@ -71,14 +71,14 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     .state = state,
                                     .forced = clv_choose_forced(config, key->collective),
                                     .plans = plans,
-                                    .start = start_count(state, board, key),
+                                    .start = start_count(state, forecast, key),
                                     .times = times,
-                                    .order_ns = board == NULL ? times : board->predicted_ns,
+                                    .order_ns = forecast == NULL ? times : forecast->predicted_ns,
                                     .clipped_ns = times + n_ranks,
                                     .best_score = -1,
                                     .running_score = -1};
     clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks,
-                  board == NULL ? 0 : board->sigma_ns);
+                  forecast == NULL ? 0 : forecast->sigma_ns);
     return CLV_OK;
 }
 
@@ -88,8 +88,8 @@ void clv_choose_search_close(clv_choose_search_t *search)
     search->times = NULL;
 }
 
-/* A grain lets boards that look alike share a plan. A quarter of a round costs at most 0.6 % of the
- * estimated time, a whole round up to 1.9 % (docs/design/schedule.md). */
+/* A grain lets forecasts that look alike share a plan. A quarter of a round costs at most 0.6 % of
+ * the estimated time, a whole round up to 1.9 % (docs/design/schedule.md). */
 static int64_t quantum_of(const clv_choose_decision_t *decision)
 {
     return clv_larger(decision->round_ns / 4, 1);
@@ -278,7 +278,7 @@ static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const 
 }
 
 /* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
- * valley, and mostly where it lay for the stream's last board. */
+ * valley, and mostly where it lay for the stream's last forecast. */
 static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algorithm)
 {
     int32_t counts[N_SEGMENT_COUNTS];
@@ -303,17 +303,17 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
     return status;
 }
 
-static int allowed(const clv_choose_search_t *search, const clv_pap_board_t *board,
+static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                    int32_t algorithm)
 {
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
-    if (board == NULL) {
+    if (forecast == NULL) {
         return !clv_algorithms[algorithm].needs_times;
     }
     return !clv_algorithms[algorithm].needs_times ||
-           (board->n_record_sets >= NEEDS_TIMES_MIN_SETS && search->state->distrust == 0);
+           (forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS && search->state->distrust == 0);
 }
 
 /* A plan of that many segments is the dearest to make: only for the two that can be chosen. */
@@ -350,7 +350,8 @@ static clv_status_t try_balanced(clv_choose_search_t *search)
     return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
 }
 
-clv_status_t clv_choose_search_plans(clv_choose_search_t *search, const clv_pap_board_t *board)
+clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
+                                     const clv_pap_forecast_t *forecast)
 {
     clv_status_t status = clv_choose_guard_limit(search);
 
@@ -358,7 +359,7 @@ clv_status_t clv_choose_search_plans(clv_choose_search_t *search, const clv_pap_
         status = try_balanced(search);
     }
     for (int32_t c = 0; c < CLV_N_ALGORITHMS && status == CLV_OK; c++) {
-        if (clv_algorithm_plans(c, search->key->collective) && allowed(search, board, c)) {
+        if (clv_algorithm_plans(c, search->key->collective) && allowed(search, forecast, c)) {
             status = try_segment_counts(search, c);
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates for one board: each kind of plan in a few segment counts, made, estimated and
+ * The candidates for one forecast: each kind of plan in a few segment counts, made, estimated and
  * scored. PURE and private to the decider.
  *
  * Not: which of them is taken (choose.c). Cost: a plan per candidate that could still win.
@@ -28,18 +28,19 @@ typedef struct clv_choose_search {
     clv_choose_decision_t running;
 } clv_choose_search_t;
 
-/* A search over a board's arrivals (board NULL: all equal), to be closed. state and plans may be
- * NULL: no experience; every plan is made anew. CLV_NO_MEMORY. */
+/* A search over a forecast's arrivals (forecast NULL: all equal), to be closed. state and plans may
+ * be NULL: no experience; every plan is made anew. CLV_NO_MEMORY. */
 clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
-                                    const clv_pap_stream_key_t *key, const clv_pap_board_t *board,
-                                    clv_choose_state_t *state, clv_plan_cache_t *plans,
+                                    const clv_pap_stream_key_t *key,
+                                    const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
+                                    clv_plan_cache_t *plans,
                                     clv_choose_search_t *search) CLV_MUST_CHECK;
 void clv_choose_search_close(clv_choose_search_t *search);
 
 /* Tries what is allowed; best and running then are the answer. The only failure is CLV_NO_MEMORY.
  */
 clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
-                                     const clv_pap_board_t *board) CLV_MUST_CHECK;
+                                     const clv_pap_forecast_t *forecast) CLV_MUST_CHECK;
 
 /* The plan of a decision: one's own, to be freed, or the cache's. */
 clv_status_t clv_choose_search_make(const clv_choose_search_t *search,

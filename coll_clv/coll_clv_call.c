@@ -6,13 +6,13 @@
  *   not all ranks have us, with the same parameters -> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   first eligible call: the communicator's group is set up (collective)
- *   begin: number the call, give the record, wait for the board
- *       the node plan beside the board has steps ---> run this rank's
- *       it has none, or there is no board ----------> the previous function
+ *   begin: number the call, give the record, wait for the forecast
+ *       the node plan beside the forecast has steps ---> run this rank's
+ *       it has none, or there is no forecast ----------> the previous function
  *   end: what ran, and when this rank left
  *
  * Every condition is computed from what MPI makes equal on all ranks (count, type signature,
- * operation, root), from the config, or from the board.
+ * operation, root), from the config, or from the forecast.
  */
 #include "coll_clv/coll_clv_call.h"
 
@@ -207,12 +207,12 @@ static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *
     }
 }
 
-/* Rank 0 shows each board once, and its plan. */
+/* Rank 0 shows each forecast once, and its plan. */
 static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
                  const coll_clv_assignment_t *assignment)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
-    const int64_t version = NULL == assignment->board ? 0 : assignment->board->version;
+    const int64_t version = NULL == assignment->forecast ? 0 : assignment->forecast->version;
 
     if (CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(call->comm) ||
         (version == call->module->shown_version && key->root == call->module->shown_root)) {
@@ -220,8 +220,8 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
     }
     call->module->shown_version = version;
     call->module->shown_root = key->root;
-    if (0 != (component->params.print & CLV_PRINT_BOARD)) {
-        clv_choose_print_board(call->comm->c_name, key, assignment->board, &assignment->decision,
+    if (0 != (component->params.print & CLV_PRINT_FORECAST)) {
+        clv_choose_print_forecast(call->comm->c_name, key, assignment->forecast, &assignment->decision,
                                print_line, component);
     }
     if (0 != (component->params.print & CLV_PRINT_PLAN)) {

@@ -20,9 +20,9 @@
 #include "util/util_log.h"
 #include "util/util_time.h"
 
-/* A rank that waits for its board gives the core away after so many looks, for so long. */
-#define BOARD_SPINS    200
-#define BOARD_SLEEP_NS 20000
+/* A rank that waits for its forecast gives the core away after so many looks, for so long. */
+#define FORECAST_SPINS    200
+#define FORECAST_SLEEP_NS 20000
 
 /* Its own part; the exchange is ended already. */
 static void group_clear(coll_clv_group_t *group)
@@ -64,7 +64,7 @@ clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_ke
     clv_plan_t *plan = NULL;
 
     if (NULL == assignment->steps ||
-        CLV_OK != clv_choose_plan(&group->chooser.config, key, assignment->board,
+        CLV_OK != clv_choose_plan(&group->chooser.config, key, assignment->forecast,
                                   &assignment->decision, &plan)) {
         return NULL;
     }
@@ -109,15 +109,15 @@ static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_
     return status;
 }
 
-static int why_no_board(const coll_clv_group_t *group)
+static int why_no_forecast(const coll_clv_group_t *group)
 {
     if (CLV_FIT != group->why) {
         return group->why;
     }
-    return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_BOARD;
+    return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_FORECAST;
 }
 
-/* Without a board: the best plan for equal arrivals, or the forced one, or the previous reduce. What
+/* Without a forecast: the best plan for equal arrivals, or the forced one, or the previous reduce. What
  * runs depends on the config and the key alone, since ranks notice a lost group at different calls;
  * where there is no exchange nothing is chosen but what is forced. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
@@ -128,7 +128,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     clv_status_t status = CLV_OK;
 
     assignment->decision =
-        (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS, .reason = why_no_board(group)};
+        (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS, .reason = why_no_forecast(group)};
     if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
         CLV_FIT != group->why) {
         return CLV_OK;
@@ -148,22 +148,22 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         return CLV_OK;
     }
     assignment->decision = kept->decision;
-    if (CLV_REASON_NO_BOARD == kept->decision.reason) {
-        assignment->decision.reason = why_no_board(group);
+    if (CLV_REASON_NO_FORECAST == kept->decision.reason) {
+        assignment->decision.reason = why_no_forecast(group);
     }
     assignment->steps = kept->steps;
     assignment->n_steps = kept->n_steps;
     return status;
 }
 
-/* The steps did not fit beside the board: make the plan here, from the same inputs. */
+/* The steps did not fit beside the forecast: make the plan here, from the same inputs. */
 static CLV_COLD clv_status_t assign_own(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                        const clv_pap_board_t *board,
+                                        const clv_pap_forecast_t *forecast,
                                         coll_clv_assignment_t *assignment)
 {
     clv_plan_t *plan = NULL;
     clv_status_t status =
-        clv_choose_plan(&group->chooser.config, key, board, &assignment->decision, &plan);
+        clv_choose_plan(&group->chooser.config, key, forecast, &assignment->decision, &plan);
 
     if (CLV_OK == status) {
         status = take_steps(group, plan, &group->own_steps, &assignment->n_steps);
@@ -173,75 +173,75 @@ static CLV_COLD clv_status_t assign_own(coll_clv_group_t *group, const clv_pap_s
 }
 
 static CLV_HOT clv_status_t assign_from(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                        const clv_pap_board_t *board,
+                                        const clv_pap_forecast_t *forecast,
                                         const clv_node_plan_t *node_plan,
                                         coll_clv_assignment_t *assignment)
 {
     if (CLV_OK != node_plan->status) {
         return (clv_status_t) node_plan->status;
     }
-    assignment->board = board;
+    assignment->forecast = forecast;
     assignment->decision = node_plan->decision;
     if (CLV_ALGORITHM_PREVIOUS == node_plan->decision.algorithm) {
         return CLV_OK;
     }
     assignment->steps = clv_node_plan_steps(node_plan, group->node_index, &assignment->n_steps);
     assignment->made_ahead = NULL != assignment->steps;
-    return assignment->made_ahead ? CLV_OK : assign_own(group, key, board, assignment);
+    return assignment->made_ahead ? CLV_OK : assign_own(group, key, forecast, assignment);
 }
 
 /* The missing record is that of a rank which has not yet entered an earlier call; it may need our
  * MPI progress to get there. */
 static CLV_COLD void let_others_come(int64_t looks)
 {
-    const struct timespec nap = {.tv_nsec = BOARD_SLEEP_NS};
+    const struct timespec nap = {.tv_nsec = FORECAST_SLEEP_NS};
 
     opal_progress();
-    if (looks >= BOARD_SPINS) {
+    if (looks >= FORECAST_SPINS) {
         (void) nanosleep(&nap, NULL);
     }
 }
 
-typedef struct board_wait {
+typedef struct forecast_wait {
     const coll_clv_group_t *group;
     const clv_pap_call_t *call;
-} board_wait_t;
+} forecast_wait_t;
 
 static void where(void *context, coll_clv_where_t *where_p)
 {
-    const board_wait_t *of = context;
+    const forecast_wait_t *of = context;
 
     where_p->for_what = COLL_CLV_WAIT_FORECAST;
-    where_p->forecast = of->call->board_version;
+    where_p->forecast = of->call->forecast_version;
 }
 
 static void words(void *context, char *text, int n_bytes)
 {
-    const board_wait_t *of = context;
+    const forecast_wait_t *of = context;
 
     (void) snprintf(text, (size_t) n_bytes,
                     "rank %d of %s in call %lld of its kind for forecast %lld: some rank has not "
                     "entered an earlier call",
                     (int) of->group->rank, of->group->comm->c_name, (long long) of->call->number,
-                    (long long) of->call->board_version);
+                    (long long) of->call->forecast_version);
 }
 
 static const coll_clv_wait_ops_t wait_ops = {.where = where, .words = words};
 
 /* A rank that died will never give its record: then *failure_p says so, and the status is no more
  * than "not yet". */
-static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call_t *call,
-                                           const clv_pap_board_t **board_p,
+static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_call_t *call,
+                                           const clv_pap_forecast_t **forecast_p,
                                            const clv_node_plans_t **node_plans_p, int *failure_p)
 {
     const void *attachment = NULL;
     size_t n_bytes = 0;
     clv_status_t status = CLV_AGAIN;
     coll_clv_wait_t wait = {0};
-    board_wait_t of = {.group = group, .call = call};
+    forecast_wait_t of = {.group = group, .call = call};
 
     for (int64_t looks = 0; OMPI_SUCCESS == *failure_p; looks++) {
-        status = clv_pap_call_board(group->clock.pap, call, board_p, &attachment, &n_bytes);
+        status = clv_pap_call_forecast(group->clock.pap, call, forecast_p, &attachment, &n_bytes);
         if (CLV_AGAIN != status) {
             break;
         }
@@ -250,7 +250,7 @@ static CLV_HOT clv_status_t wait_for_board(coll_clv_group_t *group, clv_pap_call
         *failure_p = coll_clv_failure_of(group->comm);
     }
     coll_clv_wait_end(&wait);
-    /* A board of no valid record set (clocks not ready) has no node plans, on every rank: as good as
+    /* A forecast of no valid record set (clocks not ready) has no node plans, on every rank: as good as
      * none. */
     *node_plans_p = n_bytes > 0 ? attachment : NULL;
     return status;
@@ -306,7 +306,7 @@ static CLV_HOT void use_key(coll_clv_group_t *group, const clv_pap_call_t *call,
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                  clv_pap_call_t *call, coll_clv_assignment_t *assignment)
 {
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     const clv_pap_stream_key_t stream_key = clv_choose_arrivals_key(key);
     const clv_node_plans_t *node_plans = NULL;
     const clv_node_plan_t *node_plan = NULL;
@@ -316,7 +316,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     *assignment = (coll_clv_assignment_t){0};
     if (NULL != group->clock.pap) {
         clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
-        status = wait_for_board(group, call, &board, &node_plans, &failure);
+        status = wait_for_forecast(group, call, &forecast, &node_plans, &failure);
     }
     if (OMPI_SUCCESS != failure) {
         return failure;
@@ -329,7 +329,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     }
     node_plan = NULL == node_plans ? NULL : clv_node_plans_find(node_plans, key);
     status = CLV_OK == status && NULL != node_plan
-                 ? assign_from(group, key, board, node_plan, assignment)
+                 ? assign_from(group, key, forecast, node_plan, assignment)
                  : assign_without_forecast(group, key, assignment);
     if (NULL != group->clock.pap) {
         assignment->lookup_ns = clv_local_now_ns() - call->arrival_ns;

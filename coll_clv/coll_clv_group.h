@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One communicator's share in the prediction: boards, and the plans made beside them.
+ * One communicator's share in the prediction: forecasts, and the plans made beside them.
  *
- * What: joins pap_predict (boards) and choose (plans) to a communicator. Set up inside the first
+ * What: joins pap_predict (forecasts) and choose (plans) to a communicator. Set up inside the first
  * eligible call, by collectives of the communicator itself; until then nothing exists.
  * Not: eligibility, and running a plan.
  *
@@ -23,7 +23,7 @@
 #include "pap_predict/pap_predict.h"
 #include "schedule/schedule.h"
 
-/* Plans without a forecast that are kept (forced plans before the first board). */
+/* Plans without a forecast that are kept (forced plans before the first forecast). */
 #define COLL_CLV_KEPT_PLANS 64
 
 /* What a call has to do. steps are this rank's, valid until coll_clv_group_end. */
@@ -31,8 +31,9 @@ typedef struct coll_clv_assignment {
     clv_choose_decision_t decision;
     const clv_step_t *steps;
     int64_t n_steps;
-    const clv_pap_board_t *board; /* NULL: none for this call; valid until coll_clv_group_end */
-    int made_ahead;               /* the background thread had made the plan before we asked */
+    const clv_pap_forecast_t
+        *forecast;     /* NULL: none for this call; valid until coll_clv_group_end */
+    int made_ahead;    /* the background thread had made the plan before we asked */
     int64_t lookup_ns; /* from the arrival until all this was known; 0 without the exchange */
 } coll_clv_assignment_t;
 
@@ -49,7 +50,7 @@ void coll_clv_group_free(coll_clv_group_t *group);
 /* The same after its communicator failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);
 
-/* The call of this key: waits for its board (making MPI progress), then says what to do. The
+/* The call of this key: waits for its forecast (making MPI progress), then says what to do. The
  * only failures are this process's own and those that Open MPI knows of (coll_clv_failure.h); they
  * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,

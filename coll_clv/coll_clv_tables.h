@@ -17,7 +17,7 @@
     XX(plans_ahead,       "calls that found their plan made by the background thread")              \
     XX(plans_late,        "calls that made their plan themselves")                                 \
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
-                          "boards included, ns")                                                  \
+                          "forecasts included, ns")                                                  \
     XX(regret_ns,         "time lost to trying the previous function, in the streams that this "   \
                           "process decides for, ns")
 

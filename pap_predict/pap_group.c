@@ -23,9 +23,9 @@
 #include "util/util_log.h"
 #include "util/util_time.h"
 
-/* A board of the table, as this process sees it. */
+/* A forecast of the table, as this process sees it. */
 typedef struct view {
-    clv_pap_board_t board;
+    clv_pap_forecast_t forecast;
     const void *attachment;
     size_t attachment_bytes;
 } view_t;
@@ -469,16 +469,16 @@ CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key
 }
 
 /* A version never comes again, so one that was seen is still what it was: no look at the table. */
-static CLV_HOT const clv_pap_board_t *find_board(void *context, int32_t lane, int64_t version)
+static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int64_t version)
 {
     clv_pap_group_t *group = context;
     view_t *view = &group->views[clv_pap_place(lane, version)];
-    if (version > 0 && view->board.version == version) {
-        return &view->board;
+    if (version > 0 && view->forecast.version == version) {
+        return &view->forecast;
     }
-    return clv_pap_table_board(group->table, lane, version, &view->board, &view->attachment,
-                               &view->attachment_bytes) == CLV_OK
-               ? &view->board
+    return clv_pap_table_forecast(group->table, lane, version, &view->forecast, &view->attachment,
+                                  &view->attachment_bytes) == CLV_OK
+               ? &view->forecast
                : NULL;
 }
 
@@ -494,26 +494,26 @@ static int is_unsure(void *context)
     return clv_pap_table_is_unsure(group->table);
 }
 
-static const clv_pap_store_ops_t store_ops = {find_board, count_versions, is_unsure};
+static const clv_pap_store_ops_t store_ops = {find_forecast, count_versions, is_unsure};
 
-/* A board is new to its rank at a sampled call, and then says how good the one before was. */
-static void count_error(clv_pap_group_t *group, const clv_pap_board_t *board)
+/* A forecast is new to its rank at a sampled call, and then says how good the one before was. */
+static void count_error(clv_pap_group_t *group, const clv_pap_forecast_t *forecast)
 {
-    if (board->mean_error_ns >= 0) {
+    if (forecast->mean_error_ns >= 0) {
         clv_pap_count(group->pap, CLV_PAP_COUNT_judged, 1);
-        clv_pap_count(group->pap, CLV_PAP_COUNT_judged_error_ns, board->mean_error_ns);
+        clv_pap_count(group->pap, CLV_PAP_COUNT_judged_error_ns, forecast->mean_error_ns);
     }
 }
 
 static CLV_COLD void begin_waiting(clv_pap_group_t *group)
 {
     group->waiting_since_ns = clv_local_now_ns();
-    clv_pap_count(group->pap, CLV_PAP_COUNT_board_waits, 1);
+    clv_pap_count(group->pap, CLV_PAP_COUNT_forecast_waits, 1);
 }
 
 static CLV_COLD void end_waiting(clv_pap_group_t *group)
 {
-    clv_pap_count(group->pap, CLV_PAP_COUNT_board_wait_ns,
+    clv_pap_count(group->pap, CLV_PAP_COUNT_forecast_wait_ns,
                   clv_local_now_ns() - group->waiting_since_ns);
     group->waiting_since_ns = 0;
 }
@@ -526,7 +526,7 @@ static void count_answer(clv_pap_group_t *group, clv_status_t status)
         end_waiting(group);
     }
     if (status == CLV_OK) {
-        clv_pap_count(group->pap, CLV_PAP_COUNT_boards, 1);
+        clv_pap_count(group->pap, CLV_PAP_COUNT_forecasts, 1);
     }
 }
 
@@ -539,25 +539,26 @@ static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
     }
 }
 
-CLV_HOT clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *call,
-                                        const clv_pap_board_t **board_p, const void **attachment_p,
-                                        size_t *attachment_bytes_p)
+CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
+                                           const clv_pap_forecast_t **forecast_p,
+                                           const void **attachment_p, size_t *attachment_bytes_p)
 {
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     if (call->stream < 0) {
         enter(group, call);
     }
-    clv_status_t status = clv_pap_streams_board(&group->streams, call, &store_ops, group, &board);
+    clv_status_t status =
+        clv_pap_streams_forecast(&group->streams, call, &store_ops, group, &forecast);
     count_answer(group, status);
     if (status == CLV_AGAIN && clv_pap_table_is_pending(group->table)) {
-        ring_leader(group); /* the thread meant to look later, but the board is needed now */
+        ring_leader(group); /* the thread meant to look later, but the forecast is needed now */
     }
     if (status == CLV_OK) {
-        const view_t *view = &group->views[clv_pap_place(call->stream, board->version)];
+        const view_t *view = &group->views[clv_pap_place(call->stream, forecast->version)];
         if (call->sampled) {
-            count_error(group, board);
+            count_error(group, forecast);
         }
-        *board_p = board;
+        *forecast_p = forecast;
         *attachment_p = view->attachment;
         *attachment_bytes_p = view->attachment_bytes;
     }

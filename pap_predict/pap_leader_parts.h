@@ -2,7 +2,7 @@
  *
  * The inside of a leader (pap_leader.h), for the files that share it: pap_leader.c its life and its
  * round, pap_route.c connections, frames and the clock, pap_collect.c records in, pap_publish.c
- * boards out. For nobody else. All of it runs under the thread's lock.
+ * forecasts out. For nobody else. All of it runs under the thread's lock.
  */
 #ifndef CLV_PAP_LEADER_PARTS_H
 #define CLV_PAP_LEADER_PARTS_H

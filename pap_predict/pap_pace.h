@@ -11,7 +11,7 @@
  * What comes later rings. After records that came much earlier than expected ranks ring until two
  * distances are known again. So a program that calls regularly rings never, an irregular one each
  * time, and when nobody calls the last look is one distance after the call that did not come. A
- * rank that needs a board rings in any case, so nobody waits for a look.
+ * rank that needs a forecast rings in any case, so nobody waits for a look.
  *
  * Pure: no time, no table. Local ns. One lane, one thread at a time.
  */

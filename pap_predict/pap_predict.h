@@ -2,17 +2,17 @@
  *
  * The pap_predict room: predicted arrival times that are the same on every rank.
  *
- * One invariant: the same (group, stream, call number) gives the same board on every rank, or on
- * none. A board is a deterministic integer function of complete record sets; see
+ * One invariant: the same (group, stream, call number) gives the same forecast on every rank, or on
+ * none. A forecast is a deterministic integer function of complete record sets; see
  * docs/design/protocol.md.
  *
- * What: streams, sampled calls, records, record sets, boards, predictors; the one background
+ * What: streams, sampled calls, records, record sets, forecasts, predictors; the one background
  * thread, its listener and connections; the node's shared table; the group's global clock.
  * Not: MPI. The caller moves the cards between the ranks (an allgather) and decides what to do
- * with a board. Nothing here calls back into MPI, and nothing aborts the process.
+ * with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
  *
  * Life: open (first eligible call of the process) -> per communicator: card, group_create,
- * group_activate -> call_begin / board / call_end per call -> group_free -> close.
+ * group_activate -> call_begin / forecast / call_end per call -> group_free -> close.
  *
  * Threads: one group is used by one thread at a time (as MPI requires for a communicator);
  * different groups by different threads at once. open, close, group_create and group_free may be
@@ -78,10 +78,10 @@ typedef struct clv_pap_stream_key {
 } clv_pap_stream_key_t;
 
 /* What all ranks know at a call. Arrays have n_ranks items. All times relative: integer ns. */
-typedef struct clv_pap_board {
+typedef struct clv_pap_forecast {
     int32_t n_ranks;
     int32_t n_record_sets;     /* valid record sets behind the prediction, 0 .. sma_window */
-    int64_t version;           /* counts the lane's record sets; equal boards, equal versions */
+    int64_t version;           /* counts the lane's record sets; equal forecasts, equal versions */
     uint32_t generation;       /* of the stream in its lane */
     uint32_t hash;             /* of everything else and predicted_ns; never 0 */
     int64_t sigma_ns;          /* rms of (actual - predicted), relative to each call's mean */
@@ -92,32 +92,32 @@ typedef struct clv_pap_board {
     int32_t sample_every;      /* K: the distance to the next sampled call */
     int32_t previous_choice;   /* what the call before the newest sampled one ran (caller's code) */
     int64_t previous_after_ns; /* its last exit - last arrival; -1 unknown */
-    int64_t previous_in_mpi_ns;  /* its mean of exit - arrival; -1 unknown */
-    int32_t announced;           /* predicted_ns comes from hints of all ranks */
-    int32_t hints_ignored;       /* they come too late to be waited for: the next are only noted */
-    int32_t predictor;           /* whose prediction it is, index into clv_pap_predictors[]: the one
+    int64_t previous_in_mpi_ns; /* its mean of exit - arrival; -1 unknown */
+    int32_t announced;          /* predicted_ns comes from hints of all ranks */
+    int32_t hints_ignored;      /* they come too late to be waited for: the next are only noted */
+    int32_t predictor;          /* whose prediction it is, index into clv_pap_predictors[]: the one
                                   * that `best` follows, not `best`; -1: none, or announced */
-    int32_t disagree;            /* ranks reported different boards or choices: a bug; no board */
+    int32_t disagree; /* ranks reported different forecasts or choices: a bug; no forecast */
     const int64_t *predicted_ns; /* relative arrival, smallest is 0 */
-} clv_pap_board_t;
+} clv_pap_forecast_t;
 
-/* Called by whoever completes a board, before anyone sees it, on the background thread of each
+/* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
  * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
- * with whatever the caller wants to find beside the board; returns the bytes used (0: nothing).
+ * with whatever the caller wants to find beside the forecast; returns the bytes used (0: nothing).
  * `note` is what the ranks noted at the end of the call before the newest sampled one (note_bytes
  * long; zeros where the stream had no call before, or a rank had not ended it when it began the
  * sampled one; NULL when note_bytes is 0). `memory` is state the
  * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of
- * the boards and notes so far. Must be a pure function of its arguments. */
+ * the forecasts and notes so far. Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
-                                   const clv_pap_board_t *board, const void *note, void *memory,
-                                   void *attachment, size_t attachment_bytes);
+                                   const clv_pap_forecast_t *forecast, const void *note,
+                                   void *memory, void *attachment, size_t attachment_bytes);
 
 typedef struct clv_pap_attach_ops {
     clv_pap_attach_t make;
     void *context;
     size_t memory_bytes;
-    size_t attachment_bytes; /* upper bound per board; the table holds two per stream */
+    size_t attachment_bytes; /* upper bound per forecast; the table holds two per stream */
     size_t note_bytes;       /* 0 .. CLV_PAP_NOTE_BYTES; the table holds two per stream, 8 KiB at
                               * most, and every rank one per stream */
 } clv_pap_attach_ops_t;
@@ -166,15 +166,15 @@ void clv_pap_group_abandon(clv_pap_group_t *group);
  * its turn has come: when every call begun before it on this group has been answered. */
 typedef struct clv_pap_call {
     clv_pap_stream_key_t key;
-    int64_t turn;          /* number on the group, from 0 */
-    int64_t number;        /* of this stream, from 0 */
-    int64_t board_version; /* the board this call waits for; 0: none yet */
-    int64_t held_version;  /* the board it uses; 0: none */
-    int64_t arrival_ns;    /* local */
-    int32_t stream;        /* slot; -1: its turn has not come */
-    int32_t sampled;       /* this call gives a record */
-    uint32_t generation;   /* of its stream in that slot */
-    uint32_t board_hash;   /* of the board it uses; 0: none */
+    int64_t turn;             /* number on the group, from 0 */
+    int64_t number;           /* of this stream, from 0 */
+    int64_t forecast_version; /* the forecast this call waits for; 0: none yet */
+    int64_t held_version;     /* the forecast it uses; 0: none */
+    int64_t arrival_ns;       /* local */
+    int32_t stream;           /* slot; -1: its turn has not come */
+    int32_t sampled;          /* this call gives a record */
+    uint32_t generation;      /* of its stream in that slot */
+    uint32_t forecast_hash;   /* of the forecast it uses; 0: none */
     int32_t is_answered;
     int32_t is_open; /* has come and not ended */
 } clv_pap_call_t;
@@ -189,24 +189,24 @@ typedef struct clv_pap_call {
 void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
                         clv_pap_call_t *call);
 
-/* The board of this call. CLV_OK: *board_p (and *attachment_p, its bytes in *attachment_bytes_p,
- * both valid until call_end). CLV_AGAIN: not complete yet; the caller makes MPI progress and asks
- * again: the missing record comes from a rank that has not entered an earlier call, or the group
- * will be declared lost. Of overlapping calls, a sampled one also waits until those that use the
- * board which its record may replace have ended. CLV_NONE: none for this call, on every rank.
- * CLV_LOST: this node was cut off for good while others may have the board; the call must fail.
- * Every call must be asked for until it answers other than CLV_AGAIN (one that is not sampled and
- * does not overlap never answers that): the answer also tells when to sample next, and whose turn
- * it is. */
-clv_status_t clv_pap_call_board(clv_pap_group_t *group, clv_pap_call_t *call,
-                                const clv_pap_board_t **board_p, const void **attachment_p,
-                                size_t *attachment_bytes_p) CLV_MUST_CHECK;
+/* The forecast of this call. CLV_OK: *forecast_p (and *attachment_p, its bytes in
+ * *attachment_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
+ * MPI progress and asks again: the missing record comes from a rank that has not entered an earlier
+ * call, or the group will be declared lost. Of overlapping calls, a sampled one also waits until
+ * those that use the forecast which its record may replace have ended. CLV_NONE: none for this
+ * call, on every rank. CLV_LOST: this node was cut off for good while others may have the forecast;
+ * the call must fail. Every call must be asked for until it answers other than CLV_AGAIN (one that
+ * is not sampled and does not overlap never answers that): the answer also tells when to sample
+ * next, and whose turn it is. */
+clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
+                                   const clv_pap_forecast_t **forecast_p, const void **attachment_p,
+                                   size_t *attachment_bytes_p) CLV_MUST_CHECK;
 
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
  * any order. note: what the
- * caller wants whoever completes the stream's next board to know (see clv_pap_attach_t): note_bytes
- * of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next record,
- * from the node's first rank to its leader, and never over the network. */
+ * caller wants whoever completes the stream's next forecast to know (see clv_pap_attach_t):
+ * note_bytes of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next
+ * record, from the node's first rank to its leader, and never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
                       const void *note, int64_t local_ns);
 
@@ -228,11 +228,11 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
 #define CLV_PAP_COUNTER_MAP(XX)                                                                    \
     XX(calls,               "eligible calls")                                                      \
     XX(sampled,             "calls that gave a record")                                            \
-    XX(boards,              "calls that had a board")                                              \
-    XX(judged,              "sampled calls whose board judged the prediction before it")           \
+    XX(forecasts,              "calls that had a forecast")                                              \
+    XX(judged,              "sampled calls whose forecast judged the prediction before it")           \
     XX(judged_error_ns,     "sum over these of the prediction's mean absolute error over all ranks, ns") \
-    XX(board_waits,         "calls that waited for their board")                                   \
-    XX(board_wait_ns,       "time spent in those waits, ns")                                       \
+    XX(forecast_waits,         "calls that waited for their forecast")                                   \
+    XX(forecast_wait_ns,       "time spent in those waits, ns")                                       \
     XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
     XX(lost_groups,         "groups that went without predictions after a lost connection")        \
     XX(rejected,            "connections closed because of a wrong key or malformed data")         \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a complete record set to the node's table: the board, what the caller makes of it, and how
+ * From a complete record set to the node's table: the forecast, what the caller makes of it, and how
  * long that took; see pap_leader_parts.h.
  */
 #include "pap_predict/pap_leader_parts.h"
@@ -57,18 +57,18 @@ static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_record_
 }
 
 static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
-                              const clv_pap_board_t *board)
+                              const clv_pap_forecast_t *forecast)
 {
     const clv_pap_attach_ops_t *attach = &leader->attach;
-    void *attachment = clv_pap_table_attachment(leader->table, set->lane, board->version);
-    /* A board behind no valid record set is never shown. It is also the only one whose records may
+    void *attachment = clv_pap_table_attachment(leader->table, set->lane, forecast->version);
+    /* A forecast behind no valid record set is never shown. It is also the only one whose records may
      * name different streams (a hint, then the lane was given away), on which nothing may be
      * built. */
-    if (attach->make == NULL || board->n_record_sets == 0) {
+    if (attach->make == NULL || forecast->n_record_sets == 0) {
         return 0;
     }
-    const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, set->lane, board->version);
-    const size_t used = attach->make(attach->context, &key, board, note_of(leader, set),
+    const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, set->lane, forecast->version);
+    const size_t used = attach->make(attach->context, &key, forecast, note_of(leader, set),
                                      memory_of(leader, set->lane, set->generation), attachment,
                                      attach->attachment_bytes);
     return used < attach->attachment_bytes ? used : attach->attachment_bytes;
@@ -77,15 +77,15 @@ static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set
 void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
 {
     clv_pap_leader_t *leader = context;
-    clv_pap_board_t board;
+    clv_pap_forecast_t forecast;
     if (leader->has_left) {
-        return; /* every rank of the node that could ask has the boards it needs */
+        return; /* every rank of the node that could ask has the forecasts it needs */
     }
-    clv_pap_history_feed(leader->histories[set->lane], set, &board, leader->predicted_ns);
-    const size_t used = make_attachment(leader, set, &board);
-    clv_pap_table_publish(leader->table, set->lane, &board, used);
+    clv_pap_history_feed(leader->histories[set->lane], set, &forecast, leader->predicted_ns);
+    const size_t used = make_attachment(leader, set, &forecast);
+    clv_pap_table_publish(leader->table, set->lane, &forecast, used);
     measure_latency(leader, set); /* deciding is a part of it */
-    leader->must_give_up |= board.disagree;
+    leader->must_give_up |= forecast.disagree;
     if (has_invalid_record(set)) {
         clv_pap_count(leader->pap, CLV_PAP_COUNT_invalid_record_sets, 1);
     }

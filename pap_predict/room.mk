@@ -34,7 +34,7 @@ clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_p
 tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
 
 unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pap_agree \
-	tests/unit/test_pap_best tests/unit/test_pap_board tests/unit/test_pap_channel \
+	tests/unit/test_pap_best tests/unit/test_pap_forecast tests/unit/test_pap_channel \
 	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
 	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory tests/unit/test_pap_note \
 	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record \

@@ -37,7 +37,7 @@ typedef struct score {
     int64_t rms_ns;  /* of errors relative to each call's mean */
     int64_t mean_ns; /* mean absolute */
     int64_t worst_ns;
-    int64_t sigma_ns;    /* rms of what the boards claimed */
+    int64_t sigma_ns;    /* rms of what the forecasts claimed */
     int64_t n_surprises; /* calls with an error above 4 sigma */
 } score_t;
 
@@ -102,19 +102,20 @@ typedef struct scratch {
 static void replay(const clv_trace_t *trace, clv_pap_history_t *history, scratch_t *scratch,
                    score_t *score)
 {
-    clv_pap_board_t board = {0};
+    clv_pap_forecast_t forecast = {0};
     *score = (score_t){0};
     for (int32_t call = 0; call < trace->n_calls; call++) {
-        if (board.n_record_sets > 0) {
+        if (forecast.n_record_sets > 0) {
             int64_t n = score->n;
             find_errors(trace, call, scratch->predicted_ns, scratch->errors);
-            scratch->sigma_ns[n] = board.sigma_ns;
-            add_call(score, scratch->errors, trace->n_ranks, board.sigma_ns, &scratch->rms_ns[n]);
+            scratch->sigma_ns[n] = forecast.sigma_ns;
+            add_call(score, scratch->errors, trace->n_ranks, forecast.sigma_ns,
+                     &scratch->rms_ns[n]);
         }
         fill_records(trace, call, scratch->records);
         clv_pap_record_set_t set = {
             .n_ranks = trace->n_ranks, .sequence = call, .records = scratch->records};
-        clv_pap_history_feed(history, &set, &board, scratch->predicted_ns);
+        clv_pap_history_feed(history, &set, &forecast, scratch->predicted_ns);
     }
     score->rms_ns = clv_pap_rms(scratch->rms_ns, (int32_t) score->n);
     score->sigma_ns = clv_pap_rms(scratch->sigma_ns, (int32_t) score->n);

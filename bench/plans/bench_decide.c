@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a board costs the background thread: CPU time of the decision and its plan, by ranks, vector
- * and arrivals.
+ * What a forecast costs the background thread: CPU time of the decision and its plan, by ranks,
+ * vector and arrivals.
  *
- * Output: one line per case: median CPU microseconds per board with fresh arrivals and no cache
+ * Output: one line per case: median CPU microseconds per forecast with fresh arrivals and no cache
  * (none), fresh arrivals and the component's cache (cold), and arrivals that come back (warm);
- * plans asked for per board; bytes the cache holds at the end.
+ * plans asked for per forecast; bytes the cache holds at the end.
  * Not: the quality of decisions (tests/unit/test_choose.c) or of plans (plan_quality).
- * Usage: bench_decide [boards per case, 3 to 1000; 30]
+ * Usage: bench_decide [forecasts per case, 3 to 1000; 30]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "choose/choose.h"
 #include "tests/support/random_instance.h"
 
-enum { MAX_RANKS = 1024, MAX_BOARDS = 1000 };
+enum { MAX_RANKS = 1024, MAX_FORECASTS = 1000 };
 
 typedef struct spread_row {
     const char *name;
@@ -27,14 +27,14 @@ static const spread_row_t spreads[] = {{"1 ms", 1000000}, {"30 ms", 30000000}};
 static const int32_t rank_counts[] = {16, 64, 256, 1024};
 static const int64_t vector_bytes[] = {2 << 20, 32 << 20};
 
-/* How the arrivals of successive boards relate. */
+/* How the arrivals of successive forecasts relate. */
 typedef enum mode { MODE_NONE, MODE_COLD, MODE_WARM, N_MODES } reuse_t;
 
 typedef struct bench_case {
     clv_choose_config_t config;
     clv_pap_stream_key_t key;
     int64_t spread_ns;
-    int32_t n_boards;
+    int32_t n_forecasts;
 } bench_case_t;
 
 static int64_t predicted_ns[MAX_RANKS];
@@ -71,32 +71,32 @@ static void draw_arrivals(const bench_case_t *is, uint64_t *state)
 static void decide_once(const bench_case_t *is, int64_t version, clv_choose_state_t *state,
                         clv_plan_cache_t *plans)
 {
-    const clv_pap_board_t board = {.n_ranks = is->config.n_ranks,
-                                   .n_record_sets = 8,
-                                   .version = version,
-                                   .sigma_ns = is->spread_ns / 100,
-                                   .worst_error_ns = 0,
-                                   .sample_every = 1,
-                                   .previous_after_ns = -1,
-                                   .predicted_ns = predicted_ns};
+    const clv_pap_forecast_t forecast = {.n_ranks = is->config.n_ranks,
+                                         .n_record_sets = 8,
+                                         .version = version,
+                                         .sigma_ns = is->spread_ns / 100,
+                                         .worst_error_ns = 0,
+                                         .sample_every = 1,
+                                         .previous_after_ns = -1,
+                                         .predicted_ns = predicted_ns};
     clv_choose_decision_t decision;
     const clv_plan_t *kept;
     clv_plan_t *made = NULL;
 
     state->score[CLV_ALGORITHM_PREVIOUS].n_measured = 2;
     state->score[CLV_ALGORITHM_PREVIOUS].ratio_permille = 1000;
-    must(clv_choose(&is->config, &is->key, &board, state, plans, &decision));
+    must(clv_choose(&is->config, &is->key, &forecast, state, plans, &decision));
     if (decision.algorithm != CLV_ALGORITHM_PREVIOUS && plans == NULL) {
-        must(clv_choose_plan(&is->config, &is->key, &board, &decision, &made));
+        must(clv_choose_plan(&is->config, &is->key, &forecast, &decision, &made));
     } else if (decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
-        must(clv_choose_kept_plan(&is->config, &is->key, &board, &decision, plans, &kept));
+        must(clv_choose_kept_plan(&is->config, &is->key, &forecast, &decision, plans, &kept));
     }
     clv_plan_free(made);
 }
 
 static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_counters_t *counters)
 {
-    static double took_us[MAX_BOARDS];
+    static double took_us[MAX_FORECASTS];
     clv_choose_state_t state = {0};
     clv_plan_cache_t *plans = NULL;
     uint64_t random = 20261121;
@@ -105,7 +105,7 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
         must(clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &plans));
     }
     draw_arrivals(is, &random);
-    for (int32_t k = -1; k < is->n_boards; k++) { /* the first fills what there is to fill */
+    for (int32_t k = -1; k < is->n_forecasts; k++) { /* the first fills what there is to fill */
         double start_us = cpu_us();
         decide_once(is, k + 2, &state, plans);
         if (k >= 0) {
@@ -119,8 +119,8 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
         *counters = clv_plan_cache_counters(plans);
     }
     clv_plan_cache_free(plans);
-    qsort(took_us, (size_t) is->n_boards, sizeof *took_us, compare_doubles);
-    return took_us[is->n_boards / 2];
+    qsort(took_us, (size_t) is->n_forecasts, sizeof *took_us, compare_doubles);
+    return took_us[is->n_forecasts / 2];
 }
 
 static void print_case(const bench_case_t *is, const char *spread)
@@ -132,7 +132,7 @@ static void print_case(const bench_case_t *is, const char *spread)
 
     printf("%5d %6lld %-6s %12.0f %12.0f %12.0f %8.1f %9lld %9.1f\n", (int) is->config.n_ranks,
            (long long) (is->key.total_bytes >> 20), spread, none_us, cold_us, warm_us,
-           (double) (cold.n_hits + cold.n_misses) / (is->n_boards + 1),
+           (double) (cold.n_hits + cold.n_misses) / (is->n_forecasts + 1),
            (long long) cold.n_bytes >> 10,
            100.0 * (double) warm.n_hits / (double) (warm.n_hits + warm.n_misses));
     (void) fflush(stdout);
@@ -140,13 +140,14 @@ static void print_case(const bench_case_t *is, const char *spread)
 
 int main(int argc, char **argv)
 {
-    int32_t n_boards = argc > 1 ? atoi(argv[1]) : 30;
+    int32_t n_forecasts = argc > 1 ? atoi(argv[1]) : 30;
 
-    if (argc > 2 || n_boards < 3 || n_boards > MAX_BOARDS) {
-        fprintf(stderr, "usage: bench_decide [boards per case, 3 to %d]\n", MAX_BOARDS);
+    if (argc > 2 || n_forecasts < 3 || n_forecasts > MAX_FORECASTS) {
+        fprintf(stderr, "usage: bench_decide [forecasts per case, 3 to %d]\n", MAX_FORECASTS);
         return 2;
     }
-    printf("# CPU us per board, median of %d; 10 us latency, 0.1 ns per byte\n", (int) n_boards);
+    printf("# CPU us per forecast, median of %d; 10 us latency, 0.1 ns per byte\n",
+           (int) n_forecasts);
     printf("%5s %6s %-6s %12s %12s %12s %8s %9s %9s\n", "P", "MiB", "spread", "none", "cold",
            "warm", "plans", "kept KiB", "warm hit%");
     for (size_t p = 0; p < sizeof rank_counts / sizeof rank_counts[0]; p++) {
@@ -161,7 +162,7 @@ int main(int argc, char **argv)
                                                  .root = 0,
                                                  .total_bytes = vector_bytes[v]},
                                          .spread_ns = spreads[s].spread_ns,
-                                         .n_boards = n_boards};
+                                         .n_forecasts = n_forecasts};
                 print_case(&is, spreads[s].name);
             }
         }

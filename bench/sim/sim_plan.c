@@ -11,7 +11,7 @@
 #include "util/util_alloc.h"
 
 #define TAG           18
-#define N_RECORD_SETS 8 /* that a board is said to rest on */
+#define N_RECORD_SETS 8 /* that a forecast is said to rest on */
 
 int32_t clv_sim_chosen(const char *name)
 {
@@ -55,17 +55,17 @@ static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_choose
 {
     const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
                                       .total_bytes = total_bytes(options)};
-    const clv_pap_board_t board = {.n_ranks = chooser->config.n_ranks,
-                                   .n_record_sets = N_RECORD_SETS,
-                                   .version = ++chooser->version,
-                                   .sigma_ns = sigma_ns,
-                                   .sample_every = 1,
-                                   .previous_after_ns = -1,
-                                   .previous_in_mpi_ns = -1,
-                                   .predicted_ns = predicted_ns};
+    const clv_pap_forecast_t forecast = {.n_ranks = chooser->config.n_ranks,
+                                         .n_record_sets = N_RECORD_SETS,
+                                         .version = ++chooser->version,
+                                         .sigma_ns = sigma_ns,
+                                         .sample_every = 1,
+                                         .previous_after_ns = -1,
+                                         .previous_in_mpi_ns = -1,
+                                         .predicted_ns = predicted_ns};
     clv_choose_decision_t decision;
     clv_status_t status =
-        clv_choose(&chooser->config, &key, &board, &chooser->state, NULL, &decision);
+        clv_choose(&chooser->config, &key, &forecast, &chooser->state, NULL, &decision);
 
     if (status != CLV_OK) {
         return status;
@@ -76,7 +76,7 @@ static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_choose
     if (options->round_factor != 1) {
         decision.round_ns = stretched(options, decision.round_ns);
     }
-    return clv_choose_plan(&chooser->config, &key, &board, &decision, plan_p);
+    return clv_choose_plan(&chooser->config, &key, &forecast, &decision, plan_p);
 }
 
 /* What the component does not choose for. */

@@ -17,7 +17,7 @@
 typedef struct clv_sim_chooser {
     clv_choose_config_t config;
     clv_choose_state_t state;
-    int64_t version; /* of the newest board */
+    int64_t version; /* of the newest forecast */
 } clv_sim_chooser_t;
 
 /* The algorithm of the component that has this word or makes its plans with this generator, else

@@ -28,7 +28,7 @@
     XX(LINK, 1, "a connection was lost and did not come back")                                     \
     XX(LEFT, 2, "a node freed the group while others still gave records")                          \
     XX(REQUESTED, 3, "a node asked for it")                                                        \
-    XX(DISAGREE, 4, "ranks reported different boards or choices for one call")                     \
+    XX(DISAGREE, 4, "ranks reported different forecasts or choices for one call")                  \
     XX(ABANDONED, 5,                                                                               \
        "cut off just after giving a record; this node can not know what the others "               \
        "decided")
@@ -100,7 +100,7 @@ void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
 int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 
-/* Record sets of a lane known here; the highest version there is a board for. */
+/* Record sets of a lane known here; the highest version there is a forecast for. */
 int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane);
 
 #endif

@@ -35,7 +35,7 @@ typedef struct clv_pap_record {
     uint32_t clock_error_ns;     /* bound; saturates */
     uint32_t latency_ns;         /* this node's exchange latency, last arrival to set known */
     int32_t previous_choice;     /* what that call ran; rank-equal */
-    uint32_t previous_hash;      /* of all boards and choices of the stream so far; rank-equal */
+    uint32_t previous_hash;      /* of all forecasts and choices of the stream so far; rank-equal */
     uint32_t flags;
     uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
 } clv_pap_record_t;

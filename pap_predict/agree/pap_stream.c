@@ -59,9 +59,9 @@ static int32_t oldest_lane(const clv_pap_streams_t *streams)
     return oldest;
 }
 
-/* The lane's sequence goes on, and who still uses a board of it. A stream that pushed another one
- * out is sampled from its second call on only, so that a program with more streams than lanes pays
- * nothing for the useless ones. */
+/* The lane's sequence goes on, and who still uses a forecast of it. A stream that pushed another
+ * one out is sampled from its second call on only, so that a program with more streams than lanes
+ * pays nothing for the useless ones. */
 static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
 {
     const clv_pap_stream_t before = *stream;
@@ -134,7 +134,7 @@ static int gives_record(const clv_pap_stream_t *stream)
     return stream->calls == stream->next_sample;
 }
 
-/* With record `sequence` of all ranks comes a board in place of an older one: nobody may use
+/* With record `sequence` of all ranks comes a forecast in place of an older one: nobody may use
  * that. */
 static int may_give(const clv_pap_stream_t *stream)
 {
@@ -174,16 +174,16 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
         given->lead_ns = noted_lead(stream, call->arrival_ns);
     }
     if (sampled) {
-        stream->version = stream->sequence; /* the record given is `sequence`; wait for the board
+        stream->version = stream->sequence; /* the record given is `sequence`; wait for the forecast
                                                before it */
         stream->sequence++;
         stream->given = 0;
-        stream->next_sample = INT64_MAX; /* until the board says */
+        stream->next_sample = INT64_MAX; /* until the forecast says */
     }
     call->stream = lane;
     call->sampled = sampled;
     call->number = stream->calls++;
-    call->board_version = stream->version;
+    call->forecast_version = stream->version;
     call->generation = stream->generation;
     call->is_open = 1;
     stream->n_open++;
@@ -239,7 +239,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
 static uint32_t hash_of(const clv_pap_call_t *call, int32_t choice)
 {
     uint64_t hash = clv_fnv1a64_u32(CLV_FNV1A64_BASIS, (uint32_t) call->number);
-    hash = clv_fnv1a64_u32(hash, call->board_hash);
+    hash = clv_fnv1a64_u32(hash, call->forecast_hash);
     hash = clv_fnv1a64_u32(hash, (uint32_t) choice);
     return (uint32_t) (hash ^ (hash >> 32));
 }
@@ -273,10 +273,11 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
     }
 }
 
-/* ---- boards --------------------------------------------------------------------------------- */
+/* ---- forecasts ---------------------------------------------------------------------------------
+ */
 
-static CLV_COLD clv_status_t no_board(const clv_pap_store_ops_t *store, void *context, int32_t lane,
-                                      int64_t version)
+static CLV_COLD clv_status_t no_forecast(const clv_pap_store_ops_t *store, void *context,
+                                         int32_t lane, int64_t version)
 {
     if (version <= store->n_versions(context, lane)) {
         return CLV_AGAIN;
@@ -284,24 +285,25 @@ static CLV_COLD clv_status_t no_board(const clv_pap_store_ops_t *store, void *co
     return store->is_unsure != NULL && store->is_unsure(context) ? CLV_LOST : CLV_NONE;
 }
 
-static CLV_HOT clv_status_t find_board(const clv_pap_store_ops_t *store, void *context,
-                                       int32_t lane, int64_t version,
-                                       const clv_pap_board_t **board_p)
+static CLV_HOT clv_status_t find_forecast(const clv_pap_store_ops_t *store, void *context,
+                                          int32_t lane, int64_t version,
+                                          const clv_pap_forecast_t **forecast_p)
 {
-    const clv_pap_board_t *board = store->find(context, lane, version);
-    *board_p = board;
-    return board != NULL ? CLV_OK : no_board(store, context, lane, version);
+    const clv_pap_forecast_t *forecast = store->find(context, lane, version);
+    *forecast_p = forecast;
+    return forecast != NULL ? CLV_OK : no_forecast(store, context, lane, version);
 }
 
-/* The first sampled call of a stream has no board of its own. In a recycled lane it still waits for
- * the last record set of the stream before, which bounds how far ranks run ahead of each other. */
-static CLV_COLD clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
-                                         const clv_pap_store_ops_t *store, void *context)
+/* The first sampled call of a stream has no forecast of its own. In a recycled lane it still waits
+ * for the last record set of the stream before, which bounds how far ranks run ahead of each other.
+ */
+static CLV_COLD clv_status_t first_forecast(clv_pap_stream_t *stream, const clv_pap_call_t *call,
+                                            const clv_pap_store_ops_t *store, void *context)
 {
-    const clv_pap_board_t *before;
-    if (call->board_version > 0) {
+    const clv_pap_forecast_t *before;
+    if (call->forecast_version > 0) {
         clv_status_t status =
-            find_board(store, context, call->stream, call->board_version, &before);
+            find_forecast(store, context, call->stream, call->forecast_version, &before);
         if (status != CLV_OK) {
             return status;
         }
@@ -312,43 +314,44 @@ static CLV_COLD clv_status_t first_board(clv_pap_stream_t *stream, const clv_pap
     return CLV_NONE;
 }
 
-/* A board of the stream before (a hint was given for it, the call never came) says nothing. */
-static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_board_t *board)
+/* A forecast of the stream before (a hint was given for it, the call never came) says nothing. */
+static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_forecast_t *forecast)
 {
-    return board->generation == stream->generation ? board->sample_every : 1;
+    return forecast->generation == stream->generation ? forecast->sample_every : 1;
 }
 
 /* The answer of a sampled call that has its turn: waits, learns when to sample next, and goes one
- * board further when all ranks announced their arrivals. */
-static clv_status_t sampled_board(clv_pap_stream_t *stream, const clv_pap_call_t *call,
-                                  const clv_pap_store_ops_t *store, void *context)
+ * forecast further when all ranks announced their arrivals. */
+static clv_status_t sampled_forecast(clv_pap_stream_t *stream, const clv_pap_call_t *call,
+                                     const clv_pap_store_ops_t *store, void *context)
 {
-    const clv_pap_board_t *board;
-    clv_status_t status = find_board(store, context, call->stream, call->board_version, &board);
+    const clv_pap_forecast_t *forecast;
+    clv_status_t status =
+        find_forecast(store, context, call->stream, call->forecast_version, &forecast);
     if (status != CLV_OK) {
         return status;
     }
-    int64_t next_sample = call->number + sample_every(stream, board);
-    if (board->announced && board->generation == stream->generation) {
-        status = find_board(store, context, call->stream, call->board_version + 1, &board);
+    int64_t next_sample = call->number + sample_every(stream, forecast);
+    if (forecast->announced && forecast->generation == stream->generation) {
+        status = find_forecast(store, context, call->stream, call->forecast_version + 1, &forecast);
         if (status != CLV_OK) {
             return status;
         }
     }
-    stream->version = board->version;
-    stream->hints_ignored = board->hints_ignored != 0;
+    stream->version = forecast->version;
+    stream->hints_ignored = forecast->hints_ignored != 0;
     stream->next_sample = next_sample;
     return CLV_OK;
 }
 
-/* The turn passes with any answer: where there will be no board, none of the stream's calls after
- * this one is sampled, and each is told the same. */
+/* The turn passes with any answer: where there will be no forecast, none of the stream's calls
+ * after this one is sampled, and each is told the same. */
 static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                         const clv_pap_store_ops_t *store, void *context)
 {
     clv_pap_stream_t *stream = &streams->lane[call->stream];
-    clv_status_t status = stream->fresh ? first_board(stream, call, store, context)
-                                        : sampled_board(stream, call, store, context);
+    clv_status_t status = stream->fresh ? first_forecast(stream, call, store, context)
+                                        : sampled_forecast(stream, call, store, context);
     if (status != CLV_AGAIN) {
         hold(stream, call, stream->version);
         pass_turn(streams, call);
@@ -356,11 +359,11 @@ static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call
     return status;
 }
 
-CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                           const clv_pap_store_ops_t *store, void *context,
-                                           const clv_pap_board_t **board_p)
+CLV_HOT clv_status_t clv_pap_streams_forecast(clv_pap_streams_t *streams, clv_pap_call_t *call,
+                                              const clv_pap_store_ops_t *store, void *context,
+                                              const clv_pap_forecast_t **forecast_p)
 {
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     if (call->stream < 0 ||
         (!call->is_answered && take_answer(streams, call, store, context) == CLV_AGAIN)) {
         return CLV_AGAIN;
@@ -368,12 +371,14 @@ CLV_HOT clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_c
     if (call->held_version == 0) {
         return CLV_NONE;
     }
-    clv_status_t status = find_board(store, context, call->stream, call->held_version, &board);
-    call->board_hash = status == CLV_OK ? board->hash : 0;
-    if (status == CLV_OK && (board->n_record_sets == 0 || board->generation != call->generation)) {
+    clv_status_t status =
+        find_forecast(store, context, call->stream, call->held_version, &forecast);
+    call->forecast_hash = status == CLV_OK ? forecast->hash : 0;
+    if (status == CLV_OK &&
+        (forecast->n_record_sets == 0 || forecast->generation != call->generation)) {
         return CLV_NONE;
     }
-    *board_p = status == CLV_OK ? board : *board_p;
+    *forecast_p = status == CLV_OK ? forecast : *forecast_p;
     return status;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One rank's view of its streams: numbers calls, says which are sampled, fills the records, and
- * finds the board of a call. Private to the pap_predict room.
+ * finds the forecast of a call. Private to the pap_predict room.
  *
  * Everything that decides is equal on all ranks: the order of calls on the communicator and the
- * boards. To keep it so where calls overlap, they come in one after the other: a call's turn comes
+ * forecasts. To keep it so where calls overlap, they come in one after the other: a call's turn comes
  * when every call begun before it has its answer, whenever that is on this rank. What it does until
  * then, it does for itself alone.
  *
  *      begin        its turn: lane, number, sampled? record       answered          end
- *        |--- earlier calls wait for boards ---|--- waits for its board ---|--- runs ---|
+ *        |--- earlier calls wait for forecasts ---|--- waits for its forecast ---|--- runs ---|
  *        (a call that does not overlap: at begin)            the next one's turn
  *
  * No lock, no heap, no system call, no time call. Cost: one scan of at most 16 keys per call,
@@ -48,21 +48,21 @@ typedef struct clv_pap_stream {
     clv_pap_stream_key_t key;
     int64_t calls;       /* number of the next call */
     int64_t next_sample; /* call number; INT64_MAX: never again */
-    int64_t version;     /* the board of calls before the next sample; 0 none */
+    int64_t version;     /* the forecast of calls before the next sample; 0 none */
     int64_t last_use;    /* call number on the communicator */
     int64_t sequence;    /* the next record's */
     int32_t n_open;      /* calls that have not ended */
     uint8_t in_use;
-    uint8_t fresh;         /* no board of this stream's own yet */
+    uint8_t fresh;         /* no forecast of this stream's own yet */
     uint8_t given;         /* the record of `sequence` was given by a hint already */
-    uint8_t hints_ignored; /* the newest board does not heed hints */
+    uint8_t hints_ignored; /* the newest forecast does not heed hints */
     uint32_t generation;   /* counts the streams that had this lane before */
     int32_t previous_choice;
-    int32_t n_holders[2]; /* open calls of the lane that use a board of even, of odd version */
+    int32_t n_holders[2]; /* open calls of the lane that use a forecast of even, of odd version */
     int64_t told_call;    /* the call that a hint was noted for, and when */
     int64_t told_ns;
     int64_t previous_number; /* of the newest call that has ended; -1: none */
-    uint32_t previous_hash;  /* of all its boards and choices so far: one differing call shows */
+    uint32_t previous_hash;  /* of all its forecasts and choices so far: one differing call shows */
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
 } clv_pap_stream_t;
@@ -77,11 +77,11 @@ typedef struct clv_pap_streams {
 void clv_pap_streams_init(clv_pap_streams_t *streams);
 
 /* Numbers a call, and lets it come in if it is its turn. Returns 1 when *given is a record to hand
- * to the node's leader now, before the board is asked for. */
+ * to the node's leader now, before the forecast is asked for. */
 int clv_pap_streams_begin(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key,
                           int64_t local_ns, clv_pap_call_t *call, clv_pap_local_record_t *given);
 
-/* For a call with stream -1, before its board is asked for: the same when its turn has come
+/* For a call with stream -1, before its forecast is asked for: the same when its turn has come
  * since. */
 int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *call,
                           clv_pap_local_record_t *given);
@@ -99,22 +99,22 @@ typedef enum clv_pap_heard {
 clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
                                      int64_t ns_from_now, clv_pap_local_record_t *given);
 
-/* Where boards are found: two per lane, version v in slot v & 1. */
+/* Where forecasts are found: two per lane, version v in slot v & 1. */
 typedef struct clv_pap_store_ops {
-    /* The board, or NULL when it is not there yet. Only asked for versions that the rules of the
+    /* The forecast, or NULL when it is not there yet. Only asked for versions that the rules of the
      * protocol keep in place until this rank's next record. */
-    const clv_pap_board_t *(*find)(void *context, int32_t lane, int64_t version);
+    const clv_pap_forecast_t *(*find)(void *context, int32_t lane, int64_t version);
     /* How many versions the lane will ever have; INT64_MAX while nothing is lost. */
     int64_t (*n_versions)(void *context, int32_t lane);
     /* The end is a guess (ABANDONED): who asks for more gets CLV_LOST. NULL: it never is. */
     int (*is_unsure)(void *context);
 } clv_pap_store_ops_t;
 
-/* The board of a call: CLV_OK and *board_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_board.
+/* The forecast of a call: CLV_OK and *forecast_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_forecast.
  * May be asked again after any answer. */
-clv_status_t clv_pap_streams_board(clv_pap_streams_t *streams, clv_pap_call_t *call,
+clv_status_t clv_pap_streams_forecast(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                    const clv_pap_store_ops_t *store, void *context,
-                                   const clv_pap_board_t **board_p) CLV_MUST_CHECK;
+                                   const clv_pap_forecast_t **forecast_p) CLV_MUST_CHECK;
 
 /* Calls end in any order. */
 void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *call, int32_t choice,

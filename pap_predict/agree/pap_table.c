@@ -37,11 +37,11 @@ typedef struct table_head {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
         uint64_t attachment_used;
-        clv_pap_board_t board; /* its pointer means nothing here */
+        clv_pap_forecast_t forecast; /* its pointer means nothing here */
     } places[CLV_PAP_PLACES];
 } table_head_t;
 
-_Static_assert(sizeof(((table_head_t *) 0)->places[0]) == 3 * LINE, "a board is two lines");
+_Static_assert(sizeof(((table_head_t *) 0)->places[0]) == 3 * LINE, "a forecast is two lines");
 
 /* A local record's line, of words that any process may read at any time: opaque here. */
 typedef struct table_record {
@@ -59,10 +59,10 @@ struct clv_pap_table {
     table_record_t *records; /* [lane][local rank][half]: a lane's lie together, in few pages */
     clv_pap_table_shape_t shape;
     unsigned char *notes;     /* [place] */
-    unsigned char *boards;    /* [place]: predicted_ns, then the attachment */
-    size_t attachment_offset; /* in a place of boards */
+    unsigned char *forecasts;    /* [place]: predicted_ns, then the attachment */
+    size_t attachment_offset; /* in a place of forecasts */
     size_t place_bytes;
-    size_t records_at, notes_at, boards_at; /* in the memory ... */
+    size_t records_at, notes_at, forecasts_at; /* in the memory ... */
     size_t n_bytes;                         /* ... of so many */
 };
 
@@ -83,10 +83,10 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
     table.shape = *shape;
     table.records_at = round_up(sizeof(table_head_t));
     table.notes_at = table.records_at + n * CLV_PAP_PLACES * sizeof(table_record_t);
-    table.boards_at = table.notes_at + CLV_PAP_PLACES * round_up(shape->note_bytes);
+    table.forecasts_at = table.notes_at + CLV_PAP_PLACES * round_up(shape->note_bytes);
     table.attachment_offset = round_up(n * sizeof(int64_t));
     table.place_bytes = table.attachment_offset + round_up(shape->attachment_bytes);
-    const size_t n_bytes = table.boards_at + CLV_PAP_PLACES * table.place_bytes;
+    const size_t n_bytes = table.forecasts_at + CLV_PAP_PLACES * table.place_bytes;
     table.n_bytes = n_bytes <= MAX_BYTES ? n_bytes : 0;
     return table;
 }
@@ -97,7 +97,7 @@ static void set_parts(clv_pap_table_t *table, void *memory)
     table->head = memory;
     table->records = (table_record_t *) (void *) (bytes + table->records_at);
     table->notes = bytes + table->notes_at;
-    table->boards = bytes + table->boards_at;
+    table->forecasts = bytes + table->forecasts_at;
 }
 
 size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
@@ -214,7 +214,7 @@ static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_ran
 
 static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t place)
 {
-    return table->boards + (size_t) place * table->place_bytes + table->attachment_offset;
+    return table->forecasts + (size_t) place * table->place_bytes + table->attachment_offset;
 }
 
 /* Counts one record of version; returns how many there are now, 0 if a newer one has the place. */
@@ -238,12 +238,12 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
     const table_head_t *head = table->head;
     const table_record_t *mine = record_at(table, local_rank, clv_pap_place(lane, version));
     const int32_t before = clv_pap_place(lane, version - 1);
-    const unsigned char *board = (const unsigned char *) &head->places[before].version;
+    const unsigned char *forecast = (const unsigned char *) &head->places[before].version;
     clv_fetch_to_write(mine);
     clv_fetch_to_write(&head->places[clv_pap_place(lane, version)].given);
     clv_fetch_to_write(&head->pending);
-    clv_fetch_to_read(board);
-    clv_fetch_to_read(board + LINE);
+    clv_fetch_to_read(forecast);
+    clv_fetch_to_read(forecast + LINE);
     clv_fetch_to_read(attachment_of(table, before));
 }
 
@@ -273,7 +273,7 @@ static unsigned char *note_of(const clv_pap_table_t *table, int32_t place)
 }
 
 /* Plain bytes: the count of the record that follows hands them on, and the next note of this place
- * is written only after the board that this one went into. */
+ * is written only after the forecast that this one went into. */
 CLV_HOT void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version,
                                     const void *note)
 {
@@ -337,7 +337,7 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
 
 static int64_t *predicted_of(const clv_pap_table_t *table, int32_t place)
 {
-    return (int64_t *) (void *) (table->boards + (size_t) place * table->place_bytes);
+    return (int64_t *) (void *) (table->forecasts + (size_t) place * table->place_bytes);
 }
 
 void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version)
@@ -348,21 +348,21 @@ void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t ver
     return attachment_of(table, place);
 }
 
-void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_board_t *board,
+void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_forecast_t *forecast,
                            size_t attachment_used)
 {
-    const int32_t place = clv_pap_place(lane, board->version);
-    memcpy(predicted_of(table, place), board->predicted_ns,
-           (size_t) board->n_ranks * sizeof(int64_t));
-    table->head->places[place].board = *board;
+    const int32_t place = clv_pap_place(lane, forecast->version);
+    memcpy(predicted_of(table, place), forecast->predicted_ns,
+           (size_t) forecast->n_ranks * sizeof(int64_t));
+    table->head->places[place].forecast = *forecast;
     table->head->places[place].attachment_used = attachment_used;
-    /* release: who reads this version has the board and its attachment. */
-    atomic_store_explicit(&table->head->places[place].version, board->version,
+    /* release: who reads this version has the forecast and its attachment. */
+    atomic_store_explicit(&table->head->places[place].version, forecast->version,
                           memory_order_release);
 }
 
-CLV_HOT clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane,
-                                         int64_t version, clv_pap_board_t *board_p,
+CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane,
+                                         int64_t version, clv_pap_forecast_t *forecast_p,
                                          const void **attachment_p, size_t *attachment_bytes_p)
 {
     const int32_t place = clv_pap_place(lane, version);
@@ -370,8 +370,8 @@ CLV_HOT clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t l
         version) {
         return CLV_AGAIN;
     }
-    *board_p = table->head->places[place].board;
-    board_p->predicted_ns = predicted_of(table, place);
+    *forecast_p = table->head->places[place].forecast;
+    forecast_p->predicted_ns = predicted_of(table, place);
     *attachment_p = attachment_of(table, place);
     *attachment_bytes_p = table->head->places[place].attachment_used;
     return CLV_OK;
@@ -381,7 +381,7 @@ void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_
                            int is_unsure)
 {
     memcpy(table->head->n_versions, n_versions, sizeof table->head->n_versions);
-    /* release: who sees the end sees the numbers, and every board published before. */
+    /* release: who sees the end sees the numbers, and every forecast published before. */
     atomic_store_explicit(&table->head->end, is_unsure ? END_UNSURE : END_CERTAIN,
                           memory_order_release);
 }

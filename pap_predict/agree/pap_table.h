@@ -3,16 +3,16 @@
  * The node's table: memory shared by the ranks of one node and their leader's thread.
  *
  *      ranks write                                     the leader's thread writes
- *      records[place][local rank]   --- last one --->  reads them, computes a board
- *      given[place] (how many)          rings          boards[place], attachments[place]
+ *      records[place][local rank]   --- last one --->  reads them, computes a forecast
+ *      given[place] (how many)          rings          forecasts[place], attachments[place]
  *      notes[place], the first rank
  *      pending, bell                                   clock model (seqlock), ends
  *                                                      expected: where it looks by itself
  *
- * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the board
+ * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the forecast
  * that follows that record set) lies in place 2 * lane + (v & 1), tagged with v. Two are enough: a
- * rank gives record v + 2 only after it has board v, which needed every record v, and board v + 2
- * needs every record v + 2, so by then nobody reads board v (docs/design/protocol.md).
+ * rank gives record v + 2 only after it has forecast v, which needed every record v, and forecast v
+ * + 2 needs every record v + 2, so by then nobody reads forecast v (docs/design/protocol.md).
  *
  * The memory is a memfd of the leader, opened by the others through /proc: it has no name, so
  * nothing can be left behind. It is sparse: what is never used costs address space only.
@@ -39,7 +39,7 @@ typedef struct clv_pap_table clv_pap_table_t;
  * lines: 32 places of (64 + 8) n_ranks + attachment_bytes + note_bytes. */
 typedef struct clv_pap_table_shape {
     int32_t n_ranks;         /* local ones, at most */
-    size_t attachment_bytes; /* of one board */
+    size_t attachment_bytes; /* of one forecast */
     size_t note_bytes;       /* at most CLV_PAP_NOTE_BYTES */
 } clv_pap_table_shape_t;
 
@@ -73,7 +73,8 @@ void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t versio
                             const void *note);
 const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t lane, int64_t version);
 
-/* Asks for the cache lines that giving that record will write, and those of the board before it. */
+/* Asks for the cache lines that giving that record will write, and those of the forecast before it.
+ */
 void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
                          int64_t version);
 
@@ -97,18 +98,18 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
 /* ---- leader -> ranks ---------------------------------------------------------------------- */
 
 /* The leader's thread prepares a version's attachment (zeroed where it was used before), fills it,
- * and publishes it with the board: whoever sees the version sees all of it. */
+ * and publishes it with the forecast: whoever sees the version sees all of it. */
 void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version);
-void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_board_t *board,
+void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_forecast_t *forecast,
                            size_t attachment_used);
 
 /* CLV_AGAIN: that version is not there. The pointers stay valid as the header says. */
-clv_status_t clv_pap_table_board(const clv_pap_table_t *table, int32_t lane, int64_t version,
-                                 clv_pap_board_t *board_p, const void **attachment_p,
-                                 size_t *attachment_bytes_p) CLV_MUST_CHECK;
+clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane, int64_t version,
+                                    clv_pap_forecast_t *forecast_p, const void **attachment_p,
+                                    size_t *attachment_bytes_p) CLV_MUST_CHECK;
 
-/* No more boards: lane l has n_versions[l], all published before. Once. is_unsure: other nodes may
- * have one more. */
+/* No more forecasts: lane l has n_versions[l], all published before. Once. is_unsure: other nodes
+ * may have one more. */
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
                            int is_unsure);
 int clv_pap_table_is_unsure(const clv_pap_table_t *table);

@@ -7,7 +7,7 @@
  * an error clearly smaller than that of the one it follows: two that are equally good would
  * otherwise take turns, and each turn makes new plans.
  *
- * Not: the error of what was announced. That is the board's sigma, which knows nothing of this.
+ * Not: the error of what was announced. That is the forecast's sigma, which knows nothing of this.
  * Memory: the struct, no pointers. Cost: predictors x CLV_PAP_FOLLOW_JUDGED per call.
  */
 #ifndef CLV_PAP_FOLLOW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From complete records to boards: the deterministic integer function; see pap_history.h. Every
+ * From complete records to forecasts: the deterministic integer function; see pap_history.h. Every
  * node computes the same.
  *
  * One set of records goes through: its errors against the prediction that was outstanding, its row
@@ -26,8 +26,8 @@ static int differ(const clv_pap_record_t *a, const clv_pap_record_t *b)
            a->previous_choice != b->previous_choice || a->previous_hash != b->previous_hash;
 }
 
-/* Every rank must have run the same thing from the same board in the call before. One on which that
- * call had not ended says nothing; its next record without open calls has the hash of all. */
+/* Every rank must have run the same thing from the same forecast in the call before. One on which
+ * that call had not ended says nothing; its next record without open calls has the hash of all. */
 static int ranks_disagree(const clv_pap_record_set_t *set)
 {
     const clv_pap_record_t *first = NULL;
@@ -60,7 +60,7 @@ static uint32_t largest_clock_error(const clv_pap_record_set_t *set)
 }
 
 /* The call before: how it went, for whoever chooses algorithms. */
-static void describe_previous(const clv_pap_record_set_t *set, clv_pap_board_t *board)
+static void describe_previous(const clv_pap_record_set_t *set, clv_pap_forecast_t *forecast)
 {
     int64_t last_arrival_ns = INT64_MIN;
     int64_t last_exit_ns = INT64_MIN;
@@ -76,9 +76,9 @@ static void describe_previous(const clv_pap_record_set_t *set, clv_pap_board_t *
         in_mpi_ns += clv_pap_clamp_spread(record->previous_exit_ns - record->previous_arrival_ns);
     }
     int64_t after_ns = last_exit_ns - last_arrival_ns;
-    board->previous_choice = set->records[0].previous_choice;
-    board->previous_after_ns = after_ns < 0 ? 0 : after_ns;
-    board->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / set->n_ranks;
+    forecast->previous_choice = set->records[0].previous_choice;
+    forecast->previous_after_ns = after_ns < 0 ? 0 : after_ns;
+    forecast->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / set->n_ranks;
 }
 
 static void predict_by(const clv_pap_history_t *history, clv_pap_predictor_t predictor,
@@ -164,59 +164,60 @@ static uint64_t hash_i64(uint64_t hash, int64_t number)
     return clv_fnv1a64_u32(hash, (uint32_t) ((uint64_t) number >> 32));
 }
 
-static uint32_t board_hash(const clv_pap_board_t *board)
+static uint32_t forecast_hash(const clv_pap_forecast_t *forecast)
 {
     const int64_t fields[] = {
-        board->n_record_sets,   board->version,           board->mean_error_ns,
-        board->generation,      board->sigma_ns,          board->worst_error_ns,
-        board->clock_error_ns,  board->interval_ns,       board->sample_every,
-        board->previous_choice, board->previous_after_ns, board->previous_in_mpi_ns,
-        board->announced,       board->predictor,         board->hints_ignored};
+        forecast->n_record_sets,   forecast->version,           forecast->mean_error_ns,
+        forecast->generation,      forecast->sigma_ns,          forecast->worst_error_ns,
+        forecast->clock_error_ns,  forecast->interval_ns,       forecast->sample_every,
+        forecast->previous_choice, forecast->previous_after_ns, forecast->previous_in_mpi_ns,
+        forecast->announced,       forecast->predictor,         forecast->hints_ignored};
     uint64_t hash = CLV_FNV1A64_BASIS;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         hash = hash_i64(hash, fields[i]);
     }
-    for (int32_t rank = 0; rank < board->n_ranks; rank++) {
-        hash = hash_i64(hash, board->predicted_ns[rank]);
+    for (int32_t rank = 0; rank < forecast->n_ranks; rank++) {
+        hash = hash_i64(hash, forecast->predicted_ns[rank]);
     }
     uint32_t folded = (uint32_t) (hash ^ (hash >> 32));
     return folded == 0 ? 1 : folded;
 }
 
-static void start_board(const clv_pap_history_t *history, const clv_pap_record_set_t *set,
-                        clv_pap_board_t *board, int64_t *predicted_ns)
+static void start_forecast(const clv_pap_history_t *history, const clv_pap_record_set_t *set,
+                           clv_pap_forecast_t *forecast, int64_t *predicted_ns)
 {
-    *board = (clv_pap_board_t){.n_ranks = history->n_ranks,
-                               .version = set->sequence + 1,
-                               .generation = set->generation,
-                               .clock_error_ns = largest_clock_error(set),
-                               .disagree = ranks_disagree(set),
-                               .predictor = -1,
-                               .mean_error_ns = -1,
-                               .previous_choice = -1,
-                               .previous_after_ns = -1,
-                               .previous_in_mpi_ns = -1,
-                               .predicted_ns = predicted_ns};
+    *forecast = (clv_pap_forecast_t){.n_ranks = history->n_ranks,
+                                     .version = set->sequence + 1,
+                                     .generation = set->generation,
+                                     .clock_error_ns = largest_clock_error(set),
+                                     .disagree = ranks_disagree(set),
+                                     .predictor = -1,
+                                     .mean_error_ns = -1,
+                                     .previous_choice = -1,
+                                     .previous_after_ns = -1,
+                                     .previous_in_mpi_ns = -1,
+                                     .predicted_ns = predicted_ns};
     int known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
                 (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) == 0;
-    if (known && !board->disagree) {
-        describe_previous(set, board);
+    if (known && !forecast->disagree) {
+        describe_previous(set, forecast);
     }
 }
 
 /* prediction_ns stays outstanding until the next valid record set judges it. */
-static void finish_board(clv_pap_history_t *history, clv_pap_board_t *board, int64_t *predicted_ns)
+static void finish_forecast(clv_pap_history_t *history, clv_pap_forecast_t *forecast,
+                            int64_t *predicted_ns)
 {
-    if (history->has_prediction && !board->disagree) {
-        board->n_record_sets = history->n_rows > 0 ? history->n_rows : 1;
-        board->sigma_ns = clv_pap_history_sigma(history, board->clock_error_ns);
-        board->worst_error_ns = history->worst_error_ns;
-        board->mean_error_ns = history->mean_error_ns;
-        board->interval_ns = clv_pap_history_interval(history);
-        board->predictor = history->announced ? -1 : (int32_t) predictor_in_use(history);
+    if (history->has_prediction && !forecast->disagree) {
+        forecast->n_record_sets = history->n_rows > 0 ? history->n_rows : 1;
+        forecast->sigma_ns = clv_pap_history_sigma(history, forecast->clock_error_ns);
+        forecast->worst_error_ns = history->worst_error_ns;
+        forecast->mean_error_ns = history->mean_error_ns;
+        forecast->interval_ns = clv_pap_history_interval(history);
+        forecast->predictor = history->announced ? -1 : (int32_t) predictor_in_use(history);
     }
     memcpy(predicted_ns, history->prediction_ns, (size_t) history->n_ranks * sizeof *predicted_ns);
-    board->hash = board_hash(board);
+    forecast->hash = forecast_hash(forecast);
 }
 
 /* The next sampling distance; the prediction in passing. */
@@ -243,13 +244,13 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *se
 }
 
 void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t *set,
-                          clv_pap_board_t *board, int64_t *predicted_ns)
+                          clv_pap_forecast_t *forecast, int64_t *predicted_ns)
 {
     clv_pap_history_advance(history, set);
-    start_board(history, set, board, predicted_ns);
+    start_forecast(history, set, forecast, predicted_ns);
     history->next_every = digest(history, set);
-    board->sample_every = history->next_every;
-    board->announced = history->announced;
-    board->hints_ignored = history->hints_ignored;
-    finish_board(history, board, predicted_ns);
+    forecast->sample_every = history->next_every;
+    forecast->announced = history->announced;
+    forecast->hints_ignored = history->hints_ignored;
+    finish_forecast(history, forecast, predicted_ns);
 }

@@ -2,7 +2,7 @@
  *
  * Whether hints are worth waiting for; see pap_history.h.
  *
- * A board made of hints is there one exchange after the last of them. Who arrives before that
+ * A forecast made of hints is there one exchange after the last of them. Who arrives before that
  * waits, which costs its time, and everybody's where it lasts beyond the last arrival. Without
  * hints nobody waits, but plans are wrong by the predictor's error; it costs about its own size.
  */

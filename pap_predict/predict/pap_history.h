@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From complete record sets to boards: the deterministic integer function. Private to the
+ * From complete record sets to forecasts: the deterministic integer function. Private to the
  * pap_predict room and to the tools.
  *
  * A history is what one lane remembers: up to `window` calls, the errors of past predictions, the
@@ -30,10 +30,10 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
                                     clv_pap_history_t **history_p) CLV_MUST_CHECK;
 void clv_pap_history_free(clv_pap_history_t *history);
 
-/* Takes the lane's next record set and writes the board that follows it; board->predicted_ns points
- * to predicted_ns, the caller's array of n_ranks items, filled here. board->version is
+/* Takes the lane's next record set and writes the forecast that follows it; forecast->predicted_ns
+ * points to predicted_ns, the caller's array of n_ranks items, filled here. forecast->version is
  * set->sequence + 1. */
 void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t *set,
-                          clv_pap_board_t *board, int64_t *predicted_ns);
+                          clv_pap_forecast_t *forecast, int64_t *predicted_ns);
 
 #endif

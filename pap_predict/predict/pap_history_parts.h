@@ -21,7 +21,7 @@ struct clv_pap_history {
     int32_t begun;        /* a record set of this generation was fed */
     int64_t call;         /* number of the newest sampled call */
     int32_t sample_every; /* from the newest sampled call to the next ... */
-    int32_t next_every;   /* ... and from there on, as the newest board says */
+    int32_t next_every;   /* ... and from there on, as the newest forecast says */
     int32_t n_rows;
     int32_t newest;      /* row index */
     int64_t before_call; /* of the row before the newest, also with a window of 1; -1: none */

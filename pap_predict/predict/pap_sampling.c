@@ -24,7 +24,7 @@ static int64_t call_interval(const clv_pap_history_t *history)
     return interval_ns > 0 ? interval_ns : 1;
 }
 
-/* A few exchange latencies, so that nobody waits for a board; and where the exchange takes a few
+/* A few exchange latencies, so that nobody waits for a forecast; and where the exchange takes a few
  * microseconds, long enough that the records cost nothing beside the calls. */
 static int64_t sampling_distance(uint32_t latency_ns)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The agreement of docs/design/protocol.md as a Promela model: one lane, one rank per node, K = 1; with
- * OPEN > 1 calls overlap, and each board says K = 1 or 2.
+ * OPEN > 1 calls overlap, and each forecast says K = 1 or 2.
  *
  * In it: records up, decisions down, connections that are cut at any moment with any suffix of
  * what was on the way lost, each side noticing at its own time, HELLO and sending again on a new
  * connection, the top giving up on a silent child, a cut-off node leaving when that is certain.
- * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what boards
+ * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what forecasts
  * contain, and abandoning in the window (the one guess the protocol may make).
  *
  * Overlapping calls: a rank has begun up to OPEN that have not ended, asks and ends in any order and
@@ -30,7 +30,7 @@
 #ifndef OPEN
 #define OPEN 1   /* calls of one rank that overlap, at most */
 #endif
-#define NONE 100 /* no board; otherwise a call's answer is its version */
+#define NONE 100 /* no forecast; otherwise a call's answer is its version */
 
 #if TREE == 0
 #define PARENT(i)      (i - 1)
@@ -52,7 +52,7 @@ bit greeted[N];    /* ... and has heard HELLO on it */
 byte cuts;
 
 byte given[N];     /* records its rank gave = calls it began */
-byte in_call[N];   /* 1: its rank looks for its board */
+byte in_call[N];   /* 1: its rank looks for its forecast */
 byte decided[N];
 byte got[N];       /* record sets whose UP came over the edge above node i */
 byte sent[N];      /* ... were sent on the present connection */
@@ -157,7 +157,7 @@ inline end_call(i, call) {
     fi
 }
 
-/* The board decides when to sample next, the same for all. */
+/* The forecast decides when to sample next, the same for all. */
 inline look(i) {
     version[i] = given[i] - 1;
     if
@@ -195,7 +195,7 @@ end:
     :: atomic { begun[i] < CALLS && begun[i] - ended[i] < OPEN -> begun[i]++ }
     :: atomic { turn[i] < begun[i] && !in_call[i] && turn[i] != next_sample[i] -> answer_turn(i) }
     :: atomic { turn[i] < begun[i] && !in_call[i] && turn[i] == next_sample[i] &&
-#ifndef GRASPING /* what must be found: a record given while its board's place is in use */
+#ifndef GRASPING /* what must be found: a record given while its forecast's place is in use */
             (given[i] < 2 || !HOLDS(i, given[i] - 1)) &&
 #endif
             given[i] < CALLS ->

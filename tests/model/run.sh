@@ -51,5 +51,5 @@ check 7 "one edge, 4 calls, 3 of them open, 1 cut: the same" 0 -DN=2 -DTREE=0 -D
 check 8 "chain of three, 2 calls, 2 of them open, no cut: the same" 0 -DTREE=0 -DCALLS=2 -DCUTS=0 -DOPEN=2
 check 9 "top with two children, 2 calls, 2 of them open, no cut: the same" 0 -DTREE=1 -DCALLS=2 -DCUTS=0 -DOPEN=2
 check 10 "a call that is taken for not sampled because it was begun early is found out" some -DN=2 -DTREE=0 -DCALLS=4 -DCUTS=0 -DOPEN=3 -DIMPATIENT
-check 11 "a record given while its board's place is in use is found out" some -DN=2 -DTREE=0 -DCALLS=4 -DCUTS=0 -DOPEN=3 -DGRASPING
+check 11 "a record given while its forecast's place is in use is found out" some -DN=2 -DTREE=0 -DCALLS=4 -DCUTS=0 -DOPEN=3 -DGRASPING
 exit $failed

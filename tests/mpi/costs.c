@@ -130,7 +130,7 @@ static int calls(int n_calls, int work_us, int nap_us)
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     n_calls = n_calls < MAX_OPERATIONS / n_ranks ? n_calls : MAX_OPERATIONS / n_ranks;
     if (n_ranks > MAX_RANKS || !pvar_look_open(&account.lookup, "coll_clv_lookup_ns") ||
-        !pvar_look_open(&account.wait, "coll_clv_exchange_board_wait_ns") ||
+        !pvar_look_open(&account.wait, "coll_clv_exchange_forecast_wait_ns") ||
         !pvar_look_open(&account.sampled, "coll_clv_exchange_sampled")) {
         return 1;
     }

@@ -2,7 +2,7 @@
  *
  * Delays drawn afresh before each reduce, announced by clv_hint_arrival or (with --silent) not.
  * Checks every result; rank 0 prints how many of its hints were taken. The shell test reads
- * from coll_clv_print=board how good the predictions were.
+ * from coll_clv_print=forecast how good the predictions were.
  */
 #include "clv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From the last record to its board, on every node: how long the exchange takes between real
+ * From the last record to its forecast, on every node: how long the exchange takes between real
  * processes on their own hosts. MPI only carries the cards and the results; the calls are those of
  * pap_predict. All hosts must show one CLOCK_REALTIME, as those of bench/cluster do.
  *
@@ -30,15 +30,15 @@ static int64_t real_now_ns(void)
     return now.tv_sec * CLV_NS_PER_S + now.tv_nsec;
 }
 
-/* On the thread of each node's leader, when the board is complete. */
-static size_t note_board(void *context, const clv_pap_stream_key_t *key,
-                         const clv_pap_board_t *board, const void *note, void *memory,
-                         void *attachment, size_t attachment_bytes)
+/* On the thread of each node's leader, when the forecast is complete. */
+static size_t note_forecast(void *context, const clv_pap_stream_key_t *key,
+                            const clv_pap_forecast_t *forecast, const void *note, void *memory,
+                            void *attachment, size_t attachment_bytes)
 {
     (void) context, (void) key, (void) note, (void) memory, (void) attachment;
     (void) attachment_bytes;
-    if (board->version < MAX_CALLS) {
-        made_ns[board->version] = real_now_ns();
+    if (forecast->version < MAX_CALLS) {
+        made_ns[forecast->version] = real_now_ns();
     }
     return 0;
 }
@@ -53,7 +53,7 @@ static void check(clv_status_t status)
 
 static clv_pap_group_t *new_group(clv_pap_t *pap)
 {
-    const clv_pap_attach_ops_t attach = {.make = note_board, .attachment_bytes = 8};
+    const clv_pap_attach_ops_t attach = {.make = note_forecast, .attachment_bytes = 8};
     unsigned char card[CLV_PAP_CARD_BYTES];
     unsigned char *cards = malloc((size_t) n_ranks * CLV_PAP_CARD_BYTES);
     clv_pap_group_t *group;
@@ -71,16 +71,16 @@ static void make_call(clv_pap_group_t *group)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 65536};
     const struct timespec nap = {.tv_nsec = CLV_NS_PER_MS}; /* leaves the cores to the threads */
-    const clv_pap_board_t *board;
+    const clv_pap_forecast_t *forecast;
     const void *attachment;
     size_t n_bytes;
     clv_pap_call_t call;
     const int64_t now_ns = real_now_ns();
     clv_pap_call_begin(group, &key, clv_local_now_ns(), &call);
-    if (call.sampled && call.board_version + 1 < MAX_CALLS) {
-        given_ns[call.board_version + 1] = now_ns;
+    if (call.sampled && call.forecast_version + 1 < MAX_CALLS) {
+        given_ns[call.forecast_version + 1] = now_ns;
     }
-    while (clv_pap_call_board(group, &call, &board, &attachment, &n_bytes) == CLV_AGAIN) {
+    while (clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes) == CLV_AGAIN) {
         (void) nanosleep(&nap, NULL);
     }
     clv_pap_call_end(group, &call, 1, NULL, clv_local_now_ns());
@@ -116,7 +116,8 @@ static void print_quantiles(const char *which, int64_t *values, int n)
            n > 0 ? (double) values[half] / 1e3 : 0, n > 0 ? (double) values[most] / 1e3 : 0);
 }
 
-/* The last of all ranks to give it, and the first and the last of all nodes to have the board. */
+/* The last of all ranks to give it, and the first and the last of all nodes to have the forecast.
+ */
 static void print_latencies(void)
 {
     static int64_t last_given[MAX_CALLS], first_made[MAX_CALLS], last_made[MAX_CALLS];
@@ -135,8 +136,8 @@ static void print_latencies(void)
         }
     }
     if (rank == 0) {
-        print_quantiles("last record to board at the nearest node", near_ns, n);
-        print_quantiles("last record to board at the farthest node", far_ns, n);
+        print_quantiles("last record to forecast at the nearest node", near_ns, n);
+        print_quantiles("last record to forecast at the farthest node", far_ns, n);
     }
 }
 

@@ -14,7 +14,7 @@ iterate() {
         --mca coll_clv_reduce_algorithm clairvoyant "$CLV_BUILD/tests/mpi/coll_probe" 40000 200 10)
     status=$?
     ahead=$(counter plans_ahead)
-    boards=$(counter exchange_boards)
+    forecasts=$(counter exchange_forecasts)
 }
 nearly_all_ahead() { [ "${ahead:-0}" -ge 198 ]; }
 
@@ -22,7 +22,7 @@ tap_tries iterate nearly_all_ahead
 tap_point $status 'an iterative program with 16 ranks ends well'
 tap_has 'its sums are right' 'sums right' "$output"
 tap_figure "at least 198 of 200 plans were made ahead: ${ahead:-none}" nearly_all_ahead
-tap_ok "at least 198 of 200 calls had a board: ${boards:-none}" test "${boards:-0}" -ge 198
+tap_ok "at least 198 of 200 calls had a forecast: ${forecasts:-none}" test "${forecasts:-0}" -ge 198
 tap_has 'the thread says what it used' 'exchange_thread_cpu_ns=' "$output"
 
 small=$(mpi_run -np 3 --mca coll clv "$CLV_BUILD/tests/mpi/coll_probe" 100 5)

@@ -6,16 +6,16 @@
 mpi_setup
 program=$CLV_BUILD/tests/mpi/hint_cases
 
-# Median of what the boards say the newest prediction was off by, in us, without the first boards, which still learn.
+# Median of what the forecasts say the newest prediction was off by, in us, without the first forecasts, which still learn.
 median_error_us() {
     sed -n 's/.*the last one was off by \([0-9.]*\) ms.*/\1/p' | tail -n 10 | sort -n |
         awk '{ v[NR] = $1 } END { print NR ? int(v[int((NR + 1) / 2)] * 1000) : -1 }'
 }
 
 run_both() {
-    hinted=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print board "$program")
+    hinted=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print forecast "$program")
     hinted_status=$?
-    silent=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print board "$program" --silent)
+    silent=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print forecast "$program" --silent)
     silent_status=$?
     with=$(printf '%s\n' "$hinted" | median_error_us)
     without=$(printf '%s\n' "$silent" | median_error_us)
@@ -29,7 +29,7 @@ tap_tries run_both as_meant
 tap_point $hinted_status 'a hinted run ends well'
 tap_point $silent_status 'a silent run ends well'
 tap_has 'hints are taken from the second call on' '15 of 16 hints taken, 0 wrong' "$hinted"
-tap_has 'boards say that they are announced' 'announced from' "$hinted"
+tap_has 'forecasts say that they are announced' 'announced from' "$hinted"
 tap_lacks 'without hints none is announced' 'announced from' "$silent"
 tap_figure "the error is under a quarter: $with us against $without us" better
 

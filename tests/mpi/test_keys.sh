@@ -18,7 +18,7 @@ run() {
 counter() { sed -n "s/.*[ ,]$1=\([0-9]*\).*/\1/p" <<<"$said" | grep . || echo 0; }
 
 # Calls without a plan of their own that was made ahead.
-forced=(--mca coll_clv_reduce_algorithm clairvoyant --mca coll_clv_print board)
+forced=(--mca coll_clv_reduce_algorithm clairvoyant --mca coll_clv_print forecast)
 both() {
     run one "${forced[@]}"
     one=$((n_calls - $(counter plans_ahead)))
@@ -29,11 +29,11 @@ soon() { [ "$one" -ge 1 ] && [ "$rotating" -ge 4 ] && [ "$rotating" -le $((one +
 tap_tries both soon
 tap_has 'sums are right by plans of rotating roots' 'sums right' "$said"
 tap_ok "four roots have plans after $rotating calls, one root after $one" soon
-# A stream of its own would have a board per call of its root at most.
-newest() { sed -n "s/.*to rank $1, board \([0-9]*\):.*/\1/p" <<<"$said" | tail -n 1 | grep . || echo 0; }
+# A stream of its own would have a forecast per call of its root at most.
+newest() { sed -n "s/.*to rank $1, forecast \([0-9]*\):.*/\1/p" <<<"$said" | tail -n 1 | grep . || echo 0; }
 for root in 0 1 2 3; do
-    board=$(newest $root)
-    tap_ok "root $root uses the boards of all: $board" test "$board" -gt $((n_calls / 4))
+    forecast=$(newest $root)
+    tap_ok "root $root uses the forecasts of all: $forecast" test "$forecast" -gt $((n_calls / 4))
 done
 
 run rotate

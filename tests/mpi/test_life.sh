@@ -3,12 +3,12 @@
 #
 # The channel beside what programs do: each level of threads, fork and system, 4,000 communicators,
 # sessions that open the library again; on one node, and on two (process namespaces), whose leaders
-# are connected. Both ways the exchange runs: the program's calls have boards.
+# are connected. Both ways the exchange runs: the program's calls have forecasts.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 program=$CLV_BUILD/tests/mpi/life_cases
 on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2 --mca coll_clv_verbose 10
-    --mca coll_clv_print board)
+    --mca coll_clv_print forecast)
 tcp=(--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo)
 apart=(unshare --pid --fork --kill-child --mount-proc)
 
@@ -18,7 +18,7 @@ lives() {
     shift
     said=$(mpi_run -np 2 "${on[@]}" "$@")
     tap_has "$name: every sum is right" 'life_cases: all right' "$said"
-    tap_has "$name: there were boards" ', board ' "$said"
+    tap_has "$name: there were forecasts" ', forecast ' "$said"
 }
 
 for level in single funneled serialized multiple; do

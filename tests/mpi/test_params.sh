@@ -35,7 +35,7 @@ exchange|maybe|true or false
 reduce_algorithm|fast|auto previous chain
 predictor|oracle|best periodic sma ewma median compute
 reproducible|sometimes|off float always
-print|everything|none board plan
+print|everything|none forecast plan
 BAD
 
 said=$(mpi_run -np 2 --mca coll clv --mca coll_clv_sma_window 0 "$probe" 10)
@@ -47,7 +47,7 @@ while IFS='|' read -r name value; do
     tap_has "$name = $value is taken" 'calls=' "$said"
 done <<'GOOD'
 segment_bytes|64k
-print|board,plan
+print|forecast,plan
 print|none
 exchange|0
 reproducible|always
@@ -56,13 +56,13 @@ predictor|sma
 interface|lo
 GOOD
 
-# The word reaches the boards; best says whom it follows.
-boards=(--mca coll_clv_min_bytes 1 --mca coll_clv_print board "$probe" 1000 20)
-said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_predictor sma "${boards[@]}")
-tap_has 'predictor = sma: boards come from it' 'predicted by sma from' "$said"
+# The word reaches the forecasts; best says whom it follows.
+forecasts=(--mca coll_clv_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)
+said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_predictor sma "${forecasts[@]}")
+tap_has 'predictor = sma: forecasts come from it' 'predicted by sma from' "$said"
 tap_lacks 'and from no other' 'predicted by periodic' "$said"
-said=$(mpi_run -np 3 "${list[@]}" "${boards[@]}")
+said=$(mpi_run -np 3 "${list[@]}" "${forecasts[@]}")
 tap_ok 'by default best names whom it follows' \
-    grep -qE 'predicted by (periodic|sma|ewma|median|compute) from' <<<"$said"
+    grep -qE 'predicted by (periodic|last|sma|ewma|median|compute) from' <<<"$said"
 tap_lacks 'and not itself' 'predicted by best' "$said"
 tap_end

@@ -68,8 +68,8 @@ elsewhere="$nodes
     wait_for_what wait_ns wait_receive_rank   mpi/test_stall; the rest of the same look:
     wait_forecast wait_receives wait_sends wait_receive_segment wait_send_rank wait_send_segment
     wait_steps
-    fell_back_no_board fell_back_trying regret_ns fell_back_predicted fell_back_kept fell_back_no_gain fell_back_no_plan
-    plan_cache_hits exchange_board_waits exchange_board_wait_ns exchange_clock_offset_ns"
+    fell_back_no_forecast fell_back_trying regret_ns fell_back_predicted fell_back_kept fell_back_no_gain fell_back_no_plan
+    plan_cache_hits exchange_forecast_waits exchange_forecast_wait_ns exchange_clock_offset_ns"
 for name in $("$CLV_BUILD/tests/layout/params_doc" --pvars); do
     case " $(echo $elsewhere) " in
     *" ${name#coll_clv_} "*) continue ;;

@@ -6,7 +6,7 @@
 #   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init]       all five without arguments
 #
 # calls: time of the main thread per eligible call.  idle: the thread when nobody calls, 60 s.
-# latency: from the last record to its board on 4, 8 and 16 emulated hosts, which share this machine's
+# latency: from the last record to its forecast on 4, 8 and 16 emulated hosts, which share this machine's
 # cores: calls 20 ms apart, for which the threads look by themselves, and 10 to 30 ms, mostly rung for.
 # blocks: 8-byte ping-pong and reduce on two ranks, two runs in turns of 20 ms, the ratio of each pair
 # of turns. thread: the component with its thread against the component before any eligible call;

@@ -57,7 +57,7 @@ typedef struct edge {
 
 typedef struct store {
     int64_t version[2];
-    clv_pap_board_t board[2];
+    clv_pap_forecast_t forecast[2];
     int64_t *predicted_ns[2];
     clv_pap_history_t *history;
 } store_t;
@@ -82,11 +82,11 @@ typedef struct node {
 typedef struct open_call {
     int32_t in_use;
     int32_t number;  /* in the program */
-    int32_t blocked; /* waits for its board */
+    int32_t blocked; /* waits for its forecast */
     int32_t waited;
     int32_t sleeping; /* in a synchronous call, not all are in */
     clv_pap_call_t call;
-    const clv_pap_board_t *held;
+    const clv_pap_forecast_t *held;
 } open_call_t;
 
 typedef struct rank {
@@ -399,19 +399,20 @@ static void wake_ranks(world_t *world, int32_t node)
     }
 }
 
-/* Nobody on the node may still hold the board whose place is taken now. */
-static void check_unused(world_t *world, int32_t node, int32_t lane, const clv_pap_board_t *board)
+/* Nobody on the node may still hold the forecast whose place is taken now. */
+static void check_unused(world_t *world, int32_t node, int32_t lane,
+                         const clv_pap_forecast_t *forecast)
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
         const rank_t *other = &world->rank[rank];
         for (int i = 0; i < MAX_OPEN && other->node == node; i++) {
             const open_call_t *open = &other->open[i];
-            if (open->in_use && open->held == board) {
-                broken(world, "a board was overwritten while a rank used it");
+            if (open->in_use && open->held == forecast) {
+                broken(world, "a forecast was overwritten while a rank used it");
             }
             if (open->in_use && open->call.stream == lane && open->call.is_answered &&
-                board->version > 0 && open->call.held_version == board->version) {
-                broken(world, "a board was overwritten before a rank had left it");
+                forecast->version > 0 && open->call.held_version == forecast->version) {
+                broken(world, "a forecast was overwritten before a rank had left it");
             }
         }
     }
@@ -446,18 +447,18 @@ static void publish_set(void *context, const clv_pap_record_set_t *set)
     if (store->version[1 - place] != version - 1) {
         broken(world, "record sets came with a gap");
     }
-    check_unused(world, sender->node, set->lane, &store->board[place]);
-    clv_pap_history_feed(store->history, set, &store->board[place], store->predicted_ns[place]);
+    check_unused(world, sender->node, set->lane, &store->forecast[place]);
+    clv_pap_history_feed(store->history, set, &store->forecast[place], store->predicted_ns[place]);
     store->version[place] = version;
     if (world->options->plant == 2 && sender->node == world->layout.n_nodes - 1 && version == 5) {
-        store->board[place].hash ^= 1;
+        store->forecast[place].hash ^= 1;
     }
-    if (store->board[place].disagree) {
+    if (store->forecast[place].disagree) {
         world->result->disagreements++;
         node->must_disagree = 1;
     }
-    if (store->board[place].sample_every > world->result->max_sample_every) {
-        world->result->max_sample_every = store->board[place].sample_every;
+    if (store->forecast[place].sample_every > world->result->max_sample_every) {
+        world->result->max_sample_every = store->forecast[place].sample_every;
     }
     int64_t latency_ns = world->now_ns - clv_pap_record_set_last_given(set);
     node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
@@ -520,15 +521,15 @@ static void settle(world_t *world, int32_t index)
 /* ---- ranks
  * --------------------------------------------------------------------------------------- */
 
-static const clv_pap_board_t *find_board(void *context, int32_t lane, int64_t version)
+static const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int64_t version)
 {
     sender_t *at = context;
     store_t *store = &at->world->node[at->node].store[lane];
     int place = (int) (version & 1);
     if (store->version[place] > version) {
-        broken(at->world, "a board was asked for after its place was taken");
+        broken(at->world, "a forecast was asked for after its place was taken");
     }
-    return store->version[place] == version ? &store->board[place] : NULL;
+    return store->version[place] == version ? &store->forecast[place] : NULL;
 }
 
 static int64_t lane_versions(void *context, int32_t lane)
@@ -539,7 +540,7 @@ static int64_t lane_versions(void *context, int32_t lane)
 }
 
 /* A guess is counted here, where the library would refuse. */
-static const clv_pap_store_ops_t store_ops = {find_board, lane_versions, NULL};
+static const clv_pap_store_ops_t store_ops = {find_forecast, lane_versions, NULL};
 
 /* Records of one rank reach its leader in order, a little later. */
 static void hand_over(world_t *world, int32_t index, const clv_pap_local_record_t *given)
@@ -614,15 +615,15 @@ static void begin_call(world_t *world, int32_t index)
 
 /* All ranks get the same answer for one call, except those of a node that said it cannot know. */
 static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
-                    clv_status_t status, const clv_pap_board_t *board)
+                    clv_status_t status, const clv_pap_forecast_t *forecast)
 {
     truth_t *truth = &world->truth[open->number];
-    uint32_t hash = status == CLV_OK ? board->hash : 0;
+    uint32_t hash = status == CLV_OK ? forecast->hash : 0;
     const clv_pap_call_t *call = &open->call;
     world->result->calls++;
-    world->result->with_board += status == CLV_OK;
+    world->result->with_forecast += status == CLV_OK;
     world->result->waits += open->waited;
-    world->result->announced += status == CLV_OK && board->version > call->board_version;
+    world->result->announced += status == CLV_OK && forecast->version > call->forecast_version;
     int differs =
         truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
                          truth->sampled != call->sampled || truth->number != call->number);
@@ -638,7 +639,7 @@ static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
                            .hash = hash,
                            .n_in = truth->n_in};
     } else if (differs && world->options->plant == 0) {
-        broken(world, "two ranks had different boards for one call");
+        broken(world, "two ranks had different forecasts for one call");
     }
 }
 
@@ -675,13 +676,13 @@ static void look(world_t *world, int32_t index, int32_t place)
     rank_t *rank = &world->rank[index];
     open_call_t *open = &rank->open[place];
     sender_t at = {world, rank->node};
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     clv_pap_local_record_t given;
     if (clv_pap_streams_enter(&rank->streams, &open->call, &given)) {
         hand_over(world, index, &given);
     }
     clv_status_t status =
-        clv_pap_streams_board(&rank->streams, &open->call, &store_ops, &at, &board);
+        clv_pap_streams_forecast(&rank->streams, &open->call, &store_ops, &at, &forecast);
     if (status == CLV_AGAIN) {
         if (open->call.stream >= 0 && !open->call.sampled) {
             broken(world, "a call that is not sampled had to wait");
@@ -690,8 +691,8 @@ static void look(world_t *world, int32_t index, int32_t place)
         open->waited = 1;
         return;
     }
-    open->held = status == CLV_OK ? board : NULL;
-    compare(world, rank, open, status, board);
+    open->held = status == CLV_OK ? forecast : NULL;
+    compare(world, rank, open, status, forecast);
     enter(world, index, place);
     wake_rank(world, index); /* the next one's turn */
 }
@@ -748,7 +749,7 @@ static void end_call(world_t *world, int32_t index, int32_t place)
         rank_done(world, rank);
         return;
     }
-    wake_rank(world, index); /* one may have waited for the board that this one used */
+    wake_rank(world, index); /* one may have waited for the forecast that this one used */
     if (rank->n_open == 0) {
         begin_later(world, index);
     }

@@ -19,27 +19,27 @@ typedef struct pap_net_options {
     int32_t n_nodes;
     int32_t ranks_per_node; /* at most; 0: a random number on each */
     int32_t n_calls;
-    int32_t n_keys;              /* streams; more than 16 push each other out */
-    int32_t key_burst;           /* calls on one stream in a row, about */
-    int32_t n_cuts;              /* connections that break and come back */
-    int32_t lose_for_good;       /* one connection never comes back */
-    int32_t hints;               /* 0 none, 1 some ranks sometimes, 2 all ranks always */
-    int32_t invalid_calls;       /* clocks become ready after about so many calls */
-    int32_t plant;               /* 0 nothing, 1 one rank lies about its choice, 2 a node's board */
-    int64_t compute_ns;          /* mean time between calls */
-    int64_t delay_ns;            /* of a message: uniform in [delay / 2, 3 delay / 2] */
-    double bytes_per_ns;         /* of each sender; 0: infinite */
+    int32_t n_keys;        /* streams; more than 16 push each other out */
+    int32_t key_burst;     /* calls on one stream in a row, about */
+    int32_t n_cuts;        /* connections that break and come back */
+    int32_t lose_for_good; /* one connection never comes back */
+    int32_t hints;         /* 0 none, 1 some ranks sometimes, 2 all ranks always */
+    int32_t invalid_calls; /* clocks become ready after about so many calls */
+    int32_t plant;         /* 0 nothing, 1 one rank lies about its choice, 2 a node's forecast */
+    int64_t compute_ns;    /* mean time between calls */
+    int64_t delay_ns;      /* of a message: uniform in [delay / 2, 3 delay / 2] */
+    double bytes_per_ns;   /* of each sender; 0: infinite */
     int32_t synchronous_percent; /* calls that nobody leaves before all are in */
     int32_t max_open;            /* calls that a rank has open at once, at most; 0: 1 */
 } pap_net_options_t;
 
 typedef struct pap_net_result {
-    const char *broken; /* NULL: every promise was kept */
-    int64_t calls;      /* rank calls checked */
-    int64_t with_board; /* of them */
-    int64_t waits;      /* that had to wait */
-    int64_t overlapped; /* begun while another was open */
-    int64_t late_turns; /* of them, whose turn came later */
+    const char *broken;    /* NULL: every promise was kept */
+    int64_t calls;         /* rank calls checked */
+    int64_t with_forecast; /* of them */
+    int64_t waits;         /* that had to wait */
+    int64_t overlapped;    /* begun while another was open */
+    int64_t late_turns;    /* of them, whose turn came later */
     int64_t messages;
     int64_t bytes;
     int64_t record_sets; /* decided by node 0 */
@@ -55,7 +55,7 @@ typedef struct pap_net_result {
     int32_t wrong_guesses; /* rank calls on them that differ from the others' */
     int32_t stale_links;
     int32_t lost_reason;   /* at node 0; 0: not lost */
-    int32_t disagreements; /* boards that said so */
+    int32_t disagreements; /* forecasts that said so */
     int32_t open_nodes;    /* that could not close at the end */
 } pap_net_result_t;
 

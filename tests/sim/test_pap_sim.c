@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The promise of the protocol, on thousands of pretend jobs: the same board on every rank at every
- * call, and no wait that nobody ends. CLV_PAP_SIM_SEEDS: how many jobs (default 10000).
+ * The promise of the protocol, on thousands of pretend jobs: the same forecast on every rank at
+ * every call, and no wait that nobody ends. CLV_PAP_SIM_SEEDS: how many jobs (default 10000).
  */
 #include "pap_predict/agree/pap_wire.h"
 #include "tests/sim/cs_random.h"
@@ -15,7 +15,7 @@
 typedef struct totals {
     int64_t jobs;
     int64_t calls;
-    int64_t with_board;
+    int64_t with_forecast;
     int64_t waits;
     int64_t overlapped;
     int64_t late_turns;
@@ -41,7 +41,7 @@ static void add(totals_t *totals, const pap_net_result_t *result)
 {
     totals->jobs++;
     totals->calls += result->calls;
-    totals->with_board += result->with_board;
+    totals->with_forecast += result->with_forecast;
     totals->waits += result->waits;
     totals->overlapped += result->overlapped;
     totals->late_turns += result->late_turns;
@@ -60,11 +60,12 @@ static void add(totals_t *totals, const pap_net_result_t *result)
 static void print_totals(const char *name, const totals_t *totals)
 {
     printf(
-        "# %s: %lld jobs, %lld rank calls, %lld with a board, %lld waited, %lld record sets, "
+        "# %s: %lld jobs, %lld rank calls, %lld with a forecast, %lld waited, %lld record sets, "
         "%lld streams pushed out, %lld announced, largest K %d, %lld lost, %lld abandoned nodes, "
         "%lld jobs where one of them guessed wrong, %lld half-open links found\n",
-        name, (long long) totals->jobs, (long long) totals->calls, (long long) totals->with_board,
-        (long long) totals->waits, (long long) totals->record_sets, (long long) totals->evictions,
+        name, (long long) totals->jobs, (long long) totals->calls,
+        (long long) totals->with_forecast, (long long) totals->waits,
+        (long long) totals->record_sets, (long long) totals->evictions,
         (long long) totals->announced, totals->max_sample_every, (long long) totals->lost,
         (long long) totals->abandoned, (long long) totals->wrong, (long long) totals->stale);
 }
@@ -172,22 +173,22 @@ static void change_overlap(pap_net_options_t *options, uint64_t seed)
     options->lose_for_good = seed % 16 == 2 && options->n_nodes > 1;
 }
 
-static void late_ranks_and_delays_leave_boards_equal(void **state)
+static void late_ranks_and_delays_leave_forecasts_equal(void **state)
 {
     (void) state;
     totals_t totals;
     run_jobs("delays", n_jobs() * 3 / 10, change_nothing, &totals);
-    assert_true(totals.with_board * 4 > totals.calls);
+    assert_true(totals.with_forecast * 4 > totals.calls);
     assert_true(totals.announced > 0);
     assert_int_equal(totals.lost, 0);
 }
 
-static void links_that_come_back_leave_boards_equal(void **state)
+static void links_that_come_back_leave_forecasts_equal(void **state)
 {
     (void) state;
     totals_t totals;
     run_jobs("cuts", n_jobs() * 4 / 10, change_cuts, &totals);
-    assert_true(totals.with_board * 4 > totals.calls);
+    assert_true(totals.with_forecast * 4 > totals.calls);
     assert_true(totals.stale > 0);
 }
 
@@ -199,7 +200,7 @@ static void a_link_lost_for_good_ends_predictions_for_all(void **state)
     assert_true(totals.lost > 0);
 }
 
-static void streams_that_push_each_other_out_leave_boards_equal(void **state)
+static void streams_that_push_each_other_out_leave_forecasts_equal(void **state)
 {
     (void) state;
     totals_t totals;
@@ -207,7 +208,7 @@ static void streams_that_push_each_other_out_leave_boards_equal(void **state)
     assert_true(totals.evictions > 0);
 }
 
-static void calls_that_overlap_leave_boards_equal(void **state)
+static void calls_that_overlap_leave_forecasts_equal(void **state)
 {
     (void) state;
     totals_t totals;
@@ -216,7 +217,7 @@ static void calls_that_overlap_leave_boards_equal(void **state)
            (long long) totals.overlapped, (long long) totals.late_turns);
     assert_true(totals.overlapped * 4 > totals.calls);
     assert_true(totals.late_turns > 0);
-    assert_true(totals.with_board > 0);
+    assert_true(totals.with_forecast > 0);
     assert_true(totals.announced > 0);
     assert_true(totals.evictions > 0);
 }
@@ -230,7 +231,7 @@ static void a_tight_loop_is_sampled_rarely(void **state)
     assert_true(totals.waits * 10 < totals.calls);
 }
 
-/* The wait for a board would allow a record in each call: a loop takes 50 us, the exchange 2. */
+/* The wait for a forecast would allow a record in each call: a loop takes 50 us, the exchange 2. */
 static void a_quick_exchange_is_not_asked_in_each_call(void **state)
 {
     (void) state;
@@ -299,11 +300,11 @@ int main(void)
 {
     cs_random_t random;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_ranks_and_delays_leave_boards_equal),
-        cmocka_unit_test(links_that_come_back_leave_boards_equal),
+        cmocka_unit_test(late_ranks_and_delays_leave_forecasts_equal),
+        cmocka_unit_test(links_that_come_back_leave_forecasts_equal),
         cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
-        cmocka_unit_test(streams_that_push_each_other_out_leave_boards_equal),
-        cmocka_unit_test(calls_that_overlap_leave_boards_equal),
+        cmocka_unit_test(streams_that_push_each_other_out_leave_forecasts_equal),
+        cmocka_unit_test(calls_that_overlap_leave_forecasts_equal),
         cmocka_unit_test(a_tight_loop_is_sampled_rarely),
         cmocka_unit_test(a_quick_exchange_is_not_asked_in_each_call),
         cmocka_unit_test(a_planted_disagreement_is_caught),

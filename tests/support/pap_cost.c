@@ -55,7 +55,7 @@ static void print_calls(const char *what, const pap_job_t *job)
     print_quantiles(what, values, n);
 }
 
-/* Time in call_begin and the first call_board, one clock read included. */
+/* Time in call_begin and the first call_forecast, one clock read included. */
 static void measure_calls(int32_t n_ranks, int32_t n_nodes)
 {
     pap_job_options_t options = {.n_ranks = n_ranks, .n_nodes = n_nodes, .n_calls = 1000};
@@ -65,19 +65,19 @@ static void measure_calls(int32_t n_ranks, int32_t n_nodes)
         n_ranks <= sysconf(_SC_NPROCESSORS_ONLN); /* as real work does; if there are cores */
     pap_job_t *job = run(options);
     int64_t n_sampled = job->counters[0].sampled;
-    print_calls("begin + board, 2 ms of work", job);
+    print_calls("begin + forecast, 2 ms of work", job);
     printf("sampled %lld of %d calls\n", (long long) n_sampled, options.n_calls);
     job_free(job);
     options.work_ns = options.late_ns = 0;
     options.n_calls = JOB_MAX_CALLS;
     job = run(options);
     n_sampled = job->counters[0].sampled;
-    print_calls("begin + board, tight loop", job);
+    print_calls("begin + forecast, tight loop", job);
     printf("sampled %lld of %d calls\n", (long long) n_sampled, options.n_calls);
     job_free(job);
 }
 
-/* From the last rank's record to its board: what the last to arrive waits at a second call. */
+/* From the last rank's record to its forecast: what the last to arrive waits at a second call. */
 static void measure_latency(int32_t n_ranks, int32_t n_nodes)
 {
     static int64_t values[JOB_MAX_CALLS];
@@ -92,7 +92,7 @@ static void measure_latency(int32_t n_ranks, int32_t n_nodes)
     for (int32_t call = WARM_UP + 1; call < job->options.n_calls; call += 2) {
         values[n++] = job->wait_ns[n_ranks - 1][call];
     }
-    print_quantiles("record of the last to its board", values, n);
+    print_quantiles("record of the last to its forecast", values, n);
     printf("clock error bounds, us:");
     for (int32_t rank = 0; rank < n_ranks; rank++) {
         printf(" %.1f", (double) job->global_error_ns[rank] / 1e3);

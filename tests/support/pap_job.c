@@ -110,63 +110,65 @@ static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
     return atomic_load(&job->failed) ? -1 : 0;
 }
 
-/* Beside each board lies a hash of it and of how many boards there were: a deterministic function
- * of all boards so far, so any difference in the past shows as well. */
+/* Beside each forecast lies a hash of it and of how many forecasts there were: a deterministic
+ * function of all forecasts so far, so any difference in the past shows as well. */
 static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_board_t *board, const void *note, void *memory,
+                          const clv_pap_forecast_t *forecast, const void *note, void *memory,
                           void *attachment, size_t attachment_bytes)
 {
     uint64_t *chain = memory;
     (void) context, (void) note;
     (void) attachment_bytes;
-    *chain = clv_fnv1a64(*chain, board->predicted_ns, (size_t) board->n_ranks * sizeof(int64_t));
-    *chain = clv_fnv1a64(*chain, &board->version, sizeof board->version);
+    *chain =
+        clv_fnv1a64(*chain, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
+    *chain = clv_fnv1a64(*chain, &forecast->version, sizeof forecast->version);
     *chain = clv_fnv1a64(*chain, &key->total_bytes, sizeof key->total_bytes);
     memcpy(attachment, chain, sizeof *chain);
     return sizeof *chain;
 }
 
-static uint64_t hash_of(const clv_pap_board_t *board, const void *attachment, size_t n_bytes)
+static uint64_t hash_of(const clv_pap_forecast_t *forecast, const void *attachment, size_t n_bytes)
 {
     uint64_t hash = CLV_FNV1A64_BASIS;
-    hash = clv_fnv1a64(hash, &board->version, sizeof board->version);
-    hash = clv_fnv1a64(hash, &board->sample_every, sizeof board->sample_every);
-    hash = clv_fnv1a64(hash, &board->sigma_ns, sizeof board->sigma_ns);
-    hash = clv_fnv1a64(hash, board->predicted_ns, (size_t) board->n_ranks * sizeof(int64_t));
+    hash = clv_fnv1a64(hash, &forecast->version, sizeof forecast->version);
+    hash = clv_fnv1a64(hash, &forecast->sample_every, sizeof forecast->sample_every);
+    hash = clv_fnv1a64(hash, &forecast->sigma_ns, sizeof forecast->sigma_ns);
+    hash = clv_fnv1a64(hash, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
     hash = clv_fnv1a64(hash, attachment, n_bytes);
     return hash > JOB_SAW_TIMEOUT ? hash : hash + 3;
 }
 
-static void note_board(pap_job_t *job, int32_t rank, int32_t call, const clv_pap_board_t *board,
-                       const void *attachment, size_t n_bytes)
+static void note_forecast(pap_job_t *job, int32_t rank, int32_t call,
+                          const clv_pap_forecast_t *forecast, const void *attachment,
+                          size_t n_bytes)
 {
     int64_t latest = 0;
-    for (int32_t i = 0; i < board->n_ranks; i++) {
-        latest = board->predicted_ns[i] > latest ? board->predicted_ns[i] : latest;
+    for (int32_t i = 0; i < forecast->n_ranks; i++) {
+        latest = forecast->predicted_ns[i] > latest ? forecast->predicted_ns[i] : latest;
     }
     job->predicted_spread_ns[rank][call] = latest;
-    job->n_record_sets[rank][call] = board->n_record_sets;
-    job->saw[rank][call] = hash_of(board, attachment, n_bytes);
+    job->n_record_sets[rank][call] = forecast->n_record_sets;
+    job->saw[rank][call] = hash_of(forecast, attachment, n_bytes);
 }
 
 static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int32_t number)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 1000 + number % job->options.n_streams};
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     const void *attachment = NULL;
     size_t n_bytes = 0;
     clv_pap_call_t call;
     const int64_t begin_ns = clv_local_now_ns();
     clv_pap_call_begin(group, &key, begin_ns, &call);
-    clv_status_t status = clv_pap_call_board(group, &call, &board, &attachment, &n_bytes);
+    clv_status_t status = clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes);
     job->call_ns[rank][number] = clv_local_now_ns() - begin_ns;
     while (status == CLV_AGAIN && clv_local_now_ns() - begin_ns < job->options.wait_ns) {
         job_sleep_ns(20 * CLV_NS_PER_US);
-        status = clv_pap_call_board(group, &call, &board, &attachment, &n_bytes);
+        status = clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes);
     }
     job->wait_ns[rank][number] = clv_local_now_ns() - begin_ns;
     if (status == CLV_OK) {
-        note_board(job, rank, number, board, attachment, n_bytes);
+        note_forecast(job, rank, number, forecast, attachment, n_bytes);
     } else {
         job->saw[rank][number] = status == CLV_NONE ? JOB_SAW_NONE : JOB_SAW_TIMEOUT;
     }
@@ -335,7 +337,7 @@ int job_count_disagreements(const pap_job_t *job)
     return n_bad;
 }
 
-int job_count_boards(const pap_job_t *job, int32_t rank)
+int job_count_forecasts(const pap_job_t *job, int32_t rank)
 {
     int n = 0;
     for (int32_t call = 0; call < job->options.n_calls; call++) {

@@ -15,7 +15,8 @@
 #define JOB_MAX_RANKS 32
 #define JOB_MAX_CALLS 2000
 
-/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of board and attachment. */
+/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of forecast and attachment.
+ */
 #define JOB_SAW_NONE    1
 #define JOB_SAW_TIMEOUT 2
 
@@ -30,12 +31,12 @@ typedef struct pap_job_options {
     int64_t work_ns;   /* computing time between calls ... */
     int64_t late_ns;   /* ... and how much more for rank i: i * late_ns */
     int64_t connect_timeout_ns;
-    int64_t wait_ns;     /* for one board; then it is a timeout */
+    int64_t wait_ns;     /* for one forecast; then it is a timeout */
     int32_t synchronous; /* all ranks leave a call together */
     int32_t uses_hints;
     int32_t is_bound; /* all ranks to processor 0, as a launcher does it */
     int32_t spins;    /* works by computing, not by sleeping */
-    int32_t in_pairs; /* each second call follows at once: it waits for the first's board */
+    int32_t in_pairs; /* each second call follows at once: it waits for the first's forecast */
     /* On the rank's process before call number call; may be NULL. */
     void (*before_call)(pap_job_t *job, int32_t rank, int32_t call);
     /* In the parent while the ranks run; may be NULL. */
@@ -50,8 +51,8 @@ struct pap_job {
     uint64_t saw[JOB_MAX_RANKS][JOB_MAX_CALLS];
     int32_t n_record_sets[JOB_MAX_RANKS][JOB_MAX_CALLS];
     int64_t predicted_spread_ns[JOB_MAX_RANKS][JOB_MAX_CALLS];
-    int64_t call_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* spent in begin and the first board */
-    int64_t wait_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* from begin to the board's answer */
+    int64_t call_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* spent in begin and the first forecast */
+    int64_t wait_ns[JOB_MAX_RANKS][JOB_MAX_CALLS]; /* from begin to the forecast's answer */
     int64_t global_error_ns[JOB_MAX_RANKS];        /* last known bound, -1: never ready */
     int64_t global_minus_local_ns[JOB_MAX_RANKS];
     clv_pap_counters_t counters[JOB_MAX_RANKS];
@@ -72,7 +73,7 @@ int32_t job_node(const pap_job_t *job, int32_t rank);
 /* A number that is not right is described on standard output; returns how many calls differ
  * between ranks that saw them. */
 int job_count_disagreements(const pap_job_t *job);
-int job_count_boards(const pap_job_t *job, int32_t rank);
+int job_count_forecasts(const pap_job_t *job, int32_t rank);
 int job_count_seen(const pap_job_t *job, uint64_t what); /* over all ranks and calls */
 int32_t job_count_fds(void);
 int job_has_thread(void);   /* the background thread runs in this process */

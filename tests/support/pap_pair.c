@@ -55,7 +55,7 @@ clv_status_t pair_activate(pair_t *pair)
 }
 
 void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
-              const clv_pap_board_t *boards[2])
+              const clv_pap_forecast_t *forecasts[2])
 {
     const int64_t until_ns = clv_local_now_ns() + WAIT_NS;
     const void *attachment;
@@ -64,8 +64,8 @@ void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
     while ((status[0] == CLV_AGAIN || status[1] == CLV_AGAIN) && clv_local_now_ns() < until_ns) {
         for (int i = 0; i < 2; i++) {
             if (status[i] == CLV_AGAIN) {
-                status[i] = clv_pap_call_board(pair->group[i], &calls[i], &boards[i], &attachment,
-                                               &n_bytes);
+                status[i] = clv_pap_call_forecast(pair->group[i], &calls[i], &forecasts[i],
+                                                  &attachment, &n_bytes);
             }
         }
         job_sleep_ns(50 * CLV_NS_PER_US);

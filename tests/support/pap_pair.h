@@ -27,7 +27,7 @@ clv_status_t pair_activate(pair_t *pair);
 /* Both ranks, which have begun their calls, ask until both know, or 2 minutes are over
  * (CLV_AGAIN). */
 void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
-              const clv_pap_board_t *boards[2]);
+              const clv_pap_forecast_t *forecasts[2]);
 void pair_free(pair_t *pair);
 void pair_close(pair_t *pair);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plays histories of boards against clv_choose and the node plan: what is learned, chosen, left
+ * Plays histories of forecasts against clv_choose and the node plan: what is learned, chosen, left
  * and distrusted. The measured times come from a truth the test sets, never from the decider.
  */
 #include "choose/choose.h"
@@ -9,8 +9,8 @@
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 
-#define N_RANKS    8
-#define MAX_BOARDS 2048
+#define N_RANKS       8
+#define MAX_FORECASTS 2048
 
 /* A 400 Mb/s network: 20 ns per byte, 60 us latency. */
 static const clv_choose_config_t network = {.n_ranks = N_RANKS,
@@ -33,9 +33,9 @@ typedef struct world {
     int64_t worst_error_ns;
     int64_t interval_ns; /* between calls */
     int64_t version;
-    int announced; /* the boards to come are made of hints */
-    int was_announced[MAX_BOARDS];
-    clv_choose_decision_t decided[MAX_BOARDS];
+    int announced; /* the forecasts to come are made of hints */
+    int was_announced[MAX_FORECASTS];
+    clv_choose_decision_t decided[MAX_FORECASTS];
 } world_t;
 
 static void world_start(world_t *world)
@@ -53,49 +53,50 @@ static void world_start(world_t *world)
     }
 }
 
-/* The call measured by board v waited for board v - 2; where that was announced it ran under the
- * decision of v - 1. */
-static void measure(const world_t *world, clv_pap_board_t *board)
+/* The call measured by forecast v waited for forecast v - 2; where that was announced it ran under
+ * the decision of v - 1. */
+static void measure(const world_t *world, clv_pap_forecast_t *forecast)
 {
     const clv_choose_decision_t *ran;
     int64_t permille;
 
-    board->previous_after_ns = -1;
-    board->previous_in_mpi_ns = -1;
-    if (board->version <= 2) {
+    forecast->previous_after_ns = -1;
+    forecast->previous_in_mpi_ns = -1;
+    if (forecast->version <= 2) {
         return;
     }
-    ran = &world->decided[board->version - (world->was_announced[board->version - 2] ? 1 : 2)];
+    ran =
+        &world->decided[forecast->version - (world->was_announced[forecast->version - 2] ? 1 : 2)];
     permille = world->truth_permille[ran->algorithm];
-    board->previous_choice = ran->algorithm;
-    board->previous_after_ns = ran->predicted_after_ns / 1000 * permille;
-    board->previous_in_mpi_ns = ran->predicted_in_mpi_ns / 1000 * permille;
+    forecast->previous_choice = ran->algorithm;
+    forecast->previous_after_ns = ran->predicted_after_ns / 1000 * permille;
+    forecast->previous_in_mpi_ns = ran->predicted_in_mpi_ns / 1000 * permille;
 }
 
 static const clv_choose_decision_t *world_step(world_t *world)
 {
-    clv_pap_board_t board = {.n_ranks = N_RANKS,
-                             .n_record_sets =
-                                 (int32_t) (world->version < 8 ? world->version + 1 : 8),
-                             .version = ++world->version,
-                             .sigma_ns = world->sigma_ns,
-                             .worst_error_ns = world->worst_error_ns,
-                             .sample_every = 1,
-                             .interval_ns = world->interval_ns,
-                             .announced = world->announced,
-                             .predicted_ns = world->predicted_ns};
+    clv_pap_forecast_t forecast = {.n_ranks = N_RANKS,
+                                   .n_record_sets =
+                                       (int32_t) (world->version < 8 ? world->version + 1 : 8),
+                                   .version = ++world->version,
+                                   .sigma_ns = world->sigma_ns,
+                                   .worst_error_ns = world->worst_error_ns,
+                                   .sample_every = 1,
+                                   .interval_ns = world->interval_ns,
+                                   .announced = world->announced,
+                                   .predicted_ns = world->predicted_ns};
     clv_choose_decision_t *decision = &world->decided[world->version];
 
-    assert_true(world->version < MAX_BOARDS);
+    assert_true(world->version < MAX_FORECASTS);
     world->was_announced[world->version] = world->announced;
-    measure(world, &board);
+    measure(world, &forecast);
     assert_int_equal(
-        clv_choose(&world->config, &world->key, &board, &world->state, world->plans, decision),
+        clv_choose(&world->config, &world->key, &forecast, &world->state, world->plans, decision),
         CLV_OK);
     return decision;
 }
 
-/* With and without a board, a plan runs from the first call on; nothing is tried in the first
+/* With and without a forecast, a plan runs from the first call on; nothing is tried in the first
  * 20. */
 static void first_calls_run_the_best_plan_by_the_model(void **state)
 {
@@ -106,7 +107,7 @@ static void first_calls_run_the_best_plan_by_the_model(void **state)
     world_start(&world);
     assert_int_equal(clv_choose_without_forecast(&world.config, &two_mib, &unseen), CLV_OK);
     assert_int_equal(unseen.algorithm, CLV_ALGORITHM_CHAIN);
-    assert_int_equal(unseen.reason, CLV_REASON_NO_BOARD);
+    assert_int_equal(unseen.reason, CLV_REASON_NO_FORECAST);
     assert_true(unseen.predicted_after_ns < 60000000);
     for (int i = 0; i < 20; i++) {
         const clv_choose_decision_t *decision = world_step(&world);
@@ -217,9 +218,9 @@ static int needs_times(int algorithm)
     return algorithm == CLV_ALGORITHM_LATEST_FIRST || algorithm == CLV_ALGORITHM_CLAIRVOYANT;
 }
 
-/* Balanced and spread calls in turn, so that one board's estimate is wrong for the other's call;
+/* Balanced and spread calls in turn, so that one forecast's estimate is wrong for the other's call;
  * hints come and go. */
-static void announced_boards_are_judged_by_their_own_calls(void **state)
+static void announced_forecasts_are_judged_by_their_own_calls(void **state)
 {
     world_t world;
 
@@ -257,7 +258,7 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
     assert_int_equal(n_run[CLV_ALGORITHM_LATEST_FIRST] + n_run[CLV_ALGORITHM_CLAIRVOYANT], 0);
 }
 
-/* Measured one or two boards later than it ran: as long as the truth is bad, one call is
+/* Measured one or two forecasts later than it ran: as long as the truth is bad, one call is
  * measured. */
 static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
 {
@@ -325,7 +326,7 @@ static void a_surprise_bars_plans_that_need_times_for_a_while(void **state)
     assert_true(needs_times(world_step(&world)->algorithm));
 }
 
-static void equal_boards_give_equal_decisions(void **state)
+static void equal_forecasts_give_equal_decisions(void **state)
 {
     static world_t here;
     static world_t there;
@@ -351,7 +352,7 @@ static void equal_boards_give_equal_decisions(void **state)
 
 static void check_same_plan(const world_t *kept, const world_t *anew)
 {
-    const clv_pap_board_t board = {
+    const clv_pap_forecast_t forecast = {
         .n_ranks = N_RANKS, .sigma_ns = kept->sigma_ns, .predicted_ns = kept->predicted_ns};
     const clv_choose_decision_t *decision = &kept->decided[kept->version];
     const clv_plan_t *plan = NULL;
@@ -361,15 +362,16 @@ static void check_same_plan(const world_t *kept, const world_t *anew)
         return;
     }
     assert_int_equal(
-        clv_choose_kept_plan(&kept->config, &kept->key, &board, decision, kept->plans, &plan),
+        clv_choose_kept_plan(&kept->config, &kept->key, &forecast, decision, kept->plans, &plan),
         CLV_OK);
-    assert_int_equal(clv_choose_plan(&anew->config, &anew->key, &board, decision, &made), CLV_OK);
+    assert_int_equal(clv_choose_plan(&anew->config, &anew->key, &forecast, decision, &made),
+                     CLV_OK);
     assert_int_equal(plan->n_sends, made->n_sends);
     assert_true(clv_plan_hash(plan) == clv_plan_hash(made));
     clv_plan_free(made);
 }
 
-/* One world with a warm cache, one whose cache thrashes, one without: the same boards, some of
+/* One world with a warm cache, one whose cache thrashes, one without: the same forecasts, some of
  * which come back, some nearly. */
 static void decisions_and_plans_are_equal_whatever_a_cache_holds(void **state)
 {
@@ -441,7 +443,7 @@ static void segments_are_eager_where_their_number_does_not_matter(void **state)
     assert_true((2 << 20) / decision->n_segments <= 32768);
 }
 
-static void forced_choices_are_forced_with_and_without_a_board(void **state)
+static void forced_choices_are_forced_with_and_without_a_forecast(void **state)
 {
     (void) state;
     for (int c = 1; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
@@ -537,15 +539,15 @@ static void out_of_memory_is_said_not_hidden(void **state)
     for (site = 0; status != CLV_OK; site++) {
         world_t world;
         clv_choose_decision_t decision = {0};
-        clv_pap_board_t board = {.n_ranks = N_RANKS, .version = 1};
+        clv_pap_forecast_t forecast = {.n_ranks = N_RANKS, .version = 1};
 
         world_start(&world);
         world.config.reduce_algorithm = CLV_ALGORITHM_CLAIRVOYANT;
         world.config.segment_bytes = 1 << 18;
-        board.predicted_ns = world.predicted_ns;
+        forecast.predicted_ns = world.predicted_ns;
         fail_at = site;
         clv_alloc_set_hook(fail_once, NULL);
-        status = clv_choose(&world.config, &two_mib, &board, &world.state, NULL, &decision);
+        status = clv_choose(&world.config, &two_mib, &forecast, &world.state, NULL, &decision);
         clv_alloc_set_hook(NULL, NULL);
         assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
     }
@@ -594,21 +596,21 @@ static void append_line(void *context, const char *line)
     strcat(strcat(printed, line), "\n");
 }
 
-static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
+static void a_forecast_tells_who_is_late_and_how_sure_we_are(void **state)
 {
     const int64_t late_ns[4] = {0, 2500000, 0, 9000000};
-    const clv_pap_board_t board = {.n_ranks = 4,
-                                   .n_record_sets = 3,
-                                   .version = 7,
-                                   .sigma_ns = 120000,
-                                   .mean_error_ns = 200000,
-                                   .worst_error_ns = 310000,
-                                   .clock_error_ns = 15000,
-                                   .previous_choice = CLV_ALGORITHM_LATEST_FIRST,
-                                   .previous_after_ns = 51500000,
-                                   .previous_in_mpi_ns = 40250000,
-                                   .predictor = clv_pap_predictor_median,
-                                   .predicted_ns = late_ns};
+    const clv_pap_forecast_t forecast = {.n_ranks = 4,
+                                         .n_record_sets = 3,
+                                         .version = 7,
+                                         .sigma_ns = 120000,
+                                         .mean_error_ns = 200000,
+                                         .worst_error_ns = 310000,
+                                         .clock_error_ns = 15000,
+                                         .previous_choice = CLV_ALGORITHM_LATEST_FIRST,
+                                         .previous_after_ns = 51500000,
+                                         .previous_in_mpi_ns = 40250000,
+                                         .predictor = clv_pap_predictor_median,
+                                         .predicted_ns = late_ns};
     const clv_choose_decision_t decision = {.algorithm = CLV_ALGORITHM_CHAIN,
                                             .reason = CLV_REASON_PREDICTED,
                                             .n_segments = 64,
@@ -617,10 +619,10 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
 
     (void) state;
     printed[0] = '\0';
-    clv_choose_print_board("world", &two_mib, &board, &decision, append_line, NULL);
+    clv_choose_print_forecast("world", &two_mib, &forecast, &decision, append_line, NULL);
     assert_string_equal(
         printed,
-        "world: reduce of 2097152 bytes to rank 0, board 7: rank 3 is last, 9.000 ms after the "
+        "world: reduce of 2097152 bytes to rank 0, forecast 7: rank 3 is last, 9.000 ms after the "
         "first, "
         "sure to 0.120 ms\n"
         "  predicted by median from 3 calls; the last one was off by 0.200 ms, at most 0.310 ms; "
@@ -633,32 +635,32 @@ static void a_board_tells_who_is_late_and_how_sure_we_are(void **state)
         "  so chain in 64 segments of 0.700 ms, to end 42.000 ms after the last arrival: "
         "predicted to end first\n");
     printed[0] = '\0';
-    clv_choose_print_board("world", &two_mib, NULL, &decision, append_line, NULL);
-    assert_non_null(strstr(printed, "no board"));
+    clv_choose_print_forecast("world", &two_mib, NULL, &decision, append_line, NULL);
+    assert_non_null(strstr(printed, "no forecast"));
 }
 
 static void lateness_below_what_is_sure_is_none(void **state)
 {
     const int64_t late_ns[2] = {0, 100000};
-    const clv_pap_board_t board = {.n_ranks = 2,
-                                   .sigma_ns = 100000,
-                                   .mean_error_ns = -1,
-                                   .predictor = -1,
-                                   .predicted_ns = late_ns};
+    const clv_pap_forecast_t forecast = {.n_ranks = 2,
+                                         .sigma_ns = 100000,
+                                         .mean_error_ns = -1,
+                                         .predictor = -1,
+                                         .predicted_ns = late_ns};
     const clv_choose_decision_t decision = {.reason = CLV_REASON_TRYING};
 
     (void) state;
     printed[0] = '\0';
-    clv_choose_print_board("world", &two_mib, &board, &decision, append_line, NULL);
+    clv_choose_print_forecast("world", &two_mib, &forecast, &decision, append_line, NULL);
     assert_non_null(strstr(printed, "sure to 0.100 ms: as good as together\n"));
     assert_non_null(strstr(printed, "; not tried by a call yet;"));
     assert_non_null(strstr(printed, "  so previous: measuring the previous reduce\n"));
 }
 
-static void a_long_board_is_cut_and_says_so(void **state)
+static void a_long_forecast_is_cut_and_says_so(void **state)
 {
     int64_t late_ns[40];
-    const clv_pap_board_t board = {.n_ranks = 40, .predicted_ns = late_ns};
+    const clv_pap_forecast_t forecast = {.n_ranks = 40, .predicted_ns = late_ns};
     const clv_choose_decision_t decision = {0};
 
     (void) state;
@@ -666,7 +668,7 @@ static void a_long_board_is_cut_and_says_so(void **state)
         late_ns[p] = p * 1000;
     }
     printed[0] = '\0';
-    clv_choose_print_board("world", &two_mib, &board, &decision, append_line, NULL);
+    clv_choose_print_forecast("world", &two_mib, &forecast, &decision, append_line, NULL);
     assert_non_null(strstr(printed, "rank 39 late by 0.039 ms"));
     assert_null(strstr(printed, "rank 23 late"));
     assert_non_null(strstr(printed, "and 24 ranks earlier than these"));
@@ -693,24 +695,24 @@ int main(void)
         cmocka_unit_test(a_better_previous_reduce_is_found),
         cmocka_unit_test(a_clear_gain_is_taken),
         cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
-        cmocka_unit_test(announced_boards_are_judged_by_their_own_calls),
+        cmocka_unit_test(announced_forecasts_are_judged_by_their_own_calls),
         cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
         cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
         cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),
         cmocka_unit_test(a_surprise_bars_plans_that_need_times_for_a_while),
-        cmocka_unit_test(equal_boards_give_equal_decisions),
+        cmocka_unit_test(equal_forecasts_give_equal_decisions),
         cmocka_unit_test(decisions_and_plans_are_equal_whatever_a_cache_holds),
         cmocka_unit_test(a_long_vector_is_cut_into_eager_segments_when_that_pays),
         cmocka_unit_test(segments_are_eager_where_their_number_does_not_matter),
-        cmocka_unit_test(forced_choices_are_forced_with_and_without_a_board),
+        cmocka_unit_test(forced_choices_are_forced_with_and_without_a_forecast),
         cmocka_unit_test(no_plan_has_more_segments_than_the_call_has_elements),
         cmocka_unit_test(segment_bytes_and_round_time_are_obeyed),
         cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),
         cmocka_unit_test(out_of_memory_is_said_not_hidden),
         cmocka_unit_test(a_node_plan_gives_each_rank_its_steps),
-        cmocka_unit_test(a_board_tells_who_is_late_and_how_sure_we_are),
+        cmocka_unit_test(a_forecast_tells_who_is_late_and_how_sure_we_are),
         cmocka_unit_test(lateness_below_what_is_sure_is_none),
-        cmocka_unit_test(a_long_board_is_cut_and_says_so),
+        cmocka_unit_test(a_long_forecast_is_cut_and_says_so),
         cmocka_unit_test(a_printed_plan_has_a_line_per_send),
     };
 

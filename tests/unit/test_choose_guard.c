@@ -89,11 +89,11 @@ static int64_t one_case(const clv_choose_config_t *config, int *algorithm_p)
     const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
                                       .root = rand() % config->n_ranks,
                                       .total_bytes = one_of(lengths, 6)};
-    const clv_pap_board_t board = {.n_ranks = config->n_ranks,
-                                   .n_record_sets = 8,
-                                   .version = 9,
-                                   .sigma_ns = 1000,
-                                   .predicted_ns = arrival_ns};
+    const clv_pap_forecast_t forecast = {.n_ranks = config->n_ranks,
+                                         .n_record_sets = 8,
+                                         .version = 9,
+                                         .sigma_ns = 1000,
+                                         .predicted_ns = arrival_ns};
     clv_choose_decision_t decision, balanced;
     clv_choose_state_t state;
     clv_plan_t *plan = NULL;
@@ -102,12 +102,12 @@ static int64_t one_case(const clv_choose_config_t *config, int *algorithm_p)
     experience(&state);
     some_arrivals(config, key.total_bytes, arrival_ns);
     assert_int_equal(clv_choose_balanced(config, &key, &balanced), CLV_OK);
-    assert_int_equal(clv_choose(config, &key, &board, &state, NULL, &decision), CLV_OK);
+    assert_int_equal(clv_choose(config, &key, &forecast, &state, NULL, &decision), CLV_OK);
     *algorithm_p = decision.algorithm;
     if (decision.algorithm == CLV_ALGORITHM_PREVIOUS) {
         return 0;
     }
-    assert_int_equal(clv_choose_plan(config, &key, &board, &decision, &plan), CLV_OK);
+    assert_int_equal(clv_choose_plan(config, &key, &forecast, &decision, &plan), CLV_OK);
     for (int i = 0; i < N_WRONG; i++) {
         int64_t after_ns;
         some_arrivals(config, key.total_bytes, arrival_ns);

@@ -3,7 +3,7 @@
  * Two keys: the table of a stream's plan keys is the same on all ranks; each key gets its own plan
  * and its own measured costs from the forecasts of one stream; one key alone decides as without it.
  *
- * Call c, from 0, waits for the board of version c, whose records come from call c - 1 and tell how
+ * Call c, from 0, waits for the forecast of version c, whose records come from call c - 1 and tell how
  * the call before that went, and whose note is of that call, too. Measured times are the estimates.
  */
 #include "choose/choose_keys.h"
@@ -117,7 +117,7 @@ typedef struct stream {
     int32_t has_decision[N_CALLS];
     int32_t announced[N_CALLS + 1];
     clv_choose_memory_t memory;
-    clv_pap_board_t board;
+    clv_pap_forecast_t forecast;
     int64_t predicted_ns[N_RANKS];
     size_t room;
 } stream_t;
@@ -141,12 +141,12 @@ static void stream_start(stream_t *stream)
     }
 }
 
-/* The board that follows the records of call version - 1. */
-static void next_board(stream_t *stream, int32_t version)
+/* The forecast that follows the records of call version - 1. */
+static void next_forecast(stream_t *stream, int32_t version)
 {
     const int32_t judged = version - 2;
 
-    stream->board = (clv_pap_board_t){.n_ranks = N_RANKS,
+    stream->forecast = (clv_pap_forecast_t){.n_ranks = N_RANKS,
                                       .n_record_sets = version < 8 ? version : 8,
                                       .version = version,
                                       .sigma_ns = 100000,
@@ -157,9 +157,9 @@ static void next_board(stream_t *stream, int32_t version)
                                       .previous_in_mpi_ns = -1,
                                       .predicted_ns = stream->predicted_ns};
     if (judged >= 0) {
-        stream->board.previous_choice = stream->ran[judged].algorithm;
-        stream->board.previous_after_ns = stream->ran[judged].predicted_after_ns;
-        stream->board.previous_in_mpi_ns = stream->ran[judged].predicted_in_mpi_ns;
+        stream->forecast.previous_choice = stream->ran[judged].algorithm;
+        stream->forecast.previous_after_ns = stream->ran[judged].predicted_after_ns;
+        stream->forecast.previous_in_mpi_ns = stream->ran[judged].predicted_in_mpi_ns;
     }
 }
 
@@ -167,13 +167,13 @@ static void publish(stream_t *stream, int32_t version)
 {
     const clv_choose_keys_t *note = &stream->table[version < 2 ? 0 : version - 1];
 
-    next_board(stream, version);
+    next_forecast(stream, version);
     memset(attachment, 0, sizeof attachment);
-    assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->board, note, &stream->memory,
+    assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->forecast, note, &stream->memory,
                                      attachment, stream->room) <= stream->room);
 }
 
-/* The call finds its decision beside the board, or runs without a forecast. */
+/* The call finds its decision beside the forecast, or runs without a forecast. */
 static const clv_node_plan_t *one_call(stream_t *stream, int32_t call, int32_t root)
 {
     static const int32_t announced[CLV_CHOOSE_RING];
@@ -202,7 +202,7 @@ static void check_plan(const stream_t *stream, const clv_node_plan_t *node_plan,
 
     assert_int_equal(node_plan->status, CLV_OK);
     assert_int_equal(
-        clv_choose_plan(&stream->chooser.config, &key, &stream->board, &node_plan->decision, &plan),
+        clv_choose_plan(&stream->chooser.config, &key, &stream->forecast, &node_plan->decision, &plan),
         CLV_OK);
     for (int32_t rank = 0; rank < N_RANKS; rank++) {
         static clv_step_t expected[4096];
@@ -293,7 +293,7 @@ static void what_the_previous_function_takes_is_shared_once(void **state)
     assert_memory_equal(&to.score[CLV_ALGORITHM_PREVIOUS], &own, sizeof own);
 }
 
-/* A state of its own, from the board on that first knows the key. */
+/* A state of its own, from the forecast on that first knows the key. */
 static void one_key_decides_as_without_a_table(void **state)
 {
     static stream_t stream;
@@ -313,7 +313,7 @@ static void one_key_decides_as_without_a_table(void **state)
                                  CLV_OK);
             }
             if (call >= 2) {
-                assert_int_equal(clv_choose(&stream.chooser.config, &key, &stream.board, &alone,
+                assert_int_equal(clv_choose(&stream.chooser.config, &key, &stream.forecast, &alone,
                                             NULL, &decision),
                                  CLV_OK);
                 assert_memory_equal(&stream.ran[call], &decision, sizeof decision);

@@ -199,7 +199,7 @@ static void add_decision(replay_t *replay, const clv_choose_decision_t *decision
     replay->n_chosen[decision->algorithm]++;
 }
 
-static void add_plan(replay_t *replay, const clv_pap_board_t *board,
+static void add_plan(replay_t *replay, const clv_pap_forecast_t *forecast,
                      const clv_choose_decision_t *decision)
 {
     const clv_plan_t *plan = NULL;
@@ -207,9 +207,9 @@ static void add_plan(replay_t *replay, const clv_pap_board_t *board,
     if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         return;
     }
-    assert_int_equal(
-        clv_choose_kept_plan(&replay->config, &replay->key, board, decision, replay->plans, &plan),
-        CLV_OK);
+    assert_int_equal(clv_choose_kept_plan(&replay->config, &replay->key, forecast, decision,
+                                          replay->plans, &plan),
+                     CLV_OK);
     add_number(replay, (int64_t) clv_plan_hash(plan));
 }
 
@@ -217,18 +217,18 @@ static void one_call(replay_t *replay, clv_pap_history_t *history, int32_t call)
 {
     const clv_pap_record_set_t set = {
         .n_ranks = replay->trace->n_ranks, .sequence = call, .records = replay->records};
-    clv_pap_board_t board = {0};
+    clv_pap_forecast_t forecast = {0};
     clv_choose_decision_t *decision = &replay->decided[call + 1];
 
     fill_records(replay, call);
-    clv_pap_history_feed(history, &set, &board, replay->predicted_ns);
-    assert_int_equal(board.version, call + 1);
-    replay->was_announced[board.version] = board.announced;
-    assert_int_equal(
-        clv_choose(&replay->config, &replay->key, &board, &replay->state, replay->plans, decision),
-        CLV_OK);
+    clv_pap_history_feed(history, &set, &forecast, replay->predicted_ns);
+    assert_int_equal(forecast.version, call + 1);
+    replay->was_announced[forecast.version] = forecast.announced;
+    assert_int_equal(clv_choose(&replay->config, &replay->key, &forecast, &replay->state,
+                                replay->plans, decision),
+                     CLV_OK);
     add_decision(replay, decision);
-    add_plan(replay, &board, decision);
+    add_plan(replay, &forecast, decision);
 }
 
 static void play(replay_t *replay)

@@ -38,9 +38,9 @@ static void every_word_is_allowed_and_best_is_the_default(void **state)
 }
 
 /* Whoever adds a parameter says whether it decides what runs; these alone do not. */
-static void every_parameter_but_three_is_equal_on_all_ranks(void **state)
+static void every_parameter_but_four_is_equal_on_all_ranks(void **state)
 {
-    static const char *const own[] = {"interface", "verbose", "print"};
+    static const char *const own[] = {"interface", "verbose", "stall_seconds", "print"};
     size_t n_own = 0;
 
     (void) state;
@@ -177,7 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_predictor_are_the_predictors),
-        cmocka_unit_test(every_parameter_but_three_is_equal_on_all_ranks),
+        cmocka_unit_test(every_parameter_but_four_is_equal_on_all_ranks),
         cmocka_unit_test(every_equal_parameter_is_a_number_of_the_config),
         cmocka_unit_test(values_are_printed_as_users_write_them),
         cmocka_unit_test(what_is_forced_is_the_collectives_own),

@@ -132,18 +132,18 @@ static void fill_records(const job_t *job, int call, clv_pap_record_t *records)
 static void play(const job_t *job, clv_pap_predictor_t predictor, play_t *play)
 {
     clv_pap_history_t *history;
-    clv_pap_board_t board = {0};
+    clv_pap_forecast_t forecast = {0};
     int64_t predicted_ns[P] = {0};
     assert_int_equal(clv_pap_history_create(P, WINDOW, predictor, &history), CLV_OK);
     for (int call = 0; call < CALLS; call++) {
         clv_pap_record_t records[P];
-        play->sigma_ns[call] = board.sigma_ns;
+        play->sigma_ns[call] = forecast.sigma_ns;
         play->error_ns[call] = error_of(job->arrival_ns[call], predicted_ns);
         fill_records(job, call, records);
         clv_pap_record_set_t set = {.n_ranks = P, .sequence = call, .records = records};
-        clv_pap_history_feed(history, &set, &board, predicted_ns);
-        play->predictor[call] = board.predictor;
-        assert_int_equal(board.predictor != (int32_t) predictor,
+        clv_pap_history_feed(history, &set, &forecast, predicted_ns);
+        play->predictor[call] = forecast.predictor;
+        assert_int_equal(forecast.predictor != (int32_t) predictor,
                          predictor == clv_pap_predictor_best);
     }
     clv_pap_history_free(history);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Two nodes that know each other by one address only, of IPv4 or of IPv6: they connect and have
- * boards. Without such an address on this machine there is nothing to test.
+ * forecasts. Without such an address on this machine there is nothing to test.
  */
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_pair.h"
@@ -25,16 +25,16 @@ static int loopback(uint8_t family, clv_net_address_t *address)
     return 0;
 }
 
-static int have_board(pair_t *pair)
+static int have_forecast(pair_t *pair)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 4096};
-    const clv_pap_board_t *boards[2];
+    const clv_pap_forecast_t *forecasts[2];
     clv_pap_call_t calls[2];
     clv_status_t status[2];
     for (int i = 0; i < 2; i++) {
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &calls[i]);
     }
-    pair_ask(pair, calls, status, boards);
+    pair_ask(pair, calls, status, forecasts);
     for (int i = 0; i < 2; i++) {
         clv_pap_call_end(pair->group[i], &calls[i], 1, NULL, clv_local_now_ns());
     }
@@ -61,7 +61,7 @@ static void connect_by(uint8_t family)
     assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(pair_attach(&pair), CLV_OK);
     assert_int_equal(pair_activate(&pair), CLV_OK);
-    while (!have_board(&pair)) {
+    while (!have_forecast(&pair)) {
         assert_true(clv_local_now_ns() < until_ns); /* the clocks need a few exchanges */
     }
     clv_pap_read_counters(pair.pap[1], &counters);

@@ -111,12 +111,12 @@ static void use_stream(clv_pap_table_t *table, int32_t lane, int32_t n_ranks)
     const uint64_t record[CLV_PAP_RECORD_WORDS] = {1};
     const int64_t predicted_ns[MAX_RANKS] = {0};
     for (int64_t version = 1; version <= 2; version++) {
-        const clv_pap_board_t board = {
+        const clv_pap_forecast_t forecast = {
             .n_ranks = n_ranks, .version = version, .predicted_ns = predicted_ns};
         for (int32_t rank = 0; rank < n_ranks; rank++) {
             (void) clv_pap_table_give(table, rank, n_ranks, lane, version, record);
         }
-        clv_pap_table_publish(table, lane, &board, 0);
+        clv_pap_table_publish(table, lane, &forecast, 0);
     }
 }
 
@@ -143,10 +143,11 @@ static void a_table_uses_the_pages_it_needs(void **state)
     for (int32_t n_ranks = 2; n_ranks <= MAX_RANKS; n_ranks *= 2) {
         const int64_t unused = table_bytes(n_ranks, 0), one = table_bytes(n_ranks, 1);
         const int64_t all = table_bytes(n_ranks, CLV_PAP_MAX_STREAMS);
-        const int64_t records = n_ranks * 128, boards = 2 * n_ranks * 8;
+        const int64_t records = n_ranks * 128, forecasts = 2 * n_ranks * 8;
         assert_true(unused <= page);
-        assert_true(one <= 3 * page + records + boards + 4 * page); /* what is begun counts whole */
-        assert_true(all <= 3 * page + CLV_PAP_MAX_STREAMS * (records + boards + 4 * page));
+        assert_true(one <=
+                    3 * page + records + forecasts + 4 * page); /* what is begun counts whole */
+        assert_true(all <= 3 * page + CLV_PAP_MAX_STREAMS * (records + forecasts + 4 * page));
         printf("# table of %d ranks: %lld kB unused, %lld with a stream, %lld with all 16\n",
                n_ranks, (long long) unused / 1024, (long long) one / 1024, (long long) all / 1024);
     }

@@ -45,11 +45,11 @@ static pap_job_t *run(const pap_job_options_t *options)
     return job;
 }
 
-static int fewest_boards(const pap_job_t *job)
+static int fewest_forecasts(const pap_job_t *job)
 {
     int fewest = INT_MAX;
     for (int32_t rank = 0; rank < job->options.n_ranks; rank++) {
-        const int n = job_count_boards(job, rank);
+        const int n = job_count_forecasts(job, rank);
         fewest = n < fewest ? n : fewest;
         assert_int_equal(job->counters[rank].lost_groups, 0);
         assert_int_equal(job->counters[rank].rejected, 0);
@@ -57,17 +57,17 @@ static int fewest_boards(const pap_job_t *job)
     return fewest;
 }
 
-/* As run; each rank saw so many boards. How many calls go by before the clocks are ready is a
+/* As run; each rank saw so many forecasts. How many calls go by before the clocks are ready is a
  * matter of the machine's load, hence the tries. */
-static pap_job_t *run_with_boards(const pap_job_options_t *options, int at_least)
+static pap_job_t *run_with_forecasts(const pap_job_options_t *options, int at_least)
 {
     for (int try = 1; try <= 5; try++) {
         pap_job_t *job = run(options);
-        const int fewest = fewest_boards(job);
+        const int fewest = fewest_forecasts(job);
         if (fewest >= at_least) {
             return job;
         }
-        print_message("# try %d of 5: boards at %d calls, not at %d\n", try, fewest, at_least);
+        print_message("# try %d of 5: forecasts at %d calls, not at %d\n", try, fewest, at_least);
         job_free(job);
     }
     fail();
@@ -98,7 +98,7 @@ static void ranks_of_one_node_agree(void **state)
     int64_t spread_ns = 0;
     options.late_ns = 2 * CLV_NS_PER_MS;
     for (int try = 1; try <= 5 && spread_ns <= 2 * CLV_NS_PER_MS; try++) {
-        pap_job_t *job = run_with_boards(&options, 100);
+        pap_job_t *job = run_with_forecasts(&options, 100);
         assert_int_equal(job->counters[0].sent_bytes, 0);
         spread_ns = median_predicted_spread_ns(job);
         print_message("# try %d of 5: predicted spread %lld us of 6000\n", try,
@@ -108,11 +108,11 @@ static void ranks_of_one_node_agree(void **state)
     assert_true(spread_ns > 2 * CLV_NS_PER_MS);
 }
 
-static void single_rank_has_boards(void **state)
+static void single_rank_has_forecasts(void **state)
 {
     (void) state;
     const pap_job_options_t options = usual(1, 1);
-    pap_job_t *job = run_with_boards(&options, 100);
+    pap_job_t *job = run_with_forecasts(&options, 100);
     job_free(job);
 }
 
@@ -123,7 +123,7 @@ static void nodes_agree(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         pap_job_options_t options = usual(shapes[i][0], shapes[i][1]);
         options.blocks = shapes[i][2];
-        pap_job_t *job = run_with_boards(&options, 60);
+        pap_job_t *job = run_with_forecasts(&options, 60);
         for (int32_t rank = 0; rank < options.n_ranks; rank++) {
             /* One machine: the true offset is zero, the bound must cover what the clock says. */
             assert_true(job->global_error_ns[rank] >= 0);
@@ -152,16 +152,16 @@ static void more_streams_than_lanes_agree(void **state)
     options.work_ns = options.late_ns = 100 * CLV_NS_PER_US;
     job_free(run(&options));
     options.n_streams = CLV_PAP_MAX_STREAMS;
-    pap_job_t *job = run_with_boards(&options, 200);
+    pap_job_t *job = run_with_forecasts(&options, 200);
     job_free(job);
 }
 
-static void hints_are_boards_of_the_same_call(void **state)
+static void hints_are_forecasts_of_the_same_call(void **state)
 {
     (void) state;
     pap_job_options_t options = usual(4, 2);
     options.uses_hints = 1;
-    pap_job_t *job = run_with_boards(&options, 60);
+    pap_job_t *job = run_with_forecasts(&options, 60);
     job_free(job);
 }
 
@@ -183,7 +183,7 @@ static void stopped_process_is_waited_for(void **state)
     pap_job_options_t options = usual(4, 4);
     options.meanwhile = stop_rank_2;
     options.connect_timeout_ns = 4 * CLV_NS_PER_S; /* a busy machine connects in time, too */
-    pap_job_t *job = run_with_boards(&options, 60);
+    pap_job_t *job = run_with_forecasts(&options, 60);
     job_free(job);
 }
 
@@ -212,7 +212,7 @@ static void cut_connections_heal(void **state)
     (void) state;
     pap_job_options_t options = usual(6, 6);
     options.before_call = cut_now_and_then;
-    pap_job_t *job = run_with_boards(&options, 60);
+    pap_job_t *job = run_with_forecasts(&options, 60);
     job_free(job);
 }
 
@@ -271,7 +271,7 @@ static void fork_and_system_are_harmless(void **state)
     (void) state;
     pap_job_options_t options = usual(4, 2);
     options.before_call = fork_and_system_at_some_calls;
-    pap_job_t *job = run_with_boards(&options, 60);
+    pap_job_t *job = run_with_forecasts(&options, 60);
     job_free(job);
 }
 
@@ -324,12 +324,12 @@ static void thread_keeps_off_the_ranks_processors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_rank_has_boards),
+        cmocka_unit_test(single_rank_has_forecasts),
         cmocka_unit_test(ranks_of_one_node_agree),
         cmocka_unit_test(nodes_agree),
         cmocka_unit_test(tight_loop_agrees),
         cmocka_unit_test(more_streams_than_lanes_agree),
-        cmocka_unit_test(hints_are_boards_of_the_same_call),
+        cmocka_unit_test(hints_are_forecasts_of_the_same_call),
         cmocka_unit_test(stopped_process_is_waited_for),
         cmocka_unit_test(cut_connections_heal),
         cmocka_unit_test(killed_leader_means_none_for_all),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A running job and somebody who knocks at its doors: garbage, the right group with the wrong key,
- * a flood, peers that say nothing. The job's boards, its connections and its time stay as they are.
- * And the opposite: 4,000 communicators come and go and leave nothing behind.
+ * a flood, peers that say nothing. The job's forecasts, its connections and its time stay as they
+ * are. And the opposite: 4,000 communicators come and go and leave nothing behind.
  */
 #include <stdatomic.h>
 
@@ -147,7 +147,7 @@ static void job_is_unharmed_by(void (*meanwhile)(pap_job_t *), int may_be_reject
         assert_int_equal(job->exits[rank], 0);
         assert_int_equal(job->counters[rank].lost_groups, 0);
         assert_int_equal(job->n_fds_after[rank], job->n_fds_before[rank]);
-        assert_true(job_count_boards(job, rank) >= 100);
+        assert_true(job_count_forecasts(job, rank) >= 100);
     }
     printf("# %lld ms, rejected %lld, thread of the attacked: %.2f %% of a core\n",
            (long long) (wall_ns / CLV_NS_PER_MS), (long long) job->counters[0].rejected,
@@ -187,14 +187,15 @@ static void silence_is_harmless(void **state)
 static void pair_call(pair_t *pair)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 4096};
-    const clv_pap_board_t *board;
+    const clv_pap_forecast_t *forecast;
     const void *attachment;
     size_t n_bytes;
     for (int i = 0; i < 2; i++) {
         clv_pap_call_t call;
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &call);
-        assert_int_equal(clv_pap_call_board(pair->group[i], &call, &board, &attachment, &n_bytes),
-                         CLV_NONE);
+        assert_int_equal(
+            clv_pap_call_forecast(pair->group[i], &call, &forecast, &attachment, &n_bytes),
+            CLV_NONE);
         clv_pap_call_end(pair->group[i], &call, 1, NULL, clv_local_now_ns());
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The channel without memory: the n-th allocation fails, for every n until none is left to fail,
- * alone or with all that follow. Both ranks then have the same boards, or both go without; nothing
- * hangs, and no descriptor, thread or (under the address sanitizer) byte is left. Only where no
- * connection can be made any more may a node that was cut off at the wrong moment say CLV_LOST
- * (docs/design/protocol.md, what cannot be solved): its call fails, and does not guess.
+ * alone or with all that follow. Both ranks then have the same forecasts, or both go without;
+ * nothing hangs, and no descriptor, thread or (under the address sanitizer) byte is left. Only
+ * where no connection can be made any more may a node that was cut off at the wrong moment say
+ * CLV_LOST (docs/design/protocol.md, what cannot be solved): its call fails, and does not guess.
  */
 #include <stdatomic.h>
 
@@ -34,20 +34,20 @@ static int fail_at(void *context, size_t n_bytes)
 static int make_call(pair_t *pair, int may_be_lost)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 4096};
-    const clv_pap_board_t *boards[2] = {NULL, NULL};
+    const clv_pap_forecast_t *forecasts[2] = {NULL, NULL};
     clv_pap_call_t calls[2];
     clv_status_t status[2];
     for (int i = 0; i < 2; i++) {
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &calls[i]);
     }
-    pair_ask(pair, calls, status, boards);
+    pair_ask(pair, calls, status, forecasts);
     assert_true(status[0] != CLV_AGAIN && status[1] != CLV_AGAIN);
     if (may_be_lost && (status[0] == CLV_LOST || status[1] == CLV_LOST)) {
         return 0;
     }
     assert_int_equal(status[0], status[1]);
     if (status[0] == CLV_OK) {
-        assert_int_equal(boards[0]->hash, boards[1]->hash);
+        assert_int_equal(forecasts[0]->hash, forecasts[1]->hash);
     }
     for (int i = 0; i < 2; i++) {
         clv_pap_call_end(pair->group[i], &calls[i], 1, NULL, clv_local_now_ns());

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Notes: what the ranks note at the end of a call is what whoever completes the stream's next board
- * is told, on every node; nothing where there was no call before; each stream has its own.
+ * Notes: what the ranks note at the end of a call is what whoever completes the stream's next
+ * forecast is told, on every node; nothing where there was no call before; each stream has its own.
  *
- * The attachment of each board is the note that came with it. A board of version v follows the
- * records of the stream's v-th sampled call, so its note is that of the call before that one.
+ * The attachment of each forecast is the note that came with it. A forecast of version v follows
+ * the records of the stream's v-th sampled call, so its note is that of the call before that one.
  */
 #include "tests/sim/cs_random.h"
 #include "tests/support/pap_pair.h"
@@ -22,10 +22,10 @@ typedef struct stream {
 } stream_t;
 
 static size_t attach_note(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_board_t *board, const void *note, void *memory,
+                          const clv_pap_forecast_t *forecast, const void *note, void *memory,
                           void *attachment, size_t attachment_bytes)
 {
-    (void) context, (void) key, (void) board, (void) memory;
+    (void) context, (void) key, (void) forecast, (void) memory;
     memcpy(attachment, note, attachment_bytes);
     return attachment_bytes;
 }
@@ -38,11 +38,11 @@ static void fill_note(unsigned char *note, size_t n_bytes, int stream, int64_t n
     }
 }
 
-static void check_note(const stream_t *stream, int index, const clv_pap_board_t *board,
+static void check_note(const stream_t *stream, int index, const clv_pap_forecast_t *forecast,
                        const unsigned char *found, size_t n_bytes)
 {
     unsigned char expected[CLV_PAP_NOTE_BYTES] = {0};
-    const int64_t sampled = stream->sampled[board->version];
+    const int64_t sampled = stream->sampled[forecast->version];
     if (sampled > 0) {
         fill_note(expected, n_bytes, index, sampled - 1);
     }
@@ -54,7 +54,7 @@ static int one_call(pair_t *pair, stream_t *stream, int index)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 1000 + index};
     const size_t n_bytes = pair->attach.note_bytes;
-    const clv_pap_board_t *boards[2];
+    const clv_pap_forecast_t *forecasts[2];
     unsigned char note[CLV_PAP_NOTE_BYTES];
     clv_pap_call_t calls[2];
     clv_status_t status[2];
@@ -63,17 +63,17 @@ static int one_call(pair_t *pair, stream_t *stream, int index)
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &calls[i]);
     }
     if (calls[0].sampled) {
-        stream->sampled[calls[0].board_version + 1] = stream->calls;
+        stream->sampled[calls[0].forecast_version + 1] = stream->calls;
     }
-    pair_ask(pair, calls, status, boards);
+    pair_ask(pair, calls, status, forecasts);
     fill_note(note, n_bytes, index, stream->calls++);
     for (int i = 0; i < 2; i++) {
         const void *attachment;
         size_t found_bytes;
-        if (status[i] == CLV_OK && clv_pap_call_board(pair->group[i], &calls[i], &boards[i],
-                                                      &attachment, &found_bytes) == CLV_OK) {
+        if (status[i] == CLV_OK && clv_pap_call_forecast(pair->group[i], &calls[i], &forecasts[i],
+                                                         &attachment, &found_bytes) == CLV_OK) {
             assert_int_equal(found_bytes, n_bytes);
-            check_note(stream, index, boards[i], attachment, n_bytes);
+            check_note(stream, index, forecasts[i], attachment, n_bytes);
             n_seen++;
         }
         clv_pap_call_end(pair->group[i], &calls[i], 1, note, clv_local_now_ns());

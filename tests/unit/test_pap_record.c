@@ -122,7 +122,7 @@ static void check_note(const clv_pap_table_t *table, int32_t lane, int64_t versi
     }
 }
 
-/* Beside records, boards and attachments that are all in use. */
+/* Beside records, forecasts and attachments that are all in use. */
 static void each_place_has_a_note_of_its_own(void **state)
 {
     (void) state;
@@ -131,12 +131,12 @@ static void each_place_has_a_note_of_its_own(void **state)
     clv_pap_table_t *table = new_table(n_bytes);
     for (int64_t version = 1; version <= 2; version++) {
         for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-            const clv_pap_board_t board = {
+            const clv_pap_forecast_t forecast = {
                 .n_ranks = N_RANKS, .version = version, .predicted_ns = predicted_ns};
             write_note(table, lane, version, n_bytes);
             one_round(table, lane, version - 1);
             memset(clv_pap_table_attachment(table, lane, version), 255, 64);
-            clv_pap_table_publish(table, lane, &board, 64);
+            clv_pap_table_publish(table, lane, &forecast, 64);
         }
     }
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {

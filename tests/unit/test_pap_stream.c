@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One rank's streams: numbers, lanes, records and the boards of its calls, with a store by hand.
+ * One rank's streams: numbers, lanes, records and the forecasts of its calls, with a store by hand.
  */
 #include "pap_predict/agree/pap_stream.h"
 #include "tests/sim/cs_random.h"
@@ -8,20 +8,20 @@
 
 static cs_random_t generator;
 
-/* Boards of every lane up to a version; all alike but for what a test sets. */
+/* Forecasts of every lane up to a version; all alike but for what a test sets. */
 typedef struct store {
     int unsure;
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     int64_t end;
-    clv_pap_board_t board;
+    clv_pap_forecast_t forecast;
 } store_t;
 
-static const clv_pap_board_t *find(void *context, int32_t lane, int64_t version)
+static const clv_pap_forecast_t *find(void *context, int32_t lane, int64_t version)
 {
     store_t *store = context;
-    store->board.version = version;
-    store->board.hash = (uint32_t) version + 1;
-    return version <= store->n_versions[lane] ? &store->board : NULL;
+    store->forecast.version = version;
+    store->forecast.hash = (uint32_t) version + 1;
+    return version <= store->n_versions[lane] ? &store->forecast : NULL;
 }
 
 static int64_t n_versions(void *context, int32_t lane)
@@ -39,7 +39,8 @@ static const clv_pap_store_ops_t store_ops = {find, n_versions, is_unsure};
 
 static store_t new_store(int32_t sample_every)
 {
-    return (store_t){.end = INT64_MAX, .board = {.n_record_sets = 3, .sample_every = sample_every}};
+    return (store_t){.end = INT64_MAX,
+                     .forecast = {.n_record_sets = 3, .sample_every = sample_every}};
 }
 
 static clv_pap_stream_key_t key_of(int64_t bytes)
@@ -48,21 +49,21 @@ static clv_pap_stream_key_t key_of(int64_t bytes)
 }
 
 static clv_status_t ask(clv_pap_streams_t *streams, clv_pap_call_t *call, store_t *store,
-                        const clv_pap_board_t **board_p)
+                        const clv_pap_forecast_t **forecast_p)
 {
-    return clv_pap_streams_board(streams, call, &store_ops, store, board_p);
+    return clv_pap_streams_forecast(streams, call, &store_ops, store, forecast_p);
 }
 
-/* A whole call whose boards are all there; returns whether it gave a record. */
+/* A whole call whose forecasts are all there; returns whether it gave a record. */
 static int run_call(clv_pap_streams_t *streams, store_t *store, int64_t bytes, clv_pap_call_t *call,
                     clv_pap_local_record_t *given)
 {
-    const clv_pap_board_t *board;
+    const clv_pap_forecast_t *forecast;
     clv_pap_stream_key_t key = key_of(bytes);
     int gave = clv_pap_streams_begin(streams, &key, 1000, call, given);
     store->n_versions[call->stream] = INT64_MAX;
-    store->board.generation = streams->lane[call->stream].generation;
-    clv_status_t status = ask(streams, call, store, &board);
+    store->forecast.generation = streams->lane[call->stream].generation;
+    clv_status_t status = ask(streams, call, store, &forecast);
     assert_true(status == CLV_OK || status == CLV_NONE);
     clv_pap_streams_end(streams, call, 5, 1500);
     return gave;
@@ -95,56 +96,56 @@ static void a_sampled_call_waits_for_the_set_before(void **state)
     clv_pap_streams_t streams;
     clv_pap_call_t call;
     clv_pap_local_record_t given;
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     clv_pap_stream_key_t key = key_of(64);
     store_t store = new_store(2);
     clv_pap_streams_init(&streams);
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE); /* no wait at the first */
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE); /* no wait at the first */
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(call.board_version, 1);
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN);
+    assert_int_equal(call.forecast_version, 1);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_AGAIN);
     store.n_versions[0] = 1;
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK);
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK); /* as often as one likes */
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_OK);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_OK); /* as often as one likes */
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_false(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK);
-    assert_int_equal(board->version, 1);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_OK);
+    assert_int_equal(forecast->version, 1);
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_AGAIN);
     store.end = 1;
     store.unsure = 1; /* the others may have it: neither with nor without is right */
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_LOST);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_LOST);
     store.unsure = 0;
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
     clv_pap_streams_end(&streams, &call, 0, 0);
     for (int i = 0; i < 20; i++) { /* and none ever after, and no records */
         assert_false(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-        assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
+        assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
         clv_pap_streams_end(&streams, &call, 0, 0);
     }
 }
 
-static void boards_without_record_sets_are_none(void **state)
+static void forecasts_without_record_sets_are_none(void **state)
 {
     (void) state;
     clv_pap_streams_t streams;
     clv_pap_call_t call;
     clv_pap_local_record_t given;
-    const clv_pap_board_t *board = NULL;
+    const clv_pap_forecast_t *forecast = NULL;
     clv_pap_stream_key_t key = key_of(64);
     store_t store = new_store(1);
     clv_pap_streams_init(&streams);
     run_call(&streams, &store, 64, &call, &given);
-    store.board.n_record_sets = 0;
+    store.forecast.n_record_sets = 0;
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
-    store.board.n_record_sets = 1;
-    store.board.generation = 9; /* of another stream in this lane */
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
+    store.forecast.n_record_sets = 1;
+    store.forecast.generation = 9; /* of another stream in this lane */
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
 }
 
 /* An oracle: keys by their last use. */
@@ -204,7 +205,7 @@ static void a_recycled_lane_goes_on_counting(void **state)
     clv_pap_streams_t streams;
     clv_pap_call_t call;
     clv_pap_local_record_t given;
-    const clv_pap_board_t *board;
+    const clv_pap_forecast_t *forecast;
     clv_pap_stream_key_t late = key_of(99);
     store_t store = new_store(1);
     clv_pap_streams_init(&streams);
@@ -214,14 +215,14 @@ static void a_recycled_lane_goes_on_counting(void **state)
     store.n_versions[0] = 1; /* the old stream's last record set is not complete */
     assert_false(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
     assert_int_equal(call.stream, 0);
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE); /* and does not wait */
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE); /* and does not wait */
     clv_pap_streams_end(&streams, &call, 0, 0);
     assert_true(clv_pap_streams_begin(&streams, &late, 0, &call, &given));
     assert_int_equal(given.generation, 1);
     assert_int_equal(given.sequence, 2);
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_AGAIN);
     store.n_versions[0] = 2;
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_NONE);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
     assert_int_equal(streams.lane[0].next_sample, 2);
 }
 
@@ -231,7 +232,7 @@ static void a_hint_gives_the_record_early(void **state)
     clv_pap_streams_t streams;
     clv_pap_call_t call;
     clv_pap_local_record_t given;
-    const clv_pap_board_t *board;
+    const clv_pap_forecast_t *forecast;
     clv_pap_stream_key_t key = key_of(64);
     store_t store = new_store(1);
     clv_pap_streams_init(&streams);
@@ -246,13 +247,14 @@ static void a_hint_gives_the_record_early(void **state)
     assert_int_equal(given.flags, CLV_PAP_RECORD_ANNOUNCED | CLV_PAP_RECORD_PREVIOUS);
     assert_false(clv_pap_streams_hint(&streams, 2000, 900, &given)); /* the first one counts */
     store.n_versions[0] = 1;
-    store.board.announced = 1;
+    store.forecast.announced = 1;
     assert_false(clv_pap_streams_begin(&streams, &key, 2701, &call, &given));
     assert_true(call.sampled);
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_AGAIN); /* for the announcements */
+    assert_int_equal(ask(&streams, &call, &store, &forecast),
+                     CLV_AGAIN); /* for the announcements */
     store.n_versions[0] = 2;
-    assert_int_equal(ask(&streams, &call, &store, &board), CLV_OK);
-    assert_int_equal(board->version, 2);
+    assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_OK);
+    assert_int_equal(forecast->version, 2);
 }
 
 static void a_hint_that_is_not_waited_for_is_noted(void **state)
@@ -265,7 +267,7 @@ static void a_hint_that_is_not_waited_for_is_noted(void **state)
     store_t store = new_store(1);
     clv_pap_streams_init(&streams);
     store.n_versions[0] = 9;
-    store.board.hints_ignored = 1;
+    store.forecast.hints_ignored = 1;
     run_call(&streams, &store, 64, &call, &given);
     run_call(&streams, &store, 64, &call, &given);
     assert_int_equal(given.lead_ns, 0); /* nothing was said */
@@ -346,7 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kth_call_gives_a_record),
         cmocka_unit_test(a_sampled_call_waits_for_the_set_before),
-        cmocka_unit_test(boards_without_record_sets_are_none),
+        cmocka_unit_test(forecasts_without_record_sets_are_none),
         cmocka_unit_test(lanes_go_to_the_least_recently_used),
         cmocka_unit_test(round_robin_over_too_many_streams_gives_no_records),
         cmocka_unit_test(a_recycled_lane_goes_on_counting),

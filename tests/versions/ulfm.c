@@ -237,10 +237,10 @@ static int any_has_none(MPI_Comm comm, long long number)
 
 /* The rest of the job goes on, until it knows forecasts again (clocks take their time); fills in
  * how many of its calls knew a forecast. */
-static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_boards_p)
+static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_forecasts_p)
 {
     MPI_Comm rest;
-    pvar_look_t boards;
+    pvar_look_t forecasts;
     const double end = MPI_Wtime() + LEARN_S;
     int size, left, rc;
 
@@ -251,22 +251,22 @@ static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_boards_p
     MPI_Comm_size(rest, &left);
     CHECK(left == size - (strcmp(plan->how, "revoke") != 0), "of %d ranks %d are left", size, left);
     MPI_Comm_set_errhandler(rest, MPI_ERRORS_RETURN);
-    pvar_look_open(&boards, "coll_clv_exchange_boards");
+    pvar_look_open(&forecasts, "coll_clv_exchange_forecasts");
     do {
         reduce_on(plan, rest, N_MORE);
-        *n_boards_p = pvar_look_read(&boards, 1); /* nobody learns in a job without us */
-    } while (any_has_none(rest, *n_boards_p) && MPI_Wtime() < end);
-    *n_boards_p = pvar_look_read(&boards, 0);
-    pvar_look_close(&boards);
+        *n_forecasts_p = pvar_look_read(&forecasts, 1); /* nobody learns in a job without us */
+    } while (any_has_none(rest, *n_forecasts_p) && MPI_Wtime() < end);
+    *n_forecasts_p = pvar_look_read(&forecasts, 0);
+    pvar_look_close(&forecasts);
     return rest;
 }
 
 /* One line for all ranks of the shrunken communicator. */
-static void report(MPI_Comm rest, double error_s, long long n_boards, const holdings_t *now,
+static void report(MPI_Comm rest, double error_s, long long n_forecasts, const holdings_t *now,
                    const holdings_t *before)
 {
     double mine[6] = {error_s,
-                      (double) -n_boards,
+                      (double) -n_forecasts,
                       now->n_files - before->n_files,
                       now->n_threads - before->n_threads,
                       now->n_tables - before->n_tables,
@@ -288,7 +288,7 @@ static void run(const plan_t *plan)
     MPI_Comm comm = duplicate(MPI_COMM_WORLD);
     MPI_Comm rest;
     holdings_t before, now;
-    long long n_boards;
+    long long n_forecasts;
     double started;
 
     meet_everyone();
@@ -300,13 +300,13 @@ static void run(const plan_t *plan)
     started = MPI_Wtime();
     (void) reduce_until_error(plan, comm);
     started = MPI_Wtime() - started;
-    rest = go_on(plan, comm, &n_boards);
+    rest = go_on(plan, comm, &n_forecasts);
     MPI_Comm_free(&comm);
     comm = rest;
     rest = duplicate(comm);
     MPI_Comm_free(&comm);
     now = look_when_quiet(&before);
-    report(rest, started, n_boards, &now, &before);
+    report(rest, started, n_forecasts, &now, &before);
     MPI_Comm_free(&rest);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Boards and predictors: against slow obvious versions, and for the honesty of sigma.
+ * Forecasts and predictors: against slow obvious versions, and for the honesty of sigma.
  */
 #include <math.h>
 
@@ -21,7 +21,7 @@ static cs_random_t generator;
 typedef struct bench {
     clv_pap_history_t *history;
     clv_pap_record_t records[P];
-    clv_pap_board_t board;
+    clv_pap_forecast_t forecast;
     int64_t predicted_ns[P];
     int64_t sequence;
     uint32_t generation;
@@ -54,11 +54,11 @@ static void feed(bench_t *bench)
                                 .generation = bench->generation,
                                 .sequence = bench->sequence++,
                                 .records = bench->records};
-    clv_pap_history_feed(bench->history, &set, &bench->board, bench->predicted_ns);
-    assert_int_equal(bench->board.version, bench->sequence);
-    assert_int_equal(bench->board.n_ranks, P);
-    assert_ptr_equal(bench->board.predicted_ns, bench->predicted_ns);
-    assert_int_not_equal(bench->board.hash, 0);
+    clv_pap_history_feed(bench->history, &set, &bench->forecast, bench->predicted_ns);
+    assert_int_equal(bench->forecast.version, bench->sequence);
+    assert_int_equal(bench->forecast.n_ranks, P);
+    assert_ptr_equal(bench->forecast.predicted_ns, bench->predicted_ns);
+    assert_int_not_equal(bench->forecast.hash, 0);
     bench->start_ns += 10 * MS;
 }
 
@@ -129,7 +129,7 @@ static void sma_equals_the_slow_average(void **state)
                 mean[rank] = sum / n;
                 smallest = mean[rank] < smallest ? mean[rank] : smallest;
             }
-            assert_int_equal(bench.board.n_record_sets, n);
+            assert_int_equal(bench.forecast.n_record_sets, n);
             for (int rank = 0; rank < P; rank++) {
                 assert_int_equal(bench.predicted_ns[rank], mean[rank] - smallest);
             }
@@ -213,16 +213,16 @@ static void sigma_is_honest(void **state)
         start(&bench, 8, clv_pap_predictor_sma);
         for (int call = 0; call < CALLS; call++) {
             int64_t late[P];
-            int64_t sigma = bench.board.sigma_ns;
+            int64_t sigma = bench.forecast.sigma_ns;
             for (int rank = 0; rank < P; rank++) {
                 late[rank] = rank * 3 * MS + cs_random_range(&generator, 0, spread);
             }
             feed_late(&bench, late);
             if (call > 1) {
                 n_judged++;
-                n_outside += bench.board.worst_error_ns > 4 * sigma;
+                n_outside += bench.forecast.worst_error_ns > 4 * sigma;
                 claimed += (double) sigma;
-                shown += (double) bench.board.worst_error_ns / 2;
+                shown += (double) bench.forecast.worst_error_ns / 2;
             }
         }
         take_down(&bench);
@@ -239,10 +239,10 @@ static void few_record_sets_make_a_large_sigma(void **state)
     const int64_t late[P] = {0, 0, 0, 0, 0, 60 * MS};
     start(&bench, 8, clv_pap_predictor_sma);
     feed_late(&bench, late);
-    assert_true(bench.board.sigma_ns > 40 * MS); /* nothing was predicted yet */
+    assert_true(bench.forecast.sigma_ns > 40 * MS); /* nothing was predicted yet */
     feed_late(&bench, late);
-    assert_int_equal(bench.board.sigma_ns, 0);
-    assert_int_equal(bench.board.worst_error_ns, 0);
+    assert_int_equal(bench.forecast.sigma_ns, 0);
+    assert_int_equal(bench.forecast.worst_error_ns, 0);
     take_down(&bench);
 }
 
@@ -256,10 +256,10 @@ static void a_surprise_widens_sigma_at_once(void **state)
     for (int i = 0; i < 20; i++) {
         feed_late(&bench, before);
     }
-    int64_t sigma = bench.board.sigma_ns;
+    int64_t sigma = bench.forecast.sigma_ns;
     feed_late(&bench, after);
-    assert_true(bench.board.worst_error_ns > 4 * sigma + 40 * MS);
-    assert_true(bench.board.sigma_ns > 15 * MS);
+    assert_true(bench.forecast.worst_error_ns > 4 * sigma + 40 * MS);
+    assert_true(bench.forecast.sigma_ns > 15 * MS);
     take_down(&bench);
 }
 
@@ -274,8 +274,8 @@ static void the_clock_error_is_a_floor(void **state)
         bench.records[4].clock_error_ns = 7777;
         feed(&bench);
     }
-    assert_int_equal(bench.board.clock_error_ns, 7777);
-    assert_int_equal(bench.board.sigma_ns, 7777);
+    assert_int_equal(bench.forecast.clock_error_ns, 7777);
+    assert_int_equal(bench.forecast.sigma_ns, 7777);
     take_down(&bench);
 }
 
@@ -292,14 +292,14 @@ static void invalid_record_sets_are_skipped_alike(void **state)
     set_arrivals(&bench, wild);
     bench.records[3].flags = CLV_PAP_RECORD_INVALID;
     feed(&bench);
-    assert_int_equal(bench.board.n_record_sets, 0);
-    assert_int_equal(bench.board.sample_every, 2); /* while clocks come up, ask less and less */
+    assert_int_equal(bench.forecast.n_record_sets, 0);
+    assert_int_equal(bench.forecast.sample_every, 2); /* while clocks come up, ask less and less */
     feed_late(&bench, late);
-    assert_int_equal(bench.board.n_record_sets, 1);
+    assert_int_equal(bench.forecast.n_record_sets, 1);
     set_arrivals(&bench, wild);
     bench.records[0].flags = CLV_PAP_RECORD_INVALID;
     feed(&bench);
-    assert_int_equal(bench.board.n_record_sets, 1);
+    assert_int_equal(bench.forecast.n_record_sets, 1);
     assert_int_equal(bench.predicted_ns[2], 2 * MS);
     take_down(&bench);
 }
@@ -316,8 +316,8 @@ static void a_new_stream_in_the_lane_starts_afresh(void **state)
     }
     bench.generation++;
     feed_late(&bench, other);
-    assert_int_equal(bench.board.n_record_sets, 1);
-    assert_int_equal(bench.board.generation, 1);
+    assert_int_equal(bench.forecast.n_record_sets, 1);
+    assert_int_equal(bench.forecast.generation, 1);
     assert_int_equal(bench.predicted_ns[0], 3 * MS);
     assert_int_equal(bench.predicted_ns[1], 0);
     take_down(&bench);
@@ -340,9 +340,9 @@ static void wild_times_stay_in_range(void **state)
                 record->flags = CLV_PAP_RECORD_PREVIOUS;
             }
             feed(&bench);
-            assert_true(bench.board.sample_every >= 1);
-            assert_true(bench.board.sample_every <= CLV_PAP_MAX_SAMPLE_EVERY);
-            assert_true(bench.board.sigma_ns >= 0);
+            assert_true(bench.forecast.sample_every >= 1);
+            assert_true(bench.forecast.sample_every <= CLV_PAP_MAX_SAMPLE_EVERY);
+            assert_true(bench.forecast.sigma_ns >= 0);
             for (int rank = 0; rank < P; rank++) {
                 assert_true(bench.predicted_ns[rank] >= 0);
                 assert_true(bench.predicted_ns[rank] <= CLV_PAP_MAX_SPREAD_NS);
@@ -362,8 +362,8 @@ static void the_call_before_is_described(void **state)
     const int64_t late[P] = {0};
     start(&bench, 8, clv_pap_predictor_sma);
     feed_late(&bench, late);
-    assert_int_equal(bench.board.previous_choice, -1);
-    assert_int_equal(bench.board.previous_after_ns, -1);
+    assert_int_equal(bench.forecast.previous_choice, -1);
+    assert_int_equal(bench.forecast.previous_after_ns, -1);
     set_arrivals(&bench, late);
     for (int rank = 0; rank < P; rank++) {
         bench.records[rank].flags = CLV_PAP_RECORD_PREVIOUS;
@@ -372,15 +372,15 @@ static void the_call_before_is_described(void **state)
         bench.records[rank].previous_exit_ns = 1000 * rank + (rank == 2 ? 9000 : 600);
     }
     feed(&bench);
-    assert_int_equal(bench.board.previous_choice, 4);
-    assert_int_equal(bench.board.previous_after_ns, 11000 - 5000);
-    assert_int_equal(bench.board.previous_in_mpi_ns, (9000 + 5 * 600) / P);
-    assert_false(bench.board.disagree);
+    assert_int_equal(bench.forecast.previous_choice, 4);
+    assert_int_equal(bench.forecast.previous_after_ns, 11000 - 5000);
+    assert_int_equal(bench.forecast.previous_in_mpi_ns, (9000 + 5 * 600) / P);
+    assert_false(bench.forecast.disagree);
     bench.records[5].previous_choice = 3;
     feed(&bench);
-    assert_true(bench.board.disagree);
-    assert_int_equal(bench.board.n_record_sets, 0);
-    assert_int_equal(bench.board.previous_choice, -1);
+    assert_true(bench.forecast.disagree);
+    assert_int_equal(bench.forecast.n_record_sets, 0);
+    assert_int_equal(bench.forecast.previous_choice, -1);
     take_down(&bench);
 }
 
@@ -389,7 +389,7 @@ static int64_t run_loop(bench_t *bench, int n, int64_t interval_ns, uint32_t lat
 {
     int64_t n_calls = 0;
     for (int i = 0; i < n; i++) {
-        int64_t every = bench->sequence > 0 ? bench->board.sample_every : 1;
+        int64_t every = bench->sequence > 0 ? bench->forecast.sample_every : 1;
         for (int rank = 0; rank < P; rank++) {
             bench->records[rank] =
                 (clv_pap_record_t){.arrival_ns = bench->start_ns, .latency_ns = latency_ns};
@@ -407,11 +407,11 @@ static void calls_far_apart_are_all_sampled(void **state)
     bench_t bench;
     start(&bench, 4, clv_pap_predictor_sma);
     assert_true(run_loop(&bench, 30, 10 * US, 1 * MS) > 3000);
-    assert_int_equal(bench.board.sample_every, 300); /* three latencies */
+    assert_int_equal(bench.forecast.sample_every, 300); /* three latencies */
     (void) run_loop(&bench, 30, 10 * MS, 1 * MS);
-    assert_int_equal(bench.board.sample_every, 1);
+    assert_int_equal(bench.forecast.sample_every, 1);
     (void) run_loop(&bench, 30, CLV_PAP_SAMPLE_NS, 5 * US);
-    assert_int_equal(bench.board.sample_every, 1);
+    assert_int_equal(bench.forecast.sample_every, 1);
     take_down(&bench);
 }
 
@@ -422,7 +422,7 @@ static void a_quick_exchange_does_not_make_more_records(void **state)
     bench_t bench;
     start(&bench, 4, clv_pap_predictor_sma);
     (void) run_loop(&bench, 10, 20 * US, 3 * US);
-    assert_int_equal(bench.board.sample_every, CLV_PAP_SAMPLE_NS / (20 * US));
+    assert_int_equal(bench.forecast.sample_every, CLV_PAP_SAMPLE_NS / (20 * US));
     take_down(&bench);
 }
 
@@ -453,32 +453,33 @@ static void announced_arrivals_are_the_prediction(void **state)
             actual[rank] = late[rank] + cs_random_range(&generator, 0, 10 * US);
         }
         announce(&bench, late, call == 0 ? NULL : before);
-        assert_true(bench.board.announced);
-        assert_int_equal(bench.board.predictor, -1);
-        assert_int_equal(bench.board.sample_every, 1);
+        assert_true(bench.forecast.announced);
+        assert_int_equal(bench.forecast.predictor, -1);
+        assert_int_equal(bench.forecast.sample_every, 1);
         assert_memory_equal(bench.predicted_ns, late, sizeof late);
         if (call > 0) {
-            assert_true(bench.board.sigma_ns < 20 * US); /* afresh each call, and yet known */
+            assert_true(bench.forecast.sigma_ns < 20 * US); /* afresh each call, and yet known */
         }
     }
     const int64_t plain[P] = {0};
     feed_late(&bench, plain);
-    assert_false(bench.board.announced);
-    assert_int_equal(bench.board.predictor, clv_pap_predictor_sma);
-    assert_true(bench.board.n_record_sets > 0); /* the rows of the calls before are real arrivals */
+    assert_false(bench.forecast.announced);
+    assert_int_equal(bench.forecast.predictor, clv_pap_predictor_sma);
+    assert_true(bench.forecast.n_record_sets >
+                0); /* the rows of the calls before are real arrivals */
     set_arrivals(&bench, plain);
     bench.records[1].flags = CLV_PAP_RECORD_ANNOUNCED;
     feed(&bench);
-    assert_false(bench.board.announced); /* one rank is not all */
+    assert_false(bench.forecast.announced); /* one rank is not all */
     take_down(&bench);
 }
 
 /* A call whose ranks all said lead_ns[] ahead when they would come; the exchange takes 8 ms. Heard:
- * their records came with the hint, else (the board ignores hints) at the call itself. */
+ * their records came with the hint, else (the forecast ignores hints) at the call itself. */
 static void tell(bench_t *bench, const int64_t *late_ns, const int64_t *lead_ns,
                  const int64_t *before_ns)
 {
-    int heard = !bench->board.hints_ignored;
+    int heard = !bench->forecast.hints_ignored;
     set_arrivals(bench, late_ns);
     for (int rank = 0; rank < P; rank++) {
         clv_pap_record_t *record = &bench->records[rank];
@@ -515,15 +516,17 @@ static void hints_are_heard_while_they_save_more_than_they_cost(void **state)
         start(&bench, 8, (clv_pap_predictor_t) i);
         tell_of_spread(&bench, 50 * MS, 30);
         assert_true(
-            bench.board.announced); /* one exchange is little against what nobody predicts */
+            bench.forecast.announced); /* one exchange is little against what nobody predicts */
         tell_of_spread(&bench, 100 * US, 30);
-        assert_true(bench.board.hints_ignored); /* all would wait 7 ms, to be told what is known */
-        assert_false(bench.board.announced);
-        assert_int_not_equal(bench.board.predictor, -1);
-        assert_true(bench.board.sigma_ns < MS);
+        assert_true(
+            bench.forecast.hints_ignored); /* all would wait 7 ms, to be told what is known */
+        assert_false(bench.forecast.announced);
+        assert_int_not_equal(bench.forecast.predictor, -1);
+        assert_true(bench.forecast.sigma_ns < MS);
         tell_of_spread(&bench, 50 * MS, 30);
-        assert_false(bench.board.hints_ignored); /* it still listened to how much ahead they were */
-        assert_true(bench.board.announced);
+        assert_false(
+            bench.forecast.hints_ignored); /* it still listened to how much ahead they were */
+        assert_true(bench.forecast.announced);
         take_down(&bench);
     }
 }
@@ -531,7 +534,7 @@ static void hints_are_heard_while_they_save_more_than_they_cost(void **state)
 /* ---- limits -------------------------------------------------------------------------------------
  */
 
-static void equal_record_sets_make_equal_boards(void **state)
+static void equal_record_sets_make_equal_forecasts(void **state)
 {
     (void) state;
     bench_t a;
@@ -546,12 +549,12 @@ static void equal_record_sets_make_equal_boards(void **state)
             }
             feed_late(&a, late);
             feed_late(&b, late);
-            assert_int_equal(a.board.hash, b.board.hash);
+            assert_int_equal(a.forecast.hash, b.forecast.hash);
         }
         a.records[0].arrival_ns += MS;
         feed(&a);
         feed(&b);
-        assert_int_not_equal(a.board.hash, b.board.hash);
+        assert_int_not_equal(a.forecast.hash, b.forecast.hash);
         take_down(&a);
         take_down(&b);
     }
@@ -603,7 +606,7 @@ int main(void)
         cmocka_unit_test(a_quick_exchange_does_not_make_more_records),
         cmocka_unit_test(announced_arrivals_are_the_prediction),
         cmocka_unit_test(hints_are_heard_while_they_save_more_than_they_cost),
-        cmocka_unit_test(equal_record_sets_make_equal_boards),
+        cmocka_unit_test(equal_record_sets_make_equal_forecasts),
         cmocka_unit_test(wrong_sizes_and_no_memory_are_told),
     };
     cs_random_seed_from_environment(&generator);
