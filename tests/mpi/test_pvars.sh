@@ -31,6 +31,8 @@ for algorithm in clairvoyant latest_first chain binomial rabenseifner ring previ
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
 done
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm rabenseifner "$probe" 1 1
+run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_ahead_bytes 64m \
+    "$probe" 20000 3
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_ahead_bytes 10000 \
     "$probe" 20000 5
 run -np 2 "${on[@]}" "$probe" 10 1
