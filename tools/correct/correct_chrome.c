@@ -13,7 +13,6 @@ typedef struct drawing {
     const correct_t *correct;
     FILE *out;
     uint32_t location;
-    int64_t at;
 } drawing_t;
 
 static void draw_name(FILE *out, const char *name)
@@ -24,12 +23,14 @@ static void draw_name(FILE *out, const char *name)
     }
 }
 
-static OTF2_CallbackCode draw(drawing_t *drawing, char phase, OTF2_RegionRef region)
+/* position: of the event in its location, from 1 as OTF2 counts. */
+static OTF2_CallbackCode draw(const drawing_t *drawing, uint64_t position, char phase,
+                              OTF2_RegionRef region)
 {
     const correct_t *correct = drawing->correct;
     const correct_archive_t *archive = &correct->archive;
     const correct_location_t *location = &archive->locations[drawing->location];
-    const int64_t time = correct->trace.tracks[drawing->location].events[drawing->at].corrected +
+    const int64_t time = correct->trace.tracks[drawing->location].events[position - 1].corrected +
                          correct->base - (int64_t) archive->global_offset;
     fprintf(drawing->out, ",\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%llu,\"ts\":%.3f,\"name\":\"",
             phase, archive->processes[location->process].ref, (unsigned long long) location->ref,
@@ -45,24 +46,20 @@ static OTF2_CallbackCode draw_enter(OTF2_LocationRef location, OTF2_TimeStamp ti
                                     uint64_t position, void *user, OTF2_AttributeList *attributes,
                                     OTF2_RegionRef region)
 {
-    drawing_t *drawing = user;
     (void) location;
     (void) time;
     (void) attributes;
-    drawing->at = (int64_t) position - 1;
-    return draw(drawing, 'B', region);
+    return draw(user, position, 'B', region);
 }
 
 static OTF2_CallbackCode draw_leave(OTF2_LocationRef location, OTF2_TimeStamp time,
                                     uint64_t position, void *user, OTF2_AttributeList *attributes,
                                     OTF2_RegionRef region)
 {
-    drawing_t *drawing = user;
     (void) location;
     (void) time;
     (void) attributes;
-    drawing->at = (int64_t) position - 1;
-    return draw(drawing, 'E', region);
+    return draw(user, position, 'E', region);
 }
 
 static void draw_location(OTF2_Reader *reader, OTF2_EvtReaderCallbacks *callbacks,
