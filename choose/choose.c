@@ -49,7 +49,7 @@ static int take_previous(clv_choose_search_t *search, const clv_pap_forecast_t *
     clv_choose_state_t *state = search->state;
     const int32_t running = state->running;
     const int is_known =
-        clv_choose_try_knows(state) || 0 == state->score[CLV_ALGORITHM_PREVIOUS].n_measured;
+        clv_choose_try_knows(state) || state->score[CLV_ALGORITHM_PREVIOUS].n_measured == 0;
     const int64_t previous_score = clv_choose_score(
         state, CLV_ALGORITHM_PREVIOUS, previous->predicted_after_ns, previous->predicted_in_mpi_ns);
 
@@ -60,7 +60,7 @@ static int take_previous(clv_choose_search_t *search, const clv_pap_forecast_t *
     }
     decision->reason = CLV_REASON_NO_GAIN;
     if (search->best_score >= previous_score / 1000 * LEAVE_PERMILLE &&
-        (is_known || CLV_ALGORITHM_PREVIOUS == running) && 0 == state->trial.forecasts_left) {
+        (is_known || running == CLV_ALGORITHM_PREVIOUS) && state->trial.forecasts_left == 0) {
         return 1;
     }
     decision->reason = CLV_REASON_TRYING;
@@ -89,7 +89,7 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t
     clv_choose_decision_t previous = {0};
     clv_status_t status = clv_choose_search_plans(search, forecast);
 
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     predict_previous(search->config, search->key->total_bytes, &previous);
@@ -107,7 +107,7 @@ void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to)
     const clv_choose_score_t *known = &from->score[CLV_ALGORITHM_PREVIOUS];
     clv_choose_score_t *score = &to->score[CLV_ALGORITHM_PREVIOUS];
 
-    if (0 == score->n_measured && known->n_measured > 0) {
+    if (score->n_measured == 0 && known->n_measured > 0) {
         *score = *known;
     }
 }
@@ -120,13 +120,14 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
 }
 
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                               const clv_pap_forecast_t *forecast, int judges, clv_choose_state_t *state,
-                               clv_plan_cache_t *plans, clv_choose_decision_t *decision)
+                               const clv_pap_forecast_t *forecast, int judges,
+                               clv_choose_state_t *state, clv_plan_cache_t *plans,
+                               clv_choose_decision_t *decision)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, forecast, state, plans, &search);
 
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     if (judges) { /* the stream's time counts once, for the key that had the call */
@@ -134,7 +135,7 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
     }
     clv_choose_learn(state, forecast, judges);
     status = choose(&search, forecast, decision);
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         decision->sigma_ns = forecast->sigma_ns;
         decision->announced = forecast->announced;
         state->running = decision->algorithm;
@@ -145,13 +146,13 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
 }
 
 clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                             const clv_pap_forecast_t *forecast, const clv_choose_decision_t *decision,
-                             clv_plan_t **plan_p)
+                             const clv_pap_forecast_t *forecast,
+                             const clv_choose_decision_t *decision, clv_plan_t **plan_p)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, forecast, NULL, NULL, &search);
 
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_choose_search_make(&search, decision, plan_p);
         clv_choose_search_close(&search);
     }
@@ -159,14 +160,15 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
 }
 
 clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key, const clv_pap_forecast_t *forecast,
+                                  const clv_pap_stream_key_t *key,
+                                  const clv_pap_forecast_t *forecast,
                                   const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
                                   const clv_plan_t **plan_p)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, forecast, NULL, plans, &search);
 
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_choose_search_keep(&search, decision, plan_p);
         clv_choose_search_close(&search);
     }
@@ -187,15 +189,15 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, NULL, NULL, NULL, &search);
 
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     search.forced = forced;
     status = clv_choose_search_plans(&search, NULL);
-    if (CLV_OK == status && search.best_score < 0) {
+    if (status == CLV_OK && search.best_score < 0) {
         status = CLV_LIMIT;
     }
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         *decision = search.best;
     }
     clv_choose_search_close(&search);
@@ -219,7 +221,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
     clv_choose_decision_t previous = {0};
     clv_status_t status = choose_blind(config, key, forced, decision);
 
-    if (CLV_OK != status) {
+    if (status != CLV_OK) {
         return status;
     }
     predict_previous(config, key->total_bytes, &previous);
@@ -237,7 +239,7 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
     clv_choose_decision_t ran = {.algorithm = CLV_ALGORITHM_PREVIOUS};
     clv_status_t status = clv_choose_without_forecast(config, key, &ran);
 
-    if (CLV_OK != status) { /* a limit: the previous function */
+    if (status != CLV_OK) { /* a limit: the previous function */
         predict_previous(config, key->total_bytes, &ran);
     }
     *state = (clv_choose_state_t){.running = ran.algorithm};
@@ -245,5 +247,5 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
         state->made[i] = ran;
         state->made[i].announced = announced[i];
     }
-    return CLV_NO_MEMORY == status ? status : CLV_OK;
+    return status == CLV_NO_MEMORY ? status : CLV_OK;
 }

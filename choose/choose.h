@@ -2,18 +2,17 @@
  *
  * The room choose: which plan for which forecast. PURE: no Open MPI, no MPI, no threads, no clock.
  *
- * What: from a forecast (equal on all ranks), a config (equal, too) and the state that this stream's
- * earlier forecasts left, the choice for the calls that use the forecast, and the plan that goes
- * with it. Integers only; a deterministic function of its arguments, because every node's leader
- * computes it alone and all must come to the same answer.
- * The door is clv_choose_node_plan (choose_node_plan.h): (config, key, forecast, state) -> node plan,
- * for each of the keys that share the forecast (choose_keys.h).
- * Component, simulation and bench_decide all run this room, no rule of their own.
- * Not: whether a call is eligible at all, and how a plan is run.
+ * What: from a forecast (equal on all ranks), a config (equal, too) and the state that this
+ * stream's earlier forecasts left, the choice for the calls that use the forecast, and the plan
+ * that goes with it. Integers only; a deterministic function of its arguments, because every node's
+ * leader computes it alone and all must come to the same answer. The door is clv_choose_node_plan
+ * (choose_node_plan.h): (config, key, forecast, state) -> node plan, for each of the keys that
+ * share the forecast (choose_keys.h). Component, simulation and bench_decide all run this room, no
+ * rule of their own. Not: whether a call is eligible at all, and how a plan is run.
  *
  * The rules (docs/decisions/0002-choice-by-measured-cost.md):
- *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model against
- *      the previous reduce, which is measured later, at a bounded rate (choose_try.h);
+ *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model
+ * against the previous reduce, which is measured later, at a bounded rate (choose_try.h);
  *   2. predict: every candidate plan is made for the clipped arrivals and its end estimated;
  *   3. correct: each choice's estimate is multiplied by what its measured calls took against
  *      their estimates, so that a model that flatters a plan is found out;
@@ -44,7 +43,7 @@
 #include "schedule/sched_cache.h"
 #include "schedule/sched_cost.h"
 
-/* ---- config ----------------------------------------------------------------------------------- */
+/* ---- config ---------------------------------------------------------------------------------- */
 
 /* Ranks times segments of the largest plan: bounds plan time and the node's table. */
 #define CLV_CHOOSE_MAX_CELLS 65536
@@ -53,7 +52,7 @@
  * their names; and what was found out about the communicator. */
 typedef struct clv_choose_config {
 #define CLV_CONFIG_FIELD(kind, name, values, preset, min, max, unit, level, ranks, meaning)        \
-    CLV_IF_EQUAL(ranks, int32_t name; )
+    CLV_IF_EQUAL(ranks, int32_t name;)
     CLV_PARAMETER_MAP(CLV_CONFIG_FIELD)
 #undef CLV_CONFIG_FIELD
     int32_t n_ranks;
@@ -70,7 +69,7 @@ void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t val
 /* The algorithm the user wants for a collective, or CLV_ALGORITHM_AUTO. */
 int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective);
 
-/* ---- decisions -------------------------------------------------------------------------------- */
+/* ---- decisions ------------------------------------------------------------------------------- */
 
 /* The choice for the calls that use one forecast. */
 typedef struct clv_choose_decision {
@@ -94,14 +93,14 @@ typedef struct clv_choose_score {
     int64_t n_measured;
     int64_t ratio_permille;  /* measured / predicted, moving average; 0: never measured */
     int64_t newest_permille; /* of the newest call alone */
-    int64_t idle_forecasts;     /* since it was last measured */
+    int64_t idle_forecasts;  /* since it was last measured */
 } clv_choose_score_t;
 
 /* The previous function's trials; choose_try.h. */
 typedef struct clv_choose_trial {
-    int64_t budget_ns;   /* what trying may still lose */
-    int64_t regret_ns;   /* what it has lost */
-    int64_t instead_ns;  /* what is expected of the plan that the trial under way replaces */
+    int64_t budget_ns;      /* what trying may still lose */
+    int64_t regret_ns;      /* what it has lost */
+    int64_t instead_ns;     /* what is expected of the plan that the trial under way replaces */
     int32_t forecasts_left; /* of the trial under way */
 } clv_choose_trial_t;
 
@@ -113,28 +112,30 @@ typedef struct clv_choose_state {
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by forecast version */
     int64_t last_sigma_ns;
     clv_choose_trial_t trial;
-    int64_t balanced_bytes;         /* for vectors of this length ... */
-    clv_choose_decision_t balanced; /* ... the best plan that needs no forecast; no segments: none */
+    int64_t balanced_bytes; /* for vectors of this length ... */
+    clv_choose_decision_t
+        balanced; /* ... the best plan that needs no forecast; no segments: none */
 } clv_choose_state_t;
 
 /* Decides; clv_choose_plan or clv_choose_kept_plan then gives the plan. plans keeps the candidates'
- * plans for later forecasts (NULL: none is kept); it changes the time, never the answer. A plan that
- * cannot be made for a reason equal on all ranks (a limit) is no candidate. The only failure is
- * CLV_NO_MEMORY, which is this process's own: the caller must report it and must not go another way
- * alone. */
+ * plans for later forecasts (NULL: none is kept); it changes the time, never the answer. A plan
+ * that cannot be made for a reason equal on all ranks (a limit) is no candidate. The only failure
+ * is CLV_NO_MEMORY, which is this process's own: the caller must report it and must not go another
+ * way alone. */
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The same where the forecast may be of several keys. judges: its measured call was of this key; else
- * nothing measured is learned, nothing forgotten and nothing earned for trials. */
+/* The same where the forecast may be of several keys. judges: its measured call was of this key;
+ * else nothing measured is learned, nothing forgotten and nothing earned for trials. */
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                               const clv_pap_forecast_t *forecast, int judges, clv_choose_state_t *state,
-                               clv_plan_cache_t *plans,
+                               const clv_pap_forecast_t *forecast, int judges,
+                               clv_choose_state_t *state, clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
 /* The state of a key that earlier forecasts did not know: its calls ran without a forecast.
- * announced: whether those forecasts were, by version. The only failure is CLV_NO_MEMORY, as above. */
+ * announced: whether those forecasts were, by version. The only failure is CLV_NO_MEMORY, as above.
+ */
 clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                               const int32_t announced[CLV_CHOOSE_RING],
                               clv_choose_state_t *state) CLV_MUST_CHECK;
@@ -146,12 +147,14 @@ void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to);
 /* The plan of a decision that has one, made from the same forecast (NULL: equal arrivals); the
  * caller's to free. */
 clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                             const clv_pap_forecast_t *forecast, const clv_choose_decision_t *decision,
+                             const clv_pap_forecast_t *forecast,
+                             const clv_choose_decision_t *decision,
                              clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The same plan, from the cache (not NULL), whose it stays: valid until the cache's next use. */
 clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key, const clv_pap_forecast_t *forecast,
+                                  const clv_pap_stream_key_t *key,
+                                  const clv_pap_forecast_t *forecast,
                                   const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
                                   const clv_plan_t **plan_p) CLV_MUST_CHECK;
 
@@ -160,9 +163,9 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The decision where there is no forecast: the forced algorithm, else what the model thinks best for
- * equal arrivals of the balanced plan and the previous reduce; equal on all ranks. CLV_LIMIT: no
- * plan is possible. */
+/* The decision where there is no forecast: the forced algorithm, else what the model thinks best
+ * for equal arrivals of the balanced plan and the previous reduce; equal on all ranks. CLV_LIMIT:
+ * no plan is possible. */
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision) CLV_MUST_CHECK;

@@ -3,12 +3,12 @@
  * The collectives that the component takes over, as a table: one row each.
  *
  * Out of a row come: its number in stream keys, the parameter coll_clv_<name>_algorithm, a counter
- * of calls, what is saved of the communicator and put back, and the words of what is told. Beside the
- * row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own function and the previous
- * one (docs/design/newcomer.md).
+ * of calls, what is saved of the communicator and put back, and the words of what is told. Beside
+ * the row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own function and the
+ * previous one (docs/design/newcomer.md).
  *
- * PURE: no code, no Open MPI. Here and not in coll_clv, since the chooser, the simulation and the page
- * of parameters read it, too.
+ * PURE: no code, no Open MPI. Here and not in coll_clv, since the chooser, the simulation and the
+ * page of parameters read it, too.
  */
 #ifndef CLV_CHOOSE_COLLECTIVES_H
 #define CLV_CHOOSE_COLLECTIVES_H
@@ -22,16 +22,19 @@
  * goal: of its plans, a clv_goal_t. root, op: whether the call has one. counts: whether MPI makes
  * count and type equal on all ranks, not only the bytes that they are packed (a broadcast's may
  * differ). result: where it is afterwards, at the ROOT or at ALL ranks. All are blocking. */
+/* clang-format off */
 /*         code    name    MPI's name    goal    root op counts result */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
     XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)
+/* clang-format on */
 
 /* Numbers are what ranks tell each other: append only. */
 typedef enum clv_collective {
-#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, goal, root, op, counts, result) CLV_COLLECTIVE_##code,
+#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, goal, root, op, counts, result)                   \
+    CLV_COLLECTIVE_##code,
     CLV_COLLECTIVE_MAP(CLV_COLLECTIVE_ENUM, )
 #undef CLV_COLLECTIVE_ENUM
-    CLV_N_COLLECTIVES
+        CLV_N_COLLECTIVES
 } clv_collective_t;
 
 typedef enum clv_result { CLV_RESULT_AT_ROOT, CLV_RESULT_AT_ALL } clv_result_t;

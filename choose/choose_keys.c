@@ -73,7 +73,7 @@ clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,
         if (i < n_before && clv_choose_same_key(&memory->keys.key[i], &keys->key[i])) {
             continue;
         }
-        if (CLV_OK != clv_choose_begin(config, &keys->key[i], memory->announced, state)) {
+        if (clv_choose_begin(config, &keys->key[i], memory->announced, state) != CLV_OK) {
             status = CLV_NO_MEMORY;
         }
         clv_choose_share(&known, state);

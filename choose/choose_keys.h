@@ -27,7 +27,7 @@ clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key);
 
 int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b);
 
-/* ---- the table: the note of a call's end; all zero at first ------------------------------------ */
+/* ---- the table: the note of a call's end; all zero at first ---------------------------------- */
 
 typedef struct clv_choose_keys {
     int32_t n_keys;
@@ -43,7 +43,8 @@ void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *ke
 /* Writes the slots, most recently used first; gives their number. */
 int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_CHOOSE_MAX_KEYS]);
 
-/* ---- what a stream remembers between forecasts; all zero at first --------------------------------- */
+/* ---- what a stream remembers between forecasts; all zero at first
+ * --------------------------------- */
 
 typedef struct clv_choose_memory {
     clv_choose_keys_t keys;
@@ -51,9 +52,9 @@ typedef struct clv_choose_memory {
     clv_choose_state_t state[CLV_CHOOSE_MAX_KEYS]; /* by slot */
 } clv_choose_memory_t;
 
-/* Takes over the table that came with a forecast: what has a new key there begins anew, with what the
- * stream knows of the previous function. A table without keys changes nothing. The only failure is
- * CLV_NO_MEMORY; the table is taken over then, too. */
+/* Takes over the table that came with a forecast: what has a new key there begins anew, with what
+ * the stream knows of the previous function. A table without keys changes nothing. The only failure
+ * is CLV_NO_MEMORY; the table is taken over then, too. */
 clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,
                                       const clv_choose_keys_t *keys,
                                       clv_choose_memory_t *memory) CLV_MUST_CHECK;

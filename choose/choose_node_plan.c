@@ -78,8 +78,7 @@ CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_
     return NULL;
 }
 
-/* ---- the door ---------------------------------------------------------------------------------
- */
+/* ---- the door -------------------------------------------------------------------------------- */
 
 /* Sums over all choosers, also those that are gone. Relaxed: each is a number of its own. */
 static atomic_llong regret_ns;
@@ -117,7 +116,8 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
     clv_status_t status;
 
     if (chooser->plans != NULL) {
-        return clv_choose_kept_plan(&chooser->config, key, forecast, decision, chooser->plans, plan_p);
+        return clv_choose_kept_plan(&chooser->config, key, forecast, decision, chooser->plans,
+                                    plan_p);
     }
     status = clv_choose_plan(&chooser->config, key, forecast, decision, made_p);
     *plan_p = *made_p;
@@ -135,13 +135,13 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     clv_plan_t *made = NULL;
     size_t used;
 
-    if (CLV_OK == status) {
+    if (status == CLV_OK) {
         status = clv_choose_shared(&chooser->config, key, forecast, judges, state, chooser->plans,
                                    &decision);
     }
     atomic_fetch_add_explicit(&regret_ns, state->trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
-    if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != decision.algorithm) {
+    if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
     }
     used = clv_node_plan_write(node_plan, n_bytes, &decision, plan, chooser->node_ranks,
@@ -151,8 +151,8 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     return used;
 }
 
-/* The newest key is the one whose call the forecast judges; it has room first, and each after it has
- * room for a decision at least. */
+/* The newest key is the one whose call the forecast judges; it has room first, and each after it
+ * has room for a decision at least. */
 static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *forecast,
                         clv_status_t status, clv_choose_memory_t *memory,
                         clv_node_plans_t *node_plans, size_t n_bytes)
@@ -168,7 +168,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
         clv_choose_share(&memory->state[slots[0]], state);
         node_plans->key[i] = memory->keys.key[slots[i]];
         node_plans->at[i] = (int64_t) at;
-        at += plan_key(chooser, &node_plans->key[i], forecast, 0 == i, status, state,
+        at += plan_key(chooser, &node_plans->key[i], forecast, i == 0, status, state,
                        (void *) ((char *) node_plans + at), n_bytes - at - left);
     }
     node_plans->n_keys = n_keys;
@@ -186,15 +186,15 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_ke
     size_t used;
 
     (void) stream_key;
-    if (NULL != chooser->plans) {
+    if (chooser->plans != NULL) {
         before = clv_plan_cache_counters(chooser->plans);
     }
-    if (NULL != note) {
+    if (note != NULL) {
         status = clv_choose_memory_follow(&chooser->config, note, remembered);
     }
     used = plan_keys(chooser, forecast, status, remembered, node_plans, n_bytes);
     remembered->announced[forecast->version % CLV_CHOOSE_RING] = forecast->announced;
-    if (NULL != chooser->plans) {
+    if (chooser->plans != NULL) {
         count_cache(chooser->plans, &before);
     }
     return used;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The door of the room: (config, keys, forecast, memory) -> node plans, what lies beside a forecast in the
- * node's table. For each plan key of the stream a decision, and the steps of the ranks of this node,
- * made by the background thread before any of them asks.
+ * The door of the room: (config, keys, forecast, memory) -> node plans, what lies beside a forecast
+ * in the node's table. For each plan key of the stream a decision, and the steps of the ranks of
+ * this node, made by the background thread before any of them asks.
  *
- * Layout: the list of keys, most recently used first, then their node plans in that order. All ranks
- * find the same keys: what is not there goes as without a forecast, on all of them.
- * A node plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
+ * Layout: the list of keys, most recently used first, then their node plans in that order. All
+ * ranks find the same keys: what is not there goes as without a forecast, on all of them. A node
+ * plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
  * whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same
  * forecast and decision. PURE.
  * Threads: one chooser is used by one thread at a time; counters are summed over all choosers.
@@ -43,9 +43,10 @@ typedef struct clv_node_plans {
     int64_t at[CLV_CHOOSE_MAX_KEYS]; /* byte offsets from here */
 } clv_node_plans_t;
 
-/* Decides for a forecast and writes the node plans; returns the bytes used. A clv_pap_attach_t: chooser
- * is a clv_chooser_t, note a clv_choose_keys_t (NULL: none), memory a clv_choose_memory_t, node_plans
- * a clv_node_plans_t of n_bytes. stream_key is not looked at: the plan keys say it all. */
+/* Decides for a forecast and writes the node plans; returns the bytes used. A clv_pap_attach_t:
+ * chooser is a clv_chooser_t, note a clv_choose_keys_t (NULL: none), memory a clv_choose_memory_t,
+ * node_plans a clv_node_plans_t of n_bytes. stream_key is not looked at: the plan keys say it all.
+ */
 size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *stream_key,
                             const clv_pap_forecast_t *forecast, const void *note, void *memory,
                             void *node_plans, size_t n_bytes);

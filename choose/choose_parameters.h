@@ -16,29 +16,36 @@
 #include "pap_predict/pap_predict.h"
 
 /* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
+/* clang-format off */
 #define CLV_REPRODUCIBLE_MAP(XX)                                                                   \
     XX(OFF,    "off",    "the order of combination may differ from call to call")                  \
     XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
     XX(ALWAYS, "always", "one fixed order for every reduction")
+/* clang-format on */
 
 /* Values of coll_clv_predictor: CLV_PAP_PREDICTOR_MAP of pap_predict.h. */
 
 /* Values of coll_clv_print; several may be given, separated by commas. */
+/* clang-format off */
 #define CLV_PRINT_MAP(XX)                                                                          \
     XX(NONE,  "none",  0, "nothing")                                                               \
-    XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                              \
+    XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
     XX(PLAN,  "plan",  2, "each new plan")
+/* clang-format on */
 
 /* One per collective. */
-#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, goal, root, op, counts, result)                         \
-    XX(ENUM,   name##_algorithm, ALGORITHM,    CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,              \
+/* clang-format off */
+#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, goal, root, op, counts, result)           \
+    XX(ENUM,   name##_algorithm, ALGORITHM,    CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,             \
        CLV_N_ALGORITHMS - 1,                                     "",        3,   EQUAL,            \
        "Algorithm of " mpi "; any value but auto forces it wherever it is correct")
+/* clang-format on */
 
 /* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it;
  * STRING (min and max are lengths).
  * ranks: EQUAL parameters decide what runs; a communicator whose ranks do not agree on them is left
  * to the previous functions. OWN ones only this process sees. */
+/* clang-format off */
 /*     kind    name              values        default  min  max         unit   level ranks meaning */
 #define CLV_PARAMETER_MAP(XX)                                                                      \
     XX(INT,    priority,         NONE,         0,       0,   100,        "",        1,   EQUAL,    \
@@ -76,19 +83,20 @@
        "A rank that waits longer inside a call tells once what it waits for; 0: never")            \
     XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,   OWN,      \
        "What to print in full")
+/* clang-format on */
 
 /* For tables of the rank-equal parameters alone: ROW(kind, name, ...) as above with
  * CLV_IF_EQUAL(ranks, text of that row). */
-#define CLV_IF_EQUAL_EQUAL(...)      __VA_ARGS__
+#define CLV_IF_EQUAL_EQUAL(...) __VA_ARGS__
 #define CLV_IF_EQUAL_OWN(...)
-#define CLV_IF_EQUAL(ranks, ...)     CLV_IF_EQUAL_##ranks(__VA_ARGS__)
+#define CLV_IF_EQUAL(ranks, ...) CLV_IF_EQUAL_##ranks(__VA_ARGS__)
 
 typedef enum clv_equal {
 #define CLV_EQUAL_ENUM(kind, name, values, preset, min, max, unit, level, ranks, meaning)          \
     CLV_IF_EQUAL(ranks, CLV_EQUAL_##name, )
     CLV_PARAMETER_MAP(CLV_EQUAL_ENUM)
 #undef CLV_EQUAL_ENUM
-    CLV_N_EQUAL
+        CLV_N_EQUAL
 } clv_equal_t;
 
 typedef enum clv_reproducible {

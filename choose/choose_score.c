@@ -4,10 +4,10 @@
  */
 #include "choose/choose_score.h"
 
-#define DISTRUST_FORECASTS    4  /* forecasts without plans that need times after a surprise */
+#define DISTRUST_FORECASTS 4  /* forecasts without plans that need times after a surprise */
 #define SURPRISE_SETS      4  /* a sigma of fewer sets is a guess */
-#define FORGET_FORECASTS      64 /* after so many forecasts unmeasured, a bad record starts to fade */
-#define RETRY_FORECASTS       8  /* ... and sooner one of a single call, which may have been unlucky */
+#define FORGET_FORECASTS   64 /* after so many forecasts unmeasured, a bad record starts to fade */
+#define RETRY_FORECASTS    8  /* ... and sooner one of a single call, which may have been unlucky */
 #define OUTLIER            3  /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
 #define RATIO_MIN_PERMILLE 100
 #define IN_MPI_WEIGHT      8 /* a second of everybody's waiting counts as 1/8 s after */
@@ -29,7 +29,7 @@ static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
     if (score->n_measured > 0) {
         return score->ratio_permille;
     }
-    return CLV_ALGORITHM_PREVIOUS == state->running ? 1000
+    return state->running == CLV_ALGORITHM_PREVIOUS ? 1000
                                                     : clv_larger(running->ratio_permille, 1000);
 }
 
@@ -37,7 +37,7 @@ int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int
                          int64_t in_mpi_ns)
 {
     return clv_choose_cost(after_ns, in_mpi_ns) / 1000 *
-           (NULL == state ? 1000 : ratio_of(state, algorithm));
+           (state == NULL ? 1000 : ratio_of(state, algorithm));
 }
 
 /* The newest set's record tells of the call before it, which waited for the forecast two versions
@@ -45,7 +45,8 @@ int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int
 static const clv_choose_decision_t *measured_decision(const clv_choose_state_t *state,
                                                       const clv_pap_forecast_t *forecast)
 {
-    const clv_choose_decision_t *waited_for = &state->made[(forecast->version - 2) % CLV_CHOOSE_RING];
+    const clv_choose_decision_t *waited_for =
+        &state->made[(forecast->version - 2) % CLV_CHOOSE_RING];
 
     return waited_for->announced ? &state->made[(forecast->version - 1) % CLV_CHOOSE_RING]
                                  : waited_for;
@@ -56,7 +57,7 @@ static const clv_choose_decision_t *measured_decision(const clv_choose_state_t *
  * disturbed must not decide. */
 static int64_t new_ratio(const clv_choose_score_t *score, int64_t ratio)
 {
-    if (0 == score->n_measured || (1 == score->n_measured && ratio < score->ratio_permille)) {
+    if (score->n_measured == 0 || (score->n_measured == 1 && ratio < score->ratio_permille)) {
         return ratio;
     }
     ratio = clv_smaller(ratio, clv_larger(score->newest_permille, score->ratio_permille));
@@ -83,7 +84,7 @@ static void learn_from(clv_choose_state_t *state, const clv_pap_forecast_t *fore
     int64_t predicted;
     int64_t ratio;
 
-    if (NULL == made) {
+    if (made == NULL) {
         return;
     }
     score = &state->score[made->algorithm];
@@ -103,7 +104,7 @@ static void forget_slowly(clv_choose_state_t *state)
     for (int c = 0; c < CLV_N_ALGORITHMS; c++) {
         clv_choose_score_t *score = &state->score[c];
         score->idle_forecasts++;
-        if (CLV_ALGORITHM_PREVIOUS != c && 1 == score->n_measured &&
+        if (c != CLV_ALGORITHM_PREVIOUS && score->n_measured == 1 &&
             score->idle_forecasts >= RETRY_FORECASTS) {
             score->n_measured = 0;
         }

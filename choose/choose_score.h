@@ -13,9 +13,10 @@
 #include "util/util_min_max.h"
 
 #define CLV_CHOOSE_RATIO_MAX_PERMILLE 100000
-#define CLV_CHOOSE_SCORE_CEILING_NS   (INT64_MAX / CLV_CHOOSE_RATIO_MAX_PERMILLE) /* of an estimate \
+#define CLV_CHOOSE_SCORE_CEILING_NS                                                                \
+    (INT64_MAX / CLV_CHOOSE_RATIO_MAX_PERMILLE) /* of an estimate \
                                                                                    */
-#define CLV_CHOOSE_CLIP_SIGMAS 4 /* the clip rule, and what is a surprise */
+#define CLV_CHOOSE_CLIP_SIGMAS 4                /* the clip rule, and what is a surprise */
 
 /* Of a choice that is estimated to end after_ns after the last arrival, with in_mpi_ns in MPI on
  * average. state NULL: no experience. */
@@ -30,8 +31,8 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
                                                  const clv_pap_forecast_t *forecast);
 
 /* Takes in what a new forecast says about the calls before it, before anything is decided for it:
- * measured times, where it judges a call of this state's key, and whether the newest arrivals were a
- * surprise. */
+ * measured times, where it judges a call of this state's key, and whether the newest arrivals were
+ * a surprise. */
 void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forecast, int judges);
 
 #endif

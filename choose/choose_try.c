@@ -4,8 +4,8 @@
  */
 #include "choose/choose_try.h"
 
-#define PROBE_CALLS                                                                                \
-    3 /* run before the first of them is measured: a forecast tells of the one before last */
+/* Run before the first of them is measured: a forecast tells of the one before last. */
+#define PROBE_CALLS     3
 #define STALE_FORECASTS 64 /* a record that old is tried again */
 
 void clv_choose_try_account(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)

@@ -109,8 +109,7 @@ clv_status_t clv_cs_tracker_model(const clv_cs_tracker_t *tracker,
  * clock reads, about 50 ns; steady to some 100 us because the reads are not one. */
 int64_t clv_cs_suspended_ns(void);
 
-/* ---- base clocks ------------------------------------------------------------------------------
- */
+/* ---- base clocks ----------------------------------------------------------------------------- */
 
 /* A clock is a value: a function and the little it needs. now_ns must not go backwards. */
 typedef struct clv_cs_clock {
@@ -148,8 +147,7 @@ void clv_cs_clock_pretend(const clv_cs_clock_t *base, int64_t offset_ns, int64_t
 /* The pretend clock jumps by step_ns when its base reads at_base_ns. */
 void clv_cs_clock_pretend_step(clv_cs_clock_t *clock, int64_t at_base_ns, int64_t step_ns);
 
-/* ---- methods ----------------------------------------------------------------------------------
- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 /* Who measures whom. HCA3 paper = hca3-clock-synchronization, MBR = mpi-benchmarking-revisited.
  *      name       label        offset only  default fit points, exchanges  where it is described */
@@ -215,8 +213,7 @@ clv_status_t clv_cs_scheme_parse(const char *label, clv_cs_scheme_t *scheme_p) C
 /* The label of a scheme, always parseable; at most n_bytes with the final 0. */
 void clv_cs_scheme_print(const clv_cs_scheme_t *scheme, char *label_p, int32_t n_bytes);
 
-/* ---- blocking synchronisation -----------------------------------------------------------------
- */
+/* ---- blocking synchronisation ---------------------------------------------------------------- */
 
 /* Who takes part, over what. ranks[i] is the link's number of member i; NULL: i itself. */
 typedef struct clv_cs_group {

@@ -3,8 +3,8 @@
  * Whose clock this process reads, and where it runs (util_place.h): what the levels of H2HCA and
  * H3HCA are made of. Asked once at start; a few system calls, no heap.
  *
- * What decides is the boot id (one per kernel) and, for time, the time namespace: two of them on one
- * kernel read different clocks.
+ * What decides is the boot id (one per kernel) and, for time, the time namespace: two of them on
+ * one kernel read different clocks.
  */
 #include <string.h>
 

@@ -55,8 +55,7 @@ struct coll_clv_ahead {
     books_t books[];
 };
 
-/* ---- the process ------------------------------------------------------------------------------
- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_credit_pool_t pool;
@@ -87,8 +86,7 @@ static void count_bytes(int64_t difference)
     }
 }
 
-/* ---- words we tell ----------------------------------------------------------------------------
- */
+/* ---- words we tell --------------------------------------------------------------------------- */
 
 /* Frees what is complete; one that could not be told, its peer being gone, is nobody's loss.
  * Returns a free place, NULL when there is none. */
@@ -185,8 +183,7 @@ void coll_clv_ahead_leave(coll_clv_ahead_t *ahead)
     }
 }
 
-/* ---- words we are told ------------------------------------------------------------------------
- */
+/* ---- words we are told ----------------------------------------------------------------------- */
 
 /* Takes the words that are here. */
 static int take_words(coll_clv_ahead_t *ahead, int peer)
@@ -245,8 +242,7 @@ void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
     count_bytes(clv_credit_ahead(to) - before);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Leases that have ended are looked for only so often: a rank may have many peers. */
 void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
@@ -267,8 +263,7 @@ void coll_clv_ahead_fail(coll_clv_ahead_t *ahead)
     ahead->failed = 1;
 }
 
-/* ---- open and close ---------------------------------------------------------------------------
- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static void promise(coll_clv_ahead_t *ahead)
 {

@@ -221,8 +221,8 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
     call->module->shown_version = version;
     call->module->shown_root = key->root;
     if (0 != (component->params.print & CLV_PRINT_FORECAST)) {
-        clv_choose_print_forecast(call->comm->c_name, key, assignment->forecast, &assignment->decision,
-                               print_line, component);
+        clv_choose_print_forecast(call->comm->c_name, key, assignment->forecast,
+                                  &assignment->decision, print_line, component);
     }
     if (0 != (component->params.print & CLV_PRINT_PLAN)) {
         print_plan(call, key, assignment);

@@ -364,9 +364,8 @@ static void words(void *context, char *text, int n_bytes)
     const execution_t *run = context;
     const clv_exec_t *exec = &run->exec;
     const int64_t begun = exec->next_recv < exec->next_send ? exec->next_recv : exec->next_send;
-    int used = snprintf(text, (size_t) n_bytes,
-                        "rank %d of %s in step %lld of %lld of a plan; ", run->rank,
-                        run->comm->c_name, (long long) begun, (long long) exec->n_steps);
+    int used = snprintf(text, (size_t) n_bytes, "rank %d of %s in step %lld of %lld of a plan; ",
+                        run->rank, run->comm->c_name, (long long) begun, (long long) exec->n_steps);
 
     used = list_open(&exec->recvs, "receives from", text, n_bytes, used < n_bytes ? used : n_bytes);
     (void) list_open(&exec->sends, exec->recvs.n_open > 0 ? "; sends to" : "sends to", text,
@@ -518,8 +517,8 @@ static int lay_out_buffers(execution_t *run, int32_t n_buffers)
 
 /* --- after an error --- */
 
-/* What does not end in time is freed by Open MPI when it does; the memory it may still write to then
- * is nobody's any more. */
+/* What does not end in time is freed by Open MPI when it does; the memory it may still write to
+ * then is nobody's any more. */
 static void abandon(execution_t *run)
 {
     enum { N_REQUESTS = COLL_CLV_RECV_WINDOW + COLL_CLV_SEND_WINDOW };

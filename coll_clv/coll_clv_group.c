@@ -71,8 +71,7 @@ clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_ke
     return plan;
 }
 
-/* ---- a call -----------------------------------------------------------------------------------
- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 /* Copies this rank's steps out of a plan and frees the plan. */
 static clv_status_t take_steps(const coll_clv_group_t *group, clv_plan_t *plan,
@@ -117,9 +116,9 @@ static int why_no_forecast(const coll_clv_group_t *group)
     return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_FORECAST;
 }
 
-/* Without a forecast: the best plan for equal arrivals, or the forced one, or the previous reduce. What
- * runs depends on the config and the key alone, since ranks notice a lost group at different calls;
- * where there is no exchange nothing is chosen but what is forced. */
+/* Without a forecast: the best plan for equal arrivals, or the forced one, or the previous reduce.
+ * What runs depends on the config and the key alone, since ranks notice a lost group at different
+ * calls; where there is no exchange nothing is chosen but what is forced. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
                                                      const clv_pap_stream_key_t *key,
                                                      coll_clv_assignment_t *assignment)
@@ -127,8 +126,8 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     kept_plan_t *kept = NULL;
     clv_status_t status = CLV_OK;
 
-    assignment->decision =
-        (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS, .reason = why_no_forecast(group)};
+    assignment->decision = (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS,
+                                                   .reason = why_no_forecast(group)};
     if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
         CLV_FIT != group->why) {
         return CLV_OK;
@@ -231,8 +230,8 @@ static const coll_clv_wait_ops_t wait_ops = {.where = where, .words = words};
 /* A rank that died will never give its record: then *failure_p says so, and the status is no more
  * than "not yet". */
 static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_call_t *call,
-                                           const clv_pap_forecast_t **forecast_p,
-                                           const clv_node_plans_t **node_plans_p, int *failure_p)
+                                              const clv_pap_forecast_t **forecast_p,
+                                              const clv_node_plans_t **node_plans_p, int *failure_p)
 {
     const void *attachment = NULL;
     size_t n_bytes = 0;
@@ -250,8 +249,8 @@ static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_c
         *failure_p = coll_clv_failure_of(group->comm);
     }
     coll_clv_wait_end(&wait);
-    /* A forecast of no valid record set (clocks not ready) has no node plans, on every rank: as good as
-     * none. */
+    /* A forecast of no valid record set (clocks not ready) has no node plans, on every rank: as
+     * good as none. */
     *node_plans_p = n_bytes > 0 ? attachment : NULL;
     return status;
 }

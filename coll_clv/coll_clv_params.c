@@ -51,16 +51,17 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
     CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
 
-#define WORD(code, spelling, meaning)            spelling " "
-#define PREDICTOR_WORD(stem, all_columns, meaning) #stem " "
-#define FLAG_WORD(code, spelling, flag, meaning) spelling " "
+#define WORD(code, spelling, meaning)                                             spelling " "
+#define PREDICTOR_WORD(stem, all_columns, meaning)                                #stem " "
+#define FLAG_WORD(code, spelling, flag, meaning)                                  spelling " "
 #define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning) " " #word
 static const char words_of_ALGORITHM[] = "auto" CLV_ALGORITHM_MAP(ALGORITHM_WORD);
 static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
 static const char words_of_PREDICTOR[] = CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD);
 static const char words_of_PRINT[] = CLV_PRINT_MAP(FLAG_WORD);
 
-/* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with. */
+/* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with.
+ */
 static int register_var(const param_row_t *row, mca_base_var_type_t type,
                         mca_base_var_enum_t *values, void *storage)
 {
@@ -326,7 +327,8 @@ static void register_wait(const char *name, const char *meaning, size_t place)
         (void *) (uintptr_t) place);
 }
 
-int coll_clv_params_register(coll_clv_component_t *component)
+/* What is read of other rooms, and where a call waits. */
+static void register_gauges(void)
 {
 #define REGISTER_WAIT(name, meaning)                                                               \
     register_wait("wait_" #name, meaning, offsetof(coll_clv_where_t, name));
@@ -337,7 +339,8 @@ int coll_clv_params_register(coll_clv_component_t *component)
     CLV_PAP_COUNTER_MAP(REGISTER_EXCHANGE_COUNTER)
 #undef REGISTER_EXCHANGE_COUNTER
 #define REGISTER_CACHE_COUNTER(name, meaning)                                                      \
-    register_cache_counter("plan_cache_" #name, meaning, offsetof(clv_plan_cache_counters_t, n_##name));
+    register_cache_counter("plan_cache_" #name, meaning,                                           \
+                           offsetof(clv_plan_cache_counters_t, n_##name));
     COLL_CLV_CACHE_MAP(REGISTER_CACHE_COUNTER)
 #undef REGISTER_CACHE_COUNTER
 #define REGISTER_GAUGE(name, meaning)                                                              \
@@ -348,6 +351,10 @@ int coll_clv_params_register(coll_clv_component_t *component)
     register_ahead_gauge("ahead_" #name, meaning, offsetof(coll_clv_ahead_gauges_t, name));
     COLL_CLV_AHEAD_MAP(REGISTER_AHEAD_GAUGE)
 #undef REGISTER_AHEAD_GAUGE
+}
+
+static void register_counters(coll_clv_component_t *component)
+{
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER
@@ -356,16 +363,22 @@ int coll_clv_params_register(coll_clv_component_t *component)
                      &component->ran[CLV_ALGORITHM_##code]);
     CLV_ALGORITHM_MAP(REGISTER_RAN)
 #undef REGISTER_RAN
-#define REGISTER_CALLS(to, code, name, mpi, goal, root, op, counts, result)                                      \
+#define REGISTER_CALLS(to, code, name, mpi, goal, root, op, counts, result)                        \
     register_counter(#name "_calls", "calls of " mpi " that reached the component",                \
                      &component->calls[CLV_COLLECTIVE_##code]);
     CLV_COLLECTIVE_MAP(REGISTER_CALLS, )
 #undef REGISTER_CALLS
 #define REGISTER_REASON(code, name, text)                                                          \
-    register_counter("fell_back_" #name, "calls that took the previous function: " text,             \
+    register_counter("fell_back_" #name, "calls that took the previous function: " text,           \
                      &component->fell_back[CLV_REASON_##code]);
     CLV_REASON_MAP(REGISTER_REASON)
 #undef REGISTER_REASON
+}
+
+int coll_clv_params_register(coll_clv_component_t *component)
+{
+    register_gauges();
+    register_counters(component);
     return register_params(&component->params);
 }
 

@@ -11,27 +11,32 @@
 
 /* MPI_T performance variables coll_clv_<name>: counted in this process since MPI_Init. Beside them
  * coll_clv_ran_<word> per algorithm and coll_clv_<name>_calls per collective. */
+/* clang-format off */
 /*     name                meaning */
 #define COLL_CLV_COUNTER_MAP(XX)                                                                   \
     XX(calls,             "calls that reached the component")                                      \
-    XX(plans_ahead,       "calls that found their plan made by the background thread")              \
+    XX(plans_ahead,       "calls that found their plan made by the background thread")             \
     XX(plans_late,        "calls that made their plan themselves")                                 \
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
-                          "forecasts included, ns")                                                  \
+                          "forecasts included, ns")                                                \
     XX(regret_ns,         "time lost to trying the previous function, in the streams that this "   \
                           "process decides for, ns")
+/* clang-format on */
 
 /* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which
  * only the process that plans for its node uses; counted since MPI_Init. Fields n_<name> of
  * clv_plan_cache_counters_t. */
+/* clang-format off */
 /*     name        meaning */
 #define COLL_CLV_CACHE_MAP(XX)                                                                     \
     XX(hits,      "plans of candidates that the background thread found in its cache")             \
     XX(misses,    "plans of candidates that the background thread had to make")                    \
     XX(evictions, "plans dropped from the cache to make room for newer ones")
+/* clang-format on */
 
 /* MPI_T performance variables coll_clv_exchange_<name>: how good it is now. Whole numbers with a
  * sign, not counted. The clock is that of the communicator that joined the exchange last. */
+/* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_GAUGE_MAP(XX)                                                                     \
     XX(clock_offset_ns, "global clock of the newest communicator minus this process's "            \
@@ -40,6 +45,7 @@
                         "clock")                                                                   \
     XX(mean_error_ns,   "mean absolute error of the predictions judged so far, over their calls "  \
                         "and all ranks, ns; -1 before the first")
+/* clang-format on */
 
 typedef struct coll_clv_gauges {
 #define COLL_CLV_GAUGE_FIELD(name, meaning) long long name;
@@ -48,6 +54,7 @@ typedef struct coll_clv_gauges {
 } coll_clv_gauges_t;
 
 /* MPI_T performance variables coll_clv_ahead_<name>, of this process. */
+/* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_AHEAD_MAP(XX)                                                                     \
     XX(bytes,          "bytes sent ahead: their receivers have not yet told that they posted for " \
@@ -56,6 +63,7 @@ typedef struct coll_clv_gauges {
     XX(promised_bytes, "bytes of coll_clv_ahead_bytes that others may send ahead to this process, " \
                        "now")                                                                      \
     XX(waits,          "segments that had to wait for credit")
+/* clang-format on */
 
 typedef struct coll_clv_ahead_gauges {
 #define COLL_CLV_AHEAD_FIELD(name, meaning) long long name;
@@ -64,9 +72,10 @@ typedef struct coll_clv_ahead_gauges {
 } coll_clv_ahead_gauges_t;
 /* MPI_T performance variables coll_clv_wait_<name>: where the call is that waits, now (of several
  * threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
+/* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_WAIT_MAP(XX)                                                                      \
-    XX(for_what,       "what a call of this process waits for now: 0 nothing (or none of ours "     \
+    XX(for_what,       "what a call of this process waits for now: 0 nothing (or none of ours "    \
                        "waits), 1 a forecast, 2 messages of a plan")                               \
     XX(ns,             "how long nothing of it has moved, ns")                                     \
     XX(forecast,       "the forecast it waits for, counted from 1 in its stream; 0: none")         \
@@ -77,6 +86,7 @@ typedef struct coll_clv_ahead_gauges {
     XX(send_rank,      "whom the first of the latter goes to")                                     \
     XX(send_segment,   "which one that is")                                                        \
     XX(steps,          "steps of its plan that are begun")
+/* clang-format on */
 
 typedef struct coll_clv_where {
 #define COLL_CLV_WAIT_FIELD(name, meaning) long long name;

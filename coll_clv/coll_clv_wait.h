@@ -3,12 +3,12 @@
  * Where a call is that waits: for tools (performance variables coll_clv_wait_<name>), and for the
  * user, in one line, when it lasts coll_clv_stall_seconds.
  *
- * What: of this process, the waiting call that looked last; a program that reduces in one thread has
- * no other. Not: calls that run the previous function or another one of Open MPI's, which waits by
- * itself.
+ * What: of this process, the waiting call that looked last; a program that reduces in one thread
+ * has no other. Not: calls that run the previous function or another one of Open MPI's, which waits
+ * by itself.
  *
- * Cost: a counter per idle turn of a loop; every COLL_CLV_WAIT_TURNS of them a look at the clock and
- * a lock. Nothing for a call that does not wait. Threads: any.
+ * Cost: a counter per idle turn of a loop; every COLL_CLV_WAIT_TURNS of them a look at the clock
+ * and a lock. Nothing for a call that does not wait. Threads: any.
  */
 #ifndef COLL_CLV_WAIT_H
 #define COLL_CLV_WAIT_H

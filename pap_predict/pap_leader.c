@@ -13,7 +13,8 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-/* TCP repeats what is lost; this finds half-open ends, but must not take a stopped process for one. */
+/* TCP repeats what is lost; this finds half-open ends, but must not take a stopped process for one.
+ */
 #define RESEND_NS      (4 * CLV_NS_PER_S)
 #define ABANDON_FACTOR 4                   /* times connect_timeout_ns */
 #define LINGER_NS      (60 * CLV_NS_PER_S) /* serve others so long after our rank has left */

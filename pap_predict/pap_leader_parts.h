@@ -90,8 +90,8 @@ void clv_pap_route_stale(void *context, int32_t node);
 
 /* ---- pap_collect.c --------------------------------------------------------------------------- */
 
-/* Takes the records that there are and plans the next looks. Again when it was our last look at some
- * lane (see clv_pap_table_expect). */
+/* Takes the records that there are and plans the next looks. Again when it was our last look at
+ * some lane (see clv_pap_table_expect). */
 void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns);
 
 /* ---- pap_publish.c --------------------------------------------------------------------------- */

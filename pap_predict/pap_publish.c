@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a complete record set to the node's table: the forecast, what the caller makes of it, and how
- * long that took; see pap_leader_parts.h.
+ * From a complete record set to the node's table: the forecast, what the caller makes of it, and
+ * how long that took; see pap_leader_parts.h.
  */
 #include "pap_predict/pap_leader_parts.h"
 
@@ -61,13 +61,14 @@ static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set
 {
     const clv_pap_attach_ops_t *attach = &leader->attach;
     void *attachment = clv_pap_table_attachment(leader->table, set->lane, forecast->version);
-    /* A forecast behind no valid record set is never shown. It is also the only one whose records may
-     * name different streams (a hint, then the lane was given away), on which nothing may be
+    /* A forecast behind no valid record set is never shown. It is also the only one whose records
+     * may name different streams (a hint, then the lane was given away), on which nothing may be
      * built. */
     if (attach->make == NULL || forecast->n_record_sets == 0) {
         return 0;
     }
-    const clv_pap_stream_key_t key = clv_pap_record_key(leader->table, set->lane, forecast->version);
+    const clv_pap_stream_key_t key =
+        clv_pap_record_key(leader->table, set->lane, forecast->version);
     const size_t used = attach->make(attach->context, &key, forecast, note_of(leader, set),
                                      memory_of(leader, set->lane, set->generation), attachment,
                                      attach->attachment_bytes);

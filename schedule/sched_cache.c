@@ -80,8 +80,7 @@ void clv_plan_cache_free(clv_plan_cache_t *cache)
     }
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static size_t n_times(const clv_instance_t *instance)
 {
@@ -192,8 +191,7 @@ static entry_t *find_entry(const clv_plan_cache_t *cache, const entry_t *key)
     return NULL;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------
- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static void evict_oldest(clv_plan_cache_t *cache)
 {

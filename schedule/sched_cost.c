@@ -68,8 +68,7 @@ clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
     };
 }
 
-/* ---- every rank in a place of its own: in plan order, without events ----------------------------
- */
+/* ---- every rank in a place of its own: in plan order, without events ------------------------- */
 
 /* One rank's two ways and what it has combined so far. */
 typedef struct replay_rank {
@@ -156,8 +155,7 @@ static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arriv
     return status;
 }
 
-/* ---- which of the two ---------------------------------------------------------------------------
- */
+/* ---- which of the two ------------------------------------------------------------------------ */
 
 /* Whether two ranks have one place. */
 static clv_status_t find_shared(const int32_t *place, int32_t n_ranks, int *shared_p)

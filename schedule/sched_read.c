@@ -35,8 +35,7 @@ refuse(reader_t *reader, clv_status_t status, const char *format, ...)
     return status;
 }
 
-/* ---- words and numbers of a line --------------------------------------------------------------
- */
+/* ---- words and numbers of a line ------------------------------------------------------------- */
 
 static size_t next_word(reader_t *reader, const char **word_p)
 {
@@ -110,8 +109,7 @@ static clv_status_t read_times(reader_t *reader, int64_t **times_p)
     return CLV_OK;
 }
 
-/* ---- one function per key ----------------------------------------------------------------------
- */
+/* ---- one function per key -------------------------------------------------------------------- */
 
 static clv_status_t read_ranks(reader_t *reader)
 {
@@ -223,8 +221,7 @@ static clv_status_t read_schedule(reader_t *reader)
     return CLV_OK;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 typedef struct golden_key {
     const char *name;

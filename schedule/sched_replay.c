@@ -76,8 +76,7 @@ static int is_near(const world_t *world, const clv_send_t *send)
     return world->place[send->sender] == world->place[send->receiver];
 }
 
-/* ---- the heap -----------------------------------------------------------------------------------
- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 /* Arrivals before starts; of starts, who was ready first. */
 static int64_t urgency(const world_t *world, const event_t *event)
@@ -124,8 +123,7 @@ static event_t pop(world_t *world)
     return first;
 }
 
-/* ---- sends start, segments arrive ---------------------------------------------------------------
- */
+/* ---- sends start, segments arrive ------------------------------------------------------------ */
 
 static int64_t links_free_ns(const world_t *world, const clv_send_t *send)
 {
@@ -231,8 +229,7 @@ static void start(world_t *world, int32_t p, int64_t now_ns)
     offer(world, p);
 }
 
-/* ---- from the beginning to the end --------------------------------------------------------------
- */
+/* ---- from the beginning to the end ----------------------------------------------------------- */
 
 /* Numbers what is done to each copy, in plan order. */
 static void number_sends(world_t *world)

@@ -41,8 +41,7 @@ typedef struct score {
     int64_t n_surprises; /* calls with an error above 4 sigma */
 } score_t;
 
-/* ---- one trace, one predictor -------------------------------------------------------------------
- */
+/* ---- one trace, one predictor ---------------------------------------------------------------- */
 
 static void fill_records(const clv_trace_t *trace, int32_t call, clv_pap_record_t *records)
 {

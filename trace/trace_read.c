@@ -21,8 +21,7 @@ typedef struct reader {
     int has_header;
 } reader_t;
 
-/* ---- words: each returns NULL or what is wrong, and moves *text behind what it took -----------
- */
+/* ---- words: each returns NULL or what is wrong, and moves *text behind what it took ---------- */
 
 static const char *get_number(const char **text, int64_t *number_p)
 {

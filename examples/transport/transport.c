@@ -235,8 +235,7 @@ static void say_what_runs(const run_t *run)
     (void) fflush(stdout);
 }
 
-/* ---- --trace: opened before the work, so that a wrong name does not cost a run ------------------
- */
+/* ---- --trace: opened before the work, so that a wrong name does not cost a run --------------- */
 
 static int complain_of_trace(const run_t *run)
 {

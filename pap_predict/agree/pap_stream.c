@@ -273,8 +273,7 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
     }
 }
 
-/* ---- forecasts ---------------------------------------------------------------------------------
- */
+/* ---- forecasts ------------------------------------------------------------------------------- */
 
 static CLV_COLD clv_status_t no_forecast(const clv_pap_store_ops_t *store, void *context,
                                          int32_t lane, int64_t version)

@@ -4,9 +4,9 @@
  * finds the forecast of a call. Private to the pap_predict room.
  *
  * Everything that decides is equal on all ranks: the order of calls on the communicator and the
- * forecasts. To keep it so where calls overlap, they come in one after the other: a call's turn comes
- * when every call begun before it has its answer, whenever that is on this rank. What it does until
- * then, it does for itself alone.
+ * forecasts. To keep it so where calls overlap, they come in one after the other: a call's turn
+ * comes when every call begun before it has its answer, whenever that is on this rank. What it does
+ * until then, it does for itself alone.
  *
  *      begin        its turn: lane, number, sampled? record       answered          end
  *        |--- earlier calls wait for forecasts ---|--- waits for its forecast ---|--- runs ---|
@@ -113,8 +113,8 @@ typedef struct clv_pap_store_ops {
 /* The forecast of a call: CLV_OK and *forecast_p, CLV_AGAIN or CLV_NONE, as clv_pap_call_forecast.
  * May be asked again after any answer. */
 clv_status_t clv_pap_streams_forecast(clv_pap_streams_t *streams, clv_pap_call_t *call,
-                                   const clv_pap_store_ops_t *store, void *context,
-                                   const clv_pap_forecast_t **forecast_p) CLV_MUST_CHECK;
+                                      const clv_pap_store_ops_t *store, void *context,
+                                      const clv_pap_forecast_t **forecast_p) CLV_MUST_CHECK;
 
 /* Calls end in any order. */
 void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *call, int32_t choice,

@@ -59,11 +59,11 @@ struct clv_pap_table {
     table_record_t *records; /* [lane][local rank][half]: a lane's lie together, in few pages */
     clv_pap_table_shape_t shape;
     unsigned char *notes;     /* [place] */
-    unsigned char *forecasts;    /* [place]: predicted_ns, then the attachment */
+    unsigned char *forecasts; /* [place]: predicted_ns, then the attachment */
     size_t attachment_offset; /* in a place of forecasts */
     size_t place_bytes;
     size_t records_at, notes_at, forecasts_at; /* in the memory ... */
-    size_t n_bytes;                         /* ... of so many */
+    size_t n_bytes;                            /* ... of so many */
 };
 
 static size_t round_up(size_t n_bytes)
@@ -362,8 +362,8 @@ void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_f
 }
 
 CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane,
-                                         int64_t version, clv_pap_forecast_t *forecast_p,
-                                         const void **attachment_p, size_t *attachment_bytes_p)
+                                            int64_t version, clv_pap_forecast_t *forecast_p,
+                                            const void **attachment_p, size_t *attachment_bytes_p)
 {
     const int32_t place = clv_pap_place(lane, version);
     if (atomic_load_explicit(&table->head->places[place].version, memory_order_acquire) !=

@@ -16,10 +16,8 @@
 
 #include "pap_predict/pap_predict.h"
 
-#define CLV_PAP_MAX_SPREAD_NS                                                                      \
-    (INT64_C(1)                                                                                    \
-     << 42) /* 73 minutes; larger differences are cut there                             \
-                        */
+/* 73 minutes; larger differences are cut there. */
+#define CLV_PAP_MAX_SPREAD_NS (INT64_C(1) << 42)
 
 /* What is remembered of a call. The first is always kept, the rest only for predictors with
  * all_columns. INT64_MIN: unknown. */

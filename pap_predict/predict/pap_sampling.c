@@ -4,9 +4,9 @@
  */
 #include "pap_predict/predict/pap_history_parts.h"
 
-#define INVALID_SAMPLE_EVERY                                                                       \
-    8                         /* while the clock comes up: neither wait often nor miss its coming */
-#define SAMPLE_EVERY_GROWTH 4 /* per set: one short interval must not make predictions old */
+/* While the clock comes up: neither wait often nor miss its coming. */
+#define INVALID_SAMPLE_EVERY 8
+#define SAMPLE_EVERY_GROWTH  4 /* per set: one short interval must not make predictions old */
 
 int64_t clv_pap_history_interval(const clv_pap_history_t *history)
 {

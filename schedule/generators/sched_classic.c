@@ -70,8 +70,7 @@ static void place_whole(layout_t *layout, int32_t sender, int32_t receiver)
     }
 }
 
-/* ---- trees ------------------------------------------------------------------------------------
- */
+/* ---- trees ----------------------------------------------------------------------------------- */
 
 static int32_t lowest_bit(int32_t v)
 {
@@ -147,8 +146,7 @@ static void list_double_tree(layout_t *layout)
     }
 }
 
-/* ---- reduce-scatter, then gather ----------------------------------------------------------------
- */
+/* ---- reduce-scatter, then gather ------------------------------------------------------------- */
 
 /* In step k rank v passes block v - k on; after n - 1 steps it has block v + 1 complete. */
 static void list_ring(layout_t *layout)
@@ -224,8 +222,7 @@ static void list_rabenseifner(layout_t *layout)
     gather_halves(layout, power);
 }
 
-/* ---- a plan from a list -------------------------------------------------------------------------
- */
+/* ---- a plan from a list ---------------------------------------------------------------------- */
 
 static clv_status_t allocate(layout_t *layout)
 {

@@ -23,14 +23,15 @@ static void print_names(void)
 
 static void print_pvar_names(void)
 {
-#define PRINT_NAME(name, meaning) puts("coll_clv_" #name);
+#define PRINT_NAME(name, meaning)           puts("coll_clv_" #name);
 #define PRINT_REASON_NAME(code, name, text) PRINT_NAME(fell_back_##name, text)
-#define PRINT_EXCHANGE_NAME(name, meaning) PRINT_NAME(exchange_##name, meaning)
-#define PRINT_AHEAD_NAME(name, meaning) PRINT_NAME(ahead_##name, meaning)
-#define PRINT_CACHE_NAME(name, meaning) PRINT_NAME(plan_cache_##name, meaning)
+#define PRINT_EXCHANGE_NAME(name, meaning)  PRINT_NAME(exchange_##name, meaning)
+#define PRINT_AHEAD_NAME(name, meaning)     PRINT_NAME(ahead_##name, meaning)
+#define PRINT_CACHE_NAME(name, meaning)     PRINT_NAME(plan_cache_##name, meaning)
 #define PRINT_RAN_NAME(code, word, collectives, how, needs_times, unfit, meaning)                  \
     PRINT_NAME(ran_##word, meaning)
-#define PRINT_CALLS_NAME(to, code, name, mpi, goal, root, op, counts, result) PRINT_NAME(name##_calls, mpi)
+#define PRINT_CALLS_NAME(to, code, name, mpi, goal, root, op, counts, result)                      \
+    PRINT_NAME(name##_calls, mpi)
     COLL_CLV_COUNTER_MAP(PRINT_NAME)
     CLV_ALGORITHM_MAP(PRINT_RAN_NAME)
     CLV_COLLECTIVE_MAP(PRINT_CALLS_NAME, )
@@ -93,7 +94,8 @@ static void print_words(void)
 #define PRINT_FLAG(code, spelling, flag, meaning) printf("| `%s` | %s |\n", spelling, meaning);
 #define PRINT_ALGORITHM(code, word, collectives, how, needs_times, unfit, meaning)                 \
     PRINT_WORD(code, #word, meaning)
-#define PRINT_TITLE(to, code, name, mpi, goal, root, op, counts, result) " `coll_clv_" #name "_algorithm`"
+#define PRINT_TITLE(to, code, name, mpi, goal, root, op, counts, result)                           \
+    " `coll_clv_" #name "_algorithm`"
     puts("\n## Words of" CLV_COLLECTIVE_MAP(PRINT_TITLE, ) "\n\n| word | meaning |\n|---|---|");
     PRINT_WORD(AUTO, "auto", CLV_ALGORITHM_AUTO_MEANING)
     CLV_ALGORITHM_MAP(PRINT_ALGORITHM)
@@ -116,7 +118,7 @@ static void print_counters(void)
     PRINT_COUNTER(ran_##word, "calls that ran: " meaning)
     CLV_ALGORITHM_MAP(PRINT_RAN)
 #undef PRINT_RAN
-#define PRINT_CALLS(to, code, name, mpi, goal, root, op, counts, result)                                         \
+#define PRINT_CALLS(to, code, name, mpi, goal, root, op, counts, result)                           \
     PRINT_COUNTER(name##_calls, "calls of " mpi " that reached the component")
     CLV_COLLECTIVE_MAP(PRINT_CALLS, )
 #undef PRINT_CALLS
@@ -126,7 +128,8 @@ static void print_counters(void)
 #define PRINT_CACHE_COUNTER(name, meaning) PRINT_COUNTER(plan_cache_##name, meaning)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_COUNTER)
 #undef PRINT_CACHE_COUNTER
-    puts("\n## Why the previous function ran\n\nCounters too: their sum is `coll_clv_ran_previous`. The\n"
+    puts("\n## Why the previous function ran\n\nCounters too: their sum is "
+         "`coll_clv_ran_previous`. The\n"
          "same words are in what `coll_clv_verbose` and `coll_clv_print` say.\n\n"
          "| variable | calls that took the previous function, because |\n|---|---|");
 #define PRINT_REASON(code, name, text) PRINT_COUNTER(fell_back_##name, text)
@@ -148,18 +151,20 @@ static void print_counters(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && 0 == strcmp(argv[1], "--names")) {
+    if (argc > 1 && strcmp(argv[1], "--names") == 0) {
         print_names();
         return 0;
     }
-    if (argc > 1 && 0 == strcmp(argv[1], "--pvars")) {
+    if (argc > 1 && strcmp(argv[1], "--pvars") == 0) {
         print_pvar_names();
         return 0;
     }
     puts(
         "# Parameters and counters\n\n"
-        "Made from choose/choose_parameters.h, choose/choose_algorithms.h, choose/choose_reasons.h,\n"
-        "pap_predict/pap_predict.h and coll_clv/coll_clv_tables.h by `./clv params`; do not edit.\n\n"
+        "Made from choose/choose_parameters.h, choose/choose_algorithms.h, "
+        "choose/choose_reasons.h,\n"
+        "pap_predict/pap_predict.h and coll_clv/coll_clv_tables.h by `./clv params`; do not "
+        "edit.\n\n"
         "Set a parameter with `mpirun --mca NAME VALUE` or `export OMPI_MCA_NAME=VALUE`, the same\n"
         "on every rank. A value that is not allowed is reported with its name and range and the\n"
         "component is not used. Numbers may end in k, M or G.\n");

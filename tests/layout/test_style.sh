@@ -7,13 +7,9 @@ cd "$CLV_TOP" || exit 1
 longest=42 # lines of a function, from its first line to its brace
 widest=100 # columns
 
-# Files that were being changed when the tree was set wait in the list; who changes one next sets it
-# (clang-format -i) and takes it out. The list only shrinks.
-pending=tests/layout/style_pending.txt
 mapfile -t files < <(find . -name '.*' ! -name . -prune -o -path './build*' -prune -o \
     \( -name '*.[ch]' -o -name '*.inc' \) -printf '%P\n' | LC_ALL=C sort)
-mapfile -t set_files < <(printf '%s\n' "${files[@]}" | grep -vxFf <(cat "$pending" 2>/dev/null))
-mapfile -t ours < <(printf '%s\n' "${set_files[@]}" | grep -v '^coll_clv/')
+mapfile -t ours < <(printf '%s\n' "${files[@]}" | grep -v '^coll_clv/')
 
 none() { # command: it must print nothing
     local found
@@ -36,7 +32,7 @@ too_long() { lengths "${files[@]}" | awk -v longest=$longest '$1 > longest'; }
 too_wide() { # tables set by hand may be wider
     awk -v widest=$widest 'FNR == 1 { table = 0 }
         /clang-format off/ { table = 1 } /clang-format on/ { table = 0 }
-        length > widest && !table { print FILENAME ":" FNR ": " length " columns" }' "${set_files[@]}"
+        length > widest && !table { print FILENAME ":" FNR ": " length " columns" }' "${files[@]}"
 }
 
 # Comparisons that begin with a constant: what stands before decides whether the name is all of the
@@ -84,7 +80,7 @@ elif [[ $("$formatter" --version) != *'version 14.'* ]]; then
 else
     unformatted() {
         local file
-        for file in "${set_files[@]}"; do
+        for file in "${files[@]}"; do
             "$formatter" "$file" | cmp -s - "$file" || echo "$file"
         done
     }

@@ -5,9 +5,9 @@
  *
  * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate]]]]     Exit status 1 when a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
- * one reduce to rank 0: an iterative program. rotate: to the ranks in turn, instead. odd: at last, one reduce of nothing and one by an
- * operation that does not commute.
- * Without the component there are no counters and the line ends after "right".
+ * one reduce to rank 0: an iterative program. rotate: to the ranks in turn, instead. odd: at last,
+ * one reduce of nothing and one by an operation that does not commute. Without the component there
+ * are no counters and the line ends after "right".
  */
 #include <mpi.h>
 #include <stdio.h>

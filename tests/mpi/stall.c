@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rank 2 comes SECONDS late to the second of two reduces. What the performance variables say meanwhile is
- * read by a second thread of rank 0, the root, which lacks what comes through rank 2:
+ * Rank 2 comes SECONDS late to the second of two reduces. What the performance variables say
+ * meanwhile is read by a second thread of rank 0, the root, which lacks what comes through rank 2:
  * "stall: for=2 receive_rank=2 ns_ok=1", and after the call "stall: after for=0".
  *
  *   stall SECONDS
@@ -53,14 +53,14 @@ int main(int argc, char **argv)
     pvar_look_open(&looks.ns, "coll_clv_wait_ns");
     reduce(); /* sets the communicator up */
     MPI_Barrier(MPI_COMM_WORLD);
-    if (0 == rank) {
+    if (rank == 0) {
         pthread_create(&thread, NULL, look, &looks);
     }
-    if (2 == rank) {
+    if (rank == 2) {
         usleep((useconds_t) (looks.seconds * 1000000));
     }
     reduce();
-    if (0 == rank) {
+    if (rank == 0) {
         pthread_join(thread, NULL);
         printf("stall: after for=%lld\n", pvar_look_read(&looks.what, -1));
     }

@@ -208,8 +208,7 @@ static void later(world_t *world, int64_t after_ns, kind_t kind, int32_t who, in
                                 .number = number});
 }
 
-/* ---- connections -------------------------------------------------------------------------------
- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static int32_t side_node(int32_t edge, int32_t side)
 {
@@ -375,8 +374,7 @@ static void deliver(world_t *world, event_t *event)
     free(event->data);
 }
 
-/* ---- what the agreement tells a node ------------------------------------------------------------
- */
+/* ---- what the agreement tells a node --------------------------------------------------------- */
 
 /* In any order: who looks too early is told to come again. */
 static void wake_rank(world_t *world, int32_t index)

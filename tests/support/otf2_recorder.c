@@ -23,15 +23,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* clang-format off */
 #define REGION_MAP(XX)                                                                             \
-    XX(Init)                                                                                       \
-    XX(Finalize)                                                                                   \
-    XX(Send) XX(Recv) XX(Isend) XX(Irecv) XX(Sendrecv) XX(Wait) XX(Waitall) XX(Waitany)            \
-        XX(Waitsome) XX(Test) XX(Testall) XX(Testany) XX(Testsome) XX(Barrier) XX(Bcast)           \
-            XX(Reduce) XX(Allreduce) XX(Gather) XX(Gatherv) XX(Scatter) XX(Scatterv) XX(Allgather) \
-                XX(Allgatherv) XX(Alltoall) XX(Alltoallv) XX(Scan) XX(Exscan) XX(Reduce_scatter)   \
-                    XX(Reduce_scatter_block) XX(Comm_split) XX(Comm_dup) XX(Comm_create)           \
-                        XX(Comm_free)
+    XX(Init) XX(Finalize) XX(Send) XX(Recv) XX(Isend) XX(Irecv) XX(Sendrecv) XX(Wait)              \
+    XX(Waitall) XX(Waitany) XX(Waitsome) XX(Test) XX(Testall) XX(Testany) XX(Testsome)             \
+    XX(Barrier) XX(Bcast) XX(Reduce) XX(Allreduce) XX(Gather) XX(Gatherv) XX(Scatter)              \
+    XX(Scatterv) XX(Allgather) XX(Allgatherv) XX(Alltoall) XX(Alltoallv) XX(Scan) XX(Exscan)       \
+    XX(Reduce_scatter) XX(Reduce_scatter_block) XX(Comm_split) XX(Comm_dup) XX(Comm_create)        \
+    XX(Comm_free)
+/* clang-format on */
 
 enum {
 #define REGION(name) R_##name,

@@ -21,8 +21,7 @@ static void *get(size_t n_items, size_t item_bytes)
     return memory;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------
- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 /* parts[rank * n_segments + segment]: whose contributions are in that copy. */
 typedef struct drawing {
@@ -178,8 +177,7 @@ clv_plan_t *clv_random_plan(uint64_t *state, clv_goal_t goal, int32_t n_ranks, i
     return plan;
 }
 
-/* ---- the oracle ---------------------------------------------------------------------------------
- */
+/* ---- the oracle ------------------------------------------------------------------------------ */
 
 /* How often each rank's contribution is in a copy; more than 255 times is as wrong as 255. */
 typedef struct bag {

@@ -3,8 +3,9 @@
  * Two keys: the table of a stream's plan keys is the same on all ranks; each key gets its own plan
  * and its own measured costs from the forecasts of one stream; one key alone decides as without it.
  *
- * Call c, from 0, waits for the forecast of version c, whose records come from call c - 1 and tell how
- * the call before that went, and whose note is of that call, too. Measured times are the estimates.
+ * Call c, from 0, waits for the forecast of version c, whose records come from call c - 1 and tell
+ * how the call before that went, and whose note is of that call, too. Measured times are the
+ * estimates.
  */
 #include "choose/choose_keys.h"
 #include "choose/choose_node_plan.h"
@@ -24,7 +25,7 @@ static clv_pap_stream_key_t key_of(int32_t root)
         .collective = CLV_COLLECTIVE_REDUCE, .root = root, .total_bytes = 2 << 20};
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void a_size_class_spans_a_factor_of_two(void **state)
 {
@@ -107,7 +108,7 @@ static void a_ninth_key_takes_the_oldest_ones_slot(void **state)
     }
 }
 
-/* ---- a stream --------------------------------------------------------------------------------- */
+/* ---- a stream -------------------------------------------------------------------------------- */
 
 typedef struct stream {
     clv_chooser_t chooser;
@@ -147,15 +148,15 @@ static void next_forecast(stream_t *stream, int32_t version)
     const int32_t judged = version - 2;
 
     stream->forecast = (clv_pap_forecast_t){.n_ranks = N_RANKS,
-                                      .n_record_sets = version < 8 ? version : 8,
-                                      .version = version,
-                                      .sigma_ns = 100000,
-                                      .worst_error_ns = 100000,
-                                      .sample_every = 1,
-                                      .announced = stream->announced[version],
-                                      .previous_after_ns = -1,
-                                      .previous_in_mpi_ns = -1,
-                                      .predicted_ns = stream->predicted_ns};
+                                            .n_record_sets = version < 8 ? version : 8,
+                                            .version = version,
+                                            .sigma_ns = 100000,
+                                            .worst_error_ns = 100000,
+                                            .sample_every = 1,
+                                            .announced = stream->announced[version],
+                                            .previous_after_ns = -1,
+                                            .previous_in_mpi_ns = -1,
+                                            .predicted_ns = stream->predicted_ns};
     if (judged >= 0) {
         stream->forecast.previous_choice = stream->ran[judged].algorithm;
         stream->forecast.previous_after_ns = stream->ran[judged].predicted_after_ns;
@@ -169,8 +170,8 @@ static void publish(stream_t *stream, int32_t version)
 
     next_forecast(stream, version);
     memset(attachment, 0, sizeof attachment);
-    assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->forecast, note, &stream->memory,
-                                     attachment, stream->room) <= stream->room);
+    assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->forecast, note,
+                                     &stream->memory, attachment, stream->room) <= stream->room);
 }
 
 /* The call finds its decision beside the forecast, or runs without a forecast. */
@@ -186,8 +187,8 @@ static const clv_node_plan_t *one_call(stream_t *stream, int32_t call, int32_t r
         found = clv_node_plans_find((const void *) attachment, &key);
     }
     assert_int_equal(clv_choose_begin(&stream->chooser.config, &key, announced, &unknown), CLV_OK);
-    stream->has_decision[call] = NULL != found;
-    stream->ran[call] = NULL == found ? unknown.made[0] : found->decision;
+    stream->has_decision[call] = found != NULL;
+    stream->ran[call] = found == NULL ? unknown.made[0] : found->decision;
     stream->root[call] = root;
     stream->table[call + 1] = stream->table[call];
     clv_choose_keys_use(&stream->table[call + 1], &key);
@@ -201,9 +202,9 @@ static void check_plan(const stream_t *stream, const clv_node_plan_t *node_plan,
     clv_plan_t *plan = NULL;
 
     assert_int_equal(node_plan->status, CLV_OK);
-    assert_int_equal(
-        clv_choose_plan(&stream->chooser.config, &key, &stream->forecast, &node_plan->decision, &plan),
-        CLV_OK);
+    assert_int_equal(clv_choose_plan(&stream->chooser.config, &key, &stream->forecast,
+                                     &node_plan->decision, &plan),
+                     CLV_OK);
     for (int32_t rank = 0; rank < N_RANKS; rank++) {
         static clv_step_t expected[4096];
         int64_t n_steps = -1;
@@ -220,7 +221,8 @@ static void check_plan(const stream_t *stream, const clv_node_plan_t *node_plan,
     clv_plan_free(plan);
 }
 
-/* From the second call of each root on, and not before, there is a decision, and a plan of its own. */
+/* From the second call of each root on, and not before, there is a decision, and a plan of its own.
+ */
 static void rotate(int32_t n_roots)
 {
     static stream_t stream;
@@ -231,7 +233,7 @@ static void rotate(int32_t n_roots)
         const int32_t root = call % n_roots;
         const clv_node_plan_t *node_plan = one_call(&stream, call, root);
         assert_int_equal(stream.has_decision[call], call >= (n_roots < 2 ? 2 : n_roots));
-        if (NULL != node_plan && CLV_ALGORITHM_PREVIOUS != node_plan->decision.algorithm) {
+        if (node_plan != NULL && node_plan->decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
             check_plan(&stream, node_plan, root);
             n_plans++;
         }
@@ -267,7 +269,7 @@ static void measured_costs_stay_with_their_key(void **state)
     stream_start(&stream);
     for (int32_t call = 0; call < N_CALLS; call++) {
         (void) one_call(&stream, call, call % 2);
-        if (1 == stream.root[call]) { /* what will be measured */
+        if (stream.root[call] == 1) { /* what will be measured */
             stream.ran[call].predicted_after_ns *= 50;
             stream.ran[call].predicted_in_mpi_ns *= 50;
         }
@@ -305,7 +307,7 @@ static void one_key_decides_as_without_a_table(void **state)
         stream_start(&stream);
         for (int32_t call = 0; call < N_CALLS; call++) {
             clv_choose_decision_t decision;
-            stream.announced[call] = 0 == cs_random_range(&generator, 0, 3);
+            stream.announced[call] = cs_random_range(&generator, 0, 3) == 0;
             (void) one_call(&stream, call, 2);
             if (call == 2) {
                 const int32_t announced[CLV_CHOOSE_RING] = {[1] = stream.announced[1]};
@@ -341,7 +343,7 @@ static void what_does_not_fit_is_a_decision_only(void **state)
     for (int32_t i = 0; i < 8; i++) {
         int64_t n_steps;
         const clv_node_plan_t *node_plan = clv_node_plans_find(node_plans, &node_plans->key[i]);
-        const int has_steps = NULL != clv_node_plan_steps(node_plan, 0, &n_steps);
+        const int has_steps = clv_node_plan_steps(node_plan, 0, &n_steps) != NULL;
         assert_int_equal(node_plan->decision.algorithm, CLV_ALGORITHM_CHAIN);
         assert_int_equal(has_steps, i < 2); /* newest first */
         n_without += !has_steps;

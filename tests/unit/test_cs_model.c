@@ -7,8 +7,8 @@
 #include "tests/support/test.h"
 #include "util/util_time.h"
 
-#define EPOCH_NS                                                                                   \
-    (INT64_C(1760000000) * CLV_NS_PER_S) /* a raw epoch time: where doubles are coarse */
+/* A raw epoch time: where doubles are coarse. */
+#define EPOCH_NS (INT64_C(1760000000) * CLV_NS_PER_S)
 
 static cs_random_t rng;
 

@@ -68,8 +68,7 @@ static void feed_late(bench_t *bench, const int64_t *late_ns)
     feed(bench);
 }
 
-/* ---- arithmetic -------------------------------------------------------------------------------
- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static void roots_are_floors(void **state)
 {
@@ -102,8 +101,7 @@ static void rms_is_close_to_the_real_one(void **state)
     assert_int_equal(clv_pap_rms(NULL, 0), 0);
 }
 
-/* ---- predictions ------------------------------------------------------------------------------
- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 static void sma_equals_the_slow_average(void **state)
 {
@@ -196,8 +194,7 @@ static void each_predictor_has_its_pattern(void **state)
     assert_int_equal(error_of(clv_pap_predictor_periodic, 0), error_of(clv_pap_predictor_sma, 0));
 }
 
-/* ---- uncertainty ------------------------------------------------------------------------------
- */
+/* ---- uncertainty ----------------------------------------------------------------------------- */
 
 /* Over many jobs of random patterns: calls outside 4 sigma are few, sigma is not far too large. */
 static void sigma_is_honest(void **state)
@@ -279,8 +276,7 @@ static void the_clock_error_is_a_floor(void **state)
     take_down(&bench);
 }
 
-/* ---- what makes no row -------------------------------------------------------------------------
- */
+/* ---- what makes no row ----------------------------------------------------------------------- */
 
 static void invalid_record_sets_are_skipped_alike(void **state)
 {
@@ -352,8 +348,7 @@ static void wild_times_stay_in_range(void **state)
     }
 }
 
-/* ---- the call before, the sampling distance, hints ----------------------------------------------
- */
+/* ---- the call before, the sampling distance, hints ------------------------------------------- */
 
 static void the_call_before_is_described(void **state)
 {
@@ -531,8 +526,7 @@ static void hints_are_heard_while_they_save_more_than_they_cost(void **state)
     }
 }
 
-/* ---- limits -------------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void equal_record_sets_make_equal_forecasts(void **state)
 {

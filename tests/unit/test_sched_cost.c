@@ -101,8 +101,7 @@ static void a_place_for_each_rank_changes_nothing(void **unused)
     }
 }
 
-/* ---- the arithmetic by hand ---------------------------------------------------------------------
- */
+/* ---- the arithmetic by hand ------------------------------------------------------------------ */
 
 /* Segments of 10 bytes: 20 ns between places, 5 ns inside, and 3 ns of combining. */
 static const clv_cost_t small_cost = {.latency_ns = 50,
@@ -186,8 +185,7 @@ static void copies_cost_no_combining(void **unused)
     assert_int_equal(estimate_small(sends, 2, 2, arrival_ns, place).end_ns, 12 + 5 + 4);
 }
 
-/* ---- hosts --------------------------------------------------------------------------------------
- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 /* 4 hosts of 4 ranks, by slot (0 0 0 0 1 ..) or by node (0 1 2 3 0 ..), all at once, 2 MiB in 64
  * segments, 20 ns a byte between hosts and 0.5 inside: the time in vectors of 2 MiB. */
@@ -269,8 +267,7 @@ static void replays_of_random_plans_are_within_bounds(void **unused)
     }
 }
 
-/* ---- where it ends ------------------------------------------------------------------------------
- */
+/* ---- where it ends --------------------------------------------------------------------------- */
 
 static int fail_nth(void *context, size_t n_bytes)
 {

@@ -64,8 +64,7 @@ typedef struct digest {
 static digest_t seen[MAX_STATES];
 static int64_t n_states, max_ahead, max_calls_ahead;
 
-/* ---- the model --------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static int64_t charge_of(const message_t *message)
 {
@@ -278,8 +277,7 @@ static int move(world_t *world, int i)
     return take_word(world, i / n_ranks / n_ranks, i / n_ranks % n_ranks, i % n_ranks);
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------
- */
+/* ---- what must hold -------------------------------------------------------------------------- */
 
 static void check_rank(const world_t *world, int rank)
 {
@@ -323,8 +321,7 @@ static void check_end(const world_t *world)
     }
 }
 
-/* ---- the search -------------------------------------------------------------------------------
- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 static digest_t digest_of(const world_t *world)
 {
@@ -512,8 +509,7 @@ static void every_interleaving_of_small_programs(void **state)
     }
 }
 
-/* ---- the rules one by one ---------------------------------------------------------------------
- */
+/* ---- the rules one by one -------------------------------------------------------------------- */
 
 static void half_of_what_is_free_is_promised_to_all(void **state)
 {

@@ -36,8 +36,7 @@ static clv_plan_t *draw_plan(uint64_t *state, int64_t k)
         (int32_t) clv_random_between(state, 1, 5), (int32_t) clv_random_between(state, 0, 12));
 }
 
-/* ---- mutants ------------------------------------------------------------------------------------
- */
+/* ---- mutants --------------------------------------------------------------------------------- */
 
 static clv_send_t *any_send(const clv_plan_t *plan, uint64_t *state)
 {
@@ -131,8 +130,7 @@ static void mutate(clv_plan_t *plan, uint64_t *state)
     plan->n_rounds = plan->n_sends > 0 ? plan->sends[plan->n_sends - 1].round + 1 : 0;
 }
 
-/* ---- tests --------------------------------------------------------------------------------------
- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void random_plans_of_every_goal_are_accepted(void **unused)
 {

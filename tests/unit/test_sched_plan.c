@@ -34,8 +34,7 @@ static clv_status_t validate(const clv_plan_t *plan)
     return status;
 }
 
-/* ---- the validator ------------------------------------------------------------------------------
- */
+/* ---- the validator --------------------------------------------------------------------------- */
 
 static clv_send_t *any_send(clv_plan_t *plan, uint64_t *state)
 {
@@ -170,8 +169,7 @@ static void nobody_sends_before_arriving(void **unused)
     assert_int_equal(clv_plan_validate_arrivals(&plan, &instance, reason, sizeof reason), CLV_OK);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static clv_status_t check(clv_instance_t instance)
 {
@@ -248,8 +246,7 @@ static void rounds_beyond_the_end_of_time_are_an_error(void **unused)
     }
 }
 
-/* ---- size -------------------------------------------------------------------------------------
- */
+/* ---- size ------------------------------------------------------------------------------------ */
 
 /* Counts what is not the room for the sends. */
 typedef struct scratch {
@@ -302,8 +299,7 @@ static void most_ranks_and_segments_stay_within_memory(void **unused)
     }
 }
 
-/* ---- out of memory ------------------------------------------------------------------------------
- */
+/* ---- out of memory --------------------------------------------------------------------------- */
 
 static int fail_nth(void *context, size_t n_bytes)
 {
@@ -535,8 +531,7 @@ static void cache_survives_lack_of_memory(void **unused)
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void reader_accepts_order_and_reports_lack_of_memory(void **unused)
 {
