@@ -207,9 +207,11 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision)
 {
-    clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, decision);
+    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, decision);
 
-    decision->reason = CLV_REASON_PREDICTED;
+    if (status == CLV_OK) {
+        decision->reason = CLV_REASON_PREDICTED;
+    }
     return status;
 }
 

@@ -8,11 +8,9 @@
 
 clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key)
 {
-    int64_t size_class = key->total_bytes > 0;
-
-    while (size_class > 0 && size_class <= key->total_bytes / 2) {
-        size_class *= 2;
-    }
+    const uint64_t n_bytes = key->total_bytes > 0 ? (uint64_t) key->total_bytes : 0;
+    const int64_t size_class =
+        n_bytes > 0 ? (int64_t) (UINT64_C(1) << (63 - __builtin_clzll(n_bytes))) : 0;
     return (clv_pap_stream_key_t){.collective = key->collective, .total_bytes = size_class};
 }
 

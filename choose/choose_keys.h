@@ -43,8 +43,7 @@ void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *ke
 /* Writes the slots, most recently used first; gives their number. */
 int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_CHOOSE_MAX_KEYS]);
 
-/* ---- what a stream remembers between forecasts; all zero at first
- * --------------------------------- */
+/* ---- what a stream remembers between forecasts; all zero at first ---------------------------- */
 
 typedef struct clv_choose_memory {
     clv_choose_keys_t keys;

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- collectives
- * ------------------------------------------------------------------------------ */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
 #define COLLECTIVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                        \
@@ -29,8 +28,7 @@ int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t coun
     return most < CLV_SCHED_MAX_SEGMENTS ? (int32_t) most : CLV_SCHED_MAX_SEGMENTS;
 }
 
-/* ---- algorithms
- * ------------------------------------------------------------------------------- */
+/* ---- algorithms ------------------------------------------------------------------------------ */
 
 static int unfit_never(const clv_call_facts_t *facts)
 {
@@ -110,8 +108,7 @@ int clv_algorithm_unfit(int algorithm, const clv_call_facts_t *facts)
                : CLV_REASON_NO_PLAN;
 }
 
-/* ---- reasons
- * ---------------------------------------------------------------------------------- */
+/* ---- reasons --------------------------------------------------------------------------------- */
 
 const char *clv_reason_text(int reason)
 {
@@ -123,8 +120,7 @@ const char *clv_reason_text(int reason)
     return (unsigned) reason < CLV_N_REASONS ? texts[reason] : "unknown";
 }
 
-/* ---- parameters
- * ------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 const char *clv_equal_name(clv_equal_t parameter)
 {

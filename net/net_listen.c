@@ -163,8 +163,7 @@ void clv_net_conn_close(clv_net_conn_t *conn)
     }
 }
 
-/* ---- pending connections
- * ---------------------------------------------------------------------------- */
+/* ---- pending connections --------------------------------------------------------------------- */
 
 /* A free place, or that of one who has had time enough and did not use it; -1: none. */
 static int pending_place(clv_net_server_t *server, int64_t now_ns)

@@ -164,8 +164,7 @@ static clv_status_t score_trace(const clv_trace_t *trace, int32_t window,
     return status;
 }
 
-/* ---- printing
- * ------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_score(const options_t *options, const char *trace_name, const char *name,
                         const score_t *score)
@@ -194,8 +193,7 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int read_trace(const char *path, clv_trace_t *trace)
 {
@@ -280,8 +278,7 @@ static int make_trace(const options_t *options)
     return result;
 }
 
-/* ---- arguments
- * ------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static void print_help(FILE *file)
 {

@@ -516,8 +516,7 @@ static void settle(world_t *world, int32_t index)
     }
 }
 
-/* ---- ranks
- * --------------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 static const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int64_t version)
 {
@@ -753,8 +752,7 @@ static void end_call(world_t *world, int32_t index, int32_t place)
     }
 }
 
-/* ---- the world
- * ----------------------------------------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 static void *new_items(size_t n_items, size_t item_bytes)
 {

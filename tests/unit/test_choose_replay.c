@@ -83,8 +83,7 @@ typedef struct replay {
     uint64_t hash;
 } replay_t;
 
-/* ---- what the trace says
- * ---------------------------------------------------------------------- */
+/* ---- what the trace says --------------------------------------------------------------------- */
 
 static FILE *open_data(const char *name, const char *mode)
 {
@@ -171,8 +170,7 @@ static void fill_records(replay_t *replay, int32_t call)
     }
 }
 
-/* ---- a history
- * -------------------------------------------------------------------------------- */
+/* ---- a history ------------------------------------------------------------------------------- */
 
 static void add(replay_t *replay, const void *bytes, size_t n_bytes)
 {
@@ -248,8 +246,7 @@ static void play(replay_t *replay)
     clv_plan_cache_free(replay->plans);
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void append_line(char *text, const char *trace_name, const replay_t *replay,
                         const char *network)

@@ -350,8 +350,7 @@ static void validator_and_estimate_report_lack_of_memory(void **unused)
     clv_plan_free(plan);
 }
 
-/* ---- steps, estimate, cache
- * ---------------------------------------------------------------------- */
+/* ---- steps, estimate, cache ------------------------------------------------------------------ */
 
 /* Each send is one step of two ranks, steps are in order, a receive comes before the send of the
  * same round. */
