@@ -8,6 +8,11 @@
  * looked at the size of its next piece of work) knows better: with a hint from every rank, the next
  * call of the communicator's latest kind (root and size) is planned for the announced times. A
  * wrong hint costs time, never a wrong result. A hint from some ranks only is ignored.
+ *
+ * Units: ns_from_now in ns, 0 to one hour.
+ * Errors: none: 0 when nobody takes the hint.
+ * Memory: none.
+ * Threads: those of a collective on the communicator.
  */
 #ifndef CLV_H
 #define CLV_H

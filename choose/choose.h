@@ -26,8 +26,15 @@
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
  * cache: so a plan is a function of the forecast alone, whatever a node's cache holds.
  *
- * Units: ns; byte_ps is picoseconds per byte. Cost: one plan per candidate tried, on the background
- * thread; docs/design/schedule.md has a table. Thread-safe on distinct states and caches.
+ * Cost: one plan per candidate tried, on the background thread; docs/design/schedule.md has a
+ * table.
+ *
+ * Units: int64 ns; byte_ps is picoseconds per byte; ratios in permille.
+ * Errors: CLV_NO_MEMORY, this process's own; CLV_LIMIT where no plan is possible, equal on all
+ *   ranks. Outputs are set only on CLV_OK.
+ * Memory: nothing is allocated but plans: the caller's to free, or the cache's until its next use.
+ *   A state is the caller's.
+ * Threads: safe on distinct states and caches; no state of its own.
  */
 #ifndef CLV_CHOOSE_H
 #define CLV_CHOOSE_H

@@ -9,6 +9,12 @@
  * plan is its header, an index of n_listed + 1 offsets in rank order, then the steps. A node plan
  * whose steps did not fit has n_listed 0: the ranks then make the plan themselves, from the same
  * forecast and decision. PURE.
+ *
+ * Units: int64 ns; sizes in bytes, steps counted.
+ * Errors: in the node plan's status, so that every rank of the node sees them; a plan that does
+ *   not fit goes without steps.
+ * Memory: all of it lies in the node_plans of the caller (clv_node_plans_capacity says how much);
+ *   the chooser's ranks and cache stay its owner's.
  * Threads: one chooser is used by one thread at a time; counters are summed over all choosers.
  */
 #ifndef CLV_CHOOSE_NODE_PLAN_H

@@ -4,6 +4,11 @@
  *
  * PURE: writes text through a function the caller gives; no Open MPI here. Lines carry no newline.
  * Cost: O(ranks) per forecast, O(sends) per plan; only when the user asked.
+ *
+ * Units: times as text in ms or us, with their unit.
+ * Errors: none; what does not fit a line is cut.
+ * Memory: none; a line is valid during the call of print.
+ * Threads: safe, if print is.
  */
 #ifndef CLV_CHOOSE_PRINT_H
 #define CLV_CHOOSE_PRINT_H

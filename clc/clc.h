@@ -5,15 +5,18 @@
  *
  * After Becker, Rabenseifner, Wolf, Linford: "Replay-based synchronization of timestamps in event
  * traces of massively parallel applications" (equations 4 and 4', section 3.2, section 4). What is
- * different here, and why: docs/trace-correction.md.
+ * different here, and why: docs/guide/trace-correction.md.
  *
  * Not: a reader of traces, a matcher of messages (clc_match.h), a synchroniser (clc_presync.h).
- * Units: ticks of the trace, of at most 1 ns; "ns" below means such ticks. Times are int64.
- * Ownership: all arrays belong to the caller, who may keep them in a file (tools/correct/).
- * Threads: one caller; clv_clc_forward and clv_clc_backward may start helpers of their own, the
- *   result does not depend on how many.
  * Cost: forward and backward O(events), and per collective O(members x members of the same host);
  *   prefix operations and clv_clc_count O(members^2) in the worst case.
+ *
+ * Units: ticks of the trace, of at most 1 ns; "ns" below means such ticks. Times are int64.
+ * Errors: CLV_NO_MEMORY, CLV_OVERFLOW; shapes are judged by clv_clc_check, which the other
+ *   functions trust.
+ * Memory: all arrays belong to the caller, who may keep them in a file (tools/correct/).
+ * Threads: one caller; clv_clc_forward and clv_clc_backward may start helpers of their own, the
+ *   result does not depend on how many.
  */
 #ifndef CLV_CLC_H
 #define CLV_CLC_H

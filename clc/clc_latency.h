@@ -8,7 +8,12 @@
  * L - theta(t) <= d  for all that b sent, is half the least sum of the two lower hulls where both
  * are (linear programming duality): offset and drift cancel, and no message contradicts it.
  *
- * Units: ticks. Pure, no allocation. Cost: O(samples), if they come by time.
+ * Pure. Cost: O(samples), if they come by time.
+ *
+ * Units: ticks.
+ * Errors: none: INT64_MAX where there is no answer.
+ * Memory: none of its own; the lists are the caller's and overwritten.
+ * Threads: safe on distinct lists.
  */
 #ifndef CLV_CLC_LATENCY_H
 #define CLV_CLC_LATENCY_H

@@ -14,6 +14,14 @@
  * process. Until then group and part of an event are ours, and corrected of exit events too. Cost:
  * a note of 72 bytes per message or collective of one process while it is added; 56 bytes per
  * channel for good.
+ *
+ * Units: ticks; lengths in bytes.
+ * Errors: CLV_NO_MEMORY, CLV_LIMIT; a trace that contradicts itself is no error but listed as left
+ *   out.
+ * Memory: a match is freed by clv_clc_match_free; notes and tracks stay the caller's,
+ *   flavour_of_op is kept by reference.
+ * Threads: clv_clc_match_add, _bind and _trim for different processes or tracks at once; the
+ *   others alone.
  */
 #ifndef CLV_CLC_MATCH_H
 #define CLV_CLC_MATCH_H

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pieces of work that do not depend on each other, on several threads.
+ *
+ * Units: pieces counted from 0.
+ * Errors: none: without memory or threads for more, the caller does all of it.
+ * Memory: none is left.
+ * Threads: any caller; work runs on several threads at once, each piece on one.
  */
 #ifndef CLV_CLC_PARALLEL_H
 #define CLV_CLC_PARALLEL_H

@@ -11,6 +11,11 @@
  * of lines are passed over; numbers may have a fraction, which is rounded.
  *
  * Pure: reads memory. Lengths are checked; a line that is not a flat JSON object is an error.
+ *
+ * Units: local_ns, offset_ns, bound_ns in ns; a positive offset means the local clock is ahead.
+ * Errors: CLV_NO_MEMORY, CLV_PROTOCOL with reason and line.
+ * Memory: sources own what was read; clv_clc_records_free gives it back.
+ * Threads: safe on distinct sources.
  */
 #ifndef CLV_CLC_RECORDS_H
 #define CLV_CLC_RECORDS_H

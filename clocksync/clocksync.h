@@ -3,10 +3,17 @@
  * The clocksync room: one clock for all ranks, with a bound on its error.
  *
  * Convention: offset > 0 means the local clock is AHEAD of the reference; global = local - offset.
- * Time is int64 ns; doubles only for slopes and differences.
  *
  * Two ways to use it: blocking algorithms over a link table (tools, benchmarks, simulation), and
  * the tracker, fed one exchange of timestamps at a time (the background thread).
+ *
+ * Units: int64 ns; doubles only for slopes and differences; drift in ppb.
+ * Errors: each rank's own status: CLV_LOST, CLV_TIMEOUT, CLV_PROTOCOL for the partner's or the
+ *   link's fault, CLV_UNSUPPORTED where there is no clock to follow, CLV_INVALID for labels,
+ *   CLV_NO_MEMORY.
+ * Memory: structs of fixed size, the caller's; a synchronisation allocates while it runs, a
+ *   tracker never.
+ * Threads: one at a time per tracker, clock and link; else safe.
  */
 #ifndef CLV_CLOCKSYNC_H
 #define CLV_CLOCKSYNC_H

@@ -14,7 +14,13 @@
  * Everything before the handshake's end is of fixed size; a frame above max_payload_bytes ends the
  * connection, as does a queue above its bound.
  *
- * Not: epoll, retries, the meaning of payloads. One thread at a time.
+ * Not: epoll, retries, the meaning of payloads.
+ *
+ * Units: local or global ns as has_global says; lengths in bytes.
+ * Errors: CLV_LOST, CLV_PROTOCOL, CLV_LIMIT, CLV_NO_MEMORY, CLV_SYSTEM: then close it.
+ * Memory: the channel owns its socket and its queues of bounded length; key and payload are
+ *   copied.
+ * Threads: one at a time per channel.
  */
 #ifndef CLV_NET_CHANNEL_H
 #define CLV_NET_CHANNEL_H

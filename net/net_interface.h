@@ -2,7 +2,12 @@
  *
  * Which addresses of this machine the channel uses, IPv4 and IPv6, and which of a peer's to try.
  *
- * Not: sockets. Costs one getifaddrs per communicator. Any thread.
+ * Not: sockets. Costs one getifaddrs per communicator.
+ *
+ * Units: addresses in network byte order; ports in the host's.
+ * Errors: CLV_UNSUPPORTED: no address fits; CLV_INVALID: a family that is not IP; CLV_SYSTEM.
+ * Memory: none; arrays are the caller's.
+ * Threads: safe.
  */
 #ifndef CLV_NET_INTERFACE_H
 #define CLV_NET_INTERFACE_H

@@ -3,8 +3,13 @@
  * A server in the thread's loop: the listener, pending connections that have not proved to know a
  * key, and the connections of whoever the callbacks say. It knows nothing of what they carry.
  *
- * Everything runs under the thread's lock; callbacks, too, and they may close connections.
- * Memory: the struct, and one small struct and its channel per connection.
+ * Units: local ns; counted bytes.
+ * Errors: CLV_SYSTEM, CLV_NO_MEMORY; a stranger's fault closes his connection and is counted,
+ *   never returned.
+ * Memory: the struct is the caller's; one small struct and its channel per connection, at most
+ *   CLV_NET_MAX_PENDING pending.
+ * Threads: everything runs under the thread's lock; callbacks, too, and they may close
+ *   connections.
  */
 #ifndef CLV_NET_LISTEN_H
 #define CLV_NET_LISTEN_H

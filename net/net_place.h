@@ -4,8 +4,13 @@
  * there are any. The kernel says what the launcher bound and what the job may use; hwloc, where it
  * is, says which processors are hardware threads of one core and which are near (net_cores.h).
  *
- * Linux only in the sense that everything here is. Any thread. Cost with hwloc: it reads the
+ * Linux only in the sense that everything here is. Cost with hwloc: it reads the
  * machine's topology, once per call, a few milliseconds.
+ *
+ * Units: processors counted.
+ * Errors: none: what cannot be found out leaves the thread where it is.
+ * Memory: none is left; pids is read during the call.
+ * Threads: safe; it moves the calling thread only.
  */
 #ifndef CLV_NET_PLACE_H
 #define CLV_NET_PLACE_H

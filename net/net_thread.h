@@ -10,6 +10,11 @@
  *
  * A fork takes the lock, so that the child finds everything in order; in the child there is no
  * thread, every watched descriptor is closed, and all functions here do nothing.
+ *
+ * Units: local ns (CLOCK_MONOTONIC).
+ * Errors: CLV_NO_MEMORY, CLV_SYSTEM; nothing is left behind by a failure.
+ * Memory: the thread is freed by clv_net_thread_free; watched descriptors stay their owners'.
+ * Threads: as each function says: under the lock, without it, or any.
  */
 #ifndef CLV_NET_THREAD_H
 #define CLV_NET_THREAD_H

@@ -14,9 +14,15 @@
  * Life: open (first eligible call of the process) -> per communicator: card, group_create,
  * group_activate -> call_begin / forecast / call_end per call -> group_free -> close.
  *
+ * Units: int64 ns, local or global as the name says; lengths in bytes; calls and ranks counted
+ *   from 0.
+ * Errors: CLV_NONE and CLV_AGAIN are answers; failures cost forecasts, never a call, and none is
+ *   left to one rank alone.
+ * Memory: groups are freed by their owner; a forecast points into the caller's array or the node's
+ *   table, as its function says; the table is bounded at activation.
  * Threads: one group is used by one thread at a time (as MPI requires for a communicator);
- * different groups by different threads at once. open, close, group_create and group_free may be
- * called by any thread.
+ *   different groups by different threads at once. open, close, group_create and group_free may be
+ *   called by any thread.
  */
 #ifndef CLV_PAP_PREDICT_H
 #define CLV_PAP_PREDICT_H

@@ -8,7 +8,11 @@
  * for the arrivals as rounded, not as given, so it does not matter which rank still has it cached
  * and which has to make it again: all get the same sends.
  *
- * Bounded by entries and bytes, least recently used goes first. Not thread-safe.
+ * Units: ns; bytes and entries held.
+ * Errors: as of clv_plan_make; CLV_INVALID for bounds.
+ * Memory: bounded by entries and bytes, least recently used goes first; plans are the cache's
+ *   until its next use.
+ * Threads: one at a time per cache.
  */
 #ifndef CLV_SCHED_CACHE_H
 #define CLV_SCHED_CACHE_H

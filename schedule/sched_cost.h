@@ -16,7 +16,10 @@
  * Not: a network simulation; contention beyond the links of places is outside the model.
  *
  * Units: int64 ns, picoseconds per byte, bytes. Integers only: every rank computes the same
- * estimate. Thread-safe.
+ *   estimate.
+ * Errors: CLV_NO_MEMORY, CLV_OVERFLOW, CLV_INVALID.
+ * Memory: what a replay needs is freed when it returns.
+ * Threads: safe.
  */
 #ifndef CLV_SCHED_COST_H
 #define CLV_SCHED_COST_H

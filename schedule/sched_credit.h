@@ -21,8 +21,13 @@
  * alone, so the sender knows how many are still to come. Proofs: docs/decisions/0012-run-ahead.md;
  * all interleavings of small cases: tests/unit/test_sched_credit.
  *
- * Units: bytes are charged bytes (clv_credit_charge). Calls are numbered per communicator, the same
- * on all ranks. Threads: one at a time per pair; the pool is locked by its caller. Cost: O(1).
+ * Cost: O(1).
+ *
+ * Units: bytes are charged bytes (clv_credit_charge). Calls are numbered per communicator, the
+ *   same on all ranks.
+ * Errors: none: no credit is an answer.
+ * Memory: the structs are the caller's; nothing is allocated.
+ * Threads: one at a time per pair; the pool is locked by its caller.
  */
 #ifndef CLV_SCHED_CREDIT_H
 #define CLV_SCHED_CREDIT_H

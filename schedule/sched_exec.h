@@ -29,7 +29,13 @@
  * the messages that are not done take one of the lowest round; its sender waits for nothing.
  *
  * Messages between a pair of ranks must not overtake each other; then no tag is needed.
- * Cost: O(recv_window + send_window) per turn, no allocation ever. One thread per execution.
+ * Cost: O(recv_window + send_window) per turn.
+ *
+ * Units: segments and steps counted; a round as in the plan.
+ * Errors: CLV_INVALID at begin; then what the table says: a status below CLV_OK ends the
+ *   execution.
+ * Memory: no allocation ever; steps and arrays are the caller's and in use until the end.
+ * Threads: one per execution.
  */
 #ifndef CLV_SCHED_EXEC_H
 #define CLV_SCHED_EXEC_H

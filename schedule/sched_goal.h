@@ -8,8 +8,12 @@
  *   bcast             the root, complete              every rank
  *   reduce_scatter    every rank its contribution     the owner of the segment
  *
- * Not: how to get there. Units: ranks, segments. Every function is pure, O(1) and thread-safe, and
- * its arguments are in range.
+ * Not: how to get there.
+ *
+ * Units: ranks, segments.
+ * Errors: CLV_INVALID for an unknown name; else arguments are in range.
+ * Memory: none; names are static.
+ * Threads: safe; every function is pure and O(1).
  */
 #ifndef CLV_SCHED_GOAL_H
 #define CLV_SCHED_GOAL_H

@@ -5,6 +5,11 @@
  * A plan of MOVEs only is shown without a word of kinds; a COPY has the word "copy" in the tuples,
  * a "c" behind its round in the table, dashes in the pictures. Places are shown where there are
  * any.
+ *
+ * Units: rounds, ranks, segments.
+ * Errors: those of the stream are left to the caller (ferror).
+ * Memory: none is left.
+ * Threads: safe on distinct streams.
  */
 #ifndef CLV_SCHED_PRINT_H
 #define CLV_SCHED_PRINT_H

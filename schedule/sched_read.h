@@ -13,7 +13,12 @@
  *                                                     round sender receiver segment [copy]
  *
  * The tuples become a plan, which is only as good as the file: clv_plan_validate judges it.
- * Units: ns. Thread-safe. Cost: O(bytes).
+ * Cost: O(bytes).
+ *
+ * Units: ns.
+ * Errors: as of clv_instance_check, with line and reason; CLV_NO_MEMORY.
+ * Memory: on CLV_OK the caller frees what was parsed; on failure nothing is left.
+ * Threads: safe.
  */
 #ifndef CLV_SCHED_READ_H
 #define CLV_SCHED_READ_H

@@ -7,8 +7,13 @@
  * with a plan: validate, hash, take one rank's part, execute (sched_exec.h).
  * Not: when to use which plan (coll_clv decides), and how messages travel (the caller's table).
  *
- * Units: int64 ns, rounds counted from 0. Every function is deterministic: the same input gives
- * the same plan on every machine, compiler and SIMD width. Thread-safe on distinct objects.
+ * Every function is deterministic: the same input gives the same plan on every machine, compiler
+ * and SIMD width.
+ *
+ * Units: int64 ns, rounds counted from 0.
+ * Errors: CLV_INVALID, CLV_LIMIT, CLV_OVERFLOW, CLV_NO_MEMORY; outputs are set only on CLV_OK.
+ * Memory: a plan is its caller's to free; an instance's arrays stay the caller's.
+ * Threads: safe on distinct objects.
  */
 #ifndef CLV_SCHEDULE_H
 #define CLV_SCHEDULE_H

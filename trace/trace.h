@@ -13,7 +13,9 @@
  *      call 0 | 0 120 95 4000 | 4400 4210 4180 4700
  *
  * Units: int64 ns on one clock for all ranks, from any origin; ranks and calls count from 0.
- * Thread-safe on distinct objects. Memory: 16 bytes per call and rank.
+ * Errors: CLV_INVALID, CLV_LIMIT, CLV_NO_MEMORY, CLV_PROTOCOL with line and reason, CLV_SYSTEM.
+ * Memory: 16 bytes per call and rank, freed by clv_trace_clear.
+ * Threads: safe on distinct objects.
  */
 #ifndef CLV_TRACE_H
 #define CLV_TRACE_H

@@ -6,7 +6,12 @@
  * says from when on a rank computes and whom a call holds until the last has arrived.
  * Not: a model of any plan or network; for predictors, readers and tests, times of the right kind
  * are enough.
- * The same arguments give the same trace on every machine. Thread-safe.
+ * The same arguments give the same trace on every machine.
+ *
+ * Units: int64 ns.
+ * Errors: CLV_INVALID, CLV_LIMIT, CLV_NO_MEMORY.
+ * Memory: the trace is the caller's to clear.
+ * Threads: safe.
  */
 #ifndef CLV_TRACE_MAKE_H
 #define CLV_TRACE_MAKE_H

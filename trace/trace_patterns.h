@@ -8,7 +8,12 @@
  * relative to the common start of the iteration; `amount` scales them, except those of a recorded
  * trace.
  * Not: the waiting itself, nor what a program does between its calls (trace_make.h).
- * Thread-safe on distinct objects. Cost: O(ranks) per iteration.
+ * Cost: O(ranks) per iteration.
+ *
+ * Units: ns; iterations count from 0.
+ * Errors: CLV_INVALID with one line of text.
+ * Memory: a recorded trace belongs to its pattern until clv_pattern_free.
+ * Threads: safe on distinct objects.
  */
 #ifndef CLV_TRACE_PATTERNS_H
 #define CLV_TRACE_PATTERNS_H

@@ -6,7 +6,12 @@
  * product overflows, or is 0). clv_alloc_unset leaves the contents open, for large arrays that are
  * written before they are read: zeroing takes a tenth of the time to make a plan. clv_alloc_line
  * gives one zeroed object that begins with a cache line, for what each call looks at. clv_free
- * takes NULL. The hook is set while no other thread runs; everything else is thread-safe.
+ * takes NULL.
+ *
+ * Units: bytes.
+ * Errors: NULL: no memory, a product that overflows, or 0 bytes.
+ * Memory: what is given is the caller's until clv_free.
+ * Threads: the hook is set while no other thread runs; everything else is safe.
  */
 #ifndef CLV_UTIL_ALLOC_H
 #define CLV_UTIL_ALLOC_H

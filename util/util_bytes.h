@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Numbers as little-endian bytes, the same on every machine: cards, handshakes and frame headers.
- * The caller has checked the length.
+ *
+ * Units: bytes.
+ * Errors: none: the caller has checked the length.
+ * Memory: none.
+ * Threads: safe.
  */
 #ifndef CLV_UTIL_BYTES_H
 #define CLV_UTIL_BYTES_H

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * FNV-1a, 64 bits: names plans in golden files and debug checks. Not for hostile input.
+ *
+ * Units: bytes.
+ * Errors: none.
+ * Memory: none.
+ * Threads: safe.
  */
 #ifndef CLV_UTIL_HASH_H
 #define CLV_UTIL_HASH_H

@@ -5,6 +5,11 @@
  * marked CLV_HOT lie side by side in the library (one or two pages instead of ten), and what such a
  * call seldom needs is kept out of them by CLV_COLD. The others ask for a cache line that will be
  * needed soon, and do not wait for it.
+ *
+ * Units: none.
+ * Errors: none.
+ * Memory: none.
+ * Threads: safe.
  */
 #ifndef CLV_UTIL_HOT_H
 #define CLV_UTIL_HOT_H

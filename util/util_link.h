@@ -3,9 +3,13 @@
  * A link: blocking messages between numbered peers, as a table of functions. The clock algorithms
  * run over it; a simulated network (tests), plain MPI (tools) and sockets implement it.
  *
- * Messages between one pair arrive in order. recv takes exactly n_bytes from peer; it returns
- * CLV_TIMEOUT after timeout_ns (> 0), CLV_LOST when the peer is gone, CLV_PROTOCOL when the
- * message has another length. One thread uses a link at a time.
+ * Messages between one pair arrive in order. recv takes exactly n_bytes from peer.
+ *
+ * Units: bytes, ns.
+ * Errors: CLV_TIMEOUT after timeout_ns (> 0), CLV_LOST when the peer is gone, CLV_PROTOCOL when
+ *   the message has another length.
+ * Memory: data is the caller's, during the call.
+ * Threads: one uses a link at a time.
  */
 #ifndef CLV_UTIL_LINK_H
 #define CLV_UTIL_LINK_H

@@ -4,7 +4,10 @@
  * without a newline. The default sink drops everything; the component sends lines to
  * opal_output, tools to stderr.
  *
- * The sink is set while no other thread runs; clv_log is then thread-safe if the sink is.
+ * Units: as each line says.
+ * Errors: none: a line that does not fit is cut.
+ * Memory: none; a line is valid during the call of the sink.
+ * Threads: the sink is set while no other thread runs; clv_log is then safe if the sink is.
  */
 #ifndef CLV_UTIL_LOG_H
 #define CLV_UTIL_LOG_H

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The smaller and the larger of two int64, mostly the earlier and the later of two times.
+ *
+ * Units: the caller's.
+ * Errors: none.
+ * Memory: none.
+ * Threads: safe.
  */
 #ifndef CLV_UTIL_MIN_MAX_H
 #define CLV_UTIL_MIN_MAX_H

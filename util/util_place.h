@@ -4,7 +4,12 @@
  * Host names play no part: containers share or fake them.
  *
  * Not: who may share memory or a clock with whom; the rooms that ask decide (pap_card.h,
- * clv_cs_place_discover). A few system calls, no heap; any thread.
+ * clv_cs_place_discover). A few system calls.
+ *
+ * Units: numbers that mean nothing but equality.
+ * Errors: CLV_UNSUPPORTED.
+ * Memory: none.
+ * Threads: safe.
  */
 #ifndef CLV_UTIL_PLACE_H
 #define CLV_UTIL_PLACE_H

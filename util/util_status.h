@@ -4,6 +4,11 @@
  *
  * Functions that can fail return clv_status_t, write their outputs only on CLV_OK, and are marked
  * CLV_MUST_CHECK. Codes below CLV_OK are failures; the non-negative ones are ordinary answers.
+ *
+ * Units: none.
+ * Errors: none.
+ * Memory: none; the strings are static.
+ * Threads: safe.
  */
 #ifndef CLV_UTIL_STATUS_H
 #define CLV_UTIL_STATUS_H

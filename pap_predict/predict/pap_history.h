@@ -7,9 +7,14 @@
  * prediction outstanding. Fed set by set without gaps, it is equal on every node. A record set
  * of a new generation clears it.
  *
- * Memory: at create, (columns * window + predictions + 2) * 8 bytes per rank; columns 1, or 4 for a
- * predictor with all_columns; predictions 1, or one per predictor for `best`. Cost per record set:
- * a few passes over window * ranks; for `best`, the sum of all predictors.
+ * Cost per record set: a few passes over window * ranks; for `best`, the sum of all predictors.
+ *
+ * Units: int64 ns.
+ * Errors: CLV_INVALID, CLV_NO_MEMORY at create; feeding cannot fail.
+ * Memory: at create, (columns * window + predictions + 2) * 8 bytes per rank; columns 1, or 4 for
+ *   a predictor with all_columns; predictions 1, or one per predictor for `best`. predicted_ns is
+ *   the caller's.
+ * Threads: one at a time per history.
  */
 #ifndef CLV_PAP_HISTORY_H
 #define CLV_PAP_HISTORY_H

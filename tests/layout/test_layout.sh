@@ -150,6 +150,25 @@ for compiler in gcc clang; do
     fi
 done
 
+# Headers that another room includes, and the one that programs include, end their opening comment
+# with what a caller must know. Prints the lines that are missing.
+public_ones() {
+    echo clv.h
+    grep -rE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' $pure_rooms coll_clv bench tools examples |
+        sed -nE 's/^([a-z_]*)\/[^:]*:.*include "(([a-z_]*)\/[^"]*)".*/\1 \2 \3/p' |
+        awk '$1 != $3 {print $2}' | sort -u | xargs ls 2>/dev/null | grep -v '^tests/'
+}
+untold() {
+    local header what
+    for header in $(public_ones); do
+        for what in Units Errors Memory Threads; do
+            awk '{print} /\*\//{exit}' "$header" | grep -q "^ \* $what: ." ||
+                echo "$header does not say \"$what: ...\" in its opening comment"
+        done
+    done
+}
+tap_ok 'every public header says units, errors, memory and threads' none untold
+
 # ---- documentation
 same_params() { "$CLV_BUILD/tests/layout/params_doc" | diff - docs/guide/params.md; }
 tap_ok 'docs/guide/params.md equals the table (./clv params writes it)' same_params
