@@ -65,6 +65,7 @@ typedef struct clv_choose_config {
     int32_t n_ranks;
     int64_t max_cells; /* a plan with more ranks times segments is no candidate */
     clv_cost_t cost;
+    const int32_t *place; /* of each rank, as in clv_instance_t; NULL: no link is shared */
 } clv_choose_config_t;
 
 /* The fields of parameters as numbers, to be compared or hashed; "coll_clv_..." of each. */

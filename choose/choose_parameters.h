@@ -30,7 +30,7 @@
 #define CLV_PRINT_MAP(XX)                                                                          \
     XX(NONE,  "none",  0, "nothing")                                                               \
     XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
-    XX(PLAN,  "plan",  2, "each new plan")
+    XX(PLAN,  "plan",  2, "each new plan; a rank is rank@node where nodes have several")
 /* clang-format on */
 
 /* One per collective. */

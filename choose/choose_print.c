@@ -158,13 +158,26 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
     print_decision(&to, decision);
 }
 
-void clv_choose_print_plan(const clv_plan_t *plan, clv_choose_print_line_t print, void *context)
+static void name_rank(char *text, size_t size, int32_t rank, const int32_t *place)
+{
+    if (place == NULL) {
+        (void) snprintf(text, size, "%" PRId32, rank);
+    } else {
+        (void) snprintf(text, size, "%" PRId32 "@%" PRId32, rank, place[rank]);
+    }
+}
+
+void clv_choose_print_plan(const clv_plan_t *plan, const int32_t *place,
+                           clv_choose_print_line_t print, void *context)
 {
     const printer_t to = {print, context};
+    char sender[24], receiver[24];
 
     for (int64_t i = 0; i < plan->n_sends; i++) {
         const clv_send_t *send = &plan->sends[i];
-        say(&to, "%d %d %d %d%s", (int) send->round, (int) send->sender, (int) send->receiver,
-            (int) send->segment, send->kind == CLV_COPY ? " copy" : "");
+        name_rank(sender, sizeof sender, send->sender, place);
+        name_rank(receiver, sizeof receiver, send->receiver, place);
+        say(&to, "%d %s %s %d%s", (int) send->round, sender, receiver, (int) send->segment,
+            send->kind == CLV_COPY ? " copy" : "");
     }
 }

@@ -202,7 +202,8 @@ static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *
     clv_plan_t *plan = coll_clv_group_plan(call->module->group, key, assignment);
 
     if (NULL != plan) {
-        clv_choose_print_plan(plan, print_line, &mca_coll_clv_component);
+        clv_choose_print_plan(plan, coll_clv_group_place(call->module->group), print_line,
+                              &mca_coll_clv_component);
         clv_plan_free(plan);
     }
 }

@@ -32,6 +32,7 @@ static void group_clear(coll_clv_group_t *group)
         clv_free(group->kept[i].steps);
     }
     clv_free(group->own_steps);
+    clv_free(group->place);
     clv_free(group);
 }
 
@@ -56,6 +57,11 @@ void coll_clv_group_abandon(coll_clv_group_t *group)
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group)
 {
     return group->clock.pap;
+}
+
+const int32_t *coll_clv_group_place(const coll_clv_group_t *group)
+{
+    return group->chooser.config.place;
 }
 
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,

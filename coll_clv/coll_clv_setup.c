@@ -71,8 +71,9 @@ static int reserve(setup_t *setup)
     setup->reports = clv_alloc(n_ranks, sizeof *setup->reports);
     setup->costs = clv_alloc(n_ranks, sizeof *setup->costs);
     setup->calibrate_buffer = clv_alloc(1, COLL_CLV_CALIBRATE_BYTES);
-    return NULL != setup->cards && NULL != setup->pap_cards && NULL != setup->reports &&
-           NULL != setup->costs && NULL != setup->calibrate_buffer;
+    setup->group->place = clv_alloc(n_ranks, sizeof *setup->group->place);
+    return NULL != setup->group->place && NULL != setup->cards && NULL != setup->pap_cards &&
+           NULL != setup->reports && NULL != setup->costs && NULL != setup->calibrate_buffer;
 }
 
 static void unreserve(setup_t *setup)
@@ -129,6 +130,17 @@ static int read_cards(setup_t *setup)
                CLV_PAP_CARD_BYTES);
     }
     return CLV_FIT;
+}
+
+/* Who shares a link with whom, from the same cards on every rank. Where all ranks have one place,
+ * or each has its own, a link is a rank's: as if nothing were known of places. */
+static void find_places(setup_t *setup)
+{
+    clv_choose_config_t *config = &setup->group->chooser.config;
+    const int32_t n_places =
+        clv_pap_cards_places(setup->pap_cards, config->n_ranks, setup->group->place);
+
+    config->place = 1 < n_places && n_places < config->n_ranks ? setup->group->place : NULL;
 }
 
 static void find_node(coll_clv_group_t *group)
@@ -204,6 +216,9 @@ static int exchange_cards(setup_t *setup)
     }
     setup->why =
         setup->group->chooser.config.exchange ? read_cards(setup) : CLV_REASON_EXCHANGE_OFF;
+    if (CLV_FIT == setup->why) {
+        find_places(setup);
+    }
     return join(setup);
 }
 

@@ -40,6 +40,7 @@ struct coll_clv_group {
      * calls MPI makes its few own plans without one. */
     clv_chooser_t chooser;
     int32_t rank;
+    int32_t *place;     /* of each rank; chooser.config has it where links are shared */
     int32_t node_index; /* of this rank among its node's ranks */
     stream_keys_t streams[CLV_PAP_MAX_STREAMS];
     kept_plan_t kept[COLL_CLV_KEPT_PLANS];

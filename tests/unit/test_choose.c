@@ -682,8 +682,11 @@ static void a_printed_plan_has_a_line_per_send(void **state)
 
     (void) state;
     printed[0] = '\0';
-    clv_choose_print_plan(&plan, append_line, NULL);
+    clv_choose_print_plan(&plan, NULL, append_line, NULL);
     assert_string_equal(printed, "0 1 0 0\n1 2 0 0\n");
+    printed[0] = '\0';
+    clv_choose_print_plan(&plan, (const int32_t[]){0, 0, 1}, append_line, NULL);
+    assert_string_equal(printed, "0 1@0 0@0 0\n1 2@1 0@0 0\n");
 }
 
 int main(void)

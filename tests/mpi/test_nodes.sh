@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Several ranks on a host: who shares a link is known, and shown. On the emulated cluster; skipped
+# without root or namespaces.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+cluster=$CLV_TOP/bench/cluster
+probe=$CLV_BUILD/tests/mpi/coll_probe
+export CLV_CLUSTER_STATE
+CLV_CLUSTER_STATE=$(mktemp -d) || exit 1
+trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$CLV_CLUSTER_STATE"' EXIT
+
+# with OPTIONS... -- PROGRAM...: a bed of our own, clv in it; what it said in $said.
+with() {
+    said=$(timeout -k 5 "$tap_limit" "$cluster" with "$@" 2>&1 </dev/null)
+}
+use=(--mca coll_clv_priority 50 --mca coll_clv_min_bytes 1)
+show=("${use[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_print plan)
+
+with 1 -- true
+[ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$said" | head -1)"
+
+with 2 --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
+tap_has 'two ranks on each of two hosts reduce right' 'sums right' "$said"
+tap_has 'the plan names the node beside the rank' '2@1' "$said"
+with 2 --ranks-per-host 2 --mca rmaps_base_mapping_policy node "${show[@]}" -- "$probe" 40000 3
+tap_has 'and mapped by node' '2@0' "$said"
+with 3 "${show[@]}" -- "$probe" 40000 3
+no_places() { grep -q 'clv: 0 [0-2] [0-2] 0' <<<"$said" && ! grep -q '[0-9]@[0-9]' <<<"$said"; }
+tap_ok 'one rank on each host: no nodes are named' no_places
+tap_end
