@@ -40,17 +40,10 @@ strangers() {
         grep -vE "\"($(may_include "$room"))\""
 }
 
-none() { # command: it must print nothing
-    local found
-    found=$("$@")
-    printf '%s\n' "$found"
-    [ -z "$found" ]
-}
-
 for room in $pure_rooms pap_predict/agree pap_predict/predict \
     coll_clv bench examples; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
-    tap_ok "$room includes only what it may" none strangers "$room"
+    tap_none "$room includes only what it may" strangers "$room"
 done
 
 # Headers that include each other, also over others: prints the pairs that lie on a circle.
@@ -59,7 +52,7 @@ circles() {
         sed 's/:.*include "\([^"]*\)"/ \1/' |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.h\)$/\1/p'
 }
-tap_ok 'no header includes itself, also over others' none circles $pure_rooms coll_clv bench tools
+tap_none 'no header includes itself, also over others' circles $pure_rooms coll_clv bench tools
 # Rooms, and rooms within rooms: the same, file by file taken for its folder.
 room_circles() {
     grep -roE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' "$@" |
@@ -67,17 +60,17 @@ room_circles() {
         awk '$1 != $2' | grep -vE '^pap_predict/[a-z]* pap_predict$' | sort -u |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z_/]*\)$/\1/p'
 }
-tap_ok 'no circle of rooms' none room_circles $pure_rooms
+tap_none 'no circle of rooms' room_circles $pure_rooms
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
         $pure_rooms
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
-tap_ok 'only coll_clv includes Open MPI, the pure rooms no mpi.h' none mpi_outside
+tap_none 'only coll_clv includes Open MPI, the pure rooms no mpi.h' mpi_outside
 heap_elsewhere() {
     grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' $pure_rooms coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
-tap_ok 'the heap is reached through util_alloc.h' none heap_elsewhere
+tap_none 'the heap is reached through util_alloc.h' heap_elsewhere
 
 # ---- symbols
 if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
@@ -85,7 +78,7 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
         nm -D --defined-only "$CLV_BUILD/component/mca_coll_clv.so" | awk '{print $3}' |
             grep -vxE 'coll_clv_hint_arrival|mca_coll_clv_component|ompi_coll_clv_component_ptr|mca_coll_clv_component_ptr'
     }
-    tap_ok 'the component shows itself and the hint, nothing else' none visible
+    tap_none 'the component shows itself and the hint, nothing else' visible
     glue_names() {
         nm --defined-only "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o |
             awk '$2 ~ /[A-TV-Z]/ {print $3}' |
@@ -103,8 +96,8 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
             nm "$object" | grep -E ' [tT] clv_choose_' | sed "s|^|$object |"
         done
     }
-    tap_ok 'nothing of coll_clv runs on the background thread' none thread_glue
-    tap_ok 'global names of coll_clv begin with coll_clv_ or mca_coll_clv_' none glue_names
+    tap_none 'nothing of coll_clv runs on the background thread' thread_glue
+    tap_none 'global names of coll_clv begin with coll_clv_ or mca_coll_clv_' glue_names
 else
     tap_skip 'symbols of the component' 'it is not built'
 fi
@@ -112,7 +105,7 @@ core_names() {
     nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
-tap_ok 'global names of the pure rooms begin with clv_' none core_names
+tap_none 'global names of the pure rooms begin with clv_' core_names
 
 # ---- headers
 ompi_flags=$(make -s -C "$CLV_BUILD" show-ompi-cppflags)
@@ -167,7 +160,7 @@ untold() {
         done
     done
 }
-tap_ok 'every public header says units, errors, memory and threads' none untold
+tap_none 'every public header says units, errors, memory and threads' untold
 
 # ---- documentation
 same_params() { "$CLV_BUILD/tests/layout/params_doc" | diff - docs/guide/params.md; }
@@ -199,7 +192,7 @@ lost_pages() {
         case $seen in *" $page "*) ;; *) echo "$page is not linked from README.md on" ;; esac
     done
 }
-tap_ok 'every page of docs is reachable by links from README.md' none lost_pages
+tap_none 'every page of docs is reachable by links from README.md' lost_pages
 dead_links() {
     local page link
     find README.md docs -name '*.md' | while read -r page; do
@@ -208,7 +201,7 @@ dead_links() {
         done
     done
 }
-tap_ok 'and no link of a page is dead' none dead_links
+tap_none 'and no link of a page is dead' dead_links
 
 # ---- build lists: every source file is in its room's list
 unlisted() {
@@ -217,14 +210,14 @@ unlisted() {
         grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
     done
 }
-tap_ok 'every source of a room is built' none unlisted
+tap_none 'every source of a room is built' unlisted
 build_lists_elsewhere() {
     find tests docs -name '*.mk' -o -name 'Makefile*'
 }
-tap_ok 'each build list lies in its room, none under tests' none build_lists_elsewhere
+tap_none 'each build list lies in its room, none under tests' build_lists_elsewhere
 # automake names logs without ".sh": of two tests with one log it runs the first twice.
 same_log() {
     make -s -C "$CLV_BUILD" list-unit-tests list-script-tests | sed 's/\.sh$//' | sort | uniq -d
 }
-tap_ok 'no two tests share a log' none same_log
+tap_none 'no two tests share a log' same_log
 tap_end

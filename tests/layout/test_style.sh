@@ -11,13 +11,6 @@ mapfile -t files < <(find . -name '.*' ! -name . -prune -o -path './build*' -pru
     \( -name '*.[ch]' -o -name '*.inc' \) -printf '%P\n' | LC_ALL=C sort)
 mapfile -t ours < <(printf '%s\n' "${files[@]}" | grep -v '^coll_clv/')
 
-none() { # command: it must print nothing
-    local found
-    found=$("$@")
-    printf '%s\n' "$found"
-    [ -z "$found" ]
-}
-
 # A function ends with a brace in the first column, as nothing else does but what begins with one:
 # clang-format sees to it, so macros and #if cannot hide a length from this. Prints LINES FILE:LINE.
 lengths() {
@@ -44,15 +37,15 @@ constants_left() {
 }
 
 tap_ok 'the sources were found' test "${#files[@]}" -gt 200
-tap_ok "functions of at most $longest lines" none too_long
-tap_ok "lines of at most $widest columns" none too_wide
+tap_none "functions of at most $longest lines" too_long
+tap_none "lines of at most $widest columns" too_wide
 no_opening() {
     local file
     for file in "${files[@]}"; do
         head -n 1 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
     done
 }
-tap_ok 'each file opens with its licence' none no_opening
+tap_none 'each file opens with its licence' no_opening
 
 # The checks themselves, on what they must see.
 sample=$(mktemp --suffix=.c)
@@ -69,7 +62,7 @@ sees_length() { [ "$(lengths "$sample")" = "44 $sample:1" ]; }
 tap_ok 'a long function is seen' sees_length
 sees_constant() { constants_left "$sample" | grep -q ':45:'; }
 tap_ok 'a constant on the left is seen' sees_constant
-tap_ok 'constants stand on the right of comparisons outside coll_clv' none constants_left "${ours[@]}"
+tap_none 'constants stand on the right of comparisons outside coll_clv' constants_left "${ours[@]}"
 
 # Versions of clang-format differ in details; the tree is set by the one of Debian 12.
 formatter=$(command -v clang-format-14 || command -v clang-format)
@@ -84,6 +77,6 @@ else
             "$formatter" "$file" | cmp -s - "$file" || echo "$file"
         done
     }
-    tap_ok 'the code is as clang-format sets it' none unformatted
+    tap_none 'the code is as clang-format sets it' unformatted
 fi
 tap_end

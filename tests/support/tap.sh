@@ -2,6 +2,7 @@
 #
 #   tap_ok NAME COMMAND...     one point: the command's status
 #   tap_has NAME WORDS TEXT    one point: TEXT contains WORDS
+#   tap_none NAME COMMAND...   one point: COMMAND prints nothing; what it prints is the complaint
 #   tap_report STATUS NAME     one point: a status known already, explained by the file $output
 #   tap_skip NAME WHY
 #   mpi_run OPTIONS...         mpirun with the component and Open MPI's own
@@ -33,6 +34,13 @@ tap_ok() {
     tap_status=$?
     tap_point $tap_status "$tap_name"
     [ $tap_status -eq 0 ] || printf '%s\n' "$tap_said" | tail -n 30 | sed 's/^/# /'
+}
+
+tap_none() {
+    local tap_found
+    tap_found=$("${@:2}")
+    tap_point $(("${#tap_found}" > 0)) "$1"
+    [ -z "$tap_found" ] || printf '%s\n' "$tap_found" | tail -n 30 | sed 's/^/# /'
 }
 
 tap_report() {
