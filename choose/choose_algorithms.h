@@ -22,7 +22,8 @@
 
 /* how: PLAN(generator of schedule.h, policy that its plans are run with), or OWN(function
  * coll_clv_run_... of the component).
- * needs times: the plan depends on the predicted times, not only on their order.
+ * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
+ * is the same in each call, and ranks that run free keep the distances they have gained.
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
 /* clang-format off */
@@ -32,6 +33,8 @@
 #define CLV_ALGORITHM_MAP(XX)                                                                      \
     XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),                   0,     never,         \
        "what was installed before this component")                                                 \
+    XX(RANK_CHAIN,   rank_chain,   CLV_OF(REDUCE),  PLAN("chain-by-rank", AHEAD),    -1,    order,         \
+       "a pipelined chain by rank, the same in each call")                                         \
     XX(CHAIN,        chain,        CLV_OF(REDUCE),  PLAN("chain", AHEAD),            0,     order,         \
        "a pipelined chain, latest arrival nearest the root")                                       \
     XX(LATEST_FIRST, latest_first, CLV_OF(REDUCE),  PLAN("latest-first-rns", AHEAD), 1,     order,         \
@@ -71,7 +74,7 @@ typedef struct clv_algorithm_row {
     uint32_t collectives;  /* bits of clv_collective_t */
     const char *generator; /* of its plans; NULL: it has none */
     clv_exec_policy_t policy;
-    int needs_times;
+    int needs_times; /* 1: times of arrivals, 0: their order, -1: nothing */
     int (*unfit)(const clv_call_facts_t *facts);
 } clv_algorithm_row_t;
 

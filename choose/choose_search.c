@@ -98,14 +98,17 @@ static int64_t quantum_of(const clv_choose_decision_t *decision)
 static clv_instance_t instance_of(const clv_choose_search_t *search,
                                   const clv_choose_decision_t *decision)
 {
-    const int needs_times = clv_algorithms[decision->algorithm].needs_times;
+    const int needs = clv_algorithms[decision->algorithm].needs_times;
+    const int64_t *arrival_ns = needs > 0   ? search->clipped_ns
+                                : needs < 0 ? search->times
+                                            : search->order_ns;
     return (clv_instance_t){.n_ranks = search->config->n_ranks,
                             .n_segments = decision->n_segments,
                             .root = search->key->root,
                             .goal = clv_collectives[search->key->collective].goal,
                             .round_ns = decision->round_ns,
-                            .arrival_ns = needs_times ? search->clipped_ns : search->order_ns,
-                            .order_ns = needs_times ? search->order_ns : NULL};
+                            .arrival_ns = arrival_ns,
+                            .order_ns = needs > 0 ? search->order_ns : NULL};
 }
 
 clv_status_t clv_choose_search_make(const clv_choose_search_t *search,
@@ -310,9 +313,9 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return algorithm == search->forced;
     }
     if (forecast == NULL) {
-        return !clv_algorithms[algorithm].needs_times;
+        return clv_algorithms[algorithm].needs_times <= 0;
     }
-    return !clv_algorithms[algorithm].needs_times ||
+    return clv_algorithms[algorithm].needs_times <= 0 ||
            (forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS && search->state->distrust == 0);
 }
 

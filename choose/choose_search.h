@@ -16,7 +16,7 @@ typedef struct clv_choose_search {
     const clv_pap_stream_key_t *key;
     const int64_t *order_ns;   /* predicted arrivals */
     int64_t *clipped_ns;       /* the same by the clip rule */
-    int64_t *times;            /* state of both */
+    int64_t *times;            /* equal arrivals, then the clipped ones */
     clv_choose_state_t *state; /* NULL: no experience */
     int32_t forced;            /* an algorithm, or CLV_ALGORITHM_AUTO */
     clv_plan_cache_t *plans;   /* NULL: every plan is made anew */

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #define PREFIX       "coll_clv_"
-#define MAX_COUNTERS 64
+#define MAX_COUNTERS 128
 
 static int reduce_to(int root, int count, double *mine, double *sum)
 {

@@ -27,7 +27,7 @@ tap_ok "each call of the previous reduce has one reason: $reasons" \
 tap_ok 'mean error = sum of errors / judged calls' test "$(counter exchange_mean_error_ns)" -eq \
     $(($(counter exchange_judged_error_ns) / $(counter exchange_judged)))
 
-for algorithm in clairvoyant latest_first chain binomial rabenseifner ring previous; do
+for algorithm in clairvoyant latest_first chain rank_chain binomial rabenseifner ring previous; do
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
 done
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm rabenseifner "$probe" 1 1

@@ -106,7 +106,7 @@ static void first_calls_run_the_best_plan_by_the_model(void **state)
     (void) state;
     world_start(&world);
     assert_int_equal(clv_choose_without_forecast(&world.config, &two_mib, &unseen), CLV_OK);
-    assert_int_equal(unseen.algorithm, CLV_ALGORITHM_CHAIN);
+    assert_int_equal(unseen.algorithm, CLV_ALGORITHM_RANK_CHAIN);
     assert_int_equal(unseen.reason, CLV_REASON_NO_FORECAST);
     assert_true(unseen.predicted_after_ns < 60000000);
     for (int i = 0; i < 20; i++) {
@@ -248,7 +248,7 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
     (void) state;
     world_start(&world);
     world.sigma_ns = world.worst_error_ns = 20000000; /* drawn afresh */
-    for (int c = CLV_ALGORITHM_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+    for (int c = CLV_ALGORITHM_RANK_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
         world.truth_permille[c] = 1400;
     }
     for (int i = 0; i < 60; i++) {
@@ -271,11 +271,11 @@ static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
         for (int i = 0; i < 20; i++) {
             (void) world_step(&world);
         }
-        for (int c = CLV_ALGORITHM_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+        for (int c = CLV_ALGORITHM_RANK_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
             world.truth_permille[c] = 50000;
         }
         (void) world_step(&world);
-        for (int c = CLV_ALGORITHM_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+        for (int c = CLV_ALGORITHM_RANK_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
             world.truth_permille[c] = 1000;
         }
         for (int i = 0; i < 20; i++) {
@@ -296,7 +296,7 @@ static void a_plan_that_was_unlucky_once_comes_back(void **state)
     world.announced = 1;
     world.sigma_ns = world.worst_error_ns = 20000000;
     for (int i = 0; i < 60; i++) {
-        for (int c = CLV_ALGORITHM_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+        for (int c = CLV_ALGORITHM_RANK_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
             world.truth_permille[c] = i < 10 ? 50000 : 1000;
         }
         n_chain += world_step(&world)->algorithm == CLV_ALGORITHM_CHAIN;
@@ -439,7 +439,7 @@ static void segments_are_eager_where_their_number_does_not_matter(void **state)
     for (int i = 0; i < 20; i++) {
         decision = world_step(&world);
     }
-    assert_int_equal(decision->algorithm, CLV_ALGORITHM_CHAIN);
+    assert_int_equal(decision->algorithm, CLV_ALGORITHM_RANK_CHAIN);
     assert_true((2 << 20) / decision->n_segments <= 32768);
 }
 

@@ -24,7 +24,7 @@
 static void experience(clv_choose_state_t *state)
 {
     memset(state, 0, sizeof *state);
-    for (int c = CLV_ALGORITHM_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+    for (int c = CLV_ALGORITHM_RANK_CHAIN; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
         state->score[c].n_measured = 2;
         state->score[c].ratio_permille = 1000;
     }

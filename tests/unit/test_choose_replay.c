@@ -56,9 +56,8 @@ static const case_row_t cases[] = {
 
 /* What a call takes of its estimate, per algorithm: each is best somewhere. */
 static const int64_t truth_permille[CLV_N_ALGORITHMS] = {
-    [CLV_ALGORITHM_PREVIOUS] = 900,
-    [CLV_ALGORITHM_CHAIN] = 1500,
-    [CLV_ALGORITHM_LATEST_FIRST] = 1250,
+    [CLV_ALGORITHM_PREVIOUS] = 900,     [CLV_ALGORITHM_RANK_CHAIN] = 1500,
+    [CLV_ALGORITHM_CHAIN] = 1500,       [CLV_ALGORITHM_LATEST_FIRST] = 1250,
     [CLV_ALGORITHM_CLAIRVOYANT] = 1200,
 };
 
@@ -253,13 +252,13 @@ static void append_line(char *text, const char *trace_name, const replay_t *repl
 {
     size_t length = strlen(text);
 
-    snprintf(
-        text + length, MAX_TEXT - length,
-        "%-15s %s %7lld %-12s previous %3d chain %3d latest_first %3d clairvoyant %3d %016llx\n",
-        trace_name, network, (long long) replay->key.total_bytes, replay->is->name,
-        replay->n_chosen[CLV_ALGORITHM_PREVIOUS], replay->n_chosen[CLV_ALGORITHM_CHAIN],
-        replay->n_chosen[CLV_ALGORITHM_LATEST_FIRST], replay->n_chosen[CLV_ALGORITHM_CLAIRVOYANT],
-        (unsigned long long) replay->hash);
+    snprintf(text + length, MAX_TEXT - length,
+             "%-15s %s %7lld %-12s previous %3d rank_chain %3d chain %3d latest_first %3d "
+             "clairvoyant %3d %016llx\n",
+             trace_name, network, (long long) replay->key.total_bytes, replay->is->name,
+             replay->n_chosen[CLV_ALGORITHM_PREVIOUS], replay->n_chosen[CLV_ALGORITHM_RANK_CHAIN],
+             replay->n_chosen[CLV_ALGORITHM_CHAIN], replay->n_chosen[CLV_ALGORITHM_LATEST_FIRST],
+             replay->n_chosen[CLV_ALGORITHM_CLAIRVOYANT], (unsigned long long) replay->hash);
 }
 
 static void replay_case(char *text, const char *trace_name, const clv_trace_t *trace,
