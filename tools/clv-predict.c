@@ -157,6 +157,7 @@ static clv_status_t score_trace(const clv_trace_t *trace, int32_t window,
     }
     status = clv_pap_history_create(trace->n_ranks, window, predictor, &history);
     if (status == CLV_OK) {
+        clv_pap_history_take_all_calls(history);
         replay(trace, history, &scratch, score);
         clv_pap_history_free(history);
     }

@@ -45,6 +45,11 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
     return CLV_OK;
 }
 
+void clv_pap_history_take_all_calls(clv_pap_history_t *history)
+{
+    history->takes_all_calls = 1;
+}
+
 void clv_pap_history_free(clv_pap_history_t *history)
 {
     if (history == NULL) {
@@ -100,6 +105,7 @@ static void start_row(clv_pap_history_t *history, int64_t call, int64_t start_ns
 {
     history->before_call = history->n_rows > 0 ? history->row_call[history->newest] : -1;
     history->before_start_ns = history->row_start_ns[history->newest];
+    history->before_last_ns = history->last_ns;
     history->newest = (history->newest + 1) % history->window;
     history->n_rows += history->n_rows < history->window;
     history->row_call[history->newest] = call;
@@ -141,6 +147,13 @@ static void fill_columns(clv_pap_history_t *history, const clv_pap_record_set_t 
     }
 }
 
+static void make_row_relative(clv_pap_history_t *history, int64_t *row)
+{
+    const int64_t start_ns = make_relative(row, history->n_ranks);
+    history->row_start_ns[history->newest] = start_ns;
+    history->last_ns = start_ns + clv_pap_largest_magnitude(row, history->n_ranks);
+}
+
 /* An announced call's real arrivals come with the next record set, as its previous call. */
 void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
@@ -149,7 +162,7 @@ void clv_pap_history_take_deferred(clv_pap_history_t *history, const clv_pap_rec
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
         row[rank] = set->records[rank].previous_arrival_ns;
     }
-    history->row_start_ns[history->newest] = make_relative(row, history->n_ranks);
+    make_row_relative(history, row);
     clv_pap_history_judge(history, row);
 }
 
@@ -161,7 +174,7 @@ void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_s
     for (int32_t rank = 0; rank < history->n_ranks; rank++) {
         row[rank] = set->records[rank].arrival_ns;
     }
-    history->row_start_ns[history->newest] = make_relative(row, history->n_ranks);
+    make_row_relative(history, row);
     if (has_previous && history->n_columns > 1) {
         fill_columns(history, set);
     }
@@ -179,6 +192,7 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->announced = 0;
     history->n_rows = 0;
     history->before_call = -1;
+    history->n_early = 0;
     history->n_errors = 0;
     history->next_error = 0;
     history->has_prediction = 0;

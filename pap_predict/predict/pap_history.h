@@ -35,6 +35,9 @@ clv_status_t clv_pap_history_create(int32_t n_ranks, int32_t window, clv_pap_pre
                                     clv_pap_history_t **history_p) CLV_MUST_CHECK;
 void clv_pap_history_free(clv_pap_history_t *history);
 
+/* For whoever feeds every call, whatever the forecasts say of sampling: they will say 1. */
+void clv_pap_history_take_all_calls(clv_pap_history_t *history);
+
 /* Takes the lane's next record set and writes the forecast that follows it; forecast->predicted_ns
  * points to predicted_ns, the caller's array of n_ranks items, filled here. forecast->version is
  * set->sequence + 1. */

@@ -18,6 +18,7 @@ struct clv_pap_history {
     int32_t n_columns;
 
     uint32_t generation;
+    int32_t takes_all_calls;
     int32_t begun;        /* a record set of this generation was fed */
     int64_t call;         /* number of the newest sampled call */
     int32_t sample_every; /* from the newest sampled call to the next ... */
@@ -26,6 +27,9 @@ struct clv_pap_history {
     int32_t newest;      /* row index */
     int64_t before_call; /* of the row before the newest, also with a window of 1; -1: none */
     int64_t before_start_ns;
+    int64_t last_ns;        /* the last arrival of the newest row, global ... */
+    int64_t before_last_ns; /* ... and of the one before */
+    int64_t n_early;  /* samples on end to which the first rank came before the last forecast */
     int32_t n_errors; /* in error_ns, at most window */
     int32_t next_error;
     int32_t has_prediction;
@@ -67,7 +71,7 @@ int64_t clv_pap_history_sigma(clv_pap_history_t *history, int64_t clock_error_ns
 
 /* ---- pap_sampling.c ---- */
 int64_t clv_pap_history_interval(const clv_pap_history_t *history);
-int32_t clv_pap_history_sample_every(const clv_pap_history_t *history, uint32_t latency_ns,
+int32_t clv_pap_history_sample_every(clv_pap_history_t *history, uint32_t latency_ns,
                                      int32_t now_every);
 int32_t clv_pap_sample_every_invalid(int32_t now_every);
 

@@ -3,10 +3,12 @@
  * How often to sample: K; see pap_history.h.
  */
 #include "pap_predict/predict/pap_history_parts.h"
+#include "util/util_min_max.h"
 
 /* While the clock comes up: neither wait often nor miss its coming. */
 #define INVALID_SAMPLE_EVERY 8
 #define SAMPLE_EVERY_GROWTH  4 /* per set: one short interval must not make predictions old */
+#define AHEAD_MARGIN         4 /* a share of how far ranks are apart, to be beyond it */
 
 int64_t clv_pap_history_interval(const clv_pap_history_t *history)
 {
@@ -32,14 +34,38 @@ static int64_t sampling_distance(uint32_t latency_ns)
     return latencies_ns > CLV_PAP_SAMPLE_NS ? latencies_ns : CLV_PAP_SAMPLE_NS;
 }
 
-int32_t clv_pap_history_sample_every(const clv_pap_history_t *history, uint32_t latency_ns,
+/* The first rank came to the newest sampled call before the last one had come to the one before:
+ * it had to wait for the forecast. */
+static int came_too_early(const clv_pap_history_t *history)
+{
+    return history->row_start_ns[history->newest] < history->before_last_ns;
+}
+
+/* How many calls ranks may be apart before the first of them waits for a forecast. That it waits,
+ * twice on end, says that it would be further ahead. Ranks that nothing holds up are as far apart
+ * as they like: some more than that. Where nobody ever waits, each call. */
+static int64_t ahead_distance(clv_pap_history_t *history, uint32_t latency_ns, int64_t interval_ns,
+                              int32_t now_every)
+{
+    const int64_t spread_ns = history->last_ns - history->row_start_ns[history->newest];
+    const int64_t apart_ns = spread_ns + spread_ns / AHEAD_MARGIN + latency_ns;
+    history->n_early = came_too_early(history) ? history->n_early + 1 : 0;
+    if (history->n_early > 0) {
+        return history->n_early > 1 ? 2 * (int64_t) now_every : now_every;
+    }
+    return now_every == 1 ? 1
+                          : clv_larger((apart_ns + interval_ns - 1) / interval_ns, now_every / 2);
+}
+
+int32_t clv_pap_history_sample_every(clv_pap_history_t *history, uint32_t latency_ns,
                                      int32_t now_every)
 {
-    if (history->before_call < 0) {
+    if (history->before_call < 0 || history->takes_all_calls) {
         return 1;
     }
     int64_t interval_ns = call_interval(history);
     int64_t every = (sampling_distance(latency_ns) + interval_ns - 1) / interval_ns;
+    every = clv_larger(every, ahead_distance(history, latency_ns, interval_ns, now_every));
     int64_t limit = (int64_t) SAMPLE_EVERY_GROWTH * now_every;
     if (limit > CLV_PAP_MAX_SAMPLE_EVERY) {
         limit = CLV_PAP_MAX_SAMPLE_EVERY;

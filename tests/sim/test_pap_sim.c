@@ -252,7 +252,8 @@ static void a_planted_disagreement_is_caught(void **state)
         options.key_burst = 1;
         options.n_calls = 60;
         options.hints = 0;
-        options.invalid_calls = 0; /* so that every call is sampled */
+        options.invalid_calls = 0; /* so that every call is sampled; as is this: */
+        options.synchronous_percent = 100;
         options.compute_ns = 5 * MS;
         options.delay_ns = 50 * US;
         options.plant = 1 + (int32_t) (i % 2);
@@ -273,6 +274,7 @@ static void a_thousand_ranks_agree_in_milliseconds(void **state)
                                  .n_calls = 20,
                                  .n_keys = 1,
                                  .key_burst = 1,
+                                 .synchronous_percent = 100,
                                  .compute_ns = 50 * MS,
                                  .delay_ns = 30 * US,
                                  .bytes_per_ns = 0.125};

@@ -238,6 +238,7 @@ static void play(replay_t *replay)
     assert_int_equal(
         clv_pap_history_create(replay->trace->n_ranks, WINDOW, clv_pap_predictor_best, &history),
         CLV_OK);
+    clv_pap_history_take_all_calls(history);
     for (int32_t call = 0; call < replay->trace->n_calls; call++) {
         one_call(replay, history, call);
     }

@@ -156,6 +156,7 @@ static int64_t error_of(clv_pap_predictor_t predictor, int kind)
     bench_t bench;
     int64_t sum = 0;
     start(&bench, 12, predictor);
+    clv_pap_history_take_all_calls(bench.history);
     for (int call = 0; call < CALLS; call++) {
         int64_t late[P];
         int64_t mean = 0;
@@ -421,6 +422,99 @@ static void a_quick_exchange_does_not_make_more_records(void **state)
     take_down(&bench);
 }
 
+/* A loop that runs free: rank r computes a tenth of 50 ms less than the rank before it, and is at
+ * most `ahead` calls before rank 0. Who is sampled waits until all have come to the sample before.
+ */
+typedef struct free_loop {
+    int64_t arrival_ns[1000][P];
+    int64_t leave_ns[P];
+    int64_t waited_ns; /* in the newest half of the calls */
+    int ahead;         /* 0: nobody leaves before the last has come */
+} free_loop_t;
+
+static int64_t last_of(const int64_t *arrival_ns)
+{
+    int64_t last_ns = arrival_ns[0];
+    for (int rank = 1; rank < P; rank++) {
+        last_ns = arrival_ns[rank] > last_ns ? arrival_ns[rank] : last_ns;
+    }
+    return last_ns;
+}
+
+static void free_call(free_loop_t *loop, int call, int sample_before)
+{
+    int64_t *arrival_ns = loop->arrival_ns[call];
+    for (int rank = 0; rank < P; rank++) {
+        arrival_ns[rank] = loop->leave_ns[rank] + (50 - 5 * rank) * MS;
+        loop->leave_ns[rank] = arrival_ns[rank];
+    }
+    for (int rank = 0; rank < P; rank++) {
+        const int64_t there_ns = sample_before < 0 ? 0 : last_of(loop->arrival_ns[sample_before]);
+        const int64_t may_ns = loop->ahead == 0     ? last_of(arrival_ns)
+                               : call < loop->ahead ? 0
+                                                    : loop->arrival_ns[call - loop->ahead][0];
+        if (loop->leave_ns[rank] < there_ns) {
+            loop->waited_ns += call < 500 ? 0 : there_ns - loop->leave_ns[rank];
+            loop->leave_ns[rank] = there_ns;
+        }
+        loop->leave_ns[rank] = may_ns > loop->leave_ns[rank] ? may_ns : loop->leave_ns[rank];
+    }
+}
+
+/* Returns the largest K of the newest half. */
+static int32_t run_free(free_loop_t *loop, bench_t *bench)
+{
+    int32_t largest = 0;
+    for (int call = 0, next = 0, before = -1; call < 1000; call++) {
+        const int sampled = call == next;
+        free_call(loop, call, sampled ? before : -1);
+        if (sampled) {
+            const int64_t *arrival_ns = loop->arrival_ns[call];
+            /* At this call the forecast before counts; this record's serves the next one. */
+            next += bench->sequence > 0 ? bench->forecast.sample_every : 1;
+            before = call;
+            bench->start_ns = 0;
+            feed_late(bench, arrival_ns);
+            largest = call >= 500 && bench->forecast.sample_every > largest
+                          ? bench->forecast.sample_every
+                          : largest;
+        }
+    }
+    return largest;
+}
+
+static void who_may_run_ahead_does_not_wait_for_forecasts(void **state)
+{
+    (void) state;
+    for (int ahead = 1; ahead <= 40; ahead += 3) {
+        static free_loop_t loop;
+        bench_t bench;
+        loop = (free_loop_t){.ahead = ahead};
+        start(&bench, 8, clv_pap_predictor_best);
+        const int32_t every = run_free(&loop, &bench);
+        assert_int_equal(loop.waited_ns, 0);
+        assert_true(every <= 2 * ahead + 2);
+        take_down(&bench);
+    }
+}
+
+/* However different their computing is, ranks that wait for each other in each call give records in
+ * each. */
+static void coupled_ranks_are_sampled_in_each_call(void **state)
+{
+    (void) state;
+    static free_loop_t loop;
+    bench_t bench;
+    loop = (free_loop_t){.ahead = 0};
+    start(&bench, 8, clv_pap_predictor_best);
+    assert_int_equal(run_free(&loop, &bench), 1);
+    loop.ahead = 20;
+    assert_true(run_free(&loop, &bench) > 20);
+    loop.ahead = 0;
+    assert_int_equal(run_free(&loop, &bench), 1);
+    take_down(&bench);
+}
+
 static void announce(bench_t *bench, const int64_t *late_ns, const int64_t *actual_before_ns)
 {
     set_arrivals(bench, late_ns);
@@ -597,6 +691,8 @@ int main(void)
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
         cmocka_unit_test(calls_far_apart_are_all_sampled),
+        cmocka_unit_test(who_may_run_ahead_does_not_wait_for_forecasts),
+        cmocka_unit_test(coupled_ranks_are_sampled_in_each_call),
         cmocka_unit_test(a_quick_exchange_does_not_make_more_records),
         cmocka_unit_test(announced_arrivals_are_the_prediction),
         cmocka_unit_test(hints_are_heard_while_they_save_more_than_they_cost),
