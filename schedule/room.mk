@@ -28,6 +28,7 @@ clv_schedule_sources = \
 	schedule/sched_read.c \
 	schedule/sched_replay.c \
 	schedule/sched_validate.c \
+	schedule/generators/sched_bcast_chain.c \
 	schedule/generators/sched_bitset.c \
 	schedule/generators/sched_bitset_counts.inc \
 	schedule/generators/sched_bitset_round.inc \
@@ -35,6 +36,7 @@ clv_schedule_sources = \
 	schedule/generators/sched_chain.c \
 	schedule/generators/sched_clairvoyant.c \
 	schedule/generators/sched_classic.c \
+	schedule/generators/sched_cut_ring.c \
 	schedule/generators/sched_front.c \
 	schedule/generators/sched_segtree.c \
 	schedule/generators/sched_segtree_nodes.inc \
@@ -44,9 +46,12 @@ installed_programs += tools/clv-plan
 installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
 unit_tests += tests/unit/test_sched_credit
+unit_tests += tests/unit/test_sched_ring
 unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
 tests_unit_test_sched_exec_SOURCES = tests/unit/test_sched_exec.c $(clv_random_plan_sources)
+tests_unit_test_sched_ring_SOURCES = tests/unit/test_sched_ring.c $(clv_random_plan_sources) \
+	tests/support/random_instance.h
 tests_unit_test_sched_goal_SOURCES = tests/unit/test_sched_goal.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
 tests_unit_test_sched_cost_SOURCES = tests/unit/test_sched_cost.c $(clv_random_plan_sources) \

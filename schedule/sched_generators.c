@@ -11,7 +11,11 @@ const clv_generator_t clv_generators[] = {
     {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate},
     CLV_GENERATOR_MAP(CLV_GENERATOR_ROW)
 #undef CLV_GENERATOR_ROW
-        {NULL, NULL, 0, NULL},
+#define CLV_OTHER_GENERATOR_ROW(name, stem, goal, meaning)                                         \
+    {name, meaning, 1u << CLV_GOAL_##goal, clv_sched_##stem##_generate},
+        CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_ROW)
+#undef CLV_OTHER_GENERATOR_ROW
+            {NULL, NULL, 0, NULL},
 };
 
 const clv_generator_t *clv_generator_find(const char *name)

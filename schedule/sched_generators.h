@@ -27,9 +27,19 @@
     XX("ring", ring, "ring reduce-scatter, then gather")                                           \
     XX("rabenseifner", rabenseifner, "recursive halving, then binomial gather")
 
+/* The same for those that do not reduce: XX(name, function stem, goal, meaning). */
+#define CLV_OTHER_GENERATOR_MAP(XX)                                                                \
+    XX("plain-ring", plain_ring, ALLREDUCE, "a ring by rank, the same whatever the arrivals")      \
+    XX("cut-ring", cut_ring, ALLREDUCE, "a ring whose segments start behind the latest ranks")     \
+    XX("bcast-chain", bcast_chain, BCAST, "one pipelined chain from the root to the latest")
+
 #define CLV_GENERATOR_DECLARE(name, stem, meaning)                                                 \
     clv_status_t clv_sched_##stem##_generate(const clv_instance_t *instance, clv_plan_t **plan_p);
+#define CLV_OTHER_GENERATOR_DECLARE(name, stem, goal, meaning)                                     \
+    CLV_GENERATOR_DECLARE(name, stem, meaning)
 CLV_GENERATOR_MAP(CLV_GENERATOR_DECLARE)
+CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_DECLARE)
+#undef CLV_OTHER_GENERATOR_DECLARE
 #undef CLV_GENERATOR_DECLARE
 
 #endif

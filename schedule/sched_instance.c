@@ -85,6 +85,16 @@ int32_t clv_sched_first_rank(const clv_instance_t *instance)
     return first;
 }
 
+void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest)
+{
+    for (int32_t p = 0; p < instance->n_ranks; p++) {
+        lowest[p] = instance->n_ranks;
+    }
+    for (int32_t p = instance->n_ranks - 1; p >= 0; p--) {
+        lowest[clv_sched_place(instance, p)] = p;
+    }
+}
+
 /* What has to do with numbers of ranks and segments, not with times. */
 static clv_status_t check_frame(const clv_instance_t *instance, const char **reason_p)
 {

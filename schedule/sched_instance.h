@@ -32,6 +32,16 @@ static inline int64_t clv_sched_order_ns(const clv_instance_t *instance, int32_t
     return instance->order_ns == NULL ? instance->arrival_ns[rank] : instance->order_ns[rank];
 }
 
+/* Where the rank is; without places every rank is in one of its own. */
+static inline int32_t clv_sched_place(const clv_instance_t *instance, int32_t rank)
+{
+    return instance->place == NULL ? rank : instance->place[rank];
+}
+
+/* By place, its lowest rank: what places are called does not matter then. n_ranks numbers, those
+ * of places without ranks are n_ranks. */
+void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest);
+
 /* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root
  * has arrived. */
 int32_t clv_sched_first_rank(const clv_instance_t *instance);

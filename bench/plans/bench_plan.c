@@ -162,7 +162,7 @@ static int gather_contestants(const char *only)
         contestants[n_rows++] = *segtree;
     }
     for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
-        if (row != segtree && wanted(only, row->name)) {
+        if (row != segtree && (row->goals >> CLV_GOAL_REDUCE & 1) != 0 && wanted(only, row->name)) {
             contestants[n_rows++] = *row;
         }
     }

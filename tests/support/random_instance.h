@@ -27,6 +27,16 @@ static inline int64_t clv_random_between(uint64_t *state, int64_t low, int64_t h
     return low + (int64_t) (clv_random_next(state) % (uint64_t) (high - low + 1));
 }
 
+/* The one goal that a generator makes plans for. */
+static inline clv_goal_t clv_goal_of(const clv_generator_t *generator)
+{
+    int goal = 0;
+    while ((generator->goals >> goal & 1) == 0) {
+        goal++;
+    }
+    return (clv_goal_t) goal;
+}
+
 #define CLV_FAMILY_MAP(XX)                                                                         \
     XX(UNIFORM, "uniform")     /* spread over about one round per rank */                          \
     XX(BALANCED, "balanced")   /* all at once */                                                   \

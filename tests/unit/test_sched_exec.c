@@ -11,6 +11,7 @@
  * CLV_ROUNDS: random jobs of the four goals (500; 20000 is the figure of docs/design/schedule.md).
  */
 #include "schedule/sched_exec.h"
+#include "tests/support/random_instance.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
@@ -493,7 +494,8 @@ static void generate_plan(const clv_generator_t *generator)
     clv_instance_t instance = {.n_ranks = 1 + random_below(16),
                                .n_segments = 1 + random_below(40),
                                .round_ns = 10,
-                               .arrival_ns = arrival_ns};
+                               .arrival_ns = arrival_ns,
+                               .goal = clv_goal_of(generator)};
     clv_plan_t *made;
 
     instance.root = random_below(instance.n_ranks);

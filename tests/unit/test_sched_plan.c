@@ -221,6 +221,7 @@ static void huge_times_work_or_overflow_clearly(void **unused)
         clv_instance_t instance = {3, 4, 0, rounds_ns[k], far_ns, NULL, CLV_GOAL_REDUCE, NULL};
         for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
             clv_plan_t *plan = NULL;
+            instance.goal = clv_goal_of(row);
             clv_status_t status = clv_plan_make(row, &instance, &plan);
             assert_true(status == CLV_OK || status == CLV_OVERFLOW);
             assert_true(status != CLV_OK || validate(plan) == CLV_OK);
@@ -313,6 +314,7 @@ static void every_failing_allocation_is_reported(void **unused)
     (void) unused;
     for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
         clv_draw_instance(&draw, &state, CLV_FAMILY_UNIFORM, 70, 70);
+        draw.instance.goal = clv_goal_of(row);
         for (int nth = 0, done = 0; !done; nth++) {
             int countdown = nth;
             clv_plan_t *plan = NULL;

@@ -28,10 +28,22 @@ all_golden() { # scheduler
     done
 }
 
+goal_of() { # scheduler: the line of an instance
+    case $1 in
+    plain-ring | cut-ring) echo goal allreduce ;;
+    bcast-chain) echo goal bcast ;;
+    *) echo goal reduce ;;
+    esac
+}
+
+question() { # file, scheduler: what it asks, without the answer
+    sed "/^sends/,\$d;/^root/a $(goal_of "$2")" "$1"
+}
+
 golden_of() { # scheduler, table of hashes
     local file want
     while read -r file want; do
-        [ "$("$plan" --scheduler "$1" --format hash < "$golden/$file")" = "$want" ] ||
+        [ "$(question "$golden/$file" "$1" | "$plan" --scheduler "$1" --format hash)" = "$want" ] ||
             { echo "$file differs"; return 1; }
     done < "$2"
 }
@@ -81,7 +93,7 @@ every_scheduler_is_valid() {
     local name file
     for name in $("$plan" --help | sed -n '/^schedulers/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
         for file in "$golden"/{00,02,07,09,17,20,25,29}.txt; do
-            sed '/^sends/,$d' "$file" | "$plan" --scheduler "$name" --check > /dev/null ||
+            question "$file" "$name" | "$plan" --scheduler "$name" --check > /dev/null ||
                 { echo "$name $file"; return 1; }
         done
     done
@@ -158,6 +170,9 @@ ok 'linear reproduces all golden files' all_golden linear
 ok 'latest-first reproduces its golden hashes' golden_of latest-first "$golden/latest-first.hashes"
 ok 'latest-first-rns reproduces its golden hashes' \
     golden_of latest-first-rns "$golden/latest-first-rns.hashes"
+for scheduler in plain-ring cut-ring bcast-chain; do
+    ok "$scheduler reproduces its golden hashes" golden_of $scheduler "$golden/$scheduler.hashes"
+done
 ok 'every scheduler makes valid plans' every_scheduler_is_valid
 ok 'tuples are printed as in the golden file' same_tuples
 ok 'the drawing in the source shows the real plan' \
