@@ -47,8 +47,8 @@ clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, const clv
     clv_status_t status = CLV_OK;
 
     if (search->limit_ns > 0) {
-        status = clv_plan_estimate(plan, search->times, NULL, search->key->total_bytes,
-                                   &search->config->cost, &balanced);
+        status = clv_plan_estimate(plan, search->times, search->config->place,
+                                   search->key->total_bytes, &search->config->cost, &balanced);
     }
     *passes_p = balanced.after_ns <= search->limit_ns;
     return status;

@@ -158,6 +158,36 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
     print_decision(&to, decision);
 }
 
+static int32_t count_places(const clv_choose_config_t *config)
+{
+    int32_t last = -1;
+
+    for (int32_t p = 0; p < config->n_ranks; p++) {
+        last = config->place[p] > last ? config->place[p] : last;
+    }
+    return last + 1;
+}
+
+void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
+                           clv_choose_print_line_t print, void *context)
+{
+    const printer_t to = {print, context};
+    const clv_cost_t *cost = &config->cost;
+    const double far_ns = (double) cost->byte_ps / 1000,
+                 near_ns = (double) cost->near_byte_ps / 1000;
+
+    if (config->place == NULL) {
+        say(&to, "%s: %" PRId32 " ranks; a message takes %.3f ms and %.3f ns a byte", title,
+            config->n_ranks, MS(cost->latency_ns), far_ns);
+    } else {
+        say(&to,
+            "%s: %" PRId32 " ranks on %" PRId32 " nodes; a message takes %.3f ms and %.3f ns a "
+            "byte between nodes, %.3f ms and %.3f ns inside; combining %.3f ns",
+            title, config->n_ranks, count_places(config), MS(cost->latency_ns), far_ns,
+            MS(cost->near_latency_ns), near_ns, (double) cost->combine_ps / 1000);
+    }
+}
+
 static void name_rank(char *text, size_t size, int32_t rank, const int32_t *place)
 {
     if (place == NULL) {

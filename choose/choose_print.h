@@ -30,6 +30,10 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
                                const clv_choose_decision_t *decision, clv_choose_print_line_t print,
                                void *context);
 
+/* The links as measured and agreed: one line. */
+void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
+                           clv_choose_print_line_t print, void *context);
+
 /* One line per send, "round sender receiver segment", as clv-plan --format tuples. place as in
  * clv_instance_t: unless NULL, the ranks are "rank@place". */
 void clv_choose_print_plan(const clv_plan_t *plan, const int32_t *place,

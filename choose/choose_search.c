@@ -108,7 +108,8 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                             .goal = clv_collectives[search->key->collective].goal,
                             .round_ns = decision->round_ns,
                             .arrival_ns = arrival_ns,
-                            .order_ns = needs > 0 ? search->order_ns : NULL};
+                            .order_ns = needs > 0 ? search->order_ns : NULL,
+                            .place = search->config->place};
 }
 
 clv_status_t clv_choose_search_make(const clv_choose_search_t *search,
@@ -146,8 +147,8 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
         status = clv_choose_search_keep(search, candidate, &plan);
     }
     if (status == CLV_OK) {
-        status = clv_plan_estimate(plan, search->order_ns, NULL, search->key->total_bytes,
-                                   &search->config->cost, estimate);
+        status = clv_plan_estimate(plan, search->order_ns, search->config->place,
+                                   search->key->total_bytes, &search->config->cost, estimate);
     }
     if (status == CLV_OK) {
         status = clv_choose_guard_check(search, plan, passes_p);
@@ -182,7 +183,10 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
 {
     const clv_cost_t *cost = &search->config->cost;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, candidate->n_segments);
-    int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){.byte_ps = cost->byte_ps}, n_bytes);
+    const int64_t byte_ps = search->config->place == NULL
+                                ? cost->byte_ps
+                                : clv_smaller(cost->byte_ps, cost->near_byte_ps);
+    int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){.byte_ps = byte_ps}, n_bytes);
     int64_t after_ns = clv_smaller(wire_ns, CLV_CHOOSE_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
                        candidate->n_segments;
     int64_t floor = clv_choose_score(search->state, candidate->algorithm, after_ns,

@@ -52,6 +52,7 @@ typedef struct coll_clv_component {
     unsigned long long calls[CLV_N_COLLECTIVES];
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
+    clv_cost_t link;                             /* of the newest communicator */
     int priority;                                /* what comm_query answers; 0 is off */
     int output;                                  /* stream of coll_clv_verbose, -1 before open */
 } coll_clv_component_t;

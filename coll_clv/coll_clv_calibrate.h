@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Measures latency and bandwidth between the ranks of a communicator, once, over the PML.
+ * Measures the links between the ranks of a communicator, once, over the PML.
  *
  * Every rank streams COLL_CLV_CALIBRATE_MESSAGES segments to the rank half the communicator away,
  * and receives as many, as all do in a round of a plan; then the same with its neighbour. The later
  * half of the stream counts: buffers and shapers let the first bytes through too fast.
- * Cost: some 1.1 MiB each way and rank, once per communicator.
- * The result is this rank's own; the caller agrees on one (an upper quartile).
+ *
+ * Where ranks share links, in three phases with a barrier between them, so that nobody disturbs:
+ * the above among the first ranks of places alone, one to a link; then all ranks around their
+ * places; then all combine a segment of doubles.
+ *
+ * Cost: some 1.1 MiB each way and rank (where links are shared, 1.6 MiB inside), once per
+ * communicator. The result is this rank's own, -1 where it did not measure; the caller agrees on
+ * one (an upper quartile).
  */
 #ifndef COLL_CLV_CALIBRATE_H
 #define COLL_CLV_CALIBRATE_H
@@ -22,9 +28,11 @@
 #define COLL_CLV_CALIBRATE_MESSAGES 16
 #define COLL_CLV_CALIBRATE_BYTES    ((COLL_CLV_CALIBRATE_MESSAGES + 1) * COLL_CLV_CALIBRATE_SEGMENT)
 
-/* *buffer_p: COLL_CLV_CALIBRATE_BYTES, any content. It is the caller's so that a rank without
- * memory can be found out before the first message. It becomes NULL when after an error Open MPI
- * may still use it: then it is nobody's. */
-int coll_clv_calibrate(struct ompi_communicator_t *comm, char **buffer_p, clv_cost_t *cost_p);
+/* place: of each rank, numbers from 0 on in the order of their first ranks; NULL: no link is
+ * shared. *buffer_p: COLL_CLV_CALIBRATE_BYTES, of zeros, which are combined as doubles. It is the
+ * caller's so that a rank without memory can be found out before the first message. It becomes NULL
+ * when after an error Open MPI may still use it: then it is nobody's. */
+int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, char **buffer_p,
+                       clv_cost_t *cost_p);
 
 #endif

@@ -202,7 +202,7 @@ static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *
     clv_plan_t *plan = coll_clv_group_plan(call->module->group, key, assignment);
 
     if (NULL != plan) {
-        clv_choose_print_plan(plan, coll_clv_group_place(call->module->group), print_line,
+        clv_choose_print_plan(plan, coll_clv_group_config(call->module->group)->place, print_line,
                               &mca_coll_clv_component);
         clv_plan_free(plan);
     }
@@ -245,6 +245,17 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
     module->group = NULL;
 }
 
+static void show_links(const coll_clv_call_t *call)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    const clv_choose_config_t *config = coll_clv_group_config(call->module->group);
+
+    component->link = config->cost;
+    if (CLV_PRINT_NONE != component->params.print && 0 == ompi_comm_rank(call->comm)) {
+        clv_choose_print_cost(call->comm->c_name, config, print_line, component);
+    }
+}
+
 static int set_up_group(const coll_clv_call_t *call)
 {
     const char *interface = mca_coll_clv_component.params.interface;
@@ -255,7 +266,9 @@ static int set_up_group(const coll_clv_call_t *call)
     if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
         clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));
     }
-    if (OMPI_SUCCESS == rc) { /* without it only a communicator that fails ends later */
+    if (OMPI_SUCCESS == rc) {
+        show_links(call);
+        /* Without it only a communicator that fails ends later */
         (void) coll_clv_failure_on_free(call->comm, release_group, call->module);
     }
     return rc;

@@ -59,9 +59,9 @@ clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group)
     return group->clock.pap;
 }
 
-const int32_t *coll_clv_group_place(const coll_clv_group_t *group)
+const clv_choose_config_t *coll_clv_group_config(const coll_clv_group_t *group)
 {
-    return group->chooser.config.place;
+    return &group->chooser.config;
 }
 
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,

@@ -60,8 +60,8 @@ void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
 
 /* The pap_predict group, or NULL; for the hint and for printing. */
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
-/* The place of each rank, or NULL where no link is shared, or only one: clv_choose_config_t. */
-const int32_t *coll_clv_group_place(const coll_clv_group_t *group);
+/* Parameters, and what was found out about the communicator. */
+const clv_choose_config_t *coll_clv_group_config(const coll_clv_group_t *group);
 /* The plan of an assignment again, for printing: the caller's to free, NULL when there is none. */
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                 const coll_clv_assignment_t *assignment);

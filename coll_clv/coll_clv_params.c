@@ -327,6 +327,15 @@ static void register_wait(const char *name, const char *meaning, size_t place)
         (void *) (uintptr_t) place);
 }
 
+/* A number of this process that is not counted. */
+static void register_number(const char *name, const char *meaning, int64_t *number)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_5,
+        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, number);
+}
+
 /* What is read of other rooms, and where a call waits. */
 static void register_gauges(void)
 {
@@ -358,6 +367,9 @@ static void register_counters(coll_clv_component_t *component)
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
     COLL_CLV_COUNTER_MAP(REGISTER_COUNTER)
 #undef REGISTER_COUNTER
+#define REGISTER_LINK(name, meaning) register_number("link_" #name, meaning, &component->link.name);
+    COLL_CLV_LINK_MAP(REGISTER_LINK)
+#undef REGISTER_LINK
 #define REGISTER_RAN(code, word, collectives, how, needs_times, unfit, meaning)                    \
     register_counter("ran_" #word, "calls that ran: " meaning,                                     \
                      &component->ran[CLV_ALGORITHM_##code]);

@@ -184,7 +184,8 @@ static int join(setup_t *setup)
     if (CLV_FIT == setup->why) {
         mine.ok = CLV_OK == clv_pap_group_attach(group->clock.pap, setup->pap_cards);
     }
-    rc = coll_clv_calibrate(setup->comm, &setup->calibrate_buffer, &mine.cost);
+    rc = coll_clv_calibrate(setup->comm, group->chooser.config.place, &setup->calibrate_buffer,
+                            &mine.cost);
     if (OMPI_SUCCESS == rc) {
         rc = gather_bytes(setup->comm, &mine, setup->reports, sizeof mine);
     }

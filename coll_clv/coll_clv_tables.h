@@ -53,6 +53,20 @@ typedef struct coll_clv_gauges {
 #undef COLL_CLV_GAUGE_FIELD
 } coll_clv_gauges_t;
 
+/* MPI_T performance variables coll_clv_link_<name>: as measured and agreed by the communicator that
+ * joined the exchange last; 0 while there is none. Fields of clv_cost_t, one row each. */
+/* clang-format off */
+/*     name             meaning */
+#define COLL_CLV_LINK_MAP(XX)                                                                      \
+    XX(latency_ns,      "time of a message without its bytes, between nodes where several ranks "  \
+                        "share a node, ns")                                                        \
+    XX(byte_ps,         "time of a byte there, picoseconds")                                       \
+    XX(near_latency_ns, "time of a message without its bytes between ranks of a node, ns; 0 where "\
+                        "none or all are on one node")                                             \
+    XX(near_byte_ps,    "time of a byte there, picoseconds")                                       \
+    XX(combine_ps,      "time to combine a byte of doubles, picoseconds; 0 as above")
+/* clang-format on */
+
 /* MPI_T performance variables coll_clv_ahead_<name>, of this process. */
 /* clang-format off */
 /*     name            meaning */

@@ -40,6 +40,9 @@ static void print_pvar_names(void)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
     COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
     COLL_CLV_AHEAD_MAP(PRINT_AHEAD_NAME)
+#define PRINT_LINK_NAME(name, meaning) PRINT_NAME(link_##name, meaning)
+    COLL_CLV_LINK_MAP(PRINT_LINK_NAME)
+#undef PRINT_LINK_NAME
 #define PRINT_WAIT_NAME(name, meaning) PRINT_NAME(wait_##name, meaning)
     COLL_CLV_WAIT_MAP(PRINT_WAIT_NAME)
 #undef PRINT_WAIT_NAME
@@ -135,6 +138,12 @@ static void print_counters(void)
 #define PRINT_REASON(code, name, text) PRINT_COUNTER(fell_back_##name, text)
     CLV_REASON_MAP(PRINT_REASON)
 #undef PRINT_REASON
+#undef PRINT_COUNTER
+}
+
+static void print_gauges(void)
+{
+#define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
     puts("\n## Gauges\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
          "| variable | meaning |\n|---|---|");
 #define PRINT_GAUGE(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
@@ -143,6 +152,9 @@ static void print_counters(void)
 #define PRINT_AHEAD_GAUGE(name, meaning) PRINT_COUNTER(ahead_##name, meaning)
     COLL_CLV_AHEAD_MAP(PRINT_AHEAD_GAUGE)
 #undef PRINT_AHEAD_GAUGE
+#define PRINT_LINK(name, meaning) PRINT_COUNTER(link_##name, meaning)
+    COLL_CLV_LINK_MAP(PRINT_LINK)
+#undef PRINT_LINK
 #define PRINT_WAIT(name, meaning) PRINT_COUNTER(wait_##name, meaning)
     COLL_CLV_WAIT_MAP(PRINT_WAIT)
 #undef PRINT_WAIT
@@ -171,5 +183,6 @@ int main(int argc, char **argv)
     print_params();
     print_words();
     print_counters();
+    print_gauges();
     return 0;
 }

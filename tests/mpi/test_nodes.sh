@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Several ranks on a host: who shares a link is known, and shown. On the emulated cluster; skipped
+# Several ranks on a host: who shares a link and what links take is known, and shown. On the emulated cluster; skipped
 # without root or namespaces.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
@@ -15,6 +15,7 @@ trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$CLV_CLUSTER_STATE"' EXIT
 with() {
     said=$(timeout -k 5 "$tap_limit" "$cluster" with "$@" 2>&1 </dev/null)
 }
+counter() { sed -n "s/.*[ ,]$1=\(-\{0,1\}[0-9]*\).*/\1/p" <<<"$said"; }
 use=(--mca coll_clv_priority 50 --mca coll_clv_min_bytes 1)
 show=("${use[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_print plan)
 
@@ -24,6 +25,14 @@ with 1 -- true
 with 2 --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
 tap_has 'two ranks on each of two hosts reduce right' 'sums right' "$said"
 tap_has 'the plan names the node beside the rank' '2@1' "$said"
+tap_has 'links and nodes are told' '4 ranks on 2 nodes; a message takes' "$said"
+for number in latency_ns byte_ps near_latency_ns near_byte_ps combine_ps; do
+    tap_has "link_$number is measured" " link_$number=" "$said"
+done
+slower_between() { [ "$(counter link_byte_ps)" -gt "$((2 * $(counter link_near_byte_ps)))" ]; }
+with 2 --rate 200mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
+tap_ok "a byte takes longer between nodes than inside: $(counter link_byte_ps) ps, $(counter link_near_byte_ps)" \
+    slower_between
 with 2 --ranks-per-host 2 --mca rmaps_base_mapping_policy node "${show[@]}" -- "$probe" 40000 3
 tap_has 'and mapped by node' '2@0' "$said"
 with 3 "${show[@]}" -- "$probe" 40000 3

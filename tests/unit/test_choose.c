@@ -674,6 +674,22 @@ static void a_long_forecast_is_cut_and_says_so(void **state)
     assert_non_null(strstr(printed, "and 24 ranks earlier than these"));
 }
 
+static void printed_links_are_of_nodes_where_there_are_any(void **state)
+{
+    clv_choose_config_t config = {.n_ranks = 3, .cost = {60000, 20500, 5000, 500, 125}};
+
+    (void) state;
+    printed[0] = '\0';
+    clv_choose_print_cost("world", &config, append_line, NULL);
+    assert_string_equal(printed, "world: 3 ranks; a message takes 0.060 ms and 20.500 ns a byte\n");
+    config.place = (const int32_t[]){0, 1, 0};
+    printed[0] = '\0';
+    clv_choose_print_cost("world", &config, append_line, NULL);
+    assert_string_equal(
+        printed, "world: 3 ranks on 2 nodes; a message takes 0.060 ms and 20.500 ns a byte between "
+                 "nodes, 0.005 ms and 0.500 ns inside; combining 0.125 ns\n");
+}
+
 static void a_printed_plan_has_a_line_per_send(void **state)
 {
     clv_send_t sends[2] = {{0, 1, 0, 0, CLV_MOVE}, {1, 2, 0, 0, CLV_MOVE}};
@@ -692,6 +708,7 @@ static void a_printed_plan_has_a_line_per_send(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(printed_links_are_of_nodes_where_there_are_any),
         cmocka_unit_test(first_calls_run_the_best_plan_by_the_model),
         cmocka_unit_test(first_calls_run_the_previous_reduce_where_the_model_says_so),
         cmocka_unit_test(trying_costs_half_a_percent_at_most),
