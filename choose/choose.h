@@ -77,6 +77,9 @@ void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t val
 /* The algorithm the user wants for a collective, or CLV_ALGORITHM_AUTO. */
 int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective);
 
+/* The smallest vector of that collective that is predicted and planned. */
+int64_t clv_choose_min_bytes(const clv_choose_config_t *config, int32_t collective);
+
 /* ---- decisions ------------------------------------------------------------------------------- */
 
 /* The choice for the calls that use one forecast. */

@@ -46,7 +46,9 @@
     XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  OWN(rabenseifner),               0,     halving,       \
        "Open MPI's reduce-scatter and gather by halving")                                          \
     XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                       0,     order,         \
-       "reduce-scatter on a ring, then gather to the root")
+       "reduce-scatter on a ring, then gather to the root")                                        \
+    XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),     -1,    order,         \
+       "a ring that combines and hands out, the same whatever the arrivals")
 /* clang-format on */
 
 /* The word beside them that is none of them. */

@@ -25,7 +25,8 @@
 /* clang-format off */
 /*         code    name    MPI's name    goal    root op counts result */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
-    XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)
+    XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)                              \
+    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0, 1, 1, ALL)
 /* clang-format on */
 
 /* Numbers are what ranks tell each other: append only. */
@@ -59,5 +60,10 @@ int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t coun
 
 /* "unknown" for a number that is none. */
 const char *clv_collective_name(int collective);
+
+/* Reads a list of names, separated by commas, as bits 1 << code; a ^ before it: all but these. An
+ * empty list is none. CLV_INVALID, and nothing set, where a name is unknown. */
+clv_status_t clv_collectives_read(const char *list, uint32_t *bits_p) CLV_MUST_CHECK;
+void clv_collectives_print(char *text, size_t size, uint32_t bits);
 
 #endif

@@ -42,7 +42,7 @@
 /* clang-format on */
 
 /* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it;
- * STRING (min and max are lengths).
+ * STRING, and LIST, which is one of names of CLV_<values>_MAP (min and max are lengths).
  * ranks: EQUAL parameters decide what runs; a communicator whose ranks do not agree on them is left
  * to the previous functions. OWN ones only this process sees. */
 /* clang-format off */
@@ -51,9 +51,14 @@
     XX(INT,    priority,         NONE,         0,       0,   100,        "",        1,   EQUAL,    \
        "Priority of the component. 0 leaves it off, except that naming it (--mca coll clv) then "  \
        "counts as 45: above the components of Open MPI that compute, below those that wrap others") \
+    XX(LIST,   collectives,      COLLECTIVE,   "reduce", 0, 255,         "",        2,   EQUAL,    \
+       "Collectives to take over, separated by commas; ^ before the list: all but these")          \
     CLV_COLLECTIVE_MAP(CLV_PARAMETER_OF_COLLECTIVE, XX)                                            \
     XX(INT,    min_bytes,        NONE,         32768,   1,   2147483647, "bytes",   4,   EQUAL,    \
-       "Smallest vector that is predicted and planned; smaller ones take the previous reduce")     \
+       "Smallest vector of MPI_Reduce that is predicted and planned; smaller ones take the "       \
+       "previous function")                                                                        \
+    XX(INT,    allreduce_min_bytes, NONE,      65536,   1,   2147483647, "bytes",   4,   EQUAL,    \
+       "The same of MPI_Allreduce")                                                                \
     XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
        "Smallest communicator that is predicted and planned")                                      \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \

@@ -18,19 +18,19 @@
     XX(REPRODUCIBLE,     reproducible,     "coll_clv_reproducible asks for one order")             \
     XX(MANY_RANKS,       many_ranks,       "the communicator is larger than any plan")             \
     XX(TOO_SMALL,        too_small,                                                                \
-       "it is smaller than coll_clv_min_bytes or coll_clv_min_ranks")                              \
+       "it is smaller than its min_bytes, or its communicator than coll_clv_min_ranks")            \
     XX(EXCHANGE_OFF,     exchange_off,     "coll_clv_exchange is off")                             \
     XX(UNEQUAL,          unequal,          "not all ranks have clv with the same parameters")      \
     XX(NO_CHANNEL,       no_channel,       "a rank has no background channel")                     \
     XX(NO_TABLE,         no_table,         "a rank could not reach its node's table")              \
     XX(NO_FORECAST,         no_forecast,         "there is no prediction yet")                           \
     XX(LOST,             lost,             "a connection between nodes was lost for good")         \
-    XX(TRYING,           trying,           "measuring the previous reduce")                        \
+    XX(TRYING,           trying,           "measuring the previous function")                      \
     XX(PREDICTED,        predicted,        "predicted to end first")                               \
     XX(KEPT,             kept,             "no other choice is clearly better than the running one") \
-    XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous reduce")   \
+    XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous function") \
     XX(NO_PLAN,          no_plan,          "no plan could be made")                                \
-    XX(FORCED,           forced,           "coll_clv_reduce_algorithm says so")
+    XX(FORCED,           forced,           "its algorithm parameter says so")
 /* clang-format on */
 
 typedef enum clv_reason {

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
@@ -19,6 +20,50 @@ const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
 const char *clv_collective_name(int collective)
 {
     return (unsigned) collective < CLV_N_COLLECTIVES ? clv_collectives[collective].name : "unknown";
+}
+
+/* The collective of that name, or CLV_N_COLLECTIVES. */
+static int find_collective(const char *name, size_t length)
+{
+    int code = 0;
+    while (code < CLV_N_COLLECTIVES && (strlen(clv_collectives[code].name) != length ||
+                                        strncmp(clv_collectives[code].name, name, length) != 0)) {
+        code++;
+    }
+    return code;
+}
+
+clv_status_t clv_collectives_read(const char *list, uint32_t *bits_p)
+{
+    const uint32_t all = (UINT32_C(1) << CLV_N_COLLECTIVES) - 1;
+    const int excludes = list[0] == '^';
+    const char *at = list + excludes;
+    uint32_t bits = 0;
+
+    while (*at != '\0') {
+        const size_t length = strcspn(at, ",");
+        const int code = find_collective(at, length);
+        if (code == CLV_N_COLLECTIVES) {
+            return CLV_INVALID;
+        }
+        bits |= UINT32_C(1) << code;
+        at += length + (at[length] == ',');
+    }
+    *bits_p = excludes ? all & ~bits : bits;
+    return CLV_OK;
+}
+
+void clv_collectives_print(char *text, size_t size, uint32_t bits)
+{
+    size_t used = 0;
+
+    (void) snprintf(text, size, "none");
+    for (int code = 0; code < CLV_N_COLLECTIVES && used < size; code++) {
+        if ((bits >> code & 1) != 0) {
+            used += (size_t) snprintf(text + used, size - used, "%s%s", used > 0 ? "," : "",
+                                      clv_collectives[code].name);
+        }
+    }
 }
 
 int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t count,
@@ -168,6 +213,7 @@ static const char *word_of_REPRODUCIBLE(int32_t code)
 #define PRINT_INT(values)  (void) snprintf(text, size, "%" PRId32, value)
 #define PRINT_BOOL(values) (void) snprintf(text, size, "%" PRId32, value)
 #define PRINT_ENUM(values) (void) snprintf(text, size, "%s", word_of_##values(value))
+#define PRINT_LIST(values) clv_collectives_print(text, size, (uint32_t) value)
 
 void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t value)
 {
@@ -200,4 +246,9 @@ int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
     default:
         return CLV_ALGORITHM_AUTO;
     }
+}
+
+int64_t clv_choose_min_bytes(const clv_choose_config_t *config, int32_t collective)
+{
+    return collective == CLV_COLLECTIVE_ALLREDUCE ? config->allreduce_min_bytes : config->min_bytes;
 }

@@ -31,6 +31,7 @@ typedef struct coll_clv_params {
 #define COLL_CLV_C_TYPE_FLAGS  int
 #define COLL_CLV_C_TYPE_BOOL   bool
 #define COLL_CLV_C_TYPE_STRING char *
+#define COLL_CLV_C_TYPE_LIST   char *
 #define COLL_CLV_PARAM_FIELD(kind, name, values, preset, min, max, unit, level, ranks, meaning)    \
     COLL_CLV_C_TYPE_##kind name;
     CLV_PARAMETER_MAP(COLL_CLV_PARAM_FIELD)

@@ -88,7 +88,8 @@ static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     if (!config->exchange) {
         return CLV_REASON_EXCHANGE_OFF;
     }
-    if (call->total_bytes < config->min_bytes || config->n_ranks < config->min_ranks) {
+    if (call->total_bytes < clv_choose_min_bytes(config, call->collective) ||
+        config->n_ranks < config->min_ranks) {
         return CLV_REASON_TOO_SMALL;
     }
     return CLV_FIT;

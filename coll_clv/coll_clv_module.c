@@ -34,15 +34,24 @@ static void module_destruct(coll_clv_module_t *module)
 
 OBJ_CLASS_INSTANCE(coll_clv_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
-/* Modules are enabled from the lowest priority up, so what is installed now is what would run
- * without us. Holds each module; false when there is a collective without a function. */
-static bool save_previous(coll_clv_previous_t *previous, const struct ompi_communicator_t *comm)
+/* Whether coll_clv_collectives has it. */
+static bool takes(const coll_clv_module_t *module, clv_collective_t collective)
 {
+    return 0 != (module->config.collectives >> collective & 1);
+}
+
+/* Modules are enabled from the lowest priority up, so what is installed now is what would run
+ * without us. Holds each module; false when there is a collective of ours without a function. */
+static bool save_previous(coll_clv_module_t *module, const struct ompi_communicator_t *comm)
+{
+    coll_clv_previous_t *previous = &module->previous;
     bool all = true;
 
 #define SAVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                              \
     COLL_CLV_COMPAT_GET(comm, name, previous->name, previous->name##_module);                      \
-    if (NULL == previous->name || NULL == previous->name##_module) {                               \
+    if (!takes(module, CLV_COLLECTIVE_##code)) {                                                   \
+        previous->name##_module = NULL;                                                            \
+    } else if (NULL == previous->name || NULL == previous->name##_module) {                        \
         previous->name##_module = NULL;                                                            \
         all = false;                                                                               \
     } else {                                                                                       \
@@ -57,7 +66,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
-    if (!save_previous(&module->previous, comm)) {
+    if (!save_previous(module, comm)) {
         return OMPI_ERR_NOT_FOUND;
     }
     /* Open MPI's algorithms keep their trees here; the base class releases it. */
@@ -66,7 +75,9 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
 #define INSTALL_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
-    COLL_CLV_COMPAT_SET(comm, name, mca_coll_clv_##name, base);
+    if (takes(module, CLV_COLLECTIVE_##code)) {                                                    \
+        COLL_CLV_COMPAT_SET(comm, name, mca_coll_clv_##name, base);                                \
+    }
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
 #undef INSTALL_ROW
     return OMPI_SUCCESS;
@@ -105,7 +116,7 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->config.n_ranks = ompi_comm_size(comm);
     module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
 #define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result)                             \
-    module->super.coll_##name = mca_coll_clv_##name;
+    module->super.coll_##name = takes(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW
     return &module->super;

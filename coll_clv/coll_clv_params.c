@@ -156,6 +156,21 @@ static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, 
     return OMPI_SUCCESS;
 }
 
+static int register_LIST(const param_row_t *row, mca_base_var_enum_t *values, char **storage,
+                         const char *preset)
+{
+    char names[128];
+    uint32_t bits;
+    int status = register_STRING(row, values, storage, preset);
+
+    if (OMPI_SUCCESS == status && NULL != *storage &&
+        CLV_OK != clv_collectives_read(*storage, &bits)) {
+        clv_collectives_print(names, sizeof names, UINT32_MAX);
+        status = refuse(row, *storage, names);
+    }
+    return status;
+}
+
 static int register_words(const param_row_t *row, mca_base_var_enum_t *values, const char *words,
                           int *storage, int preset)
 {
@@ -189,6 +204,7 @@ static mca_base_var_enum_t *make_flags(const char *name,
 #define REGISTER_INT(name, values, preset)    register_INT(&row, NULL, &params->name, preset)
 #define REGISTER_BOOL(name, values, preset)   register_BOOL(&row, NULL, &params->name, preset)
 #define REGISTER_STRING(name, values, preset) register_STRING(&row, NULL, &params->name, preset)
+#define REGISTER_LIST(name, values, preset)   register_LIST(&row, NULL, &params->name, preset)
 #define REGISTER_ENUM(name, values, preset)                                                        \
     register_words(&row, make_enum("coll_clv_" #name, values_of_##values), words_of_##values,      \
                    &params->name, preset)
@@ -394,12 +410,26 @@ int coll_clv_params_register(coll_clv_component_t *component)
     return register_params(&component->params);
 }
 
+/* What was refused is no list; then there is no module either. */
+static int32_t bits_of(const char *list)
+{
+    uint32_t bits = 0;
+
+    (void) (NULL != list && CLV_OK == clv_collectives_read(list, &bits));
+    return (int32_t) bits;
+}
+
+#define NUMBER_INT(value)  (int32_t)(value)
+#define NUMBER_ENUM(value) (int32_t)(value)
+#define NUMBER_BOOL(value) (int32_t)(value)
+#define NUMBER_LIST(value) bits_of(value)
+
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component)
 {
     const coll_clv_params_t *params = &component->params;
     clv_choose_config_t config = {0};
 #define COPY_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)                \
-    CLV_IF_EQUAL(ranks, config.name = (int32_t) params->name;)
+    CLV_IF_EQUAL(ranks, config.name = NUMBER_##kind(params->name);)
 
     CLV_PARAMETER_MAP(COPY_ROW)
 #undef COPY_ROW

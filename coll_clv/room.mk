@@ -15,6 +15,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_wait.h
 clv_coll_clv_sources = \
 	coll_clv/coll_clv_ahead.c \
+	coll_clv/coll_clv_allreduce.c \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
@@ -39,7 +40,8 @@ unit_tests += tests/unit/test_coll_tables
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
-	tests/mpi/clock_watch tests/mpi/record_latency tests/mpi/long_elements
+	tests/mpi/clock_watch tests/mpi/record_latency tests/mpi/long_elements \
+	tests/mpi/allreduce_cases
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
@@ -50,6 +52,7 @@ tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)
 tests_mpi_reduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_plain.c
+tests_mpi_allreduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/allreduce_plain.c
 tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources)
 tests_mpi_clock_watch_LDADD = -ldl
 
@@ -62,7 +65,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
-	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh
+	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_allreduce.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \

@@ -55,9 +55,17 @@ static void print_pvar_names(void)
 #undef PRINT_NAME
 }
 
+static void print_collectives(void)
+{
+    char names[128];
+    clv_collectives_print(names, sizeof names, UINT32_MAX);
+    printf("list of %s", names);
+}
+
 #define DEFAULT_INT(values, preset)    printf("%d", preset)
 #define DEFAULT_BOOL(values, preset)   printf("%s", 0 != (preset) ? "true" : "false")
 #define DEFAULT_STRING(values, preset) printf("%s", '\0' == (preset)[0] ? "empty" : preset)
+#define DEFAULT_LIST(values, preset)   DEFAULT_STRING(values, preset)
 #define DEFAULT_FLAGS(values, preset)  printf("none")
 #define DEFAULT_ENUM(values, preset)   printf("%s", WORD_##values(preset))
 
@@ -65,6 +73,7 @@ static void print_pvar_names(void)
 #define RANGE_BOOL(values, min, max)   printf("true, false")
 #define RANGE_STRING(values, min, max) printf("up to %d characters", max)
 #define RANGE_FLAGS(values, min, max)  printf("words below")
+#define RANGE_LIST(values, min, max)   print_collectives()
 #define RANGE_ENUM(values, min, max)   printf("one word below")
 
 #define WORD(code, spelling, meaning) spelling,

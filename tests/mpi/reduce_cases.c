@@ -327,6 +327,36 @@ typedef struct thread_part {
     int number, wrong;
 } thread_part_t;
 
+/* Both collectives of one communicator by turns, drawn alike on all ranks, any rank late. */
+static int reduces_and_allreduces(void)
+{
+    enum { MOST = 20000 };
+    int64_t *own = malloc(MOST * sizeof *own), *sums = malloc(MOST * sizeof *sums);
+    uint64_t shared = seed + 77;
+    int wrong = 0;
+
+    for (int i = 0; i < 5 * n_iterations; i++) {
+        const int count = 1 + draw_below(&shared, MOST), root = draw_below(&shared, world_size);
+        const int late = draw_below(&shared, world_size), all = draw_below(&shared, 2);
+        for (int64_t k = 0; k < count; k++) {
+            own[k] = world_rank * INT64_C(65536) + k + i;
+        }
+        sleep_us(late == world_rank ? 500 : 0);
+        if (all) {
+            MPI_Allreduce(own, sums, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        } else {
+            MPI_Reduce(own, sums, count, MPI_INT64_T, MPI_SUM, root, MPI_COMM_WORLD);
+        }
+        for (int64_t k = 0; k < count && (all || root == world_rank); k++) {
+            const int64_t p = world_size;
+            wrong |= sums[k] != p * (p - 1) / 2 * 65536 + p * (k + i);
+        }
+    }
+    free(own);
+    free(sums);
+    return wrong;
+}
+
 static void *thread_main(void *argument)
 {
     thread_part_t *part = argument;
@@ -504,6 +534,7 @@ typedef struct test_case {
     XX(user_messages_beside, 0)                                                                    \
     XX(other_collectives_between, 0)                                                               \
     XX(random_late_ranks, 0)                                                                       \
+    XX(reduces_and_allreduces, 0)                                                                  \
     XX(several_threads, 0)                                                                         \
     XX(spawned_and_merged, 1)                                                                      \
     XX(flood_of_a_late_root, 1)                                                                    \

@@ -33,6 +33,7 @@ sma_window|100000000000000|1 to 64 calls
 verbose|-7|0 to 100
 exchange|maybe|true or false
 reduce_algorithm|fast|auto previous rank_chain chain
+collectives|reduce,gather|reduce,allreduce
 predictor|oracle|best periodic sma ewma median compute
 reproducible|sometimes|off float always
 print|everything|none forecast plan
@@ -51,6 +52,7 @@ print|forecast,plan
 print|none
 exchange|0
 reproducible|always
+collectives|^allreduce
 predictor|compute
 predictor|sma
 interface|lo

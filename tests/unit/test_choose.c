@@ -654,7 +654,7 @@ static void lateness_below_what_is_sure_is_none(void **state)
     clv_choose_print_forecast("world", &two_mib, &forecast, &decision, append_line, NULL);
     assert_non_null(strstr(printed, "sure to 0.100 ms: as good as together\n"));
     assert_non_null(strstr(printed, "; not tried by a call yet;"));
-    assert_non_null(strstr(printed, "  so previous: measuring the previous reduce\n"));
+    assert_non_null(strstr(printed, "  so previous: measuring the previous function\n"));
 }
 
 static void a_long_forecast_is_cut_and_says_so(void **state)

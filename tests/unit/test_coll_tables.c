@@ -94,6 +94,49 @@ static void values_are_printed_as_users_write_them(void **state)
     assert_string_equal(text, "1");
 }
 
+static void lists_of_collectives_are_read_and_printed(void **state)
+{
+    const uint32_t reduce = CLV_OF(REDUCE), allreduce = CLV_OF(ALLREDUCE);
+    const uint32_t all = (1U << CLV_N_COLLECTIVES) - 1;
+    const struct {
+        const char *list;
+        uint32_t bits;
+    } rows[] = {{"", 0},
+                {"reduce", reduce},
+                {"reduce,allreduce", reduce | allreduce},
+                {"allreduce,reduce,", reduce | allreduce},
+                {"^", all},
+                {"^reduce", all & ~reduce},
+                {"^allreduce,reduce", all & ~reduce & ~allreduce}};
+    uint32_t bits = 77;
+    char text[64];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(clv_collectives_read(rows[i].list, &bits), CLV_OK);
+        assert_int_equal(bits, rows[i].bits);
+    }
+    bits = 77;
+    assert_int_equal(clv_collectives_read("reduc", &bits), CLV_INVALID);
+    assert_int_equal(clv_collectives_read("reduce;allreduce", &bits), CLV_INVALID);
+    assert_int_equal(clv_collectives_read("reduce,^allreduce", &bits), CLV_INVALID);
+    assert_int_equal(clv_collectives_read(",", &bits), CLV_INVALID);
+    assert_int_equal(bits, 77);
+    clv_equal_print(text, sizeof text, CLV_EQUAL_collectives, (int32_t) (reduce | allreduce));
+    assert_string_equal(text, "reduce,allreduce");
+    clv_equal_print(text, sizeof text, CLV_EQUAL_collectives, 0);
+    assert_string_equal(text, "none");
+}
+
+static void each_collective_has_its_smallest_size(void **state)
+{
+    const clv_choose_config_t config = {.min_bytes = 3, .allreduce_min_bytes = 4};
+
+    (void) state;
+    assert_int_equal(clv_choose_min_bytes(&config, CLV_COLLECTIVE_REDUCE), 3);
+    assert_int_equal(clv_choose_min_bytes(&config, CLV_COLLECTIVE_ALLREDUCE), 4);
+}
+
 static void what_is_forced_is_the_collectives_own(void **state)
 {
     clv_choose_config_t config = {.reduce_algorithm = CLV_ALGORITHM_RING};
@@ -180,6 +223,8 @@ int main(void)
         cmocka_unit_test(every_parameter_but_four_is_equal_on_all_ranks),
         cmocka_unit_test(every_equal_parameter_is_a_number_of_the_config),
         cmocka_unit_test(values_are_printed_as_users_write_them),
+        cmocka_unit_test(lists_of_collectives_are_read_and_printed),
+        cmocka_unit_test(each_collective_has_its_smallest_size),
         cmocka_unit_test(what_is_forced_is_the_collectives_own),
         cmocka_unit_test(every_plan_has_its_generator),
         cmocka_unit_test(an_algorithm_that_does_not_fit_says_why),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is about MPI_Allreduce: its function and the one before us. It runs plans alone; every
+ * segment is finished at one rank and copied from there, so all ranks get the same bits.
+ */
+#include "coll_clv/coll_clv_call.h"
+
+#include "util/util_hot.h"
+
+CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_t count,
+                                   struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                   struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    coll_clv_call_t call = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                            .sbuf = sbuf,
+                            .rbuf = rbuf,
+                            .count = count,
+                            .dtype = dtype,
+                            .op = op,
+                            .comm = comm,
+                            .module = (coll_clv_module_t *) module};
+    return coll_clv_call(&call);
+}
+
+int coll_clv_allreduce_previous(const coll_clv_call_t *call)
+{
+    const coll_clv_previous_t *previous = &call->module->previous;
+    return previous->allreduce(call->sbuf, call->rbuf, call->count, call->dtype, call->op,
+                               call->comm, previous->allreduce_module);
+}
