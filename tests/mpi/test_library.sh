@@ -33,7 +33,9 @@ tap_lacks 'named alone in a wrong library: the job does not run without it' 'sum
 # Installed but not asked for it has nothing to say; asked for, it says it once on a node.
 said=$(mpi_run -np 4 env CLV_TEST_LIBRARY='Open MPI v99.0.0' "$program")
 tap_has 'not asked for, in a wrong library: the job runs' 'sum right, component not used' "$said"
-tap_lacks 'and nobody hears of clv' 'clv' "${said//component not used/}"
+# (PMIx 5 looks through the same folder and names each file that is none of its own.)
+heard=$(grep -v 'mca:base:process_repository_item' <<<"${said//component not used/}")
+tap_lacks 'and nobody hears of clv' 'clv' "$heard"
 said=$(mpi_run -np 4 --mca coll_clv_sma_window 0 env CLV_TEST_LIBRARY="Open MPI v$own" "$program")
 tap_lacks 'nor of a bad parameter of it' 'sma_window' "$said"
 # shellcheck disable=SC2086

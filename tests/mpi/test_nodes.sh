@@ -33,7 +33,7 @@ slower_between() { [ "$(counter link_byte_ps)" -gt "$((2 * $(counter link_near_b
 with 2 --rate 200mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
 tap_ok "a byte takes longer between nodes than inside: $(counter link_byte_ps) ps, $(counter link_near_byte_ps)" \
     slower_between
-with 2 --ranks-per-host 2 --mca rmaps_base_mapping_policy node "${show[@]}" -- "$probe" 40000 3
+with 2 --ranks-per-host 2 --by-node "${show[@]}" -- "$probe" 40000 3
 tap_has 'and mapped by node' '2@0' "$said"
 with 3 "${show[@]}" -- "$probe" 40000 3
 no_places() { grep -q 'clv: 0 [0-2] [0-2] 0' <<<"$said" && ! grep -q '[0-9]@[0-9]' <<<"$said"; }

@@ -43,8 +43,9 @@ copy_tree() {
         done | tar -c --null -T -) | tar -x -C "$2"
 }
 
-# Runs inside the namespaces: the few file systems that programs expect, then the command. The root
-# is a mount, or nothing in it could have mounts of its own.
+# Runs inside the namespaces: the few file systems that programs expect, then the command. The folder
+# becomes the root of the namespace, not only of the processes: what enters a namespace made within, as
+# the emulated hosts do, would else find itself in the release outside.
 inside='
     root=$1; shift
     mount --make-rprivate /
@@ -54,7 +55,8 @@ inside='
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
     mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
     mount -t sysfs sysfs "$root/sys" 2>/dev/null || mount --rbind /sys "$root/sys"
-    exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
+    cd "$root" && pivot_root . . && umount -l . || exit 2
+    exec chroot . env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
         DEBIAN_FRONTEND=noninteractive "$@"'
 
 run_inside() {
