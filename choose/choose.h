@@ -94,6 +94,9 @@ typedef struct clv_choose_decision {
     int64_t predicted_in_mpi_ns;
 } clv_choose_decision_t;
 
+/* So many times in a row the last rank must have been predicted to be trusted. */
+#define CLV_CHOOSE_TRUST_FORECASTS 3
+
 /* Bounds of a communicator's plan cache. */
 #define CLV_CHOOSE_CACHE_PLANS 64
 #define CLV_CHOOSE_CACHE_BYTES (INT64_C(8) << 20)
@@ -122,6 +125,8 @@ typedef struct clv_choose_state {
     clv_choose_score_t score[CLV_N_ALGORITHMS];
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by forecast version */
     int64_t last_sigma_ns;
+    int64_t last_gap_ns; /* from the last but one to the last arrival of the newest forecast */
+    int32_t last_right;  /* judged forecasts in a row whose last rank surely was the last */
     clv_choose_trial_t trial;
     int64_t balanced_bytes; /* for vectors of this length ... */
     clv_choose_decision_t

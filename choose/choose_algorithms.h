@@ -23,7 +23,9 @@
 /* how: PLAN(generator of schedule.h, policy that its plans are run with), or OWN(function
  * coll_clv_run_... of the component).
  * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
- * is the same in each call, and ranks that run free keep the distances they have gained.
+ * is the same in each call, and ranks that run free keep the distances they have gained; 2: on the
+ * times, but wrong ones cost little by its shape, so no surprise bars it and it may take one sigma
+ * for certain.
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
 /* clang-format off */
@@ -48,7 +50,9 @@
     XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                       0,     order,         \
        "reduce-scatter on a ring, then gather to the root")                                        \
     XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),     -1,    order,         \
-       "a ring that combines and hands out, the same whatever the arrivals")
+       "a ring that combines and hands out, the same whatever the arrivals")                       \
+    XX(CUT_RING,     cut_ring,     CLV_OF(ALLREDUCE), PLAN("cut-ring", AHEAD),       2,     order,         \
+       "a ring whose segments start behind the ranks that are predicted to come last")
 /* clang-format on */
 
 /* The word beside them that is none of them. */

@@ -6,6 +6,8 @@
 
 #include "util/util_min_max.h"
 
+#define TRUST_PERMILLE 500
+
 /* Once per stream and length. */
 static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_state_t *state)
 {
@@ -24,10 +26,17 @@ static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_
     return status;
 }
 
+static int64_t more_by(int64_t balanced_ns, int64_t permille)
+{
+    return balanced_ns + balanced_ns / 1000 * permille;
+}
+
 clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
 {
+    const int64_t permille = search->config->guard_permille;
     clv_status_t status;
     int64_t balanced_ns;
+    int trusts;
 
     if (search->forced >= 0 || search->state == NULL) {
         return CLV_OK;
@@ -35,14 +44,18 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
     status = find_balanced(search, search->state);
     if (status == CLV_OK) {
         balanced_ns = clv_larger(search->state->balanced.predicted_after_ns, 1);
-        search->limit_ns = balanced_ns + balanced_ns / 1000 * search->config->guard_permille;
+        trusts = search->state->last_right >= CLV_CHOOSE_TRUST_FORECASTS;
+        search->limit_ns = more_by(balanced_ns, permille);
+        search->trusted_ns =
+            more_by(balanced_ns, trusts ? clv_larger(permille, TRUST_PERMILLE) : permille);
     }
     return status;
 }
 
-clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, const clv_plan_t *plan,
-                                    int *passes_p)
+clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
+                                    const clv_plan_t *plan, int *passes_p)
 {
+    const int is_bounded = clv_algorithms[algorithm].needs_times == 2;
     clv_estimate_t balanced = {0};
     clv_status_t status = CLV_OK;
 
@@ -50,6 +63,6 @@ clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, const clv
         status = clv_plan_estimate(plan, search->times, search->config->place,
                                    search->key->total_bytes, &search->config->cost, &balanced);
     }
-    *passes_p = balanced.after_ns <= search->limit_ns;
+    *passes_p = balanced.after_ns <= (is_bounded ? search->trusted_ns : search->limit_ns);
     return status;
 }

@@ -8,6 +8,10 @@
  * What `auto` may take has that number within (1 + coll_clv_guard_permille / 1000) times that of
  * the best plan that needs no forecast.
  *
+ * Plans whose loss is bounded by their shape (needs times 2) may take half as much again, as long
+ * as the rank predicted to come last did in each of the last CLV_CHOOSE_TRUST_FORECASTS judged
+ * calls.
+ *
  * Not: what is chosen among the plans that pass. The proof is about the model of sched_cost.h.
  * PURE and private to the decider. Units ns. Cost: one search over equal arrivals per stream and
  * length, one replay per candidate that would become the best.
@@ -22,8 +26,9 @@
  * state remembers the plan that it is measured against. CLV_NO_MEMORY. */
 clv_status_t clv_choose_guard_limit(clv_choose_search_t *search) CLV_MUST_CHECK;
 
-/* *passes_p: whether the plan stays within the limit for whatever arrivals. CLV_NO_MEMORY. */
-clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, const clv_plan_t *plan,
-                                    int *passes_p) CLV_MUST_CHECK;
+/* *passes_p: whether the algorithm's plan stays within the limit for whatever arrivals.
+ * CLV_NO_MEMORY. */
+clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
+                                    const clv_plan_t *plan, int *passes_p) CLV_MUST_CHECK;
 
 #endif

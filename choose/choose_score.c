@@ -127,6 +127,29 @@ static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_forecast
     state->last_sigma_ns = clv_smaller(forecast->sigma_ns, INT64_MAX / CLV_CHOOSE_CLIP_SIGMAS / 2);
 }
 
+/* How long after all others the last rank is predicted; 0 in a forecast without ranks. */
+static int64_t gap_of(const clv_pap_forecast_t *forecast)
+{
+    int64_t last = 0, before = 0;
+
+    for (int32_t p = 0; p < forecast->n_ranks; p++) {
+        const int64_t ns = forecast->predicted_ns[p];
+        before = clv_larger(before, clv_smaller(ns, last));
+        last = clv_larger(last, ns);
+    }
+    return last - before;
+}
+
+/* Two errors that are together smaller than the gap cannot have put another rank last. */
+static void judge_last(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
+{
+    if (forecast->mean_error_ns >= 0) {
+        const int is_right = forecast->worst_error_ns < (state->last_gap_ns + 1) / 2;
+        state->last_right = is_right ? state->last_right + (state->last_right < INT32_MAX) : 0;
+    }
+    state->last_gap_ns = gap_of(forecast);
+}
+
 void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forecast, int judges)
 {
     if (judges) {
@@ -134,4 +157,5 @@ void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forec
         forget_slowly(state);
     }
     watch_for_surprise(state, forecast);
+    judge_last(state, forecast);
 }

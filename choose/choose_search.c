@@ -14,15 +14,16 @@
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
+#define MOST_COUNTS       (N_SEGMENT_COUNTS + 2)
 #define PATIENCE          1 /* counts without a gain before a direction is given up */
 #define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
 
-/* The clip rule: nobody is expected before 4 sigma have passed, nobody after the last. */
+/* The clip rule: nobody is expected before so many sigma have passed, nobody after the last. */
 static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
-                          int64_t sigma_ns)
+                          int64_t n_sigmas, int64_t sigma_ns)
 {
-    int64_t margin = CLV_CHOOSE_CLIP_SIGMAS * clv_smaller(sigma_ns, INT64_MAX / 16);
+    int64_t margin = n_sigmas * clv_smaller(sigma_ns, INT64_MAX / 16);
     int64_t last = predicted_ns[0];
 
     for (int32_t p = 1; p < n_ranks; p++) {
@@ -61,7 +62,8 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     clv_plan_cache_t *plans, clv_choose_search_t *search)
 {
     const size_t n_ranks = (size_t) config->n_ranks;
-    int64_t *times = clv_alloc(2 * n_ranks, sizeof *times); /* zeros, then the clipped ones */
+    const int64_t sigma_ns = forecast == NULL ? 0 : forecast->sigma_ns;
+    int64_t *times = clv_alloc(3 * n_ranks, sizeof *times); /* zeros, then the clipped ones */
 
     if (times == NULL) {
         return CLV_NO_MEMORY;
@@ -75,10 +77,12 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     .times = times,
                                     .order_ns = forecast == NULL ? times : forecast->predicted_ns,
                                     .clipped_ns = times + n_ranks,
+                                    .eased_ns = times + 2 * n_ranks,
                                     .best_score = -1,
                                     .running_score = -1};
-    clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks,
-                  forecast == NULL ? 0 : forecast->sigma_ns);
+    clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks, CLV_CHOOSE_CLIP_SIGMAS,
+                  sigma_ns);
+    clip_arrivals(search->eased_ns, search->order_ns, config->n_ranks, 1, sigma_ns);
     return CLV_OK;
 }
 
@@ -99,15 +103,14 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                                   const clv_choose_decision_t *decision)
 {
     const int needs = clv_algorithms[decision->algorithm].needs_times;
-    const int64_t *arrival_ns = needs > 0   ? search->clipped_ns
-                                : needs < 0 ? search->times
-                                            : search->order_ns;
+    const int64_t *const by_need[] = {search->times, search->order_ns, search->clipped_ns,
+                                      search->eased_ns};
     return (clv_instance_t){.n_ranks = search->config->n_ranks,
                             .n_segments = decision->n_segments,
                             .root = search->key->root,
                             .goal = clv_collectives[search->key->collective].goal,
                             .round_ns = decision->round_ns,
-                            .arrival_ns = arrival_ns,
+                            .arrival_ns = by_need[needs + 1],
                             .order_ns = needs > 0 ? search->order_ns : NULL,
                             .place = search->config->place};
 }
@@ -151,7 +154,7 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
                                    search->key->total_bytes, &search->config->cost, estimate);
     }
     if (status == CLV_OK) {
-        status = clv_choose_guard_check(search, plan, passes_p);
+        status = clv_choose_guard_check(search, candidate->algorithm, plan, passes_p);
     }
     clv_plan_free(made);
     return status;
@@ -237,6 +240,20 @@ static int fits(const clv_choose_search_t *search, int64_t n_segments)
            n_segments * search->config->n_ranks <= search->config->max_cells;
 }
 
+/* The counts of the table and, where every rank is to own as many segments, multiples of the ranks
+ * beyond them. Rising; the last is INT32_MAX. */
+static int32_t count_at(const clv_choose_search_t *search, int32_t i)
+{
+    const int32_t n_ranks = search->config->n_ranks;
+    const int shares = clv_collectives[search->key->collective].goal == CLV_GOAL_ALLREDUCE &&
+                       n_ranks > segment_counts[N_SEGMENT_COUNTS - 1];
+
+    if (i < N_SEGMENT_COUNTS) {
+        return segment_counts[i];
+    }
+    return shares ? (i - N_SEGMENT_COUNTS + 1) * n_ranks : INT32_MAX;
+}
+
 /* The segment counts there are for this vector, rising. One that is asked for in bytes is as near
  * to that as elements allow. */
 static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
@@ -251,8 +268,8 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
         counts[0] = fits(search, forced) ? (int32_t) forced : 0;
         return counts[0] > 0;
     }
-    for (int32_t i = 0; i < N_SEGMENT_COUNTS; i++) {
-        int32_t n = segment_counts[i];
+    for (int32_t i = 0; i < MOST_COUNTS; i++) {
+        const int32_t n = count_at(search, i);
         if (fits(search, n) && (n == 1 || n_bytes / n >= MIN_SEGMENT_BYTES)) {
             counts[n_counts++] = n;
         }
@@ -288,7 +305,7 @@ static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const 
  * valley, and mostly where it lay for the stream's last forecast. */
 static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algorithm)
 {
-    int32_t counts[N_SEGMENT_COUNTS];
+    int32_t counts[MOST_COUNTS];
     int32_t n_counts = list_counts(search, counts);
     int32_t at = 0;
     int64_t score;
@@ -320,7 +337,8 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return clv_algorithms[algorithm].needs_times <= 0;
     }
     return clv_algorithms[algorithm].needs_times <= 0 ||
-           (forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS && search->state->distrust == 0);
+           (forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&
+            (clv_algorithms[algorithm].needs_times == 2 || search->state->distrust == 0));
 }
 
 /* A plan of that many segments is the dearest to make: only for the two that can be chosen. */

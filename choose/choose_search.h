@@ -16,12 +16,14 @@ typedef struct clv_choose_search {
     const clv_pap_stream_key_t *key;
     const int64_t *order_ns;   /* predicted arrivals */
     int64_t *clipped_ns;       /* the same by the clip rule */
-    int64_t *times;            /* equal arrivals, then the clipped ones */
+    int64_t *eased_ns;         /* and by that of one sigma */
+    int64_t *times;            /* equal arrivals, then the two clipped ones */
     clv_choose_state_t *state; /* NULL: no experience */
     int32_t forced;            /* an algorithm, or CLV_ALGORITHM_AUTO */
     clv_plan_cache_t *plans;   /* NULL: every plan is made anew */
     int32_t start;             /* segment count that the search begins at */
     int64_t limit_ns;          /* of the guard (choose_guard.h); 0: none */
+    int64_t trusted_ns;        /* the same for plans that may be trusted with more */
     int64_t best_score;
     int64_t running_score; /* of the running choice's best candidate; -1: none */
     clv_choose_decision_t best;

@@ -6,5 +6,5 @@ clv_choose_headers = choose/choose.h choose/choose_algorithms.h choose/choose_co
 clv_choose_sources = choose/choose.c choose/choose_guard.c choose/choose_keys.c choose/choose_node_plan.c choose/choose_print.c \
 	choose/choose_score.c choose/choose_search.c choose/choose_tables.c choose/choose_try.c
 
-unit_tests += tests/unit/test_choose tests/unit/test_choose_guard tests/unit/test_choose_keys tests/unit/test_choose_replay
+unit_tests += tests/unit/test_choose tests/unit/test_choose_allreduce tests/unit/test_choose_guard tests/unit/test_choose_keys tests/unit/test_choose_replay
 EXTRA_DIST += tests/data/decisions.txt

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is chosen for allreduces: the plain ring without a forecast, the cut ring where one rank is
+ * late, and how far it is trusted.
+ */
+#include "choose/choose.h"
+#include "tests/support/test.h"
+
+#define N_RANKS 8
+#define VECTOR  (2 << 20)
+
+static clv_choose_config_t config;
+static clv_choose_state_t state;
+static int64_t predicted_ns[N_RANKS];
+static clv_pap_forecast_t forecast;
+static const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                         .total_bytes = VECTOR};
+
+static int64_t vector_ns(void)
+{
+    return clv_cost_round_ns(&config.cost, VECTOR);
+}
+
+/* Ranks of which the last is so many vectors late, on 400 Mb/s links; what ran was as estimated. */
+static void begin(int32_t n_ranks, int64_t vectors)
+{
+    config = (clv_choose_config_t){.n_ranks = n_ranks,
+                                   .allreduce_algorithm = CLV_ALGORITHM_AUTO,
+                                   .guard_permille = 200,
+                                   .max_cells = CLV_CHOOSE_MAX_CELLS,
+                                   .cost = {.latency_ns = 60000, .byte_ps = 20000}};
+    memset(&state, 0, sizeof state);
+    memset(predicted_ns, 0, sizeof predicted_ns);
+    state.score[CLV_ALGORITHM_PREVIOUS] =
+        (clv_choose_score_t){.n_measured = 2, .ratio_permille = 100000};
+    state.running = CLV_ALGORITHM_PLAIN_RING;
+    predicted_ns[n_ranks - 1] = vectors * vector_ns();
+    forecast = (clv_pap_forecast_t){.n_ranks = n_ranks,
+                                    .n_record_sets = 8,
+                                    .version = 9,
+                                    .sigma_ns = 100000,
+                                    .previous_after_ns = -1,
+                                    .predicted_ns = predicted_ns};
+}
+
+static clv_choose_decision_t choose(void)
+{
+    clv_choose_decision_t decision;
+    assert_int_equal(clv_choose(&config, &key, &forecast, &state, NULL, &decision), CLV_OK);
+    forecast.version++;
+    return decision;
+}
+
+static void without_a_forecast_the_plain_ring_runs(void **unused)
+{
+    clv_choose_decision_t decision;
+    (void) unused;
+    begin(N_RANKS, 0);
+    assert_int_equal(clv_choose_without_forecast(&config, &key, &decision), CLV_OK);
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PLAIN_RING);
+    assert_in_range(decision.predicted_after_ns, vector_ns() * 170 / 100, vector_ns() * 195 / 100);
+    assert_int_equal(clv_choose_balanced(&config, &key, &decision), CLV_OK);
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PLAIN_RING);
+}
+
+static void one_late_rank_is_cut_behind(void **unused)
+{
+    (void) unused;
+    begin(N_RANKS, 2);
+    clv_choose_decision_t decision = choose();
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_CUT_RING);
+    assert_in_range(decision.predicted_after_ns, vector_ns(), vector_ns() * 130 / 100);
+}
+
+/* What is predicted is no more than noise: nobody is cut behind. */
+static void noise_gives_a_ring_without_cuts(void **unused)
+{
+    clv_plan_t *plan = NULL, *even = NULL;
+    (void) unused;
+    begin(N_RANKS, 1);
+    forecast.sigma_ns = vector_ns();
+    clv_choose_decision_t decision = choose();
+    assert_int_equal(clv_choose_plan(&config, &key, &forecast, &decision, &plan), CLV_OK);
+    decision.algorithm = CLV_ALGORITHM_PLAIN_RING;
+    assert_int_equal(clv_choose_plan(&config, &key, &forecast, &decision, &even), CLV_OK);
+    assert_true(clv_plan_hash(plan) == clv_plan_hash(even));
+    clv_plan_free(even);
+    clv_plan_free(plan);
+}
+
+static void a_surprise_does_not_bar_the_cut(void **unused)
+{
+    (void) unused;
+    begin(N_RANKS, 2);
+    state.last_sigma_ns = 10;
+    forecast.worst_error_ns = 1000;
+    assert_int_equal(choose().algorithm, CLV_ALGORITHM_CUT_RING);
+    assert_true(state.distrust > 0);
+}
+
+/* The estimate of the decision's plan under equal arrivals, in permille of the best balanced one's. */
+static int64_t worst_permille(const clv_choose_decision_t *decision)
+{
+    const int64_t equal_ns[N_RANKS] = {0};
+    clv_estimate_t estimate;
+    clv_plan_t *plan = NULL;
+    assert_int_equal(clv_choose_plan(&config, &key, &forecast, decision, &plan), CLV_OK);
+    assert_int_equal(clv_plan_estimate(plan, equal_ns, NULL, VECTOR, &config.cost, &estimate),
+                     CLV_OK);
+    clv_plan_free(plan);
+    return estimate.after_ns * 1000 / state.balanced.predicted_after_ns;
+}
+
+/* With 4 ranks a ring cut at one rank loses up to a third: only who was right is trusted so far. */
+static void who_predicts_the_last_rank_is_trusted_with_more(void **unused)
+{
+    clv_choose_decision_t decision;
+    (void) unused;
+    begin(4, 2);
+    for (int i = 0; i < CLV_CHOOSE_TRUST_FORECASTS; i++) {
+        decision = choose();
+        assert_true(worst_permille(&decision) <= 1200);
+    }
+    decision = choose();
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_CUT_RING);
+    assert_in_range(worst_permille(&decision), 1201, 1500);
+    assert_true(decision.predicted_after_ns < vector_ns() * 130 / 100);
+
+    forecast.mean_error_ns = forecast.worst_error_ns = 2 * vector_ns(); /* the last was another */
+    decision = choose();
+    assert_true(worst_permille(&decision) <= 1200);
+    forecast.mean_error_ns = -1; /* judges nothing: nothing is learned */
+    decision = choose();
+    assert_int_equal(state.last_right, 0);
+}
+
+/* Ranks beyond the largest count of the table have a segment each, or the ring would be longer. */
+static void many_ranks_have_a_segment_each(void **unused)
+{
+    clv_choose_decision_t decision;
+    (void) unused;
+    begin(N_RANKS, 0);
+    config.n_ranks = 100;
+    assert_int_equal(clv_choose_balanced(&config, &key, &decision), CLV_OK);
+    assert_int_equal(decision.n_segments % 100, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_forecast_the_plain_ring_runs),
+        cmocka_unit_test(one_late_rank_is_cut_behind),
+        cmocka_unit_test(noise_gives_a_ring_without_cuts),
+        cmocka_unit_test(a_surprise_does_not_bar_the_cut),
+        cmocka_unit_test(who_predicts_the_last_rank_is_trusted_with_more),
+        cmocka_unit_test(many_ranks_have_a_segment_each),
+    };
+    return clv_run_tests(tests);
+}
