@@ -246,6 +246,7 @@ void clv_algorithm_prepare_environment(const clv_algorithm_t *algorithms, int n_
     /* Priority 0 means off; communicators that exclude clv are not touched by it. */
     if (uses(algorithms, n_algorithms, "coll_clv")) {
         setenv("OMPI_MCA_coll_clv_priority", "40", 0);
+        setenv("OMPI_MCA_coll_clv_collectives", "^", 0); /* all there are: the row says which */
     }
 }
 

@@ -98,7 +98,7 @@ static void a_surprise_does_not_bar_the_cut(void **unused)
     assert_true(state.distrust > 0);
 }
 
-/* The estimate of the decision's plan under equal arrivals, in permille of the best balanced one's. */
+/* The decision's plan under equal arrivals, in permille of the best balanced one. */
 static int64_t worst_permille(const clv_choose_decision_t *decision)
 {
     const int64_t equal_ns[N_RANKS] = {0};
