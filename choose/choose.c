@@ -8,6 +8,8 @@
 #include "choose/choose_search.h"
 #include "choose/choose_try.h"
 
+#define FIXED_BYTES 32768 /* a segment of a fixed plan */
+
 #define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */
 #define SWITCH_PERMILLE 950 /* leave a running plan only below this share of its score */
 
@@ -233,6 +235,58 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
         decision->reason = CLV_REASON_NO_GAIN;
     }
     return CLV_OK;
+}
+
+/* ---- fixed ----------------------------------------------------------------------------------- */
+
+/* The first algorithm of whose plans nothing depends on arrivals; CLV_ALGORITHM_PREVIOUS: none. */
+static int32_t fixed_algorithm(int32_t collective)
+{
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithms[a].needs_times < 0 && clv_algorithm_plans(a, collective)) {
+            return a;
+        }
+    }
+    return CLV_ALGORITHM_PREVIOUS;
+}
+
+/* Reduces keep to the previous function: what that combines in which order is known. */
+int clv_choose_has_fixed(int32_t collective)
+{
+    return clv_collectives[collective].goal == CLV_GOAL_ALLREDUCE;
+}
+
+/* Equally many for each rank, of FIXED_BYTES or as the user says; at least one each where there are
+ * elements enough. */
+static int32_t fixed_segments(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
+{
+    const int64_t segment_bytes = config->segment_bytes > 0 ? config->segment_bytes : FIXED_BYTES;
+    const int64_t per_round = segment_bytes * config->n_ranks;
+    const int64_t each = clv_larger((key->total_bytes + per_round / 2) / per_round, 1);
+    const int64_t most = clv_smaller(key->max_segments, CLV_SCHED_MAX_SEGMENTS / 2);
+
+    if (each <= most / config->n_ranks) {
+        return (int32_t) each * config->n_ranks;
+    }
+    return (int32_t) clv_larger(most / config->n_ranks * config->n_ranks,
+                                clv_smaller(most, config->n_ranks));
+}
+
+clv_status_t clv_choose_fixed(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                              clv_choose_decision_t *decision, clv_plan_t **plan_p)
+{
+    clv_choose_config_t alone = *config;
+
+    *decision = (clv_choose_decision_t){.algorithm = fixed_algorithm(key->collective),
+                                        .reason = CLV_REASON_REPRODUCIBLE,
+                                        .n_segments = fixed_segments(config, key),
+                                        .round_ns = 1};
+    if (decision->algorithm == CLV_ALGORITHM_PREVIOUS ||
+        (int64_t) decision->n_segments * config->n_ranks > config->max_cells) {
+        return CLV_LIMIT;
+    }
+    alone.place = NULL;
+    return clv_choose_plan(&alone, key, NULL, decision, plan_p);
 }
 
 clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,

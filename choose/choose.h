@@ -179,6 +179,13 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
+/* Where results may depend on the communicator's ranks and the call alone (coll_clv_reproducible):
+ * a plan for neither arrivals nor places, whose algorithm and segments no measurement decides; the
+ * caller's to free. CLV_LIMIT: none for this size. */
+int clv_choose_has_fixed(int32_t collective);
+clv_status_t clv_choose_fixed(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                              clv_choose_decision_t *decision, clv_plan_t **plan_p) CLV_MUST_CHECK;
+
 /* The decision where there is no forecast: the forced algorithm, else what the model thinks best
  * for equal arrivals of the balanced plan and the previous reduce; equal on all ranks. CLV_LIMIT:
  * no plan is possible. */

@@ -18,7 +18,8 @@
 /* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
 /* clang-format off */
 #define CLV_REPRODUCIBLE_MAP(XX)                                                                   \
-    XX(OFF,    "off",    "the order of combination may differ from call to call")                  \
+    XX(OFF,    "off",    "the order of combination may differ from call to call, and with it the " \
+       "last bits of floating-point results")                                                      \
     XX(FLOAT,  "float",  "one fixed order for floating-point and user-defined reductions")         \
     XX(ALWAYS, "always", "one fixed order for every reduction")
 /* clang-format on */
@@ -81,7 +82,9 @@
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \
     XX(ENUM,   reproducible,     REPRODUCIBLE, 0,       0,   2,          "",        3,   EQUAL,    \
-       "Which reductions must combine in the same order in every call and every run")              \
+       "Which reductions must combine in the same order in every call and every run; allreduces "  \
+       "then run a ring that depends on communicator and arguments alone, reduces the previous "   \
+       "function")                                                                                 \
     XX(INT,    verbose,          NONE,         0,       0,   100,        "",        2,   OWN,      \
        "What to tell: 0 errors, 10 the algorithm and the reason when they change, 30 every call")  \
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \

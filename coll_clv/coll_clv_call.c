@@ -6,6 +6,7 @@
  *   not all ranks have us, with the same parameters -> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   first eligible call: the communicator's group is set up (collective)
+ *   one order is asked for, and the collective has a plan for that -> that plan
  *   begin: number the call, give the record, wait for the forecast
  *       the node plan beside the forecast has steps ---> run this rank's
  *       it has none, or there is no forecast ----------> the previous function
@@ -76,7 +77,7 @@ static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     if (CLV_FIT != reason) {
         return reason;
     }
-    if (must_keep_order(call)) {
+    if (!call->is_fixed && must_keep_order(call)) {
         return CLV_REASON_REPRODUCIBLE;
     }
     if (config->n_ranks > CLV_SCHED_MAX_RANKS) {
@@ -85,7 +86,7 @@ static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     if (CLV_ALGORITHM_AUTO != forced) {
         return CLV_FIT; /* small ones too */
     }
-    if (!config->exchange) {
+    if (!config->exchange && !call->is_fixed) {
         return CLV_REASON_EXCHANGE_OFF;
     }
     if (call->total_bytes < clv_choose_min_bytes(config, call->collective) ||
@@ -307,7 +308,7 @@ static int run_by_plan(const coll_clv_call_t *call)
         rc = set_up_group(call);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = coll_clv_group_begin(module->group, &key, &numbered, &assignment);
+        rc = coll_clv_group_begin(module->group, &key, call->is_fixed, &numbered, &assignment);
     }
     if (OMPI_SUCCESS != rc) {
         return fail(call, rc);
@@ -329,6 +330,7 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     mca_coll_clv_component.counters.calls++;
     mca_coll_clv_component.calls[call->collective]++;
     call->total_bytes = total_bytes(call);
+    call->is_fixed = clv_choose_has_fixed(call->collective) && must_keep_order(call);
     unfit = planned ? unfit_for_plans(call, forced) : unfit_for_own(call, forced);
     if (CLV_FIT != unfit) {
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, unfit);

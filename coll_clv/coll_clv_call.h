@@ -25,7 +25,8 @@ typedef struct coll_clv_call {
     struct ompi_op_t *op; /* NULL where there is none */
     struct ompi_communicator_t *comm;
     coll_clv_module_t *module;
-    int64_t total_bytes; /* set by coll_clv_call */
+    int64_t total_bytes; /* set by coll_clv_call, as is */
+    bool is_fixed;       /* coll_clv_reproducible asks for a plan that is always the same */
 } coll_clv_call_t;
 
 /* Runs the call by plan, algorithm or the function before us. MPI's error codes. */

@@ -67,14 +67,17 @@ const clv_choose_config_t *coll_clv_group_config(const coll_clv_group_t *group)
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                 const coll_clv_assignment_t *assignment)
 {
+    const clv_choose_config_t *config = &group->chooser.config;
+    clv_choose_decision_t decision = assignment->decision;
     clv_plan_t *plan = NULL;
+    clv_status_t status = CLV_NONE;
 
-    if (NULL == assignment->steps ||
-        CLV_OK != clv_choose_plan(&group->chooser.config, key, assignment->forecast,
-                                  &assignment->decision, &plan)) {
-        return NULL;
+    if (NULL != assignment->steps) {
+        status = assignment->is_fixed
+                     ? clv_choose_fixed(config, key, &decision, &plan)
+                     : clv_choose_plan(config, key, assignment->forecast, &decision, &plan);
     }
-    return plan;
+    return CLV_OK == status ? plan : NULL;
 }
 
 /* ---- a call ---------------------------------------------------------------------------------- */
@@ -95,20 +98,33 @@ static clv_status_t take_steps(const coll_clv_group_t *group, clv_plan_t *plan,
     return NULL == steps ? CLV_NO_MEMORY : CLV_OK;
 }
 
-static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+/* A plan of NULL is the previous function. */
+static clv_status_t choose_kept(const coll_clv_group_t *group, kept_plan_t *kept,
+                                clv_plan_t **plan_p)
+{
+    const clv_choose_config_t *config = &group->chooser.config;
+    clv_status_t status;
+
+    if (kept->is_fixed) {
+        return clv_choose_fixed(config, &kept->key, &kept->decision, plan_p);
+    }
+    status = clv_choose_without_forecast(config, &kept->key, &kept->decision);
+    return CLV_OK == status && CLV_ALGORITHM_PREVIOUS != kept->decision.algorithm
+               ? clv_choose_plan(config, &kept->key, NULL, &kept->decision, plan_p)
+               : status;
+}
+
+static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
                               kept_plan_t *kept)
 {
     clv_plan_t *plan = NULL;
     clv_status_t status;
 
     clv_free(kept->steps);
-    *kept = (kept_plan_t){.key = *key};
-    status = clv_choose_without_forecast(&group->chooser.config, key, &kept->decision);
-    if (CLV_OK == status && CLV_ALGORITHM_PREVIOUS != kept->decision.algorithm) {
-        status = clv_choose_plan(&group->chooser.config, key, NULL, &kept->decision, &plan);
-        if (CLV_OK == status) {
-            status = take_steps(group, plan, &kept->steps, &kept->n_steps);
-        }
+    *kept = (kept_plan_t){.key = *key, .is_fixed = fixed};
+    status = choose_kept(group, kept, &plan);
+    if (NULL != plan) {
+        status = take_steps(group, plan, &kept->steps, &kept->n_steps);
     }
     kept->is_set = CLV_OK == status;
     return status;
@@ -122,32 +138,39 @@ static int why_no_forecast(const coll_clv_group_t *group)
     return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_FORECAST;
 }
 
+/* What such calls run; *kept_p may be of no use when the status is none. */
+static clv_status_t find_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
+                              kept_plan_t **kept_p)
+{
+    for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
+        kept_plan_t *kept = &group->kept[i];
+        if (kept->is_set && fixed == kept->is_fixed && clv_choose_same_key(&kept->key, key)) {
+            *kept_p = kept;
+            return CLV_OK;
+        }
+    }
+    *kept_p = &group->kept[group->next_kept];
+    group->next_kept = (group->next_kept + 1) % COLL_CLV_KEPT_PLANS;
+    return make_kept(group, key, fixed, *kept_p);
+}
+
 /* Without a forecast: the best plan for equal arrivals, or the forced one, or the previous reduce.
  * What runs depends on the config and the key alone, since ranks notice a lost group at different
- * calls; where there is no exchange nothing is chosen but what is forced. */
+ * calls; where there is no exchange nothing is chosen but what is forced or fixed. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
-                                                     const clv_pap_stream_key_t *key,
+                                                     const clv_pap_stream_key_t *key, int fixed,
                                                      coll_clv_assignment_t *assignment)
 {
     kept_plan_t *kept = NULL;
-    clv_status_t status = CLV_OK;
+    clv_status_t status;
 
     assignment->decision = (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS,
                                                    .reason = why_no_forecast(group)};
     if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
-        CLV_FIT != group->why) {
+        CLV_FIT != group->why && !fixed) {
         return CLV_OK;
     }
-    for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
-        if (group->kept[i].is_set && clv_choose_same_key(&group->kept[i].key, key)) {
-            kept = &group->kept[i];
-        }
-    }
-    if (NULL == kept) {
-        kept = &group->kept[group->next_kept];
-        group->next_kept = (group->next_kept + 1) % COLL_CLV_KEPT_PLANS;
-        status = make_kept(group, key, kept);
-    }
+    status = find_kept(group, key, fixed, &kept);
     if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous reduce */
         assignment->decision.reason = CLV_REASON_NO_PLAN;
         return CLV_OK;
@@ -309,7 +332,7 @@ static CLV_HOT void use_key(coll_clv_group_t *group, const clv_pap_call_t *call,
 }
 
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                 clv_pap_call_t *call, coll_clv_assignment_t *assignment)
+                                 int fixed, clv_pap_call_t *call, coll_clv_assignment_t *assignment)
 {
     const clv_pap_forecast_t *forecast = NULL;
     const clv_pap_stream_key_t stream_key = clv_choose_arrivals_key(key);
@@ -318,7 +341,10 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     clv_status_t status = CLV_NONE;
     int failure = OMPI_SUCCESS;
 
-    *assignment = (coll_clv_assignment_t){0};
+    *assignment = (coll_clv_assignment_t){.is_fixed = fixed};
+    if (fixed) {
+        return ompi_error_of(assign_without_forecast(group, key, 1, assignment));
+    }
     if (NULL != group->clock.pap) {
         clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
         status = wait_for_forecast(group, call, &forecast, &node_plans, &failure);
@@ -335,7 +361,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     node_plan = NULL == node_plans ? NULL : clv_node_plans_find(node_plans, key);
     status = CLV_OK == status && NULL != node_plan
                  ? assign_from(group, key, forecast, node_plan, assignment)
-                 : assign_without_forecast(group, key, assignment);
+                 : assign_without_forecast(group, key, 0, assignment);
     if (NULL != group->clock.pap) {
         assignment->lookup_ns = clv_local_now_ns() - call->arrival_ns;
     }
@@ -345,7 +371,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
 CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                                 const coll_clv_assignment_t *assignment)
 {
-    if (NULL != group->clock.pap) {
+    if (NULL != group->clock.pap && !assignment->is_fixed) {
         clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm,
                          stream_keys(group, call), clv_local_now_ns());
     }

@@ -33,6 +33,7 @@ typedef struct coll_clv_assignment {
     int64_t n_steps;
     const clv_pap_forecast_t
         *forecast;     /* NULL: none for this call; valid until coll_clv_group_end */
+    int is_fixed;      /* no part of any stream */
     int made_ahead;    /* the background thread had made the plan before we asked */
     int64_t lookup_ns; /* from the arrival until all this was known; 0 without the exchange */
 } coll_clv_assignment_t;
@@ -50,10 +51,11 @@ void coll_clv_group_free(coll_clv_group_t *group);
 /* The same after its communicator failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);
 
-/* The call of this key: waits for its forecast (making MPI progress), then says what to do. The
+/* The call of this key: waits for its forecast (making MPI progress), then says what to do. fixed:
+ * it must not depend on forecasts or measurements (clv_choose_fixed), so it is not numbered. The
  * only failures are this process's own and those that Open MPI knows of (coll_clv_failure.h); they
  * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
-int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
                          clv_pap_call_t *call, coll_clv_assignment_t *assignment);
 void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                         const coll_clv_assignment_t *assignment);

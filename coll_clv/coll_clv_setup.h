@@ -22,6 +22,7 @@ typedef struct kept_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
     int is_set;
+    int is_fixed;      /* by clv_choose_fixed */
     clv_step_t *steps; /* NULL: the previous function */
     int64_t n_steps;
 } kept_plan_t;

@@ -145,6 +145,49 @@ static void many_ranks_have_a_segment_each(void **unused)
     assert_int_equal(decision.n_segments % 100, 0);
 }
 
+static uint64_t fixed_hash(int64_t n_bytes, int16_t max_segments, int32_t *n_segments_p)
+{
+    const clv_pap_stream_key_t of = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                     .max_segments = max_segments,
+                                     .total_bytes = n_bytes};
+    clv_choose_decision_t decision;
+    clv_plan_t *plan = NULL;
+    assert_int_equal(clv_choose_fixed(&config, &of, &decision, &plan), CLV_OK);
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PLAIN_RING);
+    assert_int_equal(decision.reason, CLV_REASON_REPRODUCIBLE);
+    const uint64_t hash = clv_plan_hash(plan);
+    *n_segments_p = plan->n_segments;
+    clv_plan_free(plan);
+    return hash;
+}
+
+/* What is measured, forced, or where ranks are, changes nothing of a fixed plan. */
+static void a_fixed_plan_depends_on_communicator_and_call_alone(void **unused)
+{
+    const int32_t place[N_RANKS] = {0, 1, 2, 3, 0, 1, 2, 3};
+    int32_t n_segments;
+    (void) unused;
+    begin(N_RANKS, 2);
+    const uint64_t hash = fixed_hash(VECTOR, 4096, &n_segments);
+    assert_int_equal(n_segments, 64);
+    config.place = place;
+    config.cost = (clv_cost_t){.latency_ns = 1, .byte_ps = 3};
+    config.allreduce_algorithm = CLV_ALGORITHM_CUT_RING;
+    config.round_time_ns = 77;
+    config.guard_permille = 0;
+    assert_true(fixed_hash(VECTOR, 4096, &n_segments) == hash);
+    (void) fixed_hash(VECTOR, 5, &n_segments); /* five elements */
+    assert_int_equal(n_segments, 5);
+    (void) fixed_hash(VECTOR, 23, &n_segments);
+    assert_int_equal(n_segments, 16);
+    (void) fixed_hash(8, 1, &n_segments);
+    assert_int_equal(n_segments, 1);
+    (void) fixed_hash(INT64_C(1) << 40, 4096, &n_segments);
+    assert_true(n_segments % N_RANKS == 0 && n_segments <= CLV_SCHED_MAX_SEGMENTS);
+    assert_true(clv_choose_has_fixed(CLV_COLLECTIVE_ALLREDUCE));
+    assert_false(clv_choose_has_fixed(CLV_COLLECTIVE_REDUCE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_surprise_does_not_bar_the_cut),
         cmocka_unit_test(who_predicts_the_last_rank_is_trusted_with_more),
         cmocka_unit_test(many_ranks_have_a_segment_each),
+        cmocka_unit_test(a_fixed_plan_depends_on_communicator_and_call_alone),
     };
     return clv_run_tests(tests);
 }
