@@ -4,6 +4,7 @@
  */
 #include "choose/choose.h"
 
+#include "choose/choose_previous.h"
 #include "choose/choose_score.h"
 #include "choose/choose_search.h"
 #include "choose/choose_try.h"
@@ -12,29 +13,6 @@
 
 #define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */
 #define SWITCH_PERMILLE 950 /* leave a running plan only below this share of its score */
-
-static int64_t ceil_log2(int32_t n)
-{
-    int64_t log = 0;
-    while (((int64_t) 1 << log) < n) {
-        log++;
-    }
-    return log;
-}
-
-/* Open MPI's reduce of medium and long vectors is an unsegmented binomial tree. */
-static void predict_previous(const clv_choose_config_t *config, int64_t n_bytes,
-                             clv_choose_decision_t *decision)
-{
-    int64_t tree_ns =
-        clv_smaller(clv_cost_round_ns(&config->cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 64);
-
-    decision->algorithm = CLV_ALGORITHM_PREVIOUS;
-    decision->n_segments = 1;
-    decision->round_ns = tree_ns;
-    decision->predicted_after_ns = tree_ns * ceil_log2(config->n_ranks);
-    decision->predicted_in_mpi_ns = decision->predicted_after_ns;
-}
 
 /* What never ran is taken at its estimate: hope costs no more than the budget of trials. */
 static int64_t hoped_of(const clv_choose_state_t *state, const clv_choose_decision_t *previous)
@@ -91,10 +69,12 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t
     clv_choose_decision_t previous = {0};
     clv_status_t status = clv_choose_search_plans(search, forecast);
 
+    if (status == CLV_OK) {
+        status = clv_choose_previous(search->config, search->key, search->order_ns, &previous);
+    }
     if (status != CLV_OK) {
         return status;
     }
-    predict_previous(search->config, search->key->total_bytes, &previous);
     if (search->forced >= 0 && search->best_score >= 0) {
         *decision = search->best;
         decision->reason = CLV_REASON_FORCED;
@@ -225,10 +205,12 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
     clv_choose_decision_t previous = {0};
     clv_status_t status = choose_blind(config, key, forced, decision);
 
+    if (status == CLV_OK) {
+        status = clv_choose_previous(config, key, NULL, &previous);
+    }
     if (status != CLV_OK) {
         return status;
     }
-    predict_previous(config, key->total_bytes, &previous);
     decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_FORECAST;
     if (forced < 0 && score_of(decision) >= score_of(&previous) / 1000 * LEAVE_PERMILLE) {
         *decision = previous;
@@ -295,8 +277,8 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
     clv_choose_decision_t ran = {.algorithm = CLV_ALGORITHM_PREVIOUS};
     clv_status_t status = clv_choose_without_forecast(config, key, &ran);
 
-    if (status != CLV_OK) { /* a limit: the previous function */
-        predict_previous(config, key->total_bytes, &ran);
+    if (status != CLV_OK && status != CLV_NO_MEMORY) { /* a limit: the previous function */
+        status = clv_choose_previous(config, key, NULL, &ran);
     }
     *state = (clv_choose_state_t){.running = ran.algorithm};
     for (int32_t i = 0; i < CLV_CHOOSE_RING; i++) {

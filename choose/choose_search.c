@@ -115,12 +115,19 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                             .place = search->config->place};
 }
 
+/* Its generator, or where links are shared the one that stands for it there. */
+static const clv_generator_t *generator_of(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const clv_generator_t *generator = clv_generator_find(clv_algorithms[algorithm].generator);
+    return search->config->place == NULL ? generator : clv_generator_on_places(generator);
+}
+
 clv_status_t clv_choose_search_make(const clv_choose_search_t *search,
                                     const clv_choose_decision_t *decision, clv_plan_t **plan_p)
 {
     const clv_instance_t instance = instance_of(search, decision);
-    return clv_plan_make_rounded(clv_generator_find(clv_algorithms[decision->algorithm].generator),
-                                 &instance, quantum_of(decision), plan_p);
+    return clv_plan_make_rounded(generator_of(search, decision->algorithm), &instance,
+                                 quantum_of(decision), plan_p);
 }
 
 clv_status_t clv_choose_search_keep(const clv_choose_search_t *search,
@@ -128,9 +135,8 @@ clv_status_t clv_choose_search_keep(const clv_choose_search_t *search,
                                     const clv_plan_t **plan_p)
 {
     const clv_instance_t instance = instance_of(search, decision);
-    return clv_plan_cache_get(search->plans,
-                              clv_generator_find(clv_algorithms[decision->algorithm].generator),
-                              &instance, quantum_of(decision), plan_p);
+    return clv_plan_cache_get(search->plans, generator_of(search, decision->algorithm), &instance,
+                              quantum_of(decision), plan_p);
 }
 
 /* How it will go by the times as predicted, neither clipped nor rounded, and whether it passes the

@@ -38,6 +38,7 @@ clv_schedule_sources = \
 	schedule/generators/sched_classic.c \
 	schedule/generators/sched_cut_ring.c \
 	schedule/generators/sched_front.c \
+	schedule/generators/sched_nodes.c \
 	schedule/generators/sched_segtree.c \
 	schedule/generators/sched_segtree_nodes.inc \
 	schedule/generators/sched_simd.c
@@ -48,6 +49,9 @@ unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/t
 unit_tests += tests/unit/test_sched_credit
 unit_tests += tests/unit/test_sched_ring
 unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
+unit_tests += tests/unit/test_sched_nodes
+tests_unit_test_sched_nodes_SOURCES = tests/unit/test_sched_nodes.c $(clv_random_plan_sources) \
+	tests/support/random_instance.h
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
 tests_unit_test_sched_exec_SOURCES = tests/unit/test_sched_exec.c $(clv_random_plan_sources)
 tests_unit_test_sched_ring_SOURCES = tests/unit/test_sched_ring.c $(clv_random_plan_sources) \

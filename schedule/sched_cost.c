@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "schedule/sched_instance.h"
 #include "schedule/sched_replay.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
@@ -157,25 +158,6 @@ static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arriv
 
 /* ---- which of the two ------------------------------------------------------------------------ */
 
-/* Whether two ranks have one place. */
-static clv_status_t find_shared(const int32_t *place, int32_t n_ranks, int *shared_p)
-{
-    *shared_p = 0;
-    if (place == NULL) {
-        return CLV_OK;
-    }
-    uint8_t *taken = clv_alloc((size_t) n_ranks, sizeof *taken);
-    if (taken == NULL) {
-        return CLV_NO_MEMORY;
-    }
-    for (int32_t p = 0; p < n_ranks; p++) {
-        *shared_p |= taken[place[p]];
-        taken[place[p]] = 1;
-    }
-    clv_free(taken);
-    return CLV_OK;
-}
-
 /* Every time of a replay is at most the last arrival and all lengths of all sends one after the
  * other. */
 static int fits_in_time(const clv_plan_t *plan, const int64_t *arrival_ns,
@@ -203,15 +185,11 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
                                           .near_wire_ns = wire_ns(n_bytes, cost->near_byte_ps),
                                           .near_latency_ns = cost->near_latency_ns,
                                           .combine_ns = wire_ns(n_bytes, cost->combine_ps)};
-    int shared;
-    clv_status_t status = find_shared(place, plan->n_ranks, &shared);
 
-    if (status == CLV_OK && !fits_in_time(plan, arrival_ns, &lengths)) {
-        status = CLV_OVERFLOW;
+    if (!fits_in_time(plan, arrival_ns, &lengths)) {
+        return CLV_OVERFLOW;
     }
-    if (status != CLV_OK) {
-        return status;
-    }
-    return shared ? clv_sched_replay(plan, arrival_ns, place, &lengths, estimate_p)
-                  : replay_in_order(plan, arrival_ns, &lengths, estimate_p);
+    return clv_sched_shares_place(place, plan->n_ranks)
+               ? clv_sched_replay(plan, arrival_ns, place, &lengths, estimate_p)
+               : replay_in_order(plan, arrival_ns, &lengths, estimate_p);
 }

@@ -11,11 +11,15 @@ const clv_generator_t clv_generators[] = {
     {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate},
     CLV_GENERATOR_MAP(CLV_GENERATOR_ROW)
 #undef CLV_GENERATOR_ROW
+#define CLV_PLACE_GENERATOR_ROW(name, stem, flat, meaning)                                         \
+    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate},
+        CLV_PLACE_GENERATOR_MAP(CLV_PLACE_GENERATOR_ROW)
+#undef CLV_PLACE_GENERATOR_ROW
 #define CLV_OTHER_GENERATOR_ROW(name, stem, goal, meaning)                                         \
     {name, meaning, 1u << CLV_GOAL_##goal, clv_sched_##stem##_generate},
-        CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_ROW)
+            CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_ROW)
 #undef CLV_OTHER_GENERATOR_ROW
-            {NULL, NULL, 0, NULL},
+                {NULL, NULL, 0, NULL},
 };
 
 const clv_generator_t *clv_generator_find(const char *name)
@@ -26,6 +30,21 @@ const clv_generator_t *clv_generator_find(const char *name)
         }
     }
     return NULL;
+}
+
+const clv_generator_t *clv_generator_on_places(const clv_generator_t *generator)
+{
+    static const char *const pairs[][2] = {
+#define CLV_PLACE_GENERATOR_PAIR(name, stem, flat, meaning) {flat, name},
+        CLV_PLACE_GENERATOR_MAP(CLV_PLACE_GENERATOR_PAIR)
+#undef CLV_PLACE_GENERATOR_PAIR
+    };
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        if (strcmp(pairs[k][0], generator->name) == 0) {
+            return clv_generator_find(pairs[k][1]);
+        }
+    }
+    return generator;
 }
 
 clv_status_t clv_plan_make(const clv_generator_t *generator, const clv_instance_t *instance,

@@ -27,6 +27,15 @@
     XX("ring", ring, "ring reduce-scatter, then gather")                                           \
     XX("rabenseifner", rabenseifner, "recursive halving, then binomial gather")
 
+/* Those that look at places: XX(name, function stem, the generator that they stand for where ranks
+ * share places, meaning). Where no place is shared they make the plan of that one. */
+#define CLV_PLACE_GENERATOR_MAP(XX)                                                                \
+    XX("node-chain", node_chain, "chain-by-rank", "pipelined chain by rank, place after place")    \
+    XX("node-sorted", node_sorted, "chain",                                                        \
+       "inside a place a chain to its latest, who joins a chain of places by latest arrival")      \
+    XX("node-latest", node_latest, "latest-first-rns", "the same with latest-first-rns between")   \
+    XX("node-bitset", node_bitset, "bitset", "the same with Clairvoyant between")
+
 /* The same for those that do not reduce: XX(name, function stem, goal, meaning). */
 #define CLV_OTHER_GENERATOR_MAP(XX)                                                                \
     XX("plain-ring", plain_ring, ALLREDUCE, "a ring by rank, the same whatever the arrivals")      \
@@ -37,7 +46,11 @@
     clv_status_t clv_sched_##stem##_generate(const clv_instance_t *instance, clv_plan_t **plan_p);
 #define CLV_OTHER_GENERATOR_DECLARE(name, stem, goal, meaning)                                     \
     CLV_GENERATOR_DECLARE(name, stem, meaning)
+#define CLV_PLACE_GENERATOR_DECLARE(name, stem, flat, meaning)                                     \
+    CLV_GENERATOR_DECLARE(name, stem, meaning)
 CLV_GENERATOR_MAP(CLV_GENERATOR_DECLARE)
+CLV_PLACE_GENERATOR_MAP(CLV_PLACE_GENERATOR_DECLARE)
+#undef CLV_PLACE_GENERATOR_DECLARE
 CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_DECLARE)
 #undef CLV_OTHER_GENERATOR_DECLARE
 #undef CLV_GENERATOR_DECLARE

@@ -70,6 +70,17 @@ int64_t clv_sched_round_limit(const clv_instance_t *instance)
     return limit < INT32_MAX ? limit : INT32_MAX - 1;
 }
 
+int clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
+{
+    uint8_t taken[CLV_SCHED_MAX_RANKS] = {0};
+    int shared = 0;
+    for (int32_t p = 0; place != NULL && p < n_ranks; p++) {
+        shared |= taken[place[p]];
+        taken[place[p]] = 1;
+    }
+    return shared;
+}
+
 int32_t clv_sched_first_rank(const clv_instance_t *instance)
 {
     int32_t first = 0;

@@ -42,6 +42,9 @@ static inline int32_t clv_sched_place(const clv_instance_t *instance, int32_t ra
  * of places without ranks are n_ranks. */
 void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest);
 
+/* Whether two ranks have one place. */
+int clv_sched_shares_place(const int32_t *place, int32_t n_ranks);
+
 /* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root
  * has arrived. */
 int32_t clv_sched_first_rank(const clv_instance_t *instance);

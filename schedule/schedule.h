@@ -47,7 +47,7 @@ typedef enum clv_goal {
  *
  * place tells which ranks are near each other (on one host), so that messages between them are
  * cheaper and those that leave it share its link: equal numbers, one place. NULL: every rank has a
- * place of its own. The generators of today do not look at it.
+ * place of its own. Only the generators "node-..." look at it.
  *
  * order_ns is for the clip rule: arrival_ns says when a rank may take part (clipped, pessimistic),
  * order_ns where it stands among the others (the plain prediction). Exactly: Clairvoyant orders a
@@ -115,6 +115,10 @@ extern const clv_generator_t clv_generators[];
 
 /* The row of that name, or NULL. */
 const clv_generator_t *clv_generator_find(const char *name);
+
+/* What to use instead of a generator where ranks share places: one that puts no more on a place's
+ * link than it must; itself where there is none such. */
+const clv_generator_t *clv_generator_on_places(const clv_generator_t *generator);
 
 /* Checks the ranges above. CLV_INVALID, CLV_LIMIT or CLV_OVERFLOW with a reason (static string). */
 clv_status_t clv_instance_check(const clv_instance_t *instance,

@@ -2,7 +2,7 @@
  *
  * The pipelined chain: every rank combines a segment into its own and hands it to the next, the
  * last is the root. Sorted by arrival the latest rank is nearest the root, so when it comes all
- * earlier work is done and it only has to pass on what is finished.
+ * earlier work is done and it only has to pass on what is finished. Or place after place, by rank.
  *
  *     earliest -> ... -> latest -> root        (ties by rank)
  *
@@ -43,6 +43,23 @@ static void sort_chain(const clv_instance_t *instance, link_t *chain)
     chain[n_others] = (link_t){0, instance->root};
 }
 
+/* Without arrivals: place after place, each by rank, counted downwards from the root's place and
+ * rank; so the link of a place carries one vector each way. first: room for a number per rank. */
+static void sort_by_place(const clv_instance_t *instance, int32_t *first, link_t *chain)
+{
+    const int32_t n_ranks = instance->n_ranks;
+    for (int32_t v = n_ranks - 1; v >= 0; v--) {
+        const int32_t rank = (instance->root + v) % n_ranks;
+        first[instance->place[rank]] = v;
+    }
+    for (int32_t v = 0; v < n_ranks; v++) {
+        const int32_t rank = (instance->root + v) % n_ranks;
+        const int64_t place = first[instance->place[rank]];
+        chain[v] = (link_t){-(place * n_ranks + v), rank};
+    }
+    qsort(chain, (size_t) n_ranks, sizeof *chain, compare_links);
+}
+
 static int32_t arrival_round(const clv_instance_t *instance, int32_t rank)
 {
     return (int32_t) ((instance->arrival_ns[rank] - clv_sched_first_ns(instance)) /
@@ -71,26 +88,52 @@ static void fill_chain(const clv_instance_t *instance, const link_t *chain, int3
     }
 }
 
-clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+/* 1, or 0 without memory. numbers: one per rank and one per segment. */
+static int sort(const clv_instance_t *instance, int by_place, int32_t *numbers, link_t *chain)
 {
+    if (chain == NULL || numbers == NULL) {
+        return 0;
+    }
+    if (by_place) {
+        sort_by_place(instance, numbers, chain);
+    } else {
+        sort_chain(instance, chain);
+    }
+    return 1;
+}
+
+static clv_status_t make(const clv_instance_t *instance, int by_place, clv_plan_t **plan_p)
+{
+    const size_t n_ranks = (size_t) instance->n_ranks, n_segments = (size_t) instance->n_segments;
     clv_builder_t builder = {0};
     clv_status_t status = CLV_NO_MEMORY;
-    link_t *chain = clv_alloc((size_t) instance->n_ranks, sizeof *chain);
-    int32_t *ready = clv_alloc((size_t) instance->n_segments, sizeof *ready);
+    link_t *chain = clv_alloc(n_ranks, sizeof *chain);
+    int32_t *numbers = clv_alloc(n_ranks + n_segments, sizeof *numbers);
 
-    if (chain != NULL && ready != NULL) {
+    if (sort(instance, by_place, numbers, chain)) {
         status = clv_builder_init(&builder, instance);
     }
     if (status == CLV_OK) {
-        sort_chain(instance, chain);
-        fill_chain(instance, chain, ready, &builder);
+        fill_chain(instance, chain, numbers + n_ranks, &builder);
         status = clv_builder_sort(&builder);
     }
     if (status == CLV_OK) {
         status = clv_builder_finish(&builder, instance, plan_p);
     }
     clv_builder_drop(&builder);
-    clv_free(ready);
+    clv_free(numbers);
     clv_free(chain);
     return status;
+}
+
+clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return make(instance, 0, plan_p);
+}
+
+clv_status_t clv_sched_node_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return clv_sched_shares_place(instance->place, instance->n_ranks)
+               ? make(instance, 1, plan_p)
+               : clv_sched_chain_by_rank_generate(instance, plan_p);
 }

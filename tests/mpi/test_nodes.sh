@@ -33,8 +33,21 @@ slower_between() { [ "$(counter link_byte_ps)" -gt "$((2 * $(counter link_near_b
 with 2 --rate 200mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
 tap_ok "a byte takes longer between nodes than inside: $(counter link_byte_ps) ps, $(counter link_near_byte_ps)" \
     slower_between
+with 2 --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3 1
+leaves() { grep -ao '@[01] [0-9]*@[01]' <<<"$said" | awk -F'[@ ]' '$2 != $4 { print $2 }' | sort -u; }
+one_link() { [ "$(leaves)" = 1 ]; }
+tap_ok "to rank 0 only the other node's link is used" one_link
 with 2 --ranks-per-host 2 --by-node "${show[@]}" -- "$probe" 40000 3
 tap_has 'and mapped by node' '2@0' "$said"
+
+# Nodes of 3, 3 and 2 ranks; communicators that cut them, any root, every legal reduce.
+for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chain; do
+    set -- $run
+    with 3 --ranks-per-host 3 --np 8 ${2:-} "${use[@]}" --mca coll_clv_reduce_algorithm "$1" -- \
+        "$CLV_BUILD/tests/mpi/reduce_cases"
+    tap_has "unequal nodes, $run: every legal reduce is right" 'reduce_cases: all right' "$said"
+done
+
 with 3 "${show[@]}" -- "$probe" 40000 3
 no_places() { grep -q 'clv: 0 [0-2] [0-2] 0' <<<"$said" && ! grep -q '[0-9]@[0-9]' <<<"$said"; }
 tap_ok 'one rank on each host: no nodes are named' no_places

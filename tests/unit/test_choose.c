@@ -4,6 +4,7 @@
  * and distrusted. The measured times come from a truth the test sets, never from the decider.
  */
 #include "choose/choose.h"
+#include "choose/choose_previous.h"
 #include "choose/choose_print.h"
 #include "choose/choose_node_plan.h"
 #include "tests/support/test.h"
@@ -674,6 +675,73 @@ static void a_long_forecast_is_cut_and_says_so(void **state)
     assert_non_null(strstr(printed, "and 24 ranks earlier than these"));
 }
 
+/* ---- ranks that share links ------------------------------------------------------------------ */
+
+static const int32_t by_slot[N_RANKS] = {0, 0, 1, 1, 2, 2, 3, 3};
+static const int32_t by_node[N_RANKS] = {0, 1, 2, 3, 0, 1, 2, 3};
+
+static void world_start_on(world_t *world, const int32_t *place)
+{
+    world_start(world);
+    world->config.place = place;
+    world->config.cost.near_latency_ns = 5000;
+    world->config.cost.near_byte_ps = 500;
+    world->config.cost.combine_ps = 100;
+}
+
+/* Forced or not, by whichever algorithm, no link carries more than a vector out of a node; the
+ * flat chain of these arrivals would put two on some. */
+static void plans_on_nodes_send_a_vector_over_a_link(void **state)
+{
+    static const int32_t wanted[] = {CLV_ALGORITHM_AUTO, CLV_ALGORITHM_RANK_CHAIN,
+                                     CLV_ALGORITHM_CHAIN};
+
+    (void) state;
+    for (size_t i = 0; i < 6; i++) {
+        world_t world;
+        clv_plan_t *plan = NULL;
+        int64_t n_out[N_RANKS] = {0};
+        world_start_on(&world, i % 2 ? by_slot : by_node);
+        world.config.reduce_algorithm = wanted[i / 2];
+        const clv_choose_decision_t *decision = world_step(&world);
+        const clv_pap_forecast_t forecast = {
+            .n_ranks = N_RANKS, .sigma_ns = world.sigma_ns, .predicted_ns = world.predicted_ns};
+        assert_int_not_equal(decision->algorithm, CLV_ALGORITHM_PREVIOUS);
+        assert_true(decision->predicted_after_ns < 46000000); /* a vector takes 42 ms */
+        assert_int_equal(clv_choose_plan(&world.config, &two_mib, &forecast, decision, &plan),
+                         CLV_OK);
+        for (int64_t k = 0; k < plan->n_sends; k++) {
+            const int32_t from = world.config.place[plan->sends[k].sender];
+            n_out[from] += from != world.config.place[plan->sends[k].receiver];
+        }
+        for (int32_t at = 0; at < N_RANKS; at++) {
+            assert_true(n_out[at] <= decision->n_segments);
+        }
+        clv_plan_free(plan);
+    }
+}
+
+/* Eight ranks of a binomial tree: by slot two vectors cross the link into the root's node, by node
+ * four; with a link for each rank three follow each other. */
+static void the_previous_reduce_is_replayed_on_nodes(void **state)
+{
+    static const struct {
+        const int32_t *place;
+        int64_t low_ms, high_ms;
+    } cases[] = {{NULL, 125, 127}, {by_slot, 84, 88}, {by_node, 165, 172}};
+
+    (void) state;
+    for (size_t i = 0; i < 3; i++) {
+        world_t world;
+        clv_choose_decision_t previous = {0};
+        world_start_on(&world, cases[i].place);
+        assert_int_equal(clv_choose_previous(&world.config, &two_mib, NULL, &previous), CLV_OK);
+        print_message("# %.1f ms\n", (double) previous.predicted_after_ns / 1e6);
+        assert_true(previous.predicted_after_ns > cases[i].low_ms * 1000000);
+        assert_true(previous.predicted_after_ns < cases[i].high_ms * 1000000);
+    }
+}
+
 static void printed_links_are_of_nodes_where_there_are_any(void **state)
 {
     clv_choose_config_t config = {.n_ranks = 3, .cost = {60000, 20500, 5000, 500, 125}};
@@ -708,6 +776,8 @@ static void a_printed_plan_has_a_line_per_send(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_on_nodes_send_a_vector_over_a_link),
+        cmocka_unit_test(the_previous_reduce_is_replayed_on_nodes),
         cmocka_unit_test(printed_links_are_of_nodes_where_there_are_any),
         cmocka_unit_test(first_calls_run_the_best_plan_by_the_model),
         cmocka_unit_test(first_calls_run_the_previous_reduce_where_the_model_says_so),

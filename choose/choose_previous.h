@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the previous function would take, by the model. PURE and private to the decider.
+ *
+ * Not: what it was measured to take (choose_score.h).
+ * Units: ns.
+ * Errors: CLV_NO_MEMORY.
+ * Memory: none kept.
+ * Threads: safe. Cost: O(1); where ranks share links the replay of a plan of one segment.
+ */
+#ifndef CLV_CHOOSE_PREVIOUS_H
+#define CLV_CHOOSE_PREVIOUS_H
+
+#include "choose/choose.h"
+
+/* arrival_ns of all ranks, or NULL: all at once. */
+clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                                 const int64_t *arrival_ns,
+                                 clv_choose_decision_t *decision) CLV_MUST_CHECK;
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Plans for ranks that share places, by composition: inside each place a chain by arrival to its
+ * last arriver (in the root's place: to the root), who speaks for the place; among those who speak
+ * any generator there is. So each link carries what the plan between places puts on it, whatever
+ * the number of ranks behind it; whoever is early gives its part away inside its place and goes.
+ *
+ *     place 0: earliest -> ... -> latest --.
+ *     place 1: earliest -> ... -> latest --+-- a plan of places --> root <- ... <- earliest
+ *     place 2: earliest -> ... -> latest --'
+ *
+ * Rounds: one between places is as long as SLOTS rounds of the whole plan. A send between places
+ * takes the last of them, sends inside a place take the others: so nobody sends or receives twice
+ * in a round, and at one who speaks the two levels come in turn. A round between places is moved
+ * back until all it sends has come from inside.
+ *
+ * A place may have one rank, all places one, one place all ranks; where none is shared the plan is
+ * that of the generator between places.
+ * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send.
+ */
+#include <stdlib.h>
+
+#include "schedule/sched_generators.h"
+#include "schedule/sched_instance.h"
+#include "schedule/sched_plan.h"
+#include "util/util_alloc.h"
+#include "util/util_min_max.h"
+
+#define SLOTS        8
+#define SPREAD_SLOTS (INT64_C(1) << 27) /* between first and last arrival, at most */
+#define LATEST_ROUND (INT32_MAX - 1)
+
+typedef struct member {
+    int64_t order_ns;
+    int32_t place;
+    int32_t rank;
+} member_t;
+
+/* Places are counted anew, from 0 on and without gaps: `node`. */
+typedef struct house {
+    const clv_instance_t *instance;
+    int64_t first_ns;
+    int64_t slot_ns;
+    int32_t n_nodes;
+    int32_t root_node;
+    member_t *members;  /* node after node, in the order of its chain */
+    int32_t *first;     /* of members; the end of the last node's at [n_nodes] */
+    int32_t *ready;     /* [node * n_segments + segment]: first slot after it came from inside */
+    int64_t *speaks_ns; /* when who speaks for a node has something from inside */
+    int64_t *speaks_order_ns;
+    clv_builder_t builder;
+} house_t;
+
+/* ---- who lives where ------------------------------------------------------------------------- */
+
+static int compare_members(const void *a, const void *b)
+{
+    const member_t *x = a, *y = b;
+    if (x->place != y->place) {
+        return x->place < y->place ? -1 : 1;
+    }
+    if (x->order_ns != y->order_ns) {
+        return x->order_ns < y->order_ns ? -1 : 1;
+    }
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The root comes after everybody. */
+static void list_members(house_t *house)
+{
+    const clv_instance_t *instance = house->instance;
+    for (int32_t p = 0; p < instance->n_ranks; p++) {
+        const int64_t order_ns = p == instance->root ? INT64_MAX : clv_sched_order_ns(instance, p);
+        house->members[p] = (member_t){order_ns, instance->place[p], p};
+    }
+    qsort(house->members, (size_t) instance->n_ranks, sizeof *house->members, compare_members);
+}
+
+static void count_nodes(house_t *house)
+{
+    const int32_t n_ranks = house->instance->n_ranks;
+    for (int32_t i = 0; i < n_ranks; i++) {
+        if (i == 0 || house->members[i].place != house->members[i - 1].place) {
+            house->first[house->n_nodes++] = i;
+        }
+        if (house->members[i].rank == house->instance->root) {
+            house->root_node = house->n_nodes - 1;
+        }
+    }
+    house->first[house->n_nodes] = n_ranks;
+}
+
+static int32_t speaker(const house_t *house, int32_t node)
+{
+    return house->members[house->first[node + 1] - 1].rank;
+}
+
+/* ---- inside ---------------------------------------------------------------------------------- */
+
+/* The first slot from this one on that is not for the links. */
+static int32_t inner_slot(int32_t slot)
+{
+    return slot % SLOTS == SLOTS - 1 ? slot + 1 : slot;
+}
+
+static int32_t arrival_slot(const house_t *house, int32_t rank)
+{
+    return (int32_t) ((house->instance->arrival_ns[rank] - house->first_ns) / house->slot_ns);
+}
+
+/* All segments from one member of a node to the next; ready: of the node. */
+static void fill_hop(house_t *house, const member_t *from, int32_t *ready)
+{
+    int32_t free_from =
+        (int32_t) clv_larger(arrival_slot(house, from[0].rank), arrival_slot(house, from[1].rank));
+    for (int32_t s = 0; s < house->instance->n_segments; s++) {
+        const int32_t slot = inner_slot((int32_t) clv_larger(free_from, ready[s]));
+        clv_builder_put(&house->builder, slot, from[0].rank, from[1].rank, s);
+        free_from = slot + 1;
+        ready[s] = slot + 1;
+    }
+}
+
+static void fill_node(house_t *house, int32_t node)
+{
+    const clv_instance_t *instance = house->instance;
+    int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
+    const int32_t rank = speaker(house, node);
+
+    for (int32_t i = house->first[node]; i + 1 < house->first[node + 1]; i++) {
+        fill_hop(house, &house->members[i], ready);
+    }
+    house->speaks_ns[node] = instance->arrival_ns[rank];
+    if (rank != instance->root) { /* who takes from outside what it never sends need not wait */
+        house->speaks_ns[node] =
+            clv_larger(house->speaks_ns[node], house->first_ns + ready[0] * house->slot_ns);
+    }
+    house->speaks_order_ns[node] = clv_sched_order_ns(instance, rank);
+}
+
+/* ---- between --------------------------------------------------------------------------------- */
+
+/* The first slot of the first round between places. Who can speak first counts from there on, so
+ * that rounds between places are whole rounds of SLOTS. */
+static int64_t first_slot(house_t *house)
+{
+    const int64_t round_ns = house->slot_ns * SLOTS;
+    int32_t first = 0;
+    for (int32_t node = 1; node < house->n_nodes; node++) {
+        first = house->speaks_ns[node] < house->speaks_ns[first] ? node : first;
+    }
+    house->speaks_ns[first] -= (house->speaks_ns[first] - house->first_ns) % round_ns;
+    return (house->speaks_ns[first] - house->first_ns) / house->slot_ns;
+}
+
+/* The first slot from this one on that is for the links. */
+static int64_t link_slot(int64_t slot)
+{
+    return slot - slot % SLOTS + SLOTS - 1;
+}
+
+/* The round of sends[0], not before this slot: when all it sends has come from inside. */
+static int64_t round_slot(const house_t *house, int64_t slot, const clv_send_t *sends,
+                          int64_t n_sends)
+{
+    const size_t n_segments = (size_t) house->instance->n_segments;
+    for (int64_t k = 0; k < n_sends && sends[k].round == sends[0].round; k++) {
+        const int64_t ready = house->ready[sends[k].sender * n_segments + sends[k].segment];
+        slot = clv_larger(slot, ready);
+    }
+    return link_slot(slot);
+}
+
+static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t slot)
+{
+    int32_t round = -1;
+    slot -= SLOTS;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        if (send->round != round) {
+            slot += (int64_t) (send->round - round) * SLOTS;
+            slot = round_slot(house, slot, send, plan->n_sends - k);
+            round = send->round;
+        }
+        if (slot > LATEST_ROUND) {
+            return CLV_OVERFLOW;
+        }
+        clv_builder_put(&house->builder, (int32_t) slot, speaker(house, send->sender),
+                        speaker(house, send->receiver), send->segment);
+    }
+    return CLV_OK;
+}
+
+static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
+{
+    const int64_t slot = first_slot(house);
+    const clv_instance_t nodes = {.n_ranks = house->n_nodes,
+                                  .n_segments = house->instance->n_segments,
+                                  .root = house->root_node,
+                                  .round_ns = house->slot_ns * SLOTS,
+                                  .arrival_ns = house->speaks_ns,
+                                  .order_ns = house->speaks_order_ns};
+    clv_plan_t *plan = NULL;
+    clv_status_t status = clv_plan_make(between, &nodes, &plan);
+    if (status == CLV_OK) {
+        status = clv_builder_reserve(&house->builder, plan->n_sends);
+    }
+    if (status == CLV_OK) {
+        status = put_between(house, plan, slot);
+    }
+    clv_plan_free(plan);
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Whether times stay in their type though each place's pipeline takes a slot a rank to fill. */
+static int fits_in_time(const house_t *house)
+{
+    const int64_t last_ns = house->first_ns + clv_sched_spread_ns(house->instance);
+    return (INT64_MAX - last_ns) / house->slot_ns > 2 * (int64_t) house->instance->n_ranks;
+}
+
+/* 1, or 0 without memory. */
+static int list_nodes(house_t *house)
+{
+    const size_t n_ranks = (size_t) house->instance->n_ranks;
+
+    house->members = clv_alloc_unset(n_ranks, sizeof *house->members);
+    house->first = clv_alloc(n_ranks + 1, sizeof *house->first);
+    if (house->members == NULL || house->first == NULL) {
+        return 0;
+    }
+    list_members(house);
+    count_nodes(house);
+    return 1;
+}
+
+/* 1, or 0 without memory. */
+static int reserve(house_t *house)
+{
+    const size_t n_nodes = (size_t) house->n_nodes;
+    const size_t n_segments = (size_t) house->instance->n_segments;
+
+    house->ready = clv_alloc(n_nodes * n_segments, sizeof *house->ready);
+    house->speaks_ns = clv_alloc(n_nodes, sizeof *house->speaks_ns);
+    house->speaks_order_ns = clv_alloc(n_nodes, sizeof *house->speaks_order_ns);
+    return house->ready != NULL && house->speaks_ns != NULL && house->speaks_order_ns != NULL &&
+           clv_builder_init(&house->builder, house->instance) == CLV_OK;
+}
+
+static void close_house(house_t *house)
+{
+    clv_builder_drop(&house->builder);
+    clv_free(house->speaks_order_ns);
+    clv_free(house->speaks_ns);
+    clv_free(house->ready);
+    clv_free(house->first);
+    clv_free(house->members);
+}
+
+static clv_status_t fill(house_t *house, const clv_generator_t *between, clv_plan_t **plan_p)
+{
+    clv_status_t status = reserve(house) ? CLV_OK : CLV_NO_MEMORY;
+
+    if (status == CLV_OK && !fits_in_time(house)) {
+        status = CLV_OVERFLOW;
+    }
+    for (int32_t node = 0; node < house->n_nodes && status == CLV_OK; node++) {
+        fill_node(house, node);
+    }
+    if (status == CLV_OK) {
+        status = fill_between(house, between);
+    }
+    if (status == CLV_OK) {
+        status = clv_builder_sort(&house->builder);
+    }
+    if (status == CLV_OK) {
+        status = clv_builder_finish(&house->builder, house->instance, plan_p);
+    }
+    return status;
+}
+
+static clv_status_t compose(const clv_instance_t *instance, const char *between,
+                            clv_plan_t **plan_p)
+{
+    const clv_generator_t *generator = clv_generator_find(between);
+    house_t house = {.instance = instance, .first_ns = clv_sched_first_ns(instance)};
+    clv_status_t status = CLV_NO_MEMORY;
+
+    if (!clv_sched_shares_place(instance->place, instance->n_ranks)) {
+        return generator->generate(instance, plan_p);
+    }
+    house.slot_ns = clv_larger(clv_sched_effective_round_ns(instance) / SLOTS,
+                               clv_sched_spread_ns(instance) / SPREAD_SLOTS + 1);
+    if (list_nodes(&house)) {
+        status = fill(&house, generator, plan_p);
+    }
+    close_house(&house);
+    return status;
+}
+
+#define COMPOSE(stem, between)                                                                     \
+    clv_status_t clv_sched_##stem##_generate(const clv_instance_t *instance, clv_plan_t **plan_p)  \
+    {                                                                                              \
+        return compose(instance, between, plan_p);                                                 \
+    }
+
+COMPOSE(node_sorted, "chain")
+COMPOSE(node_latest, "latest-first-rns")
+COMPOSE(node_bitset, "bitset")
