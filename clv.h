@@ -29,10 +29,10 @@ extern "C" {
 
 typedef int (*clv_hint_arrival_fn)(MPI_Comm comm, long long ns_from_now);
 
-/* Call it after the previous reduce on comm, before the work whose end is announced.
- * ns_from_now: 0 to one hour. Returns 1 when the hint was taken, 0 when there is nobody to take it:
- * no component, no eligible call on comm so far, a call that will not be sampled, or a hint given
- * already. Not collective; same thread rules as a collective on comm. */
+/* Call it after the previous reduce, allreduce or broadcast on comm, before the work whose end is
+ * announced. ns_from_now: 0 to one hour. Returns 1 when the hint was taken, 0 when there is nobody
+ * to take it: no component, no eligible call on comm so far, a call that will not be sampled, or a
+ * hint given already. Not collective; same thread rules as a collective on comm. */
 static inline int clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
 {
     static clv_hint_arrival_fn taker;

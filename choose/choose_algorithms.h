@@ -52,7 +52,9 @@
     XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),     -1,    order,         \
        "a ring that combines and hands out, the same whatever the arrivals")                       \
     XX(CUT_RING,     cut_ring,     CLV_OF(ALLREDUCE), PLAN("cut-ring", AHEAD),       2,     order,         \
-       "a ring whose segments start behind the ranks that are predicted to come last")
+       "a ring whose segments start behind the ranks that are predicted to come last")             \
+    XX(OUT_CHAIN,    out_chain,    CLV_OF(BCAST),   PLAN("bcast-chain", AHEAD),      0,     empty,         \
+       "a pipelined chain from the root, latest arrival last")
 /* clang-format on */
 
 /* The word beside them that is none of them. */
@@ -71,7 +73,7 @@ typedef enum clv_algorithm {
 typedef struct clv_call_facts {
     int32_t collective; /* a clv_collective_t */
     int32_t n_ranks;
-    size_t count; /* elements */
+    size_t count; /* elements; bytes where only those are equal */
     int commutes; /* the operation; true where there is none */
 } clv_call_facts_t;
 

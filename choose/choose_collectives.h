@@ -26,7 +26,8 @@
 /*         code    name    MPI's name    goal    root op counts result */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
     XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)                              \
-    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0, 1, 1, ALL)
+    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0, 1, 1, ALL)                       \
+    XX(to, BCAST, bcast, "MPI_Bcast", BCAST, 1,     0, 0,     ALL)
 /* clang-format on */
 
 /* Numbers are what ranks tell each other: append only. */

@@ -60,6 +60,8 @@
        "previous function")                                                                        \
     XX(INT,    allreduce_min_bytes, NONE,      65536,   1,   2147483647, "bytes",   4,   EQUAL,    \
        "The same of MPI_Allreduce")                                                                \
+    XX(INT,    bcast_min_bytes,  NONE,         65536,   1,   2147483647, "bytes",   4,   EQUAL,    \
+       "The same of MPI_Bcast")                                                                    \
     XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
        "Smallest communicator that is predicted and planned")                                      \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \

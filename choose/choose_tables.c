@@ -81,13 +81,18 @@ static int unfit_never(const clv_call_facts_t *facts)
     return CLV_FIT;
 }
 
+static int unfit_empty(const clv_call_facts_t *facts)
+{
+    return facts->count == 0 ? CLV_REASON_EMPTY : CLV_FIT;
+}
+
 /* Plans and trees combine in an order of their own, and need something to combine. */
 static int unfit_order(const clv_call_facts_t *facts)
 {
     if (!facts->commutes) {
         return CLV_REASON_NOT_COMMUTATIVE;
     }
-    return facts->count == 0 ? CLV_REASON_EMPTY : CLV_FIT;
+    return unfit_empty(facts);
 }
 
 /* With fewer elements than halves, Open MPI's function would quietly run a linear reduce. */
@@ -250,5 +255,12 @@ int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
 
 int64_t clv_choose_min_bytes(const clv_choose_config_t *config, int32_t collective)
 {
-    return collective == CLV_COLLECTIVE_ALLREDUCE ? config->allreduce_min_bytes : config->min_bytes;
+    switch (collective) {
+    case CLV_COLLECTIVE_ALLREDUCE:
+        return config->allreduce_min_bytes;
+    case CLV_COLLECTIVE_BCAST:
+        return config->bcast_min_bytes;
+    default:
+        return config->min_bytes;
+    }
 }

@@ -62,9 +62,12 @@ static bool must_keep_order(const coll_clv_call_t *call)
 
 static clv_call_facts_t facts_of(const coll_clv_call_t *call)
 {
+    const bool counts_are_equal = clv_collectives[call->collective].equal_counts;
+
     return (clv_call_facts_t){.collective = call->collective,
                               .n_ranks = call->module->config.n_ranks,
-                              .count = (size_t) call->count,
+                              .count = counts_are_equal ? (size_t) call->count
+                                                        : (size_t) call->total_bytes,
                               .commutes = NULL == call->op || ompi_op_is_commute(call->op)};
 }
 
@@ -175,20 +178,22 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
     mca_coll_clv_component.counters.plans_ahead += 0 != assignment->made_ahead;
     mca_coll_clv_component.counters.plans_late += 0 == assignment->made_ahead;
     count_run(call, decision->algorithm, decision->reason);
-    const coll_clv_job_t job = {.steps = assignment->steps,
-                                .n_steps = assignment->n_steps,
-                                .n_segments = decision->n_segments,
-                                .goal = clv_collectives[call->collective].goal,
-                                .policy = clv_algorithms[decision->algorithm].policy,
-                                .root = call->root,
-                                .tag = tags[call->collective],
-                                .sbuf = call->sbuf,
-                                .rbuf = call->rbuf,
-                                .count = (size_t) call->count,
-                                .dtype = call->dtype,
-                                .op = call->op,
-                                .comm = call->comm};
-    return coll_clv_execute_steps(&job, &call->module->scratch);
+    coll_clv_job_t job = {.steps = assignment->steps,
+                          .n_steps = assignment->n_steps,
+                          .n_segments = decision->n_segments,
+                          .goal = clv_collectives[call->collective].goal,
+                          .policy = clv_algorithms[decision->algorithm].policy,
+                          .root = call->root,
+                          .tag = tags[call->collective],
+                          .sbuf = call->sbuf,
+                          .rbuf = call->rbuf,
+                          .count = (size_t) call->count,
+                          .dtype = call->dtype,
+                          .op = call->op,
+                          .comm = call->comm};
+    return clv_collectives[call->collective].equal_counts
+               ? coll_clv_execute_steps(&job, &call->module->scratch)
+               : coll_clv_execute_packed(call, &job);
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */

@@ -39,6 +39,10 @@ int coll_clv_call(coll_clv_call_t *call);
 CLV_COLLECTIVE_MAP(COLL_CLV_COLLECTIVE_FUNCTIONS, )
 #undef COLL_CLV_COLLECTIVE_FUNCTIONS
 
+/* coll_clv_bcast.c: runs a job of the call's, but for what it moves, over the vector's packed
+ * bytes. The copy of a vector with gaps takes its own size in memory. */
+int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job);
+
 /* The algorithms that make no plan, coll_clv_run_<function>: the column "how" of CLV_ALGORITHM_MAP.
  */
 int coll_clv_run_previous(const coll_clv_call_t *call);

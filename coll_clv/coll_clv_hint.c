@@ -11,18 +11,25 @@
 
 OMPI_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
 
+/* Not, for one, where somebody wraps us. */
+static bool is_ours(const mca_coll_base_module_t *module)
+{
+    return NULL != module &&
+           ((const opal_object_t *) module)->obj_class == OBJ_CLASS(coll_clv_module_t);
+}
+
 static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
 {
-    mca_coll_base_module_t *module = NULL;
-
     if (NULL == comm || MPI_COMM_NULL == comm || NULL == comm->c_coll) {
         return NULL;
     }
-    module = comm->c_coll->coll_reduce_module;
-    if (NULL == module || ((opal_object_t *) module)->obj_class != OBJ_CLASS(coll_clv_module_t)) {
-        return NULL; /* not ours, or somebody wraps us */
+#define TAKE_OURS(to, code, name, mpi, goal, root, op, counts, result)                             \
+    if (is_ours(comm->c_coll->coll_##name##_module)) {                                             \
+        return (coll_clv_module_t *) comm->c_coll->coll_##name##_module;                           \
     }
-    return (coll_clv_module_t *) module;
+    CLV_COLLECTIVE_MAP(TAKE_OURS, )
+#undef TAKE_OURS
+    return NULL;
 }
 
 int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now)

@@ -16,6 +16,7 @@ clv_coll_clv_headers = \
 clv_coll_clv_sources = \
 	coll_clv/coll_clv_ahead.c \
 	coll_clv/coll_clv_allreduce.c \
+	coll_clv/coll_clv_bcast.c \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
@@ -41,7 +42,7 @@ unit_tests += tests/unit/test_coll_tables
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
 	tests/mpi/clock_watch tests/mpi/record_latency tests/mpi/long_elements \
-	tests/mpi/allreduce_cases tests/mpi/allreduce_bits
+	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
@@ -65,7 +66,8 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
-	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh
+	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
+	tests/mpi/test_bcast.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \

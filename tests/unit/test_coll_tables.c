@@ -130,11 +130,13 @@ static void lists_of_collectives_are_read_and_printed(void **state)
 
 static void each_collective_has_its_smallest_size(void **state)
 {
-    const clv_choose_config_t config = {.min_bytes = 3, .allreduce_min_bytes = 4};
+    const clv_choose_config_t config = {
+        .min_bytes = 3, .allreduce_min_bytes = 4, .bcast_min_bytes = 5};
 
     (void) state;
     assert_int_equal(clv_choose_min_bytes(&config, CLV_COLLECTIVE_REDUCE), 3);
     assert_int_equal(clv_choose_min_bytes(&config, CLV_COLLECTIVE_ALLREDUCE), 4);
+    assert_int_equal(clv_choose_min_bytes(&config, CLV_COLLECTIVE_BCAST), 5);
 }
 
 static void what_is_forced_is_the_collectives_own(void **state)

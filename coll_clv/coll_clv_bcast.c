@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is about MPI_Bcast: its function, the one before us, and its vector as packed bytes. Ranks
+ * may describe the same data by other counts of other types, so plans cut what all have alike, the
+ * bytes; of a vector with gaps that is a copy, packed at the root and unpacked by the others.
+ * Between machines with other number formats nothing is converted: as in the rest of Open MPI's
+ * coll components that send bytes, such a cluster must leave bcast out.
+ */
+#include "coll_clv/coll_clv_call.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/datatype/opal_convertor.h"
+
+#include "util/util_alloc.h"
+#include "util/util_hot.h"
+
+CLV_HOT int mca_coll_clv_bcast(void *buffer, coll_clv_count_t count, struct ompi_datatype_t *dtype,
+                               int root, struct ompi_communicator_t *comm,
+                               mca_coll_base_module_t *module)
+{
+    coll_clv_call_t call = {.collective = CLV_COLLECTIVE_BCAST,
+                            .root = root,
+                            .rbuf = buffer,
+                            .count = count,
+                            .dtype = dtype,
+                            .comm = comm,
+                            .module = (coll_clv_module_t *) module};
+    return coll_clv_call(&call);
+}
+
+int coll_clv_bcast_previous(const coll_clv_call_t *call)
+{
+    const coll_clv_previous_t *previous = &call->module->previous;
+    return previous->bcast(call->rbuf, call->count, call->dtype, call->root, call->comm,
+                           previous->bcast_module);
+}
+
+/* All of the vector between its own place and n_bytes at packed. */
+static int copy_packed(const coll_clv_call_t *call, void *packed, size_t n_bytes, bool packs)
+{
+    struct iovec piece = {.iov_base = packed, .iov_len = n_bytes};
+    const size_t count = (size_t) call->count;
+    uint32_t n_pieces = 1;
+    size_t done = n_bytes;
+    opal_convertor_t convertor;
+
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    if (packs) {
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->dtype->super,
+                                                 count, call->rbuf, 0, &convertor);
+        (void) opal_convertor_pack(&convertor, &piece, &n_pieces, &done);
+    } else {
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &call->dtype->super,
+                                                 count, call->rbuf, 0, &convertor);
+        (void) opal_convertor_unpack(&convertor, &piece, &n_pieces, &done);
+    }
+    OBJ_DESTRUCT(&convertor);
+    return done == n_bytes ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job)
+{
+    coll_clv_scratch_t *scratch = &call->module->scratch;
+    const bool is_root = call->root == ompi_comm_rank(call->comm);
+    ptrdiff_t gap = 0;
+    void *packed;
+    int rc;
+
+    job->dtype = MPI_BYTE;
+    job->count = (size_t) call->total_bytes;
+    if (opal_datatype_is_contiguous_memory_layout(&call->dtype->super, call->count)) {
+        (void) opal_datatype_span(&call->dtype->super, (size_t) call->count, &gap);
+        job->rbuf = (char *) call->rbuf + gap;
+        return coll_clv_execute_steps(job, scratch);
+    }
+    packed = clv_alloc_unset(job->count, 1);
+    if (NULL == packed) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    job->rbuf = packed;
+    rc = is_root ? copy_packed(call, packed, job->count, true) : OMPI_SUCCESS;
+    if (OMPI_SUCCESS == rc) {
+        rc = coll_clv_execute_steps(job, scratch);
+    }
+    if (OMPI_SUCCESS == rc && !is_root) {
+        rc = copy_packed(call, packed, job->count, false);
+    }
+    clv_free(packed);
+    return rc;
+}
