@@ -13,7 +13,7 @@ bench_clv_bench_SOURCES = bench/measure/clv_bench.c \
 	bench/measure/bench_loop.c bench/measure/bench_loop.h \
 	bench/measure/bench_loop_report.c bench/measure/bench_loop_report.h \
 	bench/measure/bench_measure.c bench/measure/bench_measure.h \
-	bench/measure/bench_own_reduce.c \
+	bench/measure/bench_own_bounds.c bench/measure/bench_own_reduce.c \
 	bench/measure/bench_pace.c bench/measure/bench_pace.h \
 	bench/measure/bench_report.c bench/measure/bench_report.h \
 	bench/measure/bench_sync.c bench/measure/bench_sync.h $(clv_bench_sources)

@@ -69,6 +69,26 @@ static void fill_one_late(const clv_pattern_t *pattern, int64_t iteration, int64
     }
 }
 
+/* A quarter and five eighths of the way: no neighbours from eight ranks on. */
+static void fill_two_late(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
+{
+    const int first = pattern->n_ranks / 4, second = pattern->n_ranks * 5 / 8;
+
+    UNUSED(iteration);
+    FOR_EACH_RANK(r)
+    {
+        delay_ns[r] = r == first || r == second ? pattern->amount_ns : 0;
+    }
+}
+
+static void fill_rotating_late(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
+{
+    FOR_EACH_RANK(r)
+    {
+        delay_ns[r] = r == iteration % pattern->n_ranks ? pattern->amount_ns : 0;
+    }
+}
+
 static void fill_root_late(const clv_pattern_t *pattern, int64_t iteration, int64_t *delay_ns)
 {
     UNUSED(iteration);
@@ -204,6 +224,8 @@ static void fill_trace(const clv_pattern_t *pattern, int64_t iteration, int64_t 
 const clv_pattern_kind_t clv_pattern_kinds[] = {
     {"balanced", "all ranks at once", fill_balanced},
     {"one-late", "one rank late: one-late:<rank>, the last rank if none is given", fill_one_late},
+    {"two-late", "two ranks late, a quarter and five eighths of the way", fill_two_late},
+    {"rotating-late", "one rank late, the next one in each call", fill_rotating_late},
     {"half-late", "the upper half of the ranks late", fill_half_late},
     {"root-late", "the root late", fill_root_late},
     {"ascending", "rank r late by r / (n - 1)", fill_ascending},

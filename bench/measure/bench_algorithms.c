@@ -45,13 +45,18 @@ static const preset_t presets[] = {
      clv_bench_reduce_ring, 0},
     {"bound", "only the last arriver sends its vector to the root", "reduce", "^clv", NULL, NULL,
      clv_bench_reduce_bound, 1},
+    {"bound", "only the last arriver exchanges vectors, with one other rank", "allreduce", "^clv",
+     NULL, NULL, clv_bench_allreduce_bound, 1},
+    {"bound", "only the root and the last other arriver: one vector", "bcast", "^clv", NULL, NULL,
+     clv_bench_bcast_bound, 1},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
 };
 
 void clv_algorithm_list(void)
 {
     for (const preset_t *row = presets; row->name; row++) {
-        printf("    %-14s %s%s\n", row->name, row->meaning, row->collective ? " (reduce)" : "");
+        printf("    %-14s %s%s%s%s\n", row->name, row->meaning, row->collective ? " (" : "",
+               row->collective ? row->collective : "", row->collective ? ")" : "");
     }
 }
 
@@ -98,16 +103,24 @@ static int is_number(const char *text)
     return *text && strspn(text, "0123456789") == strlen(text);
 }
 
+/* The row of that name for that collective; the one at the end when there is none. */
+static const preset_t *find_preset(const char *name, size_t length, const char *collective)
+{
+    const preset_t *row = presets;
+
+    while (row->name && (strlen(row->name) != length || strncmp(row->name, name, length) ||
+                         (row->collective && strcmp(row->collective, collective)))) {
+        row++;
+    }
+    return row;
+}
+
 static clv_status_t parse_preset(const char *text, const char *argument, const char *collective,
                                  clv_algorithm_t *algorithm)
 {
-    const size_t length = strcspn(text, ":");
-    const preset_t *row = presets;
+    const preset_t *row = find_preset(text, strcspn(text, ":"), collective);
 
-    while (row->name && (strlen(row->name) != length || strncmp(row->name, text, length))) {
-        row++;
-    }
-    if (!row->name || (row->collective && strcmp(row->collective, collective))) {
+    if (!row->name) {
         return CLV_INVALID;
     }
     snprintf(algorithm->components, sizeof algorithm->components, "%s", row->components);

@@ -69,5 +69,8 @@ void clv_bench_fill(const clv_collective_t *collective, const clv_bench_call_t *
  * and the bound: only the last arriver (the last but the root) sends its vector to the root. */
 int clv_bench_reduce_ring(const clv_bench_call_t *call);
 int clv_bench_reduce_bound(const clv_bench_call_t *call);
+/* bench_own_bounds.c */
+int clv_bench_allreduce_bound(const clv_bench_call_t *call);
+int clv_bench_bcast_bound(const clv_bench_call_t *call);
 
 #endif

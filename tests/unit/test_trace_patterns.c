@@ -76,6 +76,18 @@ static void fixed_shapes_are_what_their_names_say(void **state)
     pattern = pattern_of("half-late");
     clv_pattern_fill(&pattern, 0, delay);
     assert_true(delay[4] == 0 && delay[5] == AMOUNT);
+    pattern = pattern_of("two-late");
+    clv_pattern_fill(&pattern, 0, delay);
+    for (int r = 0; r < N_RANKS; r++) {
+        assert_int_equal(delay[r], r == N_RANKS / 4 || r == N_RANKS * 5 / 8 ? AMOUNT : 0);
+    }
+    pattern = pattern_of("rotating-late");
+    for (int call = 0; call < 2 * N_RANKS; call++) {
+        clv_pattern_fill(&pattern, call, delay);
+        for (int r = 0; r < N_RANKS; r++) {
+            assert_int_equal(delay[r], r == call % N_RANKS ? AMOUNT : 0);
+        }
+    }
     pattern = pattern_of("descending");
     clv_pattern_fill(&pattern, 0, delay);
     assert_true(delay[0] == AMOUNT && delay[N_RANKS - 1] == 0 && delay[4] == AMOUNT / 2);
