@@ -85,6 +85,16 @@ static void collect_all(clv_pap_leader_t *leader, int64_t now_ns)
     }
 }
 
+static void pass_on_asks(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        const int64_t version = clv_pap_table_asked(leader->table, lane);
+        if (version > clv_pap_agree_n_versions(leader->agree, lane)) {
+            clv_pap_agree_ask_void(leader->agree, now_ns, lane, version - 1);
+        }
+    }
+}
+
 /* Plans the next looks, after one. Returns the lanes that ranks ring for from now on, and did not
  * before. */
 static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
@@ -111,5 +121,6 @@ void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns)
 {
     do {
         collect_all(leader, now_ns);
+        pass_on_asks(leader, now_ns);
     } while (plan_looks(leader, now_ns) != 0);
 }

@@ -21,6 +21,7 @@
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 /* A forecast of the table, as this process sees it. */
@@ -42,6 +43,7 @@ struct clv_pap_group {
     clv_pap_streams_t streams;
     view_t views[CLV_PAP_PLACES];
     clv_pap_bell_t *bell; /* where there is no leader */
+    int64_t asked_ns;     /* to go without what is waited for; see lose_patience */
     int32_t n_ranks;
     int32_t rank;
     clv_pap_attach_ops_t attach;
@@ -494,7 +496,13 @@ static int is_unsure(void *context)
     return clv_pap_table_is_unsure(group->table);
 }
 
-static const clv_pap_store_ops_t store_ops = {find_forecast, count_versions, is_unsure};
+static int is_void(void *context, int32_t lane, int64_t version)
+{
+    const clv_pap_group_t *group = context;
+    return clv_pap_table_is_void(group->table, lane, version);
+}
+
+static const clv_pap_store_ops_t store_ops = {find_forecast, count_versions, is_void, is_unsure};
 
 /* A forecast is new to its rank at a sampled call, and then says how good the one before was. */
 static void count_error(clv_pap_group_t *group, const clv_pap_forecast_t *forecast)
@@ -530,6 +538,20 @@ static void count_answer(clv_pap_group_t *group, clv_status_t status)
     }
 }
 
+/* Again and again, since what is asked may be lost with a connection. */
+static CLV_COLD void lose_patience(clv_pap_group_t *group, const clv_pap_call_t *call)
+{
+    const int64_t patience_ns = group->pap->options.patience_ns;
+    const int64_t now_ns = clv_local_now_ns();
+    const int64_t since_ns = clv_larger(group->waiting_since_ns, group->asked_ns);
+    if (call->awaited_version == 0 || patience_ns == 0 || now_ns - since_ns < patience_ns) {
+        return;
+    }
+    group->asked_ns = now_ns;
+    clv_pap_table_ask(group->table, call->stream, call->awaited_version);
+    ring_leader(group);
+}
+
 /* The turn of a call that was begun while earlier ones had no answer yet. */
 static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
 {
@@ -550,8 +572,11 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
     clv_status_t status =
         clv_pap_streams_forecast(&group->streams, call, &store_ops, group, &forecast);
     count_answer(group, status);
-    if (status == CLV_AGAIN && clv_pap_table_is_pending(group->table)) {
-        ring_leader(group); /* the thread meant to look later, but the forecast is needed now */
+    if (status == CLV_AGAIN) {
+        if (clv_pap_table_is_pending(group->table)) {
+            ring_leader(group); /* it meant to look later, but the forecast is needed now */
+        }
+        lose_patience(group, call);
     }
     if (status == CLV_OK) {
         const view_t *view = &group->views[clv_pap_place(call->stream, forecast->version)];

@@ -104,8 +104,8 @@ static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_
             clv_pap_lost_text((int) reason));
 }
 
-static const clv_pap_agree_ops_t agree_ops = {clv_pap_route_send, clv_pap_publish, agree_lost,
-                                              clv_pap_route_stale};
+static const clv_pap_agree_ops_t agree_ops = {
+    clv_pap_route_send, clv_pap_publish, clv_pap_publish_void, agree_lost, clv_pap_route_stale};
 
 static clv_status_t create_agree(clv_pap_leader_t *leader)
 {

@@ -99,7 +99,8 @@ void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns);
 /* Histories and the caller's state, O(ranks * window); CLV_NO_MEMORY: free frees what there is. */
 clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader) CLV_MUST_CHECK;
 void clv_pap_publish_free(clv_pap_leader_t *leader);
-/* The agreement's publish; context is the leader. */
+/* The agreement's publish and voided; context is the leader. */
 void clv_pap_publish(void *context, const clv_pap_record_set_t *set);
+void clv_pap_publish_void(void *context, int32_t lane, int64_t first, int64_t end);
 
 #endif

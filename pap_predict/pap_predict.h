@@ -73,6 +73,8 @@ typedef struct clv_pap_options {
     int32_t predictor;          /* a clv_pap_predictor_t */
     const char *interface;      /* network interface name, or NULL: choose */
     int64_t connect_timeout_ns; /* a connection that is not up by then is lost */
+    int64_t patience_ns; /* a rank that waits so long asks all to go without; 0: it never does. May
+                          * differ between ranks */
 } clv_pap_options_t;
 
 /* What names a stream; equal on all ranks by the MPI standard. */
@@ -183,6 +185,7 @@ typedef struct clv_pap_call {
     int64_t turn;             /* number on the group, from 0 */
     int64_t number;           /* of this stream, from 0 */
     int64_t forecast_version; /* the forecast this call waits for; 0: none yet */
+    int64_t awaited_version;  /* the one it waits for at present; 0: it does not wait */
     int64_t held_version;     /* the forecast it uses; 0: none */
     int64_t arrival_ns;       /* local */
     int32_t stream;           /* slot; -1: its turn has not come */
@@ -206,7 +209,7 @@ void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
 /* The forecast of this call. CLV_OK: *forecast_p (and *attachment_p, its bytes in
  * *attachment_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
  * MPI progress and asks again: the missing record comes from a rank that has not entered an earlier
- * call, or the group will be declared lost. Of overlapping calls, a sampled one also waits until
+ * call, or all ranks go without (patience_ns), or the group will be declared lost. Of overlapping calls, a sampled one also waits until
  * those that use the forecast which its record may replace have ended. CLV_NONE: none for this
  * call, on every rank. CLV_LOST: this node was cut off for good while others may have the forecast;
  * the call must fail. Every call must be asked for until it answers other than CLV_AGAIN (one that
@@ -247,6 +250,7 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
     XX(judged_error_ns,     "sum over these of the prediction's mean absolute error over all ranks, ns") \
     XX(forecast_waits,         "calls that waited for their forecast")                                   \
     XX(forecast_wait_ns,       "time spent in those waits, ns")                                       \
+    XX(void_record_sets,    "record sets that never came, because a rank waited for them too long")  \
     XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
     XX(lost_groups,         "groups that went without predictions after a lost connection")        \
     XX(rejected,            "connections closed because of a wrong key or malformed data")         \

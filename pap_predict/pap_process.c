@@ -103,7 +103,7 @@ static int are_options_valid(const clv_pap_options_t *options)
 {
     return options->sma_window >= 1 && options->sma_window <= CLV_PAP_MAX_WINDOW &&
            options->predictor >= 0 && options->predictor < CLV_PAP_N_PREDICTORS &&
-           options->connect_timeout_ns > 0 &&
+           options->connect_timeout_ns > 0 && options->patience_ns >= 0 &&
            (options->interface == NULL || strlen(options->interface) < 32);
 }
 

@@ -92,6 +92,17 @@ void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
     }
 }
 
+void clv_pap_publish_void(void *context, int32_t lane, int64_t first, int64_t end)
+{
+    clv_pap_leader_t *leader = context;
+    if (leader->has_left) {
+        return;
+    }
+    clv_pap_history_feed_void(leader->histories[lane], end - first);
+    clv_pap_table_set_decided(leader->table, lane, end);
+    clv_pap_count(leader->pap, CLV_PAP_COUNT_void_record_sets, end - first);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader)

@@ -19,11 +19,19 @@ const char *clv_pap_lost_text(int reason)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static void free_slot(clv_pap_slot_t *slot)
+{
+    clv_free(slot->records);
+    clv_free(slot->given);
+}
+
 static void free_lane(clv_pap_lane_t *lane)
 {
-    for (int i = 0; i < CLV_PAP_AGREE_RING; i++) {
-        clv_free(lane->slot[i].records);
-        clv_free(lane->slot[i].given);
+    for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
+        free_slot(&lane->open[i]);
+    }
+    for (int i = 0; i < CLV_PAP_AGREE_KEPT; i++) {
+        free_slot(&lane->kept[i]);
     }
 }
 
@@ -40,18 +48,24 @@ void clv_pap_agree_free(clv_pap_agree_t *agree)
     clv_free(agree);
 }
 
+static int alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
+{
+    slot->sequence = -1;
+    slot->records = clv_alloc(n_ranks, sizeof *slot->records);
+    slot->given = clv_alloc(n_ranks, 1);
+    return slot->records != NULL && slot->given != NULL;
+}
+
 static int alloc_lane(clv_pap_lane_t *lane, size_t n_ranks)
 {
-    for (int i = 0; i < CLV_PAP_AGREE_RING; i++) {
-        clv_pap_slot_t *slot = &lane->slot[i];
-        slot->sequence = -1;
-        slot->records = clv_alloc(n_ranks, sizeof *slot->records);
-        slot->given = clv_alloc(n_ranks, 1);
-        if (slot->records == NULL || slot->given == NULL) {
-            return 0;
-        }
+    int ok = 1;
+    for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
+        ok &= alloc_slot(&lane->open[i], n_ranks);
     }
-    return 1;
+    for (int i = 0; i < CLV_PAP_AGREE_KEPT; i++) {
+        ok &= alloc_slot(&lane->kept[i], n_ranks);
+    }
+    return ok;
 }
 
 static int alloc_buffers(clv_pap_agree_t *agree)
@@ -145,8 +159,20 @@ clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node)
 
 clv_pap_slot_t *clv_pap_agree_find_slot(clv_pap_lane_t *lane, int64_t sequence)
 {
-    clv_pap_slot_t *slot = &lane->slot[sequence % CLV_PAP_AGREE_RING];
+    clv_pap_slot_t *slot = &lane->open[sequence % CLV_PAP_AGREE_OPEN];
     return slot->sequence == sequence ? slot : NULL;
+}
+
+const clv_pap_slot_t *clv_pap_agree_find_kept(const clv_pap_lane_t *lane, int64_t sequence)
+{
+    const clv_pap_slot_t *oldest = NULL;
+    for (int i = 0; i < CLV_PAP_AGREE_KEPT; i++) {
+        const clv_pap_slot_t *slot = &lane->kept[i];
+        if (slot->sequence >= sequence && (oldest == NULL || slot->sequence < oldest->sequence)) {
+            oldest = slot;
+        }
+    }
+    return oldest;
 }
 
 int clv_pap_agree_is_due(clv_pap_agree_t *agree)

@@ -10,6 +10,8 @@
  * What it is not: sockets, threads, clocks. The caller serialises the calls of one machine. Any
  * monotonic local clock will do for now_ns. Callbacks must not call back into the machine.
  *
+ * A record set that some rank waits for too long is decided to be void: it never comes.
+ *
  * Memory: all of it at create, 4 * (48 + 1) bytes per rank and lane (pages of unused lanes stay
  * untouched) plus 92 bytes per rank; nothing later. Cost: O(records) per message.
  */
@@ -58,6 +60,8 @@ typedef struct clv_pap_agree_ops {
     /* The next record set of a lane, in sequence order without gaps, exactly once. The records are
      * only valid during the call. */
     void (*publish)(void *context, const clv_pap_record_set_t *set);
+    /* Of a lane, record sets first .. end - 1 will never be: the next one after those published. */
+    void (*voided)(void *context, int32_t lane, int64_t first, int64_t end);
     /* At most once: lane l has n_versions[l] record sets and will never have another. */
     void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
     /* The link looks up but nobody answers (half-open): close it and connect again. The machine
@@ -94,13 +98,18 @@ int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
 /* Asks node 0 to end predictions for the whole group. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 
+/* A rank of this node waits too long for a record set of a lane: asks node 0 to decide that it never
+ * comes. Once decided, whichever way, asking changes nothing. What is asked may be lost with a
+ * connection: who still waits asks again. */
+void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane, int64_t sequence);
+
 /* All ranks of this node have freed the group. The subtree says so upward once every node of it
  * has; until then this node still passes on what the nodes below it need. The caller may close
  * once may_close says so, or when it no longer wants to wait. */
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
 int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 
-/* Record sets of a lane known here; the highest version there is a forecast for. */
+/* Record sets of a lane decided, as far as known here, with those that never come. */
 int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane);
 
 #endif

@@ -5,9 +5,10 @@
  * records and record sets, pap_agree_links.c links and time, pap_agree_end.c the ends. For nobody
  * else.
  *
- * A lane's record sets live in a ring of four: the two that neighbours may still lack (decided - 2,
- * decided - 1) and the two that ranks may have given records for (decided, decided + 1). More can
- * not be in flight, because a rank gives record q only after it had version q - 1.
+ * A lane keeps four record sets: the two newest that were decided complete, which a child may still
+ * lack, and the two that ranks may have given records for (decided, decided + 1). More can not be in
+ * flight, because a rank gives record q only after it had version q - 1: of all that a child with n
+ * decisions lacks, only n and n + 1 can be complete, however many have been decided void since.
  */
 #ifndef CLV_PAP_AGREE_PARTS_H
 #define CLV_PAP_AGREE_PARTS_H
@@ -15,8 +16,8 @@
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/agree/pap_wire.h"
 
-#define CLV_PAP_AGREE_RING 4
 #define CLV_PAP_AGREE_OPEN 2 /* sequences from decided on that can have records */
+#define CLV_PAP_AGREE_KEPT 2 /* the newest complete ones */
 
 typedef struct clv_pap_slot {
     int64_t sequence; /* -1: unused */
@@ -27,9 +28,11 @@ typedef struct clv_pap_slot {
 } clv_pap_slot_t;
 
 typedef struct clv_pap_lane {
-    int64_t decided; /* record sets complete; the next to decide */
+    int64_t decided; /* record sets complete or void; the next to decide */
     int64_t sent_up; /* one past the newest record message given to the parent's link */
-    clv_pap_slot_t slot[CLV_PAP_AGREE_RING];
+    int64_t n_kept;  /* record sets that were complete */
+    clv_pap_slot_t open[CLV_PAP_AGREE_OPEN];
+    clv_pap_slot_t kept[CLV_PAP_AGREE_KEPT];
 } clv_pap_lane_t;
 
 typedef struct clv_pap_link {
@@ -71,8 +74,11 @@ int clv_pap_agree_is_top(const clv_pap_agree_t *agree);
 /* The parent or a child; NULL: that node is no neighbour. */
 clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node);
 
-/* The slot of an open or past sequence, NULL when the ring holds no record of it. */
+/* The slot of an open sequence, NULL when there is no record of it. */
 clv_pap_slot_t *clv_pap_agree_find_slot(clv_pap_lane_t *lane, int64_t sequence);
+
+/* The oldest complete record set from sequence on, NULL: there is none. */
+const clv_pap_slot_t *clv_pap_agree_find_kept(const clv_pap_lane_t *lane, int64_t sequence);
 
 /* A record here waits for its set. */
 int clv_pap_agree_is_due(clv_pap_agree_t *agree);
@@ -92,12 +98,16 @@ void clv_pap_agree_send_bare(clv_pap_agree_t *agree, const clv_pap_link_t *link,
 void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, int32_t lane_index,
                             const clv_pap_slot_t *slot);
 
+/* VOID to a child: all before `end` that it lacks. ASK to the parent. */
+void clv_pap_agree_send_lane(clv_pap_agree_t *agree, const clv_pap_link_t *link,
+                             clv_pap_wire_kind_t kind, int32_t lane_index, int64_t sequence);
+
 /* This node's subtree of a slot to the parent, which owes an answer then; nothing without a parent
  * that is up, or after leave. */
 void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
                                 const clv_pap_slot_t *slot);
 
-/* What a child that has `decided` record sets of a lane lacks: at most two. */
+/* What a child that has `decided` record sets of a lane lacks: at most two, and void ones. */
 void clv_pap_agree_send_missing(clv_pap_agree_t *agree, const clv_pap_link_t *child,
                                 int32_t lane_index, int64_t decided);
 
@@ -112,9 +122,14 @@ void clv_pap_agree_try_bye(clv_pap_agree_t *agree);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* The record set of a slot is complete, by node 0's word: use it and pass it on. */
+/* The record set of a slot is complete, by node 0's word: use it and pass it on. The slot's memory is
+ * another one afterwards. */
 void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
-                          const clv_pap_slot_t *slot);
+                          clv_pap_slot_t *slot);
+
+/* All record sets before `end` that are not decided yet never come, by node 0's word. */
+void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+                               int64_t end);
 
 /* A subtree completed a record set: node 0 decides, the others tell their parent. */
 void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,

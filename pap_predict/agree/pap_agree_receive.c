@@ -54,7 +54,7 @@ static clv_status_t take_down(clv_pap_agree_t *agree, int64_t now_ns,
         return CLV_OK;
     }
     if (message->sequence > lane->decided) {
-        return CLV_PROTOCOL;
+        return CLV_PROTOCOL; /* void ones in between would have been told */
     }
     clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, message->sequence);
     if (slot == NULL || slot->n_missing != 0) {
@@ -72,13 +72,36 @@ static clv_status_t take_down(clv_pap_agree_t *agree, int64_t now_ns,
     return CLV_OK;
 }
 
-/* How far a child can be: decided is at most two ahead of it, never behind. */
+static clv_status_t take_void(clv_pap_agree_t *agree, int64_t now_ns,
+                              const clv_pap_message_t *message)
+{
+    if (!agree->lost && message->sequence > agree->lane[message->lane].decided) {
+        clv_pap_agree_accept_void(agree, now_ns, message->lane, message->sequence);
+    }
+    return CLV_OK;
+}
+
+/* Who waits for a record set had all those before it, and had them from here. */
+static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
+                             const clv_pap_message_t *message)
+{
+    if (message->sequence > agree->lane[message->lane].decided) {
+        return CLV_PROTOCOL;
+    }
+    clv_pap_agree_ask_void(agree, now_ns, message->lane, message->sequence);
+    return CLV_OK;
+}
+
+/* A child never has more than we; of what it lacks, all but the two next are void, so both of these
+ * are still kept if they are not. */
 static int plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        int64_t theirs = clv_pap_wire_get_count(message, i);
-        if (theirs > agree->lane[i].decided ||
-            theirs + CLV_PAP_AGREE_OPEN < agree->lane[i].decided) {
+        const clv_pap_lane_t *lane = &agree->lane[i];
+        const int64_t theirs = clv_pap_wire_get_count(message, i);
+        const clv_pap_slot_t *oldest = clv_pap_agree_find_kept(lane, 0);
+        const int is_kept = lane->n_kept <= CLV_PAP_AGREE_KEPT || theirs >= oldest->sequence;
+        if (theirs > lane->decided || !is_kept) {
             return 0;
         }
     }
@@ -124,6 +147,8 @@ static clv_status_t from_parent(clv_pap_agree_t *agree, int64_t now_ns,
         return CLV_OK; /* nothing was missing; that it answers is the news */
     case CLV_PAP_WIRE_DOWN:
         return take_down(agree, now_ns, message);
+    case CLV_PAP_WIRE_VOID:
+        return take_void(agree, now_ns, message);
     case CLV_PAP_WIRE_LOST:
         return take_lost(agree, message);
     default:
@@ -143,6 +168,8 @@ static clv_status_t from_child(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_l
     switch (message->kind) {
     case CLV_PAP_WIRE_UP:
         return take_up(agree, now_ns, child, message);
+    case CLV_PAP_WIRE_ASK:
+        return take_ask(agree, now_ns, message);
     case CLV_PAP_WIRE_GIVE_UP:
         clv_pap_agree_give_up(agree, now_ns, (clv_pap_lost_reason_t) message->reason);
         return CLV_OK;

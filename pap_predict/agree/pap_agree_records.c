@@ -20,8 +20,28 @@ static void publish(clv_pap_agree_t *agree, int32_t lane_index, const clv_pap_sl
     agree->ops.publish(agree->context, &set);
 }
 
+static void was_decided(clv_pap_agree_t *agree, int64_t now_ns)
+{
+    agree->due_since_ns = clv_pap_agree_is_due(agree) ? now_ns : INT64_MAX;
+    agree->retry_step_ns = agree->options.retry_ns;
+    agree->retry_at_ns = INT64_MAX;
+    if (clv_pap_agree_is_unsure(agree)) {
+        clv_pap_agree_expect_answer(agree, now_ns);
+    }
+}
+
+/* Into the place of the older one that was kept, whose memory is for records to come. */
+static void keep(clv_pap_lane_t *lane, clv_pap_slot_t *slot)
+{
+    clv_pap_slot_t *kept = &lane->kept[lane->n_kept++ % CLV_PAP_AGREE_KEPT];
+    const clv_pap_slot_t oldest = *kept;
+    *kept = *slot;
+    *slot = oldest;
+    slot->sequence = -1;
+}
+
 void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
-                          const clv_pap_slot_t *slot)
+                          clv_pap_slot_t *slot)
 {
     agree->lane[lane_index].decided = slot->sequence + 1;
     publish(agree, lane_index, slot);
@@ -30,12 +50,55 @@ void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_i
             clv_pap_agree_send_set(agree, &agree->child[i], lane_index, slot);
         }
     }
-    agree->due_since_ns = clv_pap_agree_is_due(agree) ? now_ns : INT64_MAX;
-    agree->retry_step_ns = agree->options.retry_ns;
-    agree->retry_at_ns = INT64_MAX;
-    if (clv_pap_agree_is_unsure(agree)) {
-        clv_pap_agree_expect_answer(agree, now_ns);
+    keep(&agree->lane[lane_index], slot);
+    was_decided(agree, now_ns);
+}
+
+void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+                               int64_t end)
+{
+    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    const int64_t first = lane->decided;
+    lane->decided = end;
+    for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
+        if (lane->open[i].sequence < end) {
+            lane->open[i].sequence = -1;
+        }
     }
+    agree->ops.voided(agree->context, lane_index, first, end);
+    for (int32_t i = 0; i < agree->n_children; i++) {
+        if (agree->child[i].up && agree->child[i].heard) {
+            clv_pap_agree_send_lane(agree, &agree->child[i], CLV_PAP_WIRE_VOID, lane_index, end);
+        }
+    }
+    was_decided(agree, now_ns);
+}
+
+static void decide_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index)
+{
+    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, lane->decided);
+    while (slot != NULL && slot->n_missing == 0) {
+        clv_pap_agree_accept(agree, now_ns, lane_index, slot);
+        slot = clv_pap_agree_find_slot(lane, lane->decided);
+    }
+}
+
+/* Only the next one to decide can be asked for: who waits for it had all before. */
+void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+                            int64_t sequence)
+{
+    if (agree->lost || agree->left || sequence != agree->lane[lane_index].decided) {
+        return;
+    }
+    if (!clv_pap_agree_is_top(agree)) {
+        if (agree->parent.up) {
+            clv_pap_agree_send_lane(agree, &agree->parent, CLV_PAP_WIRE_ASK, lane_index, sequence);
+        }
+        return;
+    }
+    clv_pap_agree_accept_void(agree, now_ns, lane_index, sequence + 1);
+    decide_complete(agree, now_ns, lane_index);
 }
 
 void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
@@ -47,11 +110,7 @@ void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int3
                                    clv_pap_agree_find_slot(lane, sequence));
         return;
     }
-    clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, lane->decided);
-    while (slot != NULL && slot->n_missing == 0) {
-        clv_pap_agree_accept(agree, now_ns, lane_index, slot);
-        slot = clv_pap_agree_find_slot(lane, lane->decided);
-    }
+    decide_complete(agree, now_ns, lane_index);
 }
 
 /* Records of one sequence name one generation, but for this: a rank announced a call by a hint and
@@ -77,12 +136,11 @@ static int raise_generation(clv_pap_agree_t *agree, clv_pap_slot_t *slot, uint32
     return 1;
 }
 
-/* The slot for an open sequence; an old record set in it is no longer needed by anyone. NULL: ranks
- * do not agree on their calls. */
+/* The slot for an open sequence. NULL: ranks do not agree on their calls. */
 clv_pap_slot_t *clv_pap_agree_open_slot(clv_pap_agree_t *agree, int64_t now_ns,
                                         clv_pap_lane_t *lane, int64_t sequence, uint32_t generation)
 {
-    clv_pap_slot_t *slot = &lane->slot[sequence % CLV_PAP_AGREE_RING];
+    clv_pap_slot_t *slot = &lane->open[sequence % CLV_PAP_AGREE_OPEN];
     if (slot->sequence == sequence) {
         int fits = generation <= slot->generation || raise_generation(agree, slot, generation);
         return fits ? slot : NULL;
@@ -122,10 +180,10 @@ clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, 
     if (!valid_local(agree, rank, lane_index, sequence, record)) {
         return CLV_INVALID;
     }
-    if (agree->lost) {
-        return CLV_OK;
-    }
     clv_pap_lane_t *lane = &agree->lane[lane_index];
+    if (agree->lost || (sequence >= 0 && sequence < lane->decided)) {
+        return CLV_OK; /* decided without it: void */
+    }
     int32_t position = agree->options.layout->position_of[rank];
     clv_pap_slot_t *slot = NULL;
     if (is_open(lane, sequence)) {

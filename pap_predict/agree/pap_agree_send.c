@@ -35,6 +35,12 @@ void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, 
                                         agree->n_ranks));
 }
 
+void clv_pap_agree_send_lane(clv_pap_agree_t *agree, const clv_pap_link_t *link,
+                             clv_pap_wire_kind_t kind, int32_t lane_index, int64_t sequence)
+{
+    send_bytes(agree, link, clv_pap_wire_put_lane(agree->message, kind, lane_index, sequence));
+}
+
 void clv_pap_agree_expect_answer(clv_pap_agree_t *agree, int64_t now_ns)
 {
     if (agree->retry_at_ns == INT64_MAX) {
@@ -80,9 +86,17 @@ void clv_pap_agree_ask_parent(clv_pap_agree_t *agree, int64_t now_ns)
 void clv_pap_agree_send_missing(clv_pap_agree_t *agree, const clv_pap_link_t *child,
                                 int32_t lane_index, int64_t decided)
 {
-    clv_pap_lane_t *lane = &agree->lane[lane_index];
-    for (; decided < lane->decided; decided++) {
-        clv_pap_agree_send_set(agree, child, lane_index, clv_pap_agree_find_slot(lane, decided));
+    const clv_pap_lane_t *lane = &agree->lane[lane_index];
+    while (decided < lane->decided) {
+        const clv_pap_slot_t *next = clv_pap_agree_find_kept(lane, decided);
+        const int64_t void_end = next == NULL ? lane->decided : next->sequence;
+        if (void_end > decided) {
+            clv_pap_agree_send_lane(agree, child, CLV_PAP_WIRE_VOID, lane_index, void_end);
+        }
+        if (next != NULL) {
+            clv_pap_agree_send_set(agree, child, lane_index, next);
+        }
+        decided = void_end + (next != NULL);
     }
 }
 

@@ -40,6 +40,16 @@ typedef struct clv_pap_record {
     uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
 } clv_pap_record_t;
 
+/* K, see docs/design/protocol.md. */
+#define CLV_PAP_MAX_SAMPLE_EVERY 1024
+
+/* The distance to the next sample where a record set never comes: further than before, since
+ * somebody waits who is that far ahead. */
+static inline int32_t clv_pap_sample_every_void(int32_t now_every)
+{
+    return now_every < CLV_PAP_MAX_SAMPLE_EVERY / 2 ? 2 * now_every : CLV_PAP_MAX_SAMPLE_EVERY;
+}
+
 typedef struct clv_pap_record_set {
     int32_t lane;
     int32_t n_ranks;

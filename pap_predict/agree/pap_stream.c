@@ -71,6 +71,7 @@ static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
                                  .generation = before.generation + before.in_use,
                                  .given = before.given, /* by a hint: counts for this one */
                                  .next_sample = before.in_use,
+                                 .every = 1,
                                  .told_call = -1,
                                  .previous_number = -1,
                                  .n_holders = {before.n_holders[0], before.n_holders[1]},
@@ -293,16 +294,30 @@ static CLV_HOT clv_status_t find_forecast(const clv_pap_store_ops_t *store, void
     return forecast != NULL ? CLV_OK : no_forecast(store, context, lane, version);
 }
 
+/* Waits for a version that may be void: CLV_OK and *forecast_p NULL then. */
+static CLV_HOT clv_status_t await_forecast(clv_pap_call_t *call, int64_t version,
+                                           const clv_pap_store_ops_t *store, void *context,
+                                           const clv_pap_forecast_t **forecast_p)
+{
+    clv_status_t status = find_forecast(store, context, call->stream, version, forecast_p);
+    call->awaited_version = status == CLV_AGAIN ? version : 0;
+    if (status == CLV_AGAIN && store->is_void != NULL &&
+        store->is_void(context, call->stream, version)) {
+        call->awaited_version = 0;
+        return CLV_OK;
+    }
+    return status;
+}
+
 /* The first sampled call of a stream has no forecast of its own. In a recycled lane it still waits
  * for the last record set of the stream before, which bounds how far ranks run ahead of each other.
  */
-static CLV_COLD clv_status_t first_forecast(clv_pap_stream_t *stream, const clv_pap_call_t *call,
+static CLV_COLD clv_status_t first_forecast(clv_pap_stream_t *stream, clv_pap_call_t *call,
                                             const clv_pap_store_ops_t *store, void *context)
 {
     const clv_pap_forecast_t *before;
     if (call->forecast_version > 0) {
-        clv_status_t status =
-            find_forecast(store, context, call->stream, call->forecast_version, &before);
+        clv_status_t status = await_forecast(call, call->forecast_version, store, context, &before);
         if (status != CLV_OK) {
             return status;
         }
@@ -316,30 +331,36 @@ static CLV_COLD clv_status_t first_forecast(clv_pap_stream_t *stream, const clv_
 /* A forecast of the stream before (a hint was given for it, the call never came) says nothing. */
 static int32_t sample_every(const clv_pap_stream_t *stream, const clv_pap_forecast_t *forecast)
 {
+    if (forecast == NULL) {
+        return clv_pap_sample_every_void(stream->every);
+    }
     return forecast->generation == stream->generation ? forecast->sample_every : 1;
 }
 
 /* The answer of a sampled call that has its turn: waits, learns when to sample next, and goes one
  * forecast further when all ranks announced their arrivals. */
-static clv_status_t sampled_forecast(clv_pap_stream_t *stream, const clv_pap_call_t *call,
+static clv_status_t sampled_forecast(clv_pap_stream_t *stream, clv_pap_call_t *call,
                                      const clv_pap_store_ops_t *store, void *context)
 {
     const clv_pap_forecast_t *forecast;
-    clv_status_t status =
-        find_forecast(store, context, call->stream, call->forecast_version, &forecast);
+    int64_t version = call->forecast_version;
+    clv_status_t status = await_forecast(call, version, store, context, &forecast);
+    const int32_t every = sample_every(stream, forecast);
+    if (status == CLV_OK && forecast != NULL && forecast->announced &&
+        forecast->generation == stream->generation) {
+        status = await_forecast(call, ++version, store, context, &forecast);
+    }
+    if (status == CLV_AGAIN) {
+        return status;
+    }
+    /* What never comes, for whatever reason, is the same to all; who cannot know asks on. */
+    stream->version = status == CLV_NONE || (status == CLV_OK && forecast == NULL) ? 0 : version;
     if (status != CLV_OK) {
         return status;
     }
-    int64_t next_sample = call->number + sample_every(stream, forecast);
-    if (forecast->announced && forecast->generation == stream->generation) {
-        status = find_forecast(store, context, call->stream, call->forecast_version + 1, &forecast);
-        if (status != CLV_OK) {
-            return status;
-        }
-    }
-    stream->version = forecast->version;
-    stream->hints_ignored = forecast->hints_ignored != 0;
-    stream->next_sample = next_sample;
+    stream->hints_ignored = forecast == NULL ? stream->hints_ignored : forecast->hints_ignored != 0;
+    stream->every = every;
+    stream->next_sample = call->number + every;
     return CLV_OK;
 }
 

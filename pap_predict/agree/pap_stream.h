@@ -63,6 +63,7 @@ typedef struct clv_pap_stream {
     int64_t told_ns;
     int64_t previous_number; /* of the newest call that has ended; -1: none */
     uint32_t previous_hash;  /* of all its forecasts and choices so far: one differing call shows */
+    int32_t every;           /* K, to the next sample */
     int64_t previous_arrival_ns;
     int64_t previous_exit_ns;
 } clv_pap_stream_t;
@@ -106,6 +107,8 @@ typedef struct clv_pap_store_ops {
     const clv_pap_forecast_t *(*find)(void *context, int32_t lane, int64_t version);
     /* How many versions the lane will ever have; INT64_MAX while nothing is lost. */
     int64_t (*n_versions)(void *context, int32_t lane);
+    /* That version never comes: its record set is void. NULL: none ever is. */
+    int (*is_void)(void *context, int32_t lane, int64_t version);
     /* The end is a guess (ABANDONED): who asks for more gets CLV_LOST. NULL: it never is. */
     int (*is_unsure)(void *context);
 } clv_pap_store_ops_t;

@@ -33,6 +33,8 @@ typedef struct table_head {
     _Alignas(LINE) _Atomic uint32_t pending; /* bit per place */
     _Atomic uint32_t bell;                   /* 1: pulled since the thread last looked */
     _Atomic uint32_t expected;               /* bit per lane */
+    _Alignas(LINE) _Atomic int64_t decided[CLV_PAP_MAX_STREAMS];
+    _Alignas(LINE) _Atomic int64_t asked[CLV_PAP_MAX_STREAMS];
     struct {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
@@ -359,6 +361,30 @@ void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_f
     /* release: who reads this version has the forecast and its attachment. */
     atomic_store_explicit(&table->head->places[place].version, forecast->version,
                           memory_order_release);
+    clv_pap_table_set_decided(table, lane, forecast->version);
+}
+
+void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t lane, int64_t version)
+{
+    atomic_store_explicit(&table->head->decided[lane], version, memory_order_release);
+}
+
+/* In this order: a version that is there was there before it was decided. */
+CLV_COLD int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t lane, int64_t version)
+{
+    return atomic_load_explicit(&table->head->decided[lane], memory_order_acquire) >= version &&
+           atomic_load_explicit(&table->head->places[clv_pap_place(lane, version)].version,
+                                memory_order_acquire) != version;
+}
+
+CLV_COLD void clv_pap_table_ask(clv_pap_table_t *table, int32_t lane, int64_t version)
+{
+    atomic_store(&table->head->asked[lane], version);
+}
+
+int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t lane)
+{
+    return atomic_load(&table->head->asked[lane]);
 }
 
 CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane,

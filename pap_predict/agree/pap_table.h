@@ -6,7 +6,8 @@
  *      records[place][local rank]   --- last one --->  reads them, computes a forecast
  *      given[place] (how many)          rings          forecasts[place], attachments[place]
  *      notes[place], the first rank
- *      pending, bell                                   clock model (seqlock), ends
+ *      pending, bell                                   clock model (seqlock), ends, decided
+ *      asked: waited for too long
  *                                                      expected: where it looks by itself
  *
  * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the forecast
@@ -102,6 +103,15 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
 void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version);
 void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_forecast_t *forecast,
                            size_t attachment_used);
+
+/* All versions up to this one are there, or never will be. */
+void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t lane, int64_t version);
+/* That version was decided and never will be there. */
+int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t lane, int64_t version);
+
+/* A rank waits too long for a version; the newest that one did, 0: none. */
+void clv_pap_table_ask(clv_pap_table_t *table, int32_t lane, int64_t version);
+int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t lane);
 
 /* CLV_AGAIN: that version is not there. The pointers stay valid as the header says. */
 clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane, int64_t version,

@@ -106,6 +106,13 @@ size_t clv_pap_wire_put_bare(void *out, clv_pap_wire_kind_t kind, int32_t reason
     return (size_t) (next - (unsigned char *) out);
 }
 
+size_t clv_pap_wire_put_lane(void *out, clv_pap_wire_kind_t kind, int32_t lane, int64_t sequence)
+{
+    clv_pap_message_t message = {.kind = kind, .lane = lane, .sequence = sequence};
+    unsigned char *next = put_header(out, &message, 0);
+    return (size_t) (next - (unsigned char *) out);
+}
+
 /* ---- decode --------------------------------------------------------------------------------- */
 
 clv_status_t clv_pap_wire_length(const void *bytes, size_t n_bytes, size_t max_bytes,
@@ -181,6 +188,12 @@ static int valid_reason(const clv_pap_message_t *message)
     return message->reason >= 1 && message->reason <= CLV_PAP_LOST_LAST;
 }
 
+static int valid_lane(const clv_pap_message_t *message)
+{
+    return message->reason == 0 && message->n_items == 0 && message->lane < CLV_PAP_MAX_STREAMS &&
+           in_sequence_range(message->sequence);
+}
+
 /* One row per kind: the size of an item, and what must hold beyond the header's own arithmetic. */
 static int valid_message(const clv_pap_message_t *message, int32_t n_ranks)
 {
@@ -197,6 +210,9 @@ static int valid_message(const clv_pap_message_t *message, int32_t n_ranks)
         return valid_reason(message) && message->n_items == 0;
     case CLV_PAP_WIRE_BYE:
         return message->reason == 0 && message->n_items == 0;
+    case CLV_PAP_WIRE_VOID:
+    case CLV_PAP_WIRE_ASK:
+        return valid_lane(message);
     }
     return 0;
 }

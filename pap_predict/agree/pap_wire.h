@@ -9,7 +9,7 @@
  *      header, 24 bytes: u32 total bytes | u8 kind | u8 lane | u16 reason | u32 generation |
  *                        u32 items | i64 sequence
  *      UP, DOWN:         items records of 48 bytes      HELLO, LOST: items = 16 numbers of 8 bytes
- *      GIVE_UP, BYE:     nothing                        (fields that do not apply are 0)
+ *      GIVE_UP, BYE, VOID, ASK: nothing                        (fields that do not apply are 0)
  */
 #ifndef CLV_PAP_WIRE_H
 #define CLV_PAP_WIRE_H
@@ -30,7 +30,9 @@
     XX(DOWN, 3, "parent to child: a complete record set, decided by node 0")                       \
     XX(LOST, 4, "parent to child: no more record sets, and how many of each lane there were")      \
     XX(GIVE_UP, 5, "child to parent: ask node 0 to decide LOST")                                   \
-    XX(BYE, 6, "child to parent: my whole subtree has freed the group; not a loss")
+    XX(BYE, 6, "child to parent: my whole subtree has freed the group; not a loss")                \
+    XX(VOID, 7, "parent to child: of a lane all before sequence that you lack never come")         \
+    XX(ASK, 8, "child to parent: a rank waits too long for record set sequence of a lane")
 
 typedef enum clv_pap_wire_kind {
 #define CLV_PAP_WIRE_ENUM(name, value, meaning) CLV_PAP_WIRE_##name = value,
@@ -70,6 +72,7 @@ size_t clv_pap_wire_put_records(void *out, clv_pap_wire_kind_t kind, int32_t lan
 size_t clv_pap_wire_put_counts(void *out, clv_pap_wire_kind_t kind, int32_t reason,
                                const int64_t *counts);
 size_t clv_pap_wire_put_bare(void *out, clv_pap_wire_kind_t kind, int32_t reason);
+size_t clv_pap_wire_put_lane(void *out, clv_pap_wire_kind_t kind, int32_t lane, int64_t sequence);
 
 const char *clv_pap_wire_kind_name(int kind); /* "UP"; "unknown" for other numbers */
 

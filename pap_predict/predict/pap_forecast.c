@@ -197,7 +197,10 @@ static void start_forecast(const clv_pap_history_t *history, const clv_pap_recor
                                      .previous_after_ns = -1,
                                      .previous_in_mpi_ns = -1,
                                      .predicted_ns = predicted_ns};
-    int known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
+    /* The call before used the forecast two sets back, or one where that was announced. */
+    const int had_forecast = (history->was_void & (1u << 1 | 1u << 2)) == 0;
+    int known = had_forecast &&
+                (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0 &&
                 (clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) == 0;
     if (known && !forecast->disagree) {
         describe_previous(set, forecast);
@@ -253,4 +256,14 @@ void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t
     forecast->announced = history->announced;
     forecast->hints_ignored = history->hints_ignored;
     finish_forecast(history, forecast, predicted_ns);
+}
+
+/* What is outstanding is now said of a later call. */
+void clv_pap_history_feed_void(clv_pap_history_t *history, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        clv_pap_history_advance_void(history);
+    }
+    set_announced(history, 0);
+    predict(history);
 }

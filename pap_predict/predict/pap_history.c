@@ -206,12 +206,31 @@ static void begin_generation(clv_pap_history_t *history, uint32_t generation)
     history->newest_error_ns = 0;
 }
 
+static void next_sample(clv_pap_history_t *history)
+{
+    history->call += history->sample_every;
+    history->sample_every = history->next_every;
+}
+
 void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
+    history->was_void <<= 1;
     if (!history->begun || set->generation != history->generation) {
         begin_generation(history, set->generation);
     } else {
-        history->call += history->sample_every;
-        history->sample_every = history->next_every;
+        next_sample(history);
     }
+}
+
+/* Whose generation it was nobody said; if the next stream's, that begins with the next set. */
+void clv_pap_history_advance_void(clv_pap_history_t *history)
+{
+    history->was_void = history->was_void << 1 | 1;
+    if (!history->begun) {
+        begin_generation(history, 0);
+    } else {
+        next_sample(history);
+    }
+    history->next_every = clv_pap_sample_every_void(history->next_every);
+    history->deferred = 0;
 }

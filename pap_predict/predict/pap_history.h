@@ -27,7 +27,6 @@
 #include "pap_predict/agree/pap_record_set.h"
 #include "util/util_status.h"
 
-#define CLV_PAP_MAX_SAMPLE_EVERY     1024
 #define CLV_PAP_LATENCIES_PER_SAMPLE 3 /* K calls take at least so many exchange latencies ... */
 #define CLV_PAP_SAMPLE_NS            500000 /* ... and at least so long */
 
@@ -43,5 +42,8 @@ void clv_pap_history_take_all_calls(clv_pap_history_t *history);
  * set->sequence + 1. */
 void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                           clv_pap_forecast_t *forecast, int64_t *predicted_ns);
+
+/* The lane's next n record sets never come. */
+void clv_pap_history_feed_void(clv_pap_history_t *history, int64_t n);
 
 #endif

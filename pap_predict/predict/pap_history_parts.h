@@ -25,6 +25,7 @@ struct clv_pap_history {
     int32_t next_every;   /* ... and from there on, as the newest forecast says */
     int32_t n_rows;
     int32_t newest;      /* row index */
+    uint32_t was_void;   /* a bit per set fed, the newest is bit 0: it never came */
     int64_t before_call; /* of the row before the newest, also with a window of 1; -1: none */
     int64_t before_start_ns;
     int64_t last_ns;        /* the last arrival of the newest row, global ... */
@@ -64,6 +65,9 @@ void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_s
                               int has_previous);
 /* The next set of records: of another generation, or one sample later. */
 void clv_pap_history_advance(clv_pap_history_t *history, const clv_pap_record_set_t *set);
+
+/* The same for a set that never comes. */
+void clv_pap_history_advance_void(clv_pap_history_t *history);
 
 /* ---- pap_judge.c ---- */
 void clv_pap_history_judge(clv_pap_history_t *history, const int64_t *arrival_ns);

@@ -35,6 +35,15 @@ static void check_publish(void *context, const clv_pap_record_set_t *set)
     }
 }
 
+static void check_void(void *context, int32_t lane, int64_t first, int64_t end)
+{
+    (void) context;
+    (void) lane;
+    if (first >= end) {
+        abort();
+    }
+}
+
 static void ignore_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     (void) context;
@@ -44,7 +53,7 @@ static void ignore_lost(void *context, clv_pap_lost_reason_t reason, const int64
     }
 }
 
-static const clv_pap_agree_ops_t ops = {ignore_send, check_publish, ignore_lost, NULL};
+static const clv_pap_agree_ops_t ops = {ignore_send, check_publish, check_void, ignore_lost, NULL};
 
 static void feed(clv_pap_agree_t *agree, const uint8_t *data, size_t n_bytes)
 {

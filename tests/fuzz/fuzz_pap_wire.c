@@ -52,6 +52,14 @@ static void on_publish(void *context, const clv_pap_record_set_t *set)
     check(set->sequence == watch->next[set->lane]++, "published with a gap");
 }
 
+static void on_void(void *context, int32_t lane, int64_t first, int64_t end)
+{
+    watch_t *watch = context;
+    check(!watch->lost, "void after the end");
+    check(first == watch->next[lane] && end > first, "void with a gap");
+    watch->next[lane] = end;
+}
+
 static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     watch_t *watch = context;
@@ -60,7 +68,7 @@ static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *
     watch->lost = (int) reason;
 }
 
-static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_lost, NULL};
+static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_void, on_lost, NULL};
 
 static void give_record(clv_pap_agree_t *agree, int64_t now_ns, uint8_t byte)
 {

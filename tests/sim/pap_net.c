@@ -25,6 +25,7 @@ typedef enum kind {
     RANK_BEGIN,
     RANK_LOOK,
     RANK_END,
+    RANK_ASK,
     RECORD,
     DELIVER,
     CUT,
@@ -56,6 +57,7 @@ typedef struct edge {
 } edge_t;
 
 typedef struct store {
+    int64_t decided; /* versions that are there or never will be */
     int64_t version[2];
     clv_pap_forecast_t forecast[2];
     int64_t *predicted_ns[2];
@@ -76,7 +78,8 @@ typedef struct node {
     int32_t n_running; /* ranks */
 } node_t;
 
-#define MAX_OPEN 4
+#define MAX_OPEN         4
+#define ALL_CONNECTED_NS (60 * MS) /* connections come up within 50 ms */
 
 /* A call of one rank from begin to end. */
 typedef struct open_call {
@@ -84,6 +87,7 @@ typedef struct open_call {
     int32_t number;  /* in the program */
     int32_t blocked; /* waits for its forecast */
     int32_t waited;
+    int64_t waits_since_ns;
     int32_t sleeping; /* in a synchronous call, not all are in */
     clv_pap_call_t call;
     const clv_pap_forecast_t *held;
@@ -442,12 +446,13 @@ static void publish_set(void *context, const clv_pap_record_set_t *set)
     store_t *store = &node->store[set->lane];
     int64_t version = set->sequence + 1;
     int place = (int) (version & 1);
-    if (store->version[1 - place] != version - 1) {
+    if (store->decided != version - 1) {
         broken(world, "record sets came with a gap");
     }
     check_unused(world, sender->node, set->lane, &store->forecast[place]);
     clv_pap_history_feed(store->history, set, &store->forecast[place], store->predicted_ns[place]);
     store->version[place] = version;
+    store->decided = version;
     if (world->options->plant == 2 && sender->node == world->layout.n_nodes - 1 && version == 5) {
         store->forecast[place].hash ^= 1;
     }
@@ -461,6 +466,20 @@ static void publish_set(void *context, const clv_pap_record_set_t *set)
     int64_t latency_ns = world->now_ns - clv_pap_record_set_last_given(set);
     node->latency_ns = clv_pap_latency_update(node->latency_ns, latency_ns);
     measure(world, sender->node, set);
+    wake_ranks(world, sender->node);
+}
+
+static void void_sets(void *context, int32_t lane, int64_t first, int64_t end)
+{
+    sender_t *sender = context;
+    world_t *world = sender->world;
+    store_t *store = &world->node[sender->node].store[lane];
+    if (store->decided != first || end <= first) {
+        broken(world, "void record sets came with a gap");
+    }
+    clv_pap_history_feed_void(store->history, end - first);
+    store->decided = end;
+    world->result->voids += sender->node == 0 ? end - first : 0;
     wake_ranks(world, sender->node);
 }
 
@@ -488,7 +507,8 @@ static void link_stale(void *context, int32_t neighbour)
     sender->world->result->stale_links++;
 }
 
-static const clv_pap_agree_ops_t agree_ops = {send_message, publish_set, node_lost, link_stale};
+static const clv_pap_agree_ops_t agree_ops = {send_message, publish_set, void_sets, node_lost,
+                                              link_stale};
 
 /* What a caller does once the machine has returned: act on flags, set the next alarm. */
 static void settle(world_t *world, int32_t index)
@@ -529,6 +549,13 @@ static const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int6
     return store->version[place] == version ? &store->forecast[place] : NULL;
 }
 
+static int is_void(void *context, int32_t lane, int64_t version)
+{
+    sender_t *at = context;
+    const store_t *store = &at->world->node[at->node].store[lane];
+    return store->decided >= version && store->version[version & 1] != version;
+}
+
 static int64_t lane_versions(void *context, int32_t lane)
 {
     sender_t *at = context;
@@ -537,7 +564,7 @@ static int64_t lane_versions(void *context, int32_t lane)
 }
 
 /* A guess is counted here, where the library would refuse. */
-static const clv_pap_store_ops_t store_ops = {find_forecast, lane_versions, NULL};
+static const clv_pap_store_ops_t store_ops = {find_forecast, lane_versions, is_void, NULL};
 
 /* Records of one rank reach its leader in order, a little later. */
 static void hand_over(world_t *world, int32_t index, const clv_pap_local_record_t *given)
@@ -621,9 +648,11 @@ static void compare(world_t *world, const rank_t *rank, const open_call_t *open,
     world->result->with_forecast += status == CLV_OK;
     world->result->waits += open->waited;
     world->result->announced += status == CLV_OK && forecast->version > call->forecast_version;
-    int differs =
-        truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
-                         truth->sampled != call->sampled || truth->number != call->number);
+    /* Who knows the end gives no records, where others still give some for forecasts that never
+     * come. */
+    const int other_sampling = truth->sampled != call->sampled && status == CLV_OK;
+    int differs = truth->known && (truth->status != (int32_t) status || truth->hash != hash ||
+                                   other_sampling || truth->number != call->number);
     if (world->node[rank->node].lost == CLV_PAP_LOST_ABANDONED) {
         world->result->wrong_guesses += differs; /* it said that it can not know */
         return;
@@ -668,6 +697,39 @@ static void enter(world_t *world, int32_t index, int32_t place)
     }
 }
 
+/* Its number tells whether it is still the same call that waits. */
+static void ask_later(world_t *world, int32_t index, int32_t place)
+{
+    if (world->options->patience_ns > 0) {
+        later(world, world->options->patience_ns, RANK_ASK, index, place,
+              world->rank[index].open[place].number);
+    }
+}
+
+static void ask(world_t *world, const event_t *event)
+{
+    rank_t *rank = &world->rank[event->who];
+    const open_call_t *open = &rank->open[event->side];
+    node_t *node = &world->node[rank->node];
+    if (!open->in_use || open->number != event->number || open->call.is_answered || node->closed) {
+        return;
+    }
+    if (open->call.awaited_version > 0) {
+        clv_pap_agree_ask_void(node->agree, world->now_ns, open->call.stream,
+                               open->call.awaited_version - 1);
+    }
+    ask_later(world, event->who, event->side);
+}
+
+static void note_wait(world_t *world, const open_call_t *open)
+{
+    const int64_t waited_ns = open->waited ? world->now_ns - open->waits_since_ns : 0;
+    const int is_connected = open->waits_since_ns > ALL_CONNECTED_NS;
+    if (is_connected && waited_ns > world->result->worst_wait_ns) {
+        world->result->worst_wait_ns = waited_ns;
+    }
+}
+
 static void look(world_t *world, int32_t index, int32_t place)
 {
     rank_t *rank = &world->rank[index];
@@ -684,10 +746,15 @@ static void look(world_t *world, int32_t index, int32_t place)
         if (open->call.stream >= 0 && !open->call.sampled) {
             broken(world, "a call that is not sampled had to wait");
         }
+        if (!open->waited) {
+            open->waits_since_ns = world->now_ns;
+            ask_later(world, index, place);
+        }
         open->blocked = 1;
         open->waited = 1;
         return;
     }
+    note_wait(world, open);
     open->held = status == CLV_OK ? forecast : NULL;
     compare(world, rank, open, status, forecast);
     enter(world, index, place);
@@ -898,6 +965,9 @@ static void handle(world_t *world, event_t *event)
     case RANK_END:
         end_call(world, event->who, event->side);
         break;
+    case RANK_ASK:
+        ask(world, event);
+        break;
     case RECORD:
         take_record(world, event);
         break;
@@ -931,6 +1001,7 @@ static void settle_all(world_t *world, const event_t *event)
     case RANK_LOOK:
         break;
     case RANK_END:
+    case RANK_ASK:
     case RECORD:
         settle(world, world->rank[event->who].node);
         break;

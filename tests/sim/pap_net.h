@@ -30,6 +30,7 @@ typedef struct pap_net_options {
     int64_t delay_ns;      /* of a message: uniform in [delay / 2, 3 delay / 2] */
     double bytes_per_ns;   /* of each sender; 0: infinite */
     int32_t synchronous_percent; /* calls that nobody leaves before all are in */
+    int64_t patience_ns;         /* who waits longer asks to go without; 0: never */
     int32_t max_open;            /* calls that a rank has open at once, at most; 0: 1 */
 } pap_net_options_t;
 
@@ -38,6 +39,8 @@ typedef struct pap_net_result {
     int64_t calls;         /* rank calls checked */
     int64_t with_forecast; /* of them */
     int64_t waits;         /* that had to wait */
+    int64_t worst_wait_ns; /* of them, once connections were there */
+    int64_t voids;         /* record sets that never came, at node 0 */
     int64_t overlapped;    /* begun while another was open */
     int64_t late_turns;    /* of them, whose turn came later */
     int64_t messages;

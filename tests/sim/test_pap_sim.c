@@ -17,6 +17,8 @@ typedef struct totals {
     int64_t calls;
     int64_t with_forecast;
     int64_t waits;
+    int64_t worst_wait_ns;
+    int64_t voids;
     int64_t overlapped;
     int64_t late_turns;
     int64_t record_sets;
@@ -43,6 +45,10 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->calls += result->calls;
     totals->with_forecast += result->with_forecast;
     totals->waits += result->waits;
+    totals->voids += result->voids;
+    if (result->worst_wait_ns > totals->worst_wait_ns) {
+        totals->worst_wait_ns = result->worst_wait_ns;
+    }
     totals->overlapped += result->overlapped;
     totals->late_turns += result->late_turns;
     totals->record_sets += result->record_sets;
@@ -60,12 +66,13 @@ static void add(totals_t *totals, const pap_net_result_t *result)
 static void print_totals(const char *name, const totals_t *totals)
 {
     printf(
-        "# %s: %lld jobs, %lld rank calls, %lld with a forecast, %lld waited, %lld record sets, "
+        "# %s: %lld jobs, %lld rank calls, %lld with a forecast, %lld waited, %lld record sets and "
+        "%lld void, "
         "%lld streams pushed out, %lld announced, largest K %d, %lld lost, %lld abandoned nodes, "
         "%lld jobs where one of them guessed wrong, %lld half-open links found\n",
         name, (long long) totals->jobs, (long long) totals->calls,
         (long long) totals->with_forecast, (long long) totals->waits,
-        (long long) totals->record_sets, (long long) totals->evictions,
+        (long long) totals->record_sets, (long long) totals->voids, (long long) totals->evictions,
         (long long) totals->announced, totals->max_sample_every, (long long) totals->lost,
         (long long) totals->abandoned, (long long) totals->wrong, (long long) totals->stale);
 }
@@ -83,6 +90,7 @@ static pap_net_options_t draw(uint64_t seed)
     options.compute_ns = cs_random_range(&random, 1, 4) == 1 ? 20 * US : 5 * MS;
     options.synchronous_percent = (int32_t) cs_random_range(&random, 0, 2) * 30;
     options.invalid_calls = (int32_t) cs_random_range(&random, 0, 1) * 3;
+    options.patience_ns = cs_random_range(&random, 0, 2) * 2 * MS;
     options.hints =
         cs_random_range(&random, 1, 4) == 1 ? 2 : (int32_t) cs_random_range(&random, 0, 1);
     return options;
@@ -171,6 +179,30 @@ static void change_overlap(pap_net_options_t *options, uint64_t seed)
     options->compute_ns = seed % 3 == 0 ? 20 * US : 200 * US;
     options->n_cuts = seed % 4 == 1 ? (int32_t) (seed % 7) : 0;
     options->lose_for_good = seed % 16 == 2 && options->n_nodes > 1;
+}
+
+/* Ranks may go ahead of each other for some calls, and now and then stands still for long: others go without. */
+static void change_patience(pap_net_options_t *options, uint64_t seed)
+{
+    options->synchronous_percent = 30;
+    options->patience_ns = 3 * MS;
+    options->delay_ns = 100 * US;
+    options->n_nodes = 2 + (int32_t) (seed % 8);
+    options->n_calls = 100;
+    options->compute_ns = 10 * MS;
+}
+
+static void nobody_waits_longer_than_asking_takes(void **state)
+{
+    (void) state;
+    totals_t totals;
+    /* 9 nodes: 3 hops up, 3 down. With hints one may wait for two forecasts. */
+    const int64_t longest_way_ns = 2 * 3 * 150 * US;
+    run_jobs("patience", n_jobs() / 10, change_patience, &totals);
+    printf("# longest wait for a forecast %lld us\n", (long long) (totals.worst_wait_ns / US));
+    assert_true(totals.voids > 0);
+    assert_true(totals.with_forecast * 4 > totals.calls);
+    assert_true(totals.worst_wait_ns <= 2 * (3 * MS + longest_way_ns));
 }
 
 static void late_ranks_and_delays_leave_forecasts_equal(void **state)
@@ -307,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
         cmocka_unit_test(streams_that_push_each_other_out_leave_forecasts_equal),
         cmocka_unit_test(calls_that_overlap_leave_forecasts_equal),
+        cmocka_unit_test(nobody_waits_longer_than_asking_takes),
         cmocka_unit_test(a_tight_loop_is_sampled_rarely),
         cmocka_unit_test(a_quick_exchange_is_not_asked_in_each_call),
         cmocka_unit_test(a_planted_disagreement_is_caught),

@@ -88,6 +88,7 @@ typedef struct bench {
     sent_t sent[MAX_SENT];
     int n_sent;
     int n_published;
+    int n_void;
     int64_t published_last_arrival;
     uint32_t published_flags; /* of rank 0 */
     uint32_t published_generation;
@@ -115,6 +116,14 @@ static void on_publish(void *context, const clv_pap_record_set_t *set)
     bench->published_generation = set->generation;
 }
 
+static void on_void(void *context, int32_t lane, int64_t first, int64_t end)
+{
+    bench_t *bench = context;
+    assert_int_equal(lane, 0);
+    assert_int_equal(first, bench->n_published + bench->n_void);
+    bench->n_void += (int) (end - first);
+}
+
 static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     bench_t *bench = context;
@@ -130,7 +139,7 @@ static void on_stale(void *context, int32_t node)
     bench->stale++;
 }
 
-static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_lost, on_stale};
+static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_void, on_lost, on_stale};
 
 static clv_status_t start(bench_t *bench, int32_t n_nodes, int32_t node)
 {
@@ -352,6 +361,75 @@ static void a_child_too_far_behind_is_refused(void **state)
     take_down(&bench);
 }
 
+static clv_status_t get_lane(bench_t *bench, int32_t from, clv_pap_wire_kind_t kind,
+                             int64_t sequence)
+{
+    unsigned char bytes[64];
+    size_t n = clv_pap_wire_put_lane(bytes, kind, 0, sequence);
+    return clv_pap_agree_message(bench->agree, 0, from, bytes, n);
+}
+
+/* Node 0 with child 1, whose rank gives no more records: rank 0 asks, and goes on. */
+static void what_a_rank_waits_for_too_long_never_comes(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 2, 0), CLV_OK);
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_int_equal(give(&bench, 0, 0, 0), CLV_OK);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
+    bench.n_sent = 0;
+    clv_pap_agree_ask_void(bench.agree, 0, 0, 0); /* it came: asked too late */
+    clv_pap_agree_ask_void(bench.agree, 0, 0, 2); /* nobody can wait for that one */
+    assert_int_equal(bench.n_void, 0);
+    for (int64_t sequence = 1; sequence < 10; sequence++) {
+        assert_int_equal(give(&bench, 0, 0, sequence), CLV_OK);
+        clv_pap_agree_ask_void(bench.agree, 0, 0, sequence);
+        clv_pap_agree_ask_void(bench.agree, 0, 0, sequence); /* again: it is decided */
+        assert_int_equal(bench.n_void, sequence);
+        assert_sent(&bench, bench.n_sent - 1, 1, CLV_PAP_WIRE_VOID);
+        assert_int_equal(bench.sent[bench.n_sent - 1].message.sequence, sequence + 1);
+    }
+    assert_int_equal(bench.n_sent, 9);
+    assert_int_equal(clv_pap_agree_n_versions(bench.agree, 0), 10);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 1, 1, 0, 0), CLV_OK); /* late */
+    assert_int_equal(give(&bench, 0, 0, 10), CLV_OK);
+    assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, 10, 1, 0, 0), CLV_OK);
+    assert_int_equal(bench.n_published, 2);
+    take_down(&bench);
+}
+
+/* The child was cut off after records 0 and 1; all since is void, but what it lacks is kept. */
+static void a_child_that_lacks_many_void_ones_gets_what_it_lacks(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 2, 0), CLV_OK);
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    for (int64_t sequence = 0; sequence < 2; sequence++) {
+        assert_int_equal(give(&bench, 0, 0, sequence), CLV_OK);
+        assert_int_equal(get_records(&bench, 0, 1, CLV_PAP_WIRE_UP, sequence, 1, 0, 0), CLV_OK);
+    }
+    clv_pap_agree_link_lost(bench.agree, 0, 1);
+    for (int64_t sequence = 2; sequence < 20; sequence++) {
+        assert_int_equal(give(&bench, 0, 0, sequence), CLV_OK);
+        clv_pap_agree_ask_void(bench.agree, 0, 0, sequence);
+    }
+    clv_pap_agree_link_up(bench.agree, 0, 1);
+    bench.n_sent = 0;
+    assert_int_equal(get_counts(&bench, 0, 1, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_sent(&bench, 0, 1, CLV_PAP_WIRE_DOWN);
+    assert_int_equal(bench.sent[0].message.sequence, 0);
+    assert_sent(&bench, 1, 1, CLV_PAP_WIRE_DOWN);
+    assert_int_equal(bench.sent[1].message.sequence, 1);
+    assert_sent(&bench, 2, 1, CLV_PAP_WIRE_VOID);
+    assert_int_equal(bench.sent[2].message.sequence, 20);
+    assert_sent(&bench, 3, 1, CLV_PAP_WIRE_HELLO);
+    take_down(&bench);
+}
+
 /* Node 2 of 4: parent 0, child 3, ranks 2 and 3 in its subtree. */
 static void start_middle(bench_t *bench)
 {
@@ -400,6 +478,34 @@ static void a_middle_node_passes_up_and_down(void **state)
     assert_int_equal(get_counts(&bench, 0, 3, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
     assert_sent(&bench, 0, 3, CLV_PAP_WIRE_DOWN);
     assert_sent(&bench, 1, 3, CLV_PAP_WIRE_LOST);
+    take_down(&bench);
+}
+
+static void a_middle_node_passes_asks_up_and_voids_down(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 1), CLV_PROTOCOL); /* has not had 0 */
+    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_VOID, 1), CLV_PROTOCOL);
+    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_ASK, 0), CLV_PROTOCOL);
+    assert_int_equal(bench.n_sent, 0);
+    assert_int_equal(give(&bench, 0, 2, 0), CLV_OK);
+    assert_int_equal(give(&bench, 0, 2, 1), CLV_OK);
+    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);
+    assert_sent(&bench, 0, 0, CLV_PAP_WIRE_ASK);
+    assert_int_equal(bench.n_void, 0); /* only node 0 decides */
+    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK);
+    assert_sent(&bench, 1, 3, CLV_PAP_WIRE_VOID);
+    assert_int_equal(bench.n_void, 1);
+    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK); /* again */
+    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);  /* it knows soon */
+    assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
+    assert_int_equal(bench.n_sent, 2);
+    assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 1, 1, 0, 0), CLV_OK);
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_UP);
+    assert_int_equal(get_records(&bench, 0, 0, CLV_PAP_WIRE_DOWN, 1, 4, 0, 0), CLV_OK);
+    assert_int_equal(bench.n_published, 1);
     take_down(&bench);
 }
 
@@ -614,6 +720,9 @@ int main(void)
         cmocka_unit_test(what_no_correct_child_says_is_refused),
         cmocka_unit_test(a_child_too_far_behind_is_refused),
         cmocka_unit_test(a_middle_node_passes_up_and_down),
+        cmocka_unit_test(what_a_rank_waits_for_too_long_never_comes),
+        cmocka_unit_test(a_child_that_lacks_many_void_ones_gets_what_it_lacks),
+        cmocka_unit_test(a_middle_node_passes_asks_up_and_voids_down),
         cmocka_unit_test(a_new_connection_gets_all_again),
         cmocka_unit_test(a_silent_connection_is_found_stale),
         cmocka_unit_test(cut_off_with_nothing_sent_is_certain),

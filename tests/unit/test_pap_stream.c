@@ -11,6 +11,7 @@ static cs_random_t generator;
 /* Forecasts of every lane up to a version; all alike but for what a test sets. */
 typedef struct store {
     int unsure;
+    int64_t void_version;
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     int64_t end;
     clv_pap_forecast_t forecast;
@@ -30,12 +31,18 @@ static int64_t n_versions(void *context, int32_t lane)
     return ((store_t *) context)->end;
 }
 
+static int is_void(void *context, int32_t lane, int64_t version)
+{
+    (void) lane;
+    return ((store_t *) context)->void_version == version;
+}
+
 static int is_unsure(void *context)
 {
     return ((store_t *) context)->unsure;
 }
 
-static const clv_pap_store_ops_t store_ops = {find, n_versions, is_unsure};
+static const clv_pap_store_ops_t store_ops = {find, n_versions, is_void, is_unsure};
 
 static store_t new_store(int32_t sample_every)
 {
@@ -127,6 +134,39 @@ static void a_sampled_call_waits_for_the_set_before(void **state)
         assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
         clv_pap_streams_end(&streams, &call, 0, 0);
     }
+}
+
+/* A void forecast is none, for its calls alone; the next sample is twice as far away. */
+static void what_is_void_is_none(void **state)
+{
+    (void) state;
+    clv_pap_streams_t streams;
+    clv_pap_call_t call;
+    clv_pap_local_record_t given;
+    const clv_pap_forecast_t *forecast = NULL;
+    clv_pap_stream_key_t key = key_of(64);
+    store_t store = new_store(3);
+    clv_pap_streams_init(&streams);
+    run_call(&streams, &store, 64, &call, &given);
+    run_call(&streams, &store, 64, &call, &given); /* version 1: K = 3 */
+    store.n_versions[0] = 1;
+    for (int64_t number = 2; number < 12; number++) {
+        const int sampled = number == 4 || number == 10; /* 6 calls further */
+        assert_int_equal(clv_pap_streams_begin(&streams, &key, 0, &call, &given), sampled);
+        if (number == 4) {
+            assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_AGAIN);
+            assert_int_equal(call.awaited_version, 2);
+            store.void_version = 2;
+        }
+        if (number == 10) {
+            store.n_versions[0] = 3;
+        }
+        assert_int_equal(ask(&streams, &call, &store, &forecast),
+                         number >= 4 && number < 10 ? CLV_NONE : CLV_OK);
+        assert_int_equal(call.awaited_version, 0);
+        clv_pap_streams_end(&streams, &call, 0, 0);
+    }
+    assert_int_equal(call.held_version, 3);
 }
 
 static void forecasts_without_record_sets_are_none(void **state)
@@ -348,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kth_call_gives_a_record),
         cmocka_unit_test(a_sampled_call_waits_for_the_set_before),
+        cmocka_unit_test(what_is_void_is_none),
         cmocka_unit_test(forecasts_without_record_sets_are_none),
         cmocka_unit_test(lanes_go_to_the_least_recently_used),
         cmocka_unit_test(round_robin_over_too_many_streams_gives_no_records),

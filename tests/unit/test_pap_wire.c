@@ -86,6 +86,15 @@ static void counts_and_bare_messages_come_back(void **state)
     assert_int_equal(n, CLV_PAP_WIRE_HEADER_BYTES);
     assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_OK);
     assert_int_equal(message.reason, CLV_PAP_LOST_DISAGREE);
+    n = clv_pap_wire_put_lane(bytes, CLV_PAP_WIRE_VOID, 5, 1234);
+    assert_int_equal(n, CLV_PAP_WIRE_HEADER_BYTES);
+    assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_OK);
+    assert_int_equal(message.lane, 5);
+    assert_int_equal(message.sequence, 1234);
+    n = clv_pap_wire_put_lane(bytes, CLV_PAP_WIRE_ASK, CLV_PAP_MAX_STREAMS, 1);
+    assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_PROTOCOL);
+    n = clv_pap_wire_put_lane(bytes, CLV_PAP_WIRE_VOID, 1, -1);
+    assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_PROTOCOL);
 }
 
 static size_t put_down(void)
