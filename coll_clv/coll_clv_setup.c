@@ -92,7 +92,8 @@ static clv_pap_t *open_channel(const setup_t *setup)
     const clv_pap_options_t options = {.sma_window = config->sma_window,
                                        .predictor = config->predictor,
                                        .interface = named ? setup->interface : NULL,
-                                       .connect_timeout_ns = COLL_CLV_CONNECT_NS};
+                                       .connect_timeout_ns = COLL_CLV_CONNECT_NS,
+                                       .patience_ns = COLL_CLV_PATIENCE_NS};
 
     return config->exchange ? coll_clv_process_open(&options) : NULL;
 }

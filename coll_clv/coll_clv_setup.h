@@ -16,6 +16,9 @@
 
 /* A background connection that is not up after so long is lost. */
 #define COLL_CLV_CONNECT_NS INT64_C(10000000000)
+/* A rank that waits so long for a forecast asks all to go without. With hints it may wait twice,
+ * and asking takes an exchange: below 10 ms together. */
+#define COLL_CLV_PATIENCE_NS INT64_C(4000000)
 
 /* What calls without a forecast run; forced or not. */
 typedef struct kept_plan {

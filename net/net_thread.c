@@ -360,6 +360,20 @@ static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
     thread->armed_ns = deadline_ns;
 }
 
+void clv_net_thread_turn(clv_net_thread_t *thread)
+{
+    struct epoll_event events[MAX_EVENTS];
+    if (thread->forked || pthread_mutex_trylock(&thread->mutex) != 0) {
+        return;
+    }
+    if (thread->runs) {
+        const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, 0);
+        const int rung = dispatch(thread, events, n_events);
+        set_timer(thread, thread->ops.work(thread->context, clv_local_now_ns(), rung));
+    }
+    clv_net_thread_unlock(thread);
+}
+
 static void *run(void *argument)
 {
     clv_net_thread_t *thread = argument;

@@ -47,6 +47,10 @@ int clv_net_thread_is_ours(const clv_net_thread_t *thread); /* zero in a forked 
 /* Wakes it; from any thread, also through the descriptor from another process. */
 void clv_net_thread_ring(const clv_net_thread_t *thread);
 int clv_net_thread_bell_fd(const clv_net_thread_t *thread);
+/* One round of its work by the caller, who waits for what the thread does, in case that has no
+ * processor. Nothing when somebody is at it. Events that the thread has seen meanwhile it looks at
+ * again: a callback may find that there is nothing to do. */
+void clv_net_thread_turn(clv_net_thread_t *thread);
 int64_t clv_net_thread_cpu_ns(clv_net_thread_t *thread);
 
 /* ready is called, under the lock, when fd has one of events; owner may be unwatched or unwatch

@@ -577,6 +577,9 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
             ring_leader(group); /* it meant to look later, but the forecast is needed now */
         }
         lose_patience(group, call);
+        if (group->leader != NULL) {
+            clv_net_thread_turn(group->pap->thread);
+        }
     }
     if (status == CLV_OK) {
         const view_t *view = &group->views[clv_pap_place(call->stream, forecast->version)];

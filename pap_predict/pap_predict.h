@@ -209,12 +209,12 @@ void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
 /* The forecast of this call. CLV_OK: *forecast_p (and *attachment_p, its bytes in
  * *attachment_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
  * MPI progress and asks again: the missing record comes from a rank that has not entered an earlier
- * call, or all ranks go without (patience_ns), or the group will be declared lost. Of overlapping calls, a sampled one also waits until
- * those that use the forecast which its record may replace have ended. CLV_NONE: none for this
- * call, on every rank. CLV_LOST: this node was cut off for good while others may have the forecast;
- * the call must fail. Every call must be asked for until it answers other than CLV_AGAIN (one that
- * is not sampled and does not overlap never answers that): the answer also tells when to sample
- * next, and whose turn it is. */
+ * call, or all ranks go without (patience_ns), or the group will be declared lost. Of overlapping
+ * calls, a sampled one also waits until those that use the forecast which its record may replace
+ * have ended. CLV_NONE: none for this call, on every rank. CLV_LOST: this node was cut off for good
+ * while others may have the forecast; the call must fail. Every call must be
+ * asked for until it answers other than CLV_AGAIN (one that is not sampled and does not overlap
+ * never answers that): the answer also tells when to sample next, and whose turn it is. */
 clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
                                    const clv_pap_forecast_t **forecast_p, const void **attachment_p,
                                    size_t *attachment_bytes_p) CLV_MUST_CHECK;

@@ -37,6 +37,7 @@ unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pa
 	tests/unit/test_pap_best tests/unit/test_pap_forecast tests/unit/test_pap_channel \
 	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
 	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory tests/unit/test_pap_note \
+	tests/unit/test_pap_patience \
 	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record \
 	tests/unit/test_pap_stream tests/unit/test_pap_wire
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
@@ -46,5 +47,6 @@ tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/ot
 tests_unit_test_pap_hostile_SOURCES = tests/unit/test_pap_hostile.c $(clv_pap_pair_sources)
 tests_unit_test_pap_memory_SOURCES = tests/unit/test_pap_memory.c $(clv_pap_pair_sources)
 tests_unit_test_pap_note_SOURCES = tests/unit/test_pap_note.c $(clv_pap_pair_sources)
+tests_unit_test_pap_patience_SOURCES = tests/unit/test_pap_patience.c $(clv_pap_pair_sources)
 tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c tests/support/other_threads.h
 script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/unit/test_pap_predict_tool.sh

@@ -98,9 +98,9 @@ int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
 /* Asks node 0 to end predictions for the whole group. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 
-/* A rank of this node waits too long for a record set of a lane: asks node 0 to decide that it never
- * comes. Once decided, whichever way, asking changes nothing. What is asked may be lost with a
- * connection: who still waits asks again. */
+/* A rank of this node waits too long for a record set of a lane: asks node 0 to decide that it
+ * never comes. Once decided, whichever way, asking changes nothing. What is asked may be lost with
+ * a connection: who still waits asks again. */
 void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane, int64_t sequence);
 
 /* All ranks of this node have freed the group. The subtree says so upward once every node of it

@@ -6,9 +6,9 @@
  * else.
  *
  * A lane keeps four record sets: the two newest that were decided complete, which a child may still
- * lack, and the two that ranks may have given records for (decided, decided + 1). More can not be in
- * flight, because a rank gives record q only after it had version q - 1: of all that a child with n
- * decisions lacks, only n and n + 1 can be complete, however many have been decided void since.
+ * lack, and the two that ranks may have given records for (decided, decided + 1). More can not be
+ * in flight, because a rank gives record q only after it had version q - 1: of all that a child
+ * with n decisions lacks, only n and n + 1 can be complete, however many were decided void since.
  */
 #ifndef CLV_PAP_AGREE_PARTS_H
 #define CLV_PAP_AGREE_PARTS_H
@@ -122,8 +122,8 @@ void clv_pap_agree_try_bye(clv_pap_agree_t *agree);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* The record set of a slot is complete, by node 0's word: use it and pass it on. The slot's memory is
- * another one afterwards. */
+/* The record set of a slot is complete, by node 0's word: use it and pass it on. The slot's memory
+ * is another one afterwards. */
 void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
                           clv_pap_slot_t *slot);
 

@@ -9,6 +9,9 @@
  * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what forecasts
  * contain, and abandoning in the window (the one guess the protocol may make).
  *
+ * Void record sets: a rank that waits for one asks, at any time (an ASK that is lost is one that was not
+ * sent), so node 0 may decide the next one void whenever some rank waits for it.
+ *
  * Overlapping calls: a rank has begun up to OPEN that have not ended, asks and ends in any order and
  * at any time. A call's turn comes when all before it are answered; what it is, it learns then.
  *
@@ -27,6 +30,9 @@
 #ifndef N
 #define N    3
 #endif
+#ifndef VOIDS
+#define VOIDS 0  /* record sets that node 0 decides void, at most */
+#endif
 #ifndef OPEN
 #define OPEN 1   /* calls of one rank that overlap, at most */
 #endif
@@ -40,7 +46,7 @@
 #define IS_CHILD(c, i) (i == 0 && c > 0)
 #endif
 
-mtype = { HELLO, UP, DOWN, LOST, GIVE_UP };
+mtype = { HELLO, UP, DOWN, LOST, GIVE_UP, VOID };
 
 chan up[N] = [8] of { mtype, byte };   /* of the edge above node i */
 chan down[N] = [8] of { mtype, byte };
@@ -64,6 +70,11 @@ bit asked_sent[N]; /* on the present connection */
 byte truth[CALLS];
 bit known[CALLS];
 byte finished;
+byte voids;
+bit voided[CALLS]; /* node 0's decisions, read only by nodes that know that they were made */
+
+/* Complete record sets that a child with `value` decisions lacks. */
+#define LACKS(value, i, q) ((q) >= value && (q) < decided[i] && !voided[q])
 
 #if OPEN > 1
 #define NEVER    255
@@ -121,6 +132,18 @@ inline accept(i) {
     pass_down(i, DOWN, decided[i] - 1)
 }
 
+inline accept_void(i) {
+    decided[i]++;
+    pass_down(i, VOID, decided[i] - 1)
+}
+
+#define ASKS(i, q) (in_call[i] && given[i] == q + 2)
+#if N > 2
+#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q) || ASKS(2, q))
+#else
+#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q))
+#endif
+
 inline end_here(i) {
     lost[i] = 1;
     pass_down(i, LOST, decided[i])
@@ -165,7 +188,11 @@ inline look(i) {
     :: every[version[i]] == 0 -> every[version[i]] = 2
     :: else -> skip
     fi;
-    next_sample[i] = turn[i] + every[version[i]]
+    next_sample[i] = turn[i] + every[version[i]];
+    if
+    :: voided[version[i] - 1] -> version[i] = 0
+    :: else -> skip
+    fi
 #ifdef IMPATIENT /* what must be found: a call that was begun before is taken for not sampled */
     if
     :: begun[i] > next_sample[i] -> next_sample[i] = NEVER
@@ -221,17 +248,39 @@ end:
     /* its rank: gives the record, then waits for the version that the record set before makes */
     :: atomic { !in_call[i] && given[i] < CALLS -> given[i]++; in_call[i] = 1 }
     :: atomic { in_call[i] && given[i] == 1 -> answer(i, NONE) }
-    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 -> answer(i, given[i] - 1) }
+    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 && !voided[given[i] - 2] ->
+        answer(i, given[i] - 1)
+    }
+    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 && voided[given[i] - 2] ->
+        answer(i, NONE)
+    }
     :: atomic { in_call[i] && given[i] > 1 && decided[i] < given[i] - 1 && lost[i] -> answer(i, NONE) }
 #endif
 
     /* the top decides */
     :: atomic { i == 0 && !lost[i] && COMPLETE(i, decided[i]) && decided[i] < CALLS -> accept(i) }
 
+#if VOIDS > 0
+    :: atomic { i == 0 && !lost[i] && voids < VOIDS && decided[i] < CALLS && SOME_ASKS(decided[i]) &&
+            !COMPLETE(i, decided[i]) ->
+#ifdef HASTY /* what must be found: one node that decides so by itself */
+        accept_void(i); voids++
+#else
+        voids++;
+        voided[decided[i]] = 1;
+        accept_void(i)
+#endif
+    }
+    :: atomic { i > 0 && sent[i] < decided[i] -> sent[i] = decided[i] } /* nobody needs those */
+#ifdef HASTY
+    :: atomic { i > 0 && !lost[i] && voids < VOIDS && ASKS(i, decided[i]) -> voids++; answer(i, NONE) }
+#endif
+#endif
+
     /* a complete subtree goes up, in order */
     :: atomic {
         i > 0 && child_up[i] && !left[i] && !lost[i] && sent[i] < decided[i] + 2 &&
-            COMPLETE(i, sent[i]) ->
+            (VOIDS == 0 || sent[i] >= decided[i]) && COMPLETE(i, sent[i]) ->
         put(up[i], i, UP, sent[i]);
         sent[i]++;
         if
@@ -255,6 +304,10 @@ end:
             assert(value == decided[i]);        /* INVARIANT: no gap */
             assert(COMPLETE(i, decided[i]));    /* INVARIANT: not without this subtree */
             accept(i)
+        :: !lost[i] && kind == VOID && value < decided[i] -> skip
+        :: !lost[i] && kind == VOID && value >= decided[i] ->
+            assert(value == decided[i]);        /* INVARIANT: no gap */
+            accept_void(i)
         :: !lost[i] && kind == LOST ->
             assert(value == decided[i]);        /* INVARIANT: the end comes last */
             end_here(i)
@@ -306,10 +359,17 @@ from_child:
         up[c] ? kind, value;
         if
         :: kind == HELLO ->
-            assert(value <= decided[i] && value + 2 >= decided[i]); /* INVARIANT: two suffice */
+            assert(value <= decided[i]);
+            /* INVARIANT: the two newest complete ones suffice */
+#if CALLS > 3
+            assert(LACKS(value, i, 0) + LACKS(value, i, 1) + LACKS(value, i, 2) + LACKS(value, i, CALLS - 1) <= 2);
+#elif CALLS > 2
+            assert(LACKS(value, i, 0) + LACKS(value, i, 1) + LACKS(value, i, CALLS - 1) <= 2);
+#endif
             greeted[c] = 1;
             do
-            :: value < decided[i] -> put(down[c], c, DOWN, value); value++
+            :: value < decided[i] && !voided[value] -> put(down[c], c, DOWN, value); value++
+            :: value < decided[i] && voided[value] -> put(down[c], c, VOID, value); value++
             :: else -> break
             od;
             if
@@ -319,9 +379,9 @@ from_child:
         :: kind == UP ->
             assert(greeted[c]);
             assert(value <= decided[i] + 1);   /* INVARIANT: two open record sets suffice */
-            assert(value <= got[c]);
+            assert(value <= got[c] || value <= decided[i]); /* what was skipped is void */
             if
-            :: value == got[c] -> got[c]++
+            :: value >= got[c] -> got[c] = value + 1
             :: else -> skip
             fi
         :: kind == GIVE_UP ->

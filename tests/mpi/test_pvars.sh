@@ -65,6 +65,7 @@ elsewhere="$nodes
     fell_back_no_table        unit/test_pap_hostile
     fell_back_lost            unit/test_pap_group
     exchange_lost_groups      unit/test_pap_group
+    exchange_void_record_sets unit/test_pap_patience
     exchange_rejected         unit/test_pap_hostile
     plan_cache_evictions      unit/test_sched_plan
     link_near_latency_ns link_near_byte_ps link_combine_ps    mpi/test_nodes

@@ -181,7 +181,8 @@ static void change_overlap(pap_net_options_t *options, uint64_t seed)
     options->lose_for_good = seed % 16 == 2 && options->n_nodes > 1;
 }
 
-/* Ranks may go ahead of each other for some calls, and now and then stands still for long: others go without. */
+/* Ranks may go ahead of each other for some calls, and now and then one stands still for long: the
+ * others go without. */
 static void change_patience(pap_net_options_t *options, uint64_t seed)
 {
     options->synchronous_percent = 30;

@@ -26,6 +26,12 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
     return status;
 }
 
+void pair_set_patience(pair_t *pair, int64_t patience_ns)
+{
+    pair->pap[0]->options.patience_ns = patience_ns;
+    pair->pap[1]->options.patience_ns = patience_ns;
+}
+
 clv_status_t pair_create(pair_t *pair)
 {
     clv_status_t status = CLV_OK;

@@ -21,6 +21,7 @@ typedef struct pair {
 /* A link that is not there for connect_timeout_ns is lost, and who has lost its neighbour lingers a
  * minute: a busy machine may take seconds. */
 clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns);
+void pair_set_patience(pair_t *pair, int64_t patience_ns); /* before pair_create */
 clv_status_t pair_create(pair_t *pair);
 clv_status_t pair_attach(pair_t *pair);
 clv_status_t pair_activate(pair_t *pair);
