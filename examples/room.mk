@@ -1,4 +1,4 @@
-# examples: the program that ./clv run shows, and its test.
+# examples: the programs that ./clv run shows, and their test.
 clv_transport_sources = \
 	examples/transport/transport.c \
 	examples/transport/transport_options.c \
@@ -17,4 +17,7 @@ mpi_programs += examples/transport/transport tests/mpi/transport_broken
 examples_transport_transport_SOURCES = $(clv_transport_sources)
 tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_reduce.c
 
-script_tests += tests/mpi/test_example.sh
+mpi_programs += examples/kmeans/kmeans tests/mpi/kmeans_broken
+tests_mpi_kmeans_broken_SOURCES = examples/kmeans/kmeans.c tests/mpi/broken_allreduce.c
+
+script_tests += tests/mpi/test_example.sh tests/mpi/test_kmeans.sh

@@ -1,8 +1,9 @@
 #!/bin/bash
 # ./clv run: the example under the installed Open MPI and under clv, side by side.
 #
-#   examples/run.sh [--hosts K] [--rate RATE] [OPTIONS OF THE EXAMPLE...]
+#   examples/run.sh [--allreduce] [--hosts K] [--rate RATE] [OPTIONS OF THE EXAMPLE...]
 #
+# --allreduce: another example, run_allreduce.sh. This one:
 # On an emulated cluster (bench/cluster, needs root) of K hosts, where the links decide; without one
 # over this machine's shared memory, where figures show that it works, not how fast it is.
 # The program runs twice with each: free (what binds the ranks is the reduce alone) and coupled (all
@@ -17,8 +18,13 @@ hosts=8
 rate_mbit=400
 options=(--quiet --batches 25 --warmup 10 --particles 800 --pace 200)
 
+if [ "${1:-}" = --allreduce ]; then
+    shift
+    exec "$top/examples/run_allreduce.sh" "$@"
+fi
+
 usage() {
-    echo "usage: ./clv run [--hosts K] [--rate MBIT] [options of the example]" >&2
+    echo "usage: ./clv run [--allreduce] [--hosts K] [--rate MBIT] [options of the example]" >&2
     exit 2
 }
 
