@@ -190,6 +190,6 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
         return CLV_OVERFLOW;
     }
     return clv_sched_shares_place(place, plan->n_ranks)
-               ? clv_sched_replay(plan, arrival_ns, place, &lengths, estimate_p)
+               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, estimate_p)
                : replay_in_order(plan, arrival_ns, &lengths, estimate_p);
 }

@@ -10,6 +10,11 @@
  * Each copy (rank, segment) counts what was done to it. A send or receive of it takes effect when
  * the count has reached its own number in plan order: so what comes back to a rank is combined
  * after it left, and what arrives out of order is parked.
+ *
+ * Most ranks of a plan for nodes need no events: who has nothing to do with links, receives from
+ * one rank that needs none either, and is the only one to send to whom it sends, finds all it needs
+ * free by plan order alone. These are replayed ahead, in plan order; what they send to the others
+ * becomes arrivals. The result is the same.
  */
 #include "schedule/sched_replay.h"
 
@@ -24,6 +29,9 @@ typedef struct copy {
     int32_t parked;   /* first of the sends that arrived too early, or NONE */
 } copy_t;
 
+/* How a rank is replayed; ASKED while its chain of sources is followed. */
+typedef enum way { WAY_UNKNOWN, WAY_ASKED, WAY_AHEAD, WAY_EVENTS } way_t;
+
 typedef struct rank {
     int64_t out_free_ns; /* its own way out, near and far */
     int64_t in_free_ns;  /* its own way in, near only */
@@ -32,6 +40,8 @@ typedef struct rank {
     int64_t head_ready_ns; /* when its next send could start if links were free */
     int32_t next, end;     /* of by_sender */
     int32_t offered;       /* its next send is in the heap */
+    int32_t source;        /* who sends to it inside its place, or NONE */
+    way_t way;
 } rank_t;
 
 typedef struct link {
@@ -205,12 +215,11 @@ static void occupy_links(world_t *world, const clv_send_t *send, int64_t until_n
     }
 }
 
-/* The rank's next send starts now. */
-static void start(world_t *world, int32_t p, int64_t now_ns)
+/* The rank's next send leaves now; gives when it arrives. */
+static int64_t leave(world_t *world, int32_t p, int64_t now_ns)
 {
     rank_t *rank = &world->ranks[p];
-    const int32_t k = world->by_sender[rank->next];
-    const clv_send_t *send = &world->plan->sends[k];
+    const clv_send_t *send = head_of(world, rank);
     const clv_replay_lengths_t *lengths = world->lengths;
     const int near = is_near(world, send);
     const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
@@ -223,10 +232,87 @@ static void start(world_t *world, int32_t p, int64_t now_ns)
     rank->offered = 0;
     copy->ready_ns = clv_larger(copy->ready_ns, out_ns);
     copy->n_done++;
-    push(world, out_ns + (near ? lengths->near_latency_ns : lengths->far_latency_ns),
-         world->plan->n_ranks + k);
-    unpark(world, copy, now_ns);
+    return out_ns + (near ? lengths->near_latency_ns : lengths->far_latency_ns);
+}
+
+/* The rank's next send starts now. */
+static void start(world_t *world, int32_t p, int64_t now_ns)
+{
+    const int32_t k = world->by_sender[world->ranks[p].next];
+
+    push(world, leave(world, p, now_ns), world->plan->n_ranks + k);
+    unpark(world, copy_of(world, p, world->plan->sends[k].segment), now_ns);
     offer(world, p);
+}
+
+/* ---- ahead, without events ------------------------------------------------------------------- */
+
+/* What a send says about its two ranks: they need events if it crosses a link, or if the receiver
+ * has another source; and the receiver also if it has done something with that segment before. */
+static void judge_send(world_t *world, int32_t k)
+{
+    const clv_send_t *send = &world->plan->sends[k];
+    rank_t *sender = &world->ranks[send->sender], *receiver = &world->ranks[send->receiver];
+
+    if (!is_near(world, send)) {
+        sender->way = receiver->way = WAY_EVENTS;
+        return;
+    }
+    if (receiver->source != NONE && receiver->source != send->sender) {
+        world->ranks[receiver->source].way = sender->way = receiver->way = WAY_EVENTS;
+    }
+    if (world->notes[k].in_number > 0) {
+        receiver->way = WAY_EVENTS;
+    }
+    receiver->source = send->sender;
+}
+
+/* Who receives from a rank that needs events needs them, too. */
+static void follow_sources(world_t *world, int32_t p)
+{
+    rank_t *ranks = world->ranks;
+    int32_t q = p;
+    while (ranks[q].way == WAY_UNKNOWN && ranks[q].source != NONE) {
+        ranks[q].way = WAY_ASKED;
+        q = ranks[q].source;
+    }
+    const way_t way =
+        ranks[q].way == WAY_ASKED || ranks[q].way == WAY_EVENTS ? WAY_EVENTS : WAY_AHEAD;
+    ranks[q].way = way;
+    for (q = p; ranks[q].way == WAY_ASKED; q = ranks[q].source) {
+        ranks[q].way = way;
+    }
+}
+
+static void find_ways(world_t *world)
+{
+    for (int32_t k = 0; k < world->plan->n_sends; k++) {
+        judge_send(world, k);
+    }
+    for (int32_t p = 0; p < world->plan->n_ranks; p++) {
+        follow_sources(world, p);
+    }
+}
+
+static void replay_ahead(world_t *world)
+{
+    for (int32_t k = 0; k < world->plan->n_sends; k++) {
+        const clv_send_t *send = &world->plan->sends[k];
+        const rank_t *sender = &world->ranks[send->sender];
+        if (sender->way != WAY_AHEAD) {
+            continue;
+        }
+        const int64_t start_ns =
+            clv_larger(clv_larger(sender->out_free_ns, world->arrival_ns[send->receiver]),
+                       clv_larger(copy_of(world, send->sender, send->segment)->ready_ns,
+                                  links_free_ns(world, send)));
+        const int64_t here_ns = leave(world, send->sender, start_ns);
+        if (world->ranks[send->receiver].way == WAY_AHEAD) {
+            combine(world, k, here_ns);
+        } else {
+            push(world, here_ns, world->plan->n_ranks + k);
+        }
+    }
 }
 
 /* ---- from the beginning to the end ----------------------------------------------------------- */
@@ -249,7 +335,9 @@ static void place_ranks(world_t *world)
     for (int32_t p = 0; p < world->plan->n_ranks; p++) {
         const int64_t arrival = world->arrival_ns[p];
         const int32_t n_sends = world->ranks[p].end;
-        world->ranks[p] = (rank_t){.out_free_ns = arrival,
+        world->ranks[p] = (rank_t){.way = WAY_UNKNOWN,
+                                   .source = NONE,
+                                   .out_free_ns = arrival,
                                    .in_free_ns = arrival,
                                    .core_free_ns = arrival,
                                    .exit_ns = arrival,
@@ -308,7 +396,8 @@ static clv_status_t read_result(const world_t *world, clv_estimate_t *estimate_p
 /* 1, or 0 without memory. */
 static int allocate(world_t *world)
 {
-    const size_t n_ranks = (size_t) world->plan->n_ranks, n_sends = (size_t) world->plan->n_sends;
+    const size_t n_ranks = (size_t) world->plan->n_ranks;
+    const size_t n_sends = (size_t) world->plan->n_sends;
 
     world->ranks = clv_alloc(n_ranks, sizeof *world->ranks);
     world->links = clv_alloc(n_ranks, sizeof *world->links);
@@ -322,7 +411,7 @@ static int allocate(world_t *world)
 
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
-                              clv_estimate_t *estimate_p)
+                              int events_only, clv_estimate_t *estimate_p)
 {
     world_t world = {.plan = plan, .arrival_ns = arrival_ns, .place = place, .lengths = lengths};
     clv_status_t status = CLV_NO_MEMORY;
@@ -333,6 +422,10 @@ clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
     if (allocate(&world)) {
         number_sends(&world);
         place_ranks(&world);
+        if (!events_only) {
+            find_ways(&world);
+            replay_ahead(&world);
+        }
         run(&world);
         status = read_result(&world, estimate_p);
     }

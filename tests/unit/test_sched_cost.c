@@ -4,6 +4,7 @@
  * the link of a place what vectors over that link must take.
  */
 #include "schedule/sched_cost.h"
+#include "schedule/sched_replay.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_plan.h"
@@ -271,6 +272,43 @@ static void replays_of_random_plans_are_within_bounds(void **unused)
     }
 }
 
+/* What is replayed ahead, without events, is what events give: for random plans, and for those of
+ * nodes, where most ranks need none. */
+static void ranks_without_events_end_as_with_them(void **unused)
+{
+    const clv_replay_lengths_t lengths = {20, 50, 5, 4, 3};
+    uint64_t state = seed;
+    (void) unused;
+    for (int k = 0; k < 4000; k++) {
+        const int32_t n_ranks = (int32_t) clv_random_between(&state, 2, 20);
+        const int32_t n_segments = (int32_t) clv_random_between(&state, 1, 6);
+        const int32_t n_places = (int32_t) clv_random_between(&state, 1, (n_ranks + 1) / 2);
+        int32_t place[20];
+        clv_plan_t *plan = NULL;
+        clv_estimate_t ahead = {0}, events = {0};
+        clv_draw_instance(&draw, &state, (clv_family_t) (k % CLV_N_FAMILIES), n_ranks, n_segments);
+        for (int32_t p = 0; p < n_ranks; p++) {
+            place[p] = (int32_t) clv_random_between(&state, 0, n_places - 1);
+            draw.arrival_ns[p] %= 300;
+        }
+        draw.instance.round_ns = 40;
+        draw.instance.place = place;
+        if (k % 2 == 0) {
+            plan = clv_random_plan(&state, (clv_goal_t) (k % CLV_N_GOALS), n_ranks, n_segments, 10);
+        } else {
+            const char *names[] = {"node-sorted", "node-latest", "node-bitset", "node-chain"};
+            assert_int_equal(
+                clv_plan_make(clv_generator_find(names[k / 2 % 4]), &draw.instance, &plan), CLV_OK);
+        }
+        assert_int_equal(clv_sched_replay(plan, draw.arrival_ns, place, &lengths, 0, &ahead),
+                         CLV_OK);
+        assert_int_equal(clv_sched_replay(plan, draw.arrival_ns, place, &lengths, 1, &events),
+                         CLV_OK);
+        assert_memory_equal(&ahead, &events, sizeof ahead);
+        clv_plan_free(plan);
+    }
+}
+
 /* ---- where it ends --------------------------------------------------------------------------- */
 
 static int fail_nth(void *context, size_t n_bytes)
@@ -320,6 +358,7 @@ int main(void)
         cmocka_unit_test(copies_cost_no_combining),
         cmocka_unit_test(time_is_the_vectors_over_the_busiest_link),
         cmocka_unit_test(replays_of_random_plans_are_within_bounds),
+        cmocka_unit_test(ranks_without_events_end_as_with_them),
         cmocka_unit_test(lack_of_memory_and_of_time_are_reported),
     };
     const char *given = getenv("CLV_SEED");

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a plan of ranks that share nodes costs: CPU time to make and to estimate it, beside those of
+ * flat plans of as many ranks as there are nodes, and of as many as there are ranks.
+ *
+ * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
+ * median over fresh arrivals, to make and to estimate the node plan, the flat plan of the nodes and
+ * the flat plan of the ranks (each rank a node of its own). 64 segments, arrivals over 50 ms.
+ * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "schedule/sched_cost.h"
+#include "schedule/schedule.h"
+#include "tests/support/random_instance.h"
+
+enum { MAX_RANKS = 1024, MAX_RUNS = 1000, N_SEGMENTS = 64, VECTOR_BYTES = 2 << 20 };
+
+static const int32_t sizes[][2] = {{4, 4}, {16, 4}, {16, 16}, {16, 64}, {64, 16}};
+static const char *const names[] = {"chain", "latest-first-rns", "bitset"};
+static const clv_cost_t cost = {60000, 20000, 5000, 500, 100};
+
+static double cpu_us(void)
+{
+    struct timespec now;
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *numbers, int n)
+{
+    qsort(numbers, (size_t) n, sizeof *numbers, compare_doubles);
+    return numbers[n / 2];
+}
+
+static void must(clv_status_t status)
+{
+    if (status != CLV_OK) {
+        fprintf(stderr, "bench_nodes: %s\n", clv_status_text(status));
+        exit(1);
+    }
+}
+
+/* place NULL: a flat plan. */
+static void measure(const clv_generator_t *generator, int32_t n_ranks, const int32_t *place,
+                    int n_runs)
+{
+    static int64_t arrival_ns[MAX_RANKS];
+    static double make_us[MAX_RUNS], estimate_us[MAX_RUNS];
+    uint64_t state = 20211204;
+    for (int i = 0; i < n_runs; i++) {
+        for (int32_t p = 0; p < n_ranks; p++) {
+            arrival_ns[p] = clv_random_between(&state, 0, 50000000);
+        }
+        const clv_instance_t instance = {.n_ranks = n_ranks,
+                                         .n_segments = N_SEGMENTS,
+                                         .round_ns =
+                                             clv_cost_round_ns(&cost, VECTOR_BYTES / N_SEGMENTS),
+                                         .arrival_ns = arrival_ns,
+                                         .place = place};
+        clv_plan_t *plan = NULL;
+        clv_estimate_t estimate;
+        const double start_us = cpu_us();
+        must(clv_plan_make(generator, &instance, &plan));
+        const double made_us = cpu_us();
+        must(clv_plan_estimate(plan, arrival_ns, place, VECTOR_BYTES, &cost, &estimate));
+        make_us[i] = made_us - start_us;
+        estimate_us[i] = cpu_us() - made_us;
+        clv_plan_free(plan);
+    }
+    printf(" | %.0f + %.0f", median(make_us, n_runs), median(estimate_us, n_runs));
+}
+
+int main(int argc, char **argv)
+{
+    const int n_runs = argc > 1 ? atoi(argv[1]) : 21;
+    int32_t place[MAX_RANKS];
+    if (argc > 2 || n_runs < 3 || n_runs > MAX_RUNS) {
+        fprintf(stderr, "usage: bench_nodes [arrivals per case, 3 to %d; 21]\n", MAX_RUNS);
+        return 2;
+    }
+    puts("| nodes x ranks | between | node plan, us | flat, of the nodes | flat, of the ranks |");
+    puts("|---|---|---|---|---|");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int32_t n_nodes = sizes[i][0], n_ranks = n_nodes * sizes[i][1];
+        for (int32_t p = 0; p < n_ranks; p++) {
+            place[p] = p / sizes[i][1];
+        }
+        for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+            const clv_generator_t *flat = clv_generator_find(names[g]);
+            printf("| %d x %d | %s", (int) n_nodes, (int) sizes[i][1], names[g]);
+            measure(clv_generator_on_places(flat), n_ranks, place, n_runs);
+            measure(flat, n_nodes, NULL, n_runs);
+            measure(flat, n_ranks, NULL, n_runs);
+            puts(" |");
+        }
+    }
+    return 0;
+}
