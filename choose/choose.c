@@ -14,72 +14,105 @@
 #define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */
 #define SWITCH_PERMILLE 950 /* leave a running plan only below this share of its score */
 
-/* What never ran is taken at its estimate: hope costs no more than the budget of trials. */
-static int64_t hoped_of(const clv_choose_state_t *state, const clv_choose_decision_t *previous)
+/* The plan of the least score, of all or of those that estimates alone may take;
+ * CLV_ALGORITHM_PREVIOUS when there is none. */
+static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                       int all)
 {
-    const int is_measured = state->score[CLV_ALGORITHM_PREVIOUS].n_measured > 0;
-    return clv_choose_score(is_measured ? state : NULL, CLV_ALGORITHM_PREVIOUS,
-                            previous->predicted_after_ns, previous->predicted_in_mpi_ns);
+    int32_t best = CLV_ALGORITHM_PREVIOUS;
+
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 &&
+            (all || clv_choose_try_may_guess(search->config, &search->state->pace, forecast, a)) &&
+            (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
+            best = a;
+        }
+    }
+    return best;
 }
 
-/* The previous reduce for the calls to come, or for a trial's. */
-static int take_previous(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                         const clv_choose_decision_t *previous, clv_choose_decision_t *decision)
+/* A collective without a fixed order has nothing to hold on to. */
+static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
 {
-    clv_choose_state_t *state = search->state;
-    const int32_t running = state->running;
-    const int is_known =
-        clv_choose_try_knows(state) || state->score[CLV_ALGORITHM_PREVIOUS].n_measured == 0;
-    const int64_t previous_score = clv_choose_score(
-        state, CLV_ALGORITHM_PREVIOUS, previous->predicted_after_ns, previous->predicted_in_mpi_ns);
+    const int32_t best = best_of(search, forecast, 0);
 
-    *decision = *previous;
-    decision->reason = CLV_REASON_NO_PLAN;
-    if (search->best_score < 0) {
-        return 1;
-    }
-    decision->reason = CLV_REASON_NO_GAIN;
-    if (search->best_score >= previous_score / 1000 * LEAVE_PERMILLE &&
-        (is_known || running == CLV_ALGORITHM_PREVIOUS) && state->trial.forecasts_left == 0) {
-        return 1;
-    }
-    decision->reason = CLV_REASON_TRYING;
-    return clv_choose_try_previous(state, forecast, search->best_score, hoped_of(state, previous));
+    return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, 1) : best;
 }
 
-static void settle(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                   const clv_choose_decision_t *previous, clv_choose_decision_t *decision)
+/* The previous reduce is left, and a running plan, only for a clear gain. */
+static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                     int32_t *reason_p)
 {
-    if (take_previous(search, forecast, previous, decision)) {
-        return;
+    const int32_t running = search->state->running;
+    const int64_t previous_score = search->score[CLV_ALGORITHM_PREVIOUS];
+    const int32_t best = best_guess(search, forecast);
+
+    *reason_p = CLV_REASON_NO_PLAN;
+    if (best == CLV_ALGORITHM_PREVIOUS) {
+        return best;
     }
-    if (search->running_score >= 0 && search->best.algorithm != search->running.algorithm &&
-        search->best_score >= search->running_score / 1000 * SWITCH_PERMILLE) {
-        *decision = search->running;
-        decision->reason = CLV_REASON_KEPT;
-    } else {
-        *decision = search->best;
-        decision->reason = CLV_REASON_PREDICTED;
+    *reason_p = CLV_REASON_NO_GAIN;
+    if (search->score[best] >= previous_score / 1000 * LEAVE_PERMILLE) {
+        return CLV_ALGORITHM_PREVIOUS;
     }
+    *reason_p = CLV_REASON_KEPT;
+    if (running != best && running != CLV_ALGORITHM_PREVIOUS && search->score[running] >= 0 &&
+        clv_choose_try_may_guess(search->config, &search->state->pace, forecast, running) &&
+        search->score[best] >= search->score[running] / 1000 * SWITCH_PERMILLE) {
+        return running;
+    }
+    *reason_p = CLV_REASON_PREDICTED;
+    return best;
+}
+
+/* By estimates until something has been measured, then by the pace: what is settled on, or tried.
+ * judges: else the trials of the stream's other keys are followed, and none begins. */
+static void settle(clv_choose_search_t *search, const clv_pap_forecast_t *forecast, int judges,
+                   clv_choose_decision_t *decision)
+{
+    clv_choose_pace_t *pace = &search->state->pace;
+    int32_t reason = CLV_REASON_NO_PLAN;
+    int32_t algorithm = guess(search, forecast, &reason);
+
+    if (!clv_choose_try_is_settled(pace)) {
+        if (judges) {
+            clv_choose_try_settle(pace, algorithm);
+        }
+    } else if (search->score[pace->settled] >= 0) {
+        if (judges) {
+            clv_choose_try_next(search, forecast);
+        }
+        reason = algorithm == pace->settled ? reason : CLV_REASON_KEPT;
+        algorithm = pace->settled;
+    }
+    if (pace->trial.is_on && search->score[pace->trial.algorithm] >= 0) {
+        reason = CLV_REASON_TRYING;
+        algorithm = pace->trial.algorithm;
+    }
+    *decision = search->found[algorithm];
+    decision->reason = reason;
 }
 
 static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
-                           clv_choose_decision_t *decision)
+                           int judges, clv_choose_decision_t *decision)
 {
-    clv_choose_decision_t previous = {0};
+    clv_choose_decision_t *previous = &search->found[CLV_ALGORITHM_PREVIOUS];
     clv_status_t status = clv_choose_search_plans(search, forecast);
 
     if (status == CLV_OK) {
-        status = clv_choose_previous(search->config, search->key, search->order_ns, &previous);
+        status = clv_choose_previous(search->config, search->key, search->order_ns, previous);
     }
     if (status != CLV_OK) {
         return status;
     }
+    search->score[CLV_ALGORITHM_PREVIOUS] =
+        clv_choose_score(search->config, search->state, CLV_ALGORITHM_PREVIOUS,
+                         previous->predicted_after_ns, previous->predicted_in_mpi_ns);
     if (search->forced >= 0 && search->best_score >= 0) {
         *decision = search->best;
         decision->reason = CLV_REASON_FORCED;
     } else {
-        settle(search, forecast, &previous, decision);
+        settle(search, forecast, judges, decision);
     }
     return CLV_OK;
 }
@@ -92,17 +125,30 @@ void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to)
     if (score->n_measured == 0 && known->n_measured > 0) {
         *score = *known;
     }
+    to->pace = from->pace;
 }
 
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision)
 {
-    return clv_choose_shared(config, key, forecast, 1, state, plans, decision);
+    const clv_pap_progress_t unknown = {0};
+    return clv_choose_shared(config, key, forecast, &unknown, 1, state, plans, decision);
+}
+
+/* Nobody leaves an allreduce before all have come: it binds the ranks itself. */
+static clv_pap_progress_t seen_of(const clv_pap_stream_key_t *key,
+                                  const clv_pap_progress_t *progress)
+{
+    clv_pap_progress_t seen = *progress;
+
+    seen.runs_free &= clv_collectives[key->collective].goal != CLV_GOAL_ALLREDUCE;
+    return seen;
 }
 
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                               const clv_pap_forecast_t *forecast, int judges,
+                               const clv_pap_forecast_t *forecast,
+                               const clv_pap_progress_t *progress, int judges,
                                clv_choose_state_t *state, clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision)
 {
@@ -113,10 +159,11 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
         return status;
     }
     if (judges) { /* the stream's time counts once, for the key that had the call */
-        clv_choose_try_account(state, forecast);
+        const clv_pap_progress_t seen = seen_of(key, progress);
+        clv_choose_try_account(config, forecast, &seen, &state->pace);
     }
-    clv_choose_learn(state, forecast, judges);
-    status = choose(&search, forecast, decision);
+    clv_choose_learn(config, state, forecast, judges);
+    status = choose(&search, forecast, judges, decision);
     if (status == CLV_OK) {
         decision->sigma_ns = forecast->sigma_ns;
         decision->announced = forecast->announced;
@@ -158,9 +205,9 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
 }
 
 /* Without experience. */
-static int64_t score_of(const clv_choose_decision_t *decision)
+static int64_t score_of(const clv_choose_config_t *config, const clv_choose_decision_t *decision)
 {
-    return clv_choose_score(NULL, decision->algorithm, decision->predicted_after_ns,
+    return clv_choose_score(config, NULL, decision->algorithm, decision->predicted_after_ns,
                             decision->predicted_in_mpi_ns);
 }
 
@@ -212,7 +259,8 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
         return status;
     }
     decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_FORECAST;
-    if (forced < 0 && score_of(decision) >= score_of(&previous) / 1000 * LEAVE_PERMILLE) {
+    if (forced < 0 &&
+        score_of(config, decision) >= score_of(config, &previous) / 1000 * LEAVE_PERMILLE) {
         *decision = previous;
         decision->reason = CLV_REASON_NO_GAIN;
     }

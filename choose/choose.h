@@ -10,9 +10,9 @@
  * share the forecast (choose_keys.h). Component, simulation and bench_decide all run this room, no
  * rule of their own. Not: whether a call is eligible at all, and how a plan is run.
  *
- * The rules (docs/decisions/0002-choice-by-measured-cost.md):
+ * The rules (docs/design/choice.md):
  *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model
- * against the previous reduce, which is measured later, at a bounded rate (choose_try.h);
+ * against the previous reduce;
  *   2. predict: every candidate plan is made for the clipped arrivals and its end estimated;
  *   3. correct: each choice's estimate is multiplied by what its measured calls took against
  *      their estimates, so that a model that flatters a plan is found out;
@@ -20,7 +20,11 @@
  *      choice only for a clear gain;
  *   5. guard: no plan is a candidate whose replay with equal arrivals ends later than the best such
  *      replay by more than a share (choose_guard.h): wrong predictions cost no more than that;
- *   6. distrust: after a surprise (an error above four sigma) plans that need the predicted
+ *   6. judge: once a block of calls has told the program's pace under what runs, nothing else is
+ * taken for good but by the pace of blocks of its own, tried at a bounded rate (choose_try.h);
+ *   7. run free: where ranks do not wait for each other's results, orders that follow the arrivals
+ * are expected to cost what the ranks have gained by being apart;
+ *   8. distrust: after a surprise (an error above four sigma) plans that need the predicted
  *      times are out for a while.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
@@ -110,13 +114,53 @@ typedef struct clv_choose_score {
     int64_t idle_forecasts;  /* since it was last measured */
 } clv_choose_score_t;
 
-/* The previous function's trials; choose_try.h. */
+/* Calls on end that ran one algorithm, and what they took by the objective (choose_pace.h). */
+typedef struct clv_choose_block {
+    int32_t algorithm;
+    int64_t n_skipped; /* calls of a change that do not count */
+    int64_t n_calls;
+    int64_t time_ns;
+} clv_choose_block_t;
+
+#define CLV_CHOOSE_BLOCKS 3 /* a pace is the middle one of so many blocks */
+
+typedef struct clv_choose_paces {
+    int32_t n_blocks; /* newest first; 0: never measured */
+    int64_t pace_ns[CLV_CHOOSE_BLOCKS];
+} clv_choose_paces_t;
+
+/* What a trial has found out of an algorithm, beside what ran before it. */
+typedef struct clv_choose_verdict {
+    int64_t wait_calls; /* until it may be tried again; 0: never tried */
+    int64_t age_calls;  /* since it was tried */
+} clv_choose_verdict_t;
+
+/* The trial under way, or the last one; choose_try.h. */
 typedef struct clv_choose_trial {
-    int64_t budget_ns;      /* what trying may still lose */
-    int64_t regret_ns;      /* what it has lost */
-    int64_t instead_ns;     /* what is expected of the plan that the trial under way replaces */
-    int32_t forecasts_left; /* of the trial under way */
+    int32_t is_on;
+    int32_t algorithm;
+    int32_t needed_permille; /* of the pace before: at most so long a pace settles it */
+    clv_choose_paces_t paces;
+    int64_t expected_loss_ns; /* a call */
+    int64_t loss_ns;          /* so far, also what calls lose that were under way when it ended */
+    int64_t budget_ns;        /* what trying may still lose */
+    int64_t regret_ns;        /* what it has lost */
 } clv_choose_trial_t;
+
+/* What a stream's record sets say about the program's pace; shared by its plan keys. */
+typedef struct clv_choose_pace {
+    int64_t version; /* of the newest forecast: one that is left out ran who knows what */
+    int64_t call;    /* of its record set */
+    int64_t front_ns;
+    int64_t computing_ns;     /* of the slowest rank, moving average; 0: unknown */
+    int64_t free_sets;        /* for so many record sets to come ranks are said to run free */
+    clv_choose_block_t block; /* being measured */
+    int32_t settled;          /* the algorithm that runs unless one is tried */
+    int32_t n_odd;            /* its newest blocks on end that are unlike those before */
+    clv_choose_paces_t paces; /* of it */
+    clv_choose_verdict_t verdict[CLV_N_ALGORITHMS];
+    clv_choose_trial_t trial;
+} clv_choose_pace_t;
 
 /* What is remembered of a plan key between forecasts; all zero at first. */
 typedef struct clv_choose_state {
@@ -127,7 +171,7 @@ typedef struct clv_choose_state {
     int64_t last_sigma_ns;
     int64_t last_gap_ns; /* from the last but one to the last arrival of the newest forecast */
     int32_t last_right;  /* judged forecasts in a row whose last rank surely was the last */
-    clv_choose_trial_t trial;
+    clv_choose_pace_t pace;
     int64_t balanced_bytes; /* for vectors of this length ... */
     clv_choose_decision_t
         balanced; /* ... the best plan that needs no forecast; no segments: none */
@@ -142,10 +186,12 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
                         const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
-/* The same where the forecast may be of several keys. judges: its measured call was of this key;
- * else nothing measured is learned, nothing forgotten and nothing earned for trials. */
+/* The same where the program's progress is known and the forecast may be of several keys. judges:
+ * its measured call was of this key; else nothing measured is learned, nothing forgotten and
+ * nothing tried but with the key that judges. */
 clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                               const clv_pap_forecast_t *forecast, int judges,
+                               const clv_pap_forecast_t *forecast,
+                               const clv_pap_progress_t *progress, int judges,
                                clv_choose_state_t *state, clv_plan_cache_t *plans,
                                clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
@@ -156,8 +202,8 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
                               const int32_t announced[CLV_CHOOSE_RING],
                               clv_choose_state_t *state) CLV_MUST_CHECK;
 
-/* What the previous function takes of its estimate is learned by all keys of a stream: hands it on
- * to a state that has not learned it yet. */
+/* What the previous function takes of its estimate is learned by all keys of a stream, and the pace
+ * is the stream's: hands the one on to a state that has not learned it yet, the other to any. */
 void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to);
 
 /* The plan of a decision that has one, made from the same forecast (NULL: equal arrivals); the

@@ -126,20 +126,21 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
 
 /* Of one key; returns the bytes used. status: a failure so far, to be told. */
 static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t *key,
-                       const clv_pap_forecast_t *forecast, int judges, clv_status_t status,
-                       clv_choose_state_t *state, clv_node_plan_t *node_plan, size_t n_bytes)
+                       const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                       int judges, clv_status_t status, clv_choose_state_t *state,
+                       clv_node_plan_t *node_plan, size_t n_bytes)
 {
-    const int64_t regretted_ns = state->trial.regret_ns;
+    const int64_t regretted_ns = state->pace.trial.regret_ns;
     clv_choose_decision_t decision = {0};
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
     size_t used;
 
     if (status == CLV_OK) {
-        status = clv_choose_shared(&chooser->config, key, forecast, judges, state, chooser->plans,
-                                   &decision);
+        status = clv_choose_shared(&chooser->config, key, forecast, progress, judges, state,
+                                   chooser->plans, &decision);
     }
-    atomic_fetch_add_explicit(&regret_ns, state->trial.regret_ns - regretted_ns,
+    atomic_fetch_add_explicit(&regret_ns, state->pace.trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
@@ -154,8 +155,8 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
 /* The newest key is the one whose call the forecast judges; it has room first, and each after it
  * has room for a decision at least. */
 static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *forecast,
-                        clv_status_t status, clv_choose_memory_t *memory,
-                        clv_node_plans_t *node_plans, size_t n_bytes)
+                        const clv_pap_progress_t *progress, clv_status_t status,
+                        clv_choose_memory_t *memory, clv_node_plans_t *node_plans, size_t n_bytes)
 {
     int32_t slots[CLV_CHOOSE_MAX_KEYS] = {0};
     const int32_t n_keys = clv_choose_keys_order(&memory->keys, slots);
@@ -168,7 +169,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
         clv_choose_share(&memory->state[slots[0]], state);
         node_plans->key[i] = memory->keys.key[slots[i]];
         node_plans->at[i] = (int64_t) at;
-        at += plan_key(chooser, &node_plans->key[i], forecast, i == 0, status, state,
+        at += plan_key(chooser, &node_plans->key[i], forecast, progress, i == 0, status, state,
                        (void *) ((char *) node_plans + at), n_bytes - at - left);
     }
     node_plans->n_keys = n_keys;
@@ -176,8 +177,8 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
 }
 
 size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_key,
-                            const clv_pap_forecast_t *forecast, const void *note, void *memory,
-                            void *node_plans, size_t n_bytes)
+                            const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                            const void *note, void *memory, void *node_plans, size_t n_bytes)
 {
     const clv_chooser_t *chooser = context;
     clv_choose_memory_t *remembered = memory;
@@ -192,7 +193,7 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_ke
     if (note != NULL) {
         status = clv_choose_memory_follow(&chooser->config, note, remembered);
     }
-    used = plan_keys(chooser, forecast, status, remembered, node_plans, n_bytes);
+    used = plan_keys(chooser, forecast, progress, status, remembered, node_plans, n_bytes);
     remembered->announced[forecast->version % CLV_CHOOSE_RING] = forecast->announced;
     if (chooser->plans != NULL) {
         count_cache(chooser->plans, &before);

@@ -54,8 +54,8 @@ typedef struct clv_node_plans {
  * node_plans a clv_node_plans_t of n_bytes. stream_key is not looked at: the plan keys say it all.
  */
 size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *stream_key,
-                            const clv_pap_forecast_t *forecast, const void *note, void *memory,
-                            void *node_plans, size_t n_bytes);
+                            const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                            const void *note, void *memory, void *node_plans, size_t n_bytes);
 
 /* The node plan of a plan key; NULL: there is no decision for it. */
 const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_plans,

@@ -24,6 +24,14 @@
     XX(ALWAYS, "always", "one fixed order for every reduction")
 /* clang-format on */
 
+/* Values of coll_clv_objective. */
+/* clang-format off */
+#define CLV_OBJECTIVE_MAP(XX)                                                                      \
+    XX(PACE,     "pace",     "the program's iterations take least time")                           \
+    XX(AFTER,    "after",    "calls end soonest after their last arrival")                         \
+    XX(MPI_TIME, "mpi_time", "ranks spend least time in calls, in the mean")
+/* clang-format on */
+
 /* Values of coll_clv_predictor: CLV_PAP_PREDICTOR_MAP of pap_predict.h. */
 
 /* Values of coll_clv_print; several may be given, separated by commas. */
@@ -71,6 +79,8 @@
     XX(INT,    guard_permille,   NONE,         200,     0,   1000000,    "permille", 5,  EQUAL,    \
        "How much longer than the best plan that needs no forecast one chosen by auto may take "    \
        "when all its predictions are wrong")                                                       \
+    XX(ENUM,   objective,        OBJECTIVE,    0,       0,   2,          "",        4,   EQUAL,    \
+       "What is made as small as can be by what is chosen")                                        \
     XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,   EQUAL,    \
        "Number of earlier calls that the predictor of arrival times looks at")                     \
     XX(ENUM,   predictor,        PREDICTOR,    0,       0,   CLV_PAP_N_PREDICTORS - 1, "", 5, EQUAL, \
@@ -114,6 +124,12 @@ typedef enum clv_reproducible {
     CLV_REPRODUCIBLE_MAP(CLV_REPRODUCIBLE_ENUM)
 #undef CLV_REPRODUCIBLE_ENUM
 } clv_reproducible_t;
+
+typedef enum clv_objective {
+#define CLV_OBJECTIVE_ENUM(code, spelling, meaning) CLV_OBJECTIVE_##code,
+    CLV_OBJECTIVE_MAP(CLV_OBJECTIVE_ENUM)
+#undef CLV_OBJECTIVE_ENUM
+} clv_objective_t;
 
 typedef enum clv_print {
 #define CLV_PRINT_ENUM(code, spelling, bit, meaning) CLV_PRINT_##code = bit,

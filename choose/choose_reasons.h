@@ -25,7 +25,7 @@
     XX(NO_TABLE,         no_table,         "a rank could not reach its node's table")              \
     XX(NO_FORECAST,         no_forecast,         "there is no prediction yet")                           \
     XX(LOST,             lost,             "a connection between nodes was lost for good")         \
-    XX(TRYING,           trying,           "measuring the previous function")                      \
+    XX(TRYING,           trying,           "tried, to be measured")                                \
     XX(PREDICTED,        predicted,        "predicted to end first")                               \
     XX(KEPT,             kept,             "no other choice is clearly better than the running one") \
     XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous function") \

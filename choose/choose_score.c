@@ -12,31 +12,53 @@
 #define RATIO_MIN_PERMILLE 100
 #define IN_MPI_WEIGHT      8 /* a second of everybody's waiting counts as 1/8 s after */
 
-int64_t clv_choose_cost(int64_t after_ns, int64_t in_mpi_ns)
+int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int64_t in_mpi_ns)
 {
-    return clv_smaller(clv_larger(after_ns, 0) + clv_larger(in_mpi_ns, 0) / IN_MPI_WEIGHT,
-                       CLV_CHOOSE_SCORE_CEILING_NS);
+    int64_t cost_ns;
+
+    after_ns = clv_larger(after_ns, 0);
+    in_mpi_ns = clv_larger(in_mpi_ns, 0);
+    cost_ns = config->objective == CLV_OBJECTIVE_AFTER      ? after_ns
+              : config->objective == CLV_OBJECTIVE_MPI_TIME ? in_mpi_ns
+                                                            : after_ns + in_mpi_ns / IN_MPI_WEIGHT;
+    return clv_smaller(cost_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
-/* Measured / estimated. What was never measured is presumed to do no better than the plan that
- * runs: that a model flatters all plans, or that a plan's first call had to connect, is no reason
- * to try the others. */
+/* The plan that runs speaks for the plans that never ran, or any other that did. */
+static int64_t ratio_of_plans(const clv_choose_state_t *state)
+{
+    int64_t least = 0;
+
+    if (state->running != CLV_ALGORITHM_PREVIOUS && state->score[state->running].n_measured > 0) {
+        return state->score[state->running].ratio_permille;
+    }
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        const clv_choose_score_t *score = &state->score[a];
+        if (a != CLV_ALGORITHM_PREVIOUS && score->n_measured > 0 &&
+            (least == 0 || score->ratio_permille < least)) {
+            least = score->ratio_permille;
+        }
+    }
+    return least;
+}
+
+/* Measured / estimated. What was never measured is presumed to do no better than plans that were:
+ * that a model flatters all plans, or that a plan's first call had to connect, is no reason to try
+ * the others. */
 static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
 {
     const clv_choose_score_t *score = &state->score[algorithm];
-    const clv_choose_score_t *running = &state->score[state->running];
 
     if (score->n_measured > 0) {
         return score->ratio_permille;
     }
-    return state->running == CLV_ALGORITHM_PREVIOUS ? 1000
-                                                    : clv_larger(running->ratio_permille, 1000);
+    return algorithm == CLV_ALGORITHM_PREVIOUS ? 1000 : clv_larger(ratio_of_plans(state), 1000);
 }
 
-int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int64_t after_ns,
-                         int64_t in_mpi_ns)
+int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,
+                         int32_t algorithm, int64_t after_ns, int64_t in_mpi_ns)
 {
-    return clv_choose_cost(after_ns, in_mpi_ns) / 1000 *
+    return clv_choose_cost(config, after_ns, in_mpi_ns) / 1000 *
            (state == NULL ? 1000 : ratio_of(state, algorithm));
 }
 
@@ -77,7 +99,8 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
     return made->algorithm == forecast->previous_choice ? made : NULL;
 }
 
-static void learn_from(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
+static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *state,
+                       const clv_pap_forecast_t *forecast)
 {
     const clv_choose_decision_t *made = clv_choose_measured(state, forecast);
     clv_choose_score_t *score;
@@ -88,9 +111,10 @@ static void learn_from(clv_choose_state_t *state, const clv_pap_forecast_t *fore
         return;
     }
     score = &state->score[made->algorithm];
-    predicted =
-        clv_larger(clv_choose_cost(made->predicted_after_ns, made->predicted_in_mpi_ns) / 1000, 1);
-    ratio = clv_choose_cost(forecast->previous_after_ns, forecast->previous_in_mpi_ns) / predicted;
+    predicted = clv_choose_cost(config, made->predicted_after_ns, made->predicted_in_mpi_ns);
+    predicted = clv_larger(predicted / 1000, 1);
+    ratio = clv_choose_cost(config, forecast->previous_after_ns, forecast->previous_in_mpi_ns) /
+            predicted;
     ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
@@ -150,10 +174,11 @@ static void judge_last(clv_choose_state_t *state, const clv_pap_forecast_t *fore
     state->last_gap_ns = gap_of(forecast);
 }
 
-void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forecast, int judges)
+void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *state,
+                      const clv_pap_forecast_t *forecast, int judges)
 {
     if (judges) {
-        learn_from(state, forecast);
+        learn_from(config, state, forecast);
         forget_slowly(state);
     }
     watch_for_surprise(state, forecast);

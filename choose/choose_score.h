@@ -20,11 +20,11 @@
 
 /* Of a choice that is estimated to end after_ns after the last arrival, with in_mpi_ns in MPI on
  * average. state NULL: no experience. */
-int64_t clv_choose_score(const clv_choose_state_t *state, int32_t algorithm, int64_t after_ns,
-                         int64_t in_mpi_ns);
+int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,
+                         int32_t algorithm, int64_t after_ns, int64_t in_mpi_ns);
 
-/* What after_ns and in_mpi_ns count together. */
-int64_t clv_choose_cost(int64_t after_ns, int64_t in_mpi_ns);
+/* What after_ns and in_mpi_ns count together, by the objective. */
+int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int64_t in_mpi_ns);
 
 /* The decision that the call measured by this forecast ran under; NULL: none is measured. */
 const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state,
@@ -33,6 +33,7 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
 /* Takes in what a new forecast says about the calls before it, before anything is decided for it:
  * measured times, where it judges a call of this state's key, and whether the newest arrivals were
  * a surprise. */
-void clv_choose_learn(clv_choose_state_t *state, const clv_pap_forecast_t *forecast, int judges);
+void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *state,
+                      const clv_pap_forecast_t *forecast, int judges);
 
 #endif

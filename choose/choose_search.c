@@ -78,8 +78,10 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     .order_ns = forecast == NULL ? times : forecast->predicted_ns,
                                     .clipped_ns = times + n_ranks,
                                     .eased_ns = times + 2 * n_ranks,
-                                    .best_score = -1,
-                                    .running_score = -1};
+                                    .best_score = -1};
+    for (int32_t i = 0; i < CLV_N_ALGORITHMS; i++) {
+        search->score[i] = -1;
+    }
     clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks, CLV_CHOOSE_CLIP_SIGMAS,
                   sigma_ns);
     clip_arrivals(search->eased_ns, search->order_ns, config->n_ranks, 1, sigma_ns);
@@ -170,24 +172,36 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
 static int64_t remember_candidate(clv_choose_search_t *search,
                                   const clv_choose_decision_t *candidate)
 {
-    int64_t score = clv_choose_score(search->state, candidate->algorithm,
+    const int32_t algorithm = candidate->algorithm;
+    int64_t score = clv_choose_score(search->config, search->state, algorithm,
                                      candidate->predicted_after_ns, candidate->predicted_in_mpi_ns);
 
     if (search->best_score < 0 || score < search->best_score) {
         search->best_score = score;
         search->best = *candidate;
     }
-    if (search->state != NULL && candidate->algorithm == search->state->running &&
-        (search->running_score < 0 || score < search->running_score)) {
-        search->running_score = score;
-        search->running = *candidate;
+    if (search->score[algorithm] < 0 || score < search->score[algorithm]) {
+        search->score[algorithm] = score;
+        search->found[algorithm] = *candidate;
     }
     return score;
 }
 
-/* Whether the candidate could become the best one, or the best of the running choice, if it were
- * as good as any plan can be: whoever arrives last sends or, as the root, receives every segment
- * after that, and so does everybody after his own arrival. */
+/* Its own best candidate is looked for, whatever others reach: it runs, or it is cheap to make and
+ * may be tried. */
+static int is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const clv_choose_state_t *state = search->state;
+
+    return state != NULL &&
+           (algorithm == state->running || algorithm == state->pace.settled ||
+            (state->pace.trial.is_on && algorithm == state->pace.trial.algorithm) ||
+            clv_algorithms[algorithm].needs_times <= 0);
+}
+
+/* Whether the candidate could become the best one, or the best of an algorithm that is asked for,
+ * if it were as good as any plan can be: whoever arrives last sends or, as the root, receives every
+ * segment after that, and so does everybody after his own arrival. */
 static int can_win(const clv_choose_search_t *search, const clv_choose_decision_t *candidate)
 {
     const clv_cost_t *cost = &search->config->cost;
@@ -198,12 +212,12 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
     int64_t wire_ns = clv_cost_round_ns(&(clv_cost_t){.byte_ps = byte_ps}, n_bytes);
     int64_t after_ns = clv_smaller(wire_ns, CLV_CHOOSE_SCORE_CEILING_NS / CLV_SCHED_MAX_SEGMENTS) *
                        candidate->n_segments;
-    int64_t floor = clv_choose_score(search->state, candidate->algorithm, after_ns,
+    int64_t floor = clv_choose_score(search->config, search->state, candidate->algorithm, after_ns,
                                      after_ns - search->config->n_ranks);
+    const int64_t own = search->score[candidate->algorithm];
 
     return search->best_score < 0 || floor < search->best_score ||
-           (search->state != NULL && candidate->algorithm == search->state->running &&
-            (search->running_score < 0 || floor < search->running_score));
+           (is_asked_for(search, candidate->algorithm) && (own < 0 || floor < own));
 }
 
 /* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
@@ -347,12 +361,11 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
             (clv_algorithms[algorithm].needs_times == 2 || search->state->distrust == 0));
 }
 
-/* A plan of that many segments is the dearest to make: only for the two that can be chosen. */
+/* A plan of that many segments is the dearest to make: only for those that can be chosen. */
 static clv_status_t try_eager_counts(clv_choose_search_t *search)
 {
     int64_t n_segments = (search->key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
     const int32_t leader = search->best_score >= 0 ? search->best.algorithm : -1;
-    const int32_t running = search->running_score >= 0 ? search->running.algorithm : -1;
     clv_status_t status = CLV_OK;
     int64_t score;
 
@@ -363,8 +376,10 @@ static clv_status_t try_eager_counts(clv_choose_search_t *search)
     if (leader >= 0) {
         status = try_candidate(search, leader, (int32_t) n_segments, &score);
     }
-    if (status == CLV_OK && running >= 0 && running != leader) {
-        status = try_candidate(search, running, (int32_t) n_segments, &score);
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS && status == CLV_OK; a++) {
+        if (a != leader && search->score[a] >= 0 && is_asked_for(search, a)) {
+            status = try_candidate(search, a, (int32_t) n_segments, &score);
+        }
     }
     return status;
 }

@@ -24,10 +24,10 @@ typedef struct clv_choose_search {
     int32_t start;             /* segment count that the search begins at */
     int64_t limit_ns;          /* of the guard (choose_guard.h); 0: none */
     int64_t trusted_ns;        /* the same for plans that may be trusted with more */
-    int64_t best_score;
-    int64_t running_score; /* of the running choice's best candidate; -1: none */
+    int64_t best_score;        /* of all; -1: none */
     clv_choose_decision_t best;
-    clv_choose_decision_t running;
+    int64_t score[CLV_N_ALGORITHMS]; /* of the best candidate of each; -1: none */
+    clv_choose_decision_t found[CLV_N_ALGORITHMS];
 } clv_choose_search_t;
 
 /* A search over a forecast's arrivals (forecast NULL: all equal), to be closed. state and plans may
@@ -39,8 +39,9 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     clv_choose_search_t *search) CLV_MUST_CHECK;
 void clv_choose_search_close(clv_choose_search_t *search);
 
-/* Tries what is allowed; best and running then are the answer. The only failure is CLV_NO_MEMORY.
- */
+/* Tries what is allowed; best and found then are the answer: of each algorithm that could be the
+ * best, that runs or is tried, or that needs no times of arrivals, the best candidate. The only
+ * failure is CLV_NO_MEMORY. */
 clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
                                      const clv_pap_forecast_t *forecast) CLV_MUST_CHECK;
 

@@ -1,68 +1,300 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Trying the previous function at a bounded rate (see choose_try.h).
+ * Trials, and what they settle (see choose_try.h).
  */
 #include "choose/choose_try.h"
 
-/* Run before the first of them is measured: a forecast tells of the one before last. */
-#define PROBE_CALLS     3
-#define STALE_FORECASTS 64 /* a record that old is tried again */
+#include "choose/choose_score.h"
 
-void clv_choose_try_account(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
+#define PROBE_CALLS     3    /* run before the first of them is measured */
+#define GOOD_PERMILLE   995  /* a first block at most so long is worth two more ... */
+#define BETTER_PERMILLE 990  /* ... and the middle one of three settles it */
+#define FREE_PERMILLE   970  /* ... or this, where ranks run free and it depends on arrivals */
+#define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear */
+#define CLEAR_PERMILLE  950
+#define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
+#define ODD_BLOCKS      2    /* ... and so many on end are another program */
+#define FIRST_WAIT      64   /* calls until something is tried again */
+#define LONGEST_WAIT    1024 /* ... and at most so many */
+#define SLACK           8    /* a trial may lose that part of an iteration by chance */
+#define STABLE_SETS     4    /* record sets until ranks show whether they run free */
+
+int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
 {
-    clv_choose_trial_t *trial = &state->trial;
-    const clv_choose_decision_t *measured = clv_choose_measured(state, forecast);
-    const int64_t n_calls = clv_larger(forecast->sample_every, 1);
-    const int64_t interval_ns =
-        clv_smaller(clv_larger(forecast->interval_ns, 0), CLV_CHOOSE_SCORE_CEILING_NS);
-    int64_t loss_ns;
+    return pace->paces.n_blocks > 0;
+}
 
-    trial->budget_ns =
-        clv_smaller(trial->budget_ns + interval_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE,
-                    CLV_CHOOSE_SCORE_CEILING_NS);
-    if (measured == NULL || measured->reason != CLV_REASON_TRYING) {
-        return;
+void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm)
+{
+    if (pace->settled != algorithm) {
+        pace->settled = algorithm;
+        pace->paces = (clv_choose_paces_t){0};
+        pace->n_odd = 0;
     }
-    loss_ns = clv_choose_cost(forecast->previous_after_ns, forecast->previous_in_mpi_ns) -
-              trial->instead_ns;
-    loss_ns = clv_smaller(clv_larger(loss_ns, 0), CLV_CHOOSE_SCORE_CEILING_NS / n_calls) * n_calls;
+}
+
+int clv_choose_try_may_guess(const clv_choose_config_t *config, const clv_choose_pace_t *pace,
+                             const clv_pap_forecast_t *forecast, int32_t algorithm)
+{
+    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithms[algorithm].needs_times < 0 ||
+           algorithm == CLV_ALGORITHM_PREVIOUS ||
+           (!clv_choose_runs_free(config, pace) &&
+            (forecast->announced || forecast->n_record_sets >= STABLE_SETS));
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static void forget_verdicts(clv_choose_pace_t *pace)
+{
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        pace->verdict[a] = (clv_choose_verdict_t){0};
+    }
+}
+
+/* Ranks that are free now have not been so under what runs: a fixed order is worth another try. */
+static void forget_fixed_orders(clv_choose_pace_t *pace)
+{
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithms[a].needs_times < 0) {
+            pace->verdict[a] = (clv_choose_verdict_t){0};
+        }
+    }
+}
+
+static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
+{
+    return ns <= of_ns / 1000 * permille;
+}
+
+/* Another program: what was found out about the one before says nothing. */
+static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
+{
+    const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
+    const int is_odd = middle_ns > 0 && (is_permille_of(block_ns, 1000 - ODD_PERMILLE, middle_ns) ||
+                                         !is_permille_of(block_ns, 1000 + ODD_PERMILLE, middle_ns));
+
+    pace->n_odd = is_odd ? pace->n_odd + 1 : 0;
+    if (pace->n_odd >= ODD_BLOCKS) {
+        pace->n_odd = 0;
+        pace->paces = (clv_choose_paces_t){0};
+        pace->trial.budget_ns = clv_larger(pace->trial.budget_ns, 0); /* no trial took that */
+        forget_verdicts(pace);
+    }
+    clv_choose_paces_add(&pace->paces, block_ns);
+}
+
+static void wait_longer(clv_choose_verdict_t *verdict)
+{
+    verdict->wait_calls =
+        verdict->wait_calls == 0 ? FIRST_WAIT : clv_smaller(2 * verdict->wait_calls, LONGEST_WAIT);
+    verdict->age_calls = 0;
+}
+
+/* In vain. */
+static void end_trial(clv_choose_pace_t *pace)
+{
+    pace->trial.is_on = 0;
+    wait_longer(&pace->verdict[pace->trial.algorithm]);
+}
+
+static void win_trial(clv_choose_pace_t *pace)
+{
+    const int32_t before = pace->settled;
+
+    pace->trial.is_on = 0;
+    wait_longer(&pace->verdict[before]);
+    clv_choose_try_settle(pace, pace->trial.algorithm);
+    pace->paces = pace->trial.paces;
+}
+
+static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
+{
+    clv_choose_paces_t *paces = &pace->trial.paces;
+    const int64_t before_ns = clv_choose_paces_middle(&pace->paces);
+    int32_t most = pace->trial.needed_permille;
+
+    clv_choose_paces_add(paces, block_ns);
+    if (paces->n_blocks < CLV_CHOOSE_BLOCKS) {
+        most = (int32_t) clv_larger(most, GOOD_PERMILLE);
+    }
+    if (!is_permille_of(clv_choose_paces_middle(paces), most, before_ns)) {
+        end_trial(pace);
+    } else if (paces->n_blocks == CLV_CHOOSE_BLOCKS) {
+        win_trial(pace);
+    }
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* Calls of a trial lose what they take longer than those before it; what it gains pays for what it
+ * loses. */
+static void count_loss(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
+{
+    const int64_t before_ns = clv_choose_paces_middle(&pace->paces);
+
+    pace->trial.loss_ns +=
+        interval->time_ns -
+        clv_smaller(before_ns, CLV_CHOOSE_SCORE_CEILING_NS / interval->n_calls) * interval->n_calls;
+}
+
+/* Its last call is measured. */
+static void pay(clv_choose_trial_t *trial)
+{
+    const int64_t loss_ns = clv_smaller(clv_larger(trial->loss_ns, 0), CLV_CHOOSE_SCORE_CEILING_NS);
+
+    trial->loss_ns = 0;
     trial->budget_ns -= loss_ns;
     trial->regret_ns = clv_smaller(trial->regret_ns, INT64_MAX - loss_ns) + loss_ns;
 }
 
-static int may_begin(const clv_choose_state_t *state, const clv_pap_forecast_t *forecast,
-                     int64_t best_ns, int64_t previous_ns)
+/* Also by the calls that are under way. What chance takes from few calls does not end it. */
+static void stop_loss(clv_choose_pace_t *pace)
 {
-    const int64_t n_calls = clv_larger(PROBE_CALLS, PROBE_CALLS * (int64_t) forecast->sample_every);
-    const int64_t loss_ns =
-        clv_smaller(clv_larger(previous_ns - best_ns, 0), CLV_CHOOSE_SCORE_CEILING_NS / n_calls);
+    const clv_choose_trial_t *trial = &pace->trial;
+    const int64_t slack_ns = clv_choose_paces_middle(&pace->paces) / SLACK;
 
-    return forecast->version > CLV_CHOOSE_TRY_FIRST_CALLS && state->trial.budget_ns > 0 &&
-           loss_ns * n_calls <= state->trial.budget_ns && !clv_choose_try_knows(state);
+    if (trial->is_on && trial->loss_ns > 0 &&
+        trial->loss_ns - slack_ns + (PROBE_CALLS - 1) * trial->expected_loss_ns >
+            trial->budget_ns) {
+        end_trial(pace);
+    }
 }
 
-int clv_choose_try_previous(clv_choose_state_t *state, const clv_pap_forecast_t *forecast,
-                            int64_t best_ns, int64_t previous_ns)
+static void account(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
 {
-    clv_choose_trial_t *trial = &state->trial;
-    const int32_t every = forecast->sample_every > 1 ? forecast->sample_every : 1;
+    const int is_trial = clv_choose_try_is_settled(pace) &&
+                         interval->algorithm == pace->trial.algorithm &&
+                         interval->algorithm != pace->settled;
+    int64_t block_ns;
 
-    if (trial->forecasts_left == 0 && may_begin(state, forecast, best_ns, previous_ns)) {
-        trial->forecasts_left =
-            (int32_t) clv_larger((CLV_CHOOSE_TRY_BLOCK_CALLS + every - 1) / every, PROBE_CALLS);
-        trial->instead_ns = best_ns;
-        state->score[CLV_ALGORITHM_PREVIOUS].idle_forecasts = 0;
+    if (is_trial) {
+        count_loss(pace, interval);
+    } else {
+        pay(&pace->trial);
     }
-    if (trial->forecasts_left == 0 || trial->budget_ns < 0) {
-        trial->forecasts_left = 0;
-        return 0;
+    if (!clv_choose_block_add(&pace->block, interval, &block_ns)) {
+        stop_loss(pace);
+    } else if (interval->algorithm == pace->settled) {
+        judge_settled(pace, block_ns);
+    } else if (is_trial && pace->trial.is_on) {
+        judge_trial(pace, block_ns);
     }
-    trial->forecasts_left--;
-    return 1;
 }
 
-int clv_choose_try_knows(const clv_choose_state_t *state)
+void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
+                            const clv_pap_progress_t *progress, clv_choose_pace_t *pace)
 {
-    const clv_choose_score_t *score = &state->score[CLV_ALGORITHM_PREVIOUS];
-    return score->n_measured > 0 && score->idle_forecasts < STALE_FORECASTS;
+    const int was_free = clv_choose_runs_free(config, pace);
+    const clv_choose_interval_t interval = clv_choose_pace_take(config, forecast, progress, pace);
+    const int64_t earned_ns = interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
+    int64_t block_ns;
+
+    pace->trial.budget_ns =
+        clv_smaller(pace->trial.budget_ns + earned_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        pace->verdict[a].age_calls =
+            clv_smaller(pace->verdict[a].age_calls + clv_larger(interval.n_calls, 1), LONGEST_WAIT);
+    }
+    if (interval.n_calls > 0) {
+        account(pace, &interval);
+    } else {
+        (void) clv_choose_block_add(&pace->block, &interval, &block_ns);
+    }
+    if (!was_free && clv_choose_runs_free(config, pace)) {
+        forget_fixed_orders(pace);
+    }
+}
+
+/* ---- what to try ----------------------------------------------------------------------------- */
+
+/* What an iteration would take, by the estimates. Where ranks run free, an order that follows their
+ * arrivals makes each of them wait for the slowest again, and no fixed one does worse than that. */
+static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const clv_choose_pace_t *pace = &search->state->pace;
+    const int64_t settled_ns = clv_choose_paces_middle(&pace->paces);
+    const int64_t gain_ns = search->score[pace->settled] - search->score[algorithm];
+    const int64_t expected_ns = clv_larger(settled_ns - gain_ns, 1);
+    const int is_stable = clv_algorithms[algorithm].needs_times < 0;
+
+    if (!clv_choose_runs_free(search->config, pace) || algorithm == CLV_ALGORITHM_PREVIOUS) {
+        return expected_ns;
+    }
+    if (is_stable) {
+        return clv_algorithms[pace->settled].needs_times < 0 ? expected_ns
+                                                             : settled_ns / 1000 * GOOD_PERMILLE;
+    }
+    return clv_larger(expected_ns,
+                      pace->computing_ns + search->found[algorithm].predicted_after_ns);
+}
+
+static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                   int32_t algorithm, int64_t expected_ns)
+{
+    const clv_choose_pace_t *pace = &search->state->pace;
+    const clv_choose_verdict_t *verdict = &pace->verdict[algorithm];
+    const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
+    const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
+
+    return verdict->age_calls >= verdict->wait_calls && pace->trial.budget_ns > 0 &&
+           loss_ns <= pace->trial.budget_ns / n_calls;
+}
+
+/* The longest pace that settles a trial. A program that waits for a clock, or for somebody else,
+ * goes at one pace whatever runs: then what is clearly estimated to end calls sooner is taken all
+ * the same. Where ranks run free a trial lives on the distances that a fixed order has made. */
+static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const clv_choose_pace_t *pace = &search->state->pace;
+
+    if (clv_choose_runs_free(search->config, pace)) {
+        return clv_algorithms[algorithm].needs_times < 0 ? BETTER_PERMILLE : FREE_PERMILLE;
+    }
+    return is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])
+               ? EQUAL_PERMILLE
+               : BETTER_PERMILLE;
+}
+
+/* Of the least expected pace among those that may be tried; -1: none may. */
+static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                              int64_t *expected_p)
+{
+    int32_t best = -1;
+
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (a != search->state->pace.settled && search->score[a] >= 0) {
+            const int64_t expected_ns = expected_pace(search, a);
+            if ((best < 0 || expected_ns < *expected_p) &&
+                may_try(search, forecast, a, expected_ns)) {
+                best = a;
+                *expected_p = expected_ns;
+            }
+        }
+    }
+    return best;
+}
+
+void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
+{
+    clv_choose_pace_t *pace = &search->state->pace;
+    clv_choose_trial_t *trial = &pace->trial;
+    int64_t expected_ns = 0;
+    int32_t algorithm;
+
+    if (trial->is_on && search->score[trial->algorithm] < 0) {
+        end_trial(pace); /* there is no such plan any more */
+    }
+    if (trial->is_on || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
+        pace->call < CLV_CHOOSE_TRY_FIRST_CALLS) {
+        return;
+    }
+    algorithm = most_promising(search, forecast, &expected_ns);
+    if (algorithm >= 0) {
+        trial->is_on = 1;
+        trial->algorithm = algorithm;
+        trial->needed_permille = needed_permille(search, algorithm);
+        trial->paces = (clv_choose_paces_t){0};
+        trial->expected_loss_ns =
+            clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
+    }
 }

@@ -1,36 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * When the previous function is tried: at a bounded rate, so that nobody pays much for finding out
- * that he would not have wanted it.
+ * What is settled on, and what is tried instead of it. Estimates say what is worth a trial and what
+ * it may cost; the pace of a trial's own blocks, against those before it, says whether it was.
  *
- * Half a percent of a stream's time may be lost to trying. A trial begins, after the first calls
- * and never in them, when that budget covers what its first measured calls are expected to lose,
- * goes on for a block of calls, and ends early when the budget is used up. What its calls took
- * longer than the plan they replaced is counted: the stream's regret.
+ *      not settled      ... settled ... | trial: 1 block, 2 more if it is good | settled ...
+ *      by estimates      its pace       |   better: settles    no: waits       |
  *
- * Not: what is taken after it (choose.c, by the records that the trial left).
- * PURE and private to the decider. Units ns. Cost: a few numbers per forecast.
+ * Less than half a percent of a stream's time is lost to trying, none in its first calls. A
+ * trial begins when that budget covers what its first calls are expected to lose, and ends early
+ * when it is used up. What its calls took longer than those before it is the stream's regret. An
+ * algorithm that was tried in vain waits, each time twice as long, until the program changes.
+ *
+ * Not: blocks and paces (choose_pace.h), nor estimates (choose_score.h).
+ * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct
+ * states. Cost: a few numbers per forecast.
  */
 #ifndef CLV_CHOOSE_TRY_H
 #define CLV_CHOOSE_TRY_H
 
-#include "choose/choose_score.h"
+#include "choose/choose_pace.h"
+#include "choose/choose_search.h"
 
-#define CLV_CHOOSE_TRY_BUDGET_PERMILLE 5
+#define CLV_CHOOSE_TRY_BUDGET_PERMILLE 4
 #define CLV_CHOOSE_TRY_FIRST_CALLS     20 /* nothing is tried in them */
-#define CLV_CHOOSE_TRY_BLOCK_CALLS     10 /* of a trial */
 
-/* Takes in a new forecast's time and what it says about a call of a trial; before clv_choose_learn.
- */
-void clv_choose_try_account(clv_choose_state_t *state, const clv_pap_forecast_t *forecast);
+/* Takes in what a new forecast says about the calls before it; before clv_choose_learn. */
+void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
+                            const clv_pap_progress_t *progress, clv_choose_pace_t *pace);
 
-/* Whether the previous function runs next only to be measured: a trial that is under way, or one
- * that begins now. best_ns: what is expected of the plan that would run instead; previous_ns: of
- * the previous function; both as clv_choose_score has them. */
-int clv_choose_try_previous(clv_choose_state_t *state, const clv_pap_forecast_t *forecast,
-                            int64_t best_ns, int64_t previous_ns);
+/* Whether the pace decides by now: something has been settled on and measured. */
+int clv_choose_try_is_settled(const clv_choose_pace_t *pace);
 
-/* Whether the previous function's record is young enough to be chosen by. */
-int clv_choose_try_knows(const clv_choose_state_t *state);
+/* Nothing has been measured yet: this runs by its estimate. */
+void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm);
+
+/* Begins a trial if one is due, ends one whose algorithm has no plan any more. */
+void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast);
+
+/* Whether estimates alone may take it: not where ranks run free and it depends on arrivals. */
+int clv_choose_try_may_guess(const clv_choose_config_t *config, const clv_choose_pace_t *pace,
+                             const clv_pap_forecast_t *forecast, int32_t algorithm);
 
 #endif

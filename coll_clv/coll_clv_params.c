@@ -42,6 +42,10 @@ static const mca_base_var_enum_value_t values_of_REPRODUCIBLE[] = {
 #define REPRODUCIBLE_VALUE(code, spelling, meaning) {CLV_REPRODUCIBLE_##code, spelling},
     CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
 
+static const mca_base_var_enum_value_t values_of_OBJECTIVE[] = {
+#define OBJECTIVE_VALUE(code, spelling, meaning) {CLV_OBJECTIVE_##code, spelling},
+    CLV_OBJECTIVE_MAP(OBJECTIVE_VALUE){0, NULL}};
+
 static const mca_base_var_enum_value_t values_of_PREDICTOR[] = {
 #define PREDICTOR_VALUE(stem, all_columns, meaning) {clv_pap_predictor_##stem, #stem},
     CLV_PAP_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
@@ -57,6 +61,7 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning) " " #word
 static const char words_of_ALGORITHM[] = "auto" CLV_ALGORITHM_MAP(ALGORITHM_WORD);
 static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
+static const char words_of_OBJECTIVE[] = CLV_OBJECTIVE_MAP(WORD);
 static const char words_of_PREDICTOR[] = CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD);
 static const char words_of_PRINT[] = CLV_PRINT_MAP(FLAG_WORD);
 

@@ -19,7 +19,7 @@
     XX(plans_late,        "calls that made their plan themselves")                                 \
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
                           "forecasts included, ns")                                                \
-    XX(regret_ns,         "time lost to trying the previous function, in the streams that this "   \
+    XX(regret_ns,         "time lost to trying other choices, in the streams that this "   \
                           "process decides for, ns")
 /* clang-format on */
 

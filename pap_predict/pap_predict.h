@@ -109,6 +109,15 @@ typedef struct clv_pap_forecast {
     const int64_t *predicted_ns; /* relative arrival, smallest is 0 */
 } clv_pap_forecast_t;
 
+/* How far the program has come, by the newest record set: for whoever judges what calls ran, not
+ * for the calls themselves. Agreed like the forecast it comes with. */
+typedef struct clv_pap_progress {
+    int64_t call;         /* number of the newest sampled call in its stream */
+    int64_t front_ns;     /* when its last rank arrived, global; 0: unknown */
+    int64_t computing_ns; /* the longest time of a rank from its last exit to there; 0: unknown */
+    int32_t runs_free;    /* some rank arrived there before all had ended the call before */
+} clv_pap_progress_t;
+
 /* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
  * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
  * with whatever the caller wants to find beside the forecast; returns the bytes used (0: nothing).
@@ -116,9 +125,10 @@ typedef struct clv_pap_forecast {
  * long; zeros where the stream had no call before, or a rank had not ended it when it began the
  * sampled one; NULL when note_bytes is 0). `memory` is state the
  * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of
- * the forecasts and notes so far. Must be a pure function of its arguments. */
+ * the forecasts, their progress and notes so far. Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
-                                   const clv_pap_forecast_t *forecast, const void *note,
+                                   const clv_pap_forecast_t *forecast,
+                                   const clv_pap_progress_t *progress, const void *note,
                                    void *memory, void *attachment, size_t attachment_bytes);
 
 typedef struct clv_pap_attach_ops {

@@ -69,9 +69,10 @@ static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set
     }
     const clv_pap_stream_key_t key =
         clv_pap_record_key(leader->table, set->lane, forecast->version);
-    const size_t used = attach->make(attach->context, &key, forecast, note_of(leader, set),
-                                     memory_of(leader, set->lane, set->generation), attachment,
-                                     attach->attachment_bytes);
+    const size_t used = attach->make(
+        attach->context, &key, forecast, clv_pap_history_progress(leader->histories[set->lane]),
+        note_of(leader, set), memory_of(leader, set->lane, set->generation), attachment,
+        attach->attachment_bytes);
     return used < attach->attachment_bytes ? used : attach->attachment_bytes;
 }
 

@@ -11,6 +11,7 @@
 #include "pap_predict/predict/pap_history.h"
 #include "pap_predict/predict/pap_history_parts.h"
 #include "util/util_hash.h"
+#include "util/util_min_max.h"
 
 /* The one created with, or whom `best` follows. */
 static clv_pap_predictor_t predictor_in_use(const clv_pap_history_t *history)
@@ -79,6 +80,39 @@ static void describe_previous(const clv_pap_record_set_t *set, clv_pap_forecast_
     forecast->previous_choice = set->records[0].previous_choice;
     forecast->previous_after_ns = after_ns < 0 ? 0 : after_ns;
     forecast->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / set->n_ranks;
+}
+
+/* Whether the program binds its ranks in each iteration is seen, too: where a call must be over
+ * everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
+static void measure_progress(clv_pap_history_t *history, const clv_pap_record_set_t *set,
+                             int64_t clock_error_ns)
+{
+    const int known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
+    int64_t first_arrival_ns = INT64_MAX;
+    int64_t last_arrival_ns = INT64_MIN;
+    int64_t last_exit_ns = INT64_MIN;
+    int64_t computing_ns = 0;
+    history->progress = (clv_pap_progress_t){.call = history->call};
+    if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0) {
+        return;
+    }
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        const clv_pap_record_t *record = &set->records[rank];
+        first_arrival_ns = clv_smaller(first_arrival_ns, record->arrival_ns);
+        last_arrival_ns = clv_larger(last_arrival_ns, record->arrival_ns);
+        last_exit_ns = clv_larger(last_exit_ns, record->previous_exit_ns);
+        computing_ns = clv_larger(computing_ns, record->arrival_ns - record->previous_exit_ns);
+    }
+    history->progress.front_ns = last_arrival_ns;
+    if (known) {
+        history->progress.computing_ns = clv_pap_clamp_spread(computing_ns);
+        history->progress.runs_free = first_arrival_ns + 2 * clock_error_ns < last_exit_ns;
+    }
+}
+
+const clv_pap_progress_t *clv_pap_history_progress(const clv_pap_history_t *history)
+{
+    return &history->progress;
 }
 
 static void predict_by(const clv_pap_history_t *history, clv_pap_predictor_t predictor,
@@ -251,6 +285,7 @@ void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t
 {
     clv_pap_history_advance(history, set);
     start_forecast(history, set, forecast, predicted_ns);
+    measure_progress(history, set, forecast->clock_error_ns);
     history->next_every = digest(history, set);
     forecast->sample_every = history->next_every;
     forecast->announced = history->announced;

@@ -46,4 +46,7 @@ void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t
 /* The lane's next n record sets never come. */
 void clv_pap_history_feed_void(clv_pap_history_t *history, int64_t n);
 
+/* How far the program has come by the newest set fed; valid until the next. */
+const clv_pap_progress_t *clv_pap_history_progress(const clv_pap_history_t *history);
+
 #endif

@@ -50,7 +50,8 @@ struct clv_pap_history {
     int64_t *own_ns;         /* what the predictor says of the next row, within predictions_ns */
     int64_t *prediction_ns;  /* the one outstanding: own_ns, or what was announced */
     int64_t *scratch_ns;
-    int32_t has_own; /* predictions_ns is of the next row */
+    clv_pap_progress_t progress; /* by the newest record set */
+    int32_t has_own;             /* predictions_ns is of the next row */
     clv_pap_follow_t best;
 };
 

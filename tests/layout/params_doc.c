@@ -78,6 +78,7 @@ static void print_collectives(void)
 
 #define WORD(code, spelling, meaning) spelling,
 static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
+static const char *const words_of_OBJECTIVE[] = {CLV_OBJECTIVE_MAP(WORD)};
 static const char *const words_of_PREDICTOR[] = {
 #define PREDICTOR_WORD(stem, all_columns, meaning) #stem,
     CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD)};
@@ -85,6 +86,7 @@ static const char *const words_of_PREDICTOR[] = {
 #undef WORD
 #define WORD_ALGORITHM(code)    clv_algorithm_word(code)
 #define WORD_REPRODUCIBLE(code) words_of_REPRODUCIBLE[code]
+#define WORD_OBJECTIVE(code)    words_of_OBJECTIVE[code]
 #define WORD_PREDICTOR(code)    words_of_PREDICTOR[code]
 
 static void print_params(void)
@@ -113,6 +115,8 @@ static void print_words(void)
     CLV_ALGORITHM_MAP(PRINT_ALGORITHM)
     puts("\n## Words of `coll_clv_reproducible`\n\n| word | meaning |\n|---|---|");
     CLV_REPRODUCIBLE_MAP(PRINT_WORD)
+    puts("\n## Words of `coll_clv_objective`\n\n| word | meaning |\n|---|---|");
+    CLV_OBJECTIVE_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_predictor`\n\n| word | meaning |\n|---|---|");
 #define PRINT_PREDICTOR(stem, all_columns, meaning) PRINT_WORD(stem, #stem, meaning)
     CLV_PAP_PREDICTOR_MAP(PRINT_PREDICTOR)

@@ -32,9 +32,11 @@ static int64_t real_now_ns(void)
 
 /* On the thread of each node's leader, when the forecast is complete. */
 static size_t note_forecast(void *context, const clv_pap_stream_key_t *key,
-                            const clv_pap_forecast_t *forecast, const void *note, void *memory,
-                            void *attachment, size_t attachment_bytes)
+                            const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                            const void *note, void *memory, void *attachment,
+                            size_t attachment_bytes)
 {
+    (void) progress;
     (void) context, (void) key, (void) note, (void) memory, (void) attachment;
     (void) attachment_bytes;
     if (forecast->version < MAX_CALLS) {

@@ -351,6 +351,39 @@ static void wild_times_stay_in_range(void **state)
 
 /* ---- the call before, the sampling distance, hints ------------------------------------------- */
 
+/* Who comes before the call before is over everywhere is bound by nobody. */
+static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
+{
+    (void) state;
+    const int64_t late[P] = {0, 1 * MS, 2 * MS, 3 * MS, 9 * MS, 4 * MS};
+    for (int clock_error_ms = 0; clock_error_ms < 3; clock_error_ms++) {
+        bench_t bench;
+        start(&bench, 8, clv_pap_predictor_sma);
+        const clv_pap_progress_t *progress = clv_pap_history_progress(bench.history);
+        feed_late(&bench, late);
+        assert_int_equal(progress->call, 0);
+        assert_int_equal(progress->front_ns, 5 * MS + 9 * MS);
+        assert_int_equal(progress->computing_ns, 0);
+        for (int over_ms = -2; over_ms < 3; over_ms++) {
+            set_arrivals(&bench, late);
+            for (int rank = 0; rank < P; rank++) {
+                bench.records[rank].flags = CLV_PAP_RECORD_PREVIOUS;
+                bench.records[rank].clock_error_ns = (uint32_t) (clock_error_ms * MS / 2);
+                bench.records[rank].previous_exit_ns = bench.start_ns + (over_ms - rank) * MS;
+            }
+            feed(&bench);
+            assert_int_equal(progress->runs_free, over_ms > clock_error_ms);
+            assert_int_equal(progress->computing_ns, (9 - over_ms + 4) * MS);
+        }
+        set_arrivals(&bench, late);
+        bench.records[1].flags = CLV_PAP_RECORD_INVALID;
+        feed(&bench);
+        assert_int_equal(progress->call, 6);
+        assert_int_equal(progress->front_ns, 0);
+        take_down(&bench);
+    }
+}
+
 static void the_call_before_is_described(void **state)
 {
     (void) state;
@@ -690,6 +723,7 @@ int main(void)
         cmocka_unit_test(a_new_stream_in_the_lane_starts_afresh),
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
+        cmocka_unit_test(progress_is_measured_and_ranks_that_run_free_are_seen),
         cmocka_unit_test(calls_far_apart_are_all_sampled),
         cmocka_unit_test(who_may_run_ahead_does_not_wait_for_forecasts),
         cmocka_unit_test(coupled_ranks_are_sampled_in_each_call),

@@ -22,9 +22,10 @@ typedef struct stream {
 } stream_t;
 
 static size_t attach_note(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_forecast_t *forecast, const void *note, void *memory,
-                          void *attachment, size_t attachment_bytes)
+                          const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                          const void *note, void *memory, void *attachment, size_t attachment_bytes)
 {
+    (void) progress;
     (void) context, (void) key, (void) forecast, (void) memory;
     memcpy(attachment, note, attachment_bytes);
     return attachment_bytes;

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The program's pace, block by block (see choose_pace.h).
+ */
+#include "choose/choose_pace.h"
+
+#include "choose/choose_score.h"
+
+#define FREE_SETS    16 /* record sets for which a sight of ranks that run free counts */
+#define CHANGE_CALLS 2  /* after a change of algorithm the first calls do not count ... */
+#define SPARSE_CALLS 4  /* ... unless there is no record set for so many calls */
+#define MAX_CALLS    (INT64_C(1) << 20)
+#define LONGEST_NS   (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
+
+/* Known when both ends are. */
+static int64_t elapsed(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
+{
+    if (pace->front_ns == 0 || progress->front_ns == 0 || progress->front_ns <= pace->front_ns) {
+        return 0;
+    }
+    return clv_smaller(progress->front_ns - pace->front_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+}
+
+static int64_t time_of(const clv_choose_config_t *config, const clv_choose_interval_t *interval,
+                       const clv_pap_forecast_t *forecast)
+{
+    if (config->objective == CLV_OBJECTIVE_PACE) {
+        return interval->elapsed_ns;
+    }
+    return clv_smaller(
+               clv_choose_cost(config, forecast->previous_after_ns, forecast->previous_in_mpi_ns),
+               LONGEST_NS) *
+           interval->n_calls;
+}
+
+static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
+{
+    const int64_t now_ns = clv_smaller(progress->computing_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+
+    if (now_ns > 0) {
+        pace->computing_ns =
+            pace->computing_ns == 0 ? now_ns : (3 * pace->computing_ns + now_ns) / 4;
+    }
+    pace->free_sets = progress->runs_free ? FREE_SETS : clv_larger(pace->free_sets - 1, 0);
+}
+
+clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
+                                           const clv_pap_forecast_t *forecast,
+                                           const clv_pap_progress_t *progress,
+                                           clv_choose_pace_t *pace)
+{
+    const int64_t n_calls = progress->call - pace->call;
+    clv_choose_interval_t interval = {.algorithm = forecast->previous_choice,
+                                      .elapsed_ns = elapsed(pace, progress)};
+
+    if (forecast->version == pace->version + 1 && interval.elapsed_ns > 0 && n_calls > 0 &&
+        n_calls <= MAX_CALLS && forecast->previous_after_ns >= 0 &&
+        (unsigned) interval.algorithm < CLV_N_ALGORITHMS) {
+        interval.n_calls = n_calls;
+        interval.time_ns = time_of(config, &interval, forecast);
+    }
+    pace->version = forecast->version;
+    pace->call = progress->call;
+    pace->front_ns = progress->front_ns;
+    look_around(pace, progress);
+    return interval;
+}
+
+static int is_skipped(const clv_choose_block_t *block, const clv_choose_interval_t *interval)
+{
+    return block->n_skipped < CHANGE_CALLS && interval->n_calls < SPARSE_CALLS;
+}
+
+int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
+                         int64_t *pace_p)
+{
+    if (interval->n_calls == 0 || interval->algorithm != block->algorithm) {
+        *block = (clv_choose_block_t){.algorithm = interval->algorithm};
+    }
+    if (interval->n_calls == 0) {
+        return 0;
+    }
+    if (is_skipped(block, interval)) {
+        block->n_skipped += interval->n_calls;
+        return 0;
+    }
+    block->n_skipped = CHANGE_CALLS;
+    block->n_calls += interval->n_calls;
+    block->time_ns += interval->time_ns;
+    if (block->n_calls < CLV_CHOOSE_BLOCK_CALLS) {
+        return 0;
+    }
+    *pace_p = clv_larger(block->time_ns / block->n_calls, 1);
+    *block = (clv_choose_block_t){.algorithm = interval->algorithm, .n_skipped = CHANGE_CALLS};
+    return 1;
+}
+
+void clv_choose_paces_add(clv_choose_paces_t *paces, int64_t pace_ns)
+{
+    for (int32_t i = CLV_CHOOSE_BLOCKS - 1; i > 0; i--) {
+        paces->pace_ns[i] = paces->pace_ns[i - 1];
+    }
+    paces->pace_ns[0] = pace_ns;
+    paces->n_blocks += paces->n_blocks < CLV_CHOOSE_BLOCKS;
+}
+
+/* Of two, the mean. */
+int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces)
+{
+    const int64_t *pace_ns = paces->pace_ns;
+    int64_t low, high;
+
+    if (paces->n_blocks == 0) {
+        return 0;
+    }
+    if (paces->n_blocks < CLV_CHOOSE_BLOCKS) {
+        return (pace_ns[0] + pace_ns[paces->n_blocks - 1]) / 2;
+    }
+    low = clv_smaller(pace_ns[0], pace_ns[1]);
+    high = clv_larger(pace_ns[0], pace_ns[1]);
+    return clv_larger(low, clv_smaller(high, pace_ns[2]));
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How fast the program goes, from the record sets alone: the time from one sampled call's last
+ * arrival to the next one's, over the calls between, is the pace under what ran in them. A single
+ * call says nothing: its ranks may have been early because of the calls before. So calls are
+ * taken in blocks, and a pace is the middle one of three blocks.
+ *
+ *     set        set        set     n calls, all of one choice: the forecast before them
+ *      |--- n ----|--- n ----|      decided once
+ *     last arrival to last arrival: n x pace
+ *
+ * With coll_clv_objective `after` or `mpi_time` a block holds, in place of that, what the calls
+ * measured in it took after their last arrival, or in MPI.
+ *
+ * Not: what follows from a pace (choose_try.h).
+ * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct
+ * paces. Cost: a few numbers per forecast.
+ */
+#ifndef CLV_CHOOSE_PACE_H
+#define CLV_CHOOSE_PACE_H
+
+#include "choose/choose.h"
+
+#define CLV_CHOOSE_BLOCK_CALLS 10 /* of a block, at least */
+
+/* What a new forecast says of the calls between its newest record set and the one before. */
+typedef struct clv_choose_interval {
+    int32_t algorithm;  /* what they ran */
+    int64_t n_calls;    /* 0: nothing is known */
+    int64_t elapsed_ns; /* the program's time */
+    int64_t time_ns;    /* what they took by the objective */
+} clv_choose_interval_t;
+
+/* Takes in a forecast: where the front is, whether ranks run free. */
+clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
+                                           const clv_pap_forecast_t *forecast,
+                                           const clv_pap_progress_t *progress,
+                                           clv_choose_pace_t *pace);
+
+/* Adds an interval to the block under way, or begins one. 1: *pace_p is that of a block that is now
+ * complete, and the next one begins with the next interval. */
+int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
+                         int64_t *pace_p);
+
+void clv_choose_paces_add(clv_choose_paces_t *paces, int64_t pace_ns);
+/* The middle one of the newest blocks; 0: there is none. */
+int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces);
+
+/* Whether some of the newest record sets have shown ranks that did not wait for a result. */
+static inline int clv_choose_runs_free(const clv_choose_config_t *config,
+                                       const clv_choose_pace_t *pace)
+{
+    return config->objective == CLV_OBJECTIVE_PACE && pace->free_sets > 0;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A program in a closed loop with the decider: each rank computes, calls, the chosen plan is
+ * replayed with the arrivals, exits and coupling give the next arrivals, records go through the
+ * predictor to the decider, as in the component. PURE; a simulation of a simple network, of nothing
+ * else.
+ *
+ * Network: each rank has a way in and a way out; a segment occupies both for its wire time. A
+ * sender may be so many whole calls ahead of the receiver (ahead_calls; 0: it waits until that has
+ * come); who may be ahead hands a segment over and goes on. A sampled call waits until all ranks
+ * have come to the sampled call before.
+ */
+#ifndef CLV_TEST_CHOOSE_LOOP_H
+#define CLV_TEST_CHOOSE_LOOP_H
+
+#include "choose/choose.h"
+
+#define LOOP_MAX_RANKS 16
+#define LOOP_MAX_CALLS 1200
+
+typedef enum loop_couple { LOOP_FREE, LOOP_BCAST } loop_couple_t;
+
+typedef struct loop_program {
+    const char *name;
+    /* Computing of a rank before a call. */
+    int64_t (*computing_ns)(int32_t rank, int32_t call, uint64_t *random);
+    loop_couple_t (*couple)(int32_t call);
+} loop_program_t;
+
+typedef struct loop_setting {
+    clv_choose_config_t config; /* with reduce_algorithm: forced */
+    int64_t total_bytes;
+    int32_t ahead_calls;
+    int32_t n_calls;
+    uint64_t seed;
+} loop_setting_t;
+
+typedef struct loop_result {
+    int64_t front_ns[LOOP_MAX_CALLS]; /* the last arrival of each call, and the last exit of all */
+    int32_t ran[LOOP_MAX_CALLS];      /* algorithm */
+    int32_t tried[LOOP_MAX_CALLS];    /* as a trial */
+    int32_t n_settled;                /* changes of what runs when nothing is tried */
+    int64_t regret_ns[LOOP_MAX_CALLS];
+} loop_result_t;
+
+/* Asserts that nothing fails. */
+void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop_result_t *result);
+
+/* ns per iteration of calls from .. to. */
+int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to);
+
+#endif
