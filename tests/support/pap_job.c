@@ -113,8 +113,8 @@ static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
 /* Beside each forecast lies a hash of it and of how many forecasts there were: a deterministic
  * function of all forecasts so far, so any difference in the past shows as well. */
 static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_forecast_t *forecast, const void *note, void *memory,
-                          void *attachment, size_t attachment_bytes)
+                          const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                          const void *note, void *memory, void *attachment, size_t attachment_bytes)
 {
     uint64_t *chain = memory;
     (void) context, (void) note;
@@ -122,6 +122,10 @@ static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
     *chain =
         clv_fnv1a64(*chain, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
     *chain = clv_fnv1a64(*chain, &forecast->version, sizeof forecast->version);
+    *chain = clv_fnv1a64(*chain, &progress->call, sizeof progress->call);
+    *chain = clv_fnv1a64(*chain, &progress->front_ns, sizeof progress->front_ns);
+    *chain = clv_fnv1a64(*chain, &progress->computing_ns, sizeof progress->computing_ns);
+    *chain = clv_fnv1a64(*chain, &progress->runs_free, sizeof progress->runs_free);
     *chain = clv_fnv1a64(*chain, &key->total_bytes, sizeof key->total_bytes);
     memcpy(attachment, chain, sizeof *chain);
     return sizeof *chain;
