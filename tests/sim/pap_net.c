@@ -608,7 +608,8 @@ static int64_t rank_local_ns(const world_t *world, const rank_t *rank)
 
 static clv_pap_stream_key_t key_of(int32_t number)
 {
-    return (clv_pap_stream_key_t){.root = number % 3, .total_bytes = 8 * number};
+    return (clv_pap_stream_key_t){
+        .collective = (int16_t) (number % 3), .root = number % 3, .total_bytes = 8 * number};
 }
 
 static void begin_later(world_t *world, int32_t index);
