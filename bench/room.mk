@@ -25,12 +25,13 @@ bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
 	bench/clock/bench_clock_results.c bench/clock/bench_clock_results.h $(clv_bench_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
-tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes
+tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies
 bench_bench_plan_SOURCES = bench/plans/bench_plan.c tests/support/pairing_heap_plan.c \
 	tests/support/pairing_heap_plan.h
 bench_plan_quality_SOURCES = bench/plans/plan_quality.c
 bench_bench_decide_SOURCES = bench/plans/bench_decide.c
 bench_bench_nodes_SOURCES = bench/plans/bench_nodes.c
+bench_bench_copies_SOURCES = bench/plans/bench_copies.c
 
 unit_tests += tests/unit/test_bench_options tests/unit/test_bench_stats tests/unit/test_bench_pace
 tests_unit_test_bench_options_SOURCES = tests/unit/test_bench_options.c $(clv_bench_sources)
