@@ -48,7 +48,8 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
-mpi_programs += tests/mpi/stall
+mpi_programs += tests/mpi/stall tests/mpi/soak
+tests_mpi_soak_SOURCES = tests/mpi/soak.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)

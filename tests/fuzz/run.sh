@@ -13,7 +13,8 @@ for source in tests/fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
     clang -std=gnu11 -D_GNU_SOURCE -DCLV_FUZZ_ENGINE -I. -g -O1 -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=undefined \
-        "$source" tests/support/random_plan.c pap_predict/*.c clocksync/*.c schedule/{,generators/}*.c trace/*.c clc/*.c util/*.c -lpthread -lm -lhwloc -o "$work/$name"
+        "$source" tests/support/random_plan.c pap_predict/{,agree/,predict/}*.c net/*.c clocksync/*.c \
+        choose/*.c schedule/{,generators/}*.c trace/*.c clc/*.c util/*.c -lpthread -lm -lhwloc -o "$work/$name"
     mkdir -p "$work/$name.corpus"
     if (cd "$work" && "./$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
         "$name.corpus" >"$name.log" 2>&1); then

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Opt-in: hours of collectives of all kinds mixed with reduces (tests/mpi/soak.c), one mpirun after the
+# other, each with ranks, threads, algorithm, hosts and other load drawn anew. TAP: a point per mpirun.
+#
+#   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--record]
+#
+# --minutes N      how long in all; 10
+# --each SECONDS   how long one mpirun takes calls; 40
+# --seed N         of what is drawn; the time without it. Printed.
+# --record         adds a row to docs/results/data/soak.csv, where hours add up
+# An mpirun fails with a wrong result, and when nothing moves for CLV_SOAK_STALL seconds (60): then the
+# program tells what each rank is in, and the stacks are taken if there is a gdb. Logs of failed runs stay
+# in a folder that is named.
+set -u
+export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
+. "$CLV_TOP/tests/support/tap.sh"
+minutes=10 each=40 seed=$EPOCHSECONDS record=
+stall=${CLV_SOAK_STALL:-60}
+while [ $# -gt 0 ]; do
+    case $1 in
+    --minutes | --each | --seed) declare "${1#--}=${2:?}"; shift ;;
+    --record) record=yes ;;
+    *) sed -n '4,18p' "$0" >&2; exit 2 ;;
+    esac
+    shift
+done
+mpi_setup
+export CLV_CLUSTER_STATE
+folder=$(mktemp -d) CLV_CLUSTER_STATE=$folder/state
+RANDOM=$((seed % 32768))
+echo "# seed $seed, $minutes minutes"
+
+load=()
+# Processes of other programs that want the processors.
+start_load() { # how many
+    local i
+    for ((i = 0; i < $1; i++)); do
+        (trap - EXIT; exec -a soak-load sh -c 'while :; do :; done') &
+        load+=($!)
+    done
+}
+stop_load() {
+    [ ${#load[@]} -eq 0 ] || kill "${load[@]}" 2>/dev/null
+    load=()
+}
+trap 'stop_load; "$CLV_TOP/bench/cluster" down --all >/dev/null 2>&1; rm -rf "$folder/state"' EXIT
+trap 'exit 130' INT TERM
+
+one_of() { # words: one of them
+    eval "echo \${$((1 + RANDOM % $#))}"
+}
+
+draw() {
+    ranks=$((2 + RANDOM % 6)) threads=$(one_of 1 1 1 3) loads=$(one_of 0 0 2 4) where=$(one_of here hosts)
+    algorithm=$(one_of auto auto auto chain latest_first clairvoyant ring)
+    options=(--mca coll clv --mca coll_clv_reduce_algorithm "$algorithm" --mca coll_clv_stall_seconds $((stall / 2))
+        --mca mpi_yield_when_idle 1 --mca coll_clv_min_bytes "$(one_of 1 1024 32768)"
+        --mca coll_clv_ahead_bytes "$(one_of 0 0 67108864)" --mca coll_clv_collectives "$(one_of reduce reduce,allreduce)")
+    [ "$where" = here ] || ranks=$(one_of 4 8)
+}
+
+launch() { # log
+    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall")
+    if [ "$where" = hosts ]; then
+        timeout -k 5 $((each + stall + 120)) "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
+            --timeout $((each + stall + 90)) "${options[@]}" -- "${program[@]}" >"$1" 2>&1 </dev/null
+    else
+        timeout -k 5 $((each + stall + 120)) mpirun --oversubscribe -np "$ranks" \
+            --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" "${options[@]}" "${program[@]}" >"$1" 2>&1 </dev/null
+    fi
+}
+
+# The stacks of every soak process of ours, while the program gives us the time for it.
+stacks() { # log
+    local pid
+    command -v gdb >/dev/null || { echo 'no gdb: no stacks' >>"$1"; return; }
+    for pid in $(pgrep -f "^$CLV_BUILD/tests/mpi/soak $each $((seed + n)) "); do
+        echo "== $pid"
+        timeout 15 gdb -p "$pid" -batch -ex 'thread apply all bt 30' 2>/dev/null
+    done >>"$1"
+}
+
+run() { # log
+    local job
+    launch "$1" &
+    job=$!
+    while kill -0 $job 2>/dev/null; do
+        if grep -q 'soak: STALL pid' "$1" 2>/dev/null; then stacks "$1"; break; fi
+        sleep 1
+    done
+    wait $job
+}
+
+n=0 n_failed=0 calls=0
+while [ $SECONDS -lt $((minutes * 60)) ]; do
+    draw
+    log=$folder/$n.log
+    start_load "$loads"
+    run "$log"
+    stop_load
+    said=$(grep '^soak: .* calls, ' "$log")
+    calls=$((calls + $(sed -n 's/.*: \([0-9]*\) calls.*/\1/p' <<<"$said" | grep . || echo 0)))
+    name="$ranks ranks $where, $threads threads, $algorithm, $loads busy processes: ${said##*: }"
+    case $said in
+    *' 0 wrong') tap_point 0 "$name"; rm -f "$log" ;;
+    *) tap_point 1 "$name"; n_failed=$((n_failed + 1))
+        printf '# %s\n' "${options[*]}" "$log"
+        grep 'STALL\|WRONG\|coll:clv' "$log" | head -n 40 | sed 's/^/# /' ;;
+    esac
+    n=$((n + 1))
+done
+echo "# $n mpiruns, $calls calls, $n_failed failed"
+if [ -n "$record" ]; then
+    file=$CLV_TOP/docs/results/data/soak.csv
+    mkdir -p "$(dirname "$file")"
+    [ -s "$file" ] || echo 'date,commit,mpi,seed,minutes,mpiruns,calls,failed' >"$file"
+    echo "$(date -u +%F),$(git -C "$CLV_TOP" rev-parse --short HEAD),$(ompi_info --version | sed -n 's/^Open MPI v//p'),$seed,$((SECONDS / 60)),$n,$calls,$n_failed" >>"$file"
+fi
+[ $n_failed -gt 0 ] || rm -rf "$folder"
+tap_end
