@@ -43,19 +43,29 @@ static void draw_instance(clv_instance_t *instance, int64_t *arrival_ns, int siz
     }
 }
 
+/* One of the generators that make reduces. */
+static const clv_generator_t *draw_generator(void)
+{
+    const clv_generator_t *drawn;
+    int n_generators = 0;
+
+    while (clv_generators[n_generators].name != NULL) {
+        n_generators++;
+    }
+    do {
+        drawn = &clv_generators[below(n_generators)];
+    } while ((drawn->goals >> CLV_GOAL_REDUCE & 1) == 0);
+    return drawn;
+}
+
 static clv_plan_t *draw_plan(int size, int count, int root)
 {
     int64_t arrival_ns[MAX_RANKS];
     clv_instance_t instance;
     clv_plan_t *plan = NULL;
-    int n_generators = 0;
 
     draw_instance(&instance, arrival_ns, size, count, root);
-    while (clv_generators[n_generators].name != NULL) {
-        n_generators++;
-    }
-    return clv_plan_make(&clv_generators[below(n_generators)], &instance, &plan) == CLV_OK ? plan
-                                                                                           : NULL;
+    return clv_plan_make(draw_generator(), &instance, &plan) == CLV_OK ? plan : NULL;
 }
 
 static int run_plan(const clv_plan_t *plan, const void *sbuf, void *rbuf, int count,
