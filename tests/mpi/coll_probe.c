@@ -3,11 +3,11 @@
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
  * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
  *
- * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|allreduce]]]]    Exit 1 when a sum is wrong.
+ * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|allreduce]]]]   Exit 1 when a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
  * one reduce to rank 0: an iterative program. rotate: to the ranks in turn, instead. odd: at last,
  * one reduce of nothing and one by an operation that does not commute. allreduce: at last, as many
- * allreduces as rounds. Without the component there are no counters and the line ends after "right".
+ * allreduces as rounds. Without the component there are no counters and the line ends with "right".
  */
 #include <mpi.h>
 #include <stdio.h>
