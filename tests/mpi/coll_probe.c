@@ -3,11 +3,11 @@
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
  * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
  *
- * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|allreduce]]]]   Exit 1 when a sum is wrong.
+ * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|others]]]]   Exit 1 when a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
  * one reduce to rank 0: an iterative program. rotate: to the ranks in turn, instead. odd: at last,
- * one reduce of nothing and one by an operation that does not commute. allreduce: at last, as many
- * allreduces as rounds. Without the component there are no counters and the line ends with "right".
+ * one reduce of nothing and one by an operation that does not commute. others: at last, as many
+ * allreduces and broadcasts as rounds. Without the component there are no counters.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -92,7 +92,8 @@ static int reduce_odd_ones(void)
     return rank == 0 && (first < 0 || first > 0);
 }
 
-static int allreduce(int count, int n_rounds)
+/* Allreduces, each result broadcast again. */
+static int run_others(int count, int n_rounds)
 {
     double *sum = calloc((size_t) count + 1, sizeof *sum);
     int rank, n_ranks, n_wrong = 0;
@@ -107,6 +108,7 @@ static int allreduce(int count, int n_rounds)
             sum[i] = rank + i;
         }
         MPI_Allreduce(MPI_IN_PLACE, sum, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(sum, count, MPI_DOUBLE, call % n_ranks, MPI_COMM_WORLD);
         for (int i = 0; i < count; i++) {
             const double right = (double) i * n_ranks + n_ranks * (n_ranks - 1) / 2.0;
             n_wrong += sum[i] < right || sum[i] > right;
@@ -183,7 +185,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     n_wrong = reduce_all(count, n_rounds, work_ms, strcmp(word, "rotate") == 0);
     n_wrong += strcmp(word, "odd") == 0 ? reduce_odd_ones() : 0;
-    n_wrong += strcmp(word, "allreduce") == 0 ? allreduce(count, n_rounds) : 0;
+    n_wrong += strcmp(word, "others") == 0 ? run_others(count, n_rounds) : 0;
     if (rank == 0) {
         printf("probe: sums %s,", n_wrong == 0 ? "right" : "WRONG");
         print_counters(&counters);

@@ -31,8 +31,9 @@ for algorithm in clairvoyant latest_first chain rank_chain binomial rabenseifner
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
 done
 for algorithm in plain_ring cut_ring; do
-    run -np 2 "${on[@]}" --mca coll_clv_collectives reduce,allreduce \
-        --mca coll_clv_allreduce_algorithm $algorithm "$probe" 20000 3 0 allreduce
+    run -np 2 "${on[@]}" --mca coll_clv_collectives reduce,allreduce,bcast \
+        --mca coll_clv_allreduce_algorithm $algorithm --mca coll_clv_bcast_algorithm out_chain \
+        "$probe" 20000 3 0 others
 done
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm rabenseifner "$probe" 1 1
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_ahead_bytes 64m \
