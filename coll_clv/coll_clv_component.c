@@ -14,6 +14,7 @@
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_log.h"
+#include "util/util_version.h"
 
 static int clv_register(void);
 static int clv_open(void);
@@ -27,8 +28,8 @@ coll_clv_component_t mca_coll_clv_component = {
                 {
                     COLL_CLV_BASE_VERSION,
                     .mca_component_name = "clv",
-                    MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-                                          OMPI_RELEASE_VERSION),
+                    MCA_BASE_MAKE_VERSION(component, CLV_VERSION_MAJOR, CLV_VERSION_MINOR,
+                                          CLV_VERSION_RELEASE),
                     .mca_register_component_params = clv_register,
                     .mca_open_component = clv_open,
                     .mca_close_component = clv_close,

@@ -20,6 +20,7 @@
 #include "tools/clock_report.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
+#include "util/util_version.h"
 
 #define MAX_METHODS 32
 
@@ -647,6 +648,9 @@ int main(int argc, char **argv)
     world_t world = {0};
     MPI_Comm comm;
     int answer = 0;
+    if (clv_tells_version("clv-clock", argc, argv)) {
+        return 0;
+    }
     if (wants(argc, argv, "--help") || wants(argc, argv, "--list")) {
         if (wants(argc, argv, "--help")) {
             fputs(usage, stdout);

@@ -15,6 +15,7 @@
 
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
+#include "util/util_version.h"
 
 static const char usage[] =
     "usage: clv-correct IN.otf2 -o DIR [options]\n"
@@ -348,6 +349,9 @@ static int tell(correct_t *correct)
 int main(int argc, char **argv)
 {
     correct_t correct = {0};
+    if (clv_tells_version("clv-correct", argc, argv)) {
+        return 0;
+    }
     correct_catch_otf2();
     if (!parse(&correct.options, argc, argv)) {
         if (correct_failed()) {

@@ -13,6 +13,7 @@
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
 #include "schedule/schedule.h"
+#include "util/util_version.h"
 
 enum { EXIT_USAGE = 2, MAX_INPUT_BYTES = 64 << 20 };
 
@@ -161,6 +162,9 @@ int main(int argc, char **argv)
     clv_parsed_t parsed;
     size_t n_bytes = 0;
 
+    if (clv_tells_version("clv-plan", argc, argv)) {
+        return EXIT_SUCCESS;
+    }
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         print_help(stdout);
         return EXIT_SUCCESS;

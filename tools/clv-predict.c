@@ -16,6 +16,7 @@
 #include "trace/trace_make.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
+#include "util/util_version.h"
 
 #define DEFAULT_WINDOW 8
 
@@ -388,6 +389,9 @@ int main(int n_arguments, char **arguments)
                          .seed = 1};
     int letter;
     int result = 0;
+    if (clv_tells_version("clv-predict", n_arguments, arguments)) {
+        return 0;
+    }
     while ((letter = getopt_long(n_arguments, arguments, "w:ch", long_options, NULL)) != -1) {
         set_option(&options, letter);
     }

@@ -25,6 +25,7 @@
 #include "bench/compare/bench_results.h"
 #include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
+#include "util/util_version.h"
 
 #define MAX_COMMANDS 16
 #define MAX_RUNS     CLV_RESULTS_RUNS
@@ -532,6 +533,9 @@ int main(int argc, char **argv)
     static compare_t compare = {
         .n_runs = 5, .folder = "clv-compare", .metric = default_metric, .level = 0.95, .seed = 1};
 
+    if (clv_tells_version("clv-bench-compare", argc, argv)) {
+        return 0;
+    }
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         help();
         return 0;

@@ -8,7 +8,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "util/util_version.h"
 
 void clv_json_text(FILE *out, const char *key, const char *text)
 {
@@ -38,6 +41,8 @@ void clv_json_machine(FILE *out)
     struct utsname system;
     cpu_set_t cpus;
     double load = NAN; /* of the last minute: who else worked here */
+    const time_t now = time(NULL);
+    char stamp[32];
     int length;
 
     MPI_Get_library_version(library, &length);
@@ -45,6 +50,9 @@ void clv_json_machine(FILE *out)
     CPU_ZERO(&cpus);
     sched_getaffinity(0, sizeof cpus, &cpus);
     (void) getloadavg(&load, 1);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    clv_json_text(out, "version", CLV_VERSION);
+    clv_json_text(out, "time", stamp);
     clv_json_text(out, "mpi", library);
     clv_json_text(out, "system", system.release);
     clv_json_text(out, "host", system.nodename);

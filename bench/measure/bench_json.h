@@ -14,7 +14,7 @@
 void clv_json_text(FILE *out, const char *key, const char *text);
 void clv_json_number(FILE *out, const char *key, double number); /* NaN is null */
 
-/* Library, kernel, host, processors, load, binding, emulation. */
+/* Version of clv, time, library, kernel, host, processors, load, binding, emulation. */
 void clv_json_machine(FILE *out);
 
 /* Name, components, every setting. */

@@ -26,6 +26,7 @@
 #include "bench/measure/bench_stats.h"
 #include "bench/measure/bench_sync.h"
 #include "util/util_alloc.h"
+#include "util/util_version.h"
 
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
@@ -525,6 +526,9 @@ static int run(bench_t *bench)
 int main(int argc, char **argv)
 {
     static bench_t bench;
+    if (clv_tells_version("clv-bench", argc, argv)) {
+        return 0;
+    }
     const clv_status_t status = read_command_line(&bench, argc, argv);
     int provided;
     int rank;

@@ -162,6 +162,23 @@ untold() {
 }
 tap_none 'every public header says units, errors, memory and threads' untold
 
+# ---- one version: what util_version.h says is what configure, scripts and programs say
+version=$("$CLV_TOP/clv" version | sed 's/^clv //')
+other_versions() {
+    local program
+    [ "$("$CLV_TOP/bench/cluster" --version)" = "cluster (clv) $version" ] || echo bench/cluster
+    grep -q "^AC_INIT(\[clv\], \[$version\]" configure.ac || echo configure.ac
+    [ "$(sed -n 's/^#define CLV_VERSION_[A-Z]* *//p' util/util_version.h | xargs | tr ' ' .)" = "$version" ] ||
+        echo 'the three numbers of util_version.h'
+    grep -q "^version: $version\$" CITATION.cff || echo CITATION.cff
+    grep -q "^## $version" CHANGELOG.md || echo CHANGELOG.md
+    for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench bench/clv-bench-compare; do
+        [ ! -x "$CLV_BUILD/$program" ] || [ "$("$CLV_BUILD/$program" --version)" = "${program##*/} (clv) $version" ] ||
+            echo "$program"
+    done
+}
+tap_none "all say version $version" other_versions
+
 # ---- documentation
 same_params() { "$CLV_BUILD/tests/layout/params_doc" | diff - docs/guide/params.md; }
 tap_ok 'docs/guide/params.md equals the table (./clv params writes it)' same_params

@@ -131,7 +131,7 @@ ompi_info_shows_it() {
 }
 
 build_the_example() {
-    (cd "$work/clv" && with_prefix mpicc -std=gnu11 -O2 -I. examples/transport/*.c \
+    (cd "$work/clv" && with_prefix mpicc -std=gnu11 -D_GNU_SOURCE -O2 -I. examples/transport/*.c \
         trace/trace.c util/*.c -lm \
         -o "$work/transport")
 }
