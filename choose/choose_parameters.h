@@ -87,7 +87,7 @@
        "How arrival times are predicted from those of earlier calls")                              \
     XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,   EQUAL,    \
        "Exchange arrival times in the background; without it nothing is predicted")                \
-    XX(INT,    ahead_bytes,      NONE,         0,        0,  2147483647, "bytes",   4,   EQUAL,    \
+    XX(INT,    ahead_bytes,      NONE,         67108864, 0,  2147483647, "bytes",   4,   EQUAL,    \
        "Bytes that other ranks may send to this process before it waits for them, by all of "      \
        "clv's collectives together; 0: one call at most")                                          \
     XX(STRING, interface,        NONE,         "",      0,   255,        "",        5,   OWN,      \

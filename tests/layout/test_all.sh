@@ -4,6 +4,7 @@
 # tests/all with made-up suites: what passed on a commit is not run again on it, what failed is, the table
 # keeps what is known. 1 s.
 . "$CLV_TOP/tests/support/tap.sh"
+command -v git >/dev/null || tap_skip_all "no git"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tests/quality" "$work/docs"

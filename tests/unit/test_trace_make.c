@@ -121,6 +121,8 @@ static const struct golden {
 } goldens[] = {
     {"balanced", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0x480912725638ecfe)},
     {"one-late", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0x9ce06d06a3fd5f8c)},
+    {"two-late", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0xadf9ddc81e834ee3)},
+    {"rotating-late", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0x843099766ce1f5bc)},
     {"half-late", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0x87bad068502628ab)},
     {"root-late", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0x148686ba4e1af4d8)},
     {"ascending", CLV_TRACE_COUPLE_BARRIER, UINT64_C(0x9fa348989bb147b0)},
