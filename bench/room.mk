@@ -39,5 +39,5 @@ tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_
 tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/measure/bench_pace.c \
 	bench/measure/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
-	tests/mpi/bench_grid.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh \
+	tests/mpi/bench_grid.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
 	tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh
