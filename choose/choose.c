@@ -280,12 +280,6 @@ static int32_t fixed_algorithm(int32_t collective)
     return CLV_ALGORITHM_PREVIOUS;
 }
 
-/* Reduces keep to the previous function: what that combines in which order is known. */
-int clv_choose_has_fixed(int32_t collective)
-{
-    return clv_collectives[collective].goal == CLV_GOAL_ALLREDUCE;
-}
-
 /* Equally many for each rank, of FIXED_BYTES or as the user says; at least one each where there are
  * elements enough. */
 static int32_t fixed_segments(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)

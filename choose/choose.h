@@ -78,11 +78,34 @@ const char *clv_equal_name(clv_equal_t parameter);
 /* The value as the user would write it. */
 void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t value);
 
-/* The algorithm the user wants for a collective, or CLV_ALGORITHM_AUTO. */
-int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective);
+/* Of a collective: the algorithm the user wants for it, or CLV_ALGORITHM_AUTO, and its smallest
+ * vector that is predicted and planned. Here, since every call asks. */
+#define CLV_ALGORITHM_CASE(to, code, name, mpi, goal, root, op, counts, result, bytes, least)      \
+    case CLV_COLLECTIVE_##code:                                                                    \
+        return config->name##_algorithm;
+#define CLV_BYTES_CASE(to, code, name, mpi, goal, root, op, counts, result, bytes, least)          \
+    case CLV_COLLECTIVE_##code:                                                                    \
+        return config->bytes;
 
-/* The smallest vector of that collective that is predicted and planned. */
-int64_t clv_choose_min_bytes(const clv_choose_config_t *config, int32_t collective);
+static inline int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
+{
+    switch (collective) {
+        CLV_COLLECTIVE_MAP(CLV_ALGORITHM_CASE, )
+    default:
+        return CLV_ALGORITHM_AUTO;
+    }
+}
+
+static inline int64_t clv_choose_min_bytes(const clv_choose_config_t *config, int32_t collective)
+{
+    switch (collective) {
+        CLV_COLLECTIVE_MAP(CLV_BYTES_CASE, )
+    default:
+        return INT64_MAX;
+    }
+}
+#undef CLV_ALGORITHM_CASE
+#undef CLV_BYTES_CASE
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
@@ -227,8 +250,12 @@ clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pa
 
 /* Where results may depend on the communicator's ranks and the call alone (coll_clv_reproducible):
  * a plan for neither arrivals nor places, whose algorithm and segments no measurement decides; the
- * caller's to free. CLV_LIMIT: none for this size. */
-int clv_choose_has_fixed(int32_t collective);
+ * caller's to free. CLV_LIMIT: none for this size. Reduces keep to the previous function: what that
+ * combines in which order is known. */
+static inline int clv_choose_has_fixed(int32_t collective)
+{
+    return clv_collectives[collective].goal == CLV_GOAL_ALLREDUCE;
+}
 clv_status_t clv_choose_fixed(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                               clv_choose_decision_t *decision, clv_plan_t **plan_p) CLV_MUST_CHECK;
 

@@ -2,10 +2,10 @@
  *
  * The collectives that the component takes over, as a table: one row each.
  *
- * Out of a row come: its number in stream keys, the parameter coll_clv_<name>_algorithm, a counter
- * of calls, what is saved of the communicator and put back, and the words of what is told. Beside
- * the row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own function and the
- * previous one (docs/design/newcomer.md).
+ * Out of a row come: its number in stream keys, the parameters coll_clv_<name>_algorithm and of its
+ * least size, a counter of calls, what is saved of the communicator and put back, and the words of
+ * what is told. Beside the row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own
+ * function and the previous one (docs/design/newcomer.md).
  *
  * PURE: no code, no Open MPI. Here and not in coll_clv, since the chooser, the simulation and the
  * page of parameters read it, too.
@@ -21,18 +21,21 @@
 /* `to` is handed on to each row, for tables made of this one; any token.
  * goal: of its plans, a clv_goal_t. root, op: whether the call has one. counts: whether MPI makes
  * count and type equal on all ranks, not only the bytes that they are packed (a broadcast's may
- * differ). result: where it is afterwards, at the ROOT or at ALL ranks. All are blocking. */
+ * differ). result: where it is afterwards, at the ROOT or at ALL ranks. bytes: the parameter that
+ * says from which size on it is planned, least its default. All are blocking. */
 /* clang-format off */
-/*         code    name    MPI's name    goal    root op counts result */
+/*         code       name       MPI's name       goal      root op counts result bytes    least */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
-    XX(to, REDUCE, reduce, "MPI_Reduce", REDUCE, 1,   1, 1,     ROOT)                              \
-    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0, 1, 1, ALL)                       \
-    XX(to, BCAST, bcast, "MPI_Bcast", BCAST, 1,     0, 0,     ALL)
+    XX(to, REDUCE,    reduce,    "MPI_Reduce",    REDUCE,    1,   1, 1,     ROOT, min_bytes, 32768) \
+    XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0,   1, 1,     ALL,                   \
+       allreduce_min_bytes, 65536)                                                                 \
+    XX(to, BCAST,     bcast,     "MPI_Bcast",     BCAST,     1,   0, 0,     ALL,                   \
+       bcast_min_bytes, 65536)
 /* clang-format on */
 
 /* Numbers are what ranks tell each other: append only. */
 typedef enum clv_collective {
-#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, goal, root, op, counts, result)                   \
+#define CLV_COLLECTIVE_ENUM(to, code, name, mpi, goal, root, op, counts, result, bytes, least)     \
     CLV_COLLECTIVE_##code,
     CLV_COLLECTIVE_MAP(CLV_COLLECTIVE_ENUM, )
 #undef CLV_COLLECTIVE_ENUM

@@ -44,10 +44,13 @@
 
 /* One per collective. */
 /* clang-format off */
-#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, goal, root, op, counts, result)           \
+#define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, goal, root, op, counts, result, bytes, least) \
     XX(ENUM,   name##_algorithm, ALGORITHM,    CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,             \
        CLV_N_ALGORITHMS - 1,                                     "",        3,   EQUAL,            \
-       "Algorithm of " mpi "; any value but auto forces it wherever it is correct")
+       "Algorithm of " mpi "; any value but auto forces it wherever it is correct")                \
+    XX(INT,    bytes,            NONE,         least,   1,   2147483647, "bytes",   4,   EQUAL,    \
+       "Smallest vector of " mpi " that is predicted and planned; smaller ones take the "          \
+       "previous function")
 /* clang-format on */
 
 /* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it;
@@ -63,13 +66,6 @@
     XX(LIST,   collectives,      COLLECTIVE,   "reduce", 0, 255,         "",        2,   EQUAL,    \
        "Collectives to take over, separated by commas; ^ before the list: all but these")          \
     CLV_COLLECTIVE_MAP(CLV_PARAMETER_OF_COLLECTIVE, XX)                                            \
-    XX(INT,    min_bytes,        NONE,         32768,   1,   2147483647, "bytes",   4,   EQUAL,    \
-       "Smallest vector of MPI_Reduce that is predicted and planned; smaller ones take the "       \
-       "previous function")                                                                        \
-    XX(INT,    allreduce_min_bytes, NONE,      65536,   1,   2147483647, "bytes",   4,   EQUAL,    \
-       "The same of MPI_Allreduce")                                                                \
-    XX(INT,    bcast_min_bytes,  NONE,         65536,   1,   2147483647, "bytes",   4,   EQUAL,    \
-       "The same of MPI_Bcast")                                                                    \
     XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
        "Smallest communicator that is predicted and planned")                                      \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \

@@ -11,7 +11,7 @@
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
-#define COLLECTIVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                        \
+#define COLLECTIVE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)          \
     {#name, CLV_GOAL_##goal, root, op, counts, CLV_RESULT_AT_##result},
     CLV_COLLECTIVE_MAP(COLLECTIVE_ROW, )
 #undef COLLECTIVE_ROW
@@ -251,29 +251,4 @@ void clv_choose_config_numbers(const clv_choose_config_t *config, int32_t number
     CLV_IF_EQUAL(ranks, numbers[CLV_EQUAL_##name] = config->name;)
     CLV_PARAMETER_MAP(NUMBER_ROW)
 #undef NUMBER_ROW
-}
-
-int32_t clv_choose_forced(const clv_choose_config_t *config, int32_t collective)
-{
-    switch (collective) {
-#define FORCED_CASE(to, code, name, mpi, goal, root, op, counts, result)                           \
-    case CLV_COLLECTIVE_##code:                                                                    \
-        return config->name##_algorithm;
-        CLV_COLLECTIVE_MAP(FORCED_CASE, )
-#undef FORCED_CASE
-    default:
-        return CLV_ALGORITHM_AUTO;
-    }
-}
-
-int64_t clv_choose_min_bytes(const clv_choose_config_t *config, int32_t collective)
-{
-    switch (collective) {
-    case CLV_COLLECTIVE_ALLREDUCE:
-        return config->allreduce_min_bytes;
-    case CLV_COLLECTIVE_BCAST:
-        return config->bcast_min_bytes;
-    default:
-        return config->min_bytes;
-    }
 }

@@ -91,7 +91,7 @@ typedef struct coll_clv_told {
 
 /* What a communicator had before us; its module is held. One pair per collective. */
 typedef struct coll_clv_previous {
-#define COLL_CLV_PREVIOUS_FIELD(to, code, name, mpi, goal, root, op, counts, result)               \
+#define COLL_CLV_PREVIOUS_FIELD(to, code, name, mpi, goal, root, op, counts, result, bytes, least) \
     mca_coll_base_module_##name##_fn_t name;                                                       \
     mca_coll_base_module_t *name##_module;
     CLV_COLLECTIVE_MAP(COLL_CLV_PREVIOUS_FIELD, )

@@ -132,7 +132,7 @@ static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 int coll_clv_run_previous(const coll_clv_call_t *call)
 {
     static int (*const previous[CLV_N_COLLECTIVES])(const coll_clv_call_t *) = {
-#define PREVIOUS_ROW(to, code, name, mpi, goal, root, op, counts, result)                          \
+#define PREVIOUS_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)            \
     coll_clv_##name##_previous,
         CLV_COLLECTIVE_MAP(PREVIOUS_ROW, )
 #undef PREVIOUS_ROW
@@ -163,7 +163,8 @@ static int run_without_plan(const coll_clv_call_t *call, int algorithm, int reas
 
 /* Open MPI's tags of the collectives, so that messages of different ones never meet. */
 static const int tags[CLV_N_COLLECTIVES] = {
-#define TAG_ROW(to, code, name, mpi, goal, root, op, counts, result) MCA_COLL_BASE_TAG_##code,
+#define TAG_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)                 \
+    MCA_COLL_BASE_TAG_##code,
     CLV_COLLECTIVE_MAP(TAG_ROW, )
 #undef TAG_ROW
 };

@@ -23,7 +23,7 @@ static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
     if (NULL == comm || MPI_COMM_NULL == comm || NULL == comm->c_coll) {
         return NULL;
     }
-#define TAKE_OURS(to, code, name, mpi, goal, root, op, counts, result)                             \
+#define TAKE_OURS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
     if (is_ours(comm->c_coll->coll_##name##_module)) {                                             \
         return (coll_clv_module_t *) comm->c_coll->coll_##name##_module;                           \
     }

@@ -24,7 +24,7 @@ static void module_destruct(coll_clv_module_t *module)
 {
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
-#define RELEASE_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
+#define RELEASE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (NULL != module->previous.name##_module) {                                                  \
         OBJ_RELEASE(module->previous.name##_module);                                               \
     }
@@ -47,7 +47,7 @@ static bool save_previous(coll_clv_module_t *module, const struct ompi_communica
     coll_clv_previous_t *previous = &module->previous;
     bool all = true;
 
-#define SAVE_ROW(to, code, name, mpi, goal, root, op, counts, result)                              \
+#define SAVE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)                \
     COLL_CLV_COMPAT_GET(comm, name, previous->name, previous->name##_module);                      \
     if (!takes(module, CLV_COLLECTIVE_##code)) {                                                   \
         previous->name##_module = NULL;                                                            \
@@ -74,7 +74,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     if (NULL == module->super.base_data) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-#define INSTALL_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
+#define INSTALL_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (takes(module, CLV_COLLECTIVE_##code)) {                                                    \
         COLL_CLV_COMPAT_SET(comm, name, mca_coll_clv_##name, base);                                \
     }
@@ -88,7 +88,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
-#define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result)                           \
+#define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (base == comm->c_coll->coll_##name##_module) {                                              \
         COLL_CLV_COMPAT_SET(comm, name, module->previous.name, module->previous.name##_module);    \
     }
@@ -115,7 +115,7 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->config = coll_clv_params_config(&mca_coll_clv_component);
     module->config.n_ranks = ompi_comm_size(comm);
     module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
-#define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result)                             \
+#define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
     module->super.coll_##name = takes(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW

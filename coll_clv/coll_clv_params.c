@@ -396,7 +396,7 @@ static void register_counters(coll_clv_component_t *component)
                      &component->ran[CLV_ALGORITHM_##code]);
     CLV_ALGORITHM_MAP(REGISTER_RAN)
 #undef REGISTER_RAN
-#define REGISTER_CALLS(to, code, name, mpi, goal, root, op, counts, result)                        \
+#define REGISTER_CALLS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)          \
     register_counter(#name "_calls", "calls of " mpi " that reached the component",                \
                      &component->calls[CLV_COLLECTIVE_##code]);
     CLV_COLLECTIVE_MAP(REGISTER_CALLS, )

@@ -30,7 +30,7 @@ static void print_pvar_names(void)
 #define PRINT_CACHE_NAME(name, meaning)     PRINT_NAME(plan_cache_##name, meaning)
 #define PRINT_RAN_NAME(code, word, collectives, how, needs_times, unfit, meaning)                  \
     PRINT_NAME(ran_##word, meaning)
-#define PRINT_CALLS_NAME(to, code, name, mpi, goal, root, op, counts, result)                      \
+#define PRINT_CALLS_NAME(to, code, name, mpi, goal, root, op, counts, result, bytes, least)        \
     PRINT_NAME(name##_calls, mpi)
     COLL_CLV_COUNTER_MAP(PRINT_NAME)
     CLV_ALGORITHM_MAP(PRINT_RAN_NAME)
@@ -108,7 +108,7 @@ static void print_words(void)
 #define PRINT_FLAG(code, spelling, flag, meaning) printf("| `%s` | %s |\n", spelling, meaning);
 #define PRINT_ALGORITHM(code, word, collectives, how, needs_times, unfit, meaning)                 \
     PRINT_WORD(code, #word, meaning)
-#define PRINT_TITLE(to, code, name, mpi, goal, root, op, counts, result)                           \
+#define PRINT_TITLE(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     " `coll_clv_" #name "_algorithm`"
     puts("\n## Words of" CLV_COLLECTIVE_MAP(PRINT_TITLE, ) "\n\n| word | meaning |\n|---|---|");
     PRINT_WORD(AUTO, "auto", CLV_ALGORITHM_AUTO_MEANING)
@@ -134,7 +134,7 @@ static void print_counters(void)
     PRINT_COUNTER(ran_##word, "calls that ran: " meaning)
     CLV_ALGORITHM_MAP(PRINT_RAN)
 #undef PRINT_RAN
-#define PRINT_CALLS(to, code, name, mpi, goal, root, op, counts, result)                           \
+#define PRINT_CALLS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     PRINT_COUNTER(name##_calls, "calls of " mpi " that reached the component")
     CLV_COLLECTIVE_MAP(PRINT_CALLS, )
 #undef PRINT_CALLS
