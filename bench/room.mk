@@ -26,12 +26,13 @@ bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
 tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies
-bench_bench_plan_SOURCES = bench/plans/bench_plan.c tests/support/pairing_heap_plan.c \
+clv_bench_plans_sources = bench/plans/bench_time.h bench/measure/bench_stats.c bench/measure/bench_stats.h
+bench_bench_plan_SOURCES = bench/plans/bench_plan.c $(clv_bench_plans_sources) tests/support/pairing_heap_plan.c \
 	tests/support/pairing_heap_plan.h
 bench_plan_quality_SOURCES = bench/plans/plan_quality.c
-bench_bench_decide_SOURCES = bench/plans/bench_decide.c
-bench_bench_nodes_SOURCES = bench/plans/bench_nodes.c
-bench_bench_copies_SOURCES = bench/plans/bench_copies.c
+bench_bench_decide_SOURCES = bench/plans/bench_decide.c $(clv_bench_plans_sources)
+bench_bench_nodes_SOURCES = bench/plans/bench_nodes.c $(clv_bench_plans_sources)
+bench_bench_copies_SOURCES = bench/plans/bench_copies.c $(clv_bench_plans_sources)
 
 unit_tests += tests/unit/test_bench_options tests/unit/test_bench_stats tests/unit/test_bench_pace
 tests_unit_test_bench_options_SOURCES = tests/unit/test_bench_options.c $(clv_bench_sources)

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/measure/bench_stats.h"
+
 enum { SEGMENT = 32768, MAX_RUNS = 1000 };
 
 typedef struct bench {
@@ -102,12 +104,6 @@ static void start_neighbour(bench_t *bench)
     bench->answer = up[0];
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 static void measure(const bench_t *bench, const char *name,
                     const float *(*bring)(const bench_t *, size_t), int n_runs)
 {
@@ -122,8 +118,8 @@ static void measure(const bench_t *bench, const char *name,
         }
         took_ns[i] = now_ns() - start_ns;
     }
-    qsort(took_ns, (size_t) n_runs, sizeof *took_ns, compare_doubles);
-    printf("%-10s %7.1f ns/KiB\n", name, took_ns[n_runs / 2] / (double) (bench->n_bytes / 1024));
+    printf("%-10s %7.1f ns/KiB\n", name,
+           clv_stats_median(took_ns, (size_t) n_runs) / (double) (bench->n_bytes / 1024));
 }
 
 int main(int argc, char **argv)

@@ -11,8 +11,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench/measure/bench_stats.h"
+#include "bench/plans/bench_time.h"
 #include "choose/choose.h"
 #include "tests/support/random_instance.h"
 
@@ -38,19 +39,6 @@ typedef struct bench_case {
 } bench_case_t;
 
 static int64_t predicted_ns[MAX_RANKS];
-
-static double cpu_us(void)
-{
-    struct timespec now;
-    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
 
 static void must(clv_status_t status)
 {
@@ -106,10 +94,10 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
     }
     draw_arrivals(is, &random);
     for (int32_t k = -1; k < is->n_forecasts; k++) { /* the first fills what there is to fill */
-        double start_us = cpu_us();
+        double start_us = clv_bench_cpu_us();
         decide_once(is, k + 2, &state, plans);
         if (k >= 0) {
-            took_us[k] = cpu_us() - start_us;
+            took_us[k] = clv_bench_cpu_us() - start_us;
         }
         if (mode != MODE_WARM) {
             draw_arrivals(is, &random);
@@ -119,8 +107,7 @@ static double measure(const bench_case_t *is, reuse_t mode, clv_plan_cache_count
         *counters = clv_plan_cache_counters(plans);
     }
     clv_plan_cache_free(plans);
-    qsort(took_us, (size_t) is->n_forecasts, sizeof *took_us, compare_doubles);
-    return took_us[is->n_forecasts / 2];
+    return clv_stats_median(took_us, (size_t) is->n_forecasts);
 }
 
 static void print_case(const bench_case_t *is, const char *spread)

@@ -10,8 +10,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench/measure/bench_stats.h"
+#include "bench/plans/bench_time.h"
 #include "schedule/sched_cost.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
@@ -21,25 +22,6 @@ enum { MAX_RANKS = 1024, MAX_RUNS = 1000, N_SEGMENTS = 64, VECTOR_BYTES = 2 << 2
 static const int32_t sizes[][2] = {{4, 4}, {16, 4}, {16, 16}, {16, 64}, {64, 16}};
 static const char *const names[] = {"chain", "latest-first-rns", "bitset"};
 static const clv_cost_t cost = {60000, 20000, 5000, 500, 100};
-
-static double cpu_us(void)
-{
-    struct timespec now;
-    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *numbers, int n)
-{
-    qsort(numbers, (size_t) n, sizeof *numbers, compare_doubles);
-    return numbers[n / 2];
-}
 
 static void must(clv_status_t status)
 {
@@ -68,15 +50,16 @@ static void measure(const clv_generator_t *generator, int32_t n_ranks, const int
                                          .place = place};
         clv_plan_t *plan = NULL;
         clv_estimate_t estimate;
-        const double start_us = cpu_us();
+        const double start_us = clv_bench_cpu_us();
         must(clv_plan_make(generator, &instance, &plan));
-        const double made_us = cpu_us();
+        const double made_us = clv_bench_cpu_us();
         must(clv_plan_estimate(plan, arrival_ns, place, VECTOR_BYTES, &cost, &estimate));
         make_us[i] = made_us - start_us;
-        estimate_us[i] = cpu_us() - made_us;
+        estimate_us[i] = clv_bench_cpu_us() - made_us;
         clv_plan_free(plan);
     }
-    printf(" | %.0f + %.0f", median(make_us, n_runs), median(estimate_us, n_runs));
+    printf(" | %.0f + %.0f", clv_stats_median(make_us, (size_t) n_runs),
+           clv_stats_median(estimate_us, (size_t) n_runs));
 }
 
 int main(int argc, char **argv)

@@ -15,8 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/measure/bench_stats.h"
+#include "bench/plans/bench_time.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/pairing_heap_plan.h"
@@ -45,13 +46,6 @@ static clv_generator_t contestants[MAX_ROWS];
 static double last_us[MAX_ROWS][2];
 static clv_draw_t draw;
 
-static double cpu_us(void)
-{
-    struct timespec now;
-    (void) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
-}
-
 static int count_bytes(void *context, size_t n_bytes)
 {
     *(double *) context += (double) n_bytes;
@@ -72,12 +66,6 @@ static double scratch_bytes(const clv_generator_t *generator, const clv_instance
     return n_bytes - send_bytes;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 static sample_t measure(const clv_generator_t *generator, int skewed, int32_t size,
                         int32_t n_instances, uint64_t seed)
 {
@@ -88,9 +76,9 @@ static sample_t measure(const clv_generator_t *generator, int skewed, int32_t si
     for (int32_t k = 0; k < n_instances; k++) {
         clv_plan_t *plan = NULL;
         clv_draw_paper(&draw, &state, skewed, size, size);
-        double start_us = cpu_us();
+        double start_us = clv_bench_cpu_us();
         clv_status_t status = clv_plan_make(generator, &draw.instance, &plan);
-        took_us[k] = cpu_us() - start_us;
+        took_us[k] = clv_bench_cpu_us() - start_us;
         if (status != CLV_OK) {
             fprintf(stderr, "bench_plan: %s: %s\n", generator->name, clv_status_text(status));
             exit(1);
@@ -99,8 +87,7 @@ static sample_t measure(const clv_generator_t *generator, int skewed, int32_t si
         n_sends += (double) plan->n_sends;
         clv_plan_free(plan);
     }
-    qsort(took_us, (size_t) n_instances, sizeof *took_us, compare_doubles);
-    double median_us = took_us[n_instances / 2];
+    const double median_us = clv_stats_median(took_us, (size_t) n_instances);
     return (sample_t){median_us, sum_us / n_instances, median_us * 1e3 * n_instances / n_sends,
                       scratch_bytes(generator, &draw.instance) / ((double) size * size)};
 }
