@@ -86,9 +86,14 @@
     XX(INT,    ahead_bytes,      NONE,         67108864, 0,  2147483647, "bytes",   4,   EQUAL,    \
        "Bytes that other ranks may send to this process before it waits for them, by all of "      \
        "clv's collectives together; 0: one call at most")                                          \
-    XX(STRING, interface,        NONE,         "",      0,   255,        "",        5,   OWN,      \
+    XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \
+    XX(INT,    port_min,         NONE,         0,       0,   65535,      "",        5,   OWN,      \
+       "First TCP port that the background exchange may listen on; 0: any that the kernel gives")  \
+    XX(INT,    port_range,       NONE,         1024,    1,   65535,      "ports",   5,   OWN,      \
+       "How many ports from coll_clv_port_min on it may listen on; as many as a host has "         \
+       "processes are enough")                                                                     \
     XX(ENUM,   reproducible,     REPRODUCIBLE, 0,       0,   2,          "",        3,   EQUAL,    \
        "Which reductions must combine in the same order in every call and every run; allreduces "  \
        "then run a ring that depends on communicator and arguments alone, reduces the previous "   \

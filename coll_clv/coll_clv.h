@@ -120,6 +120,8 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
  * sentence that says what happened. The first process of a job on a node that has something to say
  * on a topic tells; the others of that node are silent. */
 void coll_clv_help(const char *topic, const char *sentence);
+/* Whether this process is the first of its job on this node to ask about that. */
+bool coll_clv_help_is_first(const char *topic);
 
 END_C_DECLS
 

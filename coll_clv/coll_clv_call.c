@@ -266,10 +266,10 @@ static void show_links(const coll_clv_call_t *call)
 
 static int set_up_group(const coll_clv_call_t *call)
 {
-    const char *interface = mca_coll_clv_component.params.interface;
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
     int why = CLV_FIT;
-    int rc = coll_clv_group_setup(call->comm, &call->module->config, interface,
-                                  &call->module->group, &why);
+    int rc =
+        coll_clv_group_setup(call->comm, &call->module->config, params, &call->module->group, &why);
 
     if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
         clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));

@@ -84,7 +84,9 @@ static int clv_register(void)
 
 static void log_to_stream(void *context, clv_log_level_t level, const char *line)
 {
-    (void) level;
+    if (CLV_LOG_HOST == level && !coll_clv_help_is_first(line)) {
+        return;
+    }
     opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
 }
 

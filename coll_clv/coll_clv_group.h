@@ -23,6 +23,8 @@
 #include "pap_predict/pap_predict.h"
 #include "schedule/schedule.h"
 
+struct coll_clv_params; /* coll_clv.h */
+
 /* Plans without a forecast that are kept (forced plans before the first forecast). */
 #define COLL_CLV_KEPT_PLANS 64
 
@@ -44,9 +46,10 @@ typedef struct coll_clv_group coll_clv_group_t;
  * a group on every rank. Without the exchange (parameter, no interface, a rank that could not
  * attach, unequal parameters) the group only makes plans without a forecast; then *why_p is the
  * reason, else CLV_FIT. config: rank-equal parameters, n_ranks and max_cells; its cost is measured
- * and agreed here. interface: as the user named it, NULL or empty: chosen. */
+ * and agreed here. params: of this process, for its door. */
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
-                         const char *interface, coll_clv_group_t **group_p, int *why_p);
+                         const struct coll_clv_params *params, coll_clv_group_t **group_p,
+                         int *why_p);
 void coll_clv_group_free(coll_clv_group_t *group);
 /* The same after its communicator failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);

@@ -47,10 +47,9 @@ static void name_job(char *name, size_t size)
     }
 }
 
-/* Whether this process is the first of its job on this node to speak of the topic. The first one
- * takes a name in the kernel's list of sockets and keeps it for its life; nothing is left
- * behind. */
-static bool is_first_on_node(const char *topic)
+/* The first one takes a name in the kernel's list of sockets and keeps it for its life; nothing is
+ * left behind. */
+bool coll_clv_help_is_first(const char *topic)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char job[64];
@@ -61,7 +60,7 @@ static bool is_first_on_node(const char *topic)
         return true;
     }
     length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "clv-help-%u-%s-%s",
-                      (unsigned) getuid(), topic, job);
+                      (unsigned) getuid(), job, topic);
     if (length >= (int) sizeof address.sun_path - 1) {
         length = (int) sizeof address.sun_path - 2;
     }
@@ -94,7 +93,7 @@ void coll_clv_help(const char *topic, const char *sentence)
     const char *place = strstr(text, "%s");
     char message[2048];
 
-    if (!is_first_on_node(topic)) {
+    if (!coll_clv_help_is_first(topic)) {
         return;
     }
     /* In one piece: other processes write to the same place. */

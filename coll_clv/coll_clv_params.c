@@ -21,6 +21,7 @@
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_wait.h"
+#include "util/util_version.h"
 
 /* Everything of a row that is not its storage. */
 typedef struct param_row {
@@ -383,6 +384,15 @@ static void register_gauges(void)
 #undef REGISTER_AHEAD_GAUGE
 }
 
+static void register_about(void)
+{
+#define REGISTER_ABOUT(name, value, meaning)                                                       \
+    static int64_t about_##name = value;                                                           \
+    register_number(#name, meaning, &about_##name);
+    COLL_CLV_ABOUT_MAP(REGISTER_ABOUT)
+#undef REGISTER_ABOUT
+}
+
 static void register_counters(coll_clv_component_t *component)
 {
 #define REGISTER_COUNTER(name, meaning) register_counter(#name, meaning, &component->counters.name);
@@ -410,6 +420,7 @@ static void register_counters(coll_clv_component_t *component)
 
 int coll_clv_params_register(coll_clv_component_t *component)
 {
+    register_about();
     register_gauges();
     register_counters(component);
     return register_params(&component->params);

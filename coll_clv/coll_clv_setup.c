@@ -12,6 +12,7 @@
 #include "ompi/constants.h"
 #include "ompi/mca/coll/coll.h"
 
+#include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_calibrate.h"
 #include "coll_clv/coll_clv_compat.h"
 #include "util/util_alloc.h"
@@ -36,7 +37,7 @@ typedef struct group_report {
 typedef struct setup {
     struct ompi_communicator_t *comm;
     coll_clv_group_t *group;
-    const char *interface; /* as the user named it; may be NULL or empty */
+    const coll_clv_params_t *params;
     group_card_t mine;
     group_card_t *cards;
     unsigned char *pap_cards;
@@ -88,10 +89,13 @@ static void unreserve(setup_t *setup)
 static clv_pap_t *open_channel(const setup_t *setup)
 {
     const clv_choose_config_t *config = &setup->group->chooser.config;
-    const bool named = NULL != setup->interface && '\0' != setup->interface[0];
+    const coll_clv_params_t *params = setup->params;
+    const bool named = NULL != params->interface && '\0' != params->interface[0];
     const clv_pap_options_t options = {.sma_window = config->sma_window,
                                        .predictor = config->predictor,
-                                       .interface = named ? setup->interface : NULL,
+                                       .interface = named ? params->interface : NULL,
+                                       .port_min = params->port_min,
+                                       .port_range = params->port_range,
                                        .connect_timeout_ns = COLL_CLV_CONNECT_NS,
                                        .patience_ns = COLL_CLV_PATIENCE_NS};
 
@@ -257,10 +261,11 @@ static void settle(coll_clv_group_t *group, int why)
 }
 
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
-                         const char *interface, coll_clv_group_t **group_p, int *why_p)
+                         const struct coll_clv_params *params, coll_clv_group_t **group_p,
+                         int *why_p)
 {
     coll_clv_group_t *group = new_group(comm, config);
-    setup_t setup = {.comm = comm, .group = group, .interface = interface, .why = CLV_FIT};
+    setup_t setup = {.comm = comm, .group = group, .params = params, .why = CLV_FIT};
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (NULL != group && reserve(&setup)) {

@@ -84,6 +84,15 @@ typedef struct coll_clv_ahead_gauges {
     COLL_CLV_AHEAD_MAP(COLL_CLV_AHEAD_FIELD)
 #undef COLL_CLV_AHEAD_FIELD
 } coll_clv_ahead_gauges_t;
+/* MPI_T performance variables coll_clv_<name>: what this is. */
+/* clang-format off */
+/*     name      value                                                             meaning */
+#define COLL_CLV_ABOUT_MAP(XX)                                                                     \
+    XX(version,  10000 * CLV_VERSION_MAJOR + 100 * CLV_VERSION_MINOR + CLV_VERSION_RELEASE,        \
+       "version of the component: 10000 times the first of its three numbers, 100 times the "      \
+       "second, and the third")
+/* clang-format on */
+
 /* MPI_T performance variables coll_clv_wait_<name>: where the call is that waits, now (of several
  * threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
 /* clang-format off */

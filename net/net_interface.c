@@ -3,10 +3,12 @@
  */
 #include "net/net_interface.h"
 
+#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/util_log.h"
@@ -64,16 +66,20 @@ static uint8_t count_ones(const clv_net_address_t *mask)
     return (uint8_t) n_bits;
 }
 
+/* Whether the address lies in the network; one of 0 bits is all of its family. */
+static int is_in_network(const clv_net_address_t *network, const clv_net_address_t *address)
+{
+    const int n_whole = network->prefix_bits / 8, n_rest = network->prefix_bits % 8;
+    if (network->family != address->family ||
+        memcmp(network->bytes, address->bytes, (size_t) n_whole) != 0) {
+        return 0;
+    }
+    return n_rest == 0 || (network->bytes[n_whole] ^ address->bytes[n_whole]) >> (8 - n_rest) == 0;
+}
+
 static int same_network(const clv_net_address_t *own, const clv_net_address_t *peer)
 {
-    if (own->family != peer->family || own->prefix_bits == 0) {
-        return 0;
-    }
-    const int n_whole = own->prefix_bits / 8, n_rest = own->prefix_bits % 8;
-    if (memcmp(own->bytes, peer->bytes, (size_t) n_whole) != 0) {
-        return 0;
-    }
-    return n_rest == 0 || (own->bytes[n_whole] ^ peer->bytes[n_whole]) >> (8 - n_rest) == 0;
+    return own->prefix_bits > 0 && is_in_network(own, peer);
 }
 
 int clv_net_interface_score(const clv_net_address_t *own, int32_t n_own,
@@ -119,15 +125,61 @@ static int take_address(const struct ifaddrs *one, clv_net_address_t *address)
     return 1;
 }
 
-static int32_t collect(const struct ifaddrs *all, const char *name, int want_loopback,
+/* "address" or "address/bits" as a network; 0 if it is neither. */
+static int read_network(const char *text, clv_net_address_t *network)
+{
+    char address[64];
+    const size_t length = strcspn(text, "/");
+    char *end = NULL;
+    if (length >= sizeof address) {
+        return 0;
+    }
+    memcpy(address, text, length);
+    address[length] = '\0';
+    *network = (clv_net_address_t){.family = strchr(address, ':') ? 6 : 4};
+    const int is_4 = network->family == 4;
+    if (inet_pton(is_4 ? AF_INET : AF_INET6, address, network->bytes) != 1) {
+        return 0;
+    }
+    network->prefix_bits = is_4 ? 32 : 128;
+    if (text[length] == '/') {
+        const char *bits_text = text + length + 1;
+        const unsigned long bits = strtoul(bits_text, &end, 10);
+        if (bits_text[0] < '0' || bits_text[0] > '9' || *end != '\0' ||
+            bits > network->prefix_bits) {
+            return 0;
+        }
+        network->prefix_bits = (uint8_t) bits;
+    }
+    return 1;
+}
+
+/* What the user said, in the two ways it may be meant; name is NULL if he said nothing. */
+typedef struct wanted {
+    const char *name;
+    int is_network;
+    int is_loopback; /* without a name: the loopbacks, or all others */
+    clv_net_address_t network;
+} wanted_t;
+
+static int is_wanted(const wanted_t *wanted, const struct ifaddrs *one,
+                     const clv_net_address_t *address)
+{
+    if (wanted->name == NULL) {
+        return ((one->ifa_flags & IFF_LOOPBACK) != 0) == wanted->is_loopback;
+    }
+    return strcmp(wanted->name, one->ifa_name) == 0 ||
+           (wanted->is_network && is_in_network(&wanted->network, address));
+}
+
+static int32_t collect(const struct ifaddrs *all, const wanted_t *wanted,
                        clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES])
 {
     int32_t n_addresses = 0;
     for (const struct ifaddrs *one = all; one && n_addresses < CLV_NET_MAX_ADDRESSES;
          one = one->ifa_next) {
-        const int is_loopback = (one->ifa_flags & IFF_LOOPBACK) != 0;
-        if ((name ? strcmp(name, one->ifa_name) == 0 : is_loopback == want_loopback) &&
-            take_address(one, &addresses[n_addresses])) {
+        if (take_address(one, &addresses[n_addresses]) &&
+            is_wanted(wanted, one, &addresses[n_addresses])) {
             n_addresses++;
         }
     }
@@ -145,8 +197,8 @@ static void log_what_there_is(const struct ifaddrs *all, const char *name)
             used += n > 0 ? (size_t) n : 0;
         }
     }
-    clv_log(CLV_LOG_ERROR, "no usable network interface%s%s; those with an address are:%s",
-            name ? " named " : "", name ? name : "", names[0] ? names : " none");
+    clv_log(CLV_LOG_HOST, "no usable network interface%s%s; those with an address are:%s",
+            name ? " " : "", name ? name : "", names[0] ? names : " none");
 }
 
 clv_status_t clv_net_interface_list(const char *name,
@@ -155,12 +207,15 @@ clv_status_t clv_net_interface_list(const char *name,
 {
     struct ifaddrs *all = NULL;
     if (getifaddrs(&all) != 0) {
-        clv_log(CLV_LOG_ERROR, "cannot list the network interfaces: getifaddrs failed");
+        clv_log(CLV_LOG_HOST, "cannot list the network interfaces: getifaddrs failed");
         return CLV_SYSTEM;
     }
-    int32_t n_addresses = collect(all, name, 0, addresses);
+    wanted_t wanted = {.name = name};
+    wanted.is_network = name && read_network(name, &wanted.network);
+    int32_t n_addresses = collect(all, &wanted, addresses);
     if (n_addresses == 0 && !name) {
-        n_addresses = collect(all, name, 1, addresses);
+        wanted.is_loopback = 1;
+        n_addresses = collect(all, &wanted, addresses);
     }
     if (n_addresses == 0) {
         log_what_there_is(all, name);

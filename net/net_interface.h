@@ -25,7 +25,8 @@ typedef struct clv_net_address {
     unsigned char bytes[16];
 } clv_net_address_t;
 
-/* The addresses of the named interface, or (NULL) of every interface that is up and not a
+/* The addresses that the name stands for, of interfaces that are up: an interface's name, an
+ * address ("10.0.0.5", "fd00::5") or a network ("10.0.0.0/24"). NULL: of every one that is not a
  * loopback, or the loopback's if there is no other. Link-local IPv6 is left out: its scope means
  * nothing to the peer. CLV_UNSUPPORTED: none fits, said once in the log with the names there
  * are. */

@@ -237,26 +237,45 @@ static void listener_ready(void *owner, uint32_t events)
     }
 }
 
-/* IPv6 that also takes IPv4, or IPv4 alone where there is no IPv6. Any port. */
-static int bound_socket(void)
+/* On that port (0: any): IPv6 that also takes IPv4, or IPv4. Ports of a range are taken again while
+ * connections of an earlier job on them die away, but never from one who listens. */
+static int listening_socket(int family, uint16_t port, int is_in_range)
 {
     const int off = 0;
-    struct sockaddr_in6 any6 = {.sin6_family = AF_INET6};
-    struct sockaddr_in any4 = {.sin_family = AF_INET};
-    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
-            bind(fd, (struct sockaddr *) &any6, sizeof any6) == 0) {
-            return fd;
+    const clv_net_address_t any = {.family = family == AF_INET6 ? 6 : 4};
+    struct sockaddr_storage local;
+    const socklen_t local_bytes = clv_net_address_to_sockaddr(&any, port, &local);
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 ||
+        ((family != AF_INET6 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0) &&
+         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &is_in_range, sizeof is_in_range) == 0 &&
+         bind(fd, (struct sockaddr *) &local, local_bytes) == 0 && listen(fd, BACKLOG) == 0)) {
+        return fd;
+    }
+    (void) close(fd);
+    return -1;
+}
+
+/* The first free port of the range, or the kernel's choice; IPv4 where there is no IPv6. */
+static int open_listener(const clv_net_server_t *server)
+{
+    static const int families[] = {AF_INET6, AF_INET};
+    const int is_in_range = server->port_min > 0;
+    const int32_t n_ports = is_in_range ? server->port_range : 1;
+    for (int f = 0; f < 2; f++) {
+        for (int32_t port = server->port_min;
+             port < server->port_min + n_ports && port <= UINT16_MAX; port++) {
+            const int fd = listening_socket(families[f], (uint16_t) port, is_in_range);
+            if (fd >= 0) {
+                return fd;
+            }
         }
-        (void) close(fd);
     }
-    fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && bind(fd, (struct sockaddr *) &any4, sizeof any4) != 0) {
-        (void) close(fd);
-        fd = -1;
+    if (is_in_range) {
+        clv_log(CLV_LOG_HOST, "none of the %d ports from %d on is free", (int) n_ports,
+                (int) server->port_min);
     }
-    return fd;
+    return -1;
 }
 
 static uint16_t port_of(int fd)
@@ -286,12 +305,11 @@ clv_status_t clv_net_listen_acquire(clv_net_server_t *server)
         server->n_listen_users++;
         return CLV_OK;
     }
-    int fd = bound_socket();
+    int fd = open_listener(server);
     if (fd < 0) {
         return CLV_SYSTEM;
     }
-    if (listen(fd, BACKLOG) != 0 ||
-        clv_net_thread_watch(server->thread, fd, EPOLLIN, listener_ready, server,
+    if (clv_net_thread_watch(server->thread, fd, EPOLLIN, listener_ready, server,
                              &server->listen_watch) != CLV_OK) {
         (void) close(fd);
         return CLV_SYSTEM;

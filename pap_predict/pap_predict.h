@@ -71,7 +71,10 @@ typedef struct clv_pap_group clv_pap_group_t; /* one per communicator */
 typedef struct clv_pap_options {
     int32_t sma_window;         /* sampled calls averaged, 1 .. CLV_PAP_MAX_WINDOW */
     int32_t predictor;          /* a clv_pap_predictor_t */
-    const char *interface;      /* network interface name, or NULL: choose */
+    const char *interface;      /* name, address or address/bits, below 64 characters; NULL: choose.
+                                 * May differ between ranks, as the ports may */
+    int32_t port_min;           /* the first port to listen on; 0: any */
+    int32_t port_range;         /* and how many from there, 1 at least where port_min is given */
     int64_t connect_timeout_ns; /* a connection that is not up by then is lost */
     int64_t patience_ns; /* a rank that waits so long asks all to go without; 0: it never does. May
                           * differ between ranks */

@@ -103,8 +103,10 @@ static int are_options_valid(const clv_pap_options_t *options)
 {
     return options->sma_window >= 1 && options->sma_window <= CLV_PAP_MAX_WINDOW &&
            options->predictor >= 0 && options->predictor < CLV_PAP_N_PREDICTORS &&
-           options->connect_timeout_ns > 0 && options->patience_ns >= 0 &&
-           (options->interface == NULL || strlen(options->interface) < 32);
+           options->connect_timeout_ns > 0 && options->patience_ns >= 0 && options->port_min >= 0 &&
+           options->port_min <= UINT16_MAX &&
+           (options->port_min == 0 || options->port_range >= 1) &&
+           (options->interface == NULL || strlen(options->interface) < CLV_PAP_INTERFACE_BYTES);
 }
 
 /* No interface is needed by a job on one node: only a name that does not exist is an error here. */
@@ -136,6 +138,8 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
         return status;
     }
     clv_net_server_init(&pap->server, pap->thread, &server_ops, pap);
+    pap->server.port_min = options->port_min;
+    pap->server.port_range = options->port_range;
     *pap_p = pap;
     return CLV_OK;
 }

@@ -32,9 +32,11 @@ typedef enum clv_pap_counter {
         CLV_PAP_N_COUNTERS
 } clv_pap_counter_t;
 
+#define CLV_PAP_INTERFACE_BYTES 64 /* an IPv6 address/bits is shorter */
+
 struct clv_pap {
     clv_pap_options_t options;
-    char interface[32];
+    char interface[CLV_PAP_INTERFACE_BYTES];
     uint32_t pretend_node; /* tests: see clv_pap_pretend_node */
     clv_net_thread_t *thread;
     clv_pap_leader_t *leaders;

@@ -13,6 +13,7 @@
 #define CLV_UTIL_LOG_H
 
 typedef enum clv_log_level {
+    CLV_LOG_HOST = 0,   /* the user must know, and all processes of a host would say the same */
     CLV_LOG_ERROR = 1,  /* the user must know */
     CLV_LOG_INFO = 10,  /* decisions: which algorithm, why none */
     CLV_LOG_DEBUG = 30, /* every call */

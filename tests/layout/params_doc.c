@@ -40,6 +40,9 @@ static void print_pvar_names(void)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
     COLL_CLV_GAUGE_MAP(PRINT_EXCHANGE_NAME)
     COLL_CLV_AHEAD_MAP(PRINT_AHEAD_NAME)
+#define PRINT_ABOUT_NAME(name, value, meaning) PRINT_NAME(name, meaning)
+    COLL_CLV_ABOUT_MAP(PRINT_ABOUT_NAME)
+#undef PRINT_ABOUT_NAME
 #define PRINT_LINK_NAME(name, meaning) PRINT_NAME(link_##name, meaning)
     COLL_CLV_LINK_MAP(PRINT_LINK_NAME)
 #undef PRINT_LINK_NAME
@@ -159,6 +162,9 @@ static void print_gauges(void)
 #define PRINT_COUNTER(name, meaning) printf("| `coll_clv_%s` | %s |\n", #name, meaning);
     puts("\n## Gauges\n\nPerformance variables of MPI_T, 64-bit integers with a sign.\n\n"
          "| variable | meaning |\n|---|---|");
+#define PRINT_ABOUT(name, value, meaning) PRINT_COUNTER(name, meaning)
+    COLL_CLV_ABOUT_MAP(PRINT_ABOUT)
+#undef PRINT_ABOUT
 #define PRINT_GAUGE(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
     COLL_CLV_GAUGE_MAP(PRINT_GAUGE)
 #undef PRINT_GAUGE

@@ -32,6 +32,8 @@ sma_window|0|1 to 64 calls
 sma_window|100000000000000|1 to 64 calls
 verbose|-7|0 to 100
 exchange|maybe|true or false
+port_min|65536|0 to 65535
+port_range|0|1 to 65535 ports
 reduce_algorithm|fast|auto previous rank_chain chain
 collectives|reduce,gather|reduce,allreduce
 predictor|oracle|best periodic sma ewma median compute
@@ -56,6 +58,8 @@ collectives|^allreduce
 predictor|compute
 predictor|sma
 interface|lo
+interface|127.0.0.0/8
+port_min|47900
 GOOD
 
 # The word reaches the forecasts; best says whom it follows.

@@ -45,7 +45,12 @@ run -np 2 "${on[@]}" --mca coll_clv_exchange 0 "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_reproducible always "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_interface nosuch0 "$probe" 20000 1
 tap_has 'no interface of that name: all go without, and why is told' \
-    'no usable network interface named nosuch0; those with an address are: lo' "$said"
+    'no usable network interface nosuch0; those with an address are: lo' "$said"
+tap_ok 'once, not by each rank' test "$(grep -c 'no usable network interface' <<<"$said")" -eq 1
+tap_has 'and counted' 'fell_back_no_channel=2' "$said"
+# Of its ports each process takes one; here is only one for two processes.
+run -np 2 "${on[@]}" --mca coll_clv_port_min 47811 --mca coll_clv_port_range 1 "$probe" 20000 1
+tap_has 'no port left: all go without, and why is told' 'none of the 1 ports from 47811 on is free' "$said"
 tap_has 'and counted' 'fell_back_no_channel=2' "$said"
 run -np 2 "${on[@]}" sh -c 'export OMPI_MCA_coll_clv_min_bytes=$((OMPI_COMM_WORLD_RANK + 1))
     exec "$@"' sh "$probe" 20000 1
@@ -54,8 +59,8 @@ run -np 2 "${on[@]}" sh -c 'export OMPI_MCA_coll_clv_min_bytes=$((OMPI_COMM_WORL
 apart=(unshare --pid --fork --kill-child --mount-proc)
 if "${apart[@]}" true 2>/dev/null; then
     run -np 2 "${on[@]}" --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
-        "${apart[@]}" "$probe" 20000 40 5
-    tap_has 'two nodes exchange bytes' 'exchange_sent_bytes=' "$said"
+        --mca coll_clv_port_min 47820 "${apart[@]}" "$probe" 20000 40 5
+    tap_has 'two nodes exchange bytes over ports of a range' 'exchange_sent_bytes=' "$said"
     nodes=''
 else
     nodes='exchange_sent_bytes exchange_received_bytes exchange_clock_offset_ns

@@ -11,6 +11,7 @@
 
 #include "pap_predict/pap_card.h"
 #include "net/net_channel.h"
+#include "net/net_listen.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"
 
@@ -407,6 +408,83 @@ static void places_are_kernels_with_a_network(void **state)
     assert_int_equal(clv_pap_cards_places(bytes, 2, place), 1);
 }
 
+/* A loopback of 127.0.0.1/8 is on every machine. */
+static void interface_can_be_an_address_or_a_network(void **state)
+{
+    static const char *const good[] = {"127.0.0.1",     "127.0.0.1/32", "127.0.0.0/8",
+                                       "127.255.0.9/8", "0.0.0.0/1",    "0.0.0.0/0"};
+    static const char *const bad[] = {"127.0.0.2",    "127.0.0.1/33", "127.0.0.1/",
+                                      "127.0.0.1/8x", "127.0.0.1/-1", "127.0.0.2/31",
+                                      "127.0.0.1/ 8", "::1:2/x",      "127.0.0",
+                                      "fd00::/129",   "/8",           ""};
+    const clv_net_address_t loopback = {4, 8, {127, 0, 0, 1}};
+    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
+    int32_t n_addresses = 0;
+    (void) state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(clv_net_interface_list(good[i], addresses, &n_addresses), CLV_OK);
+        assert_true(clv_net_interface_is_own(addresses, n_addresses, &loopback));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(clv_net_interface_list(bad[i], addresses, &n_addresses), CLV_UNSUPPORTED);
+    }
+    /* Only what lies in it, in the other family as well. */
+    assert_int_equal(clv_net_interface_list("127.0.0.1", addresses, &n_addresses), CLV_OK);
+    assert_int_equal(n_addresses, 1);
+    if (clv_net_interface_list("::1/128", addresses, &n_addresses) == CLV_OK) {
+        assert_int_equal(n_addresses, 1);
+        assert_int_equal(addresses[0].family, 6);
+        assert_int_equal(addresses[0].bytes[15], 1);
+    }
+}
+
+/* ---- ports: the first free one of the range; none left is an error ------------------------ */
+
+static void count_nothing(void *context, clv_net_counter_t what, int64_t more)
+{
+    (void) context;
+    (void) what;
+    (void) more;
+}
+
+static clv_net_server_t server_with_ports(clv_net_thread_t *thread, int32_t min, int32_t range)
+{
+    static const clv_net_server_ops_t ops = {.count = count_nothing};
+    clv_net_server_t server = {.port_min = min, .port_range = range};
+    clv_net_server_init(&server, thread, &ops, NULL);
+    return server;
+}
+
+static void ports_are_taken_from_the_range(void **state)
+{
+    static const clv_net_thread_ops_t ops = {0};
+    clv_net_thread_t *thread = NULL;
+    (void) state;
+    assert_int_equal(clv_net_thread_create(&ops, NULL, &thread), CLV_OK);
+    /* Two that are free now: the kernel gives one, and the next is tried. */
+    clv_net_server_t any = server_with_ports(thread, 0, 0);
+    assert_int_equal(clv_net_listen_acquire(&any), CLV_OK);
+    assert_true(any.port > 0);
+    const int32_t min = any.port;
+    clv_net_server_t second = server_with_ports(thread, min, 200);
+    assert_int_equal(clv_net_listen_acquire(&second), CLV_OK);
+    assert_in_range(second.port, min + 1, min + 199);
+    clv_net_server_t none = server_with_ports(thread, min, 1);
+    assert_int_equal(clv_net_listen_acquire(&none), CLV_SYSTEM);
+    clv_net_listen_release(&any);
+    assert_int_equal(clv_net_listen_acquire(&none), CLV_OK);
+    assert_int_equal(none.port, min);
+    clv_net_listen_release(&none);
+    clv_net_listen_release(&second);
+    /* A range that ends behind the last port ends with it. */
+    clv_net_server_t last = server_with_ports(thread, 65535, 65535);
+    if (clv_net_listen_acquire(&last) == CLV_OK) {
+        assert_int_equal(last.port, 65535);
+        clv_net_listen_release(&last);
+    }
+    clv_net_thread_free(thread);
+}
+
 static void interface_can_be_named(void **state)
 {
     (void) state;
@@ -437,6 +515,8 @@ int main(void)
         cmocka_unit_test(malformed_cards_are_refused),
         cmocka_unit_test(places_are_kernels_with_a_network),
         cmocka_unit_test(interface_can_be_named),
+        cmocka_unit_test(interface_can_be_an_address_or_a_network),
+        cmocka_unit_test(ports_are_taken_from_the_range),
     };
     return clv_run_tests(tests);
 }
