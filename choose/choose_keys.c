@@ -6,7 +6,7 @@
 
 #include "util/util_hot.h"
 
-clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key)
+CLV_HOT clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key)
 {
     const uint64_t n_bytes = key->total_bytes > 0 ? (uint64_t) key->total_bytes : 0;
     const int64_t size_class =
@@ -14,7 +14,7 @@ clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key)
     return (clv_pap_stream_key_t){.collective = key->collective, .total_bytes = size_class};
 }
 
-int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
+CLV_HOT int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
     return a->collective == b->collective && a->root == b->root &&
            a->max_segments == b->max_segments && a->total_bytes == b->total_bytes;

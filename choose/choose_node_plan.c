@@ -61,9 +61,15 @@ CLV_HOT const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, 
            node_plan->first[index];
 }
 
+size_t clv_node_places_bytes(int32_t n_keys)
+{
+    return sizeof(clv_node_plans_t) + (size_t) n_keys * sizeof(clv_node_plan_place_t);
+}
+
 size_t clv_node_plans_capacity(int32_t n_ranks)
 {
-    return sizeof(clv_node_plans_t) + CLV_CHOOSE_MAX_KEYS * clv_node_plan_bytes(n_ranks, 0) +
+    return clv_node_places_bytes(CLV_CHOOSE_MAX_KEYS) +
+           CLV_CHOOSE_MAX_KEYS * clv_node_plan_bytes(n_ranks, 0) +
            2 * (size_t) CLV_CHOOSE_MAX_CELLS * sizeof(clv_step_t);
 }
 
@@ -71,8 +77,8 @@ CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_
                                                    const clv_pap_stream_key_t *key)
 {
     for (int64_t i = 0; i < node_plans->n_keys; i++) {
-        if (clv_choose_same_key(&node_plans->key[i], key)) {
-            return (const void *) ((const char *) node_plans + node_plans->at[i]);
+        if (clv_choose_same_key(&node_plans->places[i].key, key)) {
+            return (const void *) ((const char *) node_plans + node_plans->places[i].at);
         }
     }
     return NULL;
@@ -160,17 +166,16 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
 {
     int32_t slots[CLV_CHOOSE_MAX_KEYS] = {0};
     const int32_t n_keys = clv_choose_keys_order(&memory->keys, slots);
-    size_t at = sizeof *node_plans;
+    size_t at = clv_node_places_bytes(n_keys);
 
     for (int32_t i = 0; i < n_keys; i++) {
         clv_choose_state_t *state = &memory->state[slots[i]];
         const size_t left = (size_t) (n_keys - 1 - i) * clv_node_plan_bytes(0, 0);
 
         clv_choose_share(&memory->state[slots[0]], state);
-        node_plans->key[i] = memory->keys.key[slots[i]];
-        node_plans->at[i] = (int64_t) at;
-        at += plan_key(chooser, &node_plans->key[i], forecast, progress, i == 0, status, state,
-                       (void *) ((char *) node_plans + at), n_bytes - at - left);
+        node_plans->places[i] = (clv_node_plan_place_t){memory->keys.key[slots[i]], (int64_t) at};
+        at += plan_key(chooser, &node_plans->places[i].key, forecast, progress, i == 0, status,
+                       state, (void *) ((char *) node_plans + at), n_bytes - at - left);
     }
     node_plans->n_keys = n_keys;
     return at;

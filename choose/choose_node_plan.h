@@ -42,11 +42,16 @@ typedef struct clv_node_plan {
     int64_t first[]; /* n_listed + 1 indices of steps, which follow the index */
 } clv_node_plan_t;
 
-/* What lies beside a forecast. */
+typedef struct clv_node_plan_place {
+    clv_pap_stream_key_t key;
+    int64_t at; /* byte offset of its node plan from the clv_node_plans_t */
+} clv_node_plan_place_t;
+
+/* What lies beside a forecast: the places, and behind them, close as a call finds them in cold
+ * memory, the node plans. */
 typedef struct clv_node_plans {
     int64_t n_keys;
-    clv_pap_stream_key_t key[CLV_CHOOSE_MAX_KEYS];
-    int64_t at[CLV_CHOOSE_MAX_KEYS]; /* byte offsets from here */
+    clv_node_plan_place_t places[]; /* n_keys of them */
 } clv_node_plans_t;
 
 /* Decides for a forecast and writes the node plans; returns the bytes used. A clv_pap_attach_t:
@@ -63,6 +68,9 @@ const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_plans,
 
 /* Bytes of a node plan that lists n_listed ranks with n_steps steps in all. */
 size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps);
+
+/* Bytes before the node plans of n_keys plan keys. */
+size_t clv_node_places_bytes(int32_t n_keys);
 
 /* Room for the node plans of a stream over so many ranks: decisions for all keys, and steps for as
  * many as have room together; a plan that needs more goes without steps. */

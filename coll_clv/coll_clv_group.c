@@ -315,10 +315,20 @@ static CLV_HOT clv_choose_keys_t *stream_keys(coll_clv_group_t *group, const clv
         return NULL;
     }
     stream = &group->streams[call->stream];
+    group->last_stream = call->stream;
     if (stream->generation != call->generation) {
         *stream = (stream_keys_t){.generation = call->generation};
     }
     return &stream->keys;
+}
+
+/* Asks for the memory of the stream used last, as clv_pap_call_begin does. */
+static CLV_HOT void fetch_keys(const coll_clv_group_t *group)
+{
+    const stream_keys_t *stream = &group->streams[group->last_stream];
+
+    clv_fetch_to_write(stream);
+    clv_fetch_to_write((const char *) stream + CLV_LINE_BYTES);
 }
 
 static CLV_HOT void use_key(coll_clv_group_t *group, const clv_pap_call_t *call,
@@ -346,6 +356,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
         return ompi_error_of(assign_without_forecast(group, key, 1, assignment));
     }
     if (NULL != group->clock.pap) {
+        fetch_keys(group);
         clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
         status = wait_for_forecast(group, call, &forecast, &node_plans, &failure);
     }

@@ -232,7 +232,7 @@ static int exchange_cards(setup_t *setup)
 static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
                                    const clv_choose_config_t *config)
 {
-    coll_clv_group_t *group = clv_alloc(1, sizeof *group);
+    coll_clv_group_t *group = clv_alloc_line(sizeof *group);
 
     if (NULL == group) {
         return NULL;

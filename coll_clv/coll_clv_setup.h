@@ -13,6 +13,7 @@
 #include "choose/choose_node_plan.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_process.h"
+#include "util/util_alloc.h"
 
 /* A background connection that is not up after so long is lost. */
 #define COLL_CLV_CONNECT_NS INT64_C(10000000000)
@@ -32,25 +33,27 @@ typedef struct kept_plan {
 
 /* The plan keys of a stream's calls so far. */
 typedef struct stream_keys {
-    uint32_t generation;
+    _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
 } stream_keys_t;
 
+/* What each call looks at comes first: a cache line, then each stream has its own. */
 struct coll_clv_group {
     struct ompi_communicator_t *comm; /* whose module has this group */
     coll_clv_clock_t clock; /* with the group of pap_predict; NULL there: without the exchange */
-    int why;                /* there is no exchange: a clv_reason_t, else CLV_FIT */
+    int32_t node_index;     /* of this rank among its node's ranks */
+    int32_t last_stream;    /* used last */
+    clv_step_t
+        *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
+    _Alignas(CLV_LINE_BYTES) stream_keys_t streams[CLV_PAP_MAX_STREAMS];
+    int why; /* there is no exchange: a clv_reason_t, else CLV_FIT */
     /* Its plan cache is of the background thread alone, once the group is active; the thread that
      * calls MPI makes its few own plans without one. */
     clv_chooser_t chooser;
     int32_t rank;
-    int32_t *place;     /* of each rank; chooser.config has it where links are shared */
-    int32_t node_index; /* of this rank among its node's ranks */
-    stream_keys_t streams[CLV_PAP_MAX_STREAMS];
+    int32_t *place; /* of each rank; chooser.config has it where links are shared */
     kept_plan_t kept[COLL_CLV_KEPT_PLANS];
     int32_t next_kept;
-    clv_step_t
-        *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
 };
 
 #endif

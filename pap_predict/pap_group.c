@@ -392,6 +392,11 @@ void clv_pap_group_abandon(clv_pap_group_t *group)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
+static unsigned char *note_of(const clv_pap_group_t *group, int32_t lane)
+{
+    return group->notes + (size_t) lane * group->attach.note_bytes;
+}
+
 static CLV_COLD void ring_leader(const clv_pap_group_t *group)
 {
     if (!clv_pap_table_pull_bell(group->table)) {
@@ -402,11 +407,6 @@ static CLV_COLD void ring_leader(const clv_pap_group_t *group)
     } else if (write(group->bell->fd, "", 1) < 0) {
         return; /* full: rung */
     }
-}
-
-static unsigned char *note_of(const clv_pap_group_t *group, int32_t lane)
-{
-    return group->notes + (size_t) lane * group->attach.note_bytes;
 }
 
 /* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */

@@ -122,7 +122,7 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
     if (!are_options_valid(options)) {
         return CLV_INVALID;
     }
-    clv_pap_t *pap = clv_alloc(1, sizeof *pap);
+    clv_pap_t *pap = clv_alloc_line(sizeof *pap);
     if (pap == NULL) {
         return CLV_NO_MEMORY;
     }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "net/net_listen.h"
+#include "util/util_alloc.h"
 #include "pap_predict/pap_predict.h"
 #include "net/net_thread.h"
 
@@ -35,6 +36,7 @@ typedef enum clv_pap_counter {
 #define CLV_PAP_INTERFACE_BYTES 64 /* an IPv6 address/bits is shorter */
 
 struct clv_pap {
+    _Alignas(CLV_LINE_BYTES) _Atomic int64_t counters[CLV_PAP_N_COUNTERS]; /* each call's first */
     clv_pap_options_t options;
     char interface[CLV_PAP_INTERFACE_BYTES];
     uint32_t pretend_node; /* tests: see clv_pap_pretend_node */
@@ -43,7 +45,6 @@ struct clv_pap {
     int32_t n_placed_for; /* ranks beside which the thread has found its place */
     clv_net_server_t server;
     clv_pap_bell_t *bells; /* of other processes' threads */
-    _Atomic int64_t counters[CLV_PAP_N_COUNTERS];
 };
 
 static inline void clv_pap_count(clv_pap_t *pap, clv_pap_counter_t counter, int64_t more)

@@ -30,7 +30,7 @@ static int is_stream(const clv_pap_streams_t *streams, int32_t lane,
     return streams->lane[lane].in_use && same_key(&streams->lane[lane].key, key);
 }
 
-static int32_t find_lane(const clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
+static CLV_HOT int32_t find_lane(const clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
 {
     if (streams->last_lane >= 0 && is_stream(streams, streams->last_lane, key)) {
         return streams->last_lane;
@@ -142,7 +142,7 @@ static int may_give(const clv_pap_stream_t *stream)
     return stream->n_holders[(stream->sequence + 1) & 1] == 0;
 }
 
-static int has_turn(const clv_pap_streams_t *streams, const clv_pap_call_t *call)
+static CLV_HOT int has_turn(const clv_pap_streams_t *streams, const clv_pap_call_t *call)
 {
     const int32_t lane = call->turn == streams->turn ? find_lane(streams, &call->key) : -1;
     return call->turn == streams->turn &&

@@ -234,6 +234,28 @@ static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
     return next & COUNT_MASK;
 }
 
+static unsigned char *note_of(const clv_pap_table_t *table, int32_t place)
+{
+    const size_t n_bytes = table->shape.note_bytes;
+    return n_bytes == 0 ? NULL : table->notes + (size_t) place * round_up(n_bytes);
+}
+
+/* With one key the choice, and where its steps are. */
+static void fetch_attachment(const clv_pap_table_t *table, int32_t place)
+{
+    const unsigned char *attachment = attachment_of(table, place);
+    clv_fetch_to_read(attachment);
+    clv_fetch_to_read(attachment + LINE);
+}
+
+static void fetch_note(const clv_pap_table_t *table, int32_t place)
+{
+    const unsigned char *note = note_of(table, place);
+    for (size_t at = 0; at < table->shape.note_bytes; at += LINE) {
+        clv_fetch_to_write(note + at);
+    }
+}
+
 CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
                                  int64_t version)
 {
@@ -246,7 +268,10 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
     clv_fetch_to_write(&head->pending);
     clv_fetch_to_read(forecast);
     clv_fetch_to_read(forecast + LINE);
-    clv_fetch_to_read(attachment_of(table, before));
+    fetch_attachment(table, before);
+    if (local_rank == 0) {
+        fetch_note(table, clv_pap_place(lane, version));
+    }
 }
 
 CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
@@ -266,12 +291,6 @@ CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32
      * itself and the bell is free, or it sees our bit. */
     (void) atomic_fetch_or(&table->head->pending, UINT32_C(1) << place);
     return (atomic_load(&table->head->expected) >> lane & 1) == 0;
-}
-
-static unsigned char *note_of(const clv_pap_table_t *table, int32_t place)
-{
-    const size_t n_bytes = table->shape.note_bytes;
-    return n_bytes == 0 ? NULL : table->notes + (size_t) place * round_up(n_bytes);
 }
 
 /* Plain bytes: the count of the record that follows hands them on, and the next note of this place

@@ -336,7 +336,7 @@ static void what_does_not_fit_is_a_decision_only(void **state)
 
     (void) state;
     stream_start(&stream);
-    stream.room = sizeof(clv_node_plans_t) + 7 * clv_node_plan_bytes(0, 0) +
+    stream.room = clv_node_places_bytes(8) + 7 * clv_node_plan_bytes(0, 0) +
                   clv_node_plan_bytes(N_RANKS, 4096);
     stream.chooser.config.reduce_algorithm = CLV_ALGORITHM_CHAIN;
     stream.chooser.config.segment_bytes = (2 << 20) / 128; /* 128 segments of 7 moves: 1792 steps */
@@ -346,7 +346,8 @@ static void what_does_not_fit_is_a_decision_only(void **state)
     assert_int_equal(node_plans->n_keys, 8);
     for (int32_t i = 0; i < 8; i++) {
         int64_t n_steps;
-        const clv_node_plan_t *node_plan = clv_node_plans_find(node_plans, &node_plans->key[i]);
+        const clv_node_plan_t *node_plan =
+            clv_node_plans_find(node_plans, &node_plans->places[i].key);
         const int has_steps = clv_node_plan_steps(node_plan, 0, &n_steps) != NULL;
         assert_int_equal(node_plan->decision.algorithm, CLV_ALGORITHM_CHAIN);
         assert_int_equal(has_steps, i < 2); /* newest first */
