@@ -33,5 +33,5 @@ END {
     for (i = 1; i <= n; i++) {
         a = names[i]
         printf "| %s | %s | %s | %.2f | %.2f - %.2f | %.1f | %.2f | %s |%s\n", i == 1 ? program : "", a, row[a], ratio[a], low[a], high[a],
-            first[a], first["pipeline"] ? first[a] / first["pipeline"] : 0, rest[a], bound }
+            first[a], first[baseline] ? first[a] / first[baseline] : 0, rest[a], bound }
 }

@@ -5,13 +5,18 @@
 
 function ms(ns) { return ns == "" ? "-" : sprintf("%.1f", ns / 1e6) }
 function ratio(r) { return r == "" || r == 0 ? "-" : sprintf("%.2f", r) }
-# Against the two that a user would have instead: "; clv after 1.05 x pipeline, in MPI 1.17 x default"
+# Against those that a user would have instead: "; clv after 1.05 x pipeline, in MPI 1.17 x default"
 function loss(what, mine, other, name,   r) { r = other + 0 > 0 ? mine / other : 0
     return r > 1.03 ? sprintf(", %s %.2f x %s", what, r, name) : "" }
-function losses(p, name,   id, d, q, all) { id = p " " name; d = p " default"; q = p " pipeline"
-    all = loss("after", after[id], after[d], "default") loss("after", after[id], after[q], "pipeline") \
-        loss("in MPI", mpi[id], mpi[d], "default") loss("in MPI", mpi[id], mpi[q], "pipeline")
+function losses(p, name,   id, s, all) { id = p " " name
+    for (s = 1; s <= n_stock; s++) all = all loss("after", after[id], after[p " " stock[s]], stock[s]) loss("in MPI", mpi[id], mpi[p " " stock[s]], stock[s])
     return all == "" ? "" : "; " name " " substr(all, 3) }
+# Of the words those that were measured, in this order.
+function measured(words, into,   all, n, i, m) { n = split(words, all, " ")
+    for (i = 1; i <= n; i++) if (all[i] in seen_a) into[++m] = all[i]
+    return m + 0 }
+function columns(heading,   s, row) { for (s = 1; s <= n_s; s++) row = row (s == 1 ? " " heading ": " : " ") chosen[s] " |"
+    return row }
 function spread(id,   n, m, i) { # quartiles of the usable calls
     n = list("after_ns", all); list("usable", ok); m = 0
     for (i = 1; i <= n; i++) if (ok[i] == 1) kept[++m] = all[i] + 0
@@ -34,9 +39,12 @@ END {
     print "Command, once for each pattern (`bench/results` runs them):\n`" command " PATTERN`\n"
     if (least_load != "") factors = factors sprintf("; %d processors, load with this run %.1f to %.1f", number("processors"), least_load, most_load)
     print factors ". Largest median arrival error " sprintf("%.2f", worst_error / 1e6) " ms; " unusable + 0 " calls started late and left out; " wrong + 0 " rows with a wrong result.\n"
-    n_s = split("default pipeline clv clv+hint", chosen, " ")
-    print "| | after / bound: default | pipeline | clv | clv+hint | in MPI [ms]: default | pipeline | clv | clv+hint |"
-    print "|---|---|---|---|---|---|---|---|---|"
+    n_stock = measured("default pipeline han tuned:4 tuned:3:32768", stock)
+    n_s = measured("default pipeline han tuned:4 tuned:3:32768 clv:plain_ring clv:cut_ring clv clv+hint", chosen)
+    print "| |" columns("after / bound") columns("in MPI [ms]")
+    printf "|---|"
+    for (s = 1; s <= 2 * n_s; s++) printf "---|"
+    print ""
     for (i = 1; i <= n_p; i++) {
         printf "| %s |", patterns[i]
         for (s = 1; s <= n_s; s++) printf " %s |", ratio(bound[patterns[i] " " chosen[s]])
