@@ -6,6 +6,7 @@
 #
 # The script defines say, and $limit: seconds for what runs inside. Needs root, debootstrap, and apt
 # sources of a Debian machine: the mirror is the one apt uses here. About 3 minutes the first time.
+. "${BASH_SOURCE[0]%/*}/copy_tree.sh"
 roots=${CLV_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/clv/roots}
 
 die() { say "$*"; exit 2; }
@@ -32,15 +33,6 @@ make_root() {
 allow_old_mirror() {
     echo 'Acquire::Check-Valid-Until "false";' >"$1/etc/apt/apt.conf.d/90clv"
     cp -L /etc/resolv.conf "$1/etc/resolv.conf"
-}
-
-# What git knows and what is new in the working tree, without what builds left behind.
-copy_tree() {
-    mkdir -p "$2"
-    git -C "$1" ls-files -z --cached --others --exclude-standard |
-        (cd "$1" && while IFS= read -r -d '' file; do
-            [ ! -e "$file" ] || printf '%s\0' "$file"
-        done | tar -c --null -T -) | tar -x -C "$2"
 }
 
 # Runs inside the namespaces: the few file systems that programs expect, then the command. The folder
@@ -75,4 +67,21 @@ ready_root() {
     allow_old_mirror "$root"
     say 'updating packages ...'
     run_inside "$root" apt-get -qq update || say 'apt-get update failed: using what is there'
+}
+
+# fresh_root SUITE WORK: a release in which nobody has installed anything yet, in $root; what is changed
+# in it lies in the folder WORK and goes with it. In a mount namespace of our own: enter_namespace first.
+fresh_root() {
+    roots=$roots-bare
+    ready_root "$1"
+    mkdir -p "$2/changes" "$2/rest" "$2/root"
+    mount -t overlay overlay -o "lowerdir=$root,upperdir=$2/changes,workdir=$2/rest" "$2/root" ||
+        die 'this kernel has no overlay file system'
+    root=$2/root
+}
+
+# enter_namespace SCRIPT ARGUMENTS...: starts the script once more where its mounts end with it.
+enter_namespace() {
+    [ -n "${CLV_OWN_MOUNTS:-}" ] ||
+        CLV_OWN_MOUNTS=1 exec unshare --mount --propagation private bash "$@"
 }
