@@ -8,6 +8,8 @@
 # MCA_ompi_coll_clv_CONFIG([action-if-can-compile], [action-if-cant-compile])
 AC_DEFUN([MCA_ompi_coll_clv_CONFIG], [
     AC_CONFIG_FILES([ompi/mca/coll/clv/Makefile])
+    AS_IF([test "$GCC" = yes], [CLV_HIDDEN=-fvisibility=hidden], [CLV_HIDDEN=])
+    AC_SUBST([CLV_HIDDEN])
     $1
 ])dnl
 
@@ -17,7 +19,8 @@ AC_DEFUN([MCA_ompi_coll_clv_POST_CONFIG], [
     AM_CONDITIONAL([CLV_HAVE_OMPI], [false])
     AM_CONDITIONAL([CLV_HAVE_MPI], [false])
     AM_CONDITIONAL([CLV_HAVE_CMOCKA], [false])
-    AM_CONDITIONAL([CLV_HAVE_HWLOC], [false])
+    dnl Its own since 4.0; 4.1 may be told to go without, later ones never do.
+    AM_CONDITIONAL([CLV_HAVE_HWLOC], [test "$OPAL_HAVE_HWLOC" != 0])
     AM_CONDITIONAL([CLV_HAVE_SIMGRID], [false])
     AM_CONDITIONAL([CLV_HAVE_OTF2], [false])
 ])dnl

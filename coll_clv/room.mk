@@ -8,6 +8,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_group.h \
+	coll_clv/coll_clv_hwloc.h \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_process.h \
 	coll_clv/coll_clv_setup.h \

@@ -9,7 +9,7 @@
 #define CLV_NET_CORES_H
 
 #if defined(CLV_HAVE_HWLOC)
-#include <hwloc.h>
+#include CLV_HAVE_HWLOC /* its header: hwloc.h, or Open MPI's in its tree */
 
 /* allowed: processors the job may use; taken: those that ranks are bound to; leader: those of the
  * thread's own rank. Fills chosen with whole cores that no rank touches, those nearest to the

@@ -18,7 +18,7 @@ mpi_includes() {
     printf '%s\n' -idirafter coll_clv/shim
 }
 mapfile -t includes < <(mpi_includes; printf "%s\n" "-I${CLV_BUILD:-build}")
-[ ! -e /usr/include/hwloc.h ] || includes+=(-DCLV_HAVE_HWLOC)
+[ ! -e /usr/include/hwloc.h ] || includes+=('-DCLV_HAVE_HWLOC=<hwloc.h>')
 
 tidy_one() {
     clang-tidy --quiet --warnings-as-errors='*' "$1" -- -std=gnu11 -D_GNU_SOURCE -I. \

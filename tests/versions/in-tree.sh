@@ -1,9 +1,14 @@
 #!/bin/bash
-# Opt-in: proves the in-tree build. Links this folder into an Open MPI source tree as
-# ompi/mca/coll/clv, runs that tree's autogen, configure and make, and reduces with what came out.
+# SPDX-License-Identifier: BSD-3-Clause
 #
-#   tests/versions/in-tree.sh [--source DIR] [--work DIR]
+# Opt-in: proves the in-tree build, and the standalone build for an Open MPI from source. Links this folder
+# into an Open MPI source tree as ompi/mca/coll/clv, runs that tree's autogen, configure and make, reduces
+# with what came out and looks at what it exports. Then the component goes, and is built outside the tree
+# for the prefix that was installed, which has no internal headers: installed into it, used, uninstalled.
 #
+#   tests/versions/in-tree.sh [--suite SUITE] [--source DIR] [--work DIR]
+#
+# --suite SUITE in that Debian: bookworm (4.1), trixie (5.0), sid (6.0); see debian_root.sh.
 # --source DIR  an unpacked Open MPI source tree; it is copied, not touched. Without it Debian's
 #               source package of the openmpi that apt offers is fetched.
 # --work DIR    keep the tree and its build there and use them again: then autogen and configure are
@@ -11,9 +16,9 @@
 #               where configure.m4 or Makefile.am ask for it). Without it a temporary folder is
 #               used and removed.
 #
-# Configures the smallest Open MPI that still has what we meet: ob1, tcp, vader, tuned, han, adapt.
-# First run about 10 minutes on 2 idle cores, with a kept --work about 2. Needs autoconf, automake,
-# libtool, flex, perl, libhwloc-dev, libevent-dev, libpmix-dev. Prints TAP.
+# Configures the smallest Open MPI that still has what we meet: ob1, tcp, shared memory, tuned, han, adapt.
+# First run about 10 minutes on 2 idle cores, with a kept --work about 3. Needs what $packages names; in
+# the Debian of a --suite it is installed. Prints TAP.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,17 +27,41 @@ ranks=4
 source_tree=
 work=
 keep=no
+suite=
+packages='gcc g++ make pkg-config autoconf automake libtool flex perl python3 dpkg-dev libhwloc-dev
+    libevent-dev libpmix-dev zlib1g-dev'
 
+. "$top/tests/versions/copy_tree.sh"
 say() { printf 'in-tree: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
 
 while [ $# -gt 0 ]; do
     case $1 in
+    --suite) suite=${2:?}; shift 2 ;;
     --source) source_tree=$(cd "${2:?}" && pwd) || exit 2; shift 2 ;;
     --work) mkdir -p "${2:?}" && work=$(cd "$2" && pwd) && keep=yes; shift 2 ;;
-    *) die 'usage: tests/versions/in-tree.sh [--source DIR] [--work DIR]' ;;
+    *) die 'usage: tests/versions/in-tree.sh [--suite SUITE] [--source DIR] [--work DIR]' ;;
     esac
 done
+
+# In another Debian: the same script there, in a folder that goes with it.
+run_elsewhere() {
+    . "$top/tests/versions/debian_root.sh"
+    ready_root "$suite"
+    local inside=/root/clv-in-tree-$$
+    trap 'rm -rf "${root:?}$inside"' EXIT
+    trap 'exit 130' INT TERM
+    copy_tree "$top" "$root$inside/clv"
+    (cd "$root$inside/clv" && git init -q && git add -A) # what the script there asks for its files
+    limit=$((3 * limit)) run_inside "$root" sh -c "apt-get -qq install -y --no-install-recommends git \$2 &&
+        \$1/clv/tests/versions/in-tree.sh --work \$1/work" sh "$inside" "$packages"
+}
+if [ -n "$suite" ]; then
+    status=0
+    run_elsewhere || status=$?
+    exit $status
+fi
+
 [ -n "$work" ] || work=$(mktemp -d)
 tree=$work/openmpi
 build=$work/build
@@ -64,24 +93,23 @@ fetch_source() {
 
 # Our files as git knows them: building in the link must not leave anything in the working tree.
 copy_ourselves() {
-    mkdir -p "$work/clv"
-    git -C "$top" ls-files -z --cached --others --exclude-standard |
-        (cd "$top" && while IFS= read -r -d '' file; do
-            [ ! -e "$file" ] || printf '%s\0' "$file"
-        done | tar -c --null -T -) | tar -x -C "$work/clv"
+    copy_tree "$top" "$work/clv"
     ln -sfn "$work/clv" "$tree/ompi/mca/coll/clv"
 }
 
-# The release tarball leaves a generated file out that Debian's packaging makes first.
+# The release tarball of 4.1 leaves a generated file out that Debian's packaging makes first.
 run_autogen() {
-    (cd "$tree/config" &&
-        autom4te --language=m4sh opal_get_version.m4sh -o opal_get_version.sh) &&
+    (cd "$tree/config" && { [ ! -f opal_get_version.m4sh ] ||
+        autom4te --language=m4sh opal_get_version.m4sh -o opal_get_version.sh; }) &&
         (cd "$tree" && timeout "$limit" ./autogen.pl --force)
 }
 
+# Later ones put components into the library unless told.
+own_file() { [ "$(sed -n 's/^major=//p' "$tree/VERSION")" -lt 5 ] || echo --enable-mca-dso=coll-clv; }
+
 run_configure() {
     mkdir -p "$build"
-    (cd "$build" && timeout "$limit" "$tree/configure" --prefix="$prefix" CFLAGS=-O1 \
+    (cd "$build" && timeout "$limit" "$tree/configure" --prefix="$prefix" CFLAGS=-O1 $(own_file) --disable-sphinx \
         --disable-mpi-fortran --disable-mpi-cxx --disable-oshmem --disable-io-romio \
         --disable-man-pages --with-hwloc=external --with-libevent=external \
         --with-pmix="$(pkg-config --variable=prefix pmix)" --without-ucx --without-libfabric \
@@ -155,6 +183,37 @@ reduces_previous() { reduces_with previous; }
 reduces_by_priority() { reduces --mca coll_clv_priority 40; }
 reduces_without() { reduces --mca coll ^clv; }
 
+# ---- what a component shows to others, and whose hwloc it takes
+exports_nothing_else() {
+    local found
+    found=$(nm -D --defined-only "$prefix"/lib/openmpi*/mca_coll_clv.so | awk '{ print $3 }' |
+        grep -vxE 'mca_coll_clv_component|ompi_coll_clv_component_ptr|coll_clv_hint_arrival|_init|_fini')
+    echo "$found"
+    [ -z "$found" ]
+}
+has_hwloc() { nm -D --undefined-only "$prefix"/lib/openmpi*/mca_coll_clv.so | grep 'hwloc.*topology_load'; }
+
+# ---- standalone, for the same prefix: Open MPI as most sites have it
+outside=$work/outside
+standalone() { # configure's options
+    mkdir -p "$outside" && rm -rf "$outside"/* && cd "$outside" && with_prefix "$work/standalone/configure" "$@"
+}
+is_refused_without_headers() {
+    rm -f "$prefix"/lib/openmpi*/mca_coll_clv.so
+    copy_tree "$top" "$work/standalone" && "$work/standalone/autogen.sh" || return
+    ! standalone --with-ompi="$prefix" >"$outside.said" 2>&1
+    cat "$outside.said"
+    grep -q 'error: the component needs .*--with-devel-headers.*--with-ompi-src=DIR' "$outside.said"
+}
+builds_with_their_tree() {
+    standalone --with-ompi="$prefix" --with-ompi-src="$build" --prefix="$prefix" &&
+        make -C "$outside" -j"$(nproc)" && find "$prefix" | sort >"$work/before" && make -C "$outside" install
+}
+is_uninstalled() {
+    make -C "$outside" uninstall && find "$prefix" ! -type d | sort >"$work/after" &&
+        ! comm -13 "$work/before" "$work/after" | grep .
+}
+
 [ -d "$tree" ] || if [ -n "$source_tree" ]; then
     cp -a "$source_tree" "$tree"
 else
@@ -164,10 +223,10 @@ fi
 
 copy_ourselves
 if [ -x "$prefix/bin/mpirun" ]; then
-    echo 1..10
+    echo 1..16
     step 'make and install the component' make_component
 else
-    echo 1..12
+    echo 1..18
     step 'autogen finds the component' run_autogen
     step 'configure' run_configure
     step 'make and install' run_make
@@ -181,4 +240,10 @@ step '--mca coll clv, ring forced' reduces_ring
 step '--mca coll clv, previous forced' reduces_previous
 step '--mca coll_clv_priority 40 reduces' reduces_by_priority
 step '--mca coll ^clv still works' reduces_without
+step 'it shows itself and the hint, nothing else' exports_nothing_else
+step "it uses Open MPI's hwloc" has_hwloc
+step 'outside the tree: refused without headers, in words that help' is_refused_without_headers
+step '--with-ompi-src: it builds, and is installed into that Open MPI' builds_with_their_tree
+step 'and reduces' reduces_auto
+step 'uninstalled without a rest' is_uninstalled
 say "$n of $n steps, $(with_prefix ompi_info --version | head -n 1)"
