@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What package.sh does in a fresh Debian, as root, with the tree in /root/clv; not a test by itself.
+#
+# Points whose programs a release lacks are skipped with the reason. Slurm: munge, slurmctld and one
+# slurmd, all of this host; their configuration is written here.
+set -u
+source=/root/clv
+cp "$source/tests/support/tap.sh" /tmp/tap.sh
+. /tmp/tap.sh
+export DEBIAN_FRONTEND=noninteractive
+version=$(sed -n 's/^#define CLV_VERSION  *"\(.*\)"/\1/p' "$source/util/util_version.h")
+site=/etc/openmpi/openmpi-mca-params.conf
+
+must() {
+    local before=$tap_failed
+    tap_ok "$@"
+    [ $tap_failed -eq "$before" ] || tap_end
+}
+get() { apt-get -qq install -y --no-install-recommends "$@"; }
+
+# ---- build
+release() { # the tarball, as its makers make it
+    get gcc make pkg-config autoconf automake libtool openmpi-bin libopenmpi-dev libpmix-dev &&
+        "$source/autogen.sh" && mkdir /root/first && cd /root/first && "$source/configure" && make -s dist &&
+        mv clv-*.tar.gz "/root/clv_$version.orig.tar.gz"
+}
+unpack() {
+    cd /root && tar -xzf "clv_$version.orig.tar.gz" && cp -r "$source/debian" "clv-$version/"
+}
+build() {
+    get dpkg-dev lintian && cd "/root/clv-$version" && apt-get -qq build-dep -y --no-install-recommends ./ &&
+        dpkg-buildpackage -us -uc -j2
+}
+judge() {
+    cd /root && lintian --version && lintian --fail-on error,warning,info --tag-display-limit 0 --info clv_*.changes
+}
+must 'the release is made' release
+must 'and unpacked' unpack
+must 'packages are built' build
+tap_ok 'lintian has nothing to say' judge
+
+# ---- install; the example is built before its source goes
+keep_example() { cp "/root/clv-$version/examples/transport/transport" /usr/local/bin/transport; }
+installed_files() { find /usr /etc /opt /srv -xdev | sort; }
+prepare() { # what is here besides
+    get slurmctld slurmd slurm-client munge iproute2 && useradd -m tester && keep_example
+}
+must 'a user, and Slurm' prepare
+installed_files >/tmp/before
+must 'they are installed' get /root/openmpi-clv_*.deb /root/clv-tools_*.deb /root/libclv-dev_*.deb
+rm -rf /root/clv* /root/first /root/*.deb
+
+# ---- a user without rights
+as_user() { ${place:-} timeout -k 5 120 su - tester -c "$*" 2>&1 </dev/null | tr -d '\0'; }
+example='/usr/local/bin/transport --quiet --batches 12 --particles 2000'
+run() { as_user mpirun --oversubscribe -np 4 "$@" "$example"; }
+said=$(as_user clv-plan --version)
+tap_has 'the tools say their version' "$version" "$said"
+tap_has 'and ompi_info ours' "v$version" "$(as_user "ompi_info | grep -i 'coll: clv'")"
+said=$(run)
+tap_has 'a job that does not ask for clv: right' check=ok "$said"
+tap_lacks 'and nobody hears of it' clv "$said"
+said=$(run --mca coll clv --mca coll_clv_verbose 10)
+tap_has 'mpirun --mca coll clv: right' check=ok "$said"
+tap_has 'and clv reduces' 'coll:clv: reduce' "$said"
+said=$(run --mca coll clv --mca coll_clv_sma_window 0)
+tap_ok 'a bad value is told once' test "$(grep -c 'allowed: 1 to 64 calls' <<<"$said")" -eq 1
+cp "$site" /tmp/site
+echo 'coll_clv_priority = 45' >>"$site"
+said=$(run --mca coll_clv_verbose 10)
+tap_has 'the site asks for it: right' check=ok "$said"
+tap_has 'and clv reduces' 'coll:clv: reduce' "$said"
+said=$(run --mca coll ^clv --mca coll_clv_verbose 10)
+tap_has 'a user who does not want it: right' check=ok "$said"
+tap_lacks 'and without it' 'coll:clv: reduce' "$said"
+cp /tmp/site "$site"
+
+# ---- Slurm: two nodes, each with processes, network, name and /dev/shm of its own; the user sits on one
+holders=()
+on_node() { # node command...
+    local of=/proc/${holders[$1]}/ns
+    shift
+    nsenter --mount="$of/mnt" --uts="$of/uts" --net="$of/net" --pid="$of/pid_for_children" --wd=/ "$@"
+}
+make_nodes() {
+    local node
+    for node in 1 2; do
+        unshare --pid --fork --kill-child --mount --mount-proc --uts --net sleep 3600 &
+        holders[node]=$!
+    done
+    sleep 1
+    ip link add eth0 netns "${holders[1]}" type veth peer name eth0 netns "${holders[2]}" || return 1
+    for node in 1 2; do
+        echo "10.111.7.$node host$node" >>/etc/hosts
+        on_node $node sh -c "hostname host$node && mount -t tmpfs -o mode=1777 tmpfs /dev/shm &&
+            ip link set lo up && ip addr add 10.111.7.$node/24 dev eth0 && ip link set eth0 up" || return 1
+    done
+}
+configure_slurm() {
+    mkdir -p /etc/slurm /run/munge /var/spool/slurmctl /var/spool/slurmdhost{1,2} &&
+        chown munge: /run/munge && printf 'CgroupPlugin=disabled\n' >/etc/slurm/cgroup.conf
+    [[ $(slurmd -V) != 'slurm-wlm 2'[0-2].* ]] || rm /etc/slurm/cgroup.conf # it had no such word
+    cat >/etc/slurm/slurm.conf <<'END'
+ClusterName=clv
+SlurmctldHost=host1
+SlurmUser=root
+StateSaveLocation=/var/spool/slurmctl
+SlurmdSpoolDir=/var/spool/slurmd%n
+SlurmdPidFile=/run/slurmd-%n.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SlurmdParameters=config_overrides
+ReturnToService=2
+NodeName=host[1-2] CPUs=4 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+END
+}
+start_slurm() {
+    configure_slurm && make_nodes || return 1
+    runuser -u munge -- munged --force && on_node 1 slurmctld || return 1
+    on_node 1 slurmd -N host1 && on_node 2 slurmd -N host2 || return 1
+    for _ in $(seq 60); do
+        [ "$(on_node 1 sinfo -h -t idle -o %D)" != 2 ] || return 0
+        sleep 1
+    done
+    on_node 1 sinfo -R
+    tail -n 20 /var/log/slurm/* /var/log/slurm* 2>/dev/null
+    return 1
+}
+must 'Slurm runs on two emulated hosts' start_slurm
+place='on_node 1'
+srun() { as_user "$1 srun --mpi=pmix -N2 -n4 $example"; }
+asks='OMPI_MCA_coll=clv OMPI_MCA_coll_clv_verbose=10'
+said=$(srun '')
+tap_has 'srun without clv: right' check=ok "$said"
+tap_lacks 'and nobody hears of it' clv "$said"
+said=$(srun "$asks OMPI_MCA_coll_clv_min_bytes=1")
+tap_has 'srun with clv: right' check=ok "$said"
+tap_has 'and clv reduces' 'coll:clv: reduce' "$said"
+tap_has 'by plans' 'because predicted' "$said"
+said=$(srun 'OMPI_MCA_coll_clv_priority=45 OMPI_MCA_coll_clv_sma_window=0')
+tap_has 'srun with a bad value: the job runs without it' check=ok "$said"
+tap_ok 'which is told once on each node' test "$(grep -c 'allowed: 1 to 64 calls' <<<"$said")" -eq 2
+cat >/home/tester/job <<END
+#!/bin/sh
+#SBATCH -N2 -n4 -o /home/tester/said
+mpirun --mca coll clv --mca coll_clv_verbose 10 $example
+END
+as_user sbatch --wait /home/tester/job >/dev/null
+said=$(cat /home/tester/said 2>&1)
+tap_has 'sbatch and mpirun: right' check=ok "$said"
+tap_has 'and clv reduces' 'coll:clv: reduce' "$said"
+place=
+
+# ---- and gone
+tap_ok 'purged' apt-get -qq purge -y openmpi-clv clv-tools libclv-dev
+left() { installed_files | diff /tmp/before - ; }
+tap_none 'nothing is left' left
+said=$(run)
+tap_has 'and jobs run as before' check=ok "$said"
+kill "${holders[@]}"
+tap_end
