@@ -174,7 +174,7 @@ other_versions() {
     grep -q "^## $version" CHANGELOG.md || echo CHANGELOG.md
     grep -q "^Version: *$version\$" packaging/rpm/openmpi-clv.spec || echo the rpm spec
     grep -q "^ *version(\"$version\")" packaging/spack/packages/clv/package.py || echo "Spack's recipe"
-    [[ $(head -n 1 debian/changelog) == "clv ($version-"* ]] || echo debian/changelog
+    [[ $(head -n 1 debian/changelog) == "clv ($version) "* ]] || echo debian/changelog
     for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench bench/clv-bench-compare; do
         [ ! -x "$CLV_BUILD/$program" ] || [ "$("$CLV_BUILD/$program" --version)" = "${program##*/} (clv) $version" ] ||
             echo "$program"

@@ -48,13 +48,13 @@ done
 run_elsewhere() {
     . "$top/tests/versions/debian_root.sh"
     ready_root "$suite"
-    local inside=/root/clv-in-tree-$$
-    trap 'rm -rf "${root:?}$inside"' EXIT
+    local folder=/root/clv-in-tree-$$
+    trap 'rm -rf "${root:?}$folder"' EXIT
     trap 'exit 130' INT TERM
-    copy_tree "$top" "$root$inside/clv"
-    (cd "$root$inside/clv" && git init -q && git add -A) # what the script there asks for its files
-    limit=$((3 * limit)) run_inside "$root" sh -c "apt-get -qq install -y --no-install-recommends git \$2 &&
-        \$1/clv/tests/versions/in-tree.sh --work \$1/work" sh "$inside" "$packages"
+    copy_tree "$top" "$root$folder/clv"
+    (cd "$root$folder/clv" && git init -q && git add -A) # what the script there asks for its files
+    limit=$((3 * limit)) run_inside "$root" sh -c "apt-get -qq install -y --no-install-recommends git \$2 >&2 &&
+        \$1/clv/tests/versions/in-tree.sh --work \$1/work" sh "$folder" "$packages"
 }
 if [ -n "$suite" ]; then
     status=0
