@@ -48,7 +48,7 @@ done
 run_elsewhere() {
     . "$top/tests/versions/debian_root.sh"
     ready_root "$suite"
-    local folder=/root/clv-in-tree-$$
+    folder=/root/clv-in-tree-$$
     trap 'rm -rf "${root:?}$folder"' EXIT
     trap 'exit 130' INT TERM
     copy_tree "$top" "$root$folder/clv"
@@ -104,15 +104,21 @@ run_autogen() {
         (cd "$tree" && timeout "$limit" ./autogen.pl --force)
 }
 
-# Later ones put components into the library unless told.
-own_file() { [ "$(sed -n 's/^major=//p' "$tree/VERSION")" -lt 5 ] || echo --enable-mca-dso=coll-clv; }
+# Later ones put components into the library unless told, and want more of PMIx than is installed.
+of_its_release() {
+    if [ "$(sed -n 's/^major=//p' "$tree/VERSION")" -ge 5 ]; then
+        echo --enable-mca-dso=coll-clv --disable-sphinx --with-pmix=internal --with-prrte=internal
+    else
+        echo "--with-pmix=$(pkg-config --variable=prefix pmix)"
+    fi
+}
 
 run_configure() {
     mkdir -p "$build"
-    (cd "$build" && timeout "$limit" "$tree/configure" --prefix="$prefix" CFLAGS=-O1 $(own_file) --disable-sphinx \
+    (cd "$build" && timeout "$limit" "$tree/configure" --prefix="$prefix" CFLAGS=-O1 $(of_its_release) \
         --disable-mpi-fortran --disable-mpi-cxx --disable-oshmem --disable-io-romio \
         --disable-man-pages --with-hwloc=external --with-libevent=external \
-        --with-pmix="$(pkg-config --variable=prefix pmix)" --without-ucx --without-libfabric \
+        --without-ucx --without-libfabric \
         --without-verbs --without-psm --without-psm2 \
         --enable-mca-no-build=coll-cuda,coll-hcoll,coll-fca,coll-portals4,fcoll,fs,fbtl,sharedfp,mtl,crs,snapc,sstore,vprotocol,pml-v,pml-yalla,osc-portals4,btl-portals4)
 }

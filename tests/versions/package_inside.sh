@@ -88,18 +88,21 @@ make_nodes() {
     ip link add eth0 netns "${holders[1]}" type veth peer name eth0 netns "${holders[2]}" || return 1
     for node in 1 2; do
         echo "10.111.7.$node host$node" >>/etc/hosts
-        on_node $node sh -c "hostname host$node && mount -t tmpfs -o mode=1777 tmpfs /dev/shm &&
+        on_node $node sh -c "hostname host$node && mount -t tmpfs -o mode=1777 tmpfs /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /tmp &&
             ip link set lo up && ip addr add 10.111.7.$node/24 dev eth0 && ip link set eth0 up" || return 1
     done
 }
 configure_slurm() {
-    mkdir -p /etc/slurm /run/munge /var/spool/slurmctl /var/spool/slurmdhost{1,2} &&
+    mkdir -p /etc/slurm /var/log/slurm /run/munge /var/spool/slurmctl /var/spool/slurmdhost{1,2} &&
         chown munge: /run/munge && printf 'CgroupPlugin=disabled\n' >/etc/slurm/cgroup.conf
-    [[ $(slurmd -V) != 'slurm-wlm 2'[0-2].* ]] || rm /etc/slurm/cgroup.conf # it had no such word
+    # It uses none in what follows, but wants to know which; 22.05 had no word for that.
+    [[ $(slurmd -V) != 'slurm-wlm 22.'* ]] || echo 'CgroupPlugin=cgroup/v1' >/etc/slurm/cgroup.conf
     cat >/etc/slurm/slurm.conf <<'END'
 ClusterName=clv
 SlurmctldHost=host1
 SlurmUser=root
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+SlurmdLogFile=/var/log/slurm/slurmd-%n.log
 StateSaveLocation=/var/spool/slurmctl
 SlurmdSpoolDir=/var/spool/slurmd%n
 SlurmdPidFile=/run/slurmd-%n.pid
@@ -115,15 +118,18 @@ start_slurm() {
     configure_slurm && make_nodes || return 1
     runuser -u munge -- munged --force && on_node 1 slurmctld || return 1
     on_node 1 slurmd -N host1 && on_node 2 slurmd -N host2 || return 1
-    for _ in $(seq 60); do
+    for _ in $(seq 30); do
         [ "$(on_node 1 sinfo -h -t idle -o %D)" != 2 ] || return 0
         sleep 1
     done
     on_node 1 sinfo -R
-    tail -n 20 /var/log/slurm/* /var/log/slurm* 2>/dev/null
     return 1
 }
-must 'Slurm runs on two emulated hosts' start_slurm
+output=/tmp/output
+start_slurm >$output 2>&1 </dev/null # not by must: what it starts goes on, and it leaves $holders
+tap_report $? 'Slurm runs on two emulated hosts'
+tail -n 20 /var/log/slurm/* /var/log/munge/* >/tmp/logs 2>&1
+[ "$(on_node 1 sinfo -h -t idle -o %D)" = 2 ] || { sed 's/^/# /' /tmp/logs; kill "${holders[@]}"; tap_end; }
 place='on_node 1'
 srun() { as_user "$1 srun --mpi=pmix -N2 -n4 $example"; }
 asks='OMPI_MCA_coll=clv OMPI_MCA_coll_clv_verbose=10'
@@ -133,7 +139,7 @@ tap_lacks 'and nobody hears of it' clv "$said"
 said=$(srun "$asks OMPI_MCA_coll_clv_min_bytes=1")
 tap_has 'srun with clv: right' check=ok "$said"
 tap_has 'and clv reduces' 'coll:clv: reduce' "$said"
-tap_has 'by plans' 'because predicted' "$said"
+tap_ok 'by forecasts' grep -qE 'because (predicted|no plan is clearly better)' <<<"$said"
 said=$(srun 'OMPI_MCA_coll_clv_priority=45 OMPI_MCA_coll_clv_sma_window=0')
 tap_has 'srun with a bad value: the job runs without it' check=ok "$said"
 tap_ok 'which is told once on each node' test "$(grep -c 'allowed: 1 to 64 calls' <<<"$said")" -eq 2
