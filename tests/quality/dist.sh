@@ -59,6 +59,11 @@ build_in() { # folder
 }
 must 'the tarball builds and installs' build_in "$work/a"
 must 'in another folder, too' build_in "$work/somewhere/else"
+same_files() { # in a tarball made where everything is built
+    make_in "$work/a/$name" dist && tar -tzf "$work/a/$name/$name.tar.gz" | sort >"$work/again" &&
+        tar -tzf "$tarball" | sort | diff - "$work/again"
+}
+tap_ok 'a tarball that is made after building has nothing that was built' same_files
 first=$work/a/root second=$work/somewhere/else/root
 tap_none 'what they install is the same, byte for byte' diff -rq "$first" "$second"
 tap_none 'and names neither folder' grep -rlaE "$work/(a|somewhere)" "$first"
