@@ -1,6 +1,5 @@
-# bench: clv-bench (measure), clv-bench-compare (compare, clock), programs that measure one room
-# (plans), the emulated cluster (bed), reduces on a simulated machine (sim, which bench/sim/run builds
-# itself). Commands that people type lie beside this file: cluster, grid, results, show.
+# bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one room
+# (plans), reduces on a simulated machine (sim, which bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, results, show.
 clv_bench_sources = bench/measure/bench_options.c bench/measure/bench_options.h \
 	bench/measure/bench_stats.c bench/measure/bench_stats.h
 
@@ -9,20 +8,23 @@ bench_clv_bench_SOURCES = bench/measure/clv_bench.c \
 	bench/measure/bench_algorithms.c bench/measure/bench_algorithms.h \
 	bench/measure/bench_call.c bench/measure/bench_call.h \
 	bench/measure/bench_collectives.c bench/measure/bench_collectives.h \
-	bench/measure/bench_json.c bench/measure/bench_json.h \
 	bench/measure/bench_loop.c bench/measure/bench_loop.h \
 	bench/measure/bench_loop_report.c bench/measure/bench_loop_report.h \
 	bench/measure/bench_measure.c bench/measure/bench_measure.h \
 	bench/measure/bench_own_bounds.c bench/measure/bench_own_reduce.c \
 	bench/measure/bench_pace.c bench/measure/bench_pace.h \
+	bench/measure/bench_place.c bench/measure/bench_place.h \
 	bench/measure/bench_report.c bench/measure/bench_report.h \
 	bench/measure/bench_sync.c bench/measure/bench_sync.h $(clv_bench_sources)
 
 installed_programs += bench/clv-bench-compare
-bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
-	bench/compare/bench_plot.c bench/compare/bench_plot.h \
+clv_bench_plot_sources = bench/compare/bench_plot.c bench/compare/bench_plot.h \
+	bench/compare/bench_plot_lines.c bench/compare/bench_plot_lines.h \
 	bench/compare/bench_results.c bench/compare/bench_results.h \
-	bench/clock/bench_clock_results.c bench/clock/bench_clock_results.h $(clv_bench_sources)
+	bench/measure/bench_stats.c bench/measure/bench_stats.h
+bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
+	bench/compare/bench_runs.c bench/compare/bench_runs.h \
+	bench/compare/compare_table.c bench/compare/compare_table.h $(clv_bench_plot_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
 tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies

@@ -8,8 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "bench/compare/bench_plot.h"
+#include "cli/cli_json.h"
 
 static void print_setting(FILE *file, const clock_setting_t *s)
 {
@@ -52,191 +53,105 @@ void clock_print_table(FILE *file, const clock_setting_t *setting, const clock_r
     }
 }
 
-/* JSON has no NaN. */
-static void put_number(FILE *file, const char *name, double value, const char *after)
-{
-    if (isfinite(value)) {
-        fprintf(file, "\"%s\": %.9g%s", name, value, after);
-    } else {
-        fprintf(file, "\"%s\": null%s", name, after);
-    }
-}
-
-static void put_accuracy(FILE *file, const clock_accuracy_t *a, const char *after)
-{
-    fprintf(file, "      {");
-    put_number(file, "wait_s", a->wait_s, ", ");
-    put_number(file, "max_us", a->max_us, ", ");
-    put_number(file, "mean_us", a->mean_us, ", ");
-    put_number(file, "true_max_us", a->true_max_us, ", ");
-    put_number(file, "true_mean_us", a->true_mean_us, ", ");
-    put_number(file, "bound_max_us", a->bound_max_us, ", ");
-    fprintf(file, "\"n_checked\": %d, \"n_covered\": %d}%s\n", a->n_checked, a->n_covered, after);
-}
-
-static void put_result(FILE *file, const clock_result_t *r, const char *after)
-{
-    fprintf(file, "    {\"method\": \"%s\", \"run\": %d, \"n_failed\": %d, \"n_rounds\": %d, ",
-            r->label, r->run, r->n_failed, r->n_rounds);
-    fprintf(file, "\"n_pings\": %lld, ", (long long) r->n_pings);
-    put_number(file, "duration_s", r->duration_s, ", ");
-    put_number(file, "r_squared_min", r->r_squared_min, ", ");
-    put_number(file, "rms_max_us", r->rms_max_us, ",\n     \"accuracy\": [\n");
-    for (int w = 0; w < r->n_waits; w++) {
-        put_accuracy(file, &r->accuracy[w], w + 1 < r->n_waits ? "," : "");
-    }
-    fprintf(file, "    ]}%s\n", after);
-}
-
 static int close_file(FILE *file)
 {
     const int had_error = ferror(file);
     return fclose(file) != 0 || had_error ? -1 : 0;
 }
 
-/* Text from elsewhere, without what JSON or gnuplot would take for an end. */
-static void put_text(FILE *file, const char *text)
+static void put_setting(clv_json_t *json, const clock_setting_t *setting)
 {
-    for (; *text != '\0'; text++) {
-        const int is_plain = *text >= ' ' && *text != '"' && *text != '\\' && *text != '\'';
-        fputc(is_plain ? *text : ' ', file);
-    }
+    clv_bench_place_json(json, setting->place);
+    clv_json_whole(json, "reference", setting->reference);
+    clv_json_text(json, "clock", setting->clock);
+    clv_json_number(json, "drift_ppm", setting->drift_ppm);
+    clv_json_number(json, "pretend_ns", 1e9 * setting->pretend_s);
+    clv_json_flag(json, "has_truth", setting->has_truth);
+}
+
+static void put_check(clv_json_t *json, const clock_result_t *r, const clock_accuracy_t *a)
+{
+    clv_json_text(json, "algorithm", r->label);
+    clv_json_whole(json, "run", r->run);
+    clv_json_whole(json, "failed_ranks", r->n_failed);
+    clv_json_whole(json, "rounds", r->n_rounds);
+    clv_json_whole(json, "pings", r->n_pings);
+    clv_json_number(json, "duration_ns", 1e9 * r->duration_s);
+    clv_json_number(json, "r_squared_min", r->r_squared_min);
+    clv_json_number(json, "rms_max_ns", 1e3 * r->rms_max_us);
+    clv_json_number(json, "wait_ns", 1e9 * a->wait_s);
+    clv_json_number(json, "max_ns", 1e3 * a->max_us);
+    clv_json_number(json, "mean_ns", 1e3 * a->mean_us);
+    clv_json_number(json, "true_max_ns", 1e3 * a->true_max_us);
+    clv_json_number(json, "true_mean_ns", 1e3 * a->true_mean_us);
+    clv_json_number(json, "bound_max_ns", 1e3 * a->bound_max_us);
+    clv_json_whole(json, "checked", a->n_checked);
+    clv_json_whole(json, "covered", a->n_covered);
 }
 
 int clock_write_json(const char *path, const clock_setting_t *setting,
                      const clock_result_t *results, int n_results)
 {
-    FILE *file = fopen(path, "w");
+    const int is_stdout = strcmp(path, "-") == 0;
+    FILE *file = is_stdout ? stdout : fopen(path, "a");
     if (file == NULL) {
         return -1;
     }
-    fprintf(file, "{\n  \"n_ranks\": %d, \"n_hosts\": %d, \"reference\": %d, \"clock\": \"%s\",\n",
-            setting->n_ranks, setting->n_hosts, setting->reference, setting->clock);
-    fprintf(file, "  \"mpi\": \"");
-    put_text(file, setting->mpi);
-    fprintf(file, "\",\n  ");
-    put_number(file, "drift_ppm", setting->drift_ppm, ", ");
-    put_number(file, "pretend_s", setting->pretend_s, ", ");
-    fprintf(file, "\"has_truth\": %s,\n  \"results\": [\n", setting->has_truth ? "true" : "false");
     for (int i = 0; i < n_results; i++) {
-        put_result(file, &results[i], i + 1 < n_results ? "," : "");
-    }
-    fprintf(file, "  ]\n}\n");
-    return close_file(file);
-}
-
-static const char *terminal_of(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    if (dot != NULL && strcmp(dot, ".svg") == 0) {
-        return "svg size 1100,420 font 'sans,12'";
-    }
-    if (dot != NULL && strcmp(dot, ".pdf") == 0) {
-        return "pdfcairo size 11in,4.2in";
-    }
-    return "pngcairo size 1100,420";
-}
-
-/* The first result with this label names it. */
-static int is_first_of_label(const clock_result_t *results, int i)
-{
-    for (int k = 0; k < i; k++) {
-        if (strcmp(results[k].label, results[i].label) == 0) {
-            return 0;
+        for (int w = 0; w < results[i].n_waits; w++) {
+            clv_json_t json = clv_json_begin(file, "clv-clock", "clock");
+            put_setting(&json, setting);
+            put_check(&json, &results[i], &results[i].accuracy[w]);
+            clv_json_end(&json);
         }
     }
-    return 1;
+    return is_stdout ? fflush(file) : close_file(file);
 }
 
-static double shown(const clock_setting_t *setting, const clock_accuracy_t *a)
+/* ---- the picture: a line per method and check ---- */
+
+static clv_status_t add_check(const clock_setting_t *setting, const clock_result_t *result,
+                              const clock_accuracy_t *accuracy, clv_result_set_t *set)
 {
-    const double value = setting->has_truth ? a->true_max_us : a->max_us;
-    return fmax(value, 0.001); /* the axis is logarithmic */
+    clv_result_group_t like = {.collective = CLV_RESULTS_CLOCK, .n_ranks = setting->n_ranks};
+    const double error_us = setting->has_truth ? accuracy->true_max_us : accuracy->max_us;
+
+    snprintf(like.pattern, sizeof like.pattern, "%g s after", accuracy->wait_s);
+    snprintf(like.algorithm, sizeof like.algorithm, "%.95s", result->label);
+    clv_result_group_t *group = clv_results_group(set, &like);
+    if (group == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    if (group->n_runs < CLV_RESULTS_RUNS && isfinite(error_us)) {
+        group->duration_s[group->n_runs] = result->duration_s;
+        group->value[group->n_runs++] = 1e3 * error_us;
+    }
+    return CLV_OK;
 }
 
-static void put_data(FILE *file, const clock_setting_t *setting, const clock_result_t *results,
-                     int n_results)
+static int has_runs(void *context, const clv_result_group_t *group)
 {
+    (void) context;
+    return group->n_runs > 0;
+}
+
+clv_status_t clock_draw(const char *path, const clock_setting_t *setting,
+                        const clock_result_t *results, int n_results, char *reason,
+                        size_t reason_bytes)
+{
+    const clv_plot_t plot = {clv_figure_find("clock-accuracy"), CLV_RESULTS_CLOCK_METRIC, 1};
+    clv_result_set_t set = {0};
+    clv_status_t status = CLV_OK;
+
     for (int i = 0; i < n_results; i++) {
-        if (!is_first_of_label(results, i)) {
-            continue;
-        }
-        fprintf(file, "$m%d << END\n", i);
-        for (int k = i; k < n_results; k++) {
-            if (strcmp(results[k].label, results[i].label) != 0) {
-                continue;
-            }
-            fprintf(file, "%.6f", results[k].duration_s);
-            for (int w = 0; w < results[k].n_waits; w++) {
-                fprintf(file, " %.4f", shown(setting, &results[k].accuracy[w]));
-            }
-            fprintf(file, "\n");
-        }
-        fprintf(file, "END\n");
-    }
-}
-
-static void put_panel(FILE *file, const clock_result_t *results, int n_results, int wait)
-{
-    const char *separator = "plot ";
-    fprintf(file, "set title '%g s after the synchronisation'\n", results[0].accuracy[wait].wait_s);
-    for (int i = 0; i < n_results; i++) {
-        if (is_first_of_label(results, i)) {
-            fprintf(file, "%s$m%d using 1:%d with points pt 7 ps 1.2 title '%s'", separator, i,
-                    wait + 2, results[i].label);
-            separator = ", \\\n     ";
+        for (int w = 0; w < results[i].n_waits && status == CLV_OK; w++) {
+            status = add_check(setting, &results[i], &results[i].accuracy[w], &set);
         }
     }
-    fprintf(file, "\n");
-}
-
-static void put_script(FILE *file, const char *picture, const clock_setting_t *setting,
-                       const clock_result_t *results, int n_results)
-{
-    const int n_waits = n_results > 0 ? results[0].n_waits : 0;
-    fprintf(file, "# %d ranks on %d hosts, clock %s; ", setting->n_ranks, setting->n_hosts,
-            setting->clock);
-    put_text(file, setting->mpi);
-    fprintf(file, "\n");
-    put_data(file, setting, results, n_results);
-    fprintf(file, "set terminal %s\nset output '%s'\n", terminal_of(picture), picture);
-    fprintf(file, "set multiplot layout 1,%d\nset logscale y\nset grid\nset key below\n", n_waits);
-    fprintf(file, "set xrange [0:*]\nset xlabel 'duration of the synchronisation [s]'\n");
-    fprintf(file, "set ylabel 'largest %serror of a global clock [us]'\n",
-            setting->has_truth ? "true " : "");
-    for (int w = 0; w < n_waits; w++) {
-        put_panel(file, results, n_results, w);
+    clv_results_keep(&set, has_runs, NULL);
+    if (status == CLV_OK && set.n_groups > 0) {
+        status = clv_plot(&set, &plot, path, reason, reason_bytes);
     }
-    fprintf(file, "unset multiplot\n");
-}
-
-static int run_gnuplot(const char *script)
-{
-    const pid_t child = fork();
-    if (child == 0) {
-        execlp("gnuplot", "gnuplot", script, (char *) NULL);
-        _exit(127);
-    }
-    int status;
-    if (child < 0 || waitpid(child, &status, 0) < 0) {
-        return -1;
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
-}
-
-int clock_draw(const char *path, const clock_setting_t *setting, const clock_result_t *results,
-               int n_results)
-{
-    char script[4096];
-    if (snprintf(script, sizeof script, "%s.gp", path) >= (int) sizeof script ||
-        strpbrk(path, "'\n") != NULL) {
-        errno = EINVAL;
-        return -1;
-    }
-    FILE *file = fopen(script, "w");
-    if (file == NULL) {
-        return -1;
-    }
-    put_script(file, path, setting, results, n_results);
-    return close_file(file) == 0 ? run_gnuplot(script) : -1;
+    clv_results_free(&set);
+    return status;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What clv-clock found, as a table, as JSON, and as the papers' picture. No MPI here.
+ * What clv-clock found, as a table, as JSON lines, and as the papers' picture.
  */
 #ifndef CLV_CLOCK_REPORT_H
 #define CLV_CLOCK_REPORT_H
 
 #include <stdint.h>
 #include <stdio.h>
+
+#include "bench/measure/bench_place.h"
+#include "util/util_status.h"
 
 #define CLOCK_MAX_WAITS 8
 #define CLOCK_MAX_LABEL 256
@@ -41,16 +44,18 @@ typedef struct clock_setting {
     const char *mpi; /* version line */
     double drift_ppm, pretend_s;
     int has_truth;
+    const clv_bench_place_t *place;
 } clock_setting_t;
 
 void clock_print_table(FILE *file, const clock_setting_t *setting, const clock_result_t *results,
                        int n_results);
-/* 0, or -1 with errno. */
+/* Appends to the file, "-" is standard output. 0, or -1 with errno. */
 int clock_write_json(const char *path, const clock_setting_t *setting,
                      const clock_result_t *results, int n_results);
-/* Accuracy against duration, a panel per wait. path ends in .png, .svg or .pdf; beside it stays
- * path.gp, which gnuplot can draw again. 0; -1 with errno; 1: no gnuplot, path.gp is there. */
-int clock_draw(const char *path, const clock_setting_t *setting, const clock_result_t *results,
-               int n_results);
+/* Accuracy against duration, a line per method and check. path ends in .png, .svg or .pdf. As
+ * clv_plot: without gnuplot the script is kept; one line in reason. */
+clv_status_t clock_draw(const char *path, const clock_setting_t *setting,
+                        const clock_result_t *results, int n_results, char *reason,
+                        size_t reason_bytes);
 
 #endif

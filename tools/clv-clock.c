@@ -10,17 +10,18 @@
  * Units: ns inside, us and s in what is printed. One thread. See the man page.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/compare/bench_plot.h"
+#include "bench/measure/bench_place.h"
+#include "cli/cli_options.h"
 #include "clocksync/clocksync.h"
 #include "tools/clock_report.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
-#include "util/util_version.h"
 
 #define MAX_METHODS 32
 
@@ -29,10 +30,10 @@ typedef struct options {
     int n_methods;
     double waits_s[CLOCK_MAX_WAITS];
     int n_waits;
-    int n_runs, reference, n_exchanges;
+    int32_t n_runs, reference, n_exchanges;
     const char *clock;
     double drift_ppm, pretend_s, timeout_s;
-    int has_truth, is_quiet;
+    int has_truth, is_quiet, wants_list;
     const char *json, *plot;
 } options_t;
 
@@ -44,6 +45,7 @@ typedef struct world {
     clv_cs_place_t *places;      /* of all ranks */
     int host, n_hosts;           /* hosts numbered by first rank */
     clv_cs_group_t group;
+    clv_bench_place_t place;
 } world_t;
 
 /* What a rank tells rank 0 after one synchronisation. */
@@ -110,142 +112,91 @@ static const clv_link_ops_t mpi_link_ops = {mpi_link_send, mpi_link_recv};
 
 /* ---- options ---- */
 
-static const char usage[] =
-    "usage: mpirun ... clv-clock [options] [METHOD ...]\n"
-    "  METHOD              hca3 | hca3/1000/skampi/100 | jk/1000/mean-rtt/20 | h2hca/500 | ...; "
-    "hca3\n"
-    "  --wait S[,S...]     check again S seconds after the synchronisation           10\n"
-    "  --runs N            synchronise N times by each method                        1\n"
-    "  --reference RANK    whose clock is the global one                             0\n"
-    "  --clock NAME        monotonic, monotonic_raw, realtime, tsc                   monotonic\n"
-    "  --drift-ppm D       make clocks drift, host by host, up to D ppm either way   0\n"
-    "  --pretend S         make clocks differ, host by host, by up to S seconds      0\n"
-    "  --truth realtime    judge by CLOCK_REALTIME, which all hosts share\n"
-    "  --exchanges N       pings per rank when checking                              100\n"
-    "  --timeout S         longest wait for one message                              60\n"
-    "  --json FILE         write what was found\n"
-    "  --plot FILE         draw accuracy against duration (.png, .svg, .pdf)\n"
-    "  --quiet             no table\n"
-    "  --list              algorithms and where they are described\n"
-    "exit: 0; 1 a rank got no clock; 2 wrong use\n";
-
-static int parse_waits(options_t *options, const char *text)
+static const char *take_waits(void *fields, const char *text)
 {
+    options_t *options = fields;
     options->n_waits = 1; /* 0 s comes first */
     for (const char *next = text; next != NULL && *next != '\0';) {
         char *end;
         const double seconds = strtod(next, &end);
         if (end == next || !(seconds > options->waits_s[options->n_waits - 1]) ||
             options->n_waits == CLOCK_MAX_WAITS || (*end != ',' && *end != '\0')) {
-            return 0;
+            return "rising numbers of seconds above 0, seven at most";
         }
         options->waits_s[options->n_waits++] = seconds;
         next = *end == ',' ? end + 1 : end;
     }
-    return 1;
+    return NULL;
 }
 
-static int parse_number(const char *text, double low, double high, double *number_p)
+static const char *take_truth(void *fields, const char *text)
 {
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || *end != '\0' || !(number >= low && number <= high)) {
-        return 0;
-    }
-    *number_p = number;
-    return 1;
+    ((options_t *) fields)->has_truth = 1;
+    return strcmp(text, "realtime") == 0 ? NULL : "realtime";
 }
 
-static int parse_count(const char *text, int low, int *count_p)
+static const char *take_plot(void *fields, const char *text)
 {
-    double number;
-    if (!parse_number(text, low, 1e6, &number) || number != floor(number)) {
-        return 0;
-    }
-    *count_p = (int) number;
-    return 1;
+    ((options_t *) fields)->plot = text;
+    return clv_plot_is_name(text) ? NULL : "the name of a .png, .svg or .pdf file";
 }
 
-static int take_option(options_t *o, int option, const char *text)
+#define AT(field) offsetof(options_t, field)
+static const clv_option_t option_rows[] = {
+    CLV_ROW_TAKE("wait", take_waits, "S[,S...]", "10",
+                 "check again S seconds after the synchronisation"),
+    CLV_ROW_WHOLE32("runs", AT(n_runs), 1, 1e6, "1", "synchronise N times by each method"),
+    CLV_ROW_WHOLE32("reference", AT(reference), 0, 1e6, "0", "rank whose clock is the global one"),
+    CLV_ROW_TEXT("clock", AT(clock), "NAME", "monotonic",
+                 "monotonic, monotonic_raw, realtime, tsc"),
+    CLV_ROW_REAL("drift-ppm", AT(drift_ppm), 0, 1000, "0",
+                 "make clocks drift, host by host, up to N ppm either way"),
+    CLV_ROW_REAL("pretend", AT(pretend_s), 0, 1e7, "0",
+                 "make clocks differ, host by host, by up to N seconds"),
+    CLV_ROW_TAKE("truth", take_truth, "realtime", NULL,
+                 "judge by CLOCK_REALTIME, which all hosts share"),
+    CLV_ROW_WHOLE32("exchanges", AT(n_exchanges), 1, 1e6, "100", "pings per rank when checking"),
+    CLV_ROW_REAL("timeout", AT(timeout_s), 0.001, 1e6, "60", "longest wait for a message, seconds"),
+    CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
+                 "append a line per synchronisation and check; - is standard output"),
+    CLV_ROW_TAKE("plot", take_plot, "FILE", NULL, "accuracy against duration (.png, .svg, .pdf)"),
+    CLV_ROW_FLAG("quiet", AT(is_quiet), "no table"),
+    CLV_ROW_FLAG("list", AT(wants_list), "algorithms and where they are described"),
+    CLV_ROWS_END,
+};
+
+static void tell_exits(FILE *out)
 {
-    switch (option) {
-    case 'w':
-        return parse_waits(o, text);
-    case 'r':
-        return parse_count(text, 1, &o->n_runs);
-    case 'R':
-        return parse_count(text, 0, &o->reference);
-    case 'x':
-        return parse_count(text, 1, &o->n_exchanges);
-    case 'c':
-        o->clock = text;
-        return 1;
-    case 'd':
-        return parse_number(text, 0, 1000, &o->drift_ppm);
-    case 'p':
-        return parse_number(text, 0, 1e7, &o->pretend_s);
-    case 't':
-        o->has_truth = 1;
-        return strcmp(text, "realtime") == 0;
-    case 'T':
-        return parse_number(text, 0.001, 1e6, &o->timeout_s);
-    case 'j':
-        o->json = text;
-        return 1;
-    case 'g':
-        o->plot = text;
-        return 1;
-    case 'q':
-        o->is_quiet = 1;
-        return 1;
-    default:
-        return 0;
-    }
+    fputs("METHOD: hca3 (the default), hca3/1000/skampi/100, jk/1000/mean-rtt/20, h2hca/500, ...\n"
+          "exit: 0; 1 a rank got no clock; 2 wrong use\n",
+          out);
 }
 
-static int take_methods(options_t *o, int argc, char **argv)
+static const clv_program_t program = {
+    .name = "clv-clock",
+    .usage = "mpirun ... clv-clock [options] [METHOD ...]",
+    .options = option_rows,
+    .more = tell_exits,
+    .takes_operands = 1,
+};
+
+/* -1, or the exit status. */
+static int take_methods(options_t *o, int n, char **methods)
 {
+    char reason[CLOCK_MAX_LABEL];
     clv_cs_scheme_t scheme;
-    for (int i = optind; i < argc; i++) {
-        if (o->n_methods == MAX_METHODS || clv_cs_scheme_parse(argv[i], &scheme) != CLV_OK) {
-            return 0;
+    for (int i = 0; i < n; i++) {
+        if (o->n_methods == MAX_METHODS || clv_cs_scheme_parse(methods[i], &scheme) != CLV_OK) {
+            snprintf(reason, sizeof reason, "'%s' is no method, or one too many (--list has them)",
+                     methods[i]);
+            return clv_options_wrong(&program, reason);
         }
-        o->methods[o->n_methods++] = argv[i];
+        o->methods[o->n_methods++] = methods[i];
     }
     if (o->n_methods == 0) {
         o->methods[o->n_methods++] = "hca3";
     }
-    return 1;
-}
-
-static int parse_options(int argc, char **argv, options_t *o)
-{
-    static const struct option names[] = {
-        {"wait", 1, NULL, 'w'},  {"runs", 1, NULL, 'r'},      {"reference", 1, NULL, 'R'},
-        {"clock", 1, NULL, 'c'}, {"drift-ppm", 1, NULL, 'd'}, {"pretend", 1, NULL, 'p'},
-        {"truth", 1, NULL, 't'}, {"timeout", 1, NULL, 'T'},   {"json", 1, NULL, 'j'},
-        {"plot", 1, NULL, 'g'},  {"quiet", 0, NULL, 'q'},     {"exchanges", 1, NULL, 'x'},
-        {NULL, 0, NULL, 0}};
-    *o = (options_t){.n_runs = 1, .n_exchanges = 100, .clock = "monotonic", .timeout_s = 60};
-    (void) parse_waits(o, "10");
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-        if (!take_option(o, option, optarg)) {
-            return 0;
-        }
-    }
-    return take_methods(o, argc, argv);
-}
-
-static int wants(int argc, char **argv, const char *word)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], word) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    return -1;
 }
 
 static void print_algorithms(void)
@@ -603,6 +554,7 @@ static int publish(const options_t *options, const world_t *world, const clock_r
                    int n)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    char reason[1024] = "out of memory";
     int length;
     MPI_Get_library_version(version, &length);
     version[strcspn(version, "\n")] = '\0';
@@ -611,6 +563,7 @@ static int publish(const options_t *options, const world_t *world, const clock_r
                                      .reference = options->reference,
                                      .clock = options->clock,
                                      .mpi = version,
+                                     .place = &world->place,
                                      .drift_ppm = options->drift_ppm,
                                      .pretend_s = options->pretend_s,
                                      .has_truth = options->has_truth};
@@ -622,11 +575,9 @@ static int publish(const options_t *options, const world_t *world, const clock_r
         fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
         is_bad = 1;
     }
-    const int drawn = options->plot != NULL ? clock_draw(options->plot, &setting, results, n) : 0;
-    if (drawn != 0) {
-        fprintf(stderr, "clv-clock: %s: %s\n", options->plot,
-                drawn < 0 ? strerror(errno)
-                          : "gnuplot failed or is missing; the .gp file is there");
+    if (options->plot != NULL &&
+        clock_draw(options->plot, &setting, results, n, reason, sizeof reason) != CLV_OK) {
+        fprintf(stderr, "clv-clock: %s\n", reason);
         is_bad = 1;
     }
     return is_bad;
@@ -642,43 +593,46 @@ static int any_failed(const clock_result_t *results, int n)
     return 0;
 }
 
+/* The exit status. */
+static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
+{
+    clock_result_t *results =
+        clv_alloc((size_t) (options->n_runs * options->n_methods), sizeof *results);
+    if (results == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    set_up_world(world, options, comm);
+    const int n = run_all(options, world, results);
+    int answer = any_failed(results, n);
+    answer |= world->rank == 0 ? publish(options, world, results, n) : 0;
+    clv_free(world->places);
+    clv_free(results);
+    return answer;
+}
+
 int main(int argc, char **argv)
 {
-    options_t options;
+    options_t options = {0};
     world_t world = {0};
     MPI_Comm comm;
-    int answer = 0;
-    if (clv_tells_version("clv-clock", argc, argv)) {
+    int first;
+    int answer = clv_options_main(&program, argc, argv, &options, &first);
+    if (answer < 0 && options.wants_list) {
+        print_algorithms();
         return 0;
     }
-    if (wants(argc, argv, "--help") || wants(argc, argv, "--list")) {
-        if (wants(argc, argv, "--help")) {
-            fputs(usage, stdout);
-        } else {
-            print_algorithms();
-        }
-        return 0;
+    answer = answer < 0 ? take_methods(&options, argc - first, argv + first) : answer;
+    if (answer >= 0) {
+        return answer;
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_size(comm, &world.n_ranks);
     MPI_Comm_rank(comm, &world.rank);
-    const int is_good = parse_options(argc, argv, &options) && options.reference < world.n_ranks;
-    clock_result_t *results =
-        is_good ? clv_alloc((size_t) (options.n_runs * options.n_methods), sizeof *results) : NULL;
-    if (results == NULL) {
-        if (world.rank == 0) {
-            fputs(usage, stderr);
-        }
-        answer = 2;
-    } else {
-        set_up_world(&world, &options, &comm);
-        const int n = run_all(&options, &world, results);
-        answer = any_failed(results, n);
-        answer |= world.rank == 0 ? publish(&options, &world, results, n) : 0;
-        clv_free(world.places);
-        clv_free(results);
-    }
+    clv_bench_place_find(comm, &world.place);
+    answer = options.reference < world.n_ranks
+                 ? measure(&options, &world, &comm)
+                 : clv_options_wrong(&program, "there is no rank for that --reference");
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return answer;

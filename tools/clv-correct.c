@@ -6,224 +6,141 @@
  * What it is made of: tools/correct/correct.h. The algorithm: clc/clc.h. See the man page.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli_options.h"
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
-#include "util/util_version.h"
 
-static const char usage[] =
-    "usage: clv-correct IN.otf2 -o DIR [options]\n"
-    "       clv-correct IN.otf2 --check [options]\n"
-    "  -o DIR                 the corrected archive; must not exist\n"
-    "  --check                report only; exit 3 if any message is violated\n"
-    "  --clocks FILE          clocks that clv recorded, as JSON lines; repeatable\n"
-    "  --presync KIND         auto, ends (only first and last clock offset), none      auto\n"
-    "  --latency auto|A,B     least delays between and inside hosts, in ns             auto\n"
-    "  --gamma G              how much of an interval is kept, 0 to 1                  0.99999\n"
-    "  --slope S              how fast a shift may rise before a corrected receive     0.01\n"
-    "  --clock-per WHAT       host or process: what has a clock of its own             host\n"
-    "  --alltoallv dense      take alltoallv and alltoallw as if all send to all\n"
-    "  --threads N            threads                                                  1\n"
-    "  --memory MIB           keep events in a scratch file beyond so much             no limit\n"
-    "  --json FILE            the report as JSON lines\n"
-    "  --chrome FILE          the corrected regions for timeline viewers (Chrome JSON)\n"
-    "  --truth NAME           judge by this attribute of events, true times in ns\n"
-    "  --quiet                no table\n"
-    "exit: 0; 1 this machine cannot; 2 wrong use or input; 3 --check found violations\n";
-
-static int wrong_use(const char *text)
-{
-    fprintf(stderr, "clv-correct: %s\n%s", text, usage);
-    return 0;
-}
-
-/* A number from text up to end; what follows is in *rest. */
-static int number(const char *text, double least, double most, double *value, const char **rest)
+static int number(const char *text, double *value, const char **rest)
 {
     char *end;
     errno = 0;
     *value = strtod(text, &end);
     *rest = end;
-    return end != text && !errno && *value >= least && *value <= most;
+    return end != text && !errno && *value >= 0 && *value <= 1e12;
 }
 
-static int set_latency(correct_options_t *options, const char *text)
+static const char *take_latency(void *fields, const char *text)
 {
+    correct_options_t *options = fields;
     const char *rest;
     if (!strcmp(text, "auto")) {
         options->inter_ns = options->intra_ns = -1;
-        return 1;
+        return NULL;
     }
-    return (number(text, 0, 1e12, &options->inter_ns, &rest) && *rest == ',' &&
-            number(rest + 1, 0, 1e12, &options->intra_ns, &rest) && !*rest) ||
-           wrong_use("--latency takes auto or INTER,INTRA in ns");
+    return number(text, &options->inter_ns, &rest) && *rest == ',' &&
+                   number(rest + 1, &options->intra_ns, &rest) && !*rest
+               ? NULL
+               : "auto or INTER,INTRA in ns";
 }
 
-static int set_number(const char *name, const char *text, double least, double most, double *value)
+static const char *take_presync(void *fields, const char *text)
 {
-    char line[96];
-    const char *rest;
-    if (number(text, least, most, value, &rest) && !*rest) {
-        return 1;
-    }
-    snprintf(line, sizeof line, "--%s takes a number from %g to %g", name, least, most);
-    return wrong_use(line);
-}
-
-static int set_presync(correct_options_t *options, const char *text)
-{
+    correct_options_t *options = fields;
     options->only_ends = !strcmp(text, "ends");
     options->no_presync = !strcmp(text, "none");
-    return options->only_ends || options->no_presync || !strcmp(text, "auto") ||
-           wrong_use("--presync takes auto, ends or none");
+    return options->only_ends || options->no_presync || !strcmp(text, "auto")
+               ? NULL
+               : "auto, ends or none";
 }
 
-static int add_clocks(correct_options_t *options, char *file)
+static const char *take_clock_per(void *fields, const char *text)
 {
-    options->clocks[options->n_clocks++] = file;
-    return 1;
+    correct_options_t *options = fields;
+    options->is_line_per_process = !strcmp(text, "process");
+    return options->is_line_per_process || !strcmp(text, "host") ? NULL : "host or process";
 }
 
-enum {
-    OPT_CHECK = 256,
-    OPT_CLOCKS,
-    OPT_PRESYNC,
-    OPT_LATENCY,
-    OPT_GAMMA,
-    OPT_SLOPE,
-    OPT_CLOCK_PER,
-    OPT_ALLTOALLV,
-    OPT_THREADS,
-    OPT_MEMORY,
-    OPT_JSON,
-    OPT_CHROME,
-    OPT_TRUTH,
-    OPT_QUIET
+static const char *take_alltoallv(void *fields, const char *text)
+{
+    ((correct_options_t *) fields)->has_dense_alltoallv = 1;
+    return strcmp(text, "dense") ? "dense" : NULL;
+}
+
+static const char *take_clocks(void *fields, const char *text)
+{
+    correct_options_t *options = fields;
+    options->clocks[options->n_clocks++] = text;
+    return NULL;
+}
+
+#define AT(field) offsetof(correct_options_t, field)
+static const clv_option_t rows[] = {
+    {.name = "output",
+     .kind = CLV_OPTION_TEXT,
+     .offset = AT(output),
+     .letter = 'o',
+     .value = "DIR",
+     .meaning = "the corrected archive; must not exist"},
+    CLV_ROW_FLAG("check", AT(is_check), "report only; exit 3 if any message is violated"),
+    CLV_ROW_TAKE("clocks", take_clocks, "FILE", NULL,
+                 "clocks that clv recorded, as JSON lines; repeatable"),
+    CLV_ROW_TAKE("presync", take_presync, "KIND", "auto",
+                 "auto, ends (only first and last clock offset), none"),
+    CLV_ROW_TAKE("latency", take_latency, "A,B", "auto",
+                 "least delays between and inside hosts, in ns"),
+    CLV_ROW_REAL("gamma", AT(gamma), 0, 1, NULL,
+                 "how much of an interval is kept, 0 to 1; 0.99999 if not said"),
+    CLV_ROW_REAL("slope", AT(slope), 1e-9, 1e9, "0.01",
+                 "how fast a shift may rise before a corrected receive"),
+    CLV_ROW_TAKE("clock-per", take_clock_per, "WHAT", "host",
+                 "host or process: what has a clock of its own"),
+    CLV_ROW_TAKE("alltoallv", take_alltoallv, "dense", NULL,
+                 "take alltoallv and alltoallw as if all send to all"),
+    CLV_ROW_WHOLE32("threads", AT(n_threads), 1, 1024, "1", "threads"),
+    CLV_ROW_WHOLE("memory", AT(memory_mib), 16, 1e9, NULL,
+                  "keep events in a scratch file beyond so many MiB"),
+    CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "the report as JSON lines"),
+    CLV_ROW_TEXT("chrome", AT(chrome), "FILE", NULL,
+                 "the corrected regions for timeline viewers (Chrome JSON)"),
+    CLV_ROW_TEXT("truth", AT(truth), "NAME", NULL,
+                 "judge by this attribute of events, true times in ns"),
+    CLV_ROW_FLAG("quiet", AT(is_quiet), "no table"),
+    CLV_ROWS_END,
 };
 
-static const struct option long_options[] = {{"check", no_argument, NULL, OPT_CHECK},
-                                             {"clocks", required_argument, NULL, OPT_CLOCKS},
-                                             {"presync", required_argument, NULL, OPT_PRESYNC},
-                                             {"latency", required_argument, NULL, OPT_LATENCY},
-                                             {"gamma", required_argument, NULL, OPT_GAMMA},
-                                             {"slope", required_argument, NULL, OPT_SLOPE},
-                                             {"clock-per", required_argument, NULL, OPT_CLOCK_PER},
-                                             {"alltoallv", required_argument, NULL, OPT_ALLTOALLV},
-                                             {"threads", required_argument, NULL, OPT_THREADS},
-                                             {"memory", required_argument, NULL, OPT_MEMORY},
-                                             {"json", required_argument, NULL, OPT_JSON},
-                                             {"chrome", required_argument, NULL, OPT_CHROME},
-                                             {"truth", required_argument, NULL, OPT_TRUTH},
-                                             {"quiet", no_argument, NULL, OPT_QUIET},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {NULL, 0, NULL, 0}};
-
-/* Options whose text is taken as it is. Returns 0 if it is none of them. */
-static int set_file(correct_options_t *options, int option, char *text)
+static void tell_exits(FILE *out)
 {
-    switch (option) {
-    case 'o':
-        options->output = text;
-        return 1;
-    case OPT_JSON:
-        options->json = text;
-        return 1;
-    case OPT_CHROME:
-        options->chrome = text;
-        return 1;
-    case OPT_TRUTH:
-        options->truth = text;
-        return 1;
-    default:
-        return 0;
-    }
+    fputs("exit: 0; 1 this machine cannot; 2 wrong use or input; 3 --check found violations\n",
+          out);
 }
 
-static int set_threads(correct_options_t *options, const char *text)
-{
-    double value = 0;
-    const int is_good = set_number("threads", text, 1, 1024, &value);
-    options->n_threads = (int) value;
-    return is_good;
-}
+static const clv_program_t program = {
+    .name = "clv-correct",
+    .usage = "clv-correct IN.otf2 -o DIR [options]\n       clv-correct IN.otf2 --check [options]",
+    .options = rows,
+    .more = tell_exits,
+    .takes_operands = 1,
+};
 
-static int set_memory(correct_options_t *options, const char *text)
-{
-    double value = 0;
-    const int is_good = set_number("memory", text, 16, 1e9, &value);
-    options->memory_bytes = (int64_t) value << 20;
-    return is_good;
-}
-
-static int set_option(correct_options_t *options, int option, char *text)
-{
-    switch (option) {
-    case OPT_CHECK:
-        options->is_check = 1;
-        return 1;
-    case OPT_CLOCKS:
-        return add_clocks(options, text);
-    case OPT_PRESYNC:
-        return set_presync(options, text);
-    case OPT_LATENCY:
-        return set_latency(options, text);
-    case OPT_GAMMA:
-        return set_number("gamma", text, 0, 1, &options->gamma);
-    case OPT_SLOPE:
-        return set_number("slope", text, 1e-9, 1e9, &options->slope);
-    case OPT_CLOCK_PER:
-        options->is_line_per_process = !strcmp(text, "process");
-        return options->is_line_per_process || !strcmp(text, "host") ||
-               wrong_use("--clock-per takes host or process");
-    case OPT_ALLTOALLV:
-        options->has_dense_alltoallv = 1;
-        return !strcmp(text, "dense") || wrong_use("--alltoallv takes dense");
-    case OPT_THREADS:
-        return set_threads(options, text);
-    case OPT_MEMORY:
-        return set_memory(options, text);
-    case OPT_QUIET:
-        options->is_quiet = 1;
-        return 1;
-    case 'h':
-        fputs(usage, stdout);
-        exit(0);
-    default:
-        return set_file(options, option, text) ||
-               wrong_use("an option it does not have, or one without its value");
-    }
-}
-
+/* -1, or the exit status. */
 static int parse(correct_options_t *options, int argc, char **argv)
 {
-    int option;
-    *options = (correct_options_t){
-        .n_threads = 1, .inter_ns = -1, .intra_ns = -1, .gamma = -1, .slope = CLV_CLC_SLOPE};
-    options->clocks = clv_alloc((size_t) argc, sizeof *options->clocks);
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1) {
-        if (!set_option(options, option, optarg)) {
-            return 0;
-        }
-    }
-    if (optind + 1 != argc) {
-        return wrong_use("it takes one archive, NAME.otf2");
-    }
-    options->input = argv[optind];
-    if (options->is_check == (options->output != NULL)) {
-        return wrong_use("it takes either -o DIR or --check");
-    }
     struct stat status;
-    if (options->output && !lstat(options->output, &status)) {
-        return correct_fail(CORRECT_EXIT_INPUT, "%s exists", options->output);
+    int first;
+    *options = (correct_options_t){.gamma = -1};
+    options->clocks = clv_alloc((size_t) argc, sizeof *options->clocks);
+    const int answer = clv_options_main(&program, argc, argv, options, &first);
+    if (answer >= 0) {
+        return answer;
     }
-    return 1;
+    if (first + 1 != argc) {
+        return clv_options_wrong(&program, "it takes one archive, NAME.otf2");
+    }
+    options->input = argv[first];
+    if (options->is_check == (options->output != NULL)) {
+        return clv_options_wrong(&program, "it takes either -o DIR or --check");
+    }
+    if (options->output && !lstat(options->output, &status)) {
+        fprintf(stderr, "clv-correct: %s exists\n", options->output);
+        return CORRECT_EXIT_INPUT;
+    }
+    return -1;
 }
 
 /* ---- recorded clocks ---- */
@@ -310,7 +227,7 @@ static int open_all(correct_t *correct)
     if (correct->options.has_dense_alltoallv) {
         flavours[10] = flavours[11] = CLV_CLC_N_TO_N;
     }
-    if (!correct_store_open(correct->options.memory_bytes, dirname(folder)) ||
+    if (!correct_store_open(correct->options.memory_mib << 20, dirname(folder)) ||
         !read_clocks(correct) || !correct_read_definitions(correct)) {
         return 0;
     }
@@ -349,18 +266,13 @@ static int tell(correct_t *correct)
 int main(int argc, char **argv)
 {
     correct_t correct = {0};
-    if (clv_tells_version("clv-correct", argc, argv)) {
-        return 0;
-    }
     correct_catch_otf2();
-    if (!parse(&correct.options, argc, argv)) {
-        if (correct_failed()) {
-            fprintf(stderr, "clv-correct: %s\n", correct_failure());
-        }
+    int status = parse(&correct.options, argc, argv);
+    if (status >= 0) {
         clv_free(correct.options.clocks);
-        return CORRECT_EXIT_INPUT;
+        return status;
     }
-    int status = 0;
+    status = 0;
     if (!open_all(&correct) || !correct_run(&correct) || !tell(&correct)) {
         fprintf(stderr, "clv-correct: %s\n", correct_failure());
         status = correct_failed();

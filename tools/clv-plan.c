@@ -5,15 +5,17 @@
  * Exit status: 0 done, 1 the plan is not what the file says (--check) or cannot be made, 2 the
  * command line or the input is wrong: one line with the line number and the reason.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_json.h"
+#include "cli/cli_options.h"
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
 #include "schedule/schedule.h"
-#include "util/util_version.h"
 
 enum { EXIT_USAGE = 2, MAX_INPUT_BYTES = 64 << 20 };
 
@@ -22,13 +24,37 @@ typedef struct request {
     const clv_format_t *format;
     int check;
     int given;
+    const char *json;
 } request_t;
 
-static void print_help(FILE *out)
+static const char *take_scheduler(void *fields, const char *text)
 {
-    fprintf(out,
-            "usage: clv-plan [--scheduler NAME | --given] [--format NAME] [--check] < instance\n\n"
-            "schedulers:\n");
+    request_t *request = fields;
+    request->generator = clv_generator_find(text);
+    return request->generator != NULL ? NULL : "a scheduler (--help lists them)";
+}
+
+static const char *take_format(void *fields, const char *text)
+{
+    request_t *request = fields;
+    request->format = clv_format_find(text);
+    return request->format != NULL ? NULL : "a format (--help lists them)";
+}
+
+#define AT(field) offsetof(request_t, field)
+static const clv_option_t options[] = {
+    CLV_ROW_TAKE("scheduler", take_scheduler, "NAME", "bitset", "who makes the plan"),
+    CLV_ROW_TAKE("format", take_format, "NAME", "tuples", "how it is printed"),
+    CLV_ROW_FLAG("given", AT(given), "do not make a plan, take the one that the input states"),
+    CLV_ROW_FLAG("check", AT(check), "validate the plan, and compare it with what the input says"),
+    CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
+                 "append the plan as JSON lines; - is standard output"),
+    CLV_ROWS_END,
+};
+
+static void list_words(FILE *out)
+{
+    fprintf(out, "schedulers:\n");
     for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
@@ -36,43 +62,21 @@ static void print_help(FILE *out)
     for (const clv_format_t *row = clv_formats; row->name != NULL; row++) {
         fprintf(out, "  %-24s %s\n", row->name, row->meaning);
     }
-    fprintf(out, "\n--given: do not make a plan, take the one that the input states\n"
-                 "--check: validate the plan, and compare it with what the input says\n");
+    fprintf(out, "\nan instance, a key a line in this order:\n"
+                 "  P 4                      ranks\n"
+                 "  N 4                      segments\n"
+                 "  root 0\n"
+                 "  d 1000000                length of a round in ns\n"
+                 "  arrival 0 0 0 1100000    ns, one for each rank\n"
+                 "more keys: clv-plan(1)\n");
 }
 
-static int complain(const char *what, const char *value)
-{
-    fprintf(stderr, "clv-plan: %s '%s' (--help lists all)\n", what, value);
-    return EXIT_USAGE;
-}
-
-/* 0, or the exit status. */
-static int read_arguments(int argc, char **argv, request_t *request)
-{
-    for (int k = 1; k < argc; k++) {
-        const char *value = k + 1 < argc ? argv[k + 1] : "";
-        if (strcmp(argv[k], "--check") == 0) {
-            request->check = 1;
-        } else if (strcmp(argv[k], "--given") == 0) {
-            request->given = 1;
-        } else if (strcmp(argv[k], "--scheduler") == 0) {
-            request->generator = clv_generator_find(value);
-            if (request->generator == NULL) {
-                return complain("no such scheduler", value);
-            }
-            k++;
-        } else if (strcmp(argv[k], "--format") == 0) {
-            request->format = clv_format_find(value);
-            if (request->format == NULL) {
-                return complain("no such format", value);
-            }
-            k++;
-        } else {
-            return complain("unknown argument", argv[k]);
-        }
-    }
-    return 0;
-}
+static const clv_program_t program = {
+    .name = "clv-plan",
+    .usage = "clv-plan [--scheduler NAME | --given] [--format NAME] [--check] < instance",
+    .options = options,
+    .more = list_words,
+};
 
 /* All of standard input, or NULL with a message. */
 static char *read_input(size_t *n_bytes_p)
@@ -125,10 +129,45 @@ static int check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
     return 1;
 }
 
+/* A line for the plan, and one for each send. */
+static int write_json(const request_t *request, const clv_plan_t *plan)
+{
+    const int is_stdout = strcmp(request->json, "-") == 0;
+    FILE *out = is_stdout ? stdout : fopen(request->json, "a");
+    char hash[32];
+    if (out == NULL) {
+        fprintf(stderr, "clv-plan: %s: %s\n", request->json, strerror(errno));
+        return 0;
+    }
+    clv_json_t json = clv_json_begin(out, program.name, "plan");
+    snprintf(hash, sizeof hash, "%016" PRIx64, clv_plan_hash(plan));
+    clv_json_text(&json, "scheduler", request->given ? "given" : request->generator->name);
+    clv_json_whole(&json, "ranks", plan->n_ranks);
+    clv_json_whole(&json, "segments", plan->n_segments);
+    clv_json_whole(&json, "rounds", plan->n_rounds);
+    clv_json_whole(&json, "sends", plan->n_sends);
+    clv_json_text(&json, "fnv1a64", hash);
+    clv_json_end(&json);
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        json = clv_json_begin(out, program.name, "send");
+        clv_json_whole(&json, "round", plan->sends[k].round);
+        clv_json_whole(&json, "sender", plan->sends[k].sender);
+        clv_json_whole(&json, "receiver", plan->sends[k].receiver);
+        clv_json_whole(&json, "segment", plan->sends[k].segment);
+        clv_json_flag(&json, "is_copy", plan->sends[k].kind == CLV_COPY);
+        clv_json_end(&json);
+    }
+    const int failed = ferror(out);
+    return (is_stdout ? fflush(out) : fclose(out)) == 0 && !failed;
+}
+
 static int show_plan(const request_t *request, const clv_plan_t *plan, const clv_parsed_t *parsed)
 {
     int ok = !request->check || check_plan(plan, parsed);
-    if (ok) {
+    if (ok && request->json != NULL) {
+        ok = write_json(request, plan);
+    }
+    if (ok && (request->json == NULL || strcmp(request->json, "-") != 0)) {
         request->format->print(stdout, plan, &parsed->instance);
         ok = fflush(stdout) == 0 && !ferror(stdout);
     }
@@ -157,20 +196,13 @@ static int run(const request_t *request, const clv_parsed_t *parsed)
 
 int main(int argc, char **argv)
 {
-    request_t request = {clv_generators, clv_format_find("tuples"), 0, 0};
+    request_t request = {0};
     clv_parse_error_t error;
     clv_parsed_t parsed;
     size_t n_bytes = 0;
 
-    if (clv_tells_version("clv-plan", argc, argv)) {
-        return EXIT_SUCCESS;
-    }
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        print_help(stdout);
-        return EXIT_SUCCESS;
-    }
-    int status = read_arguments(argc, argv, &request);
-    if (status != 0) {
+    int status = clv_options_main(&program, argc, argv, &request, NULL);
+    if (status >= 0) {
         return status;
     }
     char *text = read_input(&n_bytes);

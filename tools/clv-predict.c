@@ -7,33 +7,34 @@
  * code that predicts is the component's own; only the network is left out.
  * Exit: 0, 1 no memory, 2 bad arguments or a malformed trace.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_json.h"
+#include "cli/cli_options.h"
 #include "pap_predict/predict/pap_history.h"
 #include "trace/trace_make.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
-#include "util/util_version.h"
-
-#define DEFAULT_WINDOW 8
 
 typedef struct options {
     int32_t window;
     int csv;
+    const char *json;
+    FILE *json_file;
     const char *pattern; /* to make */
     const char *coupling;
     int32_t n_ranks;
     int32_t n_calls;
     double delay_ms;
     double jitter;
-    uint64_t seed;
+    int64_t seed;
 } options_t;
 
 /* Of the predictions that were made before their calls. */
 typedef struct score {
+    int32_t n_ranks;
     int64_t n;       /* predicted calls */
     int64_t rms_ns;  /* of errors relative to each call's mean */
     int64_t mean_ns; /* mean absolute */
@@ -103,7 +104,7 @@ static void replay(const clv_trace_t *trace, clv_pap_history_t *history, scratch
                    score_t *score)
 {
     clv_pap_forecast_t forecast = {0};
-    *score = (score_t){0};
+    *score = (score_t){.n_ranks = trace->n_ranks};
     for (int32_t call = 0; call < trace->n_calls; call++) {
         if (forecast.n_record_sets > 0) {
             int64_t n = score->n;
@@ -168,9 +169,32 @@ static clv_status_t score_trace(const clv_trace_t *trace, int32_t window,
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+static void write_json(const options_t *options, const char *trace, const char *name,
+                       const score_t *score)
+{
+    clv_json_t json = clv_json_begin(options->json_file, "clv-predict", "prediction");
+    clv_json_text(&json, "trace", trace);
+    clv_json_text(&json, "predictor", name);
+    clv_json_whole(&json, "window", options->window);
+    clv_json_whole(&json, "ranks", score->n_ranks);
+    clv_json_whole(&json, "calls", score->n);
+    clv_json_whole(&json, "rms_ns", score->rms_ns);
+    clv_json_whole(&json, "mean_ns", score->mean_ns);
+    clv_json_whole(&json, "worst_ns", score->worst_ns);
+    clv_json_whole(&json, "sigma_ns", score->sigma_ns);
+    clv_json_whole(&json, "surprises", score->n_surprises);
+    clv_json_end(&json);
+}
+
 static void print_score(const options_t *options, const char *trace_name, const char *name,
                         const score_t *score)
 {
+    if (options->json_file != NULL) {
+        write_json(options, trace_name, name, score);
+    }
+    if (options->json_file == stdout) {
+        return;
+    }
     const char *format = options->csv ? "%s,%s,%lld,%.1f,%.1f,%.1f,%.1f,%lld\n"
                                       : "%-22s %-9s %6lld %10.1f %10.1f %10.1f %10.1f %6lld\n";
     printf(format, trace_name, name, (long long) score->n, (double) score->rms_ns / 1e3,
@@ -244,9 +268,9 @@ static int judge_file(const options_t *options, const char *path)
 static int print_trace(const options_t *options, const clv_trace_t *trace)
 {
     printf("# clv-predict --make %s --ranks %d --calls %d --delay %g --jitter %g --couple %s "
-           "--seed %llu\n",
+           "--seed %lld\n",
            options->pattern, options->n_ranks, options->n_calls, options->delay_ms, options->jitter,
-           options->coupling, (unsigned long long) options->seed);
+           options->coupling, (long long) options->seed);
     if (clv_trace_write(stdout, trace) != CLV_OK) {
         perror("clv-predict: standard output");
         return 1;
@@ -263,7 +287,7 @@ static int make_trace(const options_t *options)
                              .amount_ns = (int64_t) (options->delay_ms * CLV_NS_PER_MS),
                              .jitter = options->jitter,
                              .change_at = options->n_calls / 2,
-                             .seed = options->seed};
+                             .seed = (uint64_t) options->seed};
     if (clv_trace_coupling_parse(options->coupling, &coupling) != CLV_OK ||
         clv_pattern_parse(options->pattern, &pattern, reason, sizeof reason) != CLV_OK) {
         fprintf(stderr, "clv-predict: %s\n", reason);
@@ -282,12 +306,9 @@ static int make_trace(const options_t *options)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static void print_help(FILE *file)
+static void list_words(FILE *file)
 {
-    fprintf(file, "usage: clv-predict [--window N] [--csv] TRACE...\n"
-                  "       clv-predict --make PATTERN [--ranks N] [--calls N] [--delay MS]\n"
-                  "                   [--jitter PART] [--couple HOW] [--seed N]\n"
-                  "predictors:\n");
+    fprintf(file, "predictors:\n");
     for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
         fprintf(file, "  %-12s %s\n", clv_pap_predictors[i].name, clv_pap_predictors[i].meaning);
     }
@@ -301,110 +322,70 @@ static void print_help(FILE *file)
 #undef CLV_TRACE_COUPLING
 }
 
-static int64_t number_in(const char *option, const char *text, int64_t low, int64_t high)
-{
-    char *end;
-    long long number = strtoll(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || number < low || number > high) {
-        fprintf(stderr, "clv-predict: --%s %s: expected a number from %lld to %lld\n", option, text,
-                (long long) low, (long long) high);
-        exit(2);
-    }
-    return number;
-}
-
-static double real_in(const char *option, const char *text, double low, double high)
-{
-    char *end;
-    double number = strtod(text, &end);
-    if (*text == '\0' || *end != '\0' || !(number >= low && number <= high)) {
-        fprintf(stderr, "clv-predict: --%s %s: expected a number from %g to %g\n", option, text,
-                low, high);
-        exit(2);
-    }
-    return number;
-}
-
-static const struct option long_options[] = {
-    {"window", required_argument, NULL, 'w'},
-    {"csv", no_argument, NULL, 'c'},
-    {"make", required_argument, NULL, 'm'},
-    {"ranks", required_argument, NULL, 'r'},
-    {"calls", required_argument, NULL, 'n'},
-    {"seed", required_argument, NULL, 's'},
-    {"delay", required_argument, NULL, 'd'},
-    {"jitter", required_argument, NULL, 'j'},
-    {"couple", required_argument, NULL, 'C'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+#define AT(field) offsetof(options_t, field)
+static const clv_option_t rows[] = {
+    CLV_ROW_WHOLE32("window", AT(window), 1, CLV_PAP_MAX_WINDOW, "8", "calls that predictors see"),
+    CLV_ROW_FLAG("csv", AT(csv), "comma separated, for programs"),
+    CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
+                 "append a line per trace and predictor; - is standard output"),
+    CLV_ROW_TEXT("make", AT(pattern), "PATTERN", NULL, "print a trace of this pattern instead"),
+    CLV_ROW_WHOLE32("ranks", AT(n_ranks), 1, CLV_TRACE_MAX_RANKS, "12", "of it"),
+    CLV_ROW_WHOLE32("calls", AT(n_calls), 1, CLV_TRACE_MAX_CALLS, "48", "of it"),
+    CLV_ROW_REAL("delay", AT(delay_ms), 0, 1e6, "50", "its largest delay in ms"),
+    CLV_ROW_REAL("jitter", AT(jitter), 0, 1, "0.01", "of lasting patterns, as a part of the delay"),
+    CLV_ROW_TEXT("couple", AT(coupling), "HOW", "barrier", "what binds ranks between calls"),
+    CLV_ROW_WHOLE("seed", AT(seed), 0, 9e15, "1", "of what is drawn"),
+    CLV_ROWS_END,
 };
 
-static void set_option(options_t *options, int letter)
+static const clv_program_t program = {
+    .name = "clv-predict",
+    .usage = "clv-predict [--window N] [--csv] [--json FILE] TRACE...\n"
+             "       clv-predict --make PATTERN [options]",
+    .options = rows,
+    .more = list_words,
+    .takes_operands = 1,
+};
+
+static int judge_files(options_t *options, char **files)
 {
-    switch (letter) {
-    case 'w':
-        options->window = (int32_t) number_in("window", optarg, 1, CLV_PAP_MAX_WINDOW);
-        break;
-    case 'c':
-        options->csv = 1;
-        break;
-    case 'm':
-        options->pattern = optarg;
-        break;
-    case 'r':
-        options->n_ranks = (int32_t) number_in("ranks", optarg, 1, CLV_TRACE_MAX_RANKS);
-        break;
-    case 'n':
-        options->n_calls = (int32_t) number_in("calls", optarg, 1, CLV_TRACE_MAX_CALLS);
-        break;
-    case 'd':
-        options->delay_ms = real_in("delay", optarg, 0, 1e6);
-        break;
-    case 'j':
-        options->jitter = real_in("jitter", optarg, 0, 1);
-        break;
-    case 'C':
-        options->coupling = optarg;
-        break;
-    case 's':
-        options->seed = (uint64_t) number_in("seed", optarg, 0, INT64_MAX);
-        break;
-    case 'h':
-        print_help(stdout);
-        exit(0);
-    default:
-        print_help(stderr);
-        exit(2);
+    const int is_stdout = options->json != NULL && strcmp(options->json, "-") == 0;
+    int result = 0;
+    if (options->json != NULL) {
+        options->json_file = is_stdout ? stdout : fopen(options->json, "a");
+        if (options->json_file == NULL) {
+            perror(options->json);
+            return 2;
+        }
     }
+    if (!is_stdout) {
+        print_head(options);
+    }
+    for (; *files != NULL && result == 0; files++) {
+        result = judge_file(options, *files);
+    }
+    if (options->json_file != NULL &&
+        (fflush(options->json_file) != 0 || ferror(options->json_file))) {
+        perror(options->json);
+        result = 1;
+    }
+    if (options->json_file != NULL && !is_stdout) {
+        fclose(options->json_file);
+    }
+    return result;
 }
 
-int main(int n_arguments, char **arguments)
+int main(int argc, char **argv)
 {
-    options_t options = {.window = DEFAULT_WINDOW,
-                         .coupling = "barrier",
-                         .n_ranks = 12,
-                         .n_calls = 48,
-                         .delay_ms = 50,
-                         .jitter = 0.01,
-                         .seed = 1};
-    int letter;
-    int result = 0;
-    if (clv_tells_version("clv-predict", n_arguments, arguments)) {
-        return 0;
-    }
-    while ((letter = getopt_long(n_arguments, arguments, "w:ch", long_options, NULL)) != -1) {
-        set_option(&options, letter);
+    options_t options = {0};
+    int first;
+    const int status = clv_options_main(&program, argc, argv, &options, &first);
+    if (status >= 0) {
+        return status;
     }
     if (options.pattern != NULL) {
         return make_trace(&options);
     }
-    if (optind == n_arguments) {
-        print_help(stderr);
-        return 2;
-    }
-    print_head(&options);
-    for (int i = optind; i < n_arguments && result == 0; i++) {
-        result = judge_file(&options, arguments[i]);
-    }
-    return result;
+    return first == argc ? clv_options_wrong(&program, "it takes traces, or --make (--help)")
+                         : judge_files(&options, argv + first);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * JSON lines of clv-bench to groups of medians; see bench_results.h.
+ * JSON lines of clv-bench and clv-clock to groups of medians; see bench_results.h.
  */
 #include "bench/compare/bench_results.h"
 
@@ -93,10 +93,34 @@ static void read_optional(const char *line, const char *key, char *text)
     }
 }
 
+static int is_of_clocks(const char *line)
+{
+    char record[CLV_RESULTS_TEXT];
+
+    return read_text(line, "record", record, sizeof record) && !strcmp(record, "clock");
+}
+
+/* A check of a synchronisation: how long after it stands for the pattern. */
+static int read_clock_factors(const char *line, clv_result_group_t *group)
+{
+    double wait_ns;
+
+    snprintf(group->collective, sizeof group->collective, "%s", CLV_RESULTS_CLOCK);
+    if (!read_number(line, "wait_ns", &wait_ns)) {
+        return 0;
+    }
+    snprintf(group->pattern, sizeof group->pattern, "%g s after", wait_ns / 1e9);
+    return read_text(line, "algorithm", group->algorithm, sizeof group->algorithm) &&
+           read_number(line, "ranks", &group->n_ranks);
+}
+
 static int read_factors(const char *line, const char *label, clv_result_group_t *group)
 {
     memset(group, 0, sizeof *group);
     snprintf(group->label, sizeof group->label, "%s", label);
+    if (is_of_clocks(line)) {
+        return read_clock_factors(line, group);
+    }
     read_optional(line, "delay", group->delay);
     read_optional(line, "couple", group->couple);
     read_optional(line, "compute", group->compute);
@@ -231,6 +255,42 @@ static clv_status_t reduce_calls(const char *line, const char *metric, double *v
     return n_kept > 0 ? CLV_OK : CLV_INVALID;
 }
 
+/* The error of a clock: the true one where it is known. */
+static int read_clock_error(const char *line, const char *metric, double *error_ns_p)
+{
+    if (strcmp(metric, CLV_RESULTS_CLOCK_METRIC)) {
+        char key[CLV_RESULTS_TEXT];
+        snprintf(key, sizeof key, "%s_ns", metric);
+        return read_number(line, key, error_ns_p) || read_number(line, metric, error_ns_p);
+    }
+    return read_number(line, "true_max_ns", error_ns_p) || read_number(line, "max_ns", error_ns_p);
+}
+
+static clv_status_t add_check(const char *line, const char *metric, clv_result_group_t *group)
+{
+    double duration_ns;
+    double error_ns;
+
+    if (!read_clock_error(line, metric, &error_ns)) {
+        return CLV_INVALID;
+    }
+    if (!read_number(line, "duration_ns", &duration_ns)) {
+        return CLV_PROTOCOL;
+    }
+    group->duration_s[group->n_runs] = duration_ns / 1e9;
+    group->value[group->n_runs++] = error_ns;
+    group->n_calls++;
+    return CLV_OK;
+}
+
+/* A synchronisation after which some rank had no clock says nothing about errors. */
+static int is_failed(const char *line)
+{
+    double n_failed;
+
+    return read_number(line, "failed_ranks", &n_failed) && n_failed > 0.0;
+}
+
 /* "metric":null: the configuration has none, as no overlap without a delay. */
 static int is_null(const char *line, const char *metric)
 {
@@ -248,7 +308,7 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
     if (*line != '{' || !read_factors(line, label, &factors)) {
         return CLV_PROTOCOL;
     }
-    if (is_null(line, metric)) {
+    if (is_null(line, metric) || is_failed(line)) {
         return CLV_OK;
     }
     clv_result_group_t *group = clv_results_group(set, &factors);
@@ -257,6 +317,9 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
     }
     if (group->n_runs == CLV_RESULTS_RUNS) {
         return CLV_LIMIT;
+    }
+    if (is_of_clocks(line)) {
+        return add_check(line, metric, group);
     }
     const clv_status_t status =
         reduce_calls(line, metric, scratch, scratch + MAX_CALLS, group, &median);
@@ -270,7 +333,7 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
 
 static const char *explain(clv_status_t status)
 {
-    return status == CLV_PROTOCOL  ? "not a line of clv-bench"
+    return status == CLV_PROTOCOL  ? "not a line of clv-bench or clv-clock"
            : status == CLV_INVALID ? "no usable calls, or no such metric"
            : status == CLV_LIMIT   ? "more than 128 mpiruns"
                                    : clv_status_text(status);
@@ -307,21 +370,40 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
     return status;
 }
 
-int clv_results_is_loop(const char *path)
+const char *clv_results_default_metric(const char *path)
 {
     FILE *file = fopen(path, "r");
+    const char *metric = "after";
     char *line = NULL;
     char mode[CLV_RESULTS_TEXT];
     size_t n_line = 0;
 
     if (!file) {
-        return 0;
+        return metric;
     }
-    const int is_loop = getline(&line, &n_line, file) > 0 &&
-                        read_text(line, "mode", mode, sizeof mode) && !strcmp(mode, "loop");
+    if (getline(&line, &n_line, file) > 0) {
+        metric = is_of_clocks(line) ? CLV_RESULTS_CLOCK_METRIC
+                 : read_text(line, "mode", mode, sizeof mode) && !strcmp(mode, "loop") ? "iteration"
+                                                                                       : metric;
+    }
     free(line); /* getline's own */
     fclose(file);
-    return is_loop;
+    return metric;
+}
+
+void clv_results_keep(clv_result_set_t *set, int (*is_wanted)(void *, const clv_result_group_t *),
+                      void *context)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < set->n_groups; i++) {
+        if (is_wanted(context, &set->groups[i])) {
+            set->groups[n++] = set->groups[i];
+        } else {
+            clv_free(set->groups[i].calls);
+        }
+    }
+    set->n_groups = n;
 }
 
 size_t clv_results_pairs(const clv_result_group_t *a, const clv_result_group_t *b, double *ratios)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading back what clv-bench wrote: JSON lines to groups of per-mpirun medians.
+ * Reading back what clv-bench and clv-clock wrote: JSON lines to groups of per-mpirun medians.
  *
  * What: one file is one mpirun. A line is a configuration and an algorithm; its usable calls go
  * through Tukey's filter and become one median. Lines of different files with equal factors form a
@@ -18,6 +18,10 @@
 
 #define CLV_RESULTS_TEXT 96
 #define CLV_RESULTS_RUNS 128
+
+/* What clv-clock wrote: the collective of its groups, and the largest error, true where known. */
+#define CLV_RESULTS_CLOCK        "clock"
+#define CLV_RESULTS_CLOCK_METRIC "clock_error"
 
 typedef struct clv_result_group {
     char label[CLV_RESULTS_TEXT]; /* of the command that ran it, "" if there is one only */
@@ -59,8 +63,12 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
 clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_group_t *like);
 void clv_results_free(clv_result_set_t *set);
 
-/* Whether the file holds loops. 0 also when it cannot be read. */
-int clv_results_is_loop(const char *path);
+/* What files like this one are compared by: after, of loops iteration, of clocks clock_error. */
+const char *clv_results_default_metric(const char *path);
+
+/* Drops the groups that are not wanted. */
+void clv_results_keep(clv_result_set_t *set, int (*is_wanted)(void *, const clv_result_group_t *),
+                      void *context);
 
 /* Calls of two groups that were measured side by side, as logarithms of a's over b's; drops what
  * was not usable. `ratios` holds a->n_kept values. Returns how many there are: 0 when the files do

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/measure/bench_json.h"
 #include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
@@ -214,99 +213,103 @@ void clv_loop_report_table(FILE *out, const clv_loop_report_t *report)
 
 /* ---- JSON lines ---- */
 
-static void json_loop(FILE *out, const clv_loop_report_t *report)
+static void json_loop(clv_json_t *json, const clv_loop_report_t *report)
 {
     const clv_loop_t *loop = report->loop;
 
-    clv_json_text(out, "couple", loop->couple->name);
-    clv_json_text(out, "compute", report->factors->options->compute);
-    clv_json_number(out, "compute_ns", (double) loop->compute_ns);
-    clv_json_number(out, "starts", (double) report->results->n_starts);
-    clv_json_number(out, "opening_calls", (double) loop->opening_calls);
-    clv_json_number(out, "blocks", (double) report->results->n_blocks);
-    clv_json_number(out, "block_calls", (double) loop->block_calls);
-    clv_json_number(out, "lead_calls", (double) loop->lead_calls);
-    clv_json_number(out, "spin", loop->is_spinning);
+    clv_json_text(json, "couple", loop->couple->name);
+    clv_json_text(json, "compute", report->factors->options->compute);
+    clv_json_number(json, "compute_ns", (double) loop->compute_ns);
+    clv_json_number(json, "starts", (double) report->results->n_starts);
+    clv_json_number(json, "opening_calls", (double) loop->opening_calls);
+    clv_json_number(json, "blocks", (double) report->results->n_blocks);
+    clv_json_number(json, "block_calls", (double) loop->block_calls);
+    clv_json_number(json, "lead_calls", (double) loop->lead_calls);
+    clv_json_number(json, "spin", loop->is_spinning);
 }
 
-static void json_rows(FILE *out, const char *prefix, const rows_t *rows, int a)
+static void json_rows(clv_json_t *json, const char *prefix, const rows_t *rows, int a)
 {
+    char key[64];
+
     for (size_t f = 0; f < N_FIGURES; f++) {
-        fprintf(out, "\"%s%s\":[", prefix, figure_rows[f].name);
+        snprintf(key, sizeof key, "%s%s", prefix, figure_rows[f].name);
+        clv_json_list_begin(json, key);
         for (int64_t i = 0; i < rows->n; i++) {
-            fprintf(out, "%s%.1f", i ? "," : "", value(rows, i, a, figure_rows[f].get));
+            clv_json_item(json, value(rows, i, a, figure_rows[f].get), 1);
         }
-        fprintf(out, "],");
+        clv_json_list_end(json);
     }
 }
 
-static void json_ratio(FILE *out, const char *name, clv_stats_shift_t ratio)
+static void json_ratio(clv_json_t *json, const char *name, clv_stats_shift_t ratio)
 {
     char key[64];
 
     snprintf(key, sizeof key, "%s", name);
-    clv_json_number(out, key, ratio.estimate);
+    clv_json_number(json, key, ratio.estimate);
     snprintf(key, sizeof key, "%s_low", name);
-    clv_json_number(out, key, ratio.low);
+    clv_json_number(json, key, ratio.low);
     snprintf(key, sizeof key, "%s_high", name);
-    clv_json_number(out, key, ratio.high);
+    clv_json_number(json, key, ratio.high);
 }
 
-static void json_summary(FILE *out, const clv_loop_report_t *report, int a, double *scratch)
+static void json_summary(clv_json_t *json, const clv_loop_report_t *report, int a, double *scratch)
 {
     const rows_t blocks = blocks_of(report);
     const rows_t starts = starts_of(report);
 
-    clv_json_number(out, "iteration_median_ns", median(&blocks, a, get_iteration_ns, scratch));
-    clv_json_number(out, "iteration_q1_ns", quantile(&blocks, a, get_iteration_ns, 0.25, scratch));
-    clv_json_number(out, "iteration_q3_ns", quantile(&blocks, a, get_iteration_ns, 0.75, scratch));
-    json_ratio(out, "iteration_ratio", ratio_to_first(&blocks, a, get_iteration_ns, scratch));
-    clv_json_number(out, "first_median_ns", median(&starts, a, get_iteration_ns, scratch));
-    json_ratio(out, "first_ratio", ratio_to_first(&starts, a, get_iteration_ns, scratch));
-    clv_json_number(out, "ahead_bytes",
+    clv_json_number(json, "iteration_median_ns", median(&blocks, a, get_iteration_ns, scratch));
+    clv_json_number(json, "iteration_q1_ns", quantile(&blocks, a, get_iteration_ns, 0.25, scratch));
+    clv_json_number(json, "iteration_q3_ns", quantile(&blocks, a, get_iteration_ns, 0.75, scratch));
+    json_ratio(json, "iteration_ratio", ratio_to_first(&blocks, a, get_iteration_ns, scratch));
+    clv_json_number(json, "first_median_ns", median(&starts, a, get_iteration_ns, scratch));
+    json_ratio(json, "first_ratio", ratio_to_first(&starts, a, get_iteration_ns, scratch));
+    clv_json_number(json, "ahead_bytes",
                     median(&blocks, a, get_ahead_calls, scratch) *
                         (double) report->factors->n_bytes);
-    clv_json_number(out, "wrong", (double) n_wrong(report, a));
+    clv_json_number(json, "wrong", (double) n_wrong(report, a));
 }
 
 /* Median pace of each rank. */
-static void json_paces(FILE *out, const clv_loop_report_t *report, int a, double *scratch)
+static void json_paces(clv_json_t *json, const clv_loop_report_t *report, int a, double *scratch)
 {
     const clv_bench_setup_t *setup = report->factors->setup;
     const clv_loop_results_t *results = report->results;
 
-    fprintf(out, "\"rank_pace_ns\":[");
+    clv_json_list_begin(json, "rank_pace_ns");
     for (int r = 0; r < setup->call.n_ranks; r++) {
         for (int64_t i = 0; i < results->n_blocks; i++) {
             const int64_t row = i * setup->n_algorithms + a;
             scratch[i] = results->rank_pace_ns[row * setup->call.n_ranks + r];
         }
-        fprintf(out, "%s%.0f", r ? "," : "", clv_stats_median(scratch, (size_t) results->n_blocks));
+        clv_json_item(json, clv_stats_median(scratch, (size_t) results->n_blocks), 0);
     }
-    fprintf(out, "],");
+    clv_json_list_end(json);
 }
 
 void clv_loop_report_json(FILE *out, const clv_loop_report_t *report)
 {
+    const clv_bench_setup_t *setup = report->factors->setup;
     const clv_bench_verdict_t verdict = clv_loop_verdict(report);
     const rows_t blocks = blocks_of(report);
     const rows_t starts = starts_of(report);
     double *scratch = scratch_for(report);
 
-    for (int a = 0; scratch && a < report->factors->setup->n_algorithms; a++) {
-        fprintf(out, "{");
-        clv_json_text(out, "program", "clv-bench 1");
-        clv_json_text(out, "mode", "loop");
-        clv_json_machine(out);
-        clv_bench_report_factors(out, report->factors);
-        json_loop(out, report);
-        clv_json_algorithm(out, &report->factors->setup->algorithms[a]);
-        json_summary(out, report, a, scratch);
-        json_rows(out, "", &blocks, a);
-        json_rows(out, "first_", &starts, a);
-        json_paces(out, report, a, scratch);
-        clv_json_number(out, "cpu_wait_part", verdict.cpu_wait_part);
-        fprintf(out, "\"network_bound\":%s}\n", verdict.is_cpu_bound ? "false" : "true");
+    for (int a = 0; scratch && a < setup->n_algorithms; a++) {
+        clv_json_t json = clv_json_begin(out, "clv-bench", "loop");
+        clv_json_text(&json, "mode", "loop");
+        clv_bench_place_json(&json, &setup->place);
+        clv_bench_report_factors(&json, report->factors);
+        json_loop(&json, report);
+        clv_bench_report_algorithm(&json, &setup->algorithms[a]);
+        json_summary(&json, report, a, scratch);
+        json_rows(&json, "", &blocks, a);
+        json_rows(&json, "first_", &starts, a);
+        json_paces(&json, report, a, scratch);
+        clv_json_number(&json, "cpu_wait_part", verdict.cpu_wait_part);
+        clv_json_flag(&json, "network_bound", !verdict.is_cpu_bound);
+        clv_json_end(&json);
     }
     fflush(out);
     clv_free(scratch);

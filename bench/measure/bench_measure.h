@@ -15,6 +15,7 @@
 
 #include "bench/measure/bench_algorithms.h"
 #include "bench/measure/bench_collectives.h"
+#include "bench/measure/bench_place.h"
 #include "trace/trace_patterns.h"
 #include "bench/measure/bench_sync.h"
 
@@ -50,6 +51,7 @@ typedef struct clv_bench_setup {
     int keep_order;
     uint64_t seed;
     int64_t seconds;
+    clv_bench_place_t place;
     const char *label; /* for the progress line */
 } clv_bench_setup_t;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The command line of clv-bench: parsing, ranges and help, from one table. No MPI.
+ * The command line of clv-bench as a table of cli_options.h, and texts with units. No MPI.
  */
 #ifndef CLV_BENCH_OPTIONS_H
 #define CLV_BENCH_OPTIONS_H
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/cli_options.h"
 #include "util/util_status.h"
 
 typedef struct clv_bench_options {
@@ -41,13 +42,10 @@ typedef struct clv_bench_options {
     int warm_learners; /* only what learns from its calls is warmed up in full */
     int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
     int strict;        /* exit 3 when the processors, not the network, set the figures */
-    int wants_help;
 } clv_bench_options_t;
 
-/* On failure CLV_INVALID and one line in reason. */
-clv_status_t clv_bench_options_parse(int argc, char **argv, clv_bench_options_t *options_p,
-                                     char *reason, size_t reason_bytes) CLV_MUST_CHECK;
-void clv_bench_options_help(void);
+/* Of clv_bench_options_t. */
+extern const clv_option_t clv_bench_option_rows[];
 
 /* "2M", "64K", "1024": bytes. "50ms", "200us", "0.2s": ns; "1.5x": parts of the balanced run time,
  * then ns is 0 and factor set. CLV_INVALID otherwise. */

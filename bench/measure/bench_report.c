@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/measure/bench_json.h"
 #include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
@@ -252,66 +251,79 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
 
 /* ---- JSON lines ---- */
 
-void clv_bench_report_factors(FILE *out, const clv_bench_results_t *results)
+void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *results)
 {
     const clv_bench_setup_t *setup = results->setup;
     const clv_bench_options_t *options = results->options;
 
-    clv_json_text(out, "collective", setup->collective->name);
-    clv_json_number(out, "nonblocking", setup->nonblocking);
-    clv_json_number(out, "ranks", setup->call.n_ranks);
-    clv_json_number(out, "bytes", (double) results->n_bytes);
-    clv_json_text(out, "type", options->element);
-    clv_json_text(out, "op", options->operation);
-    clv_json_number(out, "root", setup->call.root);
-    clv_json_text(out, "pattern", results->pattern_text);
-    clv_json_text(out, "delay", results->delay_text);
-    clv_json_number(out, "delay_ns", (double) results->pattern->amount_ns);
-    clv_json_number(out, "jitter", options->jitter);
-    clv_json_number(out, "seed", (double) options->seed);
-    clv_json_text(out, "sync", options->sync);
-    clv_json_number(out, "slack_ns", (double) setup->sync->slack_ns);
-    clv_json_text(out, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
-    clv_json_number(out, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
-    clv_json_number(out, "warmup", (double) options->warmup);
+    clv_json_text(json, "collective", setup->collective->name);
+    clv_json_number(json, "nonblocking", setup->nonblocking);
+    clv_json_number(json, "bytes", (double) results->n_bytes);
+    clv_json_text(json, "type", options->element);
+    clv_json_text(json, "op", options->operation);
+    clv_json_number(json, "root", setup->call.root);
+    clv_json_text(json, "pattern", results->pattern_text);
+    clv_json_text(json, "delay", results->delay_text);
+    clv_json_number(json, "delay_ns", (double) results->pattern->amount_ns);
+    clv_json_number(json, "jitter", options->jitter);
+    clv_json_number(json, "seed", (double) options->seed);
+    clv_json_text(json, "sync", options->sync);
+    clv_json_number(json, "slack_ns", (double) setup->sync->slack_ns);
+    clv_json_text(json, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
+    clv_json_number(json, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
+    clv_json_number(json, "warmup", (double) options->warmup);
 }
 
-static void json_values(FILE *out, const clv_bench_results_t *results, int a)
+static void json_values(clv_json_t *json, const clv_bench_results_t *results, int a)
 {
+    char key[64];
+
     for (size_t m = 0; m < N_METRICS; m++) {
-        fprintf(out, "\"%s_ns\":[", metric_rows[m].name);
+        snprintf(key, sizeof key, "%s_ns", metric_rows[m].name);
+        clv_json_list_begin(json, key);
         for (int64_t i = 0; i < results->n_rounds; i++) {
-            fprintf(out, "%s%.0f", i ? "," : "", metric_rows[m].get(cell(results, i, a)));
+            clv_json_item(json, metric_rows[m].get(cell(results, i, a)), 0);
         }
-        fprintf(out, "],");
+        clv_json_list_end(json);
     }
-    fprintf(out, "\"usable\":[");
+    clv_json_list_begin(json, "usable");
     for (int64_t i = 0; i < results->n_rounds; i++) {
-        fprintf(out, "%s%d", i ? "," : "", cell(results, i, a)->is_usable);
+        clv_json_item(json, cell(results, i, a)->is_usable, 0);
     }
-    fprintf(out, "],");
+    clv_json_list_end(json);
 }
 
-static void json_summary(FILE *out, const clv_bench_results_t *results, int a, double *scratch)
+/* Name, components, every setting. */
+void clv_bench_report_algorithm(clv_json_t *json, const clv_algorithm_t *algorithm)
+{
+    clv_json_text(json, "algorithm", algorithm->name);
+    clv_json_text(json, "components", algorithm->components);
+    for (int s = 0; s < algorithm->n_settings; s++) {
+        clv_json_text(json, algorithm->settings[s].name, algorithm->settings[s].value);
+    }
+}
+
+static void json_summary(clv_json_t *json, const clv_bench_results_t *results, int a,
+                         double *scratch)
 {
     char key[64];
 
     for (size_t m = 0; m < N_METRICS; m++) {
         const spread_t spread = spread_of_metric(results, a, metric_rows[m].get, scratch);
         snprintf(key, sizeof key, "%s_median_ns", metric_rows[m].name);
-        clv_json_number(out, key, spread.median);
+        clv_json_number(json, key, spread.median);
     }
-    clv_json_number(out, "ratio_first",
+    clv_json_number(json, "ratio_first",
                     spread_of_ratio(results, a, 0, get_after_ns, scratch).median);
     clv_json_number(
-        out, "ratio_bound",
+        json, "ratio_bound",
         spread_of_ratio(results, a, bound_index(results->setup), get_after_ns, scratch).median);
-    clv_json_number(out, "balanced_run_ns", balanced_run(results, a));
-    clv_json_number(out, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
-    clv_json_number(out, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
-    clv_json_number(out, "calls", (double) results->n_rounds);
-    clv_json_number(out, "right", (double) count_flag(results, a, get_is_valid));
-    clv_json_number(out, "announced", (double) count_flag(results, a, get_is_hinted));
+    clv_json_number(json, "balanced_run_ns", balanced_run(results, a));
+    clv_json_number(json, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
+    clv_json_number(json, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
+    clv_json_number(json, "calls", (double) results->n_rounds);
+    clv_json_number(json, "right", (double) count_flag(results, a, get_is_valid));
+    clv_json_number(json, "announced", (double) count_flag(results, a, get_is_hinted));
 }
 
 void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)
@@ -320,14 +332,14 @@ void clv_bench_report_json(FILE *out, const clv_bench_results_t *results)
     const clv_bench_verdict_t verdict = clv_bench_verdict(results);
 
     for (int a = 0; scratch && a < results->setup->n_algorithms; a++) {
-        fprintf(out, "{");
-        clv_json_text(out, "program", "clv-bench 1");
-        clv_json_machine(out);
-        clv_bench_report_factors(out, results);
-        clv_json_algorithm(out, &results->setup->algorithms[a]);
-        json_summary(out, results, a, scratch);
-        json_values(out, results, a);
-        fprintf(out, "\"network_bound\":%s}\n", verdict.is_cpu_bound ? "false" : "true");
+        clv_json_t json = clv_json_begin(out, "clv-bench", "calls");
+        clv_bench_place_json(&json, &results->setup->place);
+        clv_bench_report_factors(&json, results);
+        clv_bench_report_algorithm(&json, &results->setup->algorithms[a]);
+        json_summary(&json, results, a, scratch);
+        json_values(&json, results, a);
+        clv_json_flag(&json, "network_bound", !verdict.is_cpu_bound);
+        clv_json_end(&json);
     }
     fflush(out);
     clv_free(scratch);

@@ -3,7 +3,8 @@
  * What clv-bench prints: a table to read, and JSON lines with every factor and every value.
  *
  * One JSON object per line, configuration and algorithm; flat, numbers in ns, the measured calls as
- * arrays in order. clv-bench-compare reads these lines. Rank 0 only; no MPI calls that others join.
+ * arrays in order (docs/guide/json.md). clv-bench-compare reads these lines. Rank 0 only; no MPI
+ * calls that others join.
  */
 #ifndef CLV_BENCH_REPORT_H
 #define CLV_BENCH_REPORT_H
@@ -12,6 +13,7 @@
 
 #include "bench/measure/bench_measure.h"
 #include "bench/measure/bench_options.h"
+#include "cli/cli_json.h"
 
 /* The parts of a configuration that the setup does not hold. balanced may be NULL. */
 typedef struct clv_bench_results {
@@ -45,7 +47,8 @@ clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results);
 
 /* Parts that other reports share: collective, ranks, size, pattern, clock and so on as JSON keys;
  * the line that says whether to trust the figures. */
-void clv_bench_report_factors(FILE *out, const clv_bench_results_t *results);
+void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *results);
+void clv_bench_report_algorithm(clv_json_t *json, const clv_algorithm_t *algorithm);
 void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict);
 
 #endif

@@ -26,7 +26,6 @@
 #include "bench/measure/bench_stats.h"
 #include "bench/measure/bench_sync.h"
 #include "util/util_alloc.h"
-#include "util/util_version.h"
 
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
@@ -137,12 +136,10 @@ static clv_status_t read_loop(bench_t *bench)
     return check_delay(bench, options->compute);
 }
 
-static clv_status_t read_command_line(bench_t *bench, int argc, char **argv)
+static clv_status_t read_words(bench_t *bench)
 {
-    clv_bench_options_t *options = &bench->options;
-    if (clv_bench_options_parse(argc, argv, options, bench->reason, sizeof bench->reason)) {
-        return CLV_INVALID;
-    }
+    const clv_bench_options_t *options = &bench->options;
+
     bench->setup.collective = clv_collective_find(options->collective);
     if (!bench->setup.collective) {
         return complain(bench, "unknown collective '%s' (--help lists them)", options->collective);
@@ -452,6 +449,7 @@ static clv_status_t set_up(bench_t *bench)
     }
     MPI_Comm_rank(bench->sync.comm, &bench->setup.call.rank);
     MPI_Comm_size(bench->sync.comm, &bench->setup.call.n_ranks);
+    clv_bench_place_find(bench->sync.comm, &bench->setup.place);
     if (options->root >= bench->setup.call.n_ranks) {
         return complain(bench, "there is no rank for that --root%s", "");
     }
@@ -474,29 +472,32 @@ static clv_status_t set_up(bench_t *bench)
     return CLV_OK;
 }
 
-static void show_help(int rank)
+static void list_words(FILE *out)
 {
-    if (rank) {
-        return;
-    }
-    clv_bench_options_help();
-    printf("algorithms:\n");
+    fprintf(out, "algorithms:\n");
     clv_algorithm_list();
-    printf("    tuned:<n>[:<segment>] forces the library's number n; "
-           "<name>=<components>/<variable>=<value>/... is free\n"
-           "patterns:\n");
+    fprintf(out, "    tuned:<n>[:<segment>] forces the library's number n; "
+                 "<name>=<components>/<variable>=<value>/... is free\n"
+                 "patterns:\n");
     for (const clv_pattern_kind_t *kind = clv_pattern_kinds; kind->name; kind++) {
-        printf("    %-14s %s\n", kind->name, kind->meaning);
+        fprintf(out, "    %-14s %s\n", kind->name, kind->meaning);
     }
-    printf("couple:\n");
+    fprintf(out, "couple:\n");
     for (const clv_loop_couple_t *row = clv_loop_couples; row->name; row++) {
-        printf("    %-14s %s\n", row->name, row->meaning);
+        fprintf(out, "    %-14s %s\n", row->name, row->meaning);
     }
-    printf("sync:\n");
+    fprintf(out, "sync:\n");
     for (const clv_bench_sync_kind_t *kind = clv_bench_sync_kinds; kind->name; kind++) {
-        printf("    %-14s %s\n", kind->name, kind->meaning);
+        fprintf(out, "    %-14s %s\n", kind->name, kind->meaning);
     }
 }
+
+static const clv_program_t program = {
+    .name = "clv-bench",
+    .usage = "mpirun [...] clv-bench [--option value ...]",
+    .options = clv_bench_option_rows,
+    .more = list_words,
+};
 
 static int run(bench_t *bench)
 {
@@ -523,44 +524,43 @@ static int run(bench_t *bench)
     return bench->options.strict && bench->total.is_cpu_bound ? EXIT_CPU_BOUND : 0;
 }
 
+static void fill_setup(bench_t *bench)
+{
+    const clv_bench_options_t *options = &bench->options;
+
+    for (int a = 0; a < MAX_ALGORITHMS; a++) {
+        bench->comms[a] = MPI_COMM_NULL;
+    }
+    bench->setup.algorithms = bench->algorithms;
+    bench->setup.comms = bench->comms;
+    bench->setup.sync = &bench->sync;
+    bench->setup.nonblocking = options->nonblocking;
+    bench->setup.warm_learners = options->warm_learners;
+    bench->setup.keep_order = options->keep_order;
+    bench->setup.seed = (uint64_t) options->seed;
+    bench->setup.seconds = options->seconds;
+    bench->setup.call.root = (int) options->root;
+}
+
+/* Words are checked before MPI_Init: what is wrong is told once, and nothing has started. */
 int main(int argc, char **argv)
 {
     static bench_t bench;
-    if (clv_tells_version("clv-bench", argc, argv)) {
-        return 0;
-    }
-    const clv_status_t status = read_command_line(&bench, argc, argv);
     int provided;
-    int rank;
-    int code = 0;
+    int code = clv_options_main(&program, argc, argv, &bench.options, NULL);
 
+    if (code >= 0) {
+        return code;
+    }
+    if (read_words(&bench) != CLV_OK) {
+        return clv_options_wrong(&program, bench.reason);
+    }
     clv_algorithm_prepare_environment(bench.algorithms, bench.setup.n_algorithms);
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int a = 0; a < MAX_ALGORITHMS; a++) {
-        bench.comms[a] = MPI_COMM_NULL;
-    }
-    bench.setup.algorithms = bench.algorithms;
-    bench.setup.comms = bench.comms;
-    bench.setup.sync = &bench.sync;
-    bench.setup.nonblocking = bench.options.nonblocking;
-    bench.setup.warm_learners = bench.options.warm_learners;
-    bench.setup.keep_order = bench.options.keep_order;
-    bench.setup.seed = (uint64_t) bench.options.seed;
-    bench.setup.seconds = bench.options.seconds;
-    bench.setup.call.root = (int) bench.options.root;
-    if (status != CLV_OK) {
-        if (rank == 0) {
-            fprintf(stderr, "clv-bench: %s\n", bench.reason);
-        }
-        code = EXIT_USAGE;
-    } else if (bench.options.wants_help) {
-        show_help(rank);
-    } else {
-        code = run(&bench);
-        MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    }
+    fill_setup(&bench);
+    code = run(&bench);
+    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_T_finalize();
     MPI_Finalize();
     return code;

@@ -12,7 +12,6 @@
  * writes its vector anew. Not: protocol, waiting, or the neighbour's own copy.
  * Usage: bench_copies [vector KiB, 32 to 65536; 2048] [repetitions, 3 to 1000; 101]
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "bench/measure/bench_stats.h"
+#include "cli/cli_options.h"
 
 enum { SEGMENT = 32768, MAX_RUNS = 1000 };
 
@@ -122,15 +122,27 @@ static void measure(const bench_t *bench, const char *name,
            clv_stats_median(took_ns, (size_t) n_runs) / (double) (bench->n_bytes / 1024));
 }
 
+typedef struct asked {
+    int32_t kib, n_runs;
+} asked_t;
+
+static const clv_option_t rows[] = {
+    CLV_ROW_WHOLE32("kib", offsetof(asked_t, kib), 32, 65536, "2048", "of the vector"),
+    CLV_ROW_WHOLE32("runs", offsetof(asked_t, n_runs), 3, MAX_RUNS, "101", "repetitions"),
+    CLV_ROWS_END,
+};
+static const clv_program_t program = {
+    .name = "bench_copies", .usage = "bench_copies [--kib N] [--runs N]", .options = rows};
+
 int main(int argc, char **argv)
 {
-    const long kib = argc > 1 ? atol(argv[1]) : 2048;
-    const int n_runs = argc > 2 ? atoi(argv[2]) : 101;
-    bench_t bench = {.n_bytes = (size_t) (kib / 32) * SEGMENT};
-    if (argc > 3 || kib < 32 || kib > 65536 || n_runs < 3 || n_runs > MAX_RUNS) {
-        fprintf(stderr, "usage: bench_copies [vector KiB; 2048] [repetitions; 101]\n");
-        return 2;
+    asked_t asked = {0};
+    const int status = clv_options_main(&program, argc, argv, &asked, NULL);
+    if (status >= 0) {
+        return status;
     }
+    const int n_runs = asked.n_runs;
+    bench_t bench = {.n_bytes = (size_t) (asked.kib / 32) * SEGMENT};
     bench.theirs =
         mmap(NULL, bench.n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bench.mine = calloc(1, bench.n_bytes);

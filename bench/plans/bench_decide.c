@@ -15,6 +15,7 @@
 #include "bench/measure/bench_stats.h"
 #include "bench/plans/bench_time.h"
 #include "choose/choose.h"
+#include "cli/cli_options.h"
 #include "tests/support/random_instance.h"
 
 enum { MAX_RANKS = 1024, MAX_FORECASTS = 1000 };
@@ -125,13 +126,20 @@ static void print_case(const bench_case_t *is, const char *spread)
     (void) fflush(stdout);
 }
 
+static const clv_option_t rows[] = {
+    CLV_ROW_WHOLE32("forecasts", 0, 3, MAX_FORECASTS, "30", "of a case"),
+    CLV_ROWS_END,
+};
+static const clv_program_t program = {
+    .name = "bench_decide", .usage = "bench_decide [--forecasts N]", .options = rows};
+
 int main(int argc, char **argv)
 {
-    int32_t n_forecasts = argc > 1 ? atoi(argv[1]) : 30;
+    int32_t n_forecasts = 0;
+    const int status = clv_options_main(&program, argc, argv, &n_forecasts, NULL);
 
-    if (argc > 2 || n_forecasts < 3 || n_forecasts > MAX_FORECASTS) {
-        fprintf(stderr, "usage: bench_decide [forecasts per case, 3 to %d]\n", MAX_FORECASTS);
-        return 2;
+    if (status >= 0) {
+        return status;
     }
     printf("# CPU us per forecast, median of %d; 10 us latency, 0.1 ns per byte\n",
            (int) n_forecasts);

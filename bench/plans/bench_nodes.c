@@ -13,6 +13,7 @@
 
 #include "bench/measure/bench_stats.h"
 #include "bench/plans/bench_time.h"
+#include "cli/cli_options.h"
 #include "schedule/sched_cost.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
@@ -62,13 +63,20 @@ static void measure(const clv_generator_t *generator, int32_t n_ranks, const int
            clv_stats_median(estimate_us, (size_t) n_runs));
 }
 
+static const clv_option_t rows[] = {
+    CLV_ROW_WHOLE32("arrivals", 0, 3, MAX_RUNS, "21", "of a case"),
+    CLV_ROWS_END,
+};
+static const clv_program_t program = {
+    .name = "bench_nodes", .usage = "bench_nodes [--arrivals N]", .options = rows};
+
 int main(int argc, char **argv)
 {
-    const int n_runs = argc > 1 ? atoi(argv[1]) : 21;
+    int32_t n_runs = 0;
     int32_t place[MAX_RANKS];
-    if (argc > 2 || n_runs < 3 || n_runs > MAX_RUNS) {
-        fprintf(stderr, "usage: bench_nodes [arrivals per case, 3 to %d; 21]\n", MAX_RUNS);
-        return 2;
+    const int status = clv_options_main(&program, argc, argv, &n_runs, NULL);
+    if (status >= 0) {
+        return status;
     }
     puts("| nodes x ranks | between | node plan, us | flat, of the nodes | flat, of the ranks |");
     puts("|---|---|---|---|---|");

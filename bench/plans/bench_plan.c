@@ -18,6 +18,7 @@
 
 #include "bench/measure/bench_stats.h"
 #include "bench/plans/bench_time.h"
+#include "cli/cli_options.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/pairing_heap_plan.h"
@@ -32,7 +33,7 @@ typedef struct options {
     int32_t n_instances;
     double budget_ms;
     const char *only;
-    uint64_t seed;
+    int64_t seed;
 } options_t;
 
 typedef struct sample {
@@ -109,7 +110,7 @@ static void bench_size(const options_t *options, int32_t size, int skewed, int n
             continue;
         }
         sample_t sample = measure(&contestants[r], skewed, size, choose_count(options, expected_us),
-                                  options->seed);
+                                  (uint64_t) options->seed);
         last_us[r][skewed] = sample.mean_us;
         if (strcmp(contestants[r].name, "segtree") == 0) {
             segtree_us = sample.mean_us;
@@ -169,46 +170,35 @@ static int force_simd(const char *name)
     return 0;
 }
 
-static int read_options(int argc, char **argv, options_t *options)
+static const char *take_simd(void *fields, const char *text)
 {
-    for (int k = 1; k + 1 < argc; k += 2) {
-        const char *value = argv[k + 1];
-        if (strcmp(argv[k], "--min") == 0) {
-            options->min_ranks = atoi(value);
-        } else if (strcmp(argv[k], "--max") == 0) {
-            options->max_ranks = atoi(value);
-        } else if (strcmp(argv[k], "--instances") == 0) {
-            options->n_instances = atoi(value);
-        } else if (strcmp(argv[k], "--budget") == 0) {
-            options->budget_ms = atof(value);
-        } else if (strcmp(argv[k], "--only") == 0) {
-            options->only = value;
-        } else if (strcmp(argv[k], "--simd") == 0) {
-            if (!force_simd(value)) {
-                return 0;
-            }
-        } else if (strcmp(argv[k], "--seed") == 0) {
-            options->seed = strtoull(value, NULL, 10);
-        } else {
-            return 0;
-        }
-    }
-    return argc % 2 == 1 && options->min_ranks >= 2 && options->max_ranks <= CLV_SCHED_MAX_RANKS &&
-           options->n_instances >= 1 && options->n_instances <= MAX_INSTANCES && options->seed > 0;
+    (void) fields;
+    return force_simd(text) ? NULL : "plain, avx2 or avx512, as far as this machine has it";
 }
+
+#define AT(field) offsetof(options_t, field)
+static const clv_option_t rows[] = {
+    CLV_ROW_WHOLE32("min", AT(min_ranks), 2, CLV_SCHED_MAX_RANKS, "4", "ranks, doubled up to"),
+    CLV_ROW_WHOLE32("max", AT(max_ranks), 2, CLV_SCHED_MAX_RANKS, "1024", "ranks"),
+    CLV_ROW_WHOLE32("instances", AT(n_instances), 1, MAX_INSTANCES, "100", "of a size"),
+    CLV_ROW_REAL("budget", AT(budget_ms), 0, 1e9, "2000", "ms for a generator and size"),
+    CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these generators"),
+    CLV_ROW_TAKE("simd", take_simd, "NAME", NULL, "plain, avx2 or avx512"),
+    CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "of the arrivals"),
+    CLV_ROWS_END,
+};
+static const clv_program_t program = {
+    .name = "bench_plan", .usage = "bench_plan [options]", .options = rows};
 
 int main(int argc, char **argv)
 {
-    options_t options = {4, 1024, 100, 2000, NULL, 1};
-    if (!read_options(argc, argv, &options)) {
-        fprintf(stderr,
-                "usage: bench_plan [--min P] [--max P] [--instances 1..%d] [--budget MS] "
-                "[--only NAME,NAME...] [--simd plain|avx2|avx512] [--seed S]\n",
-                MAX_INSTANCES);
-        return 2;
+    options_t options = {0};
+    const int status = clv_options_main(&program, argc, argv, &options, NULL);
+    if (status >= 0) {
+        return status;
     }
     int n_rows = gather_contestants(options.only);
-    printf("# seed %llu, CPU time, P = N, simd %s\n", (unsigned long long) options.seed,
+    printf("# seed %lld, CPU time, P = N, simd %s\n", (long long) options.seed,
            clv_simd_name(clv_simd_level()));
     printf("%5s  %-8s %-24s %12s %12s %9s %9s %10s\n", "P", "arrivals", "generator", "median us",
            "mean us", "ns/send", "bytes/cell", "x segtree");

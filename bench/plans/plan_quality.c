@@ -7,13 +7,14 @@
  * rounds after the last arrival exceed the lower bound. The bound: whoever arrives at t or later
  * has N segments to bring in, and each round at most halves the number of ranks holding one, so
  * t + N - 1 + ceil(log2(ranks arriving at t or later, and one more if any came earlier)).
- * Usage: plan_quality [P] [instances] [seed]
+ * Usage: plan_quality --help
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_options.h"
 #include "schedule/sched_print.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
@@ -166,15 +167,32 @@ static int is_other_implementation(const char *name)
     return strcmp(name, "segtree") == 0 || strstr(name, "linear") != NULL;
 }
 
+typedef struct asked {
+    int32_t size, n_instances;
+    int64_t seed;
+} asked_t;
+
+static const clv_option_t rows[] = {
+    CLV_ROW_WHOLE32("ranks", offsetof(asked_t, size), 2, CLV_SCHED_MAX_RANKS, "64", "and segments"),
+    CLV_ROW_WHOLE32("instances", offsetof(asked_t, n_instances), 1, 1e6, "20", "of each kind"),
+    CLV_ROW_WHOLE("seed", offsetof(asked_t, seed), 1, 9e15, "1", "of the arrivals"),
+    CLV_ROWS_END,
+};
+static const clv_program_t program = {.name = "plan_quality",
+                                      .usage =
+                                          "plan_quality [--ranks P] [--instances N] [--seed N]",
+                                      .options = rows};
+
 int main(int argc, char **argv)
 {
-    int size = argc > 1 ? atoi(argv[1]) : 64;
-    int n_instances = argc > 2 ? atoi(argv[2]) : 20;
-    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    if (argc > 4 || size < 2 || size > CLV_SCHED_MAX_RANKS || n_instances < 1 || seed == 0) {
-        fprintf(stderr, "usage: plan_quality [P 2..%d] [instances] [seed]\n", CLV_SCHED_MAX_RANKS);
-        return 2;
+    asked_t asked = {0};
+    const int status = clv_options_main(&program, argc, argv, &asked, NULL);
+    if (status >= 0) {
+        return status;
     }
+    const int size = asked.size;
+    const int n_instances = asked.n_instances;
+    const uint64_t seed = (uint64_t) asked.seed;
     printf("# P = N = %d, %d instances, seed %llu\n%-12s %-20s %10s %8s %11s\n", size, n_instances,
            (unsigned long long) seed, "arrivals", "scheduler", "after", "sends", "over bound");
     for (const pattern_t *pattern = patterns; pattern->name != NULL; pattern++) {

@@ -180,11 +180,13 @@ static void run_calls(job_t *job)
 
 static void job_init(job_t *job, int argc, char **argv)
 {
-    char reason[200];
+    char reason[512];
 
     MPI_Comm_rank(MPI_COMM_WORLD, &job->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job->n_ranks);
-    if (clv_sim_options_parse(argc, argv, &job->options, reason, sizeof reason) != CLV_OK) {
+    if (clv_options_parse(&clv_sim_program, argc, argv, &job->options, NULL, reason,
+                          sizeof reason) != CLV_ASKED_RUN ||
+        clv_sim_options_check(&job->options, reason, sizeof reason) != CLV_OK) {
         fail(reason);
     }
     job->direct = clv_sim_direct_find(job->options.algorithm);
@@ -193,7 +195,7 @@ static void job_init(job_t *job, int argc, char **argv)
                                    .amount_ns = (int64_t) (job->options.delay_ms * 1e6),
                                    .jitter = 0.01,
                                    .change_at = job->options.n_calls / 2,
-                                   .seed = job->options.seed};
+                                   .seed = (uint64_t) job->options.seed};
     if (clv_pattern_parse(job->options.pattern, &job->pattern, reason, sizeof reason) != CLV_OK) {
         fail(reason);
     }

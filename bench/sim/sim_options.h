@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/cli_options.h"
 #include "schedule/sched_exec.h"
 #include "util/util_status.h"
 
@@ -23,13 +24,14 @@ typedef struct clv_sim_options {
     int32_t n_segments; /* 0: chosen, for algorithms of the component only */
     int32_t n_calls;
     double clip; /* the deviation the clip rule believes, in honest ones; 0: no rule */
-    uint64_t seed;
+    int64_t seed;
     clv_exec_limits_t limits;
 } clv_sim_options_t;
 
-/* Fills all of *options_p, with defaults where nothing is said; strings point into argv. On failure
- * CLV_INVALID and one line in reason. */
-clv_status_t clv_sim_options_parse(int argc, char **argv, clv_sim_options_t *options_p,
-                                   char *reason, size_t reason_bytes) CLV_MUST_CHECK;
+extern const clv_program_t clv_sim_program;
+
+/* What the table cannot check: CLV_INVALID and one line in reason. */
+clv_status_t clv_sim_options_check(const clv_sim_options_t *options, char *reason,
+                                   size_t reason_bytes) CLV_MUST_CHECK;
 
 #endif

@@ -35,7 +35,8 @@ static void add_error(const clv_sim_options_t *options, int n_ranks, int64_t ite
     double deviation_ns = options->delay_ms * 1e6 * strtod(options->error, NULL) / 100;
 
     for (int p = 0; p < n_ranks; p++) {
-        double u = normal(options->seed ^ ERROR_SEED, (uint64_t) iteration, (uint64_t) p);
+        double u =
+            normal((uint64_t) options->seed ^ ERROR_SEED, (uint64_t) iteration, (uint64_t) p);
         int64_t guess = true_ns[p] + (int64_t) (deviation_ns * u);
         predicted_ns[p] = guess > 0 ? guess : 0;
     }

@@ -1,31 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One flat JSON object a line, keys as clv-bench's.
+ * A line of JSON for each call, keys as clv-bench's.
  */
 #include "bench/sim/sim_report.h"
 
-#include <inttypes.h>
+#include "cli/cli_json.h"
 
-static void write_factors(FILE *out, const clv_sim_options_t *options, int n_ranks)
+static void write_factors(clv_json_t *json, const clv_sim_options_t *options, int n_ranks)
 {
-    fprintf(out,
-            "\"collective\":\"reduce\",\"ranks\":%d,\"bytes\":%" PRId64
-            ",\"type\":\"float\",\"op\":\"sum\",\"root\":0,",
-            n_ranks, (int64_t) options->n_floats * 4);
-    fprintf(out, "\"pattern\":\"%s\",\"delay_ns\":%.0f,\"seed\":%" PRIu64 ",", options->pattern,
-            options->delay_ms * 1e6, options->seed);
-    fprintf(out, "\"algorithm\":\"%s\",\"error\":\"%s\",\"clip\":%g,\"round_factor\":%g,",
-            options->algorithm, options->error, options->clip, options->round_factor);
-    fprintf(out, "\"recv_window\":%" PRId32 ",\"send_window\":%" PRId32 ",",
-            options->limits.recv_window, options->limits.send_window);
+    clv_json_text(json, "collective", "reduce");
+    clv_json_whole(json, "ranks", n_ranks);
+    clv_json_whole(json, "bytes", (int64_t) options->n_floats * 4);
+    clv_json_text(json, "type", "float");
+    clv_json_text(json, "op", "sum");
+    clv_json_whole(json, "root", 0);
+    clv_json_text(json, "pattern", options->pattern);
+    clv_json_number(json, "delay_ns", options->delay_ms * 1e6);
+    clv_json_whole(json, "seed", options->seed);
+    clv_json_text(json, "algorithm", options->algorithm);
+    clv_json_text(json, "error", options->error);
+    clv_json_number(json, "clip", options->clip);
+    clv_json_number(json, "round_factor", options->round_factor);
+    clv_json_whole(json, "recv_window", options->limits.recv_window);
+    clv_json_whole(json, "send_window", options->limits.send_window);
+}
+
+static void write_call(clv_json_t *json, const char *key, double ns)
+{
+    clv_json_list_begin(json, key);
+    clv_json_item(json, ns, 0);
+    clv_json_list_end(json);
 }
 
 void clv_sim_report(FILE *out, const clv_sim_options_t *options, int n_ranks, int call,
                     const clv_sim_timing_t *timing)
 {
-    fputc('{', out);
-    write_factors(out, options, n_ranks);
-    fprintf(out, "\"call\":%d,\"segments\":%" PRId32 ",\"usable\":[1],", call, timing->n_segments);
-    fprintf(out, "\"after_ns\":[%.0f],\"run_ns\":[%.0f],\"in_mpi_mean_ns\":[%.0f]}\n",
-            timing->after_ns, timing->run_ns, timing->in_mpi_ns);
+    clv_json_t json = clv_json_begin(out, "clv-sim", "calls");
+
+    write_factors(&json, options, n_ranks);
+    clv_json_whole(&json, "call", call);
+    clv_json_whole(&json, "segments", timing->n_segments);
+    write_call(&json, "usable", 1);
+    write_call(&json, "after_ns", timing->after_ns);
+    write_call(&json, "run_ns", timing->run_ns);
+    write_call(&json, "in_mpi_mean_ns", timing->in_mpi_ns);
+    clv_json_end(&json);
 }

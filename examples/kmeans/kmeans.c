@@ -255,8 +255,13 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 1; i < argc; i += 2) {
-        if (!read_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &options)) {
+    for (int i = 1; i < argc; i++) {
+        char *equals = strchr(argv[i], '=');
+        if (equals != NULL) {
+            *equals = '\0';
+        }
+        char *name = argv[i];
+        if (!read_option(name, equals != NULL ? equals + 1 : argv[++i], &options)) {
             MPI_Finalize();
             return 2;
         }

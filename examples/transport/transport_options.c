@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum kind { WHOLE, REAL, FLAG, TEXT };
 
@@ -50,13 +51,14 @@ static char dash_is_underscore(char letter)
     return letter == '-' ? '_' : letter;
 }
 
+/* Up to a '=' or the end. */
 static int same_name(const char *given, const char *name)
 {
     while (*name != '\0' && dash_is_underscore(*given) == *name) {
         given++;
         name++;
     }
-    return *given == *name;
+    return *name == '\0' && (*given == '\0' || *given == '=');
 }
 
 static const row_t *find_row(const char *argument)
@@ -109,6 +111,8 @@ const char *transport_options_parse(int argc, char **argv, transport_options_t *
         if (row == NULL) {
             (void) snprintf(problem, sizeof problem, "no such option: %s", argv[i]);
             wrong = problem;
+        } else if (strchr(argv[i], '=') != NULL) {
+            wrong = take_value(row, strchr(argv[i], '=') + 1, options);
         } else if (row->kind == FLAG) {
             store(row, 1.0, options);
         } else {

@@ -46,8 +46,9 @@ typedef struct transport_options {
 #undef TRANSPORT_OPTION_FIELD
 } transport_options_t;
 
-/* Fills the options from "--name value" and "--flag" ("-" and "_" are the same in a name). Returns
- * NULL, or what is wrong as a line for the user (static memory, not thread-safe). */
+/* Fills the options from "--name value", "--name=value" and "--flag" ("-" and "_" are the same in
+ * a name). Returns NULL, or what is wrong as a line for the user (static memory, not thread-safe).
+ */
 const char *transport_options_parse(int argc, char **argv, transport_options_t *options);
 
 /* One line per option: name, default, range, meaning. */

@@ -9,7 +9,7 @@ public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_c
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
 trace_headers='trace/[a-z_]*\.h'
-pure_rooms='util schedule clocksync net pap_predict trace clc choose'
+pure_rooms='util schedule clocksync net pap_predict trace clc choose cli'
 rooms="$pure_rooms coll_clv bench tools examples tests"
 may_include() {
     case $1 in
@@ -24,11 +24,12 @@ may_include() {
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
     clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
+    cli) echo 'cli/.*|util/[a-z_]*\.h' ;;
     choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests.
-    bench) echo "bench/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
+    bench) echo "bench/.*|cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
     esac
 }
 
@@ -102,7 +103,7 @@ else
     tap_skip 'symbols of the component' 'it is not built'
 fi
 core_names() {
-    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc}.a 2>/dev/null |
+    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc,cli}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
 tap_none 'global names of the pure rooms begin with clv_' core_names

@@ -35,7 +35,7 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..14
+echo 1..17
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 tap_report $? "eight ranks start on four hosts"
@@ -96,6 +96,25 @@ fails_with 4 'no time namespaces' unshare --mount sh -c 'mount -t tmpfs none /pr
     PATH=$work/user:$PATH fails_with 4 'need root' "$cluster" with 2 -- true &&
     PATH=$work/caged:$PATH fails_with 4 'let us make namespaces' "$cluster" with 2 -- true
 tap_report $? "a machine without time namespaces, root or the right to them is told in one line, exit 4"
+
+# The script alone in another folder, with its own state: it carries the source of what it preloads.
+mkdir "$work/alone" "$work/bare"
+cp "$cluster" "$work/alone/clv-cluster"
+run env -u CLV_BUILD CLV_CLUSTER_STATE="$work/alone/state" "$work/alone/clv-cluster" with 2 --rate=400mbit -- sh -c 'echo "preload $LD_PRELOAD"' &&
+    [ "$(grep -c "^preload $work/alone/state/.yield-[0-9]*.so$" "$output")" -eq 2 ] &&
+    sed -n "/^yield_source/,/^END$/p" "$work/alone/clv-cluster" | sed '1,2d;$d' >"$work/yield.c" &&
+    gcc -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -shared -fPIC -o "$work/yield.so" "$work/yield.c" >>"$output" 2>&1
+tap_report $? "the script alone in another folder works, and what it compiles has no warning"
+for tool in bash env readlink dirname id ip tc bridge unshare nsenter setpriv flock mkdir seq find sed cat rm cksum cut basename; do
+    ln -s "$(command -v $tool)" "$work/bare"
+done
+PATH=$work/bare fails_with 4 'no compiler .cc.' env -u CLV_BUILD CLV_CLUSTER_STATE="$work/bare/state" "$work/alone/clv-cluster" with 2 -- true &&
+    CLV_YIELD_LIBRARY=/nowhere.so fails_with 4 'there is no /nowhere.so' "$cluster" with 2 -- true &&
+    CLV_YIELD_LIBRARY=$work/yield.so run "$cluster" with 1 -- sh -c 'echo "$LD_PRELOAD"' && grep -qx "$work/yield.so" "$output"
+tap_report $? "without a compiler it says what is missing; a library built before is taken"
+tool=$(ldconfig -p | awk '/libm\.so\.6/ { print $NF; exit }')
+run "$cluster" with 1 --env LD_PRELOAD="$tool" --env=A=b -- sh -c 'echo "$A $LD_PRELOAD"' && grep -Eqx "b $tool:.*yield.*\.so" "$output"
+tap_report $? "a library that a tool preloads is joined to ours"
 
 run "$cluster" with 2 --ranks-per-host "$(nproc)" --strict -- sh -c 'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
 [ $? -eq 3 ] && grep -q 'NOT network-bound' "$output"

@@ -19,7 +19,7 @@ refuses() { # text options ...
     [ $? -eq 2 ] && [ "$(wc -l <"$output")" -eq 1 ] && grep -q -- "$text" "$output"
 }
 
-echo 1..12
+echo 1..19
 # Medians of a: 10, 11, 12, 13, 14 ms (999 is an outlier, the last value unusable); of b 20 ms more.
 for i in 0 1 2 3 4; do
     a=1$i b=3$i
@@ -57,41 +57,60 @@ tap_report $? "and as lines for programs, against any baseline"
 tap_report $? "what has no partner is in no pair; other metrics of loops; iteration is theirs by default"
 
 # As clv-clock writes it; the third synchronisation failed and does not count.
-check() { echo "{\"wait_s\": $1, \"max_us\": $2, \"mean_us\": 1, \"true_max_us\": $3, \"true_mean_us\": 0.5}"; }
-sync() { echo "{\"method\": \"$1\", \"run\": 0, \"n_failed\": $2, \"duration_s\": $3, \"accuracy\": ["; check 0 "$4" "$5"; echo ,; check 10 "$4" "$6"; echo "]}$7"; }
-{ echo '{ "n_ranks": 4, "has_truth": true,'; echo '"results": ['
-  sync hca3 0 0.5 9 2 20 ,; sync hca3 0 0.7 9 4 40 ,; sync hca3 1 0.1 99 99 99 ,; sync jk 0 2 9 null 7 ''; echo ']}'; } >"$work/clock.json"
-"$compare" --figure clock-accuracy "$work/clock.json" >"$output" 2>&1 &&
+check() { echo "{\"record\":\"clock\",\"ranks\":4,\"algorithm\":\"$1\",\"failed_ranks\":$2,\"duration_ns\":$3e9,\"wait_ns\":$4e9,\"max_ns\":9000,\"mean_ns\":1000,\"true_max_ns\":$5}"; }
+sync() { check "$1" "$2" "$3" 0 "$4"; check "$1" "$2" "$3" 10 "$5"; }
+{ sync hca3 0 0.5 2e3 20e3; sync hca3 0 0.7 4e3 40e3; sync hca3 1 0.1 99e3 99e3; sync jk 0 2 null 7e3; } >"$work/clock.json"
+"$compare" "$work/clock.json" >"$output" 2>&1 &&
     grep -q '^clock, 4 ranks, 10 s after; clock_error in us' "$output" && grep -Eq '^hca3 +2 +2 +3\.000 +2\.000 +4\.000 ' "$output" &&
-    grep -Eq '^hca3 +2 +2 +30\.000 +20\.000 +40\.000 ' "$output" && grep -Eq '^jk +1 +1 +9\.000 ' "$output" && grep -Eq '^jk +1 +1 +7\.000 ' "$output"
+    grep -Eq '^hca3 +2 +2 +30\.000 +20\.000 +40\.000 ' "$output" && grep -Eq '^jk +1 +1 +9\.000 ' "$output" && grep -Eq '^jk +1 +1 +7\.000 ' "$output" &&
+    "$compare" --metric mean "$work/clock.json" >"$output" 2>&1 && grep -Eq '^jk +1 +1 +1\.000 ' "$output"
 tap_report $? "clocks: the true error where it is known, per method and check, without failed synchronisations"
 
 for d in 0 1 2; do line a "1${d}000000,12000000" 1,1 $((d * 1000000)); done >"$work/5.json"
 if command -v gnuplot >/dev/null; then
     status=0
-    for figure in delay ranks bytes fig10 fig11 overlap overlap-delay mpi-time clock-accuracy; do
+    for figure in patterns delay ranks bytes fig10 fig11 overlap overlap-delay mpi-time clock-accuracy; do
         results=$work/5.json
         [ $figure != clock-accuracy ] || results=$work/clock.json
         { "$compare" --figure $figure --plot "$work/f.png" "$results" && [ "$(head -c 4 "$work/f.png" | tail -c 3)" = PNG ] &&
-            "$compare" --figure $figure --plot "$work/f.svg" "$results" && grep -q '</svg>' "$work/f.svg" &&
-            [ ! -e "$work/f.svg.gnuplot" ]; } >"$output" 2>&1 || { status=1; break; }
+            "$compare" --figure $figure --plot="$work/f.svg" "$results" && grep -q '</svg>' "$work/f.svg" &&
+            "$compare" --figure $figure --log --plot "$work/f.pdf" "$results" && [ "$(head -c 4 "$work/f.pdf")" = %PDF ] &&
+            [ ! -e "$work/f.svg.gnuplot" ]; } 2>&1 >"$work/f.txt" | tee "$output"
+        { [ "${PIPESTATUS[0]}" -eq 0 ] && [ ! -s "$output" ]; } || { status=1; break; }
         rm "$work"/f.*
     done
-    tap_report $status "every figure as PNG and SVG"
+    tap_report $status "every figure as PNG, SVG and PDF, and gnuplot has nothing to say"
     # The second mpirun has another size, and no overlap without a delay.
     sed 's/"bytes":1024/"bytes":2048/; /"delay_ns":0/s/"overlap_benefit":0.5/"overlap_benefit":null/' "$work/5.json" >"$work/6.json"
     { "$compare" --figure fig10 --plot "$work/f.svg" "$work/5.json" "$work/6.json" &&
         grep -q 'reduce, uniform, 8 processes<' "$work/f.svg" && grep -q 'a, 1 KiB<' "$work/f.svg" && grep -q 'a, 2 KiB<' "$work/f.svg" &&
         "$compare" --metric overlap_benefit "$work/6.json" | tee "$work/f.txt" && [ "$(grep -c '^a ' "$work/f.txt")" -eq 2 ]; } >"$output" 2>&1
     tap_report $? "a line for each size, what all have in common under the title; no value where there is none"
-    # gnuplot's colours repeat after eight: a second line behind eight points had the first's.
-    for each in a b; do
-        for d in 0 1 2 3 4 5 6 7; do line $each 10000000,12000000 1,1 ${d}000000; done
-    done >"$work/7.json"
-    "$compare" --figure delay --plot "$work/c.svg" "$work/7.json" >"$output" 2>&1 && grep -q 'rgb(213,  94,   0)' "$work/c.svg"
-    tap_report $? "every line has its colour"
+    # Three sizes, then three patterns, of four algorithms: an algorithm has one colour, no two lines of
+    # a panel look the same, and panels look alike.
+    for bytes in 1024 2048 4096; do
+        for each in default pipeline clv bound; do
+            for d in 1 2 3; do line $each 1${d}000000,12000000 1,1 ${d}000000; done | sed "s/1024/$bytes/"
+        done
+    done >"$work/sizes.json"
+    sed 's/"bytes":1024/"bytes":8/; s/"bytes":2048,"pattern":"uniform"/"bytes":8,"pattern":"repeated"/
+        s/"bytes":4096,"pattern":"uniform"/"bytes":8,"pattern":"one-late"/' "$work/sizes.json" >"$work/7.json"
+    mkdir "$work/no-gnuplot"
+    looks() { # RESULTS: of its lines, from the script that is kept without gnuplot
+        PATH=$work/no-gnuplot "$compare" --figure delay --plot "$work/l.svg" "$1" >"$output" 2>&1
+        grep -o "lc rgb '[^']*' dt [^ ]* pt [0-9]*  *title \"[^,\"]*" "$work/l.svg.gnuplot"
+    }
+    n_of() { sed "$1" | sort -u | wc -l; }
+    looks "$work/sizes.json" >"$work/looks"
+    [ "$(wc -l <"$work/looks")" -eq 12 ] && [ "$(n_of 's/ *title.*//' <"$work/looks")" -eq 12 ] &&
+        [ "$(n_of "s/.*rgb '\([^']*\)'.*title/\1/" <"$work/looks")" -eq 4 ] && grep -q 'gnuplot is missing' "$output" &&
+        looks "$work/7.json" >"$work/looks" && [ "$(wc -l <"$work/looks")" -eq 12 ] && [ "$(n_of '' <"$work/looks")" -eq 4 ]
+    tap_report $? "twelve lines look different, an algorithm has its colour everywhere, a pattern has its panel"
+    "$compare" --figure patterns --plot "$work/p.svg" "$work/7.json" >"$output" 2>&1 && grep -q '>one-late<' "$work/p.svg" &&
+        grep -q '>pipeline, delay 1 ms<' "$work/p.svg"
+    tap_report $? "patterns stand on the axis"
 else
-    for point in "every figure" "a line for each size" "colours"; do tap_skip "$point" "no gnuplot"; done
+    for point in "every figure" "a line for each size" "twelve lines" "patterns"; do tap_skip "$point" "no gnuplot"; done
 fi
 
 cat >"$work/pretend" <<END
@@ -100,19 +119,84 @@ echo "\$1" >>"$work/order"
 cat "$work/\$2.json" >"\$4"
 END
 chmod +x "$work/pretend"
-"$compare" --folder "$work/out" --runs 5 --seed 3 --run "one=$work/pretend one 0" --run "two=$work/pretend two 1" \
+out=$work/out
+"$compare" --folder "$out" --runs=5 --seed 3 --run "one: $work/pretend one 0" --run "two: $work/pretend two 1" \
     --baseline two >"$output" 2>&1 && [ "$(sort "$work/order" | uniq -c | tr -s ' \n' ' ')" = ' 5 one 5 two ' ] &&
-    [ "$(uniq "$work/order" | wc -l)" -gt 2 ] && grep -Eq '^one: a +5 ' "$output" && [ -e "$work/out/two-run-5.json" ]
+    [ "$(uniq "$work/order" | wc -l)" -gt 2 ] && grep -Eq '^one: a +5 ' "$output" && [ -e "$out/two-run-5.json" ] &&
+    grep -q '^clv-bench-compare: 0 of 10 mpiruns done; now ' "$output" && grep -q '^clv-bench-compare: 9 of 10 mpiruns done, about 0 min left; ' "$output"
 tap_report $? "commands run in shuffled order and are compared by label"
 
-"$compare" --run "x=false" --folder "$work/out" >"$output" 2>&1
-[ $? -eq 1 ]
-tap_report $? "a command that fails ends it, exit 1"
+sum_of() { cat "$out"/*.json | cksum; }
+before=$(sum_of)
+{ refuses 'is there already: --resume goes on' --folder "$out" --run "one: $work/pretend one 2" &&
+    refuses 'results of another command' --folder "$out" --resume --run "one: $work/pretend one 2"; } && [ "$(sum_of)" = "$before" ]
+tap_report $? "results that are there stay, and are not mixed with another command's"
+
+# Of five mpiruns the second to be started fails, and leaves half a line.
+cat >"$work/moody" <<END
+#!/bin/sh
+echo x >>"$work/count"
+[ "\$(wc -l <"$work/count")" -ne 2 ] || { echo '{"coll' >"\$2"; exit 7; }
+cat "$work/0.json" >"\$2"
+END
+chmod +x "$work/moody"
+"$compare" --folder "$work/mood" --run "$work/moody" >"$output" 2>&1
+[ $? -eq 1 ] && grep -Eq '^a +4 ' "$output" && grep -q "^clv-bench-compare: failed (exit 7): $work/moody --json" "$output" &&
+    grep -q '^clv-bench-compare: 1 of 5 mpiruns failed; --resume repeats' "$output" && [ "$(ls "$work/mood"/*.json.failed-1 | wc -l)" -eq 1 ] &&
+    "$compare" --folder "$work/mood" --run "$work/moody" --resume >"$output" 2>&1 && grep -Eq '^a +5 ' "$output" && [ "$(wc -l <"$work/count")" -eq 6 ] &&
+    [ "$(ls "$work/mood"/*.failed-1 | wc -l)" -eq 1 ]
+tap_report $? "a failed mpirun ends nothing: the others are compared, exit 1, and it is repeated later"
+
+"$compare" --folder "$work/none" --run false >"$output" 2>&1
+[ $? -eq 1 ] && grep -q 'no results: every mpirun failed' "$output"
+tap_report $? "when all fail there is nothing to compare, exit 1"
+
+"$compare" --folder "$work/var" --runs 1 --run "WHICH=0 OTHER=1 sh -c 'cat $work/\$WHICH.json >\"\$2\"' sh" >"$output" 2>&1 && grep -Eq '^a +1 ' "$output" &&
+    refuses 'LABEL: COMMAND' --folder "$work/old" --run 'clv=mpirun --mca coll clv' &&
+    refuses 'a label of its own' --folder "$work/old" --run 'true 1' --run 'true 2' && [ ! -e "$work/old" ]
+tap_report $? "VARIABLE=VALUE before a command is the shell's; labels are told how to be written"
+
+# An interrupt ends all of it, once the mpirun has ended.
+cat >"$work/slow" <<END
+#!/bin/sh
+cat "$work/0.json" >"\$2"
+sleep 0.5
+END
+chmod +x "$work/slow"
+set -m
+"$compare" --folder "$work/slowly" --run "$work/slow" >"$output" 2>&1 &
+pid=$!
+for _ in $(seq 200); do ls "$work/slowly"/*.part >/dev/null 2>&1 && break; sleep 0.05; done
+kill -INT -- -$pid
+wait $pid
+[ $? -eq 1 ] && grep -Eq 'interrupted with [01] of 5 mpiruns done; --resume' "$output"
+tap_report $? "an interrupt stops it"
+set +m
+
+"$compare" --only b --json "$work/j" "$work"/[0-4].json >"$output" 2>&1 && ! grep -q '^a ' "$output" && grep -Eq '^b +5 ' "$output" &&
+    "$compare" --baseline b --json - "$work"/[0-4].json >>"$work/j" && refuses 'no results of that name' --pattern none "$work/0.json" &&
+    python3 - "$work/j" <<'END' >>"$output" 2>&1
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert [(r["algorithm"], r["runs"]) for r in rows] == [("b", 5), ("a", 5), ("b", 5)], rows
+assert rows[1]["record"] == "comparison" and rows[1]["ratio"] == 0.375 and rows[1]["median_ns"] == 12e6
+assert rows[1]["shift_low_ns"] == -23e6 and rows[2]["ratio"] is None and rows[1]["baseline"] == "b"
+END
+tap_report $? "a choice of algorithms and patterns; the table as JSON lines"
 
 echo '{"collective":"reduce"' >"$work/bad"
+python=$CLV_TOP/examples/python/clv_results.py
+"$python" "$work"/[0-4].json >"$output" 2>&1 && grep -Eqx 'uniform +1024 a +5 +12\.000' "$output" && grep -Eqx 'uniform +1024 b +5 +32\.000' "$output" &&
+    "$python" --csv --metric iteration "$work/loops.json" >"$output" 2>&1 && grep -q '^uniform,1024,clv,0,94.' "$output" &&
+    ! "$python" "$work/bad" >"$output" 2>&1 && ! "$python" --metric speed "$work/0.json" >"$output" 2>&1 && grep -q 'has no speed_ns' "$output" &&
+    { ! python3 -c 'import matplotlib' 2>/dev/null || { "$python" --plot "$work/m.pdf" "$work/7.json" && [ "$(head -c 4 "$work/m.pdf")" = %PDF ]; }; } >>"$output" 2>&1
+tap_report $? "the Python example reads them, and draws where there is matplotlib"
+
 : >"$work/empty"
+for i in $(seq 65); do line "a$i" 1,2 1,1; done >"$work/many"
 refuses 'not a line of clv-bench' "$work/bad" && refuses 'not a line' "$work/empty" && refuses 'No such file' /nonexistent &&
-    refuses 'not a file of clv-clock' --figure clock-accuracy "$work/0.json" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
+    ! "$compare" --figure delay --plot "$work/m.svg" "$work/many" >"$output" 2>&1 &&
+    grep -q '^clv-bench-compare: more than 64 lines' "$output" && refuses 'no such metric' --figure clock-accuracy --metric x "$work/clock.json" &&
     refuses 'no such metric' --metric speed "$work/0.json" && refuses '--runs must be' --runs 0 x &&
-    refuses 'unknown figure' --figure fig9 x && refuses 'paired must be' --paired x y && refuses 'unknown option' --what x y && refuses 'give result files'
+    refuses 'a figure (--help' --figure fig9 x && refuses '--paired must be' --paired x y && refuses 'unknown option' --what x y && refuses '.pdf file' --plot x.gif "$work/0.json" && refuses 'give result files'
 tap_report $? "wrong use and wrong files are told in one line, exit 2"

@@ -82,6 +82,6 @@ refuses() { # text options ...
     grid --folder "$work/none" "$@"
     [ $? -eq 2 ] && says "$text"
 }
-refuses 'usage' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page
+refuses 'unknown option' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page
 tap_report $? "wrong use is told, exit 2"
 tap_end

@@ -24,6 +24,6 @@ printf 'before\n<!-- loop 8 -->\nold\n<!-- end -->\nafter\n' >"$work/page.md"
 loop --print --page "$work/page.md" && ! grep -q '^old' "$work/page.md" && grep -q '^|  | clv' "$work/page.md" && [ "$(tail -n 1 "$work/page.md")" = after ]
 tap_report $? "a page gets the tables between its marks"
 refuses() { local text=$1; shift; loop "$@"; [ $? -eq 2 ] && grep -q "$text" "$output"; }
-refuses usage --what && refuses 'hosts must be' --hosts one && refuses 'cannot write' --page /nowhere/page && refuses 'has no line' --print --hosts 16 --page "$work/page.md"
+refuses 'unknown option' --what && refuses 'hosts must be' --hosts one && refuses 'cannot write' --page /nowhere/page && refuses 'has no line' --print --hosts 16 --page "$work/page.md"
 tap_report $? "wrong use is told, exit 2"
 tap_end

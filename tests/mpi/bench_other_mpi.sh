@@ -26,7 +26,7 @@ echo 1..3
 cd "$CLV_TOP" || exit 1
 programs=$(sed -n '/^bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p' bench/room.mk | grep -o 'bench/[a-z_/]*\.c')
 # shellcheck disable=SC2086
-"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c trace/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
+"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c cli/*.c trace/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
 tap_report $? "it compiles with $compiler"
 
 all_are_right() {

@@ -38,6 +38,7 @@ tap_report $? "a page gets its tables between the marks, twice the same"
 # The same script beside a pretended cluster, which notes its runs and leaves a result or fails.
 mkdir -p "$work/top/bench" "$work/build/bench" "$work/build/component"
 cp -r "$results" "$CLV_TOP/bench/page" "$work/top/bench"
+cp -r "$CLV_TOP/cli" "$work/top"
 cat >"$work/top/bench/cluster" <<END
 #!/bin/sh
 echo run >>"$work/runs"
@@ -68,7 +69,7 @@ refuses() { # status text options ...
     [ $? -eq "$status" ] && grep -q -- "$text" "$output"
 }
 refuses 2 "must be of 8 16 48 4x4 .*, not '9'" --print --hosts 9 && refuses 2 'whole number' --minutes x && refuses 2 'cannot write' --print --page /nonexistent/page &&
-    refuses 2 usage: --what && refuses 2 'has no line' --print --hosts 48 --page "$work/page" &&
+    refuses 2 'unknown option' --what && refuses 2 'has no line' --print --hosts 48 --page "$work/page" &&
     (export CLV_BUILD=$work && refuses 4 'no clv-bench' --hosts 8)
 tap_report $? "wrong use, and a build that is not there"
 

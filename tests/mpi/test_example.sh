@@ -33,7 +33,7 @@ tap_report $? "one rank"
 run 5 "$program" --quiet --batches 4 --root 3 --fresh --uneven 9 --particles 20000 --common-clock \
     && has 'check=ok' && has 'after_ms=[0-9]'
 tap_report $? "five ranks, another root, shuffled strengths, common clock"
-run 3 "$program" --quiet --batches 3 --cells-x 3 --cells-y 1 --cells-z 7 --scatter 0 && has 'check=ok'
+run 3 "$program" --quiet --batches 3 --cells-x=3 --cells-y 1 --cells-z 7 --scatter 0 && has 'check=ok'
 tap_report $? "three ranks, a tiny grid of a pure absorber"
 run 2 "$program" --batches 4 --warmup 1 --pace 20 --particles 200 && has 'sleeping stands in' \
     && has 'check=ok'

@@ -20,7 +20,7 @@ done
 launch 3 "$CLV_BUILD/tests/mpi/kmeans_broken" "${small[@]}"
 [ $? -ne 0 ] && has 'check=failed'
 report $? 'an allreduce that loses a part of one sum is noticed'
-launch 2 "$program" --clusters 0
+launch 2 "$program" --clusters=0
 [ $? -ne 0 ] && has 'clusters wants a whole number from 1'
 report $? 'a bad value names the option and the range'
 echo "1..$n"

@@ -18,15 +18,15 @@ for n in "$@"; do
     python3 - "$scratch/report.jsonl" "$n" <<'PY'
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
-head, t = rows[0], next(r["table4"] for r in rows if "table4" in r)
-total = next(r for r in rows if r.get("operation") == "all")
-assert total["after"]["violated"] == 0
+head, t = rows[0], next(r for r in rows if r["record"] == "distances")
+total = next(r for r in rows if r["record"] == "operation" and r["operation"] == "all")
+assert total["violated_after"] == 0
 m = total["messages"]
 print("| %s | %d | %d | %.2f | %.2f | %.3f | %.4f / %.1f | %.2f / %.3f | %.6f / %.0f | %.1f |" % (
-    sys.argv[2], head["events"], m, 100 * total["before"]["reversed"] / m,
-    100 * total["before"]["violated"] / m, 100 * total["explicit"] / m, t["average_percent"],
-    t["maximum_percent"], t["above"][1]["intervals"], t["above"][3]["intervals"],
-    t["position_percent"], t["position_us"],
-    head["read_s"] + head["correct_s"] + head["write_s"]))
+    sys.argv[2], head["events"], m, 100 * total["reversed_before"] / m,
+    100 * total["violated_before"] / m, 100 * total["explicit"] / m, t["average_percent"],
+    t["maximum_percent"], t["intervals_percent"][1], t["intervals_percent"][3],
+    t["position_percent"], t["position_ns"] / 1e3,
+    (head["read_ns"] + head["correct_ns"] + head["write_ns"]) / 1e9))
 PY
 done

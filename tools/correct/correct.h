@@ -25,10 +25,10 @@
 
 typedef struct correct_options {
     const char *input, *output, *json, *chrome, *truth;
-    char **clocks;
+    const char **clocks;
     int n_clocks;
-    int n_threads;
-    int64_t memory_bytes;      /* 0: no limit */
+    int32_t n_threads;
+    int64_t memory_mib;        /* 0: no limit */
     double inter_ns, intra_ns; /* below 0: auto */
     double gamma;              /* below 0: the default, twice if needed */
     double slope;

@@ -105,7 +105,7 @@ static int draw_all(const correct_t *correct, FILE *out)
     OTF2_Reader_OpenEvtFiles(reader);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"clv\"}", out);
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
-        drawing_t drawing = {correct, out, i, 0};
+        drawing_t drawing = {correct, out, i};
         draw_location(reader, callbacks, &drawing);
     }
     fputs("\n]}\n", out);

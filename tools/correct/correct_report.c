@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_json.h"
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
 
 /* Rows of what was left out that the table shows; the JSON has all. */
 #define MOST_ROWS 10
+
+#define PROGRAM "clv-correct"
 
 const char *const correct_op_names[CLV_CLC_MAX_OPS] = {"messages",        "barrier",
                                                        "bcast",           "gather",
@@ -155,32 +158,49 @@ typedef struct leaving {
     int is_json;
 } leaving_t;
 
+static void json_left_out(const correct_archive_t *archive, FILE *out,
+                          const clv_clc_left_out_t *left)
+{
+    clv_json_t json = clv_json_begin(out, PROGRAM, "left_out");
+    const int is_channel = left->source != CLV_CLC_ALL;
+    clv_json_text(&json, "what", is_channel ? "channel" : "collectives");
+    clv_json_whole(&json, "communicator", archive->comms[left->comm].ref);
+    if (is_channel) {
+        clv_json_whole(&json, "from", archive->processes[left->source].ref);
+        clv_json_whole(&json, "to", archive->processes[left->target].ref);
+        clv_json_whole(&json, "tag", left->tag);
+    }
+    clv_json_whole(&json, is_channel ? "sends" : "kept", left->n_sent);
+    clv_json_whole(&json, is_channel ? "receives" : "left", left->n_received);
+    clv_json_text(&json, "reason", left->reason);
+    clv_json_end(&json);
+}
+
+static void print_left_out(const correct_archive_t *archive, FILE *out,
+                           const clv_clc_left_out_t *left)
+{
+    const uint32_t comm = archive->comms[left->comm].ref;
+    if (left->source == CLV_CLC_ALL) {
+        fprintf(out, "  collectives of communicator %u: %lld kept, %lld left out: %s\n", comm,
+                (long long) left->n_sent, (long long) left->n_received, left->reason);
+        return;
+    }
+    fprintf(out,
+            "  communicator %u, location group %u to %u, tag %u: %lld sends, %lld receives: %s\n",
+            comm, archive->processes[left->source].ref, archive->processes[left->target].ref,
+            left->tag, (long long) left->n_sent, (long long) left->n_received, left->reason);
+}
+
 static void tell_left_out(void *context, const clv_clc_left_out_t *left)
 {
     leaving_t *leaving = context;
     const correct_archive_t *archive = &leaving->correct->archive;
-    const uint32_t comm = archive->comms[left->comm].ref;
     leaving->n++;
-    if (!leaving->out || (!leaving->is_json && leaving->n > MOST_ROWS)) {
-        return;
+    if (leaving->out && leaving->is_json) {
+        json_left_out(archive, leaving->out, left);
+    } else if (leaving->out && leaving->n <= MOST_ROWS) {
+        print_left_out(archive, leaving->out, left);
     }
-    if (left->source == CLV_CLC_ALL) {
-        fprintf(leaving->out,
-                leaving->is_json
-                    ? "{\"left_out\":\"collectives\",\"communicator\":%u,\"kept\":%lld,"
-                      "\"left\":%lld,\"reason\":\"%s\"}\n"
-                    : "  collectives of communicator %u: %lld kept, %lld left out: %s\n",
-                comm, (long long) left->n_sent, (long long) left->n_received, left->reason);
-        return;
-    }
-    fprintf(leaving->out,
-            leaving->is_json
-                ? "{\"left_out\":\"channel\",\"communicator\":%u,\"from\":%u,\"to\":%u,"
-                  "\"tag\":%u,\"sends\":%lld,\"receives\":%lld,\"reason\":\"%s\"}\n"
-                : "  communicator %u, location group %u to %u, tag %u: %lld sends, %lld receives: "
-                  "%s\n",
-            comm, archive->processes[left->source].ref, archive->processes[left->target].ref,
-            left->tag, (long long) left->n_sent, (long long) left->n_received, left->reason);
 }
 
 static void report_left_out(const correct_t *correct, FILE *out)
@@ -327,9 +347,10 @@ static void true_delays(const correct_t *correct, double *inter_us, double *intr
     *intra_us = intra == INT64_MAX ? -1 : (double) intra / 1e3;
 }
 
-static void report_truth(const correct_t *correct, FILE *out, int is_json)
+static const char *const truth_names[] = {"presynchronised", "corrected"};
+
+static void report_truth(const correct_t *correct, FILE *out)
 {
-    static const char *const names[] = {"presynchronised", "corrected"};
     double inter, intra;
     if (correct->archive.truth_attribute == CORRECT_NOBODY) {
         return;
@@ -338,19 +359,14 @@ static void report_truth(const correct_t *correct, FILE *out, int is_json)
         truth_t truth;
         if (judge(correct, which ? CLV_CLC_CORRECTED : CLV_CLC_STAMP, &truth)) {
             fprintf(out,
-                    is_json ? "{\"truth\":\"%s\",\"lateness_error_us\":{\"mean\":%.3f,\"median\":"
-                              "%.3f,\"p95\":%.3f},\"wrong_last\":%lld,\"collectives\":%lld}\n"
-                            : "truth, %s: lateness at collectives off by %.2f us (mean), %.2f "
-                              "(median), %.2f (95 %%); wrong last arriver in %lld of %lld\n",
-                    names[which], truth.mean_us, truth.median_us, truth.p95_us,
+                    "truth, %s: lateness at collectives off by %.2f us (mean), %.2f (median), %.2f "
+                    "(95 %%); wrong last arriver in %lld of %lld\n",
+                    truth_names[which], truth.mean_us, truth.median_us, truth.p95_us,
                     (long long) truth.n_wrong, (long long) truth.n_collectives);
         }
     }
     true_delays(correct, &inter, &intra);
-    fprintf(out,
-            is_json ? "{\"true_least_delay_us\":{\"inter\":%.3f,\"intra\":%.3f}}\n"
-                    : "truth: least delays %.3f us between hosts, %.3f inside\n",
-            inter, intra);
+    fprintf(out, "truth: least delays %.3f us between hosts, %.3f inside\n", inter, intra);
 }
 
 /* ---- the whole ---- */
@@ -402,7 +418,7 @@ void correct_report(const correct_t *correct, FILE *out)
     }
     report_locations(correct, out);
     report_left_out(correct, out);
-    report_truth(correct, out, 0);
+    report_truth(correct, out);
     fprintf(out, "read %.2f s, corrected %.2f s, written %.2f s; %lld MiB in a scratch file\n",
             result->read_s, result->correct_s, result->write_s,
             (long long) (correct_store_file_bytes() >> 20));
@@ -410,95 +426,145 @@ void correct_report(const correct_t *correct, FILE *out)
 
 /* ---- JSON ---- */
 
-static void json_text(FILE *out, const char *text)
+static double ns(const correct_t *correct, double ticks)
 {
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') {
-            fprintf(out, "\\%c", *text);
-        } else if ((unsigned char) *text < 0x20) {
-            fprintf(out, "\\u%04x", (unsigned) (unsigned char) *text);
-        } else {
-            fputc(*text, out);
-        }
-    }
-    fputc('"', out);
+    return ticks / correct->archive.ticks_per_ns;
 }
 
-static void json_tally(const correct_t *correct, FILE *out, const char *key,
+/* "reversed_before", "violated_before", ...: the keys of a tally have its time behind. */
+static void json_tally(const correct_t *correct, clv_json_t *json, const char *when,
                        const clv_clc_tally_t *tally)
 {
-    fprintf(out, "\"%s\":{\"reversed\":%lld,\"violated\":%lld,\"worst_us\":%.3f,\"mean_us\":%.3f}",
-            key, (long long) tally->n_reversed, (long long) tally->n_violated,
-            us(correct, (double) tally->worst_ns),
-            tally->n_reversed ? us(correct, tally->reversed_ns / (double) tally->n_reversed) : 0.0);
+    const double n = (double) tally->n_reversed;
+    char key[48];
+    snprintf(key, sizeof key, "reversed_%s", when);
+    clv_json_whole(json, key, tally->n_reversed);
+    snprintf(key, sizeof key, "violated_%s", when);
+    clv_json_whole(json, key, tally->n_violated);
+    snprintf(key, sizeof key, "worst_%s_ns", when);
+    clv_json_number(json, key, ns(correct, (double) tally->worst_ns));
+    snprintf(key, sizeof key, "mean_%s_ns", when);
+    clv_json_number(json, key, n > 0 ? ns(correct, tally->reversed_ns / n) : 0.0);
 }
 
 static void json_operation(const correct_t *correct, FILE *out, const char *name,
                            const clv_clc_tally_t *before, const clv_clc_tally_t *after,
                            int64_t n_explicit)
 {
-    fprintf(out, "{\"operation\":\"%s\",\"messages\":%lld,", name, (long long) before->n_messages);
-    json_tally(correct, out, "before", before);
+    clv_json_t json = clv_json_begin(out, PROGRAM, "operation");
+    clv_json_text(&json, "operation", name);
+    clv_json_whole(&json, "messages", before->n_messages);
+    json_tally(correct, &json, "before", before);
     if (!correct->options.is_check) {
-        fputc(',', out);
-        json_tally(correct, out, "after", after);
-        fprintf(out, ",\"explicit\":%lld", (long long) n_explicit);
+        json_tally(correct, &json, "after", after);
+        clv_json_whole(&json, "explicit", n_explicit);
     }
-    fprintf(out, "}\n");
+    clv_json_end(&json);
 }
 
 static void json_table4(const correct_t *correct, FILE *out)
 {
     const clv_clc_table4_t *t = &correct->result.table4;
-    fprintf(out, "{\"table4\":{\"average_percent\":%.6f,\"maximum_percent\":%.4f,\"above\":[",
-            percent(t->deviation_ns, t->total_ns), 100 * t->largest);
+    clv_json_t json = clv_json_begin(out, PROGRAM, "distances");
+    clv_json_number(&json, "average_percent", percent(t->deviation_ns, t->total_ns));
+    clv_json_number(&json, "maximum_percent", 100 * t->largest);
+    clv_json_list_begin(&json, "above_percent");
     for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
-        fprintf(out, "%s{\"percent\":%g,\"intervals\":%.5f,\"time\":%.5f}", i ? "," : "",
-                100 * clv_clc_thresholds[i],
-                percent((double) t->n_above[i], (double) t->n_intervals),
-                percent(t->above_ns[i], t->total_ns));
+        clv_json_item(&json, 100 * clv_clc_thresholds[i], 5);
     }
-    fprintf(out, "],\"position_percent\":%.8f,\"position_us\":%.3f}}\n", 100 * t->position_relative,
-            us(correct, (double) t->position_ns));
+    clv_json_list_end(&json);
+    clv_json_list_begin(&json, "intervals_percent");
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        clv_json_item(&json, percent((double) t->n_above[i], (double) t->n_intervals), 5);
+    }
+    clv_json_list_end(&json);
+    clv_json_list_begin(&json, "time_percent");
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        clv_json_item(&json, percent(t->above_ns[i], t->total_ns), 5);
+    }
+    clv_json_list_end(&json);
+    clv_json_number(&json, "position_percent", 100 * t->position_relative);
+    clv_json_number(&json, "position_ns", ns(correct, (double) t->position_ns));
+    clv_json_end(&json);
+}
+
+static void json_result(const correct_t *correct, clv_json_t *json)
+{
+    const correct_result_t *result = &correct->result;
+    clv_json_number(json, "gamma", result->gamma);
+    clv_json_whole(json, "passes", result->n_passes);
+    clv_json_number(json, "largest_shift_ns",
+                    ns(correct, (double) result->table4.largest_shift_ns));
+    clv_json_number(json, "shift_at_end_ns", ns(correct, (double) result->forward.shift_at_end_ns));
+    clv_json_number(json, "steepest", result->steepest);
+    clv_json_whole(json, "cycles", result->forward.n_broken);
+    clv_json_number(json, "read_ns", 1e9 * result->read_s);
+    clv_json_number(json, "correct_ns", 1e9 * result->correct_s);
+    clv_json_number(json, "write_ns", 1e9 * result->write_s);
+    clv_json_whole(json, "scratch_bytes", correct_store_file_bytes());
 }
 
 static void json_summary(const correct_t *correct, FILE *out)
 {
-    const correct_result_t *result = &correct->result;
+    const correct_archive_t *archive = &correct->archive;
     const correct_latency_t *latency = &correct->latency;
-    fprintf(out, "{\"trace\":");
-    json_text(out, correct->options.input);
-    fprintf(out,
-            ",\"events\":%llu,\"locations\":%u,\"processes\":%u,\"hosts\":%u,\"presync\":\"%s\","
-            "\"inter_us\":%.3f,\"intra_us\":%.3f,\"latency_from\":\"%s\",\"halved\":%d,"
-            "\"gamma\":%g,\"passes\":%d,\"largest_shift_us\":%.3f,\"shift_at_end_us\":%.3f,"
-            "\"steepest\":%.6f,\"cycles\":%lld,\"read_s\":%.3f,\"correct_s\":%.3f,"
-            "\"write_s\":%.3f,\"scratch_bytes\":%lld}\n",
-            (unsigned long long) correct->n_events, correct->archive.n_locations,
-            correct->archive.n_processes, correct->archive.n_hosts,
-            correct_source_name(correct->maps[0].source), us(correct, (double) latency->inter),
-            us(correct, (double) latency->intra), latency->source, latency->n_halved, result->gamma,
-            result->n_passes, us(correct, (double) result->table4.largest_shift_ns),
-            us(correct, (double) result->forward.shift_at_end_ns), result->steepest,
-            (long long) result->forward.n_broken, result->read_s, result->correct_s,
-            result->write_s, (long long) correct_store_file_bytes());
+    clv_json_t json = clv_json_begin(out, PROGRAM, "trace");
+    clv_json_text(&json, "trace", correct->options.input);
+    clv_json_whole(&json, "events", (int64_t) correct->n_events);
+    clv_json_whole(&json, "locations", archive->n_locations);
+    clv_json_whole(&json, "ranks", archive->n_processes);
+    clv_json_whole(&json, "nodes", archive->n_hosts);
+    clv_json_text(&json, "presync", correct_source_name(correct->maps[0].source));
+    clv_json_number(&json, "inter_ns", ns(correct, (double) latency->inter));
+    clv_json_number(&json, "intra_ns", ns(correct, (double) latency->intra));
+    clv_json_text(&json, "latency_from", latency->source);
+    clv_json_whole(&json, "halved", latency->n_halved);
+    json_result(correct, &json);
+    clv_json_end(&json);
 }
 
 static void json_locations(const correct_t *correct, FILE *out)
 {
     const correct_archive_t *archive = &correct->archive;
     for (uint32_t i = 0; i < archive->n_locations; i++) {
+        const correct_location_t *location = &archive->locations[i];
         const row_t row = row_of(correct, i);
-        fprintf(out,
-                "{\"location\":%llu,\"host\":", (unsigned long long) archive->locations[i].ref);
-        json_text(out, correct_string(archive, archive->hosts[archive->locations[i].host].name));
-        fprintf(out,
-                ",\"ahead_begin_us\":%.3f,\"ahead_end_us\":%.3f,\"bound_us\":%.3f,"
-                "\"shift_at_end_us\":%.3f,\"falling\":%lld}\n",
-                row.offset_begin_us, row.offset_end_us, row.bound_us, row.shift_us,
-                (long long) archive->locations[i].n_falling);
+        clv_json_t json = clv_json_begin(out, PROGRAM, "location");
+        clv_json_whole(&json, "location", (int64_t) location->ref);
+        clv_json_text(&json, "node", correct_string(archive, archive->hosts[location->host].name));
+        clv_json_number(&json, "ahead_begin_ns", 1e3 * row.offset_begin_us);
+        clv_json_number(&json, "ahead_end_ns", 1e3 * row.offset_end_us);
+        clv_json_number(&json, "bound_ns", row.bound_us < 0 ? NAN : 1e3 * row.bound_us);
+        clv_json_number(&json, "shift_at_end_ns", 1e3 * row.shift_us);
+        clv_json_whole(&json, "falling", location->n_falling);
+        clv_json_end(&json);
     }
+}
+
+static void json_truth(const correct_t *correct, FILE *out)
+{
+    double inter, intra;
+    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
+        return;
+    }
+    for (int which = 0; which < (correct->options.is_check ? 1 : 2); which++) {
+        truth_t truth;
+        if (judge(correct, which ? CLV_CLC_CORRECTED : CLV_CLC_STAMP, &truth)) {
+            clv_json_t json = clv_json_begin(out, PROGRAM, "truth");
+            clv_json_text(&json, "stamps", truth_names[which]);
+            clv_json_number(&json, "lateness_error_mean_ns", 1e3 * truth.mean_us);
+            clv_json_number(&json, "lateness_error_median_ns", 1e3 * truth.median_us);
+            clv_json_number(&json, "lateness_error_p95_ns", 1e3 * truth.p95_us);
+            clv_json_whole(&json, "wrong_last", truth.n_wrong);
+            clv_json_whole(&json, "collectives", truth.n_collectives);
+            clv_json_end(&json);
+        }
+    }
+    true_delays(correct, &inter, &intra);
+    clv_json_t json = clv_json_begin(out, PROGRAM, "true_delays");
+    clv_json_number(&json, "inter_ns", inter < 0 ? NAN : 1e3 * inter);
+    clv_json_number(&json, "intra_ns", intra < 0 ? NAN : 1e3 * intra);
+    clv_json_end(&json);
 }
 
 int correct_report_json(const correct_t *correct)
@@ -525,7 +591,7 @@ int correct_report_json(const correct_t *correct)
     json_locations(correct, out);
     rows.out = out;
     clv_clc_match_left_out(correct->match, tell_left_out, &rows);
-    report_truth(correct, out, 1);
+    json_truth(correct, out);
     const int has_failed = ferror(out);
     return fclose(out) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", correct->options.json)

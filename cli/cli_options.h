@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command line of every program, as one table: a new option is one row. By getopt_long, so
+ * "--name=value", "--name value", unique beginnings of names and operands between options.
+ *
+ * Not: configuration files, environment.
+ * Units: each option's own.
+ * Errors: one line that names the option, its range and what was given.
+ * Memory: texts stay those of argv; nothing is allocated.
+ * Threads: one at a time (getopt's state is global), before others are started.
+ */
+#ifndef CLV_CLI_OPTIONS_H
+#define CLV_CLI_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum clv_option_kind {
+    CLV_OPTION_TEXT,    /* const char * */
+    CLV_OPTION_REAL,    /* double */
+    CLV_OPTION_WHOLE,   /* int64_t */
+    CLV_OPTION_WHOLE32, /* int32_t */
+    CLV_OPTION_FLAG,    /* int, to 1; takes no value */
+    CLV_OPTION_TAKE     /* whatever take does with it */
+} clv_option_kind_t;
+
+/* NULL, or what the value must be: "auto, ends or none". fields: what the table fills. */
+typedef const char *(*clv_option_take_t)(void *fields, const char *text);
+
+typedef struct clv_option {
+    const char *name; /* without dashes; NULL ends a table */
+    clv_option_kind_t kind;
+    size_t offset;      /* of the field that it fills */
+    double least, most; /* of numbers, both included */
+    const char
+        *preset; /* what it is when it is not given, as text; NULL: the field is left alone */
+    const char *meaning; /* lines for the help */
+    clv_option_take_t take;
+    const char *value; /* the word in the help: FILE; NULL: of its kind */
+    char letter;       /* a short form, or 0 */
+} clv_option_t;
+
+/* Rows of a table. */
+#define CLV_ROW_TEXT(name_, offset_, value_, preset_, meaning_)                                    \
+    {                                                                                              \
+        .name = (name_), .kind = CLV_OPTION_TEXT, .offset = (offset_), .preset = (preset_),        \
+        .meaning = (meaning_), .value = (value_)                                                   \
+    }
+#define CLV_ROW_NUMBER(kind_, name_, offset_, least_, most_, preset_, meaning_)                    \
+    {                                                                                              \
+        .name = (name_), .kind = (kind_), .offset = (offset_), .least = (least_), .most = (most_), \
+        .preset = (preset_), .meaning = (meaning_)                                                 \
+    }
+#define CLV_ROW_REAL(...)    CLV_ROW_NUMBER(CLV_OPTION_REAL, __VA_ARGS__)
+#define CLV_ROW_WHOLE(...)   CLV_ROW_NUMBER(CLV_OPTION_WHOLE, __VA_ARGS__)
+#define CLV_ROW_WHOLE32(...) CLV_ROW_NUMBER(CLV_OPTION_WHOLE32, __VA_ARGS__)
+#define CLV_ROW_FLAG(name_, offset_, meaning_)                                                     \
+    {                                                                                              \
+        .name = (name_), .kind = CLV_OPTION_FLAG, .offset = (offset_), .meaning = (meaning_)       \
+    }
+#define CLV_ROW_TAKE(name_, take_, value_, preset_, meaning_)                                      \
+    {                                                                                              \
+        .name = (name_), .kind = CLV_OPTION_TAKE, .preset = (preset_), .meaning = (meaning_),      \
+        .take = (take_), .value = (value_)                                                         \
+    }
+#define CLV_ROWS_END                                                                               \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+typedef struct clv_program {
+    const char *name;
+    const char *usage; /* the first lines of the help, without "usage: " */
+    const clv_option_t *options;
+    void (*more)(FILE *out); /* the rest of the help; may be NULL */
+    int takes_operands;
+} clv_program_t;
+
+typedef enum clv_asked {
+    CLV_ASKED_RUN,
+    CLV_ASKED_HELP,
+    CLV_ASKED_VERSION,
+    CLV_ASKED_WRONG /* with one line in reason */
+} clv_asked_t;
+
+/* Fills the fields: presets first, then what argv says. Operands are moved to the end of argv, the
+ * first of them is argv[*first_p]. */
+clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **argv, void *fields,
+                              int *first_p, char *reason, size_t reason_bytes);
+
+/* The same for a main: -1 to go on; 0 after --help or --version; 2 after one line on standard
+ * error. Of the processes of an mpirun only rank 0 says anything; it asks before MPI_Init. */
+int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
+                     int *first_p);
+
+/* "program: ..., 2", for what only the program itself can find wrong. */
+int clv_options_wrong(const clv_program_t *program, const char *reason);
+
+void clv_options_help(const clv_program_t *program, FILE *out);
+
+/* Whether this process speaks for all of an mpirun or srun: its rank, as the launcher tells it, is
+ * 0, or there is no launcher. */
+int clv_speaks_for_all(void);
+
+#endif

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of clv-bench as a table, as CSV, or as a picture for a paper.
+
+    clv_results.py run-*.json                     one mpirun a file; the median over files of each file's median
+    clv_results.py --metric in_mpi_mean run-*.json
+    clv_results.py --csv run-*.json >table.csv
+    clv_results.py --plot patterns.pdf run-*.json     needs matplotlib
+
+Reads JSON lines (docs/guide/json.md), so also those of `--loop` with --metric iteration. Only Python 3.
+"""
+import argparse
+import csv
+import json
+import statistics
+import sys
+
+
+def lines_of(files):
+    for name in files:
+        with open(name) as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield name, json.loads(line)
+                except ValueError:
+                    sys.exit(f"clv_results.py: {name}, line {number}: not JSON")
+
+
+def calls_of(row, metric):
+    """The calls that count, in ms; blocks of a loop all do."""
+    calls = row.get(metric + "_ns")
+    if calls is None:
+        sys.exit(f"clv_results.py: a line of {row['program']} has no {metric}_ns")
+    usable = row.get("usable", [1] * len(calls))
+    return [call / 1e6 for call, counts in zip(calls, usable) if counts]
+
+
+def medians(files, metric):
+    """(pattern, bytes, algorithm) to the medians of its mpiruns, in the order of the files."""
+    table = {}
+    for _, row in lines_of(files):
+        calls = calls_of(row, metric)
+        if calls:
+            key = (row["pattern"], row["bytes"], row["algorithm"])
+            table.setdefault(key, []).append(statistics.median(calls))
+    return table
+
+
+def write_table(table, metric):
+    print(f"{'pattern':16} {'bytes':>9} {'algorithm':24} {'mpiruns':>7} {metric + ' [ms]':>16}")
+    for (pattern, size, algorithm), values in table.items():
+        print(f"{pattern:16} {size:9.0f} {algorithm:24} {len(values):7} {statistics.median(values):16.3f}")
+
+
+def write_csv(table, metric):
+    writer = csv.writer(sys.stdout)
+    writer.writerow(["pattern", "bytes", "algorithm", "mpirun", metric + "_ms"])
+    for key, values in table.items():
+        for mpirun, value in enumerate(values):
+            writer.writerow([*key, mpirun, value])
+
+
+def draw(table, metric, path):
+    """Bars side by side, patterns on the axis."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    patterns = list(dict.fromkeys(key[0] for key in table))
+    lines = list(dict.fromkeys(key[1:] for key in table))
+    sizes = {size for size, _ in lines}
+    figure, axes = pyplot.subplots(figsize=(8, 4.5))
+    width = 0.8 / len(lines)
+    for i, (size, algorithm) in enumerate(lines):
+        at = [p + (i - (len(lines) - 1) / 2) * width for p in range(len(patterns))]
+        height = [statistics.median(table.get((pattern, size, algorithm), [0])) for pattern in patterns]
+        axes.bar(at, height, width, label=algorithm if len(sizes) == 1 else f"{algorithm}, {size:.0f} bytes")
+    axes.set_xticks(range(len(patterns)), patterns)
+    axes.set_ylabel(f"{metric} [ms]")
+    axes.legend()
+    figure.savefig(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--metric", default="after", help="after, run, in_mpi_mean, ...; of loops iteration, in_call, ...")
+    parser.add_argument("--csv", action="store_true", help="a line per mpirun, for programs")
+    parser.add_argument("--plot", metavar="FILE", help="what matplotlib writes: .pdf, .svg, .png")
+    options = parser.parse_args()
+    table = medians(options.files, options.metric)
+    (write_csv if options.csv else write_table)(table, options.metric)
+    if options.plot:
+        draw(table, options.metric, options.plot)
+
+
+if __name__ == "__main__":
+    main()

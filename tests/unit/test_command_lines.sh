@@ -1,0 +1,68 @@
+#!/bin/bash
+# Every program and script answers --help and --version, refuses what it does not know in one line with
+# exit 2, and takes --option=value as --option value. TAP. No mpirun; 5 s.
+. "$CLV_TOP/tests/support/tap.sh"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+version=$("$CLV_TOP/clv" --version | cut -d' ' -f2)
+
+answers() { # PROGRAM: with what to ask it
+    local program=$1 said
+    shift
+    said=$("$program" "$@" --help 2>"$work/errors") && [ ! -s "$work/errors" ] && [[ $said == usage:* ]] ||
+        { echo "--help: $said"; return 1; }
+    said=$("$program" "$@" --version 2>&1) && [ "$said" = "${program##*/} (clv) $version" ] ||
+        { echo "--version: $said"; return 1; }
+    said=$("$program" "$@" --no-such-option 2>&1 >/dev/null </dev/null)
+    [ $? -eq 2 ] && [ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *"unknown option '--no-such-option'"* ]] ||
+        { echo "an unknown option: $said"; return 1; }
+}
+for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench \
+    bench/clv-bench-compare bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies; do
+    [ -x "$CLV_BUILD/$program" ] || { tap_skip "$program" 'it is not built'; continue; }
+    tap_ok "$program answers --help and --version, and refuses what it does not know" answers "$CLV_BUILD/$program"
+done
+for script in bench/cluster bench/show bench/results bench/grid bench/loop bench/sim/run tests/all; do
+    tap_ok "$script, too" answers "$CLV_TOP/$script"
+done
+
+# The same with a blank and with an equals sign: what is refused names the value.
+both_ways() { # PROGRAM OPTION VALUE: a value that is refused
+    local blank equals
+    blank=$("$1" "$2" "$3" 2>&1 >/dev/null </dev/null)
+    [ $? -eq 2 ] && equals=$("$1" "$2=$3" 2>&1 >/dev/null </dev/null)
+    [ $? -eq 2 ] && [ "$blank" = "$equals" ] && [[ $blank == *"$3"* ]] || { echo "$blank"; echo "$equals"; return 1; }
+}
+while read -r program option value; do
+    [ -x "$CLV_BUILD/$program" ] || program=$CLV_TOP/$program
+    [[ $program == /* ]] || program=$CLV_BUILD/$program
+    [ -x "$program" ] || continue
+    tap_ok "${program##*/}: $option=$value as $option $value" both_ways "$program" "$option" "$value"
+done <<'END'
+tools/clv-plan --format tex
+tools/clv-predict --ranks none
+tools/clv-clock --runs 0
+tools/clv-correct --threads 0
+bench/clv-bench --iterations 0
+bench/clv-bench-compare --runs 0
+bench/bench_plan --instances 0
+bench/plan_quality --ranks 1
+bench/bench_decide --forecasts 2
+bench/bench_nodes --arrivals 2
+bench/bench_copies --kib 1
+bench/results --hosts 7
+bench/grid --blocks few
+bench/loop --hosts few
+bench/sim/run --metrics speed
+tests/all --minutes many
+END
+
+# Of the ranks of a job one speaks, before MPI has started.
+one_speaks() {
+    local said
+    said=$(OMPI_COMM_WORLD_RANK=1 "$CLV_BUILD/bench/clv-bench" --what 2>&1)
+    [ $? -eq 2 ] && [ -z "$said" ] && [ -z "$(PMIX_RANK=3 "$CLV_BUILD/bench/clv-bench" --help)" ]
+}
+[ ! -x "$CLV_BUILD/bench/clv-bench" ] || tap_ok 'only rank 0 of a job speaks' one_speaks
+tap_end
