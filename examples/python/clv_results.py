@@ -35,45 +35,52 @@ def calls_of(row, metric):
     return [call / 1e6 for call, counts in zip(calls, usable) if counts]
 
 
+FACTORS = ["ranks", "bytes", "delay_ns", "couple", "pattern", "algorithm"]
+
+
 def medians(files, metric):
-    """(pattern, bytes, algorithm) to the medians of its mpiruns, in the order of the files."""
+    """The factors of a line to the medians of its mpiruns, in the order of the files."""
     table = {}
     for _, row in lines_of(files):
         calls = calls_of(row, metric)
         if calls:
-            key = (row["pattern"], row["bytes"], row["algorithm"])
+            key = tuple(row.get(factor, "") for factor in FACTORS)
             table.setdefault(key, []).append(statistics.median(calls))
     return table
 
 
 def write_table(table, metric):
-    print(f"{'pattern':16} {'bytes':>9} {'algorithm':24} {'mpiruns':>7} {metric + ' [ms]':>16}")
-    for (pattern, size, algorithm), values in table.items():
-        print(f"{pattern:16} {size:9.0f} {algorithm:24} {len(values):7} {statistics.median(values):16.3f}")
+    print(f"{'ranks':>5} {'bytes':>9} {'delay [ms]':>10} {'couple':9} {'pattern':16} {'algorithm':24} {'mpiruns':>7} {metric} [ms]")
+    for (ranks, size, delay_ns, couple, pattern, algorithm), values in table.items():
+        print(f"{ranks:5.0f} {size:9.0f} {delay_ns / 1e6:10.3f} {couple or '-':9} {pattern:16} {algorithm:24} "
+              f"{len(values):7} {statistics.median(values):.3f}")
 
 
 def write_csv(table, metric):
     writer = csv.writer(sys.stdout)
-    writer.writerow(["pattern", "bytes", "algorithm", "mpirun", metric + "_ms"])
+    writer.writerow(FACTORS + ["mpirun", metric + "_ms"])
     for key, values in table.items():
         for mpirun, value in enumerate(values):
             writer.writerow([*key, mpirun, value])
 
 
 def draw(table, metric, path):
-    """Bars side by side, patterns on the axis."""
+    """Bars side by side, patterns on the axis; what lines have in common is not in their names."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    patterns = list(dict.fromkeys(key[0] for key in table))
-    lines = list(dict.fromkeys(key[1:] for key in table))
-    sizes = {size for size, _ in lines}
+    differs = [len({key[i] for key in table}) > 1 for i in range(len(FACTORS))]
+    bars = {}
+    for key, values in table.items():
+        name = ", ".join(str(word) for i, word in enumerate(key) if FACTORS[i] == "algorithm" or
+                         (differs[i] and FACTORS[i] != "pattern"))
+        bars.setdefault(name, {})[key[FACTORS.index("pattern")]] = statistics.median(values)
+    patterns = list(dict.fromkeys(pattern for heights in bars.values() for pattern in heights))
     figure, axes = pyplot.subplots(figsize=(8, 4.5))
-    width = 0.8 / len(lines)
-    for i, (size, algorithm) in enumerate(lines):
-        at = [p + (i - (len(lines) - 1) / 2) * width for p in range(len(patterns))]
-        height = [statistics.median(table.get((pattern, size, algorithm), [0])) for pattern in patterns]
-        axes.bar(at, height, width, label=algorithm if len(sizes) == 1 else f"{algorithm}, {size:.0f} bytes")
+    width = 0.8 / len(bars)
+    for i, (name, heights) in enumerate(bars.items()):
+        at = [patterns.index(pattern) + (i - (len(bars) - 1) / 2) * width for pattern in heights]
+        axes.bar(at, list(heights.values()), width, label=name)
     axes.set_xticks(range(len(patterns)), patterns)
     axes.set_ylabel(f"{metric} [ms]")
     axes.legend()

@@ -186,8 +186,8 @@ tap_report $? "a choice of algorithms and patterns; the table as JSON lines"
 
 echo '{"collective":"reduce"' >"$work/bad"
 python=$CLV_TOP/examples/python/clv_results.py
-"$python" "$work"/[0-4].json >"$output" 2>&1 && grep -Eqx 'uniform +1024 a +5 +12\.000' "$output" && grep -Eqx 'uniform +1024 b +5 +32\.000' "$output" &&
-    "$python" --csv --metric iteration "$work/loops.json" >"$output" 2>&1 && grep -q '^uniform,1024,clv,0,94.' "$output" &&
+"$python" "$work"/[0-4].json >"$output" 2>&1 && grep -Eqx ' +8 +1024 +5\.000 - +uniform +a +5 12\.000' "$output" && grep -Eqx '.* uniform +b +5 32\.000' "$output" &&
+    "$python" --csv --metric iteration "$work/loops.json" >"$output" 2>&1 && grep -q '^8,1024,[0-9]*,none,uniform,clv,0,95.0' "$output" && grep -q '^8,1024,[0-9]*,bcast,uniform,clv,0,100.0' "$output" &&
     ! "$python" "$work/bad" >"$output" 2>&1 && ! "$python" --metric speed "$work/0.json" >"$output" 2>&1 && grep -q 'has no speed_ns' "$output" &&
     { ! python3 -c 'import matplotlib' 2>/dev/null || { "$python" --plot "$work/m.pdf" "$work/7.json" && [ "$(head -c 4 "$work/m.pdf")" = %PDF ]; }; } >>"$output" 2>&1
 tap_report $? "the Python example reads them, and draws where there is matplotlib"
