@@ -30,7 +30,7 @@ def calls_of(row, metric):
     """The calls that count, in ms; blocks of a loop all do."""
     calls = row.get(metric + "_ns")
     if calls is None:
-        sys.exit(f"clv_results.py: a line of {row['program']} has no {metric}_ns")
+        sys.exit(f"clv_results.py: a line of {row.get('program', 'clv-bench')} has no {metric}_ns")
     usable = row.get("usable", [1] * len(calls))
     return [call / 1e6 for call, counts in zip(calls, usable) if counts]
 
