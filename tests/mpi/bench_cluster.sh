@@ -105,7 +105,7 @@ run env -u CLV_BUILD CLV_CLUSTER_STATE="$work/alone/state" "$work/alone/clv-clus
     sed -n "/^yield_source/,/^END$/p" "$work/alone/clv-cluster" | sed '1,2d;$d' >"$work/yield.c" &&
     gcc -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -shared -fPIC -o "$work/yield.so" "$work/yield.c" >>"$output" 2>&1
 tap_report $? "the script alone in another folder works, and what it compiles has no warning"
-for tool in bash env true readlink dirname id ip tc bridge unshare nsenter setpriv flock mkdir seq find sed cat rm cksum cut basename; do
+for tool in bash env true grep readlink dirname id ip tc bridge unshare nsenter setpriv flock mkdir seq find sed cat rm cksum cut basename; do
     ln -s "$(type -P $tool)" "$work/bare"
 done
 PATH=$work/bare fails_with 4 'no compiler .cc.' env -u CLV_BUILD CLV_CLUSTER_STATE="$work/bare/state" "$work/alone/clv-cluster" with 2 -- true &&
