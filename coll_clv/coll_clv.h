@@ -69,6 +69,8 @@ clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component
 int coll_clv_params_register(coll_clv_component_t *component);
 /* Whether the user gave the parameter a value. */
 bool coll_clv_params_is_set(const char *name);
+/* Tells, once a node, of parameters coll_clv_... in the environment that are none: misspelt. */
+void coll_clv_params_tell_unknown(void);
 
 /* coll_clv_select.c: how the user asked for us. */
 bool coll_clv_select_is_named(void);
@@ -109,6 +111,7 @@ typedef struct coll_clv_module {
     int32_t shown_root;
     coll_clv_scratch_t scratch;
     coll_clv_told_t told[COLL_CLV_N_TOLD];
+    int64_t n_calls; /* of all its collectives, where coll_clv_verbose tells them */
 } coll_clv_module_t;
 OBJ_CLASS_DECLARATION(coll_clv_module_t);
 

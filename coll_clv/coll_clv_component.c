@@ -100,6 +100,9 @@ static int clv_open(void)
     coll_clv_wait_set_stall(component->params.stall_seconds);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
+    if (coll_clv_select_is_wanted()) {
+        coll_clv_params_tell_unknown();
+    }
     coll_clv_ahead_budget(component->params.ahead_bytes);
     coll_clv_peers_publish();
     return OMPI_SUCCESS;

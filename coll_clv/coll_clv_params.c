@@ -2,9 +2,10 @@
  *
  * Registers the tables of parameters and counters with Open MPI and checks what the user set.
  *
- * A value that is no number or no known word is refused by Open MPI itself, in its own words; a
- * number out of range is refused here. Either way the component is not used: a job that ran on
- * with a setting silently replaced would be measured for what it is not.
+ * A value that is no number, no known word or out of range is refused here, before Open MPI would do
+ * so in words of its own; those come only for words in a file of parameters. Either way the
+ * component is not used: a job that ran on with a setting silently replaced would be measured for
+ * what it is not.
  */
 #include "coll_clv/coll_clv.h"
 
@@ -21,7 +22,10 @@
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_wait.h"
+#include "util/util_log.h"
 #include "util/util_version.h"
+
+extern char **environ;
 
 /* Everything of a row that is not its storage. */
 typedef struct param_row {
@@ -140,14 +144,29 @@ static int register_INT(const param_row_t *row, mca_base_var_enum_t *values, int
     return OMPI_SUCCESS;
 }
 
+/* As Open MPI reads it. */
+static bool is_bool(const char *text)
+{
+    static const char *const words[] = {"true",  "t", "enabled",  "yes", "y",
+                                        "false", "f", "disabled", "no",  "n"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (0 == strcmp(words[i], text)) {
+            return true;
+        }
+    }
+    return is_number(text);
+}
+
 static int register_BOOL(const param_row_t *row, mca_base_var_enum_t *values, bool *storage,
                          int preset)
 {
     *storage = 0 != preset;
-    if (0 > register_var(row, MCA_BASE_VAR_TYPE_BOOL, values, storage)) {
+    if (!is_bool(written(row))) {
         return refuse(row, written(row), "true or false");
     }
-    return OMPI_SUCCESS;
+    return 0 > register_var(row, MCA_BASE_VAR_TYPE_BOOL, values, storage) ? OMPI_ERR_BAD_PARAM
+                                                                          : OMPI_SUCCESS;
 }
 
 /* Open MPI copies the preset and frees the string when the framework closes. */
@@ -181,13 +200,17 @@ static int register_words(const param_row_t *row, mca_base_var_enum_t *values, c
                           int *storage, int preset)
 {
     int status = OMPI_SUCCESS;
+    int number;
 
     if (NULL == values) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     *storage = preset;
-    if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)) {
+    if ('\0' != written(row)[0] &&
+        OPAL_SUCCESS != values->value_from_string(values, written(row), &number)) {
         status = refuse(row, written(row), words);
+    } else if (0 > register_var(row, MCA_BASE_VAR_TYPE_INT, values, storage)) {
+        status = OMPI_ERR_BAD_PARAM;
     }
     OBJ_RELEASE(values); /* the variable holds its own reference */
     return status;
@@ -229,6 +252,37 @@ static int register_params(coll_clv_params_t *params)
     CLV_PARAMETER_MAP(REGISTER_ROW)
 #undef REGISTER_ROW
     return 0 == bad ? OMPI_SUCCESS : OMPI_ERR_BAD_PARAM;
+}
+
+static bool is_param(const char *name, size_t length)
+{
+    static const char *const names[] = {
+#define PARAM_NAME(kind, name, values, preset, min, max, unit, level, ranks, meaning) #name,
+        CLV_PARAMETER_MAP(PARAM_NAME)
+#undef PARAM_NAME
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i]) == length && 0 == strncmp(names[i], name, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void coll_clv_params_tell_unknown(void)
+{
+    static const char prefix[] = "OMPI_MCA_coll_clv_";
+
+    for (char **entry = environ; NULL != *entry; entry++) {
+        const char *name = *entry + strlen(prefix);
+        if (0 == strncmp(*entry, prefix, strlen(prefix)) && !is_param(name, strcspn(name, "="))) {
+            clv_log(CLV_LOG_HOST,
+                    "there is no parameter coll_clv_%.*s (ompi_info --param coll clv "
+                    "--level 9 lists them)",
+                    (int) strcspn(name, "="), name);
+        }
+    }
 }
 
 static void register_counter(const char *name, const char *meaning, unsigned long long *counter)

@@ -32,16 +32,29 @@ static bool take_news(coll_clv_told_t *told, uint64_t shape, int algorithm, int 
     return true;
 }
 
+static void say(const coll_clv_call_t *call, int algorithm, int reason)
+{
+    size_t element_bytes = 0;
+    char root[32];
+
+    ompi_datatype_type_size(call->dtype, &element_bytes);
+    clv_choose_print_root(root, sizeof root, call->collective, call->root);
+    clv_log(CLV_LOG_INFO, "rank %d, call %lld: %s of %zu x %zu bytes%s of %d on %s: %s, because %s",
+            ompi_comm_rank(call->comm), (long long) call->module->n_calls,
+            clv_collective_name(call->collective), (size_t) call->count, element_bytes, root,
+            ompi_comm_size(call->comm), call->comm->c_name, clv_algorithm_word(algorithm),
+            clv_reason_text(reason));
+}
+
 void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason)
 {
     const int verbose = mca_coll_clv_component.params.verbose;
     const uint64_t shape = verbose < CLV_LOG_INFO ? 0 : shape_of(call);
-    size_t element_bytes = 0;
-    char root[32];
 
     if (verbose < CLV_LOG_INFO) {
         return;
     }
+    call->module->n_calls++;
     if (!take_news(&call->module->told[shape % COLL_CLV_N_TOLD], shape, algorithm, reason) &&
         verbose < CLV_LOG_DEBUG) {
         return;
@@ -49,10 +62,5 @@ void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason)
     if (0 != ompi_comm_rank(call->comm) && verbose < CLV_LOG_DEBUG) {
         return;
     }
-    ompi_datatype_type_size(call->dtype, &element_bytes);
-    clv_choose_print_root(root, sizeof root, call->collective, call->root);
-    clv_log(CLV_LOG_INFO, "%s of %zu x %zu bytes%s of %d on %s: %s, because %s",
-            clv_collective_name(call->collective), (size_t) call->count, element_bytes, root,
-            ompi_comm_size(call->comm), call->comm->c_name, clv_algorithm_word(algorithm),
-            clv_reason_text(reason));
+    say(call, algorithm, reason);
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # ./clv run: the example under the installed Open MPI and under clv, side by side.
 #
-#   examples/run.sh [--allreduce] [--hosts K] [--rate RATE] [OPTIONS OF THE EXAMPLE...]
+#   examples/run.sh [--allreduce | --languages] [--hosts K] [--rate RATE] [OPTIONS OF THE EXAMPLE...]
 #
-# --allreduce: another example, run_allreduce.sh. This one:
+# --allreduce, --languages: other examples, run_allreduce.sh and run_languages.sh. This one:
 # On an emulated cluster (bench/cluster, needs root) of K hosts, where the links decide; without one
 # over this machine's shared memory, where figures show that it works, not how fast it is.
 # The program runs twice with each: free (what binds the ranks is the reduce alone) and coupled (all
@@ -18,25 +18,31 @@ hosts=8
 rate_mbit=400
 options=(--quiet --batches 25 --warmup 10 --particles 800 --pace 200)
 
-if [ "${1:-}" = --allreduce ]; then
+case ${1:-} in
+--allreduce | --languages)
+    other=$top/examples/run_${1#--}.sh
     shift
-    exec "$top/examples/run_allreduce.sh" "$@"
-fi
+    exec "$other" "$@" ;;
+esac
 
 usage() {
-    echo "usage: ./clv run [--allreduce] [--hosts K] [--rate MBIT] [options of the example]" >&2
-    exit 2
+    echo "usage: ./clv run [--allreduce | --languages] [--hosts K] [--rate MBIT] [options of the example]"
 }
-
+. "$top/cli/options.sh" || exit 4
+words=("${options[@]}")
+options_split "$@"
+set -- "${options[@]}"
+options=("${words[@]}")
 while [ $# -gt 0 ]; do
     case $1 in
-    --hosts) hosts=${2:?}; shift 2 ;;
-    --rate) rate_mbit=${2:?}; shift 2 ;;
-    --help) usage ;;
+    --hosts | --rate) options_value "$@" ;;&
+    --hosts) hosts=$2; shift 2 ;;
+    --rate) rate_mbit=$2; shift 2 ;;
+    --help | --version) options_other "$1" ;;
     *) options+=("$1"); shift ;;
     esac
 done
-case $hosts$rate_mbit in *[!0-9]*) usage ;; esac
+case $hosts$rate_mbit in *[!0-9]*) options_wrong '--hosts and --rate are numbers' ;; esac
 
 output=$(mktemp -d) || exit 1
 bed=run-$$

@@ -23,6 +23,12 @@ for algorithm in previous binomial rabenseifner ring; do
         test "$(grep -c 'because' <<<"$said")" -eq 5
 done
 
+# At 30 each rank tells each call, with its rank and the number of the call.
+said=$(mpi_run -np 3 --mca coll clv --mca coll_clv_reduce_algorithm ring --mca coll_clv_verbose 30 "$probe" 4099)
+numbered() { grep -oE 'coll:clv: rank [0-2], call [0-9]+: reduce of' <<<"$said" | sort -u | wc -l; }
+tap_ok 'every rank tells every call, by rank and number' test "$(numbered)" -eq "$(grep -c 'because' <<<"$said")"
+tap_ok 'all of them' test "$(numbered)" -ge 18
+
 forced=(--mca coll clv --mca coll_clv_verbose 10 --mca coll_clv_reduce_algorithm)
 said=$(mpi_run -np 5 "${forced[@]}" ring "$probe" 3)
 tap_has 'ring with fewer elements than ranks' 'ran_ring=10' "$said"

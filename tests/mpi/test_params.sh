@@ -19,6 +19,7 @@ while IFS='|' read -r name value words; do
     tap_has "$name = $value is refused by name and range" "coll_clv_$name is $value; allowed: $words" \
         "$said"
     tap_lacks "$name = $value: the component is not used" 'calls=' "$said"
+    tap_ok "$name = $value: and that is said once" test 1 -eq "$(grep -E 'allowed: |Valid values' <<<"$said" | sort -u | wc -l)"
 done <<'BAD'
 priority|101|0 to 100
 priority|-1|0 to 100
@@ -44,6 +45,10 @@ BAD
 said=$(mpi_run -np 2 --mca coll clv --mca coll_clv_sma_window 0 "$probe" 10)
 tap_ok 'named alone and refused: MPI_Init fails' test 0 -eq "$(grep -c 'sums right' <<<"$said")"
 tap_has 'and says why' 'coll_clv_sma_window is 0; allowed: 1 to 64 calls' "$said"
+tap_has 'and that it does' 'MPI does not start' "$said"
+said=$(mpi_run -np 2 --mca coll_clv_priority 45 --mca coll_clv_sma_window 0 "$probe" 10)
+tap_has 'wanted by its priority and refused: the job runs without it' 'sums right' "$said"
+tap_has 'and is told so' 'The component is not used' "$said"
 
 while IFS='|' read -r name value; do
     said=$(mpi_run -np 2 "${list[@]}" --mca "coll_clv_$name" "$value" "$probe" 10)
@@ -61,6 +66,12 @@ interface|lo
 interface|127.0.0.0/8
 port_min|47900
 GOOD
+
+said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_verbos 10 "$probe" 10)
+tap_ok 'a misspelt name is told once' test 1 -eq "$(grep -c 'there is no parameter coll_clv_verbos (' <<<"$said")"
+tap_has 'and the job runs' 'sums right' "$said"
+said=$(mpi_run -np 3 --mca coll_clv_verbos 10 "$probe" 10)
+tap_lacks 'not where clv is only installed' 'there is no parameter' "$said"
 
 # The word reaches the forecasts; best says whom it follows.
 forecasts=(--mca coll_clv_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv.h for Fortran: the handle of a communicator is an integer there. See clv_hint.f90.
+ */
+#include "clv.h"
+
+int clv_hint_arrival_f(MPI_Fint comm, long long ns_from_now);
+
+int clv_hint_arrival_f(MPI_Fint comm, long long ns_from_now)
+{
+    return clv_hint_arrival(MPI_Comm_f2c(comm), ns_from_now);
+}
