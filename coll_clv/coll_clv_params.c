@@ -2,8 +2,8 @@
  *
  * Registers the tables of parameters and counters with Open MPI and checks what the user set.
  *
- * A value that is no number, no known word or out of range is refused here, before Open MPI would do
- * so in words of its own; those come only for words in a file of parameters. Either way the
+ * A value that is no number, no known word or out of range is refused here, before Open MPI would
+ * do so in words of its own; those come only for words in a file of parameters. Either way the
  * component is not used: a job that ran on with a setting silently replaced would be measured for
  * what it is not.
  */
