@@ -148,20 +148,44 @@ static void print_summary(FILE *out, const clv_plan_t *plan, const clv_instance_
 }
 
 /* Layout of the picture, in pixels: a row per rank, a column per round. */
-enum { CELL_WIDTH = 34, ROW_HEIGHT = 30, LEFT = 46, TOP = 26 };
+enum { CELL_WIDTH = 34, ROW_HEIGHT = 30, LEFT = 46, TOP = 58, CAPTION_WIDTH = 390 };
+
+/* The time at every so many rounds, with a line down to the last rank. */
+static void print_gantt_axis(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    const int step = plan->n_rounds > 12 ? (plan->n_rounds + 11) / 12 : 1;
+    const int64_t bottom = TOP + (int64_t) plan->n_ranks * ROW_HEIGHT;
+
+    for (int64_t round = 0; round <= plan->n_rounds; round += step) {
+        const int64_t x = LEFT + round * CELL_WIDTH;
+        fprintf(out,
+                "<path d=\"M%" PRId64 " %d V%" PRId64 "\" stroke=\"#ccc\"/>"
+                "<text x=\"%" PRId64 "\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
+                x, TOP - 8, bottom, x, TOP - 10, (double) (round * instance->round_ns) / 1e6);
+    }
+    fprintf(out, "<text x=\"4\" y=\"%d\">ms</text>\n", TOP - 10);
+}
 
 static void print_gantt_frame(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
-    int64_t width = LEFT + (int64_t) plan->n_rounds * CELL_WIDTH + 10;
-    int64_t height = TOP + (int64_t) plan->n_ranks * ROW_HEIGHT + 10;
-    int64_t first_ns = clv_sched_first_ns(instance);
+    const int64_t needed = LEFT + (int64_t) plan->n_rounds * CELL_WIDTH + 20;
+    const int64_t width = needed > CAPTION_WIDTH ? needed : CAPTION_WIDTH;
+    const int64_t height = TOP + (int64_t) plan->n_ranks * ROW_HEIGHT + 10;
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRId64 "\" height=\"%" PRId64
             "\" font-family=\"sans-serif\" font-size=\"10\">\n"
-            "<text x=\"4\" y=\"14\">rounds of %" PRId64 " ns; upper: sends segment &gt; to, lower: "
-            "receives segment &lt; from; dashed: copy; bar: arrival</text>\n",
-            width, height, instance->round_ns);
+            "<text x=\"4\" y=\"14\">upper: sends segment &gt; to rank; lower: receives segment "
+            "&lt; from rank</text>\n"
+            "<text x=\"4\" y=\"28\">black bar: arrival; dashed: copy; rounds of %.4g ms</text>\n",
+            width, height, (double) instance->round_ns / 1e6);
+    print_gantt_axis(out, plan, instance);
+}
+
+static void print_gantt_ranks(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    const int64_t first_ns = clv_sched_first_ns(instance);
+
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         int64_t y = TOP + (int64_t) p * ROW_HEIGHT;
         int64_t x = LEFT + (int64_t) ((double) (instance->arrival_ns[p] - first_ns) /
@@ -195,6 +219,7 @@ static void print_gantt_box(FILE *out, const clv_send_t *send, int32_t row, int3
 static void print_gantt(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
     print_gantt_frame(out, plan, instance);
+    print_gantt_ranks(out, plan, instance);
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
         print_gantt_box(out, send, send->sender, send->receiver, 0, plan->n_segments);

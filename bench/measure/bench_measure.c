@@ -106,6 +106,31 @@ static clv_bench_metrics_t derive(const record_t *all, int64_t stride, int n_ran
     return m;
 }
 
+/* Of the calls that every rank started in time. */
+static void find_lateness(const clv_bench_setup_t *setup, const record_t *all, int64_t n_calls,
+                          const clv_bench_metrics_t *metrics)
+{
+    const int n_ranks = setup->call.n_ranks;
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < n_calls; i++) {
+        n += metrics[i].is_usable;
+    }
+    for (int r = 0; r < n_ranks; r++) {
+        setup->late_ns[r] = 0.0;
+    }
+    for (int64_t i = 0; i < n_calls; i++) {
+        int64_t first_ns = INT64_MAX;
+        for (int r = 0; r < n_ranks; r++) {
+            const int64_t arrival_ns = all[r * n_calls + i].arrival_ns;
+            first_ns = arrival_ns < first_ns ? arrival_ns : first_ns;
+        }
+        for (int r = 0; metrics[i].is_usable && r < n_ranks; r++) {
+            setup->late_ns[r] += (double) (all[r * n_calls + i].arrival_ns - first_ns) / (double) n;
+        }
+    }
+}
+
 static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own, int64_t n_calls,
                             clv_bench_metrics_t **metrics_p)
 {
@@ -123,6 +148,9 @@ static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own,
                    (int) n_calls * RECORD_NUMBERS, MPI_INT64_T, 0, setup->sync->comm);
         for (int64_t i = 0; all && metrics && i < n_calls; i++) {
             metrics[i] = derive(all + i, n_calls, call->n_ranks, call->root);
+        }
+        if (all && metrics) {
+            find_lateness(setup, all, n_calls, metrics);
         }
         *metrics_p = metrics;
         metrics = NULL;

@@ -52,6 +52,7 @@ typedef struct clv_bench_setup {
     uint64_t seed;
     int64_t seconds;
     clv_bench_place_t place;
+    double *late_ns;   /* on rank 0: each rank's mean lateness behind a call's first arrival */
     const char *label; /* for the progress line */
 } clv_bench_setup_t;
 

@@ -58,6 +58,20 @@ static void describe_binding(const clv_bench_place_t *place, char *text, size_t 
     }
 }
 
+/* What the launcher hands its ranks for itself, keys among it. */
+static int is_of_launcher(const char *name)
+{
+    static const char *const prefixes[] = {"orte_", "ess",  "pmix",  "plm_",
+                                           "oob_",  "prte", "shmem_"};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* "btl=tcp,self pml=ob1": what was set for Open MPI, by mpirun or by hand. */
 static void gather_parameters(char *text, size_t n_bytes)
 {
@@ -68,7 +82,7 @@ static void gather_parameters(char *text, size_t n_bytes)
     for (char **entry = environ; *entry != NULL; entry++) {
         const char *name = *entry + strlen(prefix);
         if (strncmp(*entry, prefix, strlen(prefix)) != 0 || strchr(name, '/') != NULL ||
-            n + strlen(name) + 2 > n_bytes) {
+            is_of_launcher(name) || n + strlen(name) + 2 > n_bytes) {
             continue;
         }
         n += (size_t) snprintf(text + n, n_bytes - n, "%s%s", n > 0 ? " " : "", name);

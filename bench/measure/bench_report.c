@@ -286,6 +286,11 @@ static void json_values(clv_json_t *json, const clv_bench_results_t *results, in
         }
         clv_json_list_end(json);
     }
+    clv_json_list_begin(json, "late_mean_ns");
+    for (int r = 0; r < results->setup->call.n_ranks; r++) {
+        clv_json_item(json, results->setup->late_ns[r], 0);
+    }
+    clv_json_list_end(json);
     clv_json_list_begin(json, "usable");
     for (int64_t i = 0; i < results->n_rounds; i++) {
         clv_json_item(json, cell(results, i, a)->is_usable, 0);

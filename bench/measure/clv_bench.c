@@ -166,7 +166,8 @@ static clv_status_t make_buffers(clv_bench_setup_t *setup, size_t n_bytes)
     call->send = clv_alloc(setup->collective->send_items(call) + 1, item);
     call->recv = clv_alloc(setup->collective->recv_items(call) + 1, item);
     call->recv_counts = clv_alloc((size_t) call->n_ranks, sizeof *call->recv_counts);
-    int failed = !call->send || !call->recv || !call->recv_counts;
+    setup->late_ns = clv_alloc((size_t) call->n_ranks, sizeof *setup->late_ns);
+    int failed = !call->send || !call->recv || !call->recv_counts || !setup->late_ns;
     for (int r = 0; !failed && r < call->n_ranks; r++) {
         call->recv_counts[r] = call->count;
     }
@@ -174,11 +175,15 @@ static clv_status_t make_buffers(clv_bench_setup_t *setup, size_t n_bytes)
     return failed ? CLV_NO_MEMORY : CLV_OK;
 }
 
-static void free_buffers(clv_bench_call_t *call)
+static void free_buffers(clv_bench_setup_t *setup)
 {
+    clv_bench_call_t *call = &setup->call;
+
+    clv_free(setup->late_ns);
     clv_free(call->send);
     clv_free(call->recv);
     clv_free(call->recv_counts);
+    setup->late_ns = NULL;
     call->send = call->recv = NULL;
     call->recv_counts = NULL;
 }
@@ -394,7 +399,7 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
         status = options->is_loop ? measure_loop(bench, &results, &pattern)
                                   : measure_calls(bench, &results, &pattern);
     }
-    free_buffers(&bench->setup.call);
+    free_buffers(&bench->setup);
     clv_pattern_free(&pattern);
     return status;
 }

@@ -92,7 +92,10 @@ run 3 --sizes 8 $short --algorithms default,tuned:5,free=^clv/coll_tuned_reduce_
     [ "$(grep -c '^{.*"after_ns":\[[0-9]*,[0-9]*\].*}$' "$work/lines")" -eq 3 ] && grep -q '"coll_tuned_reduce_algorithm":"5"' "$work/lines" &&
     python3 - "$work/lines" "$("$CLV_TOP/clv" version | cut -d' ' -f2)" <<'END' >"$output" 2>&1
 import datetime, json, sys
-rows = [json.loads(line) for line in open(sys.argv[1])]
+def unique(pairs):
+    assert len(dict(pairs)) == len(pairs), [key for key, _ in pairs]
+    return dict(pairs)
+rows = [json.loads(line, object_pairs_hook=unique) for line in open(sys.argv[1])]
 assert len(rows) == 3
 for row in rows:
     assert (row["program"], row["record"], row["version"]) == ("clv-bench", "calls", sys.argv[2]), row
@@ -100,7 +103,8 @@ for row in rows:
     assert row["binding"] == "none" or " ranks to " in row["binding"], row
     written = datetime.datetime.strptime(row["time"], "%Y-%m-%dT%H:%M:%SZ")
     assert abs((datetime.datetime.utcnow() - written).total_seconds()) < 600, row
-    assert "mpi_yield_when_idle=1" in row["parameters"] and row["mpi"] and row["compiler"], row
+    assert "mpi_yield_when_idle=1" in row["parameters"] and "orte_" not in row["parameters"] and row["mpi"] and row["compiler"], row
+    assert len(row["late_mean_ns"]) == 3 and min(row["late_mean_ns"]) >= 0, row
     assert not any(isinstance(value, dict) for value in row.values()), row
 END
 tap_report $? "JSON lines hold every call and every setting"

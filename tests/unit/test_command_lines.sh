@@ -58,6 +58,16 @@ bench/sim/run --metrics speed
 tests/all --minutes many
 END
 
+# What clv env says is enough to find them.
+found() {
+    local tool
+    eval "$("$CLV_TOP/clv" env 2>/dev/null)"
+    for tool in clv-plan clv-predict clv-clock clv-correct clv-bench clv-bench-compare; do
+        [ ! -x "$CLV_BUILD/tools/$tool" ] && [ ! -x "$CLV_BUILD/bench/$tool" ] || command -v $tool >/dev/null || echo $tool
+    done
+}
+tap_none 'after eval "$(clv env)" every tool is in PATH' found
+
 # Of the ranks of a job one speaks, before MPI has started.
 one_speaks() {
     local said

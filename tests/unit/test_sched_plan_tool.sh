@@ -108,7 +108,10 @@ gantt_is_svg() { # two boxes per send and a bar per rank, and well-formed as far
     "$plan" --format gantt < "$golden/02.txt" > "$scratch/svg" &&
         [ "$(grep -o '<rect' "$scratch/svg" | wc -l)" -eq 34 ] &&
         [ "$(grep -o '<text' "$scratch/svg" | wc -l)" -eq \
-            "$(grep -o '</text>' "$scratch/svg" | wc -l)" ] && tail -1 "$scratch/svg" | grep -q '</svg>'
+            "$(grep -o '</text>' "$scratch/svg" | wc -l)" ] && tail -1 "$scratch/svg" | grep -q '</svg>' &&
+        # the caption has room, and the axis a mark for each of the six rounds and their end
+        [ "$(sed -n 's/.*<svg.* width="\([0-9]*\)".*/\1/p' "$scratch/svg")" -ge 390 ] &&
+        [ "$(grep -c 'text-anchor="middle">[0-6]<' "$scratch/svg")" -eq 7 ]
 }
 
 summary_is_right() {
