@@ -100,6 +100,9 @@
        "function")                                                                                 \
     XX(INT,    verbose,          NONE,         0,       0,   100,        "",        2,   OWN,      \
        "What to tell: 0 errors, 10 the algorithm and the reason when they change, 30 every call")  \
+    XX(INT,    channel_timeout_ms, NONE,       2000,    100, 3600000, "ms",      5,   OWN,      \
+       "Where the background channel fails and MPI works, a call waits at most so long for it, "    \
+       "from when all ranks have entered it; then its communicator goes without predictions")       \
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
        "A rank that waits longer inside a call tells once what it waits for; 0: never")            \
     XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,   OWN,      \

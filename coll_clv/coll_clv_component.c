@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "coll_clv/coll_clv_ahead.h"
+#include "coll_clv/coll_clv_detour.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_wait.h"
@@ -98,6 +99,7 @@ static int clv_open(void)
     component->output = opal_output_open(NULL);
     opal_output_set_verbosity(component->output, verbose);
     coll_clv_wait_set_stall(component->params.stall_seconds);
+    coll_clv_detour_open(component->params.channel_timeout_ms);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
     if (coll_clv_select_is_wanted()) {
@@ -112,6 +114,7 @@ static int clv_close(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
 
+    coll_clv_detour_close();
     coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */
     clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
     if (component->output >= 0) {

@@ -40,6 +40,7 @@ void coll_clv_group_free(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
+        coll_clv_detour_end(&group->detour, true);
         clv_pap_group_free(group->clock.pap);
         group_clear(group);
     }
@@ -49,6 +50,7 @@ void coll_clv_group_abandon(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
+        coll_clv_detour_end(&group->detour, false);
         clv_pap_group_abandon(group->clock.pap);
         group_clear(group);
     }

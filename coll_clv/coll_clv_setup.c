@@ -96,8 +96,9 @@ static clv_pap_t *open_channel(const setup_t *setup)
                                        .interface = named ? params->interface : NULL,
                                        .port_min = params->port_min,
                                        .port_range = params->port_range,
-                                       .connect_timeout_ns = COLL_CLV_CONNECT_NS,
-                                       .patience_ns = COLL_CLV_PATIENCE_NS};
+                                       .connect_timeout_ns = coll_clv_detour_lost_ns(),
+                                       .patience_ns = COLL_CLV_PATIENCE_NS,
+                                       .has_detour = 1};
 
     return config->exchange ? coll_clv_process_open(&options) : NULL;
 }
@@ -257,6 +258,7 @@ static void settle(coll_clv_group_t *group, int why)
         group->clock.pap = NULL;
     } else {
         coll_clv_process_show_clock(&group->clock);
+        coll_clv_detour_begin(&group->detour, group->comm, group->clock.pap);
     }
 }
 

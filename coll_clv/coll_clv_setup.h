@@ -11,12 +11,11 @@
 #define COLL_CLV_SETUP_H
 
 #include "choose/choose_node_plan.h"
+#include "coll_clv/coll_clv_detour.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_alloc.h"
 
-/* A background connection that is not up after so long is lost. */
-#define COLL_CLV_CONNECT_NS INT64_C(10000000000)
 /* A rank that waits so long for a forecast asks all to go without. With hints it may wait twice,
  * and asking takes an exchange: below 10 ms together. */
 #define COLL_CLV_PATIENCE_NS INT64_C(4000000)
@@ -50,6 +49,7 @@ struct coll_clv_group {
     /* Its plan cache is of the background thread alone, once the group is active; the thread that
      * calls MPI makes its few own plans without one. */
     clv_chooser_t chooser;
+    coll_clv_detour_t detour;
     int32_t rank;
     int32_t *place; /* of each rank; chooser.config has it where links are shared */
     kept_plan_t kept[COLL_CLV_KEPT_PLANS];

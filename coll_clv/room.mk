@@ -5,6 +5,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_calibrate.h \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compat.h \
+	coll_clv/coll_clv_detour.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_group.h \
@@ -21,6 +22,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
+	coll_clv/coll_clv_detour.c \
 	coll_clv/coll_clv_execute.c \
 	coll_clv/coll_clv_failure.c \
 	coll_clv/coll_clv_group.c \
@@ -49,7 +51,8 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
-mpi_programs += tests/mpi/stall tests/mpi/soak
+mpi_programs += tests/mpi/stall tests/mpi/soak tests/mpi/channel_down
+tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
@@ -67,7 +70,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals
 endif
-script_tests += tests/mpi/test_stall.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
+script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
 	tests/mpi/test_bcast.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \

@@ -7,7 +7,9 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -183,6 +185,19 @@ int clv_net_channel_fd(const clv_net_channel_t *channel)
 int clv_net_channel_is_up(const clv_net_channel_t *channel)
 {
     return channel->state == UP;
+}
+
+void clv_net_channel_set_patience(clv_net_channel_t *channel, int64_t patience_ns)
+{
+    const int ms = (int) (patience_ns / CLV_NS_PER_MS) + 1;
+    (void) setsockopt(channel->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+}
+
+int clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel)
+{
+    int n_bytes = 0;
+    return channel->out.first < channel->out.end ||
+           (ioctl(channel->fd, SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0);
 }
 
 uint32_t clv_net_channel_node(const clv_net_channel_t *channel)
@@ -510,6 +525,8 @@ static clv_status_t read_some(clv_net_channel_t *channel, const clv_net_channel_
     if (n == 0) {
         return CLV_LOST;
     }
+    const int now = 1;
+    (void) setsockopt(channel->fd, IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now);
     channel->in_used += (size_t) n;
     channel->received_bytes += n;
     if (channel->state == UP) {

@@ -76,6 +76,12 @@ clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t 
 clv_status_t clv_net_channel_accept(int fd, clv_net_channel_t **channel_p) CLV_MUST_CHECK;
 void clv_net_channel_close(clv_net_channel_t *channel); /* NULL is fine */
 
+/* Ends when the peer's kernel has not acknowledged something for so long: the way there is gone. A
+ * peer that is merely stopped acknowledges. 30 s without. */
+void clv_net_channel_set_patience(clv_net_channel_t *channel, int64_t patience_ns);
+/* Something that was sent is not acknowledged. */
+int clv_net_channel_is_unacknowledged(const clv_net_channel_t *channel);
+
 int clv_net_channel_fd(const clv_net_channel_t *channel);
 int clv_net_channel_is_up(const clv_net_channel_t *channel);
 /* The client's node and group; server: once known. */

@@ -18,6 +18,7 @@
 #include "pap_predict/agree/pap_stream.h"
 #include "pap_predict/agree/pap_table.h"
 #include "pap_predict/agree/pap_tree.h"
+#include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
@@ -622,6 +623,48 @@ int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_n
     }
     return heard != CLV_PAP_HEARD_NOT;
 }
+
+/* ---- the detour --------------------------------------------------------------------------- */
+
+void clv_pap_group_detour(clv_pap_group_t *group, const clv_pap_detour_ops_t *ops, void *context)
+{
+    if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
+        return;
+    }
+    clv_net_thread_lock(group->pap->thread);
+    clv_pap_leader_detour(group->leader, ops, context);
+    clv_net_thread_unlock(group->pap->thread);
+}
+
+void clv_pap_group_detour_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
+                               size_t n_bytes)
+{
+    if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
+        return;
+    }
+    clv_net_thread_lock(group->pap->thread);
+    clv_pap_leader_detour_take(group->leader, rank, bytes, n_bytes);
+    clv_net_thread_unlock(group->pap->thread);
+    clv_net_thread_ring(group->pap->thread); /* what it said may have to go on */
+}
+
+int clv_pap_group_is_owing(clv_pap_group_t *group)
+{
+    if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
+        return 0;
+    }
+    clv_net_thread_lock(group->pap->thread);
+    const int owes = clv_pap_leader_is_owing(group->leader);
+    clv_net_thread_unlock(group->pap->thread);
+    return owes;
+}
+
+size_t clv_pap_detour_bytes(int32_t n_ranks)
+{
+    return clv_pap_wire_max_bytes(n_ranks);
+}
+
+/* ---- looking ------------------------------------------------------------------------------ */
 
 int clv_pap_group_is_lost(const clv_pap_group_t *group)
 {

@@ -16,7 +16,8 @@
 /* TCP repeats what is lost; this finds half-open ends, but must not take a stopped process for one.
  */
 #define RESEND_NS      (4 * CLV_NS_PER_S)
-#define ABANDON_FACTOR 4                   /* times connect_timeout_ns */
+#define ABANDON_FACTOR 4 /* times connect_timeout_ns */
+#define NEVER_NS       (INT64_MAX / 4)
 #define LINGER_NS      (60 * CLV_NS_PER_S) /* serve others so long after our rank has left */
 
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader)
@@ -27,7 +28,7 @@ clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader)
 /* ---- the round ------------------------------------------------------------------------------- */
 
 /* After all sends of the round: what the sockets wait for, and when to look again. */
-static int64_t settle(clv_pap_leader_t *leader)
+static int64_t settle(clv_pap_leader_t *leader, int64_t watch_ns)
 {
     int64_t deadline_ns =
         clv_smaller(clv_pap_agree_deadline(leader->agree), leader->route.next_try_ns);
@@ -41,6 +42,7 @@ static int64_t settle(clv_pap_leader_t *leader)
     if (clv_pap_leader_has_parent(leader) && leader->neighbours[0].is_up) {
         deadline_ns = clv_smaller(deadline_ns, clv_pap_clock_deadline(&leader->clock));
     }
+    deadline_ns = clv_smaller(deadline_ns, watch_ns);
     return clv_smaller(deadline_ns, leader->has_left ? leader->linger_ns : leader->look_ns);
 }
 
@@ -79,7 +81,8 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
         clv_pap_agree_tick(leader->agree, now_ns);
     }
     clv_pap_route_ping(leader, now_ns);
-    return settle(leader);
+    const int64_t beat_ns = clv_pap_route_beat(leader, now_ns);
+    return settle(leader, clv_smaller(beat_ns, clv_pap_detour_watch(leader, now_ns)));
 }
 
 int clv_pap_leader_is_done(const clv_pap_leader_t *leader)
@@ -110,11 +113,12 @@ static const clv_pap_agree_ops_t agree_ops = {
 static clv_status_t create_agree(clv_pap_leader_t *leader)
 {
     const int64_t lost_ns = leader->pap->options.connect_timeout_ns;
-    const clv_pap_agree_options_t options = {.layout = &leader->layout,
-                                             .node = leader->node,
-                                             .lost_ns = lost_ns,
-                                             .retry_ns = RESEND_NS,
-                                             .abandon_ns = ABANDON_FACTOR * lost_ns};
+    const clv_pap_agree_options_t options = {
+        .layout = &leader->layout,
+        .node = leader->node,
+        .lost_ns = lost_ns,
+        .retry_ns = RESEND_NS,
+        .abandon_ns = leader->pap->options.has_detour ? NEVER_NS : ABANDON_FACTOR * lost_ns};
     return clv_pap_agree_create(&options, &agree_ops, leader, clv_local_now_ns(), &leader->agree);
 }
 
@@ -132,6 +136,7 @@ static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_card_t *ra
 /* Frees what is the leader's own; the table and the layout stay. */
 static void release(clv_pap_leader_t *leader)
 {
+    clv_pap_detour_end(leader);
     clv_pap_agree_free(leader->agree);
     clv_pap_publish_free(leader);
     clv_free(leader->pids);
@@ -171,6 +176,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     clv_net_group_id(leader->key, leader->group_id);
     clv_pap_clock_init(&leader->clock, !clv_pap_leader_has_parent(leader));
     leader->look_ns = INT64_MAX;
+    leader->outbox_end = &leader->outbox;
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
         clv_pap_pace_init(&leader->pace[lane]);
     }
@@ -207,6 +213,9 @@ void clv_pap_leader_free(clv_pap_leader_t *leader)
 void clv_pap_leader_start(clv_pap_leader_t *leader)
 {
     leader->has_started = 1;
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        leader->neighbours[i].heard_ns = clv_local_now_ns();
+    }
     if (clv_pap_leader_has_parent(leader)) {
         leader->route.next_try_ns = clv_local_now_ns();
     }
@@ -221,6 +230,9 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
     }
     leader->has_left = 1;
     leader->attach.make = NULL;
-    leader->linger_ns = now_ns + (is_needed ? LINGER_NS : 0);
+    leader->linger_ns = now_ns + (!is_needed            ? 0
+                                  : leader->is_troubled ? leader->pap->options.connect_timeout_ns
+                                                        : LINGER_NS);
+    clv_pap_detour_end(leader);
     clv_pap_agree_bye(leader->agree, now_ns);
 }

@@ -47,6 +47,14 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung);
 int clv_pap_leader_is_done(const clv_pap_leader_t *leader);
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader); /* in the process's list */
 
+/* ---- called by the process's thread of MPI: clv_pap_group_detour and its relatives ----------- */
+
+void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t *ops,
+                           void *context);
+void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
+                                size_t n_bytes);
+int clv_pap_leader_is_owing(clv_pap_leader_t *leader);
+
 /* ---- called by connections ---------------------------------------------------------------- */
 
 /* The key if this is the leader of that group and node is one of its children, else NULL. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The inside of a leader (pap_leader.h), for the files that share it: pap_leader.c its life and its
- * round, pap_route.c connections, frames and the clock, pap_collect.c records in, pap_publish.c
- * forecasts out. For nobody else. All of it runs under the thread's lock.
+ * round, pap_route.c connections, frames and the clock, pap_detour.c the way over MPI where a
+ * connection stays away, pap_collect.c records in, pap_publish.c forecasts out. For nobody else.
+ * All of it runs under the thread's lock.
  */
 #ifndef CLV_PAP_LEADER_PARTS_H
 #define CLV_PAP_LEADER_PARTS_H
@@ -21,7 +22,20 @@ typedef struct clv_pap_neighbour {
     clv_net_conn_t *conn;  /* perhaps still connecting */
     int64_t echo_sent_ns;  /* of the last frame from it */
     int64_t echo_local_ns; /* when that came */
+    int64_t heard_ns;      /* the same, or when the connection came up */
+    int32_t was_up;        /* once */
+    int32_t by_detour;     /* its messages go over MPI from now on; conn stays NULL */
+    int32_t is_awaited;    /* it may take the detour: its connection is down for too long */
+    int32_t is_told;       /* the caller listens to it */
 } clv_pap_neighbour_t;
+
+/* A message for the detour. */
+typedef struct clv_pap_parcel {
+    struct clv_pap_parcel *next;
+    int32_t node;
+    size_t n_bytes;
+    unsigned char bytes[];
+} clv_pap_parcel_t;
 
 /* How to reach the parent. */
 typedef struct clv_pap_route {
@@ -58,6 +72,9 @@ struct clv_pap_leader {
     int32_t n_neighbours;      /* the parent first, if there is one */
     clv_pap_neighbour_t neighbours[CLV_PAP_MAX_CHILDREN + 1];
     clv_pap_route_t route;
+    int64_t beaten_ns; /* when the neighbours were last shown that we live */
+    clv_pap_parcel_t *outbox, **outbox_end;
+    int is_troubled; /* a neighbour is on the detour, or may be: counted in the process */
     int has_started;
     int has_left;
     int must_give_up;  /* found within a callback; asked for outside */
@@ -87,6 +104,19 @@ int clv_pap_route_is_flushed(const clv_pap_leader_t *leader);
 /* The agreement's send and stale; context is the leader. */
 void clv_pap_route_send(void *context, int32_t node, const void *message, size_t n_bytes);
 void clv_pap_route_stale(void *context, int32_t node);
+
+/* Tries the ways to the neighbours while a record waits; returns when next. */
+int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns);
+/* Closes the connection with a neighbour, if there is one. */
+void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
+
+/* ---- pap_detour.c ---------------------------------------------------------------------------- */
+
+/* Who has to take the detour, and who may; returns when to look again. */
+int64_t clv_pap_detour_watch(clv_pap_leader_t *leader, int64_t now_ns);
+/* A message for a neighbour on the detour. */
+void clv_pap_detour_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes);
+void clv_pap_detour_end(clv_pap_leader_t *leader);
 
 /* ---- pap_collect.c --------------------------------------------------------------------------- */
 

@@ -9,11 +9,13 @@
 #include <sys/epoll.h>
 
 #include "util/util_log.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */
 #define RETRY_FIRST_NS (10 * CLV_NS_PER_MS) /* between rounds over the addresses; doubles ... */
 #define RETRY_MAX_NS   (CLV_NS_PER_S)       /* ... up to this */
+#define BEATS          6                    /* while a record waits, in connect_timeout_ns */
 
 static clv_pap_neighbour_t *parent_of(clv_pap_leader_t *leader)
 {
@@ -90,10 +92,28 @@ void clv_pap_route_send(void *context, int32_t node, const void *message, size_t
 {
     clv_pap_leader_t *leader = context;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        if (leader->neighbours[i].node == node) {
+        if (leader->neighbours[i].node == node && leader->neighbours[i].by_detour) {
+            clv_pap_detour_post(leader, node, message, n_bytes);
+        } else if (leader->neighbours[i].node == node) {
             send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_DATA, message, n_bytes);
         }
     }
+}
+
+int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    const int64_t beat_ns = leader->pap->options.connect_timeout_ns / BEATS;
+    const int64_t due_ns = clv_pap_agree_due_ns(leader->agree);
+    if (due_ns == INT64_MAX) {
+        return INT64_MAX;
+    }
+    if (now_ns >= clv_larger(due_ns, leader->beaten_ns) + beat_ns) {
+        leader->beaten_ns = now_ns;
+        for (int32_t i = 0; i < leader->n_neighbours; i++) {
+            send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_PING, NULL, 0);
+        }
+    }
+    return clv_larger(due_ns, leader->beaten_ns) + beat_ns;
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
@@ -106,7 +126,7 @@ const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
         return NULL;
     }
     for (int32_t i = clv_pap_leader_has_parent(leader); i < leader->n_neighbours; i++) {
-        if ((uint32_t) leader->neighbours[i].node == node) {
+        if ((uint32_t) leader->neighbours[i].node == node && !leader->neighbours[i].by_detour) {
             *neighbour_p = i;
             *max_payload_p = leader->max_payload;
             return leader->key;
@@ -144,11 +164,12 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     if (was_up) {
         clv_log(CLV_LOG_DEBUG, "node %d: connection with node %d ended", leader->node,
                 neighbour->node);
-        clv_pap_agree_link_lost(leader->agree, now_ns, neighbour->node);
+        /* Silent since then: the kernel took a while to find that the way is gone. */
+        clv_pap_agree_link_lost(leader->agree, neighbour->heard_ns, neighbour->node);
     }
 }
 
-static void close_neighbour(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     clv_net_conn_t *conn = neighbour->conn;
     if (conn) {
@@ -162,11 +183,14 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     clv_pap_neighbour_t *neighbour = &leader->neighbours[conn->place];
     const int64_t now_ns = clv_local_now_ns();
     if (neighbour->conn != conn) {
-        close_neighbour(leader, neighbour); /* the old one is half open */
+        clv_pap_route_close(leader, neighbour); /* the old one is half open */
     }
     neighbour->conn = conn;
     neighbour->is_up = 1;
+    neighbour->was_up = 1;
     neighbour->echo_sent_ns = 0;
+    neighbour->heard_ns = now_ns;
+    clv_net_channel_set_patience(conn->channel, 2 * leader->pap->options.connect_timeout_ns / 3);
     if (neighbour == parent_of(leader)) {
         leader->route.pause_ns = RETRY_FIRST_NS;
         clv_pap_clock_connected(&leader->clock, now_ns);
@@ -189,7 +213,7 @@ void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns)
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_net_conn_t *conn = leader->neighbours[i].conn;
         if (conn && (conn->is_broken || now_ns >= conn->deadline_ns)) {
-            close_neighbour(leader, &leader->neighbours[i]);
+            clv_pap_route_close(leader, &leader->neighbours[i]);
         }
     }
 }
@@ -208,15 +232,6 @@ int clv_pap_route_is_flushed(const clv_pap_leader_t *leader)
 
 /* ---- frames in ------------------------------------------------------------------------------- */
 
-static clv_status_t take_ping(clv_pap_leader_t *leader, clv_pap_neighbour_t *from, int is_parent)
-{
-    if (is_parent) {
-        return CLV_PROTOCOL;
-    }
-    send_frame(leader, from, CLV_NET_FRAME_PONG, NULL, 0);
-    return CLV_OK;
-}
-
 clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn,
                                   clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
                                   int64_t received_ns, const unsigned char *payload,
@@ -226,19 +241,21 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
     const int is_parent = from == parent_of(leader);
     from->echo_sent_ns = stamp->sent_ns;
     from->echo_local_ns = received_ns;
+    from->heard_ns = received_ns;
     if (is_parent && (kind == CLV_NET_FRAME_PONG || kind == CLV_NET_FRAME_DATA)) {
         take_clock(leader, stamp, received_ns, kind == CLV_NET_FRAME_PONG);
     }
     switch (kind) {
     case CLV_NET_FRAME_PING:
-        return take_ping(leader, from, is_parent);
+        send_frame(leader, from, CLV_NET_FRAME_PONG, NULL, 0);
+        return CLV_OK;
     case CLV_NET_FRAME_READY:
         if (is_parent) {
             clv_pap_clock_connected(&leader->clock, received_ns);
         }
         return is_parent ? CLV_OK : CLV_PROTOCOL;
     case CLV_NET_FRAME_PONG:
-        return is_parent ? CLV_OK : CLV_PROTOCOL;
+        return CLV_OK;
     case CLV_NET_FRAME_DATA:
         if (clv_pap_table_is_pending(leader->table)) {
             leader->look_ns = 0; /* awake anyway, and others have come as far */

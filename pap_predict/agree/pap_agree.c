@@ -139,6 +139,22 @@ int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane)
     return agree->lane[lane].decided;
 }
 
+int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree)
+{
+    return agree->due_since_ns;
+}
+
+int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree)
+{
+    return agree->left && !agree->lost && !agree->parent.up;
+}
+
+int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node)
+{
+    const clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
+    return link != NULL && link->gone;
+}
+
 int clv_pap_agree_is_top(const clv_pap_agree_t *agree)
 {
     return agree->parent.node < 0;

@@ -95,6 +95,13 @@ void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t nod
 void clv_pap_agree_tick(clv_pap_agree_t *agree, int64_t now_ns);
 int64_t clv_pap_agree_deadline(const clv_pap_agree_t *agree);
 
+/* Since when a record here waits for its set; INT64_MAX: none does. */
+int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree);
+/* The link to the parent was down for too long, and only a new one can tell what node 0 decided. */
+int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree);
+/* This neighbour has said that it needs nothing more. */
+int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node);
+
 /* Asks node 0 to end predictions for the whole group. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 

@@ -7,7 +7,10 @@
  * what was on the way lost, each side noticing at its own time, HELLO and sending again on a new
  * connection, the top giving up on a silent child, a cut-off node leaving when that is certain.
  * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what forecasts
- * contain, and abandoning in the window (the one guess the protocol may make).
+ * contain, and abandoning in the window (the one guess the protocol may make without a detour).
+ *
+ * DETOUR: a connection that was cut never comes back. A node that left in doubt asks its parent over MPI: a
+ * connection that is never cut.
  *
  * Void record sets: a rank that waits for one asks, at any time (an ASK that is lost is one that was not
  * sent), so node 0 may decide the next one void whenever some rank waits for it.
@@ -55,6 +58,13 @@ bit alive[N];      /* the connection of the edge above node i works */
 bit child_up[N];   /* the child believes in it */
 bit parent_up[N];  /* the parent believes in it ... */
 bit greeted[N];    /* ... and has heard HELLO on it */
+#ifdef DETOUR
+bit was_up[N];     /* the edge above node i had its connection */
+bit by_detour[N];  /* its messages go over MPI */
+#define MAY_CUT(c) (!by_detour[c])
+#else
+#define MAY_CUT(c) 1
+#endif
 byte cuts;
 
 byte given[N];     /* records its rank gave = calls it began */
@@ -356,7 +366,10 @@ end:
 
 from_child:
     atomic {
-        up[c] ? kind, value;
+        if
+        :: len(up[c]) > 0 -> up[c] ? kind, value
+        :: else -> goto nothing /* the connection was lost between the two */
+        fi;
         if
         :: kind == HELLO ->
             assert(value <= decided[i]);
@@ -395,6 +408,7 @@ from_child:
             :: else -> skip
             fi
         fi;
+nothing:
         c = 0; value = 0; kind = HELLO;
         goto end
     }
@@ -406,7 +420,7 @@ proctype edge(byte c) {
     byte value;
 end:
     do
-    :: atomic { alive[c] && cuts < CUTS && finished < N -> cuts++; alive[c] = 0 }
+    :: atomic { alive[c] && MAY_CUT(c) && cuts < CUTS && finished < N -> cuts++; alive[c] = 0 }
     :: atomic { !alive[c] && child_up[c] ->
         child_up[c] = 0;
         do
@@ -422,7 +436,18 @@ end:
         :: else -> break
         od
     }
+#ifdef DETOUR
+    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] &&
+#ifdef SHY /* what must be found: a node in doubt does not ask */
+            !was_up[c] ->
+#else
+            (!was_up[c] || (left[c] && !lost[c] && ever_sent[c] > decided[c])) ->
+#endif
+        by_detour[c] = was_up[c];
+        was_up[c] = 1;
+#else
     :: atomic { !alive[c] && !child_up[c] && !parent_up[c] ->
+#endif
         kind = HELLO; value = 0; /* leave no trace in the state */
         alive[c] = 1;
         child_up[c] = 1;

@@ -32,6 +32,7 @@ typedef enum kind {
     SIDE_LOST,
     CONNECT,
     SIDE_UP,
+    DETOUR,
     TICK
 } kind_t;
 
@@ -54,6 +55,8 @@ typedef struct edge {
     int64_t grace_ns[2]; /* what is delivered to a side later than this after the cut is lost */
     int64_t cut_at_ns;
     int32_t dead; /* never again */
+    int32_t by_detour;
+    int32_t detour_comes; /* on its way */
 } edge_t;
 
 typedef struct store {
@@ -289,16 +292,25 @@ static void send_message(void *context, int32_t to, const void *message, size_t 
                                 .data = copy});
 }
 
-/* After a cut both sides learn of it, each at its own time; one in three only much later. */
+/* One in three only much later; where there is a detour, the kernel finds it in bounded time. */
+static int64_t time_to_learn(world_t *world)
+{
+    if (!chance(world, 33)) {
+        return random_between(world, 0, 20 * MS);
+    }
+    return world->options->detour ? random_between(world, 0, PAP_NET_FIND_NS)
+                                  : random_between(world, 5 * S, 40 * S);
+}
+
+/* After a cut both sides learn of it, each at its own time. */
 static void cut_edge(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->alive == 0) {
+    if (edge->alive == 0 || edge->by_detour) {
         return;
     }
     for (int side = 0; side < 2; side++) {
-        int64_t learns_ns = chance(world, 33) ? random_between(world, 5 * S, 40 * S)
-                                              : random_between(world, 0, 20 * MS);
+        int64_t learns_ns = time_to_learn(world);
         edge->grace_ns[side] = world->now_ns + random_between(world, 0, world->options->delay_ns);
         later(world, learns_ns, SIDE_LOST, name, side, edge->alive);
     }
@@ -329,7 +341,7 @@ static void side_lost(world_t *world, int32_t name, int32_t side, int64_t number
 static void connect_edge(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->dead || world->node[name].closed ||
+    if (edge->dead || edge->by_detour || world->node[name].closed ||
         world->node[side_node(name, PARENT_SIDE)].closed) {
         return;
     }
@@ -344,7 +356,7 @@ static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
     edge_t *edge = &world->edge[name];
     node_t *node = &world->node[side_node(name, side)];
     int32_t other = side_node(name, 1 - side);
-    if (node->closed) {
+    if (node->closed || (edge->by_detour && number != edge->alive)) {
         return;
     }
     if (edge->believes[side] != 0) {
@@ -356,6 +368,36 @@ static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
     if (number != edge->alive) {
         later(world, random_between(world, 0, 20 * MS), SIDE_LOST, name, side, number);
     }
+}
+
+/* The child's messages go over MPI from now on: a connection that nothing cuts. Its parent makes
+ * progress in MPI some time later, and then hears of it. */
+static void detour_later(world_t *world, int32_t name)
+{
+    edge_t *edge = &world->edge[name];
+    if (!world->options->detour || edge->detour_comes || name == 0 ||
+        !clv_pap_agree_is_cut_off(world->node[name].agree)) {
+        return;
+    }
+    edge->detour_comes = 1;
+    later(world, random_between(world, 0, PAP_NET_DETOUR_NS), DETOUR, name, 0, 0);
+}
+
+static void take_detour(world_t *world, int32_t name)
+{
+    edge_t *edge = &world->edge[name];
+    edge->detour_comes = 0;
+    if (!clv_pap_agree_is_cut_off(world->node[name].agree)) {
+        return;
+    }
+    if (edge->alive != 0) {
+        side_lost(world, name, CHILD_SIDE, edge->believes[CHILD_SIDE]);
+    }
+    edge->by_detour = 1;
+    edge->alive = ++edge->newest;
+    world->result->detours++;
+    side_up(world, name, PARENT_SIDE, edge->alive);
+    side_up(world, name, CHILD_SIDE, edge->alive);
 }
 
 static void deliver(world_t *world, event_t *event)
@@ -525,6 +567,7 @@ static void settle(world_t *world, int32_t index)
         node->stale = 0;
         node_lost_parent(world, index);
     }
+    detour_later(world, index);
     int64_t deadline_ns = clv_pap_agree_deadline(node->agree);
     if (deadline_ns != INT64_MAX && deadline_ns != node->tick_at_ns) {
         node->tick_at_ns = deadline_ns;
@@ -878,9 +921,10 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
     node_t *node = &world->node[index];
     clv_pap_agree_options_t options = {.layout = &world->layout,
                                        .node = index,
-                                       .lost_ns = 10 * S,
+                                       .lost_ns = world->options->detour ? PAP_NET_LOST_NS : 10 * S,
                                        .retry_ns = 1 * S,
-                                       .abandon_ns = 60 * S};
+                                       .abandon_ns =
+                                           world->options->detour ? INT64_MAX / 4 : 60 * S};
     int32_t window = (int32_t) (world->options->seed % 7 + 1);
     clv_pap_predictor_t predictor =
         (clv_pap_predictor_t) (world->options->seed % CLV_PAP_N_PREDICTORS);
@@ -937,7 +981,7 @@ static void make_links(world_t *world)
         later(world, random_between(world, 0, span_ns), CUT,
               (int32_t) random_between(world, 1, last), 0, 0);
     }
-    if (options->lose_for_good && last > 0) {
+    for (int32_t i = 0; i < options->lose_for_good && last > 0; i++) {
         later(world, random_between(world, 0, span_ns), CUT,
               (int32_t) random_between(world, 1, last), 1, 0);
     }
@@ -987,6 +1031,9 @@ static void handle(world_t *world, event_t *event)
         break;
     case SIDE_UP:
         side_up(world, event->who, event->side, event->number);
+        break;
+    case DETOUR:
+        take_detour(world, event->who);
         break;
     case TICK:
         tick(world, event);

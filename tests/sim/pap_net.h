@@ -14,6 +14,12 @@
 
 #include "pap_predict/agree/pap_agree.h"
 
+/* Where there is a detour, at most: until the kernel has found that a way is gone, until a
+ * connection counts as lost from then on, until the parent's rank makes progress in MPI. */
+#define PAP_NET_FIND_NS   INT64_C(1250000000)
+#define PAP_NET_LOST_NS   INT64_C(500000000)
+#define PAP_NET_DETOUR_NS INT64_C(100000000)
+
 typedef struct pap_net_options {
     uint64_t seed;
     int32_t n_nodes;
@@ -23,6 +29,7 @@ typedef struct pap_net_options {
     int32_t key_burst;     /* calls on one stream in a row, about */
     int32_t n_cuts;        /* connections that break and come back */
     int32_t lose_for_good; /* one connection never comes back */
+    int32_t detour;        /* who was cut off in doubt asks over MPI, which is always there */
     int32_t hints;         /* 0 none, 1 some ranks sometimes, 2 all ranks always */
     int32_t invalid_calls; /* clocks become ready after about so many calls */
     int32_t plant;         /* 0 nothing, 1 one rank lies about its choice, 2 a node's forecast */
@@ -55,6 +62,7 @@ typedef struct pap_net_result {
     int32_t evictions;
     int32_t announced; /* calls that went by hints */
     int32_t abandoned_nodes;
+    int32_t detours;       /* edges that took one */
     int32_t wrong_guesses; /* rank calls on them that differ from the others' */
     int32_t stale_links;
     int32_t lost_reason;   /* at node 0; 0: not lost */

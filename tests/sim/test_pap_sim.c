@@ -12,6 +12,10 @@
 #define US CLV_NS_PER_US
 #define MS CLV_NS_PER_MS
 
+/* A rank is at most so late in a job of 5 ms between calls, and a record set takes as long to
+ * travel. */
+#define LATE_RANK_NS (250 * MS)
+
 typedef struct totals {
     int64_t jobs;
     int64_t calls;
@@ -27,6 +31,7 @@ typedef struct totals {
     int64_t lost;
     int64_t abandoned;
     int64_t wrong;
+    int64_t detours;
     int64_t stale;
     int32_t max_sample_every;
 } totals_t;
@@ -58,6 +63,7 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->abandoned += result->abandoned_nodes;
     totals->wrong += result->wrong_guesses > 0;
     totals->stale += result->stale_links;
+    totals->detours += result->detours;
     if (result->max_sample_every > totals->max_sample_every) {
         totals->max_sample_every = result->max_sample_every;
     }
@@ -135,6 +141,16 @@ static void change_lose(pap_net_options_t *options, uint64_t seed)
     options->n_cuts = (int32_t) (seed % 3);
     options->n_nodes += options->n_nodes == 1;
     options->lose_for_good = 1;
+}
+
+/* The same, but MPI works: half of the jobs lose two connections or three. */
+static void change_detour(pap_net_options_t *options, uint64_t seed)
+{
+    change_lose(options, seed);
+    options->lose_for_good += (int32_t) (seed % 3);
+    options->detour = 1;
+    options->compute_ns = 5 * MS;
+    options->delay_ns = 100 * US + (int64_t) (seed % 5) * MS;
 }
 
 static void change_churn(pap_net_options_t *options, uint64_t seed)
@@ -231,6 +247,21 @@ static void a_link_lost_for_good_ends_predictions_for_all(void **state)
     totals_t totals;
     run_jobs("lost", n_jobs() * 2 / 10, change_lose, &totals);
     assert_true(totals.lost > 0);
+}
+
+/* Nobody guesses, and nobody waits longer than it takes to find out, on all ways to node 0. */
+static void a_channel_lost_for_good_is_settled_over_mpi(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("detour", n_jobs() * 2 / 10, change_detour, &totals);
+    printf("# %lld connections took the detour, longest wait for a forecast %lld ms\n",
+           (long long) totals.detours, (long long) (totals.worst_wait_ns / MS));
+    assert_true(totals.detours * 20 > totals.jobs);
+    assert_int_equal(totals.abandoned, 0);
+    assert_int_equal(totals.wrong, 0);
+    assert_true(totals.worst_wait_ns <=
+                PAP_NET_FIND_NS + PAP_NET_LOST_NS + PAP_NET_DETOUR_NS + LATE_RANK_NS);
 }
 
 static void streams_that_push_each_other_out_leave_forecasts_equal(void **state)
@@ -338,6 +369,7 @@ int main(void)
         cmocka_unit_test(late_ranks_and_delays_leave_forecasts_equal),
         cmocka_unit_test(links_that_come_back_leave_forecasts_equal),
         cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
+        cmocka_unit_test(a_channel_lost_for_good_is_settled_over_mpi),
         cmocka_unit_test(streams_that_push_each_other_out_leave_forecasts_equal),
         cmocka_unit_test(calls_that_overlap_leave_forecasts_equal),
         cmocka_unit_test(nobody_waits_longer_than_asking_takes),

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages of the channel over MPI (see coll_clv_detour.h).
+ */
+#include "coll_clv/coll_clv_detour.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "ompi/constants.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+#include "opal/runtime/opal_progress.h"
+
+#include "coll_clv/coll_clv_failure.h"
+#include "coll_clv/coll_clv_process.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+/* One that is being sent, or a receive that is posted again each time. */
+typedef struct coll_clv_detour_message {
+    struct coll_clv_detour_message *next;
+    ompi_request_t *request;
+    int rank; /* whom a receive is from; -1: a send */
+    size_t n_bytes;
+    unsigned char bytes[];
+} message_t;
+
+static pthread_mutex_t detour_lock = PTHREAD_MUTEX_INITIALIZER;
+static coll_clv_detour_t *detours;
+static int64_t timeout_ns;
+static bool is_registered;
+
+static message_t *new_message(coll_clv_detour_t *detour, int rank, size_t n_bytes)
+{
+    message_t *message = clv_alloc(1, sizeof *message + n_bytes);
+
+    if (NULL != message) {
+        message->rank = rank;
+        message->n_bytes = n_bytes;
+        message->next = detour->messages;
+        detour->messages = message;
+    }
+    return message;
+}
+
+static void post(const coll_clv_detour_t *detour, message_t *message)
+{
+    if (OMPI_SUCCESS !=
+        MCA_PML_CALL(irecv(message->bytes, message->n_bytes, MPI_BYTE, message->rank,
+                           COLL_CLV_TAG_DETOUR, detour->comm, &message->request))) {
+        message->request = NULL;
+    }
+}
+
+static void listen_to(void *context, int32_t rank)
+{
+    coll_clv_detour_t *detour = context;
+    message_t *message =
+        new_message(detour, rank, clv_pap_detour_bytes(ompi_comm_size(detour->comm)));
+
+    if (NULL != message) {
+        post(detour, message);
+    }
+}
+
+static void send_to(void *context, int32_t rank, const void *bytes, size_t n_bytes)
+{
+    coll_clv_detour_t *detour = context;
+    message_t *message = new_message(detour, -1, n_bytes);
+
+    if (NULL == message) {
+        return; /* asked for again */
+    }
+    memcpy(message->bytes, bytes, n_bytes);
+    if (OMPI_SUCCESS !=
+        MCA_PML_CALL(isend(message->bytes, n_bytes, MPI_BYTE, rank, COLL_CLV_TAG_DETOUR,
+                           MCA_PML_BASE_SEND_STANDARD, detour->comm, &message->request))) {
+        message->request = NULL;
+    }
+}
+
+static const clv_pap_detour_ops_t ops = {.listen = listen_to, .send = send_to};
+
+static void take(const coll_clv_detour_t *detour, message_t *message)
+{
+    const size_t n_bytes = message->request->req_status._ucount;
+    const bool is_whole = MPI_SUCCESS == message->request->req_status.MPI_ERROR;
+
+    ompi_request_free(&message->request);
+    message->request = NULL;
+    if (is_whole) {
+        clv_pap_group_detour_take(detour->pap, message->rank, message->bytes, n_bytes);
+        post(detour, message);
+    }
+}
+
+static bool is_over(const message_t *message)
+{
+    return NULL == message->request || REQUEST_COMPLETE(message->request);
+}
+
+/* Sends that ended go; receives give what they have. */
+static void turn(coll_clv_detour_t *detour)
+{
+    message_t **at = &detour->messages;
+
+    while (NULL != *at) {
+        message_t *message = *at;
+        if (0 <= message->rank && NULL != message->request && is_over(message)) {
+            take(detour, message);
+        }
+        if (0 > message->rank && is_over(message)) {
+            *at = message->next;
+            if (NULL != message->request) {
+                ompi_request_free(&message->request);
+            }
+            clv_free(message);
+        } else {
+            at = &message->next;
+        }
+    }
+    clv_pap_group_detour(detour->pap, &ops, detour);
+}
+
+static int progress(void)
+{
+    if (0 == coll_clv_process_detours() || 0 != pthread_mutex_trylock(&detour_lock)) {
+        return 0;
+    }
+    for (coll_clv_detour_t *one = detours; NULL != one; one = one->next) {
+        turn(one);
+    }
+    pthread_mutex_unlock(&detour_lock);
+    return 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void coll_clv_detour_open(int timeout_ms)
+{
+    timeout_ns = timeout_ms * CLV_NS_PER_MS;
+}
+
+void coll_clv_detour_close(void)
+{
+    if (is_registered) {
+        (void) opal_progress_unregister(progress);
+        is_registered = false;
+    }
+}
+
+int64_t coll_clv_detour_lost_ns(void)
+{
+    return timeout_ns / 4 * 3;
+}
+
+void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t *comm,
+                           clv_pap_group_t *pap)
+{
+    pthread_mutex_lock(&detour_lock);
+    if (!is_registered) {
+        is_registered = OMPI_SUCCESS == opal_progress_register_lp(progress);
+    }
+    *detour = (coll_clv_detour_t){.next = detours, .comm = comm, .pap = pap, .has_begun = true};
+    detours = detour;
+    pthread_mutex_unlock(&detour_lock);
+}
+
+static void linger(const coll_clv_detour_t *detour)
+{
+    const int64_t end_ns = clv_local_now_ns() + timeout_ns;
+
+    while (clv_pap_group_is_owing(detour->pap) && clv_local_now_ns() < end_ns) {
+        opal_progress();
+    }
+}
+
+static void delist(coll_clv_detour_t *detour)
+{
+    coll_clv_detour_t **at = &detours;
+
+    pthread_mutex_lock(&detour_lock);
+    while (*at != detour) {
+        at = &(*at)->next;
+    }
+    *at = detour->next;
+    pthread_mutex_unlock(&detour_lock);
+}
+
+/* What Open MPI may still write to stays. */
+static void give_up(message_t *message)
+{
+    if (0 <= message->rank) {
+        coll_clv_take_back(&message->request, 1);
+    }
+    if (NULL == message->request || 0 == coll_clv_settle(&message->request, 1)) {
+        clv_free(message);
+    }
+}
+
+void coll_clv_detour_end(coll_clv_detour_t *detour, bool works)
+{
+    if (!detour->has_begun) {
+        return;
+    }
+    if (works) {
+        linger(detour);
+    }
+    delist(detour);
+    while (NULL != detour->messages) {
+        message_t *message = detour->messages;
+        detour->messages = message->next;
+        give_up(message);
+    }
+    detour->has_begun = false;
+}

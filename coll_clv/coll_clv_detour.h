@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The detour of the background channel over MPI (clv_pap_group_detour): where a connection between
+ * two nodes stays away although MPI works, what their leaders have to settle travels as messages of
+ * the communicator. A function of Open MPI's progress does that, so it works wherever a rank is
+ * inside MPI; a rank that computes is waited for.
+ *
+ * What: receives are posted, and messages sent, only once a connection is away; until then a turn
+ * of progress (each eighth) costs one load.
+ * Not: when the detour is taken, nor what is said there (pap_predict).
+ *
+ * Threads: any; one lock, never waited for while making progress.
+ * Memory: per neighbour on the detour a receive of clv_pap_detour_bytes, and what is being sent.
+ */
+#ifndef COLL_CLV_DETOUR_H
+#define COLL_CLV_DETOUR_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ompi/communicator/communicator.h"
+#include "pap_predict/pap_predict.h"
+
+#define COLL_CLV_TAG_DETOUR (-6)
+
+/* A communicator's part: its messages under way. All zero before begin. */
+typedef struct coll_clv_detour {
+    struct coll_clv_detour *next;
+    struct ompi_communicator_t *comm;
+    clv_pap_group_t *pap;
+    struct coll_clv_detour_message *messages;
+    bool has_begun;
+} coll_clv_detour_t;
+
+/* Component open and close. timeout_ms: coll_clv_channel_timeout_ms. */
+void coll_clv_detour_open(int timeout_ms);
+void coll_clv_detour_close(void);
+/* A connection that is away for so long is lost: what is left of the time-out is for the detour. */
+int64_t coll_clv_detour_lost_ns(void);
+
+/* The communicator's group is active. */
+void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t *comm,
+                           clv_pap_group_t *pap);
+/* It ends: before its group is freed. works: the communicator does, so what neighbours may still
+ * lack is told to them, for the time-out at most. */
+void coll_clv_detour_end(coll_clv_detour_t *detour, bool works);
+
+#endif

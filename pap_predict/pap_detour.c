@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The detour of a leader: where a connection stays away although MPI works, the agreement's
+ * messages go over MPI; see clv_pap_group_detour in pap_predict.h and docs/design/protocol.md.
+ *
+ * Who takes it: a child that was cut off in doubt, with its parent (clv_pap_agree_is_cut_off). To
+ * the agreement this is a new link that is never lost. A parent whose child's connection is away
+ * for connect_timeout_ns listens; it does not know whether the child is in doubt. Once the detour
+ * is taken, the connection is not used again: two ways side by side would not keep the order.
+ */
+#include "pap_predict/pap_leader_parts.h"
+
+#include <string.h>
+
+#include "util/util_alloc.h"
+#include "util/util_log.h"
+#include "util/util_min_max.h"
+#include "util/util_time.h"
+
+static int is_child(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
+{
+    return neighbour->node > leader->node;
+}
+
+static int32_t rank_of(const clv_pap_leader_t *leader, int32_t node)
+{
+    return leader->layout.rank_at[leader->layout.first[node]];
+}
+
+static void set_troubled(clv_pap_leader_t *leader, int is_troubled)
+{
+    if (leader->is_troubled != is_troubled) {
+        leader->is_troubled = is_troubled;
+        (void) atomic_fetch_add(&leader->pap->n_troubled, is_troubled ? 1 : -1);
+    }
+}
+
+/* ---- who takes it ---------------------------------------------------------------------------- */
+
+static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64_t now_ns)
+{
+    clv_log(CLV_LOG_INFO, "node %d: no connection with node %d: asking over MPI", leader->node,
+            neighbour->node);
+    clv_pap_route_close(leader, neighbour);
+    if (!is_child(leader, neighbour)) {
+        leader->route.next_try_ns = INT64_MAX;
+    }
+    neighbour->by_detour = 1;
+    neighbour->is_awaited = 1;
+    set_troubled(leader, 1);
+    clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
+}
+
+/* When a child that is away is listened to. */
+static int64_t awaited_ns(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
+{
+    if (!is_child(leader, neighbour) || neighbour->is_up || neighbour->is_awaited ||
+        clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
+        return INT64_MAX;
+    }
+    return neighbour->heard_ns + leader->pap->options.connect_timeout_ns;
+}
+
+int64_t clv_pap_detour_watch(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    int64_t next_ns = INT64_MAX;
+    if (!leader->pap->options.has_detour || leader->has_left) {
+        return next_ns;
+    }
+    if (clv_pap_agree_is_cut_off(leader->agree)) {
+        take(leader, &leader->neighbours[0], now_ns);
+    }
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
+        if (now_ns >= awaited_ns(leader, neighbour)) {
+            neighbour->is_awaited = 1;
+            set_troubled(leader, 1);
+        }
+        next_ns = clv_smaller(next_ns, awaited_ns(leader, neighbour));
+    }
+    return next_ns;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* One that is lost for want of memory is asked for again, as after any silence. */
+void clv_pap_detour_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes)
+{
+    clv_pap_parcel_t *parcel = clv_alloc(1, sizeof *parcel + n_bytes);
+    if (parcel == NULL) {
+        return;
+    }
+    parcel->node = node;
+    parcel->n_bytes = n_bytes;
+    memcpy(parcel->bytes, bytes, n_bytes);
+    *leader->outbox_end = parcel;
+    leader->outbox_end = &parcel->next;
+}
+
+static clv_pap_parcel_t *next_parcel(clv_pap_leader_t *leader)
+{
+    clv_pap_parcel_t *parcel = leader->outbox;
+    if (parcel != NULL) {
+        leader->outbox = parcel->next;
+        leader->outbox_end = leader->outbox == NULL ? &leader->outbox : leader->outbox_end;
+    }
+    return parcel;
+}
+
+void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t *ops, void *context)
+{
+    clv_pap_parcel_t *parcel;
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
+        if (neighbour->is_awaited && !neighbour->is_told) {
+            neighbour->is_told = 1;
+            ops->listen(context, rank_of(leader, neighbour->node));
+        }
+    }
+    while ((parcel = next_parcel(leader)) != NULL) {
+        ops->send(context, rank_of(leader, parcel->node), parcel->bytes, parcel->n_bytes);
+        clv_free(parcel);
+    }
+}
+
+/* Its first message is that of a child which has given its connection up. */
+void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
+                                size_t n_bytes)
+{
+    const int64_t now_ns = clv_local_now_ns();
+    for (int32_t i = 0; i < leader->n_neighbours && !leader->has_left; i++) {
+        clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
+        if (rank_of(leader, neighbour->node) != rank) {
+            continue;
+        }
+        if (!neighbour->by_detour) {
+            take(leader, neighbour, now_ns);
+        }
+        if (clv_pap_agree_message(leader->agree, now_ns, neighbour->node, bytes, n_bytes) !=
+            CLV_OK) {
+            clv_pap_agree_link_lost(leader->agree, now_ns, neighbour->node); /* it asks again */
+            clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
+        }
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* A child that has been away for less than twice the time may still ask. One that never was there
+ * has given no record, so nothing was decided that it could lack. */
+static int owes(clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour, int64_t now_ns)
+{
+    const int64_t timeout_ns = leader->pap->options.connect_timeout_ns;
+    if (!is_child(leader, neighbour) || neighbour->by_detour ||
+        clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
+        return 0;
+    }
+    if (neighbour->is_up) {
+        return clv_net_channel_is_unacknowledged(neighbour->conn->channel);
+    }
+    return neighbour->was_up && now_ns < neighbour->heard_ns + 2 * timeout_ns;
+}
+
+int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
+{
+    const int64_t now_ns = clv_local_now_ns();
+    if (leader->outbox != NULL || clv_pap_agree_is_cut_off(leader->agree)) {
+        return 1;
+    }
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        if (owes(leader, &leader->neighbours[i], now_ns)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void clv_pap_detour_end(clv_pap_leader_t *leader)
+{
+    clv_pap_parcel_t *parcel;
+    while ((parcel = next_parcel(leader)) != NULL) {
+        clv_free(parcel);
+    }
+    set_troubled(leader, 0);
+}

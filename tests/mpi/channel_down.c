@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reduces for SECONDS while somebody takes the network of the background channel away. Every sum is
+ * checked. Of each call: how long the longest rank was in it after the last had entered; the worst
+ * of that, and of the calls in the last fifth how many had a forecast on rank 0:
+ *
+ *   channel_down: calls=9123 wrong=0 worst_ms=12 forecasts=8100 late_forecasts=0
+ *
+ *   channel_down SECONDS [coupled|free|split]
+ *
+ * coupled: all ranks leave a call before one enters the next. free: they run ahead of each other;
+ * then a call counts from its rank's own entry. split: free, on a communicator that is freed and
+ * made anew each 20 calls. The ranks' CLOCK_REALTIME is one clock here.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/mpi/pvar_look.h"
+
+enum { N_NUMBERS = 16384 };
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
+typedef struct job {
+    MPI_Comm comm;
+    int rank, n_ranks, is_coupled, does_split;
+    unsigned seed;
+    long long calls, wrong;
+    double worst_s;
+} job_t;
+
+static void reduce(job_t *job)
+{
+    static int own[N_NUMBERS], sum[N_NUMBERS];
+    const int root = (int) (job->calls % job->n_ranks);
+    for (int i = 0; i < N_NUMBERS; i++) {
+        own[i] = i + job->rank + (int) job->calls;
+    }
+    usleep((useconds_t) (500 + rand_r(&job->seed) % 2000));
+    double enter_s = now_s();
+    MPI_Reduce(own, sum, N_NUMBERS, MPI_INT, MPI_SUM, root, job->comm);
+    const double leave_s = now_s();
+    for (int i = 0; job->rank == root && i < N_NUMBERS; i++) {
+        const int rest = job->n_ranks * (job->n_ranks - 1) / 2;
+        job->wrong += sum[i] != job->n_ranks * (i + (int) job->calls) + rest;
+    }
+    job->calls++;
+    if (job->is_coupled) {
+        MPI_Allreduce(MPI_IN_PLACE, &enter_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    }
+    job->worst_s = leave_s - enter_s > job->worst_s ? leave_s - enter_s : job->worst_s;
+    if (job->does_split && job->calls % 20 == 0) {
+        MPI_Comm_free(&job->comm);
+        MPI_Comm_dup(MPI_COMM_WORLD, &job->comm);
+    }
+}
+
+/* As rank 0 says, looked at each 50 calls so that it couples nobody more. */
+static int goes_on(const job_t *job, double end_s)
+{
+    int goes = now_s() < end_s;
+    if (job->calls % 50 == 0) {
+        MPI_Bcast(&goes, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        return goes;
+    }
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    const double seconds = argc > 1 ? atof(argv[1]) : 5;
+    const char *how = argc > 2 ? argv[2] : "coupled";
+    job_t job = {.is_coupled = strcmp(how, "coupled") == 0,
+                 .does_split = strcmp(how, "split") == 0};
+    pvar_look_t forecasts;
+    long long before_last = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
+    MPI_Comm_dup(MPI_COMM_WORLD, &job.comm);
+    job.seed = (unsigned) job.rank;
+    pvar_look_open(&forecasts, "coll_clv_exchange_forecasts");
+    const double begin_s = now_s();
+    for (double part = 0.8; part <= 1.01; part += 0.2) {
+        while (goes_on(&job, begin_s + part * seconds)) {
+            reduce(&job);
+        }
+        before_last = part < 0.9 ? pvar_look_read(&forecasts, 0) : before_last;
+        reduce(&job); /* so that the next part asks at another call */
+    }
+    const long long all = pvar_look_read(&forecasts, 0);
+    MPI_Comm_free(&job.comm);
+    MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.worst_s, &job.worst_s, 1, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
+    MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.wrong, &job.wrong, 1, MPI_LONG_LONG, MPI_SUM, 0,
+               MPI_COMM_WORLD);
+    if (job.rank == 0) {
+        printf("channel_down: calls=%lld wrong=%lld worst_ms=%.0f forecasts=%lld "
+               "late_forecasts=%lld\n",
+               job.calls, job.wrong, 1e3 * job.worst_s, all, all - before_last);
+    }
+    pvar_look_close(&forecasts);
+    MPI_Finalize();
+    return job.wrong != 0;
+}
