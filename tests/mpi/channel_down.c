@@ -8,6 +8,8 @@
  *
  *   channel_down SECONDS [coupled|free|split]
  *
+ * After 300 calls it says "under way".
+ *
  * coupled: all ranks leave a call before one enters the next. free: they run ahead of each other;
  * then a call counts from its rank's own entry. split: free, on a communicator that is freed and
  * made anew each 20 calls. The ranks' CLOCK_REALTIME is one clock here.
@@ -21,7 +23,7 @@
 
 #include "tests/mpi/pvar_look.h"
 
-enum { N_NUMBERS = 16384 };
+enum { N_NUMBERS = 16384, UNDER_WAY = 300 };
 
 static double now_s(void)
 {
@@ -54,6 +56,10 @@ static void reduce(job_t *job)
         job->wrong += sum[i] != job->n_ranks * (i + (int) job->calls) + rest;
     }
     job->calls++;
+    if (job->calls == UNDER_WAY && job->rank == 0) {
+        printf("under way\n");
+        fflush(stdout);
+    }
     if (job->is_coupled) {
         MPI_Allreduce(MPI_IN_PLACE, &enter_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     }
