@@ -40,8 +40,9 @@ static void every_word_is_allowed_and_best_is_the_default(void **state)
 /* Whoever adds a parameter says whether it decides what runs; these alone do not. */
 static void every_parameter_but_seven_is_equal_on_all_ranks(void **state)
 {
-    static const char *const own[] = {"interface",     "port_min", "port_range",        "verbose",
-                                      "stall_seconds", "print",    "channel_timeout_ms"};
+    static const char *const own[] = {"interface", "port_min",           "port_range",
+                                      "verbose",   "channel_timeout_ms", "stall_seconds",
+                                      "print"};
     size_t n_own = 0;
 
     (void) state;
