@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/trace_clva.h"
+#include "util/util_list.h"
+
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 const clv_collective_row_t clv_collectives[CLV_N_COLLECTIVES] = {
@@ -22,48 +25,14 @@ const char *clv_collective_name(int collective)
     return (unsigned) collective < CLV_N_COLLECTIVES ? clv_collectives[collective].name : "unknown";
 }
 
-/* The collective of that name, or CLV_N_COLLECTIVES. */
-static int find_collective(const char *name, size_t length)
-{
-    int code = 0;
-    while (code < CLV_N_COLLECTIVES && (strlen(clv_collectives[code].name) != length ||
-                                        strncmp(clv_collectives[code].name, name, length) != 0)) {
-        code++;
-    }
-    return code;
-}
-
 clv_status_t clv_collectives_read(const char *list, uint32_t *bits_p)
 {
-    const uint32_t all = (UINT32_C(1) << CLV_N_COLLECTIVES) - 1;
-    const int excludes = list[0] == '^';
-    const char *at = list + excludes;
-    uint32_t bits = 0;
-
-    while (*at != '\0') {
-        const size_t length = strcspn(at, ",");
-        const int code = find_collective(at, length);
-        if (code == CLV_N_COLLECTIVES) {
-            return CLV_INVALID;
-        }
-        bits |= UINT32_C(1) << code;
-        at += length + (at[length] == ',');
-    }
-    *bits_p = excludes ? all & ~bits : bits;
-    return CLV_OK;
+    return clv_list_read(list, clv_collective_name, CLV_N_COLLECTIVES, bits_p);
 }
 
 void clv_collectives_print(char *text, size_t size, uint32_t bits)
 {
-    size_t used = 0;
-
-    (void) snprintf(text, size, "none");
-    for (int code = 0; code < CLV_N_COLLECTIVES && used < size; code++) {
-        if ((bits >> code & 1) != 0) {
-            used += (size_t) snprintf(text + used, size - used, "%s%s", used > 0 ? "," : "",
-                                      clv_collectives[code].name);
-        }
-    }
+    clv_list_print(text, size, clv_collective_name, CLV_N_COLLECTIVES, bits);
 }
 
 int32_t clv_collective_max_segments(const clv_collective_row_t *row, size_t count,
@@ -231,7 +200,12 @@ static const char *word_of_OBJECTIVE(int32_t code)
 #define PRINT_INT(values)  (void) snprintf(text, size, "%" PRId32, value)
 #define PRINT_BOOL(values) (void) snprintf(text, size, "%" PRId32, value)
 #define PRINT_ENUM(values) (void) snprintf(text, size, "%s", word_of_##values(value))
-#define PRINT_LIST(values) clv_collectives_print(text, size, (uint32_t) value)
+#define PRINT_LIST(values) print_list_of_##values(text, size, (uint32_t) value)
+#define PRINT_STRING(values)                                                                       \
+    (void) snprintf(text, size, "%s", value != 0 ? "a name" : "empty") /* all that is compared */
+
+#define print_list_of_COLLECTIVE clv_collectives_print
+#define print_list_of_OP         clv_clva_print_ops
 
 void clv_equal_print(char *text, size_t size, clv_equal_t parameter, int32_t value)
 {

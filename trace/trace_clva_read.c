@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The .clva file: bytes back to head and records, every length checked (see trace_clva.h).
+ */
+#include "trace/trace_clva.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "util/util_bytes.h"
+
+#define MAX_PPB INT64_C(1000000000)
+
+/* ---- head: one flat object of strings and whole numbers -------------------------------------- */
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor_t;
+
+static int take(cursor_t *cursor, char one)
+{
+    const int is_there = cursor->at < cursor->end && *cursor->at == one;
+
+    cursor->at += is_there;
+    return is_there;
+}
+
+/* A string into text, cut to size; size 0: only passed over. Escapes: a character as it is. */
+static int take_string(cursor_t *cursor, char *text, size_t size)
+{
+    size_t used = 0;
+
+    if (!take(cursor, '"')) {
+        return 0;
+    }
+    while (cursor->at < cursor->end && *cursor->at != '"') {
+        cursor->at += *cursor->at == '\\';
+        if (cursor->at == cursor->end || (unsigned char) *cursor->at < ' ') {
+            return 0;
+        }
+        if (used + 1 < size) {
+            text[used++] = *cursor->at;
+        }
+        cursor->at++;
+    }
+    if (size > 0) {
+        text[used] = '\0';
+    }
+    return take(cursor, '"');
+}
+
+static int take_number(cursor_t *cursor, int64_t *number_p)
+{
+    const int is_negative = take(cursor, '-');
+    const char *first = cursor->at;
+    int64_t number = 0;
+
+    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') {
+        number = 10 * number + (*cursor->at++ - '0');
+        if (number > CLV_CLVA_MAX_NS) {
+            return 0;
+        }
+    }
+    *number_p = is_negative ? -number : number;
+    return cursor->at > first;
+}
+
+/* The value of a key that is known, into its field; of any other, passed over. */
+static int take_value(cursor_t *cursor, const char *key, clv_clva_head_t *head)
+{
+    int64_t ignored = 0;
+
+#define TAKE_TEXT(name, n_bytes)                                                                   \
+    if (strcmp(key, #name) == 0) {                                                                 \
+        return take_string(cursor, head->name, sizeof head->name);                                 \
+    }
+#define TAKE_NUMBER(name)                                                                          \
+    if (strcmp(key, #name) == 0) {                                                                 \
+        return take_number(cursor, &head->name);                                                   \
+    }
+    CLV_CLVA_HEAD_MAP(TAKE_TEXT, TAKE_NUMBER)
+#undef TAKE_TEXT
+#undef TAKE_NUMBER
+    return cursor->at < cursor->end && *cursor->at == '"' ? take_string(cursor, NULL, 0)
+                                                          : take_number(cursor, &ignored);
+}
+
+static int take_object(cursor_t *cursor, clv_clva_head_t *head)
+{
+    char key[32];
+
+    if (!take(cursor, '{')) {
+        return 0;
+    }
+    do {
+        if (!take_string(cursor, key, sizeof key) || !take(cursor, ':') ||
+            !take_value(cursor, key, head)) {
+            return 0;
+        }
+    } while (take(cursor, ','));
+    return take(cursor, '}') && cursor->at == cursor->end;
+}
+
+static int is_head_sound(const clv_clva_head_t *head)
+{
+    return head->n_ranks >= 1 && head->n_ranks <= CLV_CLVA_MAX_RANKS && head->n_local >= 1 &&
+           head->n_local <= head->n_ranks && head->n_nodes >= 1 && head->n_nodes <= head->n_ranks &&
+           head->node >= 0 && head->node < head->n_nodes;
+}
+
+clv_status_t clv_clva_get_head(const void *bytes, size_t n_bytes, clv_clva_head_t *head_p,
+                               size_t *used_p)
+{
+    static const char start[] = "{\"clva\":";
+    const size_t n_looked = n_bytes < CLV_CLVA_HEAD_BYTES ? n_bytes : CLV_CLVA_HEAD_BYTES;
+    const size_t n_start = n_bytes < sizeof start - 1 ? n_bytes : sizeof start - 1;
+    const char *end = n_looked > 0 ? memchr(bytes, '\n', n_looked) : NULL;
+    clv_clva_head_t head = {0};
+    cursor_t cursor = {bytes, end};
+
+    if (n_start > 0 && memcmp(bytes, start, n_start) != 0) {
+        return CLV_PROTOCOL;
+    }
+    if (end == NULL) {
+        return n_looked < CLV_CLVA_HEAD_BYTES ? CLV_AGAIN : CLV_PROTOCOL;
+    }
+    if (!take_object(&cursor, &head) || head.clva < 1) {
+        return CLV_PROTOCOL;
+    }
+    *head_p = head;
+    if (head.clva > CLV_CLVA_VERSION) {
+        return CLV_UNSUPPORTED;
+    }
+    *used_p = (size_t) (end - (const char *) bytes) + 1;
+    return is_head_sound(&head) ? CLV_OK : CLV_PROTOCOL;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* A payload and what may stand in it. */
+typedef struct payload {
+    const unsigned char *bytes;
+    size_t n_bytes;
+    int64_t n_ranks;
+} payload_t;
+
+static int is_time(int64_t ns)
+{
+    return ns >= -CLV_CLVA_MAX_NS && ns <= CLV_CLVA_MAX_NS;
+}
+
+static int64_t get_i64(const unsigned char *bytes)
+{
+    return (int64_t) clv_get_u64(bytes);
+}
+
+static int get_rank(const payload_t *payload, clv_clva_record_t *record)
+{
+    const uint32_t rank = clv_get_u32(payload->bytes);
+
+    record->rank = (int32_t) rank;
+    return (int64_t) rank < payload->n_ranks;
+}
+
+static int get_CALLS(const payload_t *payload, clv_clva_record_t *record)
+{
+    if (payload->n_bytes < 8 || !get_rank(payload, record)) {
+        return 0;
+    }
+    const uint32_t n = clv_get_u32(payload->bytes + 4);
+    if (payload->n_bytes - 8 != (uint64_t) n * CLV_CLVA_SLOT_BYTES) {
+        return 0;
+    }
+    record->n = (int32_t) n;
+    record->bytes = payload->bytes + 8;
+    return 1;
+}
+
+static int get_STREAM(const payload_t *payload, clv_clva_record_t *record)
+{
+    const unsigned char *at = payload->bytes + 8;
+    clv_clva_stream_t *stream = &record->stream;
+
+    if (payload->n_bytes != 8 + CLV_CLVA_SLOT_BYTES || !get_rank(payload, record)) {
+        return 0;
+    }
+    *stream = (clv_clva_stream_t){.kind = CLV_CLVA_STREAM, .op = at[1], .type = at[2]};
+    stream->stream = (uint16_t) clv_get_u32(at + 4);
+    stream->element_bytes = (uint16_t) (clv_get_u32(at + 4) >> 16);
+    stream->comm = clv_get_u64(at + 8);
+    stream->bytes = get_i64(at + 16);
+    stream->root = (int32_t) clv_get_u32(at + 24);
+    return stream->op < CLV_CLVA_N_OPS && stream->type < CLV_CLVA_N_TYPES &&
+           stream->stream < CLV_CLVA_MAX_STREAMS && stream->bytes >= 0 &&
+           stream->bytes <= CLV_CLVA_MAX_NS && stream->root >= -1 &&
+           stream->root < CLV_CLVA_MAX_RANKS;
+}
+
+/* Every member is a rank of the job. */
+static int are_members(const clv_clva_comm_t *comm, int64_t n_ranks)
+{
+    for (int32_t i = 0; i < comm->n_listed; i++) {
+        if (clv_get_u32(comm->members + 4 * (size_t) i) >= (uint64_t) n_ranks) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int get_COMM(const payload_t *payload, clv_clva_record_t *record)
+{
+    const size_t fixed = 16 + CLV_CLVA_NAME_BYTES;
+    clv_clva_comm_t *comm = &record->comm;
+
+    if (payload->n_bytes < fixed) {
+        return 0;
+    }
+    const uint32_t n_ranks = clv_get_u32(payload->bytes + 8);
+    const uint32_t n_listed = clv_get_u32(payload->bytes + 12);
+    if (n_ranks < 1 || n_ranks > payload->n_ranks || (n_listed != 0 && n_listed != n_ranks) ||
+        payload->n_bytes - fixed != (4 * (size_t) n_listed + 7) / 8 * 8) {
+        return 0;
+    }
+    *comm = (clv_clva_comm_t){.id = clv_get_u64(payload->bytes),
+                              .n_ranks = (int32_t) n_ranks,
+                              .n_listed = (int32_t) n_listed,
+                              .members = payload->bytes + fixed};
+    memcpy(comm->name, payload->bytes + 16, CLV_CLVA_NAME_BYTES);
+    return comm->name[CLV_CLVA_NAME_BYTES - 1] == '\0' && are_members(comm, payload->n_ranks);
+}
+
+static int get_LOCAL(const payload_t *payload, clv_clva_record_t *record)
+{
+    if (payload->n_bytes < 8) {
+        return 0;
+    }
+    const uint32_t n = clv_get_u32(payload->bytes);
+    if (n < 1 || n > payload->n_ranks || payload->n_bytes != (4 + 4 * (size_t) n + 7) / 8 * 8) {
+        return 0;
+    }
+    record->n = (int32_t) n;
+    record->bytes = payload->bytes + 4;
+    for (int32_t i = 0; i < record->n; i++) {
+        if (clv_clva_get_local(record, i) < 0 ||
+            clv_clva_get_local(record, i) >= payload->n_ranks) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int get_CLOCK(const payload_t *payload, clv_clva_record_t *record)
+{
+    clv_clva_clock_t *clock = &record->clock;
+
+    if (payload->n_bytes != 48) {
+        return 0;
+    }
+    clock->from_ns = get_i64(payload->bytes);
+    clock->origin_ns = get_i64(payload->bytes + 8);
+    clock->offset_ns = get_i64(payload->bytes + 16);
+    memcpy(&clock->slope, &(uint64_t){clv_get_u64(payload->bytes + 24)}, sizeof clock->slope);
+    clock->error_ns = get_i64(payload->bytes + 32);
+    clock->error_ppb = get_i64(payload->bytes + 40);
+    return is_time(clock->from_ns) && is_time(clock->origin_ns) && is_time(clock->offset_ns) &&
+           clock->slope > -0.01 && clock->slope < 0.01 && clock->error_ns >= 0 &&
+           clock->error_ns <= CLV_CLVA_MAX_NS && clock->error_ppb >= 0 &&
+           clock->error_ppb <= MAX_PPB;
+}
+
+static int get_DROPPED(const payload_t *payload, clv_clva_record_t *record)
+{
+    if (payload->n_bytes != 16 || !get_rank(payload, record)) {
+        return 0;
+    }
+    record->number = get_i64(payload->bytes + 8);
+    return record->number >= 0;
+}
+
+static int get_EVERY(const payload_t *payload, clv_clva_record_t *record)
+{
+    if (payload->n_bytes != 8) {
+        return 0;
+    }
+    record->number = get_i64(payload->bytes);
+    return record->number >= 1;
+}
+
+static int get_END(const payload_t *payload, clv_clva_record_t *record)
+{
+    if (payload->n_bytes != 16) {
+        return 0;
+    }
+    record->number = get_i64(payload->bytes);
+    record->thread_ns = get_i64(payload->bytes + 8);
+    return record->number >= 0 && record->thread_ns >= 0;
+}
+
+clv_status_t clv_clva_get_record(const unsigned char *bytes, size_t n_bytes, int64_t n_ranks,
+                                 clv_clva_record_t *record_p, size_t *used_p)
+{
+    static int (*const getters[])(const payload_t *,
+                                  clv_clva_record_t *) = {NULL,
+#define GETTER(code) get_##code,
+                                                          CLV_CLVA_KIND_MAP(GETTER)
+#undef GETTER
+    };
+    clv_clva_record_t record = {0};
+
+    if (n_bytes < 8) {
+        return CLV_AGAIN;
+    }
+    const uint32_t kind = clv_get_u32(bytes), length = clv_get_u32(bytes + 4);
+    if (kind == 0 || kind > 65535 || length % 8 != 0 || length > CLV_CLVA_RECORD_BYTES - 8) {
+        return CLV_PROTOCOL;
+    }
+    if (length > n_bytes - 8) {
+        return CLV_AGAIN;
+    }
+    const payload_t payload = {bytes + 8, length, n_ranks};
+    if (kind < sizeof getters / sizeof getters[0] && !getters[kind](&payload, &record)) {
+        return CLV_PROTOCOL;
+    }
+    record.kind = (clv_clva_kind_t) kind;
+    *record_p = record;
+    *used_p = 8 + length;
+    return CLV_OK;
+}
+
+clv_status_t clv_clva_get_call(const clv_clva_record_t *record, int32_t i, clv_clva_call_t *call_p)
+{
+    const unsigned char *at = record->bytes + (size_t) i * CLV_CLVA_SLOT_BYTES;
+    const clv_clva_call_t call = {.kind = CLV_CLVA_CALLS,
+                                  .choice = at[1],
+                                  .reason = at[2],
+                                  .stream = (uint16_t) clv_get_u32(at + 4),
+                                  .arrival_ns = get_i64(at + 8),
+                                  .exit_ns = get_i64(at + 16),
+                                  .number = clv_get_u32(at + 24),
+                                  .predicted_ns = clv_get_u32(at + 28)};
+
+    if (!is_time(call.arrival_ns) || !is_time(call.exit_ns) || call.exit_ns < call.arrival_ns ||
+        call.stream >= CLV_CLVA_MAX_STREAMS) {
+        return CLV_PROTOCOL;
+    }
+    *call_p = call;
+    return CLV_OK;
+}
+
+int32_t clv_clva_get_local(const clv_clva_record_t *record, int32_t i)
+{
+    return (int32_t) clv_get_u32(record->bytes + 4 * (size_t) i);
+}
+
+int32_t clv_clva_get_member(const clv_clva_comm_t *comm, int32_t i)
+{
+    return comm->n_listed == 0 ? i : (int32_t) clv_get_u32(comm->members + 4 * (size_t) i);
+}
