@@ -65,7 +65,8 @@ static clv_pap_table_shape_t table_shape(const clv_pap_group_t *group)
 {
     return (clv_pap_table_shape_t){.n_ranks = group->n_ranks,
                                    .attachment_bytes = group->attach.attachment_bytes,
-                                   .note_bytes = group->attach.note_bytes};
+                                   .note_bytes = group->attach.note_bytes,
+                                   .share_bytes = group->attach.share_bytes};
 }
 
 static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_card_t *card)
@@ -334,6 +335,18 @@ const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n
     return group->node_ranks;
 }
 
+unsigned char *clv_pap_group_share(const clv_pap_group_t *group)
+{
+    size_t share_bytes = 0;
+    unsigned char *shares = clv_pap_table_shares(group->table, &share_bytes);
+    return share_bytes == 0 ? NULL : shares + (size_t) group->local_rank * share_bytes;
+}
+
+int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_nodes_p)
+{
+    return group->leader ? clv_pap_leader_node(group->leader, n_nodes_p) : -1;
+}
+
 /* ---- step 3: activate, and the end -------------------------------------------------------- */
 
 clv_status_t clv_pap_group_activate(clv_pap_group_t *group)
@@ -408,6 +421,11 @@ static CLV_COLD void ring_leader(const clv_pap_group_t *group)
     } else if (write(group->bell->fd, "", 1) < 0) {
         return; /* full: rung */
     }
+}
+
+void clv_pap_group_wake(const clv_pap_group_t *group)
+{
+    ring_leader(group);
 }
 
 /* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */

@@ -43,7 +43,22 @@ static int64_t settle(clv_pap_leader_t *leader, int64_t watch_ns)
         deadline_ns = clv_smaller(deadline_ns, clv_pap_clock_deadline(&leader->clock));
     }
     deadline_ns = clv_smaller(deadline_ns, watch_ns);
-    return clv_smaller(deadline_ns, leader->has_left ? leader->linger_ns : leader->look_ns);
+    return clv_smaller(deadline_ns, leader->has_left
+                                        ? leader->linger_ns
+                                        : clv_smaller(leader->look_ns, leader->tend_ns));
+}
+
+/* The caller's turn with the shares. Whoever keeps times of its own wants a good clock for them. */
+static void tend(clv_pap_leader_t *leader, int64_t now_ns, int is_last)
+{
+    size_t share_bytes = 0;
+    unsigned char *shares = clv_pap_table_shares(leader->table, &share_bytes);
+    leader->tend_ns =
+        leader->attach.tend(leader->attach.tend_context, shares, share_bytes,
+                            leader->clock.is_ready ? &leader->clock.model : NULL, now_ns, is_last);
+    if (clv_pap_leader_has_parent(leader)) {
+        clv_pap_clock_used(&leader->clock, now_ns);
+    }
 }
 
 /* Beside the ranks of the largest group that this process leads: usually MPI_COMM_WORLD. */
@@ -69,6 +84,9 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
     clv_pap_route_drop_broken(leader, now_ns);
     if ((rung || now_ns >= leader->look_ns) && !leader->has_left) {
         clv_pap_collect(leader, now_ns);
+    }
+    if (leader->attach.tend && (rung || now_ns >= leader->tend_ns) && !leader->has_left) {
+        tend(leader, now_ns, 0);
     }
     if (now_ns >= leader->route.next_try_ns) {
         clv_pap_route_connect(leader, now_ns);
@@ -177,6 +195,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     clv_pap_clock_init(&leader->clock, !clv_pap_leader_has_parent(leader));
     leader->look_ns = INT64_MAX;
     leader->outbox_end = &leader->outbox;
+    leader->tend_ns = leader->attach.tend ? 0 : INT64_MAX;
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
         clv_pap_pace_init(&leader->pace[lane]);
     }
@@ -194,6 +213,12 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     enlist(leader); /* known to the server before any child connects */
     *leader_p = leader;
     return CLV_OK;
+}
+
+int32_t clv_pap_leader_node(const clv_pap_leader_t *leader, int32_t *n_nodes_p)
+{
+    *n_nodes_p = leader->layout.n_nodes;
+    return leader->node;
 }
 
 void clv_pap_leader_free(clv_pap_leader_t *leader)
@@ -228,8 +253,12 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
         clv_pap_leader_free(leader);
         return;
     }
+    if (leader->attach.tend) {
+        tend(leader, now_ns, 1);
+    }
     leader->has_left = 1;
     leader->attach.make = NULL;
+    leader->attach.tend = NULL;
     leader->linger_ns = now_ns + (!is_needed            ? 0
                                   : leader->is_troubled ? leader->pap->options.connect_timeout_ns
                                                         : LINGER_NS);

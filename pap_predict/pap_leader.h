@@ -32,6 +32,8 @@ typedef struct clv_pap_leader_options {
 clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
                                    const clv_pap_layout_t *layout,
                                    clv_pap_leader_t **leader_p) CLV_MUST_CHECK;
+/* Its number, and how many there are. */
+int32_t clv_pap_leader_node(const clv_pap_leader_t *leader, int32_t *n_nodes_p);
 /* Closes its connections and the table. */
 void clv_pap_leader_free(clv_pap_leader_t *leader);
 

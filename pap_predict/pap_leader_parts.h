@@ -66,6 +66,7 @@ struct clv_pap_leader {
     clv_pap_pace_t pace[CLV_PAP_MAX_STREAMS];
     uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
+    int64_t tend_ns;   /* when the caller's shares are looked after next */
     uint32_t latency_ns;
     uint32_t older_latency_ns; /* before the newest set, which was known ... */
     int64_t measured_ns;       /* ... at this local time */

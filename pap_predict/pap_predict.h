@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clocksync/clocksync.h"
 #include "util/util_status.h"
 
 #define CLV_PAP_CARD_BYTES      256 /* what each rank tells the others once per group */
@@ -136,6 +137,13 @@ typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *ke
                                    const clv_pap_progress_t *progress, const void *note,
                                    void *memory, void *attachment, size_t attachment_bytes);
 
+/* Called on the background thread of each node's leader, at the local time that it returned last,
+ * and whenever a rank rings; and once more, is_last, by the leader's rank when it frees the group.
+ * memory: the shares of the node's ranks (clv_pap_group_share), share_bytes apart. clock: of
+ * the node, NULL while there is none. Returns when to come again, local ns. */
+typedef int64_t (*clv_pap_tend_t)(void *context, unsigned char *memory, size_t share_bytes,
+                                  const clv_cs_model_t *clock, int64_t now_ns, int is_last);
+
 typedef struct clv_pap_attach_ops {
     clv_pap_attach_t make;
     void *context;
@@ -143,6 +151,9 @@ typedef struct clv_pap_attach_ops {
     size_t attachment_bytes; /* upper bound per forecast; the table holds two per stream */
     size_t note_bytes;       /* 0 .. CLV_PAP_NOTE_BYTES; the table holds two per stream, 8 KiB at
                               * most, and every rank one per stream */
+    size_t share_bytes;      /* memory of each rank for the caller's own use, zeroed at first */
+    clv_pap_tend_t tend;     /* NULL: nobody looks at it */
+    void *tend_context;
 } clv_pap_attach_ops_t;
 
 /* ---- process ---------------------------------------------------------------------------- */
@@ -182,6 +193,14 @@ clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;
 /* The ranks of this rank's node, increasing, *n_p of them, this rank among them. Valid after
  * attach, until group_free. */
 const int32_t *clv_pap_group_node_ranks(const clv_pap_group_t *group, int32_t *n_p);
+
+/* This rank's share, valid until group_free; NULL where share_bytes is 0. And a word to the
+ * leader's thread that it is time to tend; a system call. */
+unsigned char *clv_pap_group_share(const clv_pap_group_t *group);
+void clv_pap_group_wake(const clv_pap_group_t *group);
+/* The number of this rank's node, where this rank is its leader, else -1; *n_nodes_p is set there.
+ * Valid after attach, until group_free. */
+int32_t clv_pap_group_leads(const clv_pap_group_t *group, int32_t *n_nodes_p);
 
 /* Stops the group: its connections close, its table is unmapped. The other ranks do the same at
  * their own time. NULL is fine. */

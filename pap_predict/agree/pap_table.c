@@ -64,8 +64,9 @@ struct clv_pap_table {
     unsigned char *forecasts; /* [place]: predicted_ns, then the attachment */
     size_t attachment_offset; /* in a place of forecasts */
     size_t place_bytes;
-    size_t records_at, notes_at, forecasts_at; /* in the memory ... */
-    size_t n_bytes;                            /* ... of so many */
+    unsigned char *shares;                                /* [local rank] */
+    size_t records_at, notes_at, forecasts_at, shares_at; /* in the memory ... */
+    size_t n_bytes;                                       /* ... of so many */
 };
 
 static size_t round_up(size_t n_bytes)
@@ -78,7 +79,8 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
 {
     clv_pap_table_t table = {0};
     if (shape->n_ranks < 1 || shape->n_ranks > (int32_t) COUNT_MASK ||
-        shape->attachment_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES) {
+        shape->attachment_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES ||
+        shape->share_bytes > MAX_BYTES / (size_t) shape->n_ranks) {
         return table;
     }
     const size_t n = (size_t) shape->n_ranks;
@@ -88,7 +90,8 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
     table.forecasts_at = table.notes_at + CLV_PAP_PLACES * round_up(shape->note_bytes);
     table.attachment_offset = round_up(n * sizeof(int64_t));
     table.place_bytes = table.attachment_offset + round_up(shape->attachment_bytes);
-    const size_t n_bytes = table.forecasts_at + CLV_PAP_PLACES * table.place_bytes;
+    table.shares_at = table.forecasts_at + CLV_PAP_PLACES * table.place_bytes;
+    const size_t n_bytes = table.shares_at + n * round_up(shape->share_bytes);
     table.n_bytes = n_bytes <= MAX_BYTES ? n_bytes : 0;
     return table;
 }
@@ -100,6 +103,7 @@ static void set_parts(clv_pap_table_t *table, void *memory)
     table->records = (table_record_t *) (void *) (bytes + table->records_at);
     table->notes = bytes + table->notes_at;
     table->forecasts = bytes + table->forecasts_at;
+    table->shares = bytes + table->shares_at;
 }
 
 size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
@@ -441,6 +445,12 @@ int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane)
     return atomic_load_explicit(&table->head->end, memory_order_acquire) != END_NONE
                ? table->head->n_versions[lane]
                : INT64_MAX;
+}
+
+unsigned char *clv_pap_table_shares(const clv_pap_table_t *table, size_t *share_bytes_p)
+{
+    *share_bytes_p = round_up(table->shape.share_bytes);
+    return table->shares;
 }
 
 /* ---- the clock: one writer, a seqlock of atomic words (no data race, so TSan is content) ---- */

@@ -37,11 +37,12 @@
 typedef struct clv_pap_table clv_pap_table_t;
 
 /* What the memory is made for, alike in every process of the node. In bytes, rounded up to cache
- * lines: 32 places of (64 + 8) n_ranks + attachment_bytes + note_bytes. */
+ * lines: 32 places of (64 + 8) n_ranks + attachment_bytes + note_bytes, and n_ranks shares. */
 typedef struct clv_pap_table_shape {
     int32_t n_ranks;         /* local ones, at most */
     size_t attachment_bytes; /* of one forecast */
     size_t note_bytes;       /* at most CLV_PAP_NOTE_BYTES */
+    size_t share_bytes;      /* of a rank's share */
 } clv_pap_table_shape_t;
 
 /* Creates the memory for a group. The caller closes *fd_p when every
@@ -125,6 +126,10 @@ void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_
 int clv_pap_table_is_unsure(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
                                  int32_t lane); /* INT64_MAX: no end */
+
+/* The shares of the local ranks, one after the other, each share_bytes rounded up to cache lines
+ * long; opaque here. */
+unsigned char *clv_pap_table_shares(const clv_pap_table_t *table, size_t *share_bytes_p);
 
 /* The node's clock (NULL, CLV_AGAIN: not ready), for whoever asks for the global time. */
 void clv_pap_table_set_clock(clv_pap_table_t *table, const clv_cs_model_t *model);

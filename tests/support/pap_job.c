@@ -218,7 +218,8 @@ static void note_clock(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
 
 static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
 {
-    const clv_pap_attach_ops_t attach = {attach_hash, NULL, sizeof(uint64_t), 256, 0};
+    const clv_pap_attach_ops_t attach = {
+        .make = attach_hash, .memory_bytes = sizeof(uint64_t), .attachment_bytes = 256};
     clv_pap_group_t *group = NULL;
     if (clv_pap_group_create(pap, job->options.n_ranks, rank, &attach,
                              job->cards + rank * CLV_PAP_CARD_BYTES, &group) != CLV_OK) {
