@@ -14,6 +14,7 @@
 #include "choose/choose_algorithms.h"
 #include "choose/choose_collectives.h"
 #include "pap_predict/pap_predict.h"
+#include "trace/trace_clva.h"
 
 /* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
 /* clang-format off */
@@ -55,8 +56,9 @@
 
 /* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it;
  * STRING, and LIST, which is one of names of CLV_<values>_MAP (min and max are lengths).
- * ranks: EQUAL parameters decide what runs; a communicator whose ranks do not agree on them is left
- * to the previous functions. OWN ones only this process sees. */
+ * ranks: EQUAL parameters decide what runs or is recorded; a communicator whose ranks do not agree
+ * on them is left to the previous functions. Of an EQUAL STRING only whether it is empty is
+ * compared. OWN ones only this process sees. */
 /* clang-format off */
 /*     kind    name              values        default  min  max         unit   level ranks meaning */
 #define CLV_PARAMETER_MAP(XX)                                                                      \
@@ -106,7 +108,20 @@
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
        "A rank that waits longer inside a call tells once what it waits for; 0: never")            \
     XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,   OWN,      \
-       "What to print in full")
+       "What to print in full")                                                                     \
+    XX(STRING, record,           NONE,         "",      0,   1023,       "",        2,   EQUAL,    \
+       "Folder for a record of every rank's arrivals at collectives, one file per node, for "      \
+       "clv-view; empty: none. Set alone, clv records and changes nothing that runs")              \
+    XX(LIST,   record_ops,       OP,           "",      0,   255,        "",        4,   EQUAL,    \
+       "Operations to record, separated by commas; ^ before the list: all but these; empty: all")  \
+    XX(INT,    record_min_bytes, NONE,         0,       0,   2147483647, "bytes",   4,   EQUAL,    \
+       "Smallest vector that is recorded; operations without one, or whose vectors may differ "    \
+       "between ranks, always are")                                                                \
+    XX(INT,    record_every,     NONE,         1,       1,   1048576,    "calls",   4,   EQUAL,    \
+       "Record only the calls of a communicator whose number is a multiple of this")               \
+    XX(INT,    record_max_mib,   NONE,         64,      1,   1048576,    "MiB",     4,   OWN,      \
+       "Largest file of a node; as it fills, every second call is recorded, then every fourth, "   \
+       "and so on")
 /* clang-format on */
 
 /* For tables of the rank-equal parameters alone: ROW(kind, name, ...) as above with

@@ -55,6 +55,7 @@ typedef struct coll_clv_component {
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     clv_cost_t link;                             /* of the newest communicator */
     int priority;                                /* what comm_query answers; 0 is off */
+    bool only_records;                           /* coll_clv_record is all that was asked for */
     int output;                                  /* stream of coll_clv_verbose, -1 before open */
 } coll_clv_component_t;
 
@@ -100,6 +101,13 @@ typedef struct coll_clv_previous {
 #undef COLL_CLV_PREVIOUS_FIELD
 } coll_clv_previous_t;
 
+/* What the newest call ran, for the recorder. */
+typedef struct coll_clv_ran {
+    uint8_t choice; /* a clv_algorithm_t, or CLV_CLVA_NOT_OURS */
+    uint8_t reason; /* a clv_reason_t */
+    uint32_t predicted_ns;
+} coll_clv_ran_t;
+
 typedef struct coll_clv_module {
     mca_coll_base_module_t super;
     coll_clv_previous_t previous;
@@ -112,8 +120,16 @@ typedef struct coll_clv_module {
     coll_clv_scratch_t scratch;
     coll_clv_told_t told[COLL_CLV_N_TOLD];
     int64_t n_calls; /* of all its collectives, where coll_clv_verbose tells them */
+    coll_clv_ran_t ran;
+    struct coll_clv_record_of_module *record; /* NULL: nothing is recorded */
 } coll_clv_module_t;
 OBJ_CLASS_DECLARATION(coll_clv_module_t);
+
+/* The functions of the module. */
+#define COLL_CLV_FUNCTION(to, code, name, mpi, goal, root, op, counts, result, bytes, least)       \
+    extern __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_clv_##name;
+CLV_COLLECTIVE_MAP(COLL_CLV_FUNCTION, )
+#undef COLL_CLV_FUNCTION
 
 mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority);
 

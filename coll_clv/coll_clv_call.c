@@ -121,6 +121,8 @@ static bool peers_are_equal(const coll_clv_call_t *call)
 static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 {
     mca_coll_clv_component.ran[algorithm]++;
+    call->module->ran.choice = (uint8_t) algorithm;
+    call->module->ran.reason = (uint8_t) reason;
     if (CLV_ALGORITHM_PREVIOUS == algorithm) {
         mca_coll_clv_component.fell_back[reason]++;
     }
@@ -297,6 +299,17 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
     return failure;
 }
 
+/* For the recorder: when this rank was expected. */
+static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
+                                    const coll_clv_assignment_t *assignment)
+{
+    const int rank = ompi_comm_rank(call->comm);
+    const int64_t predicted_ns = assignment->forecast->predicted_ns[rank];
+
+    call->module->ran.predicted_ns =
+        predicted_ns < CLV_CLVA_NO_FORECAST ? (uint32_t) predicted_ns : CLV_CLVA_NO_FORECAST - 1;
+}
+
 static int run_by_plan(const coll_clv_call_t *call)
 {
     const clv_pap_stream_key_t key = {
@@ -322,6 +335,9 @@ static int run_by_plan(const coll_clv_call_t *call)
     mca_coll_clv_component.counters.lookup_ns += (unsigned long long) assignment.lookup_ns;
     mca_coll_clv_component.counters.regret_ns = (unsigned long long) clv_choose_regret_ns();
     show(call, &key, &assignment);
+    if (NULL != module->record && NULL != assignment.forecast) {
+        keep_predicted(call, &assignment);
+    }
     rc = run_assignment(call, &assignment);
     coll_clv_group_end(module->group, &numbered, &assignment);
     return OMPI_SUCCESS == rc ? rc : fail(call, rc);

@@ -32,10 +32,9 @@ typedef struct coll_clv_call {
 /* Runs the call by plan, algorithm or the function before us. MPI's error codes. */
 int coll_clv_call(coll_clv_call_t *call);
 
-/* What a collective's file provides: the function of the module, and the one before us. */
+/* What a collective's file provides beside the function of the module: the one before us. */
 #define COLL_CLV_COLLECTIVE_FUNCTIONS(to, code, name, mpi, goal, root, op, counts, result, bytes,  \
                                       least)                                                       \
-    extern __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_clv_##name;             \
     int coll_clv_##name##_previous(const coll_clv_call_t *call);
 CLV_COLLECTIVE_MAP(COLL_CLV_COLLECTIVE_FUNCTIONS, )
 #undef COLL_CLV_COLLECTIVE_FUNCTIONS

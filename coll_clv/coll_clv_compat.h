@@ -5,6 +5,7 @@
  *
  *                    2.0.0 (4.1)        2.4.0 (5.0)        3.0.0 (6.0)
  *   counts           int                int                size_t
+ *   arrays of them   const int *        const int *        ompi_count_array_t
  *   coll_reduce is   put in by the framework after enable  put in by enable, taken out by disable
  *   help texts       files              files              compiled into the library
  *   modex            opal's own pmix    PMIx itself        PMIx itself
@@ -36,6 +37,8 @@ typedef int32_t coll_clv_modex_size_t;
 #define COLL_CLV_MODULE_INSTALLS     1
 #define COLL_CLV_COMPONENT_POINTER() MCA_BASE_COMPONENT_INIT(ompi, coll, clv)
 typedef size_t coll_clv_count_t;
+typedef ompi_count_array_t coll_clv_counts_t;
+typedef ompi_disp_array_t coll_clv_disps_t;
 #else
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #define COLL_CLV_BASE_VERSION MCA_COLL_BASE_VERSION_2_4_0
@@ -45,6 +48,8 @@ typedef size_t coll_clv_count_t;
 #define COLL_CLV_MODULE_INSTALLS 0
 #define COLL_CLV_COMPONENT_POINTER()
 typedef int coll_clv_count_t;
+typedef const int *coll_clv_counts_t;
+typedef const int *coll_clv_disps_t;
 #endif
 
 #if defined(OPAL_ENABLE_FT_MPI)

@@ -13,6 +13,7 @@
 #include "coll_clv/coll_clv_detour.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
+#include "coll_clv/coll_clv_record.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_log.h"
 #include "util/util_version.h"
@@ -80,6 +81,11 @@ static int clv_register(void)
     if (coll_clv_select_is_named() && !coll_clv_params_is_set("priority")) {
         component->priority = COLL_CLV_PRIORITY_NAMED;
     }
+    component->only_records = 0 == component->priority && coll_clv_params_is_set("record") &&
+                              '\0' != component->params.record[0];
+    if (component->only_records) {
+        component->priority = COLL_CLV_PRIORITY_NAMED;
+    }
     return coll_clv_select_companions();
 }
 
@@ -115,6 +121,7 @@ static int clv_close(void)
     coll_clv_component_t *component = &mca_coll_clv_component;
 
     coll_clv_detour_close();
+    coll_clv_record_stop();
     coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */
     clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
     if (component->output >= 0) {

@@ -13,6 +13,7 @@
 
 #include "coll_clv/coll_clv_call.h"
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_record.h"
 
 static void module_construct(coll_clv_module_t *module)
 {
@@ -24,6 +25,7 @@ static void module_destruct(coll_clv_module_t *module)
 {
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
+    coll_clv_record_free(module);
 #define RELEASE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (NULL != module->previous.name##_module) {                                                  \
         OBJ_RELEASE(module->previous.name##_module);                                               \
@@ -80,6 +82,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     }
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
 #undef INSTALL_ROW
+    coll_clv_record_enable(module, comm);
     return OMPI_SUCCESS;
 }
 
@@ -88,6 +91,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
+    coll_clv_record_disable(module, comm);
 #define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (base == comm->c_coll->coll_##name##_module) {                                              \
         COLL_CLV_COMPAT_SET(comm, name, module->previous.name, module->previous.name##_module);    \
@@ -119,5 +123,9 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->super.coll_##name = takes(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW
+    if (!coll_clv_record_offer(module)) {
+        OBJ_RELEASE(module);
+        return NULL;
+    }
     return &module->super;
 }

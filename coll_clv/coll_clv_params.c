@@ -181,16 +181,24 @@ static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, 
     return OMPI_SUCCESS;
 }
 
-static int register_LIST(const param_row_t *row, mca_base_var_enum_t *values, char **storage,
+/* Names of CLV_<values>_MAP. */
+typedef struct list_words {
+    clv_status_t (*read)(const char *list, uint32_t *bits_p);
+    void (*print)(char *text, size_t size, uint32_t bits);
+} list_words_t;
+
+static const list_words_t list_of_COLLECTIVE = {clv_collectives_read, clv_collectives_print};
+static const list_words_t list_of_OP = {clv_clva_read_ops, clv_clva_print_ops};
+
+static int register_LIST(const param_row_t *row, const list_words_t *words, char **storage,
                          const char *preset)
 {
-    char names[128];
+    char names[256];
     uint32_t bits;
-    int status = register_STRING(row, values, storage, preset);
+    int status = register_STRING(row, NULL, storage, preset);
 
-    if (OMPI_SUCCESS == status && NULL != *storage &&
-        CLV_OK != clv_collectives_read(*storage, &bits)) {
-        clv_collectives_print(names, sizeof names, UINT32_MAX);
+    if (OMPI_SUCCESS == status && NULL != *storage && CLV_OK != words->read(*storage, &bits)) {
+        words->print(names, sizeof names, UINT32_MAX);
         status = refuse(row, *storage, names);
     }
     return status;
@@ -233,7 +241,8 @@ static mca_base_var_enum_t *make_flags(const char *name,
 #define REGISTER_INT(name, values, preset)    register_INT(&row, NULL, &params->name, preset)
 #define REGISTER_BOOL(name, values, preset)   register_BOOL(&row, NULL, &params->name, preset)
 #define REGISTER_STRING(name, values, preset) register_STRING(&row, NULL, &params->name, preset)
-#define REGISTER_LIST(name, values, preset)   register_LIST(&row, NULL, &params->name, preset)
+#define REGISTER_LIST(name, values, preset)                                                        \
+    register_LIST(&row, &list_of_##values, &params->name, preset)
 #define REGISTER_ENUM(name, values, preset)                                                        \
     register_words(&row, make_enum("coll_clv_" #name, values_of_##values), words_of_##values,      \
                    &params->name, preset)
@@ -481,29 +490,33 @@ int coll_clv_params_register(coll_clv_component_t *component)
 }
 
 /* What was refused is no list; then there is no module either. */
-static int32_t bits_of(const char *list)
+static int32_t bits_of(const list_words_t *words, const char *list)
 {
     uint32_t bits = 0;
 
-    (void) (NULL != list && CLV_OK == clv_collectives_read(list, &bits));
+    (void) (NULL != list && CLV_OK == words->read(list, &bits));
     return (int32_t) bits;
 }
 
-#define NUMBER_INT(value)  (int32_t)(value)
-#define NUMBER_ENUM(value) (int32_t)(value)
-#define NUMBER_BOOL(value) (int32_t)(value)
-#define NUMBER_LIST(value) bits_of(value)
+#define NUMBER_INT(value, values)    (int32_t)(value)
+#define NUMBER_ENUM(value, values)   (int32_t)(value)
+#define NUMBER_BOOL(value, values)   (int32_t)(value)
+#define NUMBER_LIST(value, values)   bits_of(&list_of_##values, value)
+#define NUMBER_STRING(value, values) (NULL != (value) && '\0' != (value)[0])
 
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component)
 {
     const coll_clv_params_t *params = &component->params;
     clv_choose_config_t config = {0};
 #define COPY_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)                \
-    CLV_IF_EQUAL(ranks, config.name = NUMBER_##kind(params->name);)
+    CLV_IF_EQUAL(ranks, config.name = NUMBER_##kind(params->name, values);)
 
     CLV_PARAMETER_MAP(COPY_ROW)
 #undef COPY_ROW
     config.priority = component->priority; /* that of "named" too */
+    if (component->only_records) {
+        config.collectives = 0;
+    }
     return config;
 }
 

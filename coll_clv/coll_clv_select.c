@@ -37,7 +37,10 @@ bool coll_clv_select_is_named(void)
 
 bool coll_clv_select_is_wanted(void)
 {
-    return coll_clv_select_is_named() || 0 != mca_coll_clv_component.params.priority;
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
+
+    return coll_clv_select_is_named() || 0 != params->priority ||
+           (NULL != params->record && '\0' != params->record[0]);
 }
 
 /* Through the variable, so that the text is freed by its owner. */

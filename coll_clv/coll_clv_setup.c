@@ -55,8 +55,8 @@ static uint64_t hash_config(const clv_choose_config_t *config)
     return clv_fnv1a64(CLV_FNV1A64_BASIS, numbers, sizeof numbers);
 }
 
-static int gather_bytes(struct ompi_communicator_t *comm, const void *mine, void *all,
-                        size_t n_bytes)
+int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
+                          size_t n_bytes)
 {
     const coll_clv_count_t count = (coll_clv_count_t) n_bytes;
     return comm->c_coll->coll_allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm,
@@ -86,10 +86,9 @@ static void unreserve(setup_t *setup)
     clv_free(setup->cards);
 }
 
-static clv_pap_t *open_channel(const setup_t *setup)
+clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
+                                  const struct coll_clv_params *params)
 {
-    const clv_choose_config_t *config = &setup->group->chooser.config;
-    const coll_clv_params_t *params = setup->params;
     const bool named = NULL != params->interface && '\0' != params->interface[0];
     const clv_pap_options_t options = {.sma_window = config->sma_window,
                                        .predictor = config->predictor,
@@ -100,7 +99,7 @@ static clv_pap_t *open_channel(const setup_t *setup)
                                        .patience_ns = COLL_CLV_PATIENCE_NS,
                                        .has_detour = 1};
 
-    return config->exchange ? coll_clv_process_open(&options) : NULL;
+    return coll_clv_process_open(&options);
 }
 
 /* This rank's card; without a channel it is an honest "not ok". */
@@ -114,7 +113,7 @@ static void fill_card(setup_t *setup)
                                          .attachment_bytes =
                                              clv_node_plans_capacity(config->n_ranks),
                                          .note_bytes = sizeof(clv_choose_keys_t)};
-    clv_pap_t *pap = open_channel(setup);
+    clv_pap_t *pap = config->exchange ? coll_clv_setup_channel(config, setup->params) : NULL;
 
     setup->mine.config_hash = hash_config(config);
     setup->mine.ok =
@@ -193,7 +192,7 @@ static int join(setup_t *setup)
     rc = coll_clv_calibrate(setup->comm, group->chooser.config.place, &setup->calibrate_buffer,
                             &mine.cost);
     if (OMPI_SUCCESS == rc) {
-        rc = gather_bytes(setup->comm, &mine, setup->reports, sizeof mine);
+        rc = coll_clv_setup_gather(setup->comm, &mine, setup->reports, sizeof mine);
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -217,7 +216,7 @@ static int exchange_cards(setup_t *setup)
     int rc;
 
     fill_card(setup);
-    rc = gather_bytes(setup->comm, &setup->mine, setup->cards, sizeof setup->mine);
+    rc = coll_clv_setup_gather(setup->comm, &setup->mine, setup->cards, sizeof setup->mine);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How a communicator's group comes to be, and what it then is. For coll_clv_setup.c and
- * coll_clv_group.c only.
+ * coll_clv_group.c; the recorder comes to be in the same steps.
  *
  * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
  * everywhere. Three steps, each an allgather of the communicator itself: cards, calibration,
@@ -35,6 +35,14 @@ typedef struct stream_keys {
     _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
 } stream_keys_t;
+
+/* The background channel, opened as config and this process's parameters say unless it is open. NULL:
+ * it cannot be. */
+clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
+                                  const struct coll_clv_params *params);
+/* An allgather of n_bytes by the communicator's own function. */
+int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
+                          size_t n_bytes);
 
 /* What each call looks at comes first: a cache line, then each stream has its own. */
 struct coll_clv_group {

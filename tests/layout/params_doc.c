@@ -58,10 +58,10 @@ static void print_pvar_names(void)
 #undef PRINT_NAME
 }
 
-static void print_collectives(void)
+static void print_list(void (*print)(char *, size_t, uint32_t))
 {
-    char names[128];
-    clv_collectives_print(names, sizeof names, UINT32_MAX);
+    char names[256];
+    print(names, sizeof names, UINT32_MAX);
     printf("list of %s", names);
 }
 
@@ -76,7 +76,9 @@ static void print_collectives(void)
 #define RANGE_BOOL(values, min, max)   printf("true, false")
 #define RANGE_STRING(values, min, max) printf("up to %d characters", max)
 #define RANGE_FLAGS(values, min, max)  printf("words below")
-#define RANGE_LIST(values, min, max)   print_collectives()
+#define RANGE_LIST(values, min, max)   print_list(names_of_##values)
+#define names_of_COLLECTIVE            clv_collectives_print
+#define names_of_OP                    clv_clva_print_ops
 #define RANGE_ENUM(values, min, max)   printf("one word below")
 
 #define WORD(code, spelling, meaning) spelling,

@@ -9,7 +9,7 @@ public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_c
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
 trace_headers='trace/[a-z_]*\.h'
-pure_rooms='util schedule clocksync net pap_predict trace clc choose cli'
+pure_rooms='util schedule clocksync net pap_predict trace record clc choose cli'
 rooms="$pure_rooms coll_clv bench tools examples tests"
 may_include() {
     case $1 in
@@ -23,10 +23,11 @@ may_include() {
     pap_predict/agree) echo 'pap_predict/agree/.*|pap_predict/pap_predict\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
+    record) echo 'record/.*|trace/trace_clva\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
     cli) echo 'cli/.*|util/[a-z_]*\.h' ;;
-    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h" ;;
-    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers" ;;
+    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h|trace/trace_clva\\.h" ;;
+    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(ring|drain)\\.h|trace/trace_clva\\.h" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests.
     bench) echo "bench/.*|cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
@@ -176,7 +177,7 @@ other_versions() {
     grep -q "^Version: *$version\$" packaging/rpm/openmpi-clv.spec || echo the rpm spec
     grep -q "^ *version(\"$version\")" packaging/spack/packages/clv/package.py || echo "Spack's recipe"
     [[ $(head -n 1 debian/changelog) == "clv ($version) "* ]] || echo debian/changelog
-    for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench bench/clv-bench-compare; do
+    for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct tools/clv-view bench/clv-bench bench/clv-bench-compare; do
         [ ! -x "$CLV_BUILD/$program" ] || [ "$("$CLV_BUILD/$program" --version)" = "${program##*/} (clv) $version" ] ||
             echo "$program"
     done

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The recorder of this process: how it starts and ends, and what of a call goes into its ring (see
+ * coll_clv_record.h).
+ *
+ * Threads: start and stop in MPI_Init and MPI_Finalize; streams under one lock, which a call takes
+ * only when it is not of the same shape as the one of its kind before.
+ */
+#include "coll_clv/coll_clv_record.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/group/group.h"
+#include "ompi/proc/proc.h"
+
+#include "coll_clv/coll_clv_peers.h"
+#include "coll_clv/coll_clv_setup.h"
+#include "util/util_alloc.h"
+#include "util/util_hash.h"
+#include "util/util_hot.h"
+#include "util/util_log.h"
+#include "util/util_version.h"
+
+#define WORDS(a, b, c)   #a "." #b "." #c
+#define VERSION(a, b, c) WORDS(a, b, c)
+#define OPEN_MPI_VERSION                                                                           \
+    "Open MPI " VERSION(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)
+
+#define TABLE_SLOTS   (2 * CLV_CLVA_MAX_STREAMS) /* a power of two */
+#define MAX_SAME_COMM 4096                       /* communicators told apart by their number */
+
+bool coll_clv_record_is_on;
+
+/* A stream that is in the file, or on its way there. */
+typedef struct known_stream {
+    clv_clva_stream_t stream;
+    bool is_used;
+} known_stream_t;
+
+/* Members that a communicator had, so that the next one of the same is another one. */
+typedef struct known_members {
+    uint64_t hash;
+    uint64_t count;
+} known_members_t;
+
+typedef struct recorder {
+    clv_pap_group_t *group;
+    clv_drain_t *drain;
+    clv_ring_t *ring;
+    int32_t every;
+    int64_t min_bytes;
+    pthread_mutex_t lock; /* of what follows */
+    int32_t n_streams;
+    known_stream_t streams[TABLE_SLOTS];
+    int32_t n_members;
+    known_members_t members[MAX_SAME_COMM];
+} recorder_t;
+
+static recorder_t *recorder;
+
+/* ---- start and stop -------------------------------------------------------------------------- */
+
+/* What each rank tells the others at the start. */
+typedef struct record_card {
+    int32_t ok;
+    int32_t reserved;
+    int64_t started_s;
+    unsigned char pap[CLV_PAP_CARD_BYTES];
+} record_card_t;
+
+typedef struct start {
+    struct ompi_communicator_t *comm;
+    record_card_t mine;
+    record_card_t *cards;
+    unsigned char *pap_cards;
+    int64_t *oks;
+} start_t;
+
+static bool reserve(start_t *start)
+{
+    const size_t n_ranks = (size_t) ompi_comm_size(start->comm);
+
+    start->cards = clv_alloc(n_ranks, sizeof *start->cards);
+    start->pap_cards = clv_alloc(n_ranks, CLV_PAP_CARD_BYTES);
+    start->oks = clv_alloc(n_ranks, sizeof *start->oks);
+    recorder = clv_alloc(1, sizeof *recorder);
+    return NULL != start->cards && NULL != start->pap_cards && NULL != start->oks &&
+           NULL != recorder && 0 == pthread_mutex_init(&recorder->lock, NULL);
+}
+
+static void unreserve(start_t *start)
+{
+    clv_free(start->oks);
+    clv_free(start->pap_cards);
+    clv_free(start->cards);
+}
+
+static void fill_card(start_t *start, const clv_choose_config_t *config)
+{
+    const clv_pap_attach_ops_t attach = {.share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend};
+    clv_pap_attach_ops_t mine = attach;
+    clv_pap_t *pap = coll_clv_setup_channel(config, &mca_coll_clv_component.params);
+
+    start->mine.started_s = (int64_t) time(NULL);
+    if (NULL == pap || CLV_OK != clv_drain_create(&recorder->drain)) {
+        return;
+    }
+    mine.tend_context = recorder->drain;
+    start->mine.ok = CLV_OK == clv_pap_group_create(pap, ompi_comm_size(start->comm),
+                                                    ompi_comm_rank(start->comm), &mine,
+                                                    start->mine.pap, &recorder->group);
+}
+
+static bool read_cards(const start_t *start)
+{
+    bool ok = true;
+
+    for (int p = 0; p < ompi_comm_size(start->comm); p++) {
+        ok = ok && start->cards[p].ok;
+        memcpy(start->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, start->cards[p].pap,
+               CLV_PAP_CARD_BYTES);
+    }
+    return ok;
+}
+
+static bool read_oks(const start_t *start)
+{
+    bool ok = true;
+
+    for (int p = 0; p < ompi_comm_size(start->comm); p++) {
+        ok = ok && start->oks[p];
+    }
+    return ok;
+}
+
+/* The program's name, as the kernel has it; long ones at their end. */
+static void read_program(char *name, size_t size)
+{
+    char path[1024];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    const size_t n_bytes = 0 < length ? (size_t) length : 0;
+    const size_t first = n_bytes < size ? 0 : n_bytes - (size - 1);
+
+    memcpy(name, path + first, n_bytes - first);
+    name[n_bytes - first] = '\0';
+}
+
+/* The parameters that ranks agree on and that are not as they were made. */
+static void print_parameters(char *text, size_t size, const clv_choose_config_t *config)
+{
+    int32_t numbers[CLV_N_EQUAL];
+    char value[256];
+    size_t used = 0;
+
+    clv_choose_config_numbers(config, numbers);
+    text[0] = '\0';
+    for (int i = 0; i < CLV_N_EQUAL && used < size; i++) {
+        const char *name = clv_equal_name((clv_equal_t) i) + strlen("coll_clv_");
+        if (CLV_EQUAL_record != i && coll_clv_params_is_set(name)) {
+            clv_equal_print(value, sizeof value, (clv_equal_t) i, numbers[i]);
+            used += (size_t) snprintf(text + used, size - used, "%s%s=%s", 0 < used ? " " : "",
+                                      name, value);
+        }
+    }
+}
+
+#define CHOICE_WORD(code, word, collectives, how, needs_times, unfit, meaning) #word ","
+#define REASON_WORD(code, name, text)                                          #name ","
+
+static void fill_head(clv_clva_head_t *head, const start_t *start,
+                      const clv_choose_config_t *config)
+{
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
+
+    *head = (clv_clva_head_t){.clva = CLV_CLVA_VERSION,
+                              .n_ranks = ompi_comm_size(start->comm),
+                              .started_unix_s = start->cards[0].started_s,
+                              .clv = CLV_VERSION,
+                              .mpi = OPEN_MPI_VERSION,
+                              .min_bytes = params->record_min_bytes,
+                              .every = params->record_every,
+                              .max_mib = params->record_max_mib,
+                              .choices = CLV_ALGORITHM_MAP(CHOICE_WORD) "",
+                              .reasons = CLV_REASON_MAP(REASON_WORD) ""};
+    (void) snprintf(head->job, sizeof head->job, "%08lx-%lld",
+                    (unsigned long) OMPI_PROC_MY_NAME->jobid,
+                    (long long) start->cards[0].started_s);
+    (void) gethostname(head->host, sizeof head->host - 1);
+    read_program(head->program, sizeof head->program);
+    clv_clva_print_ops(head->ops, sizeof head->ops,
+                       0 == config->record_ops ? UINT32_MAX : (uint32_t) config->record_ops);
+    print_parameters(head->parameters, sizeof head->parameters, config);
+}
+
+/* On the node's leader: its file. Where that cannot be made the node's rings fill up and are left;
+ * what the others record is whole. */
+static void open_file(const start_t *start, const clv_choose_config_t *config)
+{
+    const char *folder = mca_coll_clv_component.params.record;
+    int32_t n_nodes = 0, n_local = 0;
+    const int32_t node = clv_pap_group_leads(recorder->group, &n_nodes);
+    const int32_t *ranks = clv_pap_group_node_ranks(recorder->group, &n_local);
+    clv_clva_head_t head;
+    char path[1200];
+    char sentence[1400];
+
+    if (0 > node) {
+        return;
+    }
+    fill_head(&head, start, config);
+    head.node = node;
+    head.n_nodes = n_nodes;
+    head.n_local = n_local;
+    (void) mkdir(folder, 0777); /* if it is not there, and its parent is */
+    (void) snprintf(path, sizeof path, "%s/%s.%d.clva", folder, head.job, (int) node);
+    if (CLV_OK != clv_drain_open(recorder->drain, path, &head, ranks, n_local)) {
+        (void) snprintf(sentence, sizeof sentence, "%s: %s", path, strerror(errno));
+        coll_clv_help("no-record", sentence);
+    }
+}
+
+/* Two rounds in which all ranks take part whatever fails on one; true on all of them or on none. */
+static bool join(start_t *start, const clv_choose_config_t *config)
+{
+    int64_t ok;
+
+    fill_card(start, config);
+    if (OMPI_SUCCESS !=
+            coll_clv_setup_gather(start->comm, &start->mine, start->cards, sizeof start->mine) ||
+        !read_cards(start)) {
+        return false;
+    }
+    ok = CLV_OK == clv_pap_group_attach(recorder->group, start->pap_cards);
+    if (OMPI_SUCCESS != coll_clv_setup_gather(start->comm, &ok, start->oks, sizeof ok) ||
+        !read_oks(start)) {
+        return false;
+    }
+    open_file(start, config);
+    return CLV_OK == clv_pap_group_activate(recorder->group);
+}
+
+void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config)
+{
+    start_t start = {.comm = comm};
+
+    if (!coll_clv_peers_are_equal(comm)) {
+        return; /* all ranks see that; it is told */
+    }
+    if (!reserve(&start) || !join(&start, config)) {
+        clv_log(CLV_LOG_ERROR, "arrivals are not recorded: a rank could not attach");
+        coll_clv_record_stop();
+    } else {
+        recorder->ring = (clv_ring_t *) (void *) clv_pap_group_share(recorder->group);
+        recorder->every = config->record_every;
+        recorder->min_bytes = config->record_min_bytes;
+        coll_clv_record_is_on = true;
+    }
+    unreserve(&start);
+}
+
+void coll_clv_record_stop(void)
+{
+    coll_clv_record_is_on = false;
+    if (NULL != recorder) {
+        clv_pap_group_free(recorder->group);
+        clv_drain_free(recorder->drain);
+        (void) pthread_mutex_destroy(&recorder->lock);
+        clv_free(recorder);
+        recorder = NULL;
+    }
+}
+
+/* ---- what a call is -------------------------------------------------------------------------- */
+
+static void push(const void *slots, uint64_t n_slots)
+{
+    if (CLV_RING_HALF_FULL == clv_ring_push(recorder->ring, slots, n_slots)) {
+        clv_pap_group_wake(recorder->group);
+    }
+}
+
+/* Ranks of MPI_COMM_WORLD, by rank of the communicator. */
+static bool list_members(struct ompi_communicator_t *comm, int *members)
+{
+    const int n_ranks = ompi_comm_size(comm);
+    int *ranks = clv_alloc((size_t) n_ranks, sizeof *ranks);
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    for (int i = 0; NULL != ranks && i < n_ranks; i++) {
+        ranks[i] = i;
+    }
+    if (NULL != ranks) {
+        rc = ompi_group_translate_ranks(comm->c_local_group, n_ranks, ranks,
+                                        MPI_COMM_WORLD->c_local_group, members);
+    }
+    for (int i = 0; OMPI_SUCCESS == rc && i < n_ranks; i++) {
+        rc = 0 > members[i] ? OMPI_ERR_NOT_FOUND : rc; /* of another job */
+    }
+    clv_free(ranks);
+    return OMPI_SUCCESS == rc;
+}
+
+/* One of a node tells its file: the first of the communicator's ranks there. */
+static bool tells(const int *members, int n_ranks, int own)
+{
+    int32_t n_local = 0;
+    const int32_t *local = clv_pap_group_node_ranks(recorder->group, &n_local);
+
+    for (int i = 0; i < n_ranks; i++) {
+        for (int32_t k = 0; k < n_local; k++) {
+            if (members[i] == local[k]) {
+                return i == own;
+            }
+        }
+    }
+    return false;
+}
+
+static void push_comm(struct ompi_communicator_t *comm, uint64_t id, const int *members,
+                      bool is_whole)
+{
+    const int n_ranks = ompi_comm_size(comm);
+    const uint64_t n_slots = clv_drain_comm_slots(is_whole ? 0 : n_ranks);
+    unsigned char *slots = clv_alloc(n_slots, CLV_CLVA_SLOT_BYTES);
+    const clv_drain_comm_t head = {
+        .kind = CLV_CLVA_COMM, .id = id, .n_ranks = n_ranks, .n_listed = is_whole ? 0 : n_ranks};
+    char *name;
+
+    if (NULL != slots) {
+        memcpy(slots, &head, sizeof head);
+        name = (char *) slots + sizeof head;
+        (void) snprintf(name, CLV_CLVA_NAME_BYTES, "%s", comm->c_name);
+        if (!is_whole) {
+            memcpy(slots + sizeof head + CLV_CLVA_NAME_BYTES, members,
+                   (size_t) n_ranks * sizeof *members);
+        }
+        push(slots, n_slots);
+        clv_free(slots);
+    }
+}
+
+/* How many communicators with these members came before, and counts this one. */
+static uint64_t count_members(uint64_t hash)
+{
+    int32_t i = 0;
+
+    while (i < recorder->n_members && recorder->members[i].hash != hash) {
+        i++;
+    }
+    if (i == MAX_SAME_COMM) {
+        return 0;
+    }
+    if (i == recorder->n_members) {
+        recorder->members[recorder->n_members++].hash = hash;
+    }
+    return recorder->members[i].count++;
+}
+
+/* The communicator's number: of its members and of how many of the same came before. False: it has
+ * none, and never will. */
+static CLV_COLD bool find_id(coll_clv_recording_t *recording, struct ompi_communicator_t *comm)
+{
+    const int n_ranks = ompi_comm_size(comm);
+    int *members = clv_alloc((size_t) n_ranks, sizeof *members);
+    bool is_whole = true;
+    uint64_t hash;
+
+    recording->has_id = true;
+    if (NULL == members || !list_members(comm, members)) {
+        clv_free(members);
+        return false;
+    }
+    for (int i = 0; i < n_ranks; i++) {
+        is_whole = is_whole && members[i] == i;
+    }
+    hash = clv_fnv1a64(CLV_FNV1A64_BASIS, members, (size_t) n_ranks * sizeof *members);
+    const uint64_t count = count_members(hash);
+    recording->id = clv_fnv1a64(hash, &count, sizeof count) | 1; /* 0: none */
+    if (tells(members, n_ranks, ompi_comm_rank(comm))) {
+        push_comm(comm, recording->id, members, is_whole);
+    }
+    clv_free(members);
+    return true;
+}
+
+static clv_clva_type_t type_of(const struct ompi_datatype_t *dtype)
+{
+    if (NULL == dtype) {
+        return CLV_CLVA_TYPE_NONE;
+    }
+    if (!ompi_datatype_is_predefined((struct ompi_datatype_t *) dtype)) {
+        return CLV_CLVA_TYPE_OTHER;
+    }
+    switch (dtype->super.flags & OMPI_DATATYPE_FLAG_DATA_TYPE) {
+    case OMPI_DATATYPE_FLAG_DATA_INT:
+        return CLV_CLVA_TYPE_INTEGER;
+    case OMPI_DATATYPE_FLAG_DATA_FLOAT:
+        return CLV_CLVA_TYPE_FLOAT;
+    case OMPI_DATATYPE_FLAG_DATA_COMPLEX:
+        return CLV_CLVA_TYPE_COMPLEX;
+    default:
+        return CLV_CLVA_TYPE_OTHER;
+    }
+}
+
+static size_t element_bytes(const struct ompi_datatype_t *dtype)
+{
+    size_t n_bytes = 0;
+
+    if (NULL != dtype) {
+        (void) ompi_datatype_type_size((struct ompi_datatype_t *) dtype, &n_bytes);
+    }
+    return n_bytes;
+}
+
+static bool is_same(const known_stream_t *known, const clv_clva_stream_t *stream)
+{
+    return known->stream.op == stream->op && known->stream.comm == stream->comm &&
+           known->stream.bytes == stream->bytes && known->stream.root == stream->root &&
+           known->stream.type == stream->type &&
+           known->stream.element_bytes == stream->element_bytes;
+}
+
+/* Its number, a new one if it has none. Under the lock. */
+static uint16_t number_stream(clv_clva_stream_t *stream)
+{
+    const uint64_t words[3] = {stream->comm, (uint64_t) stream->bytes,
+                               (uint64_t) (uint32_t) stream->root << 32 |
+                                   (uint64_t) stream->element_bytes << 16 |
+                                   (uint64_t) stream->type << 8 | stream->op};
+    uint64_t at = clv_fnv1a64(CLV_FNV1A64_BASIS, words, sizeof words);
+    known_stream_t *known = &recorder->streams[at % TABLE_SLOTS];
+
+    while (known->is_used && !is_same(known, stream)) {
+        known = &recorder->streams[++at % TABLE_SLOTS];
+    }
+    if (!known->is_used && recorder->n_streams < CLV_CLVA_MAX_STREAMS - 1) {
+        stream->stream = (uint16_t) recorder->n_streams++;
+        known->stream = *stream;
+        known->is_used = true;
+        push(stream, 1);
+    }
+    return known->is_used ? known->stream.stream : CLV_CLVA_MAX_STREAMS - 1;
+}
+
+static CLV_COLD void find_stream(coll_clv_recording_t *recording, const coll_clv_ended_t *ended,
+                                 int64_t bytes, coll_clv_last_stream_t *last)
+{
+    const size_t each = element_bytes(ended->dtype);
+    clv_clva_stream_t stream = {.kind = CLV_CLVA_STREAM,
+                                .op = (uint8_t) ended->op,
+                                .type = (uint8_t) type_of(ended->dtype),
+                                .element_bytes = (uint16_t) (each < 65535 ? each : 65535),
+                                .comm = recording->id,
+                                .bytes = bytes,
+                                .root = ended->root};
+
+    pthread_mutex_lock(&recorder->lock);
+    *last = (coll_clv_last_stream_t){.dtype = ended->dtype,
+                                     .bytes = bytes,
+                                     .root = ended->root,
+                                     .stream = number_stream(&stream),
+                                     .is_known = true};
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+static CLV_COLD bool make_id(coll_clv_recording_t *recording, struct ompi_communicator_t *comm)
+{
+    bool has;
+
+    pthread_mutex_lock(&recorder->lock);
+    has = find_id(recording, comm);
+    pthread_mutex_unlock(&recorder->lock);
+    return has;
+}
+
+CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                                  const coll_clv_ended_t *ended)
+{
+    coll_clv_recording_t *recording = &module->record->recording;
+    coll_clv_last_stream_t *last = &recording->last[ended->op];
+    const int64_t bytes = (int64_t) (ended->count * element_bytes(ended->dtype));
+
+    if (0 != recording->next_number % (uint32_t) recorder->every ||
+        (NULL != ended->dtype && bytes < recorder->min_bytes) ||
+        (0 == recording->id && (recording->has_id || !make_id(recording, comm)))) {
+        return;
+    }
+    if (!last->is_known || last->bytes != bytes || last->root != ended->root ||
+        last->dtype != ended->dtype) {
+        find_stream(recording, ended, bytes, last);
+    }
+    if (CLV_CLVA_MAX_STREAMS - 1 == last->stream) {
+        clv_ring_count_dropped(recorder->ring);
+        return;
+    }
+    const clv_clva_call_t call = {.kind = CLV_CLVA_CALLS,
+                                  .choice = module->ran.choice,
+                                  .reason = module->ran.reason,
+                                  .stream = last->stream,
+                                  .arrival_ns = ended->arrival_ns,
+                                  .exit_ns = ended->exit_ns,
+                                  .number = recording->next_number,
+                                  .predicted_ns = module->ran.predicted_ns};
+    push(&call, 1);
+}

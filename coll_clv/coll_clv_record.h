@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The recorder of arrivals: every collective of every intra-communicator, whatever runs it.
+ *
+ *      clock, the function that was there, clock, 32 bytes into this rank's ring
+ *
+ * What: the wrappers that a module offers where coll_clv_record is set, one table row each, and
+ * what they write to. No message, no agreement, nothing that runs changes; the one exchange is that
+ * of MPI_COMM_WORLD's set-up inside MPI_Init (cards, and who could attach): all ranks record or
+ * none does.
+ * Not: the file, which the background thread of the node's leader writes (record/record_drain.h).
+ *
+ * Left out: calls that a collective makes itself, on whatever communicator; communicators of one
+ * process; jobs without MPI_COMM_WORLD (sessions).
+ * Cost: two looks at the clock and a slot per call; off, nothing is installed at all.
+ * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
+ */
+#ifndef COLL_CLV_RECORD_H
+#define COLL_CLV_RECORD_H
+
+#include "coll_clv/coll_clv.h"
+
+#include "record/record_drain.h"
+
+BEGIN_C_DECLS
+
+/* ---- a module's part ---- */
+
+/* What the communicator had before the wrappers: another module's function, held, or our own. */
+typedef struct coll_clv_recorded {
+#define COLL_CLV_RECORDED_FIELD(code, name, root, equal)                                           \
+    mca_coll_base_module_##name##_fn_t name;                                                       \
+    mca_coll_base_module_t *name##_module;
+    CLV_CLVA_OP_MAP(COLL_CLV_RECORDED_FIELD)
+#undef COLL_CLV_RECORDED_FIELD
+} coll_clv_recorded_t;
+
+/* The stream of the newest call of an operation, so that the next one is found at once. */
+typedef struct coll_clv_last_stream {
+    const struct ompi_datatype_t *dtype;
+    int64_t bytes;
+    int32_t root;
+    uint16_t stream;
+    bool is_known;
+} coll_clv_last_stream_t;
+
+/* One per communicator, from its first recorded call on. */
+typedef struct coll_clv_recording {
+    uint32_t next_number;
+    bool has_id;
+    uint64_t id; /* the same on all ranks */
+    coll_clv_last_stream_t last[CLV_CLVA_N_OPS];
+} coll_clv_recording_t;
+
+struct coll_clv_record_of_module {
+    coll_clv_recorded_t recorded;
+    coll_clv_recording_t recording;
+};
+
+/* Query: offers the wrappers, over what the module offers already. False: no memory. */
+bool coll_clv_record_offer(coll_clv_module_t *module);
+/* Enable, last: keeps what is there. MPI_COMM_WORLD sets the recorder up. */
+void coll_clv_record_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
+/* Disable, before the module puts back what it had. */
+void coll_clv_record_disable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
+void coll_clv_record_free(coll_clv_module_t *module);
+
+/* ---- the process's part: coll_clv_record.c ---- */
+
+/* Set by coll_clv_record_start, cleared by coll_clv_record_stop. */
+extern bool coll_clv_record_is_on;
+
+/* Collective over MPI_COMM_WORLD, inside MPI_Init: all ranks record from here on, or none. */
+void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config);
+/* Ends the file. */
+void coll_clv_record_stop(void);
+
+/* A call that ended. What it is, by the row's words. */
+typedef struct coll_clv_ended {
+    clv_clva_op_t op;
+    int64_t arrival_ns, exit_ns;
+    int32_t root; /* -1: none */
+    size_t count;
+    const struct ompi_datatype_t *dtype; /* NULL: no vector, or one that ranks do not share */
+} coll_clv_ended_t;
+void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                          const coll_clv_ended_t *ended);
+
+END_C_DECLS
+
+#endif

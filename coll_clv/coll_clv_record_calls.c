@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The recorder's wrappers, one row each, and how they come onto a communicator and off it again
+ * (see coll_clv_record.h).
+ */
+#include "coll_clv/coll_clv_record.h"
+
+#include "ompi/datatype/ompi_datatype.h"
+
+#include "util/util_alloc.h"
+#include "util/util_hot.h"
+#include "util/util_time.h"
+
+/* A call that a recorded call makes is part of it. */
+static _Thread_local int depth;
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Of a parameter list the words that a row shares with others. */
+#define COUNT   coll_clv_count_t
+#define COUNTS  coll_clv_counts_t
+#define DISPS   coll_clv_disps_t
+#define TYPE    struct ompi_datatype_t *
+#define FUNC    struct ompi_op_t *
+#define COMM    struct ompi_communicator_t *comm, mca_coll_base_module_t *module
+#define PASS    comm, saved
+#define AT_ROOT (ompi_comm_rank(comm) == root)
+
+/* parameters and arguments as MPI's functions have them; root, and the part of a vector that all
+ * ranks know: how many elements of which type. saved is the module of what was there. */
+/* clang-format off */
+/*     code, name, (parameters), (arguments), root, count, type */
+#define RECORD_MAP(XX)                                                                             \
+    XX(REDUCE, reduce,                                                                             \
+       (const void *sbuf, void *rbuf, COUNT count, TYPE type, FUNC op, int root, COMM),            \
+       (sbuf, rbuf, count, type, op, root, PASS), root, count, type)                               \
+    XX(ALLREDUCE, allreduce,                                                                       \
+       (const void *sbuf, void *rbuf, COUNT count, TYPE type, FUNC op, COMM),                      \
+       (sbuf, rbuf, count, type, op, PASS), -1, count, type)                                       \
+    XX(BCAST, bcast, (void *buf, COUNT count, TYPE type, int root, COMM),                          \
+       (buf, count, type, root, PASS), root, count, type)                                          \
+    XX(BARRIER, barrier, (COMM), (PASS), -1, 0, NULL)                                              \
+    XX(ALLTOALL, alltoall,                                                                         \
+       (const void *sbuf, COUNT scount, TYPE stype, void *rbuf, COUNT rcount, TYPE rtype, COMM),   \
+       (sbuf, scount, stype, rbuf, rcount, rtype, PASS), -1, rcount, rtype)                        \
+    XX(ALLTOALLV, alltoallv,                                                                       \
+       (const void *sbuf, COUNTS scounts, DISPS sdisps, TYPE stype, void *rbuf, COUNTS rcounts,    \
+        DISPS rdisps, TYPE rtype, COMM),                                                           \
+       (sbuf, scounts, sdisps, stype, rbuf, rcounts, rdisps, rtype, PASS), -1, 0, NULL)            \
+    XX(ALLGATHER, allgather,                                                                       \
+       (const void *sbuf, COUNT scount, TYPE stype, void *rbuf, COUNT rcount, TYPE rtype, COMM),   \
+       (sbuf, scount, stype, rbuf, rcount, rtype, PASS), -1, rcount, rtype)                        \
+    XX(ALLGATHERV, allgatherv,                                                                     \
+       (const void *sbuf, COUNT scount, TYPE stype, void *rbuf, COUNTS rcounts, DISPS disps,       \
+        TYPE rtype, COMM),                                                                         \
+       (sbuf, scount, stype, rbuf, rcounts, disps, rtype, PASS), -1, 0, NULL)                      \
+    XX(GATHER, gather,                                                                             \
+       (const void *sbuf, COUNT scount, TYPE stype, void *rbuf, COUNT rcount, TYPE rtype,          \
+        int root, COMM),                                                                           \
+       (sbuf, scount, stype, rbuf, rcount, rtype, root, PASS),                                     \
+       root, AT_ROOT ? rcount : scount, AT_ROOT ? rtype : stype)                                   \
+    XX(GATHERV, gatherv,                                                                           \
+       (const void *sbuf, COUNT scount, TYPE stype, void *rbuf, COUNTS rcounts, DISPS disps,       \
+        TYPE rtype, int root, COMM),                                                               \
+       (sbuf, scount, stype, rbuf, rcounts, disps, rtype, root, PASS), root, 0, NULL)              \
+    XX(SCATTER, scatter,                                                                           \
+       (const void *sbuf, COUNT scount, TYPE stype, void *rbuf, COUNT rcount, TYPE rtype,          \
+        int root, COMM),                                                                           \
+       (sbuf, scount, stype, rbuf, rcount, rtype, root, PASS),                                     \
+       root, AT_ROOT ? scount : rcount, AT_ROOT ? stype : rtype)                                   \
+    XX(SCATTERV, scatterv,                                                                         \
+       (const void *sbuf, COUNTS scounts, DISPS disps, TYPE stype, void *rbuf, COUNT rcount,       \
+        TYPE rtype, int root, COMM),                                                               \
+       (sbuf, scounts, disps, stype, rbuf, rcount, rtype, root, PASS), root, 0, NULL)              \
+    XX(REDUCE_SCATTER, reduce_scatter,                                                             \
+       (const void *sbuf, void *rbuf, COUNTS rcounts, TYPE type, FUNC op, COMM),                   \
+       (sbuf, rbuf, rcounts, type, op, PASS), -1, 0, NULL)                                         \
+    XX(REDUCE_SCATTER_BLOCK, reduce_scatter_block,                                                 \
+       (const void *sbuf, void *rbuf, COUNT rcount, TYPE type, FUNC op, COMM),                     \
+       (sbuf, rbuf, rcount, type, op, PASS), -1, rcount, type)                                     \
+    XX(SCAN, scan, (const void *sbuf, void *rbuf, COUNT count, TYPE type, FUNC op, COMM),          \
+       (sbuf, rbuf, count, type, op, PASS), -1, count, type)                                       \
+    XX(EXSCAN, exscan, (const void *sbuf, void *rbuf, COUNT count, TYPE type, FUNC op, COMM),      \
+       (sbuf, rbuf, count, type, op, PASS), -1, count, type)
+/* clang-format on */
+
+#define WRAPPER(code, name, parameters, arguments, root_of, count_of, type_of)                     \
+    static CLV_HOT int record_##name parameters                                                    \
+    {                                                                                              \
+        coll_clv_module_t *mine = (coll_clv_module_t *) module;                                    \
+        mca_coll_base_module_t *saved = mine->record->recorded.name##_module;                      \
+        const coll_clv_ran_t outer = mine->ran; /* a call within one of ours */                    \
+        const int64_t arrival_ns = clv_local_now_ns();                                             \
+        int rc;                                                                                    \
+                                                                                                   \
+        mine->ran = nothing_ran;                                                                   \
+        depth++;                                                                                   \
+        rc = mine->record->recorded.name arguments;                                                \
+        depth--;                                                                                   \
+        end(mine, comm,                                                                            \
+            &(coll_clv_ended_t){.op = CLV_CLVA_OP_##code,                                          \
+                                .arrival_ns = arrival_ns,                                          \
+                                .exit_ns = clv_local_now_ns(),                                     \
+                                .root = root_of,                                                   \
+                                .count = (size_t) (count_of),                                      \
+                                .dtype = type_of});                                                \
+        mine->ran = outer;                                                                         \
+        return rc;                                                                                 \
+    }
+
+static const coll_clv_ran_t nothing_ran = {.choice = CLV_CLVA_NOT_OURS,
+                                           .predicted_ns = CLV_CLVA_NO_FORECAST};
+
+/* Numbers count every call on the communicator, whoever makes it, so that ranks agree on them. */
+static CLV_HOT void end(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                        const coll_clv_ended_t *ended)
+{
+    if (coll_clv_record_is_on && 0 == depth) {
+        coll_clv_record_call(module, comm, ended);
+    }
+    module->record->recording.next_number++;
+}
+
+RECORD_MAP(WRAPPER)
+
+/* ---- on and off a communicator --------------------------------------------------------------- */
+
+static bool is_wanted(const coll_clv_module_t *module, clv_clva_op_t op)
+{
+    const int32_t ops = module->config.record_ops;
+
+    return 0 != module->config.record && (0 == ops || 0 != (ops >> op & 1));
+}
+
+bool coll_clv_record_offer(coll_clv_module_t *module)
+{
+    if (0 == module->config.record) {
+        return true;
+    }
+    module->record = clv_alloc_line(sizeof *module->record);
+    if (NULL == module->record) {
+        return false;
+    }
+#define OFFER(code, name, parameters, arguments, root, count, type)                                \
+    if (is_wanted(module, CLV_CLVA_OP_##code)) {                                                   \
+        module->super.coll_##name = record_##name;                                                 \
+    }
+    RECORD_MAP(OFFER)
+#undef OFFER
+    return true;
+}
+
+/* What a wrapper calls: our own function where the module has one, else what is installed. */
+static void keep_ours(coll_clv_module_t *module)
+{
+    coll_clv_recorded_t *recorded = &module->record->recorded;
+
+#define KEEP_OURS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
+    if (0 != (module->config.collectives >> CLV_COLLECTIVE_##code & 1)) {                          \
+        recorded->name = mca_coll_clv_##name;                                                      \
+        recorded->name##_module = &module->super;                                                  \
+    }
+    CLV_COLLECTIVE_MAP(KEEP_OURS, )
+#undef KEEP_OURS
+}
+
+static void keep_previous(coll_clv_module_t *module, struct ompi_communicator_t *comm)
+{
+    coll_clv_recorded_t *recorded = &module->record->recorded;
+    mca_coll_base_module_t *base = &module->super;
+
+#define KEEP(code, name, parameters, arguments, root, count, type)                                 \
+    if (is_wanted(module, CLV_CLVA_OP_##code) && NULL == recorded->name) {                         \
+        COLL_CLV_COMPAT_GET(comm, name, recorded->name, recorded->name##_module);                  \
+        if (NULL == recorded->name || NULL == recorded->name##_module) {                           \
+            recorded->name##_module = NULL;                                                        \
+            base->coll_##name = NULL; /* nothing to wrap */                                        \
+        } else {                                                                                   \
+            OBJ_RETAIN(recorded->name##_module);                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    if (is_wanted(module, CLV_CLVA_OP_##code) && NULL != base->coll_##name) {                      \
+        COLL_CLV_COMPAT_SET(comm, name, base->coll_##name, base);                                  \
+    }
+    RECORD_MAP(KEEP)
+#undef KEEP
+    (void) base;
+}
+
+void coll_clv_record_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm)
+{
+    if (NULL == module->record) {
+        return;
+    }
+    if (MPI_COMM_WORLD == comm) {
+        coll_clv_record_start(comm, &module->config);
+    }
+    keep_ours(module);
+    keep_previous(module, comm);
+}
+
+void coll_clv_record_disable(coll_clv_module_t *module, struct ompi_communicator_t *comm)
+{
+    const coll_clv_recorded_t *recorded;
+    const mca_coll_base_module_t *base = &module->super;
+
+    if (NULL == module->record) {
+        return;
+    }
+    recorded = &module->record->recorded;
+#define PUT_BACK(code, name, parameters, arguments, root, count, type)                             \
+    if (base == comm->c_coll->coll_##name##_module && NULL != recorded->name##_module &&           \
+        base != recorded->name##_module) {                                                         \
+        COLL_CLV_COMPAT_SET(comm, name, recorded->name, recorded->name##_module);                  \
+    }
+    RECORD_MAP(PUT_BACK)
+#undef PUT_BACK
+}
+
+void coll_clv_record_free(coll_clv_module_t *module)
+{
+    if (NULL == module->record) {
+        return;
+    }
+#define LET_GO(code, name, parameters, arguments, root, count, type)                               \
+    if (NULL != module->record->recorded.name##_module &&                                          \
+        &module->super != module->record->recorded.name##_module) {                                \
+        OBJ_RELEASE(module->record->recorded.name##_module);                                       \
+    }
+    RECORD_MAP(LET_GO)
+#undef LET_GO
+    clv_free(module->record);
+    module->record = NULL;
+}

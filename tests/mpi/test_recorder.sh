@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# coll_clv_record: what programs do is in the files, whatever runs it, and what goes wrong with the
+# record is nobody else's trouble. And clv-view on what there is then. About 15 s.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+program=$CLV_BUILD/tests/mpi/record_cases
+view=$CLV_BUILD/tools/clv-view
+work=$(mktemp -d)
+output=$work/output
+trap 'rm -rf "$work"' EXIT
+
+# recorded DIR RANKS OPTIONS-AND-PROGRAM...
+recorded() {
+    local folder=$1 ranks=$2
+    shift 2
+    mpi_run -np "$ranks" --mca mpi_yield_when_idle 1 --mca coll_clv_record "$work/$folder" "$@" >"$output"
+}
+# Of the JSON line of each stream, the value of a key.
+values() { # folder key
+    "$view" --json "$work/$1" 2>/dev/null | sed -n "s/^{\"stream\".*\"$2\":\"\{0,1\}\([^,\"]*\).*/\1/p"
+}
+number() { # folder key: of the whole
+    "$view" --json "$work/$1" 2>/dev/null | sed -n "1s/.*\"$2\":\([0-9-]*\).*/\1/p"
+}
+are() { [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }; }
+
+# ---- everything, with every plan off; the recorder alone has clv loaded, and runs nothing of it
+recorded all 4 --mca coll_clv_reduce_algorithm previous --mca coll_clv_exchange 0 "$program" 3
+tap_report $? 'a program runs under the recorder, and only that is asked for'
+# 16 operations on MPI_COMM_WORLD, two halves and their copies; one allgather that split makes
+tap_ok 'each operation on each communicator is a stream' are "$(values all calls | wc -l)" 81
+tap_ok 'with all its calls' are "$(values all calls | sort | uniq -c | xargs)" '1 1 80 3'
+tap_ok 'of all ranks' are "$(values all incomplete | sort -u)" 0
+tap_ok 'and all operations' are "$(values all op | sort -u | wc -l)" 16
+tap_ok 'none dropped' are "$(number all dropped)" 0
+summary() { "$view" "$work/all" >"$output" && [ "$(wc -l <"$output")" -le 40 ]; }
+tap_ok 'the summary has at most 40 lines' summary
+tap_ok 'and the file its end' are "$("$view" --json "$work/all" | grep -o '"ended":[01]')" '"ended":1'
+
+# ---- who is late
+recorded late 4 "$program" 30 2 20 800
+last() { # of rank 2: in how many calls it was last
+    "$view" --json --stream "$("$view" --json "$work/$1" | sed -n 's/^{"stream":\([0-9]*\),"name":"allreduce 8.*/\1/p')" \
+        "$work/$1" | sed -n 's/^{"rank":2,.*"last":\([0-9]*\),.*/\1/p'
+}
+tap_ok 'the late rank is last in almost every call' test "$(last late)" -ge 27
+own_ms() { # rank
+    "$view" --json "$work/late" | sed -n "s/^{\"rank\":$1,.*\"own_ns\":\([0-9]*\)[0-9]\{6\},.*/\1/p"
+}
+tap_ok 'by its own doing' test "$(own_ms 2)" -ge 15
+tap_ok 'and the others are not' test "0$(own_ms 1)" -lt 15
+"$view" --stream 1 --export trace "$work/late" >"$work/trace"
+tap_ok 'clv-predict reads the trace of a stream' "$CLV_BUILD/tools/clv-predict" "$work/trace"
+tap_ok 'of all calls' are "$(grep -c '^call' "$work/trace")" 30
+events() { "$view" --export chrome "$work/late" | grep -c '"name":"wait"'; }
+tap_ok 'Chrome sees the waits' test "$(events)" -ge 90
+cells() { "$view" --export jsonl --calls 5:9 --ranks 0,2-3 --stream 1 "$work/late" | grep -c '"arrival_ns"'; }
+tap_ok 'calls and ranks can be chosen' are "$(cells)" 15
+
+# ---- what clv plans is recorded with choice and reason
+recorded planned 4 --mca coll clv --mca coll_clv_collectives allreduce \
+    --mca coll_clv_allreduce_algorithm plain_ring "$program" 5 0 1 800
+forced() { "$view" --export jsonl "$work/planned" | grep -c '"choice":"plain_ring","reason":"forced"'; }
+tap_ok 'a forced plan is named' are "$(forced)" 20
+recorded predicted 4 --mca coll clv --mca coll_clv_collectives allreduce "$program" 30 1 5 200000
+predicted() { "$view" --export jsonl "$work/predicted" | grep -c '"predicted_ns"'; }
+tap_ok 'predicted arrivals are there' test "$(predicted)" -ge 40
+
+# ---- less of it
+recorded some 4 --mca coll_clv_record_ops barrier,scan --mca coll_clv_record_every 3 "$program" 4
+tap_ok 'operations can be chosen' are "$(values some op | sort -u | xargs)" 'barrier scan'
+tap_ok 'and every third call' are "$(values some calls | sort -u | xargs)" '1 2' # of 8 in turn
+recorded large 4 --mca coll_clv_record_min_bytes 64 --mca coll_clv_record_ops allreduce,alltoallv,scan "$program" 2
+tap_ok 'and a least size, where there is one' are "$(values large op | sort -u | xargs)" 'alltoallv scan'
+recorded small 4 --mca coll_clv_record_max_mib 1 "$program" 300
+tap_ok 'a file stays below its limit' test "$(cat "$work"/small/*.clva | wc -c)" -le 1048576
+every() { "$view" --json "$work/small" | sed -n 's/.*"every":\([0-9]*\).*/\1/p'; }
+tap_ok 'by keeping every second call and fewer' test "$(every)" -ge 2
+
+# ---- trouble
+recorded killed 4 "$program" 20 2 1 800 die
+tap_ok 'of killed ranks what was drained can be read' are "$(number killed incomplete)" 0
+tap_ok 'all of it' test "$(number killed calls)" -ge 20
+"$view" "$work/killed" >/dev/null 2>"$output"
+tap_has 'and it is said that it ends early' 'ends early' "$(<"$output")"
+mpi_run -np 4 --mca coll_clv_record /proc/nowhere "$program" 1 >"$output"
+tap_report $? 'an unwritable folder stops nobody'
+tap_ok 'and is told once' are "$(grep -c 'its file cannot be made' "$output")" 1
+mpi_run -np 3 --mca coll_clv_record "$work/unequal" sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] ||
+    export OMPI_MCA_coll_clv_record_every=2; exec "$0" 1' "$program" >"$output"
+tap_report $? 'ranks that do not agree on what to record go without'
+tap_has 'and it is said' 'coll_clv_record_every is 1 on rank 0' "$(<"$output")"
+
+# ---- two nodes, by process namespaces, each with a file; clocks are compared over a connection
+apart=(unshare --pid --fork --kill-child --mount-proc)
+if "${apart[@]}" true 2>/dev/null; then
+    recorded nodes 2 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
+        "${apart[@]}" "$program" 60 1 20 800
+    tap_ok 'two nodes, two files' are "$(ls "$work/nodes" | wc -l)" 2
+    tap_ok 'that fit together' are "$(number nodes incomplete)" 0
+    named=$("$view" --json "$work/nodes" | sed -n 's/^{"rank":1,.*"last":\([0-9]*\),.*/\1/p')
+    tap_ok "the late rank is last in almost every call ($named of 60)" test "$named" -ge 55
+    mkdir "$work/half"
+    cp "$work"/nodes/*.1.clva "$work/half"
+    "$view" "$work/half" >/dev/null 2>"$output"
+    tap_report $? 'one file of two can be read'
+    tap_has 'and the other is missed' 'the file of node 0 is missing' "$(<"$output")"
+else
+    tap_skip 'two nodes' 'no process namespaces here'
+fi
+
+# ---- what clv-view refuses: one line, exit 2
+refuses() { # name words folder
+    "$view" "$work/$3" >/dev/null 2>"$output"
+    tap_ok "refused: $1" are $? 2
+    tap_has 'with a line that says so' "$2" "$(<"$output")"
+    tap_ok 'and only that' are "$(wc -l <"$output")" 1
+}
+mkdir "$work/none" "$work/two" "$work/newer" "$work/cut" "$work/bad"
+refuses 'no files' 'no .clva files' none
+refuses 'no folder' 'No such file' nowhere
+cp "$work"/all/*.clva "$work"/late/*.clva "$work/two"
+refuses 'files of two jobs' 'files of two jobs' two
+sed '1s/{"clva":1/{"clva":2/' "$work"/all/*.clva >"$work/newer/a.clva"
+refuses 'a newer format' 'newer format' newer
+{ head -n 1 "$work"/all/*.clva; head -c 64 /dev/zero; } >"$work/bad/a.clva"
+refuses 'damage' 'is damaged' bad
+head -c 20000 "$work"/all/*.clva >"$work/cut/a.clva"
+"$view" "$work/cut" >/dev/null 2>"$output"
+tap_report $? 'a cut tail is no hindrance'
+tap_has 'but told' 'ends early' "$(<"$output")"
+tap_end

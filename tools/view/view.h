@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-view's inside: what was recorded, by communicator, call and rank, on one clock; and what is
+ * made of it. For the files of this folder and tools/clv-view.c.
+ *
+ *      files -> view_load.c -> view_t -> view_count.c -> view_counts_t -> summary, JSON, page
+ *                                     \-> view_export.c
+ *
+ * Units: ns; global where every node has a clock line, else each node's own.
+ * Memory: one look at a folder is one view_t, which view_free frees; 32 bytes per call and rank.
+ */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "trace/trace_clva.h"
+#include "trace/trace_numbers.h"
+
+#define VIEW_NAME_BYTES 96
+
+/* ---- what was recorded ---- */
+
+typedef struct view_node {
+    clv_clva_head_t head;
+    int is_there;
+    char path[1024];
+    unsigned char *bytes;
+    size_t n_bytes, first; /* the first record's place */
+    int is_cut;            /* the last record is not whole */
+    int has_ended;
+    int64_t every, thread_ns;
+    int32_t n_clocks;
+    clv_clva_clock_t *clocks;
+} view_node_t;
+
+/* What calls have in common: communicator, operation, root, bytes, type. */
+typedef struct view_stream {
+    int32_t comm;
+    clv_clva_stream_t key;
+} view_stream_t;
+
+typedef struct view_comm {
+    uint64_t id;
+    char name[CLV_CLVA_NAME_BYTES];
+    int32_t n_ranks;
+    int32_t *members; /* ranks of the job */
+    int32_t *rank_of; /* by rank of the job; -1: none of its */
+    int32_t n_calls;  /* whose numbers ascend */
+    uint32_t *number; /* by call */
+    int32_t *stream;  /* by call, of the view */
+    uint8_t *choice;  /* by call, as the first rank says */
+    uint8_t *reason;
+    int64_t *arrival_ns; /* [call][rank of the communicator]; CLV_NUMBERS_NO_TIME: not recorded */
+    int64_t *exit_ns;
+    int64_t *before_ns; /* exit of the rank's recorded call before */
+    int32_t *bound_ns;
+    uint32_t *predicted_ns;
+} view_comm_t;
+
+typedef struct view {
+    int32_t n_nodes, n_nodes_there;
+    view_node_t *nodes;
+    int32_t n_ranks;
+    int32_t *node_of;   /* by rank; -1: its node is missing */
+    int64_t *n_dropped; /* by rank */
+    int32_t n_comms;
+    view_comm_t *comms;
+    int32_t n_streams;
+    view_stream_t *streams;
+    int64_t n_cells; /* calls of ranks */
+    int has_time;    /* one clock for all */
+    int64_t worst_bound_ns;
+} view_t;
+
+/* What a reader may want less of. */
+typedef struct view_choice {
+    int32_t stream;                 /* -1: all */
+    uint32_t first_call, last_call; /* numbers */
+    const char *ranks;              /* a list "0,4-7", or NULL: all; those left out have no times */
+} view_choice_t;
+
+/* Reads DIR. 0, or what is wrong in reason (one line). Warnings, one line each, go to stderr. */
+int view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
+              size_t size);
+void view_free(view_t *view);
+
+/* Global time of a node's local time. */
+int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p);
+/* "allreduce 4194304 B of MPI_COMM_WORLD, root 3" */
+void view_stream_name(const view_t *view, int32_t stream, char *name, size_t size);
+/* The numbers of a call; ranks: room for the communicator's. */
+void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,
+                  clv_numbers_call_t *numbers);
+
+/* ---- what is made of it ---- */
+
+/* Sums over the calls of a stream, or of a rank. */
+typedef struct view_stream_count {
+    int32_t stream;
+    int64_t n_calls;      /* with two ranks at least */
+    int64_t n_incomplete; /* not of all ranks */
+    int64_t n_named;      /* whose last rank can be told */
+    int64_t wait_ns, in_mpi_ns;
+    double spread_ns, after_ns; /* means */
+    int64_t bound_ns;           /* largest */
+    int64_t n_predicted;
+    double error_ns; /* mean of the predicted calls' */
+    int64_t run_ns;  /* first arrival to last exit */
+} view_stream_count_t;
+
+typedef struct view_rank_count {
+    int64_t n_calls, n_last;
+    double lateness_ns, own_ns, inherited_ns; /* means over n_calls, n_parts */
+    int64_t n_parts;
+    int64_t wait_ns, in_mpi_ns;
+} view_rank_count_t;
+
+typedef struct view_counts {
+    view_stream_count_t *streams; /* by time lost in waits, most first */
+    view_rank_count_t *ranks;     /* by rank of the job */
+    int64_t n_calls, n_incomplete, n_named;
+    int64_t wait_ns, in_mpi_ns, run_ns, n_dropped;
+    int32_t n_spreads;
+    double spreads[60]; /* mean spread of the calls in order, in so many parts */
+} view_counts_t;
+
+int view_count(const view_t *view, view_counts_t *counts); /* 0: no memory */
+void view_counts_free(view_counts_t *counts);
+
+void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts);
+void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts);
+/* format: a word of view_exports. 0, or 2 with a line on stderr. */
+int view_export(FILE *file, const view_t *view, const char *format, int32_t stream);
+extern const char view_exports[];
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls for other tools (see view.h): JSON lines, a clv-trace of one stream, Chrome's trace format.
+ */
+#include "tools/view/view.h"
+
+#include <string.h>
+
+#include "trace/trace.h"
+#include "util/util_alloc.h"
+
+const char view_exports[] = "jsonl, trace, chrome";
+
+/* The word of a call's choice or reason, as the head lists them; "" for none. */
+static void put_word(FILE *file, const char *key, const char *list, int number)
+{
+    int length = 0;
+    const char *word = clv_clva_word(list, number, &length);
+
+    if (word != NULL) {
+        fprintf(file, ",\"%s\":\"%.*s\"", key, length, word);
+    }
+}
+
+static const clv_clva_head_t *head_of(const view_t *view, int32_t rank)
+{
+    return &view->nodes[view->node_of[rank]].head;
+}
+
+/* ---- a line per call and rank ---------------------------------------------------------------- */
+
+static void put_cell(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
+                     int32_t rank, const clv_numbers_rank_t *numbers)
+{
+    const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
+    const int32_t world = comm->members[rank];
+
+    fprintf(file,
+            "{\"stream\":%d,\"call\":%u,\"rank\":%d,\"world\":%d,\"arrival_ns\":%lld,"
+            "\"exit_ns\":%lld,\"bound_ns\":%d,\"lateness_ns\":%lld,\"own_ns\":%lld,"
+            "\"inherited_ns\":%lld,\"wait_ns\":%lld",
+            (int) comm->stream[call], (unsigned) comm->number[call], (int) rank, (int) world,
+            (long long) comm->arrival_ns[cell], (long long) comm->exit_ns[cell],
+            (int) comm->bound_ns[cell], (long long) numbers->lateness_ns,
+            (long long) numbers->own_ns, (long long) numbers->inherited_ns,
+            (long long) numbers->wait_ns);
+    if (comm->predicted_ns[cell] != CLV_CLVA_NO_FORECAST) {
+        fprintf(file, ",\"predicted_ns\":%u", (unsigned) comm->predicted_ns[cell]);
+    }
+    if (comm->choice[call] != CLV_CLVA_NOT_OURS) {
+        put_word(file, "choice", head_of(view, world)->choices, comm->choice[call]);
+        put_word(file, "reason", head_of(view, world)->reasons, comm->reason[call]);
+    }
+    fputs("}\n", file);
+}
+
+static int put_lines(FILE *file, const view_t *view, int32_t stream)
+{
+    (void) stream;
+    for (int32_t k = 0; k < view->n_comms; k++) {
+        const view_comm_t *comm = &view->comms[k];
+        clv_numbers_rank_t *ranks = clv_alloc((size_t) comm->n_ranks, sizeof *ranks);
+        clv_numbers_call_t numbers;
+        for (int32_t i = 0; ranks != NULL && i < comm->n_calls; i++) {
+            view_numbers(comm, i, ranks, &numbers);
+            for (int32_t r = 0; r < comm->n_ranks; r++) {
+                if (comm->arrival_ns[(size_t) i * (size_t) comm->n_ranks + (size_t) r] !=
+                    CLV_NUMBERS_NO_TIME) {
+                    put_cell(file, view, comm, i, r, &ranks[r]);
+                }
+            }
+        }
+        clv_free(ranks);
+    }
+    return 0;
+}
+
+/* ---- clv-trace 1 ----------------------------------------------------------------------------- */
+
+static int is_whole(const view_comm_t *comm, int32_t call)
+{
+    const int64_t *arrival_ns = comm->arrival_ns + (size_t) call * (size_t) comm->n_ranks;
+
+    for (int32_t i = 0; i < comm->n_ranks; i++) {
+        if (arrival_ns[i] == CLV_NUMBERS_NO_TIME) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void put_about(FILE *file, const view_t *view, int32_t stream)
+{
+    const view_stream_t *one = &view->streams[stream];
+    char number[32];
+
+    clv_trace_write_about(file, "collective", clv_clva_ops[one->key.op].name);
+    (void) snprintf(number, sizeof number, "%lld", (long long) one->key.bytes);
+    clv_trace_write_about(file, "bytes", number);
+    (void) snprintf(number, sizeof number, "%d", (int) one->key.root);
+    clv_trace_write_about(file, "root", number);
+    (void) snprintf(number, sizeof number, "%lld", (long long) view->worst_bound_ns);
+    clv_trace_write_about(file, "clock-bound-ns", number);
+}
+
+static int put_trace(FILE *file, const view_t *view, int32_t stream)
+{
+    if (stream < 0 && view->n_streams > 1) {
+        fprintf(stderr, "clv-view: a trace is one stream: name it with --stream\n");
+        return 2;
+    }
+    if (!view->has_time || view->n_streams == 0) {
+        fprintf(stderr, "clv-view: a trace needs calls on one clock\n");
+        return 2;
+    }
+    stream = stream < 0 ? 0 : stream;
+    const view_comm_t *comm = &view->comms[view->streams[stream].comm];
+    clv_trace_write_head(file, comm->n_ranks);
+    put_about(file, view, stream);
+    for (int32_t i = 0; i < comm->n_calls; i++) {
+        const size_t first = (size_t) i * (size_t) comm->n_ranks;
+        if (comm->stream[i] == stream && is_whole(comm, i)) {
+            clv_trace_write_call(file, comm->n_ranks, comm->number[i], comm->arrival_ns + first,
+                                 comm->exit_ns + first);
+        }
+    }
+    return 0;
+}
+
+/* ---- Chrome ---------------------------------------------------------------------------------- */
+
+static void put_names(FILE *file, const view_t *view)
+{
+    for (int32_t i = 0; i < view->n_nodes; i++) {
+        fprintf(file,
+                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"node %d "
+                "%s\"}},\n",
+                (int) i, (int) i, view->nodes[i].head.host);
+    }
+}
+
+/* One complete event; the part in which it waited for later ranks is one within it. */
+static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
+                      int32_t rank, const clv_numbers_rank_t *numbers)
+{
+    const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
+    const int32_t world = comm->members[rank];
+    const double begin_us = (double) comm->arrival_ns[cell] / 1e3;
+    const double long_us = (double) (comm->exit_ns[cell] - comm->arrival_ns[cell]) / 1e3;
+    const char *name = clv_clva_ops[view->streams[comm->stream[call]].key.op].name;
+
+    fprintf(file,
+            "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
+            "\"args\":{\"call\":%u,\"stream\":%d}},\n",
+            name, (int) view->node_of[world], (int) world, begin_us, long_us,
+            (unsigned) comm->number[call], (int) comm->stream[call]);
+    if (numbers->wait_ns > 0) {
+        fprintf(
+            file,
+            "{\"ph\":\"X\",\"name\":\"wait\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f},\n",
+            (int) view->node_of[world], (int) world, begin_us, (double) numbers->wait_ns / 1e3);
+    }
+}
+
+static int put_chrome(FILE *file, const view_t *view, int32_t stream)
+{
+    (void) stream;
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
+    put_names(file, view);
+    for (int32_t k = 0; k < view->n_comms; k++) {
+        const view_comm_t *comm = &view->comms[k];
+        clv_numbers_rank_t *ranks = clv_alloc((size_t) comm->n_ranks, sizeof *ranks);
+        clv_numbers_call_t numbers;
+        for (int32_t i = 0; ranks != NULL && i < comm->n_calls; i++) {
+            view_numbers(comm, i, ranks, &numbers);
+            for (int32_t r = 0; r < comm->n_ranks; r++) {
+                if (comm->arrival_ns[(size_t) i * (size_t) comm->n_ranks + (size_t) r] !=
+                    CLV_NUMBERS_NO_TIME) {
+                    put_event(file, view, comm, i, r, &ranks[r]);
+                }
+            }
+        }
+        clv_free(ranks);
+    }
+    fputs("{\"ph\":\"M\",\"name\":\"clv-view\",\"pid\":0}]}\n", file);
+    return 0;
+}
+
+int view_export(FILE *file, const view_t *view, const char *format, int32_t stream)
+{
+    if (strcmp(format, "jsonl") == 0) {
+        return put_lines(file, view, stream);
+    }
+    if (strcmp(format, "trace") == 0) {
+        return put_trace(file, view, stream);
+    }
+    if (strcmp(format, "chrome") == 0) {
+        return put_chrome(file, view, stream);
+    }
+    fprintf(stderr, "clv-view: --export %s: one of %s\n", format, view_exports);
+    return 2;
+}

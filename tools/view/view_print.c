@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The counts as lines for people, at most 40 of 100 columns, and as one JSON object; both say the
+ * same numbers (see view.h).
+ */
+#include "tools/view/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/util_alloc.h"
+
+#define MAX_STREAMS 10 /* lines of the summary */
+#define MAX_RANKS   8
+
+static double ms(double ns)
+{
+    return ns / 1e6;
+}
+
+static double share(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double) part / (double) whole : 0;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static const clv_clva_head_t *any_head(const view_t *view)
+{
+    int32_t i = 0;
+
+    while (!view->nodes[i].is_there) {
+        i++;
+    }
+    return &view->nodes[i].head;
+}
+
+static void print_what(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    const clv_clva_head_t *head = any_head(view);
+
+    fprintf(file, "%s: %d ranks on %d nodes, %lld calls in %.3f s, clocks within %.1f us\n",
+            head->program, (int) view->n_ranks, (int) view->n_nodes, (long long) counts->n_calls,
+            (double) counts->run_ns / 1e9, (double) view->worst_bound_ns / 1e3);
+    fprintf(file,
+            "in MPI %.1f ms a rank, %.1f %% of the run; waiting for later ranks: %.1f %% of that\n",
+            ms((double) counts->in_mpi_ns / view->n_ranks),
+            share(counts->in_mpi_ns / view->n_ranks, counts->run_ns),
+            share(counts->wait_ns, counts->in_mpi_ns));
+    if (counts->n_dropped > 0 || counts->n_incomplete > 0) {
+        fprintf(file, "%lld calls of ranks dropped; %lld calls lack ranks\n",
+                (long long) counts->n_dropped, (long long) counts->n_incomplete);
+    }
+}
+
+static void print_spreads(FILE *file, const view_counts_t *counts)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    double most = 0;
+
+    for (int32_t i = 0; i < counts->n_spreads; i++) {
+        most = counts->spreads[i] > most ? counts->spreads[i] : most;
+    }
+    fprintf(file, "\nspread (last arrival - first) over the run, up to %.3f ms\n", ms(most));
+    for (int32_t i = 0; i < counts->n_spreads; i++) {
+        fputs(bars[most > 0 ? (int) (counts->spreads[i] / most * 7.999) : 0], file);
+    }
+    fputc('\n', file);
+}
+
+static void print_streams(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    char name[VIEW_NAME_BYTES];
+    int32_t n = 0;
+
+    fprintf(file, "\n%8s %8s %6s %10s %10s   %s\n", "wait ms", "calls", "wait%", "spread ms",
+            "after ms", "stream, by time ranks waited for later ones");
+    for (; n < view->n_streams && n < MAX_STREAMS; n++) {
+        const view_stream_count_t *one = &counts->streams[n];
+        view_stream_name(view, one->stream, name, sizeof name);
+        fprintf(file, "%8.1f %8lld %6.1f %10.3f %10.3f   %d: %.50s\n", ms((double) one->wait_ns),
+                (long long) one->n_calls, share(one->wait_ns, one->in_mpi_ns), ms(one->spread_ns),
+                ms(one->after_ns), (int) one->stream, name);
+    }
+    if (n < view->n_streams) {
+        fprintf(file, "%8s and %d more\n", "", (int) (view->n_streams - n));
+    }
+}
+
+static const view_rank_count_t *sorted_ranks; /* for the comparison */
+
+static int latest_first(const void *a, const void *b)
+{
+    const view_rank_count_t *one = &sorted_ranks[*(const int32_t *) a];
+    const view_rank_count_t *other = &sorted_ranks[*(const int32_t *) b];
+
+    if (one->n_last != other->n_last) {
+        return one->n_last > other->n_last ? -1 : 1;
+    }
+    if (one->lateness_ns != other->lateness_ns) {
+        return one->lateness_ns > other->lateness_ns ? -1 : 1;
+    }
+    return *(const int32_t *) a - *(const int32_t *) b;
+}
+
+static void print_rank(FILE *file, const view_t *view, const view_counts_t *counts, int32_t rank)
+{
+    const view_rank_count_t *one = &counts->ranks[rank];
+    const int32_t node = view->node_of[rank];
+
+    fprintf(file, "%5d %7.1f %% %10.3f %10.3f %10.3f %10.1f   %.40s\n", (int) rank,
+            share(one->n_last, counts->n_named), ms(one->lateness_ns), ms(one->own_ns),
+            ms(one->inherited_ns), ms((double) one->wait_ns),
+            node >= 0 ? view->nodes[node].head.host : "not recorded");
+}
+
+static void print_ranks(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    int32_t *order = clv_alloc((size_t) view->n_ranks, sizeof *order);
+
+    if (order == NULL) {
+        return;
+    }
+    for (int32_t i = 0; i < view->n_ranks; i++) {
+        order[i] = i;
+    }
+    sorted_ranks = counts->ranks;
+    qsort(order, (size_t) view->n_ranks, sizeof *order, latest_first);
+    fprintf(file, "\n%5s %9s %10s %10s %10s %10s   %s\n", "rank", "last", "late ms", "own ms",
+            "inherited", "wait ms", "host; means of a call, but for the wait");
+    for (int32_t i = 0; i < view->n_ranks && i < MAX_RANKS; i++) {
+        print_rank(file, view, counts, order[i]);
+    }
+    if (counts->n_named < counts->n_calls) {
+        fprintf(file,
+                "who was last cannot be told for %lld of %lld calls: clocks are not that good\n",
+                (long long) (counts->n_calls - counts->n_named), (long long) counts->n_calls);
+    }
+    clv_free(order);
+}
+
+static void print_predictions(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    int64_t n = 0;
+    double error_ns = 0;
+
+    for (int32_t i = 0; i < view->n_streams; i++) {
+        n += counts->streams[i].n_predicted;
+        error_ns += counts->streams[i].error_ns * (double) counts->streams[i].n_predicted;
+    }
+    if (n > 0) {
+        fprintf(file, "\n%lld calls were predicted, wrong by %.3f ms in the mean\n", (long long) n,
+                ms(error_ns / (double) n));
+    }
+}
+
+void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    if (!view->has_time) {
+        fprintf(file, "%s: %d ranks, in MPI %.1f ms a rank; no common clock, so no lateness\n",
+                any_head(view)->program, (int) view->n_ranks,
+                ms((double) counts->in_mpi_ns / view->n_ranks));
+        return;
+    }
+    print_what(file, view, counts);
+    if (counts->n_calls > 0) {
+        print_streams(file, view, counts);
+        print_ranks(file, view, counts);
+        print_spreads(file, counts);
+        print_predictions(file, view, counts);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            fputc('\\', file);
+        }
+        fputc((unsigned char) *text < ' ' ? ' ' : *text, file);
+    }
+    fputc('"', file);
+}
+
+static void put_stream(FILE *file, const view_t *view, const view_stream_count_t *one)
+{
+    const clv_clva_stream_t *key = &view->streams[one->stream].key;
+    char name[VIEW_NAME_BYTES];
+
+    view_stream_name(view, one->stream, name, sizeof name);
+    fprintf(file, "{\"stream\":%d,\"name\":", (int) one->stream);
+    put_string(file, name);
+    fprintf(file,
+            ",\"op\":\"%s\",\"root\":%d,\"bytes\":%lld,\"type\":\"%s\",\"calls\":%lld,"
+            "\"incomplete\":%lld,\"named\":%lld,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
+            "\"spread_ns\":%.0f,\"after_ns\":%.0f,\"bound_ns\":%lld,\"predicted\":%lld,"
+            "\"error_ns\":%.0f}",
+            clv_clva_ops[key->op].name, (int) key->root, (long long) key->bytes,
+            clv_clva_types[key->type], (long long) one->n_calls, (long long) one->n_incomplete,
+            (long long) one->n_named, (long long) one->wait_ns, (long long) one->in_mpi_ns,
+            one->spread_ns, one->after_ns, (long long) one->bound_ns, (long long) one->n_predicted,
+            one->error_ns);
+}
+
+static void put_rank(FILE *file, const view_t *view, const view_counts_t *counts, int32_t rank)
+{
+    const view_rank_count_t *one = &counts->ranks[rank];
+
+    fprintf(file,
+            "{\"rank\":%d,\"node\":%d,\"calls\":%lld,\"last\":%lld,\"lateness_ns\":%.0f,"
+            "\"own_ns\":%.0f,\"inherited_ns\":%.0f,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
+            "\"dropped\":%lld}",
+            (int) rank, (int) view->node_of[rank], (long long) one->n_calls,
+            (long long) one->n_last, one->lateness_ns, one->own_ns, one->inherited_ns,
+            (long long) one->wait_ns, (long long) one->in_mpi_ns,
+            (long long) view->n_dropped[rank]);
+}
+
+static void put_nodes(FILE *file, const view_t *view)
+{
+    fputs("\"nodes\":[", file);
+    for (int32_t i = 0; i < view->n_nodes; i++) {
+        const view_node_t *node = &view->nodes[i];
+        fprintf(file, "%s{\"node\":%d,\"recorded\":%d,\"host\":", i > 0 ? "," : "", (int) i,
+                node->is_there);
+        put_string(file, node->head.host);
+        fprintf(file, ",\"ended\":%d,\"every\":%lld,\"bytes\":%zu,\"thread_ns\":%lld}",
+                node->has_ended, (long long) node->every, node->n_bytes,
+                (long long) node->thread_ns);
+    }
+    fputs("]", file);
+}
+
+void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    const clv_clva_head_t *head = any_head(view);
+
+    fputs("{\"program\":", file);
+    put_string(file, head->program);
+    fprintf(file, ",\"job\":\"%s\",\"ranks\":%d,\"has_time\":%d,\"calls\":%lld,\"cells\":%lld,",
+            head->job, (int) view->n_ranks, view->has_time, (long long) counts->n_calls,
+            (long long) view->n_cells);
+    fprintf(file,
+            "\"incomplete\":%lld,\"named\":%lld,\"dropped\":%lld,\"run_ns\":%lld,\"wait_ns\":%lld,"
+            "\"in_mpi_ns\":%lld,\"worst_bound_ns\":%lld,",
+            (long long) counts->n_incomplete, (long long) counts->n_named,
+            (long long) counts->n_dropped, (long long) counts->run_ns, (long long) counts->wait_ns,
+            (long long) counts->in_mpi_ns, (long long) view->worst_bound_ns);
+    put_nodes(file, view);
+    fputs(",\"streams\":[", file);
+    for (int32_t i = 0; i < view->n_streams; i++) {
+        fputs(i > 0 ? ",\n" : "\n", file);
+        put_stream(file, view, &counts->streams[i]);
+    }
+    fputs("],\"by_rank\":[", file);
+    for (int32_t i = 0; i < view->n_ranks; i++) {
+        fputs(i > 0 ? ",\n" : "\n", file);
+        put_rank(file, view, counts, i);
+    }
+    fputs("]}\n", file);
+}
