@@ -6,7 +6,7 @@
  * usage: costs calls N WORK_US [NAP_US]     N eligible reduces (64 KiB), each after a nap (none)
  *                                    and so much computing
  *        costs idle SECONDS          30 eligible reduces, 5 s to settle, and then none for so long
- *        costs blocks KIND START_S FIRST N_BLOCKS [nothread]     8-byte pingpong or reduce
+ *        costs blocks KIND START_S FIRST N_BLOCKS [nothread]     8-byte pingpong, reduce, allreduce
  *        costs init                  how long MPI_Init took
  *        costs slots SECONDS WORK_US NAP_US      rounds of a nap, computing and an eligible reduce;
  *                                    per slot of ATTACK_MS of CLOCK_REALTIME the median time of a
@@ -213,6 +213,12 @@ static void small_reduce(void)
     MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
 }
 
+static void small_allreduce(void)
+{
+    static double one = 1, sum;
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* Rank 0 says when it is enough; the others ask after each batch. */
 static int run_block(void (*operation)(void))
 {
@@ -236,7 +242,9 @@ static int run_block(void (*operation)(void))
 
 static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, int has_thread)
 {
-    void (*const operation)(void) = strcmp(kind, "reduce") == 0 ? small_reduce : ping_pong;
+    void (*const operation)(void) = strcmp(kind, "reduce") == 0      ? small_reduce
+                                    : strcmp(kind, "allreduce") == 0 ? small_allreduce
+                                                                     : ping_pong;
     const int64_t slot_ns = SLOT_MS * 1000000LL;
     static double medians[100000];
 
@@ -349,9 +357,11 @@ int main(int argc, char **argv)
         status = 0;
     }
     if (status == 2 && rank == 0) {
-        fprintf(stderr, "usage: costs calls N WORK_US [NAP_US] | idle SECONDS | init |\n"
-                        "             slots SECONDS WORK_US NAP_US |\n"
-                        "             blocks pingpong|reduce START_S FIRST N_BLOCKS [nothread]\n");
+        fprintf(
+            stderr,
+            "usage: costs calls N WORK_US [NAP_US] | idle SECONDS | init |\n"
+            "             slots SECONDS WORK_US NAP_US |\n"
+            "             blocks pingpong|reduce|allreduce START_S FIRST N_BLOCKS [nothread]\n");
     }
     MPI_Finalize();
     return status;

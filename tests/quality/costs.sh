@@ -3,7 +3,7 @@
 # come from here. About seven minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
 # work of this machine does not get between them; the background thread stays what it always is.
 #
-#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init]       all five without arguments
+#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init] [record]      all without arguments
 #
 # calls: time of the main thread per eligible call.  idle: the thread when nobody calls, 60 s.
 # latency: from the last record to its forecast on 4, 8 and 16 emulated hosts, which share this machine's
@@ -12,6 +12,7 @@
 # of turns. thread: the component with its thread against the component before any eligible call;
 # component: with it (and the thread) against without it; nothing: both without, which shows
 # what the method makes of no difference.
+# record: 8-byte allreduce in the same turns, clv there but not recording, and recording, against without it.
 # init: MPI_Init, 20 runs each way, in turns.
 # CLV_LOCK: a file to lock around each measurement, when others measure on this machine too.
 set -u
@@ -105,6 +106,12 @@ measure_blocks() { # kind
     locked compare "$1, nothing" "$1" "$without" "$without"
 }
 
+measure_record() {
+    locked compare 'allreduce, off' allreduce "$with" "$without" nothread
+    locked compare 'allreduce, recorded' allreduce "--mca coll_clv_record $scratch/record" "$without" nothread
+    echo "recorded: $(cat "$scratch"/record/*.clva | wc -c) bytes in $(ls "$scratch/record" | wc -l) files"
+}
+
 # In turns, which begins changing too, so that a busy minute falls on both.
 measure_init() { # runs
     local i way
@@ -120,7 +127,7 @@ measure_init() { # runs
                   v[w, int((3 * n[w] + 3) / 4)] }'
 }
 
-[ $# -gt 0 ] || set -- calls idle latency blocks init
+[ $# -gt 0 ] || set -- calls idle latency blocks init record
 for part in "$@"; do
     case $part in
     calls)
@@ -135,6 +142,7 @@ for part in "$@"; do
     blocks)
         measure_blocks pingpong
         measure_blocks reduce ;;
+    record) measure_record ;;
     init) locked measure_init "${CLV_RUNS:-20}" ;;
     *) echo "unknown part: $part" >&2; exit 2 ;;
     esac
