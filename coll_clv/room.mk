@@ -62,8 +62,13 @@ tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)
 tests_mpi_reduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_plain.c
 tests_mpi_allreduce_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/allreduce_plain.c
-tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources)
+clv_clock_drift_sources = tests/support/clock_drift.c tests/support/clock_drift.h
+tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources) \
+	$(clv_clock_drift_sources)
 tests_mpi_clock_watch_LDADD = -ldl
+mpi_programs += tests/mpi/arrival_truth
+tests_mpi_arrival_truth_SOURCES = tests/mpi/arrival_truth.c $(clv_clock_drift_sources)
+tests_mpi_arrival_truth_LDADD = $(LDADD) -ldl
 
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \

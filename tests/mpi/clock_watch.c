@@ -13,119 +13,32 @@
  * time, and the share of a core that the background threads took (the busiest rank's, and the
  * mean).
  *
- * Drift: this program defines clock_gettime, so that MPI, component and all see CLOCK_MONOTONIC and
- * CLOCK_BOOTTIME of rank i run fast by a constant share, from -DRIFT_PPM at rank 1 to +DRIFT_PPM at
- * the last; rank 0's runs right. It defines timerfd_settime, too: a timer that went by the true
- * clock would wake the thread before its time has come, and then again until it has.
+ * Drift: tests/support/clock_drift.h.
  *
  * Exit status 1: fewer than 99 % of the bounds covered the truth, or a rank had no time for more
  * than 2 % of the run (the first seconds aside), or there is no such clock.
  */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 #include "tests/mpi/pvar_look.h"
+#include "tests/support/clock_drift.h"
 
 #define N_ELEMENTS    32768 /* doubles: 256 KiB */
 #define REDUCES_PER_S 10
 #define START_S       3 /* until every clock must be there */
-#define NS_PER_S      1000000000LL
-
-/* ---- clocks that drift --------------------------------------------------------------------- */
-
-typedef int (*clock_function_t)(clockid_t, struct timespec *);
-typedef int (*timer_function_t)(int, int, const struct itimerspec *, struct itimerspec *);
-
-static double drift; /* seconds per second, of this rank */
-static int64_t drift_from_ns[CLOCK_BOOTTIME + 1];
-
-/* The library's own function of this name, looked up once. */
-static void find_true(void **function_p, const char *name)
-{
-    if (*function_p == NULL) {
-        *function_p = dlsym(RTLD_NEXT, name);
-    }
-}
-
-static clock_function_t true_clock(void)
-{
-    static clock_function_t function;
-
-    /* The standard's own way round "a pointer to a function is no pointer". */
-    find_true((void **) &function, "clock_gettime");
-    return function;
-}
-
-static timer_function_t true_timer(void)
-{
-    static timer_function_t function;
-
-    find_true((void **) &function, "timerfd_settime");
-    return function;
-}
-
-static int64_t ns_of(const struct timespec *time)
-{
-    return time->tv_sec * NS_PER_S + time->tv_nsec;
-}
-
-static struct timespec timespec_of(int64_t ns)
-{
-    return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
-}
-
-/* The rank by what the launcher says, since clocks are read before MPI_Init. */
-static void set_drift(double ppm)
-{
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *size = getenv("OMPI_COMM_WORLD_SIZE");
-    const int i = rank == NULL ? 0 : atoi(rank), n = size == NULL ? 1 : atoi(size);
-    const clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_BOOTTIME};
-
-    for (int c = 0; c < 2; c++) {
-        struct timespec now;
-        (void) true_clock()(clocks[c], &now);
-        drift_from_ns[clocks[c]] = ns_of(&now);
-    }
-    drift = i > 0 ? ppm * 1e-6 * (n > 2 ? 2. * (i - 1) / (n - 2) - 1 : 1) : 0;
-}
-
-int clock_gettime(clockid_t clock, struct timespec *time)
-{
-    const int status = true_clock()(clock, time);
-
-    if (status == 0 && drift != 0 && (clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME)) {
-        int64_t ns = ns_of(time);
-        ns += (int64_t) (drift * (double) (ns - drift_from_ns[clock]));
-        *time = timespec_of(ns);
-    }
-    return status;
-}
-
-int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *old)
-{
-    struct itimerspec truth = *when;
-    int64_t ns = ns_of(&when->it_value);
-
-    if ((flags & TFD_TIMER_ABSTIME) != 0 && ns != 0 && drift != 0) {
-        const int64_t from_ns = drift_from_ns[CLOCK_MONOTONIC];
-        ns = from_ns + (int64_t) ((double) (ns - from_ns) / (1 + drift)) + 1;
-        truth.it_value = timespec_of(ns);
-    }
-    return true_timer()(fd, flags, &truth, old);
-}
+#define NS_PER_S      CLV_DRIFT_NS_PER_S
 
 static int64_t read_clock(clockid_t clock)
 {
     struct timespec now;
 
     (void) clock_gettime(clock, &now);
-    return ns_of(&now);
+    return clv_drift_ns(&now);
 }
 
 /* ---- what a rank says once a second ---------------------------------------------------------- */
@@ -308,7 +221,7 @@ int main(int argc, char **argv)
     int rank, n_ranks, verdict = 0;
     looks_t looks;
 
-    set_drift(drift_ppm);
+    clv_drift_set(drift_ppm);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);

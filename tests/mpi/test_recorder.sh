@@ -88,7 +88,7 @@ tap_has 'and it is said that it ends early' 'ends early' "$(<"$output")"
 mpi_run -np 4 --mca coll_clv_record /proc/nowhere "$program" 1 >"$output"
 tap_report $? 'an unwritable folder stops nobody'
 tap_ok 'and is told once' are "$(grep -c 'its file cannot be made' "$output")" 1
-mpi_run -np 3 --mca coll_clv_record "$work/unequal" sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] ||
+mpi_run -np 4 --mca coll_clv_record "$work/unequal" sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] ||
     export OMPI_MCA_coll_clv_record_every=2; exec "$0" 1' "$program" >"$output"
 tap_report $? 'ranks that do not agree on what to record go without'
 tap_has 'and it is said' 'coll_clv_record_every is 1 on rank 0' "$(<"$output")"

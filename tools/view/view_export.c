@@ -30,7 +30,7 @@ static const clv_clva_head_t *head_of(const view_t *view, int32_t rank)
 /* ---- a line per call and rank ---------------------------------------------------------------- */
 
 static void put_cell(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
-                     int32_t rank, const clv_numbers_rank_t *numbers)
+                     int32_t rank, const clv_numbers_rank_t *numbers, int is_last)
 {
     const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
     const int32_t world = comm->members[rank];
@@ -51,7 +51,7 @@ static void put_cell(FILE *file, const view_t *view, const view_comm_t *comm, in
         put_word(file, "choice", head_of(view, world)->choices, comm->choice[call]);
         put_word(file, "reason", head_of(view, world)->reasons, comm->reason[call]);
     }
-    fputs("}\n", file);
+    fprintf(file, ",\"last\":%d}\n", is_last);
 }
 
 static int put_lines(FILE *file, const view_t *view, int32_t stream)
@@ -66,7 +66,7 @@ static int put_lines(FILE *file, const view_t *view, int32_t stream)
             for (int32_t r = 0; r < comm->n_ranks; r++) {
                 if (comm->arrival_ns[(size_t) i * (size_t) comm->n_ranks + (size_t) r] !=
                     CLV_NUMBERS_NO_TIME) {
-                    put_cell(file, view, comm, i, r, &ranks[r]);
+                    put_cell(file, view, comm, i, r, &ranks[r], numbers.last_rank == r);
                 }
             }
         }
