@@ -36,8 +36,8 @@ typedef struct stream_keys {
     clv_choose_keys_t keys;
 } stream_keys_t;
 
-/* The background channel, opened as config and this process's parameters say unless it is open. NULL:
- * it cannot be. */
+/* The background channel, opened as config and the parameters say unless it is open. NULL: it
+ * cannot be. */
 clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
                                   const struct coll_clv_params *params);
 /* An allgather of n_bytes by the communicator's own function. */

@@ -5,9 +5,18 @@ clv_record_sources = record/record_ring.c record/record_drain.c
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
 tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_count.c \
-	tools/view/view_export.c tools/view/view_load.c tools/view/view_print.c
+	tools/view/view_export.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c
+EXTRA_DIST += tools/view/page.html tools/view/page_lines.awk
+tools/view/page_lines.inc: $(srcdir)/tools/view/page.html $(srcdir)/tools/view/page_lines.awk
+	$(AM_V_GEN)$(MKDIR_P) tools/view && \
+	awk -f $(srcdir)/tools/view/page_lines.awk $(srcdir)/tools/view/page.html >$@.new && mv $@.new $@
+tools/view/view_page.$(OBJEXT): tools/view/page_lines.inc
+CLEANFILES += tools/view/page_lines.inc
 
 unit_tests += tests/unit/test_record
+tool_programs += tests/support/clva-make
+tests_support_clva_make_SOURCES = tests/support/clva_make.c
+script_tests += tests/unit/test_view_tool.sh
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_recorder.sh
 endif

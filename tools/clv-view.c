@@ -17,6 +17,7 @@
 typedef struct options {
     const char *folder;
     const char *format; /* of the export, or NULL */
+    const char *page;   /* where it goes, or NULL */
     int json;
     view_choice_t choice;
 } options_t;
@@ -28,6 +29,7 @@ static int usage(FILE *file, int status)
             "Who was late at which collective, and what it cost: out of what a job recorded with\n"
             "mpirun --mca coll_clv_record DIR. Without options a summary of at most 40 lines.\n\n"
             "  --json            the same numbers as JSON\n"
+            "  -o, --page FILE   a page of HTML that needs nothing else\n"
             "  --export FORMAT   every call: %s\n"
             "  --stream N        only this stream, a number of the summary\n"
             "  --calls A:B       only calls A to B of each communicator, numbered from 0\n"
@@ -67,19 +69,20 @@ static int read_stream(const char *text, view_choice_t *choice)
 /* 0: go on; else 1 + the exit status. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    static const struct option names[] = {{"json", no_argument, NULL, 'j'},
-                                          {"export", required_argument, NULL, 'e'},
-                                          {"stream", required_argument, NULL, 's'},
-                                          {"calls", required_argument, NULL, 'c'},
-                                          {"ranks", required_argument, NULL, 'r'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"json", no_argument, NULL, 'j'},         {"page", required_argument, NULL, 'o'},
+        {"export", required_argument, NULL, 'e'}, {"stream", required_argument, NULL, 's'},
+        {"calls", required_argument, NULL, 'c'},  {"ranks", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option, good = 1;
 
-    while (good && (option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+    while (good && (option = getopt_long(argc, argv, "ho:", names, NULL)) != -1) {
         switch (option) {
         case 'j':
             options->json = 1;
+            break;
+        case 'o':
+            options->page = optarg;
             break;
         case 'e':
             options->format = optarg;
@@ -103,9 +106,26 @@ static int read_options(int argc, char **argv, options_t *options)
     return options->folder == NULL ? 1 + usage(stderr, 2) : 0;
 }
 
+static int write_page(const char *path, const view_t *view, const view_counts_t *counts)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL) {
+        perror(path);
+        return 2;
+    }
+    const int done = view_print_page(file, view, counts), bad = ferror(file);
+    if (fclose(file) != 0 || bad || !done) {
+        fprintf(stderr, "clv-view: %s could not be written\n", path);
+        return 1;
+    }
+    return 0;
+}
+
 static int show(const options_t *options, const view_t *view)
 {
     view_counts_t counts;
+    int status = 0;
 
     if (options->choice.stream >= view->n_streams) {
         fprintf(stderr, "clv-view: there are %d streams, from 0 on\n", (int) view->n_streams);
@@ -119,13 +139,15 @@ static int show(const options_t *options, const view_t *view)
         fprintf(stderr, "clv-view: out of memory\n");
         return 1;
     }
-    if (options->json) {
+    if (options->page != NULL) {
+        status = write_page(options->page, view, &counts);
+    } else if (options->json) {
         view_print_json(stdout, view, &counts);
     } else {
         view_print_summary(stdout, view, &counts);
     }
     view_counts_free(&counts);
-    return 0;
+    return status;
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$top/build-coverage
 gate=${CLV_COVERAGE_GATE:-90}
 export CLV_SCHED_INSTANCES=${CLV_SCHED_INSTANCES:-0.05} # without optimisation; coverage needs few
-rooms='util schedule clocksync net pap_predict trace clc choose'
+rooms='util schedule clocksync net pap_predict trace record clc choose'
 
 if [ -d "$build" ]; then
     find "$build" -name '*.gcda' -delete

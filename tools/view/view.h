@@ -4,7 +4,7 @@
  * made of it. For the files of this folder and tools/clv-view.c.
  *
  *      files -> view_load.c -> view_t -> view_count.c -> view_counts_t -> summary, JSON, page
- *                                     \-> view_export.c
+ *                                     \-> view_export.c, view_page.c
  *
  * Units: ns; global where every node has a clock line, else each node's own.
  * Memory: one look at a folder is one view_t, which view_free frees; 32 bytes per call and rank.
@@ -131,6 +131,11 @@ void view_counts_free(view_counts_t *counts);
 
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts);
 void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts);
+int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts); /* 0: no memory */
+/* A string of JSON that may stand in a page. */
+void view_put_string(FILE *file, const char *text);
+/* Of a node that was recorded. */
+const clv_clva_head_t *view_any_head(const view_t *view);
 /* format: a word of view_exports. 0, or 2 with a line on stderr. */
 int view_export(FILE *file, const view_t *view, const char *format, int32_t stream);
 extern const char view_exports[];

@@ -26,7 +26,7 @@ static double share(int64_t part, int64_t whole)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static const clv_clva_head_t *any_head(const view_t *view)
+const clv_clva_head_t *view_any_head(const view_t *view)
 {
     int32_t i = 0;
 
@@ -38,7 +38,7 @@ static const clv_clva_head_t *any_head(const view_t *view)
 
 static void print_what(FILE *file, const view_t *view, const view_counts_t *counts)
 {
-    const clv_clva_head_t *head = any_head(view);
+    const clv_clva_head_t *head = view_any_head(view);
 
     fprintf(file, "%s: %d ranks on %d nodes, %lld calls in %.3f s, clocks within %.1f us\n",
             head->program, (int) view->n_ranks, (int) view->n_nodes, (long long) counts->n_calls,
@@ -128,7 +128,7 @@ static void print_ranks(FILE *file, const view_t *view, const view_counts_t *cou
     sorted_ranks = counts->ranks;
     qsort(order, (size_t) view->n_ranks, sizeof *order, latest_first);
     fprintf(file, "\n%5s %9s %10s %10s %10s %10s   %s\n", "rank", "last", "late ms", "own ms",
-            "inherited", "wait ms", "host; means of a call, but for the wait");
+            "inherited", "wait ms", "host; means, but for the wait");
     for (int32_t i = 0; i < view->n_ranks && i < MAX_RANKS; i++) {
         print_rank(file, view, counts, order[i]);
     }
@@ -159,7 +159,7 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
 {
     if (!view->has_time) {
         fprintf(file, "%s: %d ranks, in MPI %.1f ms a rank; no common clock, so no lateness\n",
-                any_head(view)->program, (int) view->n_ranks,
+                view_any_head(view)->program, (int) view->n_ranks,
                 ms((double) counts->in_mpi_ns / view->n_ranks));
         return;
     }
@@ -174,14 +174,18 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_string(FILE *file, const char *text)
+void view_put_string(FILE *file, const char *text)
 {
     fputc('"', file);
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\') {
             fputc('\\', file);
         }
-        fputc((unsigned char) *text < ' ' ? ' ' : *text, file);
+        if (*text == '<') { /* the end of a script, to a browser */
+            fputs("\\u003c", file);
+        } else {
+            fputc((unsigned char) *text < ' ' ? ' ' : *text, file);
+        }
     }
     fputc('"', file);
 }
@@ -193,7 +197,7 @@ static void put_stream(FILE *file, const view_t *view, const view_stream_count_t
 
     view_stream_name(view, one->stream, name, sizeof name);
     fprintf(file, "{\"stream\":%d,\"name\":", (int) one->stream);
-    put_string(file, name);
+    view_put_string(file, name);
     fprintf(file,
             ",\"op\":\"%s\",\"root\":%d,\"bytes\":%lld,\"type\":\"%s\",\"calls\":%lld,"
             "\"incomplete\":%lld,\"named\":%lld,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
@@ -227,7 +231,7 @@ static void put_nodes(FILE *file, const view_t *view)
         const view_node_t *node = &view->nodes[i];
         fprintf(file, "%s{\"node\":%d,\"recorded\":%d,\"host\":", i > 0 ? "," : "", (int) i,
                 node->is_there);
-        put_string(file, node->head.host);
+        view_put_string(file, node->head.host);
         fprintf(file, ",\"ended\":%d,\"every\":%lld,\"bytes\":%zu,\"thread_ns\":%lld}",
                 node->has_ended, (long long) node->every, node->n_bytes,
                 (long long) node->thread_ns);
@@ -237,10 +241,10 @@ static void put_nodes(FILE *file, const view_t *view)
 
 void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts)
 {
-    const clv_clva_head_t *head = any_head(view);
+    const clv_clva_head_t *head = view_any_head(view);
 
     fputs("{\"program\":", file);
-    put_string(file, head->program);
+    view_put_string(file, head->program);
     fprintf(file, ",\"job\":\"%s\",\"ranks\":%d,\"has_time\":%d,\"calls\":%lld,\"cells\":%lld,",
             head->job, (int) view->n_ranks, view->has_time, (long long) counts->n_calls,
             (long long) view->n_cells);

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# clv-view on jobs that never ran, whose times are known: hosts with clocks an hour apart. About 2 s.
+. "$CLV_TOP/tests/support/tap.sh"
+view=$CLV_BUILD/tools/clv-view
+make=$CLV_BUILD/tests/support/clva-make
+work=$(mktemp -d)
+output=$work/output
+trap 'rm -rf "$work"' EXIT
+
+"$make" "$work/job" 4 3 50 ascending "$work/truth"
+"$view" --export trace "$work/job" >"$work/trace" 2>"$output"
+tap_report $? 'files of four nodes are read'
+
+# Largest difference of a time, of the same call and rank, in ns.
+difference() {
+    grep -h '^call' "$work/truth" "$work/trace" | awk '{ for (i = 4; i <= NF; i++) if ($i != "|") {
+        if (!(($2, i) in seen)) seen[$2, i] = $i; else { d = $i - seen[$2, i]; if (d < 0) d = -d; n++
+            if (d > most) most = d } } } END { print n + 0, most + 0 }'
+}
+read -r times apart < <(difference)
+tap_ok 'every time of every rank is there' test "$times" -eq $((50 * 12 * 2))
+tap_ok "within 2 ns of the truth ($apart)" test "$apart" -le 2
+tap_has 'the bound is that of the clock lines' '"worst_bound_ns":500,' "$("$view" --json "$work/job")"
+tap_has 'the last rank of each call is known' '"named":50,' "$("$view" --json "$work/job")"
+tap_has 'and is the last' '"rank":11,"node":3,"calls":50,"last":50,' "$("$view" --json "$work/job")"
+"$view" "$work/job" >"$work/summary"
+tap_ok 'the summary has at most 40 lines' test "$(wc -l <"$work/summary")" -le 40
+tap_none 'of at most 100 columns' awk 'length > 100' <(grep -v '[▁-█]' "$work/summary")
+
+# ---- the page
+"$view" -o "$work/page.html" "$work/job" >"$output" 2>&1
+tap_report $? 'a page is made'
+sed -n '/id="numbers">/,/<\/script>/p' "$work/page.html" | sed 's/.*id="numbers">//; s/<\/script>.*//' | sed '/^$/d' >"$work/numbers"
+"$view" --json "$work/job" | sed '/^$/d' | cmp -s - "$work/numbers"
+tap_report $? 'its numbers are those of --json'
+tap_none 'it names nothing outside itself' grep -noE '(src|href)="?[a-z]*:?//[^"]*|https?://[^"]*' <(grep -v 'http://www.w3.org/2000/svg' "$work/page.html")
+"$make" "$work/large" 16 64 100 uniform
+"$view" -o "$work/large.html" "$work/large"
+tap_ok 'and of 1,024 ranks is below 3 MB' test "$(wc -c <"$work/large.html")" -lt 3000000
+
+# ---- what is missing
+rm "$work/job/made.2.clva"
+"$view" --json "$work/job" >"$output" 2>"$work/errors"
+tap_report $? 'a missing node is no hindrance'
+tap_has 'but told' 'the file of node 2 is missing' "$(<"$work/errors")"
+tap_has 'calls lack ranks' '"incomplete":50,' "$(<"$output")"
+for arguments in '' '--calls 5' '--calls 7:3' '--stream x' '--stream 9' '--ranks 0-99' '--export nothing' 'a b'; do
+    # shellcheck disable=SC2086
+    "$view" $arguments "$work/job" >"$output" 2>&1
+    status=$?
+    [ -n "$arguments" ] || { "$view" >"$output" 2>&1; status=$?; }
+    tap_ok "wrong use: ${arguments:-nothing}" test $status -eq 2
+done
+tap_end
