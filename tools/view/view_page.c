@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The page: one file of HTML that needs no network, with the numbers and the maps of lateness as JSON
- * in it (see view.h). Its text is page.html beside this file; the build makes lines of C of it.
+ * The page: one file of HTML that needs no network, with the numbers and the maps of lateness as
+ * JSON in it (see view.h). Its text is page.html beside this file; the build makes lines of C of
+ * it.
  *
- * Bounds: a map has at most 1200 x 512 cells, those of single streams 600 x 256, of six streams; calls
- * in full as many as make 20,000 bars: below 3 MB whatever was recorded, up to 1,024 ranks.
+ * Bounds: a map has at most 1200 x 512 cells, those of single streams 600 x 256, of six streams;
+ * calls in full as many as make 20,000 bars: below 3 MB whatever was recorded, up to 1,024 ranks.
  */
 #include "tools/view/view.h"
 
