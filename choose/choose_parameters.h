@@ -40,7 +40,9 @@
 #define CLV_PRINT_MAP(XX)                                                                          \
     XX(NONE,  "none",  0, "nothing")                                                               \
     XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
-    XX(PLAN,  "plan",  2, "each new plan; a rank is rank@node where nodes have several")
+    XX(PLAN,  "plan",  2, "each new plan; a rank is rank@node where nodes have several")           \
+    XX(SUMMARY, "summary", 4, "at the end, by rank 0: what ran and why, what it took, how good "    \
+       "predictions were, what it cost; with a line of JSON")
 /* clang-format on */
 
 /* One per collective. */
@@ -107,7 +109,7 @@
        "from when all ranks have entered it; then its communicator goes without predictions")       \
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
        "A rank that waits longer inside a call tells once what it waits for; 0: never")            \
-    XX(FLAGS,  print,            PRINT,        0,       0,   3,          "",        5,   OWN,      \
+    XX(FLAGS,  print,            PRINT,        0,       0,   7,          "",        5,   OWN,      \
        "What to print in full")                                                                     \
     XX(STRING, record,           NONE,         "",      0,   1023,       "",        2,   EQUAL,    \
        "Folder for a record of every rank's arrivals at collectives, one file per node, for "      \

@@ -46,11 +46,19 @@ typedef struct coll_clv_counters {
 #undef COLL_CLV_COUNTER_FIELD
 } coll_clv_counters_t;
 
+/* What calls of a collective took that a group saw: begun and ended by this rank, without waits for
+ * the set-up. */
+typedef struct coll_clv_times {
+    unsigned long long planned_calls, planned_ns;
+    unsigned long long previous_calls, previous_ns;
+} coll_clv_times_t;
+
 typedef struct coll_clv_component {
     mca_coll_base_component_t super;
     coll_clv_params_t params;
     coll_clv_counters_t counters;
     unsigned long long calls[CLV_N_COLLECTIVES];
+    coll_clv_times_t times[CLV_N_COLLECTIVES];
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     clv_cost_t link;                             /* of the newest communicator */

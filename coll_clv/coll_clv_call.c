@@ -261,7 +261,8 @@ static void show_links(const coll_clv_call_t *call)
     const clv_choose_config_t *config = coll_clv_group_config(call->module->group);
 
     component->link = config->cost;
-    if (CLV_PRINT_NONE != component->params.print && 0 == ompi_comm_rank(call->comm)) {
+    if (0 != (component->params.print & (CLV_PRINT_FORECAST | CLV_PRINT_PLAN)) &&
+        0 == ompi_comm_rank(call->comm)) {
         clv_choose_print_cost(call->comm->c_name, config, print_line, component);
     }
 }
@@ -297,6 +298,22 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
     }
     release_group(call->comm, call->module);
     return failure;
+}
+
+static void count_time(clv_collective_t collective, int32_t algorithm, int64_t took_ns)
+{
+    coll_clv_times_t *times = &mca_coll_clv_component.times[collective];
+
+    if (0 > took_ns) {
+        return;
+    }
+    if (CLV_ALGORITHM_PREVIOUS == algorithm) {
+        times->previous_calls++;
+        times->previous_ns += (unsigned long long) took_ns;
+    } else {
+        times->planned_calls++;
+        times->planned_ns += (unsigned long long) took_ns;
+    }
 }
 
 /* For the recorder: when this rank was expected. */
@@ -339,7 +356,8 @@ static int run_by_plan(const coll_clv_call_t *call)
         keep_predicted(call, &assignment);
     }
     rc = run_assignment(call, &assignment);
-    coll_clv_group_end(module->group, &numbered, &assignment);
+    count_time(call->collective, assignment.decision.algorithm,
+               coll_clv_group_end(module->group, &numbered, &assignment));
     return OMPI_SUCCESS == rc ? rc : fail(call, rc);
 }
 

@@ -14,6 +14,7 @@
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_record.h"
+#include "coll_clv/coll_clv_summary.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_log.h"
 #include "util/util_version.h"
@@ -122,6 +123,7 @@ static int clv_close(void)
 
     coll_clv_detour_close();
     coll_clv_record_stop();
+    coll_clv_summary();
     coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */
     clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
     if (component->output >= 0) {

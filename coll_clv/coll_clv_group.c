@@ -381,13 +381,18 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     return ompi_error_of(status);
 }
 
-CLV_HOT void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
-                                const coll_clv_assignment_t *assignment)
+CLV_HOT int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
+                                   const coll_clv_assignment_t *assignment)
 {
+    int64_t took_ns = -1;
+
     if (NULL != group->clock.pap && !assignment->is_fixed) {
+        const int64_t now_ns = clv_local_now_ns();
         clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm,
-                         stream_keys(group, call), clv_local_now_ns());
+                         stream_keys(group, call), now_ns);
+        took_ns = now_ns - call->arrival_ns;
     }
     clv_free(group->own_steps);
     group->own_steps = NULL;
+    return took_ns;
 }

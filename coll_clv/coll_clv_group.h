@@ -60,8 +60,9 @@ void coll_clv_group_abandon(coll_clv_group_t *group);
  * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
                          clv_pap_call_t *call, coll_clv_assignment_t *assignment);
-void coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
-                        const coll_clv_assignment_t *assignment);
+/* How long the call took this rank since its begin, ns; -1: nobody looked at the clock. */
+int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
+                           const coll_clv_assignment_t *assignment);
 
 /* The pap_predict group, or NULL; for the hint and for printing. */
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);

@@ -474,6 +474,13 @@ static void register_counters(coll_clv_component_t *component)
                      &component->calls[CLV_COLLECTIVE_##code]);
     CLV_COLLECTIVE_MAP(REGISTER_CALLS, )
 #undef REGISTER_CALLS
+#define REGISTER_TIME(field, name, code, meaning)                                                  \
+    register_counter(#name "_" #field, meaning, &component->times[CLV_COLLECTIVE_##code].field);
+#define REGISTER_TIMES(to, code, name, mpi, goal, root, op, counts, result, bytes, least)          \
+    COLL_CLV_TIME_MAP(REGISTER_TIME, name, code, mpi)
+    CLV_COLLECTIVE_MAP(REGISTER_TIMES, )
+#undef REGISTER_TIMES
+#undef REGISTER_TIME
 #define REGISTER_REASON(code, name, text)                                                          \
     register_counter("fell_back_" #name, "calls that took the previous function: " text,           \
                      &component->fell_back[CLV_REASON_##code]);

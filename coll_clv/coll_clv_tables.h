@@ -23,6 +23,16 @@
                           "process decides for, ns")
 /* clang-format on */
 
+/* MPI_T performance variables coll_clv_<collective>_<field>: of the calls that the exchange saw;
+ * fields of coll_clv_times_t. name, code, mpi: of the collective's row. */
+/* clang-format off */
+#define COLL_CLV_TIME_MAP(XX, name, code, mpi)                                                     \
+    XX(planned_calls,  name, code, "calls of " mpi " that ran a plan, timed")                      \
+    XX(planned_ns,     name, code, "time this process spent in them, ns")                          \
+    XX(previous_calls, name, code, "calls of " mpi " that ran the previous function, timed")       \
+    XX(previous_ns,    name, code, "time this process spent in them, ns")
+/* clang-format on */
+
 /* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which
  * only the process that plans for its node uses; counted since MPI_Init. Fields n_<name> of
  * clv_plan_cache_counters_t. */

@@ -14,6 +14,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_process.h \
 	coll_clv/coll_clv_record.h \
 	coll_clv/coll_clv_setup.h \
+	coll_clv/coll_clv_summary.h \
 	coll_clv/coll_clv_tables.h \
 	coll_clv/coll_clv_wait.h
 clv_coll_clv_sources = \
@@ -39,6 +40,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_ring.c \
 	coll_clv/coll_clv_select.c \
 	coll_clv/coll_clv_setup.c \
+	coll_clv/coll_clv_summary.c \
 	coll_clv/coll_clv_tell.c \
 	coll_clv/coll_clv_wait.c
 

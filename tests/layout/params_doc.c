@@ -35,6 +35,12 @@ static void print_pvar_names(void)
     COLL_CLV_COUNTER_MAP(PRINT_NAME)
     CLV_ALGORITHM_MAP(PRINT_RAN_NAME)
     CLV_COLLECTIVE_MAP(PRINT_CALLS_NAME, )
+#define PRINT_TIME_NAME(field, name, code, meaning) PRINT_NAME(name##_##field, meaning)
+#define PRINT_TIME_NAMES(to, code, name, mpi, goal, root, op, counts, result, bytes, least)        \
+    COLL_CLV_TIME_MAP(PRINT_TIME_NAME, name, code, mpi)
+    CLV_COLLECTIVE_MAP(PRINT_TIME_NAMES, )
+#undef PRINT_TIME_NAMES
+#undef PRINT_TIME_NAME
     CLV_REASON_MAP(PRINT_REASON_NAME)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_NAME)
     COLL_CLV_CACHE_MAP(PRINT_CACHE_NAME)
@@ -143,6 +149,12 @@ static void print_counters(void)
     PRINT_COUNTER(name##_calls, "calls of " mpi " that reached the component")
     CLV_COLLECTIVE_MAP(PRINT_CALLS, )
 #undef PRINT_CALLS
+#define PRINT_TIME(field, name, code, meaning) PRINT_COUNTER(name##_##field, meaning)
+#define PRINT_TIMES(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
+    COLL_CLV_TIME_MAP(PRINT_TIME, name, code, mpi)
+    CLV_COLLECTIVE_MAP(PRINT_TIMES, )
+#undef PRINT_TIMES
+#undef PRINT_TIME
 #define PRINT_EXCHANGE_COUNTER(name, meaning) PRINT_COUNTER(exchange_##name, meaning)
     CLV_PAP_COUNTER_MAP(PRINT_EXCHANGE_COUNTER)
 #undef PRINT_EXCHANGE_COUNTER

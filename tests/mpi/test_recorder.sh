@@ -68,6 +68,14 @@ recorded predicted 4 --mca coll clv --mca coll_clv_collectives allreduce "$progr
 predicted() { "$view" --export jsonl "$work/predicted" | grep -c '"predicted_ns"'; }
 tap_ok 'predicted arrivals are there' test "$(predicted)" -ge 40
 
+# ---- what rank 0 says at the end
+mpi_run -np 4 --mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_collectives allreduce \
+    --mca coll_clv_print summary "$program" 30 1 5 200000 >"$output"
+lines=$(grep -c 'coll:clv: ' "$output")
+tap_ok "a summary of at most 12 lines ($lines)" test "$lines" -ge 4 -a "$lines" -le 12
+tap_has 'calls by what they ran' 'allreduce: 30 calls; ' "$(<"$output")"
+tap_has 'and as JSON' '"allreduce":{"calls":30,"planned_calls":' "$(<"$output")"
+
 # ---- less of it
 recorded some 4 --mca coll_clv_record_ops barrier,scan --mca coll_clv_record_every 3 "$program" 4
 tap_ok 'operations can be chosen' are "$(values some op | sort -u | xargs)" 'barrier scan'

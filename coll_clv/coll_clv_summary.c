@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Did it help: at the end of a job, what rank 0 saw of it (coll_clv_print summary). At most twelve
+ * lines, the last of them the same as JSON.
+ *
+ * Times are those of calls that a communicator's group saw, planned or not: from the arrival of
+ * this rank to its exit.
+ */
+#include "coll_clv/coll_clv_summary.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ompi/proc/proc.h"
+
+#include "coll_clv/coll_clv_process.h"
+
+#define LINE_BYTES 1024
+
+typedef struct line {
+    char text[LINE_BYTES];
+    size_t used;
+} line_t;
+
+__attribute__((format(printf, 2, 3))) static void add(line_t *line, const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = vsnprintf(line->text + line->used, sizeof line->text - line->used, format, arguments);
+    va_end(arguments);
+    if (0 < n) {
+        line->used += (size_t) n;
+    }
+    if (line->used > sizeof line->text - 1) {
+        line->used = sizeof line->text - 1;
+    }
+}
+
+static void say(const line_t *line)
+{
+    opal_output(mca_coll_clv_component.output, "coll:clv: %s", line->text);
+}
+
+static double mean_ms(unsigned long long ns, unsigned long long calls)
+{
+    return 0 == calls ? 0 : (double) ns / (double) calls / 1e6;
+}
+
+static void say_times(const coll_clv_component_t *component)
+{
+    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
+        const coll_clv_times_t *times = &component->times[c];
+        line_t line = {0};
+        if (0 == component->calls[c]) {
+            continue;
+        }
+        add(&line, "%s: %llu calls", clv_collective_name(c), component->calls[c]);
+        if (0 < times->planned_calls) {
+            add(&line, "; %llu by a plan, %.3f ms in the mean", times->planned_calls,
+                mean_ms(times->planned_ns, times->planned_calls));
+        }
+        if (0 < times->previous_calls) {
+            add(&line, "; %llu measured by the previous function, %.3f ms", times->previous_calls,
+                mean_ms(times->previous_ns, times->previous_calls));
+        }
+        say(&line);
+    }
+}
+
+static void say_choices(const coll_clv_component_t *component)
+{
+    line_t ran = {0}, why = {0};
+
+    for (int a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (0 < component->ran[a]) {
+            add(&ran, "%s %s %llu", 0 == ran.used ? "ran:" : ",", clv_algorithm_word(a),
+                component->ran[a]);
+        }
+    }
+    for (int r = 0; r < CLV_N_REASONS; r++) {
+        if (0 < component->fell_back[r]) {
+            add(&why, "%s %llu times %s", 0 == why.used ? "the previous function:" : ",",
+                component->fell_back[r], clv_reason_text(r));
+        }
+    }
+    say(&ran);
+    if (0 < why.used) {
+        say(&why);
+    }
+}
+
+static void say_exchange(const coll_clv_component_t *component, const clv_pap_counters_t *counters)
+{
+    line_t line = {0};
+
+    if (0 < counters->judged) {
+        add(&line, "predictions: %lld judged, off by %.3f ms in the mean",
+            (long long) counters->judged,
+            mean_ms((unsigned long long) counters->judged_error_ns,
+                    (unsigned long long) counters->judged));
+        say(&line);
+    }
+    line = (line_t){0};
+    add(&line, "the thread took %.3f s of a core; lookups took calls %.3f ms, trying %.3f ms",
+        (double) counters->thread_cpu_ns / 1e9, (double) component->counters.lookup_ns / 1e6,
+        (double) component->counters.regret_ns / 1e6);
+    say(&line);
+}
+
+static void say_json(const coll_clv_component_t *component, const clv_pap_counters_t *counters)
+{
+    line_t line = {0};
+
+    add(&line, "summary {");
+    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
+        const coll_clv_times_t *times = &component->times[c];
+        add(&line,
+            "\"%s\":{\"calls\":%llu,\"planned_calls\":%llu,\"planned_ns\":%llu,"
+            "\"previous_calls\":%llu,\"previous_ns\":%llu},",
+            clv_collective_name(c), component->calls[c], times->planned_calls, times->planned_ns,
+            times->previous_calls, times->previous_ns);
+    }
+    add(&line,
+        "\"judged\":%lld,\"judged_error_ns\":%lld,\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,"
+        "\"regret_ns\":%llu}",
+        (long long) counters->judged, (long long) counters->judged_error_ns,
+        (long long) counters->thread_cpu_ns, component->counters.lookup_ns,
+        component->counters.regret_ns);
+    say(&line);
+}
+
+void coll_clv_summary(void)
+{
+    const coll_clv_component_t *component = &mca_coll_clv_component;
+    clv_pap_counters_t counters = {0};
+
+    if (0 == (component->params.print & CLV_PRINT_SUMMARY) || 0 == component->counters.calls ||
+        0 != OMPI_PROC_MY_NAME->vpid) {
+        return;
+    }
+    coll_clv_process_counters(&counters);
+    say_times(component);
+    say_choices(component);
+    say_exchange(component, &counters);
+    say_json(component, &counters);
+}
