@@ -6,13 +6,13 @@
  * Exit: 0, 1 no memory or what was written did not arrive, 2 bad arguments or nothing that can be
  * read.
  */
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_options.h"
 #include "tools/view/view.h"
-#include "util/util_version.h"
 
 typedef struct options {
     const char *folder;
@@ -22,89 +22,61 @@ typedef struct options {
     view_choice_t choice;
 } options_t;
 
-static int usage(FILE *file, int status)
+/* NULL, or what the value must be. */
+static const char *take_calls(void *fields, const char *text)
 {
-    fprintf(file,
-            "usage: clv-view [options] DIR\n"
-            "Who was late at which collective, and what it cost: out of what a job recorded with\n"
-            "mpirun --mca coll_clv_record DIR. Without options a summary of at most 40 lines.\n\n"
-            "  --json            the same numbers as JSON\n"
-            "  -o, --page FILE   a page of HTML that needs nothing else\n"
-            "  --export FORMAT   every call: %s\n"
-            "  --stream N        only this stream, a number of the summary\n"
-            "  --calls A:B       only calls A to B of each communicator, numbered from 0\n"
-            "  --ranks LIST      only these ranks of MPI_COMM_WORLD, such as 0,4-7\n"
-            "  --help, --version\n",
-            view_exports);
-    return status;
-}
-
-static int read_calls(const char *text, view_choice_t *choice)
-{
+    static const char wanted[] = "A:B, two numbers of calls";
+    view_choice_t *choice = &((options_t *) fields)->choice;
     char *end = NULL;
     const unsigned long long first = strtoull(text, &end, 10);
 
     if (end == text || *end != ':' || text[0] == '-' || end[1] == '-') {
-        return 0;
+        return wanted;
     }
     text = end + 1;
     const unsigned long long last = strtoull(text, &end, 10);
     if (end == text || *end != '\0' || last < first || last > UINT32_MAX) {
-        return 0;
+        return wanted;
     }
     choice->first_call = (uint32_t) first;
     choice->last_call = (uint32_t) last;
-    return 1;
+    return NULL;
 }
 
-static int read_stream(const char *text, view_choice_t *choice)
+static void list_formats(FILE *out)
 {
-    char *end = NULL;
-    const long stream = strtol(text, &end, 10);
-
-    choice->stream = (int32_t) stream;
-    return end != text && *end == '\0' && stream >= 0 && stream < INT32_MAX;
+    fprintf(out, "formats of --export: %s\n", view_exports);
 }
 
-/* 0: go on; else 1 + the exit status. */
-static int read_options(int argc, char **argv, options_t *options)
-{
-    static const struct option names[] = {
-        {"json", no_argument, NULL, 'j'},         {"page", required_argument, NULL, 'o'},
-        {"export", required_argument, NULL, 'e'}, {"stream", required_argument, NULL, 's'},
-        {"calls", required_argument, NULL, 'c'},  {"ranks", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    int option, good = 1;
+#define AT(field) offsetof(options_t, field)
 
-    while (good && (option = getopt_long(argc, argv, "ho:", names, NULL)) != -1) {
-        switch (option) {
-        case 'j':
-            options->json = 1;
-            break;
-        case 'o':
-            options->page = optarg;
-            break;
-        case 'e':
-            options->format = optarg;
-            break;
-        case 's':
-            good = read_stream(optarg, &options->choice);
-            break;
-        case 'c':
-            good = read_calls(optarg, &options->choice);
-            break;
-        case 'r':
-            options->choice.ranks = optarg;
-            break;
-        case 'h':
-            return 1 + usage(stdout, 0);
-        default:
-            good = 0;
-        }
-    }
-    options->folder = good && optind + 1 == argc ? argv[optind] : NULL;
-    return options->folder == NULL ? 1 + usage(stderr, 2) : 0;
-}
+static const clv_option_t rows[] = {
+    CLV_ROW_FLAG("json", AT(json), "the same numbers as JSON"),
+    {.name = "page",
+     .kind = CLV_OPTION_TEXT,
+     .offset = AT(page),
+     .value = "FILE",
+     .letter = 'o',
+     .meaning = "write a page of HTML that needs nothing else"},
+    CLV_ROW_TEXT("export", AT(format), "FORMAT", NULL, "every call, in this format"),
+    CLV_ROW_WHOLE32("stream", AT(choice.stream), 0, INT32_MAX - 1, NULL,
+                    "only this stream, a number of the summary"),
+    CLV_ROW_TAKE("calls", take_calls, "A:B", NULL,
+                 "only calls A to B of each communicator, numbered from 0"),
+    CLV_ROW_TEXT("ranks", AT(choice.ranks), "LIST", NULL,
+                 "only these ranks of MPI_COMM_WORLD, such as 0,4-7"),
+    CLV_ROWS_END,
+};
+
+static const clv_program_t program = {
+    .name = "clv-view",
+    .usage = "clv-view [options] DIR\n"
+             "Who was late at which collective, and what it cost: out of what a job recorded with\n"
+             "mpirun --mca coll_clv_record DIR. Without options a summary of at most 40 lines.",
+    .options = rows,
+    .more = list_formats,
+    .takes_operands = 1,
+};
 
 static int write_page(const char *path, const view_t *view, const view_counts_t *counts)
 {
@@ -155,15 +127,16 @@ int main(int argc, char **argv)
     options_t options = {.choice = {.stream = -1, .last_call = UINT32_MAX}};
     view_t view;
     char reason[1200];
-    int status;
+    int first;
+    int status = clv_options_main(&program, argc, argv, &options, &first);
 
-    if (clv_tells_version("clv-view", argc, argv)) {
-        return 0;
+    if (status >= 0) {
+        return status;
     }
-    status = read_options(argc, argv, &options);
-    if (status != 0) {
-        return status - 1;
+    if (first + 1 != argc) {
+        return clv_options_wrong(&program, "it takes one folder (--help)");
     }
+    options.folder = argv[first];
     if (view_load(options.folder, &options.choice, &view, reason, sizeof reason) != 0) {
         fprintf(stderr, "clv-view: %s\n", reason);
         status = 2;
