@@ -100,11 +100,11 @@ static int measure_stream(shift_t *shift, int n_before, int64_t *byte_ps_p)
     int rc = post_stream(shift, receives, sends);
 
     if (OMPI_SUCCESS == rc && n_before > 0) {
-        rc = ompi_request_wait_all(n_before, receives, MPI_STATUSES_IGNORE);
+        rc = ompi_request_wait_all((size_t) n_before, receives, MPI_STATUSES_IGNORE);
         start_ns = clv_local_now_ns();
     }
     if (OMPI_SUCCESS == rc) {
-        rc = ompi_request_wait_all(n_counted, receives + n_before, MPI_STATUSES_IGNORE);
+        rc = ompi_request_wait_all((size_t) n_counted, receives + n_before, MPI_STATUSES_IGNORE);
     }
     *byte_ps_p = (clv_local_now_ns() - start_ns) * 1000 / ((int64_t) CALIBRATE_SEGMENT * n_counted);
     if (OMPI_SUCCESS == rc) {

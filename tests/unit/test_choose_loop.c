@@ -226,8 +226,9 @@ static void bound_programs_go_at_the_pace_of_the_best(void **state)
 }
 
 /* Regret includes what the program itself takes longer when it changes in the middle of a trial.
- * Fresh arrivals whose ranks run free from the middle on: in one of ten seeds the 200 calls that are
- * left do not suffice to try the fixed order again (up to 1151 permille in 60 seeds, else 1029). */
+ * Fresh arrivals whose ranks run free from the middle on: in one of ten seeds the 200 calls that
+ * are left do not suffice to try the fixed order again (up to 1151 permille in 60 seeds, else
+ * 1029). */
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
@@ -275,8 +276,8 @@ static void judge_by(int32_t objective, const loop_program_t *program)
     assert_true(permille_of(ns, best_ns) <= 1045);
 }
 
-/* Of programs whose ranks wait for the result. Where they run free a call's own times say less: what
- * is early there was done by the calls before (docs/design/choice.md). */
+/* Of programs whose ranks wait for the result. Where they run free a call's own times say less:
+ * what is early there was done by the calls before (docs/design/choice.md). */
 static void what_the_objective_asks_for_is_made_small(void **state)
 {
     (void) state;
