@@ -77,8 +77,19 @@ static int reserve(setup_t *setup)
            NULL != setup->reports && NULL != setup->costs && NULL != setup->calibrate_buffer;
 }
 
+/* The cards of rank 0 have the communicator's key. */
+static void forget_keys(setup_t *setup)
+{
+    explicit_bzero(&setup->mine, sizeof setup->mine);
+    if (NULL != setup->cards && NULL != setup->pap_cards) {
+        explicit_bzero(setup->cards, sizeof *setup->cards);
+        explicit_bzero(setup->pap_cards, CLV_PAP_CARD_BYTES);
+    }
+}
+
 static void unreserve(setup_t *setup)
 {
+    forget_keys(setup);
     clv_free(setup->calibrate_buffer);
     clv_free(setup->costs);
     clv_free(setup->reports);

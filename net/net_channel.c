@@ -16,6 +16,7 @@
 #include "util/util_bytes.h"
 #include "net/net_mac.h"
 #include "util/util_alloc.h"
+#include "util/util_secret.h"
 #include "util/util_time.h"
 
 #define HELLO_MAGIC     UINT32_C(0x48766c63) /* "clvH" */
@@ -43,16 +44,23 @@ typedef struct queue {
     size_t capacity, first, end; /* waiting: first .. end */
 } queue_t;
 
+/* In memory that no core file has. */
+typedef struct channel_keys {
+    unsigned char group[CLV_NET_KEY_BYTES];
+    unsigned char send[CLV_NET_SIPHASH_BYTES], recv[CLV_NET_SIPHASH_BYTES];
+} channel_keys_t;
+
+_Static_assert(sizeof(channel_keys_t) <= CLV_SECRET_BYTES, "a channel's keys are one secret");
+
 struct clv_net_channel {
     int fd;
     int is_client;
     channel_state_t state;
     uint32_t node;
     size_t max_payload;
-    unsigned char key[CLV_NET_KEY_BYTES];
+    channel_keys_t *keys;
     unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
     unsigned char transcript[HELLO_BYTES + NONCE_BYTES];
-    unsigned char send_key[CLV_NET_SIPHASH_BYTES], recv_key[CLV_NET_SIPHASH_BYTES];
     uint64_t n_sent, n_received; /* frames; part of the tag */
     int64_t sent_bytes, received_bytes;
     unsigned char hello[64]; /* the input before the channel is up */
@@ -75,7 +83,7 @@ void clv_net_group_id(const unsigned char *key, unsigned char group_id[CLV_NET_G
 static void transcript_mac(const clv_net_channel_t *channel, const char *label,
                            unsigned char mac[CLV_NET_MAC_BYTES])
 {
-    clv_net_hmac(channel->key, CLV_NET_KEY_BYTES, label, strlen(label), channel->transcript,
+    clv_net_hmac(channel->keys->group, CLV_NET_KEY_BYTES, label, strlen(label), channel->transcript,
                  sizeof channel->transcript, mac);
 }
 
@@ -83,8 +91,9 @@ static void make_frame_keys(clv_net_channel_t *channel)
 {
     unsigned char keys[CLV_NET_MAC_BYTES];
     transcript_mac(channel, "clv frames 1", keys);
-    memcpy(channel->is_client ? channel->send_key : channel->recv_key, keys, 16);
-    memcpy(channel->is_client ? channel->recv_key : channel->send_key, keys + 16, 16);
+    memcpy(channel->is_client ? channel->keys->send : channel->keys->recv, keys, 16);
+    memcpy(channel->is_client ? channel->keys->recv : channel->keys->send, keys + 16, 16);
+    explicit_bzero(keys, sizeof keys);
 }
 
 static clv_status_t fill_nonce(unsigned char nonce[NONCE_BYTES])
@@ -113,14 +122,18 @@ static void set_socket_options(int fd)
 static clv_net_channel_t *new_channel(int fd, int is_client)
 {
     clv_net_channel_t *channel = clv_alloc(1, sizeof *channel);
-    if (channel) {
-        channel->fd = fd;
-        channel->is_client = is_client;
-        channel->state = is_client ? CONNECTING : WAIT_HELLO;
-        channel->in = channel->hello;
-        channel->in_capacity = is_client ? CHALLENGE_BYTES : HELLO_BYTES;
-        set_socket_options(fd);
+    channel_keys_t *keys = channel == NULL ? NULL : clv_secret_new();
+    if (keys == NULL) {
+        clv_free(channel);
+        return NULL;
     }
+    channel->keys = keys;
+    channel->fd = fd;
+    channel->is_client = is_client;
+    channel->state = is_client ? CONNECTING : WAIT_HELLO;
+    channel->in = channel->hello;
+    channel->in_capacity = is_client ? CHALLENGE_BYTES : HELLO_BYTES;
+    set_socket_options(fd);
     return channel;
 }
 
@@ -149,7 +162,7 @@ clv_status_t clv_net_channel_connect(const clv_net_address_t *address, uint16_t 
         (void) close(fd);
         return CLV_NO_MEMORY;
     }
-    memcpy(channel->key, key, CLV_NET_KEY_BYTES);
+    memcpy(channel->keys->group, key, CLV_NET_KEY_BYTES);
     clv_net_group_id(key, channel->group_id);
     channel->node = node;
     channel->max_payload = max_payload;
@@ -173,7 +186,7 @@ void clv_net_channel_close(clv_net_channel_t *channel)
         clv_free(channel->in);
     }
     clv_free(channel->out.bytes);
-    explicit_bzero(channel->key, sizeof channel->key);
+    clv_secret_free(channel->keys);
     clv_free(channel);
 }
 
@@ -328,7 +341,7 @@ clv_status_t clv_net_channel_send(clv_net_channel_t *channel, clv_net_frame_kind
     }
     put_header(header, kind, stamp, payload_bytes);
     clv_put_u64(header + TAG_AT,
-                frame_tag(channel->send_key, channel->n_sent++, header, payload, payload_bytes));
+                frame_tag(channel->keys->send, channel->n_sent++, header, payload, payload_bytes));
     memcpy(room, header, HEADER_BYTES);
     if (payload_bytes > 0) {
         memcpy(room + HEADER_BYTES, payload, payload_bytes);
@@ -399,7 +412,7 @@ static clv_status_t take_hello(clv_net_channel_t *channel, const clv_net_channel
     if (key == NULL) {
         return CLV_PROTOCOL;
     }
-    memcpy(channel->key, key, CLV_NET_KEY_BYTES);
+    memcpy(channel->keys->group, key, CLV_NET_KEY_BYTES);
     memcpy(channel->transcript, hello, HELLO_BYTES);
     if (fill_nonce(channel->transcript + HELLO_BYTES) != CLV_OK) {
         return CLV_SYSTEM;
@@ -484,8 +497,8 @@ static clv_status_t take_frame(clv_net_channel_t *channel, const clv_net_channel
                                size_t frame_bytes)
 {
     clv_net_stamp_t stamp;
-    const uint64_t tag = frame_tag(channel->recv_key, channel->n_received++, at, at + HEADER_BYTES,
-                                   frame_bytes - HEADER_BYTES);
+    const uint64_t tag = frame_tag(channel->keys->recv, channel->n_received++, at,
+                                   at + HEADER_BYTES, frame_bytes - HEADER_BYTES);
     if (clv_get_u64(at + TAG_AT) != tag) {
         return CLV_PROTOCOL;
     }

@@ -138,6 +138,7 @@ void clv_net_hmac(const unsigned char *key, size_t key_bytes, const void *first,
     sha256_start_keyed(&sha, block, 0x5c);
     sha256_add(&sha, inner, sizeof inner);
     sha256_end(&sha, mac);
+    explicit_bzero(block, sizeof block);
 }
 
 int clv_net_mac_equal(const unsigned char *a, const unsigned char *b, size_t n_bytes)

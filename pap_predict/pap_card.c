@@ -142,9 +142,9 @@ clv_status_t clv_pap_card_decode(const unsigned char *bytes, clv_pap_card_t *car
     card.wake_fd = clv_get_u32(bytes + AT_WAKE_FD);
     card.table_bytes = clv_get_u64(bytes + AT_TABLE_BYTES);
     card.table_token = clv_get_u64(bytes + AT_TOKEN);
-    memcpy(card.key, bytes + AT_KEY, CLV_NET_KEY_BYTES);
     card.pretend_node = clv_get_u32(bytes + AT_PRETEND);
     card.port = (uint16_t) port;
     *card_p = card;
+    memcpy(card_p->key, bytes + AT_KEY, CLV_NET_KEY_BYTES); /* at once to where it belongs */
     return CLV_OK;
 }

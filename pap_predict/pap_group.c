@@ -185,6 +185,10 @@ typedef struct roster {
 
 static void roster_clear(roster_t *roster)
 {
+    if (roster->cards != NULL && roster->leaders != NULL) {
+        explicit_bzero(&roster->cards[0].key, sizeof roster->cards[0].key);
+        explicit_bzero(&roster->leaders[0].key, sizeof roster->leaders[0].key);
+    }
     clv_free(roster->cards);
     clv_free(roster->leaders);
     clv_free(roster->leader_rank);

@@ -11,6 +11,7 @@
 #include "util/util_alloc.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
+#include "util/util_secret.h"
 #include "util/util_time.h"
 
 /* TCP repeats what is lost; this finds half-open ends, but must not take a stopped process for one.
@@ -158,8 +159,18 @@ static void release(clv_pap_leader_t *leader)
     clv_pap_agree_free(leader->agree);
     clv_pap_publish_free(leader);
     clv_free(leader->pids);
-    explicit_bzero(leader->key, sizeof leader->key);
+    clv_secret_free(leader->key);
     clv_free(leader);
+}
+
+static clv_status_t keep_key(clv_pap_leader_t *leader, const unsigned char *key)
+{
+    leader->key = clv_secret_new();
+    if (leader->key == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    memcpy(leader->key, key, CLV_NET_KEY_BYTES);
+    return CLV_OK;
 }
 
 static void enlist(clv_pap_leader_t *leader)
@@ -190,8 +201,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     leader->node = options->node;
     leader->layout = *layout;
     leader->max_payload = clv_pap_wire_max_bytes(layout->n_ranks);
-    memcpy(leader->key, options->key, CLV_NET_KEY_BYTES);
-    clv_net_group_id(leader->key, leader->group_id);
+    clv_net_group_id(options->key, leader->group_id);
     clv_pap_clock_init(&leader->clock, !clv_pap_leader_has_parent(leader));
     leader->look_ns = INT64_MAX;
     leader->outbox_end = &leader->outbox;
@@ -199,7 +209,8 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
         clv_pap_pace_init(&leader->pace[lane]);
     }
-    clv_status_t status = clv_pap_route_plan(leader, options->cards);
+    clv_status_t status = keep_key(leader, options->key);
+    status = status == CLV_OK ? clv_pap_route_plan(leader, options->cards) : status;
     status = status == CLV_OK ? create_agree(leader) : status;
     status = status == CLV_OK ? clv_pap_publish_create(leader) : status;
     status = status == CLV_OK ? list_pids(leader, options->rank_cards) : status;

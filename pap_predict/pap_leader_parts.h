@@ -54,7 +54,7 @@ struct clv_pap_leader {
     clv_pap_attach_ops_t attach;
     clv_pap_layout_t layout;
     int32_t node;
-    unsigned char key[CLV_NET_KEY_BYTES];
+    unsigned char *key; /* CLV_NET_KEY_BYTES, a secret */
     unsigned char group_id[CLV_NET_GROUP_ID_BYTES];
     size_t max_payload;
     clv_pap_agree_t *agree;

@@ -38,10 +38,11 @@ unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pa
 	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
 	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory tests/unit/test_pap_note \
 	tests/unit/test_pap_patience \
-	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record \
+	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record tests/unit/test_pap_secret \
 	tests/unit/test_pap_stream tests/unit/test_pap_wire
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
 tests_unit_test_pap_detour_SOURCES = tests/unit/test_pap_detour.c $(clv_pap_pair_sources)
+tests_unit_test_pap_secret_SOURCES = tests/unit/test_pap_secret.c $(clv_pap_pair_sources)
 tests_unit_test_pap_family_SOURCES = tests/unit/test_pap_family.c $(clv_pap_pair_sources)
 tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/other_threads.h \
 	$(clv_pap_job_sources)

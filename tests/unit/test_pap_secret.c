@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Keys and core files: while two nodes are connected, a group's key is found in this process only in
+ * pages that the kernel leaves out of core files; once the group is freed, nowhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pap_predict/pap_card.h"
+#include "tests/support/pap_job.h"
+#include "tests/support/pap_pair.h"
+#include "tests/support/test.h"
+#include "util/util_secret.h"
+#include "util/util_time.h"
+
+#define MASK 0x5a
+
+typedef struct found {
+    int dumped, left_out;
+} found_t;
+
+/* The key, so that this copy is not one. */
+static unsigned char masked[CLV_NET_KEY_BYTES];
+
+static int is_key(const unsigned char *at)
+{
+    for (int i = 0; i < CLV_NET_KEY_BYTES; i++) {
+        if ((unsigned char) (at[i] ^ MASK) != masked[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int count_keys(uintptr_t from, uintptr_t to)
+{
+    const unsigned char *end = (const unsigned char *) to - CLV_NET_KEY_BYTES;
+    int n = 0;
+    for (const unsigned char *at = (const unsigned char *) from; at <= end; at += 4) {
+        n += is_key(at);
+    }
+    return n;
+}
+
+/* Mappings that can be read and written; "dd" among its flags: not in core files. */
+static found_t look(void)
+{
+    char line[512];
+    unsigned long from = 0, to = 0;
+    char rights[8] = "";
+    found_t found = {0, 0};
+    FILE *file = fopen("/proc/self/smaps", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "VmFlags:", 8) != 0) {
+            unsigned long first, last;
+            char now[8];
+            if (sscanf(line, "%lx-%lx %7s", &first, &last, now) == 3) {
+                from = first;
+                to = last;
+                memcpy(rights, now, sizeof now);
+            }
+            continue;
+        }
+        if (strncmp(rights, "rw-p", 4) == 0) {
+            const int n = count_keys((uintptr_t) from, (uintptr_t) to);
+            *(strstr(line, " dd") != NULL ? &found.left_out : &found.dumped) += n;
+        }
+    }
+    (void) fclose(file);
+    return found;
+}
+
+/* Rank 0's card has it; afterwards only the group does. */
+static void take_key(pair_t *pair)
+{
+    clv_pap_card_t card;
+    assert_int_equal(clv_pap_card_decode(pair->cards, &card), CLV_OK);
+    for (int i = 0; i < CLV_NET_KEY_BYTES; i++) {
+        masked[i] = card.key[i] ^ MASK;
+    }
+    explicit_bzero(&card, sizeof card);
+}
+
+static void wait_for_connection(const pair_t *pair)
+{
+    clv_pap_counters_t counters = {0};
+    for (int i = 0; i < 10000 && counters.received_bytes < 500; i++) {
+        job_sleep_ns(CLV_NS_PER_MS);
+        clv_pap_read_counters(pair->pap[0], &counters);
+    }
+    assert_true(counters.received_bytes >= 500); /* more than the handshake */
+}
+
+static void keys_are_in_no_core_file(void **state)
+{
+    (void) state;
+    pair_t pair;
+    assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
+    assert_int_equal(pair_create(&pair), CLV_OK);
+    take_key(&pair);
+    assert_true(look().dumped > 0); /* the cards, on their way through MPI: it can be found */
+    assert_int_equal(pair_attach(&pair), CLV_OK);
+    explicit_bzero(pair.cards, sizeof pair.cards);
+    assert_int_equal(pair_activate(&pair), CLV_OK);
+    wait_for_connection(&pair);
+    const found_t meanwhile = look();
+    assert_int_equal(meanwhile.dumped, 0);
+    assert_true(meanwhile.left_out > 0);
+    pair_free(&pair);
+    pair_close(&pair);
+    assert_int_equal(look().dumped, 0);
+    assert_int_equal(look().left_out, 0);
+}
+
+static void secrets_are_zero_and_used_again(void **state)
+{
+    (void) state;
+    unsigned char *many[100];
+    for (int i = 0; i < 100; i++) {
+        many[i] = clv_secret_new();
+        assert_non_null(many[i]);
+        for (int k = 0; k < CLV_SECRET_BYTES; k++) {
+            assert_int_equal(many[i][k], 0);
+            many[i][k] = (unsigned char) (i + 1);
+        }
+    }
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(many[i][CLV_SECRET_BYTES - 1], i + 1);
+        clv_secret_free(many[i]);
+    }
+    unsigned char *again = clv_secret_new();
+    assert_ptr_equal(again, many[99]);
+    assert_int_equal(again[0] | again[CLV_SECRET_BYTES - 1], 0);
+    clv_secret_free(again);
+    clv_secret_free(NULL);
+}
+
+/* The dynamic linker saves registers, which may hold a piece of a copy, to the stack when it binds a
+ * function late: not what is tested. */
+static void bind_at_once(char **argv)
+{
+    if (getenv("LD_BIND_NOW") == NULL) {
+        (void) setenv("LD_BIND_NOW", "1", 1);
+        (void) execv("/proc/self/exe", argv);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    (void) argc;
+    bind_at_once(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_in_no_core_file),
+        cmocka_unit_test(secrets_are_zero_and_used_again),
+    };
+    return clv_run_tests(tests);
+}
