@@ -8,7 +8,7 @@
  *
  *   channel_down SECONDS [coupled|free|split]
  *
- * After 300 calls it says "under way".
+ * After 300 calls it says "under way", and which process rank 0 is.
  *
  * coupled: all ranks leave a call before one enters the next. free: they run ahead of each other;
  * then a call counts from its rank's own entry. split: free, on a communicator that is freed and
@@ -57,7 +57,7 @@ static void reduce(job_t *job)
     }
     job->calls++;
     if (job->calls == UNDER_WAY && job->rank == 0) {
-        printf("under way\n");
+        printf("under way, rank 0 is process %d\n", (int) getpid());
         fflush(stdout);
     }
     if (job->is_coupled) {
