@@ -371,6 +371,16 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
+/* With more threads than cores it stands still now and then, also without us: the plain program is
+ * tests/versions/threads_alone.c, the issue docs/guide/openmpi-threads.md. */
+static int library_stands_still(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(version, &length);
+    return strstr(version, "Open MPI v6.0.0rc2") != NULL;
+}
+
 static int several_threads(void)
 {
     pthread_t threads[MAX_THREADS];
@@ -378,6 +388,10 @@ static int several_threads(void)
     int wrong = 0;
 
     if (thread_level != MPI_THREAD_MULTIPLE) {
+        return 0;
+    }
+    if (library_stands_still()) {
+        printf("reduce_cases: several_threads skipped: Open MPI 6.0.0rc2 stands still by itself\n");
         return 0;
     }
     for (int t = 0; t < MAX_THREADS; t++) {
