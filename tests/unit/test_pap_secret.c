@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keys and core files: while two nodes are connected, a group's key is found in this process only in
- * pages that the kernel leaves out of core files; once the group is freed, nowhere.
+ * Keys and core files: while two nodes are connected, a group's key is found in this process only
+ * in pages that the kernel leaves out of core files; once the group is freed, nowhere.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,8 +138,8 @@ static void secrets_are_zero_and_used_again(void **state)
     clv_secret_free(NULL);
 }
 
-/* The dynamic linker saves registers, which may hold a piece of a copy, to the stack when it binds a
- * function late: not what is tested. */
+/* The dynamic linker saves registers, which may hold a piece of a copy, to the stack when it binds
+ * a function late: not what is tested. */
 static void bind_at_once(char **argv)
 {
     if (getenv("LD_BIND_NOW") == NULL) {

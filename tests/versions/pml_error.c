@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A connection of MPI's own breaks in the middle of reduces under MPI_ERRORS_RETURN: rank 2 shuts its
- * connections of btl/tcp (ports 40000 to 40999, as the script asks for) before call 60. Each rank
- * that gets an error says which and when, and ends without MPI_Finalize:
+ * A connection of MPI's own breaks in the middle of reduces under MPI_ERRORS_RETURN: rank 2 shuts
+ * its connections of btl/tcp (ports 40000 to 40999, as the script asks for) before call 60. Each
+ * rank that gets an error says which and when, and ends without MPI_Finalize:
  *
  *   rank 1: call 60, error class 16 after 0.012 s
  */
