@@ -81,7 +81,9 @@ can() { # case
 # ---- a case ----
 
 bent() { # after step ppm
-    options+=(--env "LD_PRELOAD=$CLV_CLUSTER_STATE/bend.so:$CLV_BUILD/bench/cluster_yield.so"
+    local yield=$CLV_BUILD/bench/cluster_yield.so
+    [ -e "$yield" ] || yield=$(ls "$CLV_CLUSTER_STATE"/.yield-*.so)
+    options+=(--env "LD_PRELOAD=$CLV_CLUSTER_STATE/bend.so:$yield"
         --env CLV_BEND_HOST=h2 --env "CLV_BEND_AFTER=$1" --env "CLV_BEND_STEP=$2" --env "CLV_BEND_PPM=$3")
 }
 run_one() { # case mode
