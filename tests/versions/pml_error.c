@@ -46,8 +46,7 @@ int main(int argc, char **argv)
             break_connections();
         }
         const double begin_s = MPI_Wtime();
-        const int error =
-            MPI_Reduce(own, sum, N_NUMBERS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        const int error = MPI_Reduce(own, sum, N_NUMBERS, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         if (error != MPI_SUCCESS) {
             MPI_Error_class(error, &class);
             printf("rank %d: call %d, error class %d after %.3f s\n", rank, call, class,
