@@ -76,6 +76,11 @@ tap_ok "a summary of at most 12 lines ($lines)" test "$lines" -ge 4 -a "$lines" 
 tap_has 'calls by what they ran' 'allreduce: 30 calls; ' "$(<"$output")"
 tap_has 'and as JSON' '"allreduce":{"calls":30,"planned_calls":' "$(<"$output")"
 
+timed() {
+    sed -n 's/.*"allreduce":{"calls":30,"planned_calls":\([0-9]*\),"planned_ns":[0-9]*,"previous_calls":\([0-9]*\),.*/\1 + \2/p' "$output"
+}
+tap_ok "each of them timed: $(timed) by plan and previous" test "$(($(timed)))" -eq 30
+
 # ---- less of it
 recorded some 4 --mca coll_clv_record_ops barrier,scan --mca coll_clv_record_every 3 "$program" 4
 tap_ok 'operations can be chosen' are "$(values some op | sort -u | xargs)" 'barrier scan'
