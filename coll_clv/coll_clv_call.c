@@ -248,6 +248,7 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
     coll_clv_module_t *module = context;
 
     if (OMPI_SUCCESS == coll_clv_failure_of(comm)) {
+        coll_clv_group_settle(module->group);
         coll_clv_group_free(module->group);
     } else {
         coll_clv_group_abandon(module->group);
@@ -279,7 +280,7 @@ static int set_up_group(const coll_clv_call_t *call)
     }
     if (OMPI_SUCCESS == rc) {
         show_links(call);
-        /* Without it only a communicator that fails ends later */
+        /* Without it a neighbour that is cut off then is not told, and one that fails ends later */
         (void) coll_clv_failure_on_free(call->comm, release_group, call->module);
     }
     return rc;

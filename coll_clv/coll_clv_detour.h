@@ -43,8 +43,8 @@ int64_t coll_clv_detour_lost_ns(void);
 /* The communicator's group is active. */
 void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t *comm,
                            clv_pap_group_t *pap);
-/* It ends: before its group is freed. works: the communicator does, so what neighbours may still
- * lack is told to them, for the time-out at most. */
+/* It ends: before its group is freed, once or more. works: the communicator does, and is not being
+ * taken apart, so what neighbours may still lack is told to them, for the time-out at most. */
 void coll_clv_detour_end(coll_clv_detour_t *detour, bool works);
 
 #endif

@@ -58,9 +58,6 @@ int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_
     on_free_t *on_free;
     int key = MPI_KEYVAL_INVALID, rc;
 
-    if (!job_survives_failures()) {
-        return OMPI_SUCCESS;
-    }
     on_free = clv_alloc(1, sizeof *on_free);
     if (NULL == on_free) {
         return OMPI_ERR_OUT_OF_RESOURCE;

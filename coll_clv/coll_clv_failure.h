@@ -49,11 +49,10 @@ int coll_clv_failure_awaited(struct ompi_communicator_t *comm);
 
 typedef void (*coll_clv_release_t)(struct ompi_communicator_t *comm, void *context);
 
-/* Has release called with context when the user frees comm. A communicator that failed may live on
- * in Open MPI, for the sake of requests that never end, and its module with it; what is ours need
- * not.
- * Nothing where the job was not started to survive failures: there communicators end when they are
- * freed. Once per communicator; OMPI_SUCCESS or why it cannot be had. */
+/* Has release called with context when the user frees comm, while it can still send. Afterwards it
+ * may live on in Open MPI, for the sake of requests that have not ended, and its module with it; or
+ * it is being taken apart, and a request of ours would do that twice.
+ * Once per communicator; OMPI_SUCCESS or why it cannot be had. */
 int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_t release,
                              void *context);
 

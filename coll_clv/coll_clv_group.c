@@ -36,11 +36,18 @@ static void group_clear(coll_clv_group_t *group)
     clv_free(group);
 }
 
+void coll_clv_group_settle(coll_clv_group_t *group)
+{
+    if (NULL != group) {
+        coll_clv_detour_end(&group->detour, true);
+    }
+}
+
 void coll_clv_group_free(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
-        coll_clv_detour_end(&group->detour, true);
+        coll_clv_detour_end(&group->detour, false);
         clv_pap_group_free(group->clock.pap);
         group_clear(group);
     }
