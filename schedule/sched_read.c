@@ -85,7 +85,7 @@ static clv_status_t read_number(reader_t *reader, int64_t low, int64_t high, int
 
 static clv_status_t read_int(reader_t *reader, int64_t low, int64_t high, int32_t *int_p)
 {
-    int64_t number;
+    int64_t number = 0;
     clv_status_t status = read_number(reader, low, high, &number);
     if (status == CLV_OK) {
         *int_p = (int32_t) number;

@@ -119,7 +119,7 @@ static void measure(const bench_t *bench, const char *name,
         took_ns[i] = now_ns() - start_ns;
     }
     printf("%-10s %7.1f ns/KiB\n", name,
-           clv_stats_median(took_ns, (size_t) n_runs) / (double) (bench->n_bytes / 1024));
+           clv_stats_median(took_ns, (size_t) n_runs) / ((double) bench->n_bytes / 1024));
 }
 
 typedef struct asked {

@@ -45,7 +45,11 @@ static void collectives(MPI_Comm comm, int n)
 {
     int *in = calloc((size_t) (n * n), sizeof *in), *out = calloc((size_t) (n * n), sizeof *out);
     int *ones = malloc((size_t) n * sizeof *ones), *at = malloc((size_t) n * sizeof *at);
-    for (int i = 0; ones && at && i < n; i++) {
+    if (!in || !out || !ones || !at) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        abort(); /* never reached, which only MPI knows */
+    }
+    for (int i = 0; i < n; i++) {
         ones[i] = i > 0;
         at[i] = i;
     }

@@ -41,7 +41,7 @@ tidy() {
 
 # Outputs written on success only look uninitialised to cppcheck; clang's analyser follows them.
 check() {
-    cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -j "$(nproc)" -I. \
+    cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 -j "$(nproc)" -I. '-DCLV_HAVE_HWLOC=<hwloc.h>' \
         --enable=warning,performance,portability \
         --suppress=missingIncludeSystem --suppress=internalAstError --suppress=uninitStructMember --suppress=uninitdata --suppress=uninitvar --suppress='*:*openmpi/*' \
         --suppress=objectIndex:pap_predict/pap_leader.c \

@@ -144,7 +144,7 @@ static void keep_ranks(MPI_Comm comm, int id)
     MPI_Group group, world;
     if (!own || !ranks || !larger) {
         PMPI_Abort(MPI_COMM_WORLD, 1);
-        return;
+        abort(); /* never reached, which only MPI knows */
     }
     rec.comms = larger;
     for (int i = 0; i < n; i++) {
@@ -238,6 +238,7 @@ static waiting_t wait_begin(int region, int n, const MPI_Request *requests)
     waiting_t waiting = {malloc(slots * sizeof(MPI_Request)), calloc(slots, sizeof(MPI_Status))};
     if (!waiting.requests || !waiting.statuses) {
         PMPI_Abort(MPI_COMM_WORLD, 1);
+        abort();
     }
     memcpy(waiting.requests, requests, (size_t) n * sizeof *requests);
     enter(region);

@@ -221,8 +221,8 @@ static int take_word(world_t *world, int comm, int sender, int receiver)
 
 static int left_comm(const world_t *world, int comm, int rank)
 {
-    for (int c = world->ranks[rank].call; c < program->n_calls; c++) {
-        if (program->comm_of_call[c] == comm) {
+    for (int c = 0; c < program->n_calls; c++) {
+        if (c >= world->ranks[rank].call && program->comm_of_call[c] == comm) {
             return 0;
         }
     }
