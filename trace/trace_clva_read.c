@@ -56,10 +56,10 @@ static int take_number(cursor_t *cursor, int64_t *number_p)
     int64_t number = 0;
 
     while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') {
-        number = 10 * number + (*cursor->at++ - '0');
-        if (number > CLV_CLVA_MAX_NS) {
+        if (number > CLV_CLVA_MAX_NS / 10) {
             return 0;
         }
+        number = 10 * number + (*cursor->at++ - '0');
     }
     *number_p = is_negative ? -number : number;
     return cursor->at > first;

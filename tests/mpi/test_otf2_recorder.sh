@@ -20,7 +20,7 @@ for operation in messages barrier bcast reduce allreduce scan exscan gather scat
     tap_has "$operation is there" "\"operation\":\"$operation\"" "$(cat "$scratch/report.jsonl")"
 done
 # On one host there is one clock: what it shows is in order.
-tap_ok 'no message is reversed' grep -q '"operation":"all".*"before":{"reversed":0,' "$scratch/report.jsonl"
+tap_ok 'no message is reversed' grep -q '"operation":"all".*"reversed_before":0,' "$scratch/report.jsonl"
 # 20 rounds, on the world and on halves: 8 + 1 messages of each, and one of every even rank.
 tap_ok 'as many messages as were sent' grep -q "\"operation\":\"messages\",\"messages\":$((20 * (4 * 9 + 2 + 4 * 9 + 2)))," "$scratch/report.jsonl"
 tap_end
