@@ -17,18 +17,23 @@ differs() {
     diff "$CLV_TOP/docs/results/$page" "$work/$page"
 }
 
-for hosts in $(sed -n 's/^<!-- results \([0-9]*\) -->$/\1/p' "$CLV_TOP/docs/results/README.md"); do
-    if [ -s "$data/single/$hosts.command" ]; then
-        tap_none "single calls on $hosts hosts" differs README.md \
-            "$CLV_TOP/bench/results" --print --folder "$data/single" --hosts "$hosts"
-    else
-        section=$(sed -n "/^## $hosts hosts/,/^<!-- results/p" "$CLV_TOP/docs/results/README.md")
-        tap_has "single calls on $hosts hosts: the page says that there is no data" 'Data not kept' "$section"
-    fi
+# What has no data says so where the tables stand.
+for page in README.md nodes.md; do
+    for set in $(sed -n 's/^<!-- results \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
+        if [ -s "$data/single/$set.command" ]; then
+            tap_none "single calls: $set" differs "$page" \
+                "$CLV_TOP/bench/results" --print --folder "$data/single" --sets "$set"
+        else
+            section=$(sed -n "/^## $set hosts/,/^<!-- results/p" "$CLV_TOP/docs/results/$page")
+            tap_has "single calls: $set: the page says that there is no data" 'Data not kept' "$section"
+        fi
+    done
 done
-for hosts in $(sed -n 's/^<!-- loop \([0-9]*\) -->$/\1/p' "$CLV_TOP/docs/results/loop.md"); do
-    tap_none "iterations on $hosts hosts" differs loop.md \
-        "$CLV_TOP/bench/loop" --print --folder "$data/loop" --hosts "$hosts"
-    tap_none 'and none is missing' grep 'not measured yet' "$CLV_TOP/docs/results/loop.md"
+for page in loop.md nodes.md; do
+    for set in $(sed -n 's/^<!-- loop \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
+        tap_none "iterations: $set" differs "$page" \
+            "$CLV_TOP/bench/loop" --print --folder "$data/loop" --set "$set"
+        tap_none 'and none is missing' grep 'not measured yet' "$CLV_TOP/docs/results/$page"
+    done
 done
 tap_end
