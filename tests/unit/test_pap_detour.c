@@ -167,7 +167,7 @@ static void who_is_in_doubt_asks(void **state)
 {
     (void) state;
     int n_detours = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4 || (n_detours == 0 && i < 40); i++) { /* which it is, is chance */
         pair_t pair;
         clv_pap_call_t calls[2];
         clv_status_t status[2];
