@@ -95,8 +95,19 @@ static bool reserve(start_t *start)
            NULL != recorder && 0 == pthread_mutex_init(&recorder->lock, NULL);
 }
 
+/* The cards of rank 0 have the group's key. */
+static void forget_keys(start_t *start)
+{
+    explicit_bzero(&start->mine, sizeof start->mine);
+    if (NULL != start->cards && NULL != start->pap_cards) {
+        explicit_bzero(start->cards, sizeof *start->cards);
+        explicit_bzero(start->pap_cards, CLV_PAP_CARD_BYTES);
+    }
+}
+
 static void unreserve(start_t *start)
 {
+    forget_keys(start);
     clv_free(start->oks);
     clv_free(start->pap_cards);
     clv_free(start->cards);

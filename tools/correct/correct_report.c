@@ -349,21 +349,36 @@ static void true_delays(const correct_t *correct, double *inter_us, double *intr
 
 static const char *const truth_names[] = {"presynchronised", "corrected"};
 
-static void report_truth(const correct_t *correct, FILE *out)
+/* 0: the trace has no truth. */
+static int each_truth(const correct_t *correct, FILE *out,
+                      void (*put)(FILE *out, const char *stamps, const truth_t *truth))
 {
-    double inter, intra;
     if (correct->archive.truth_attribute == CORRECT_NOBODY) {
-        return;
+        return 0;
     }
     for (int which = 0; which < (correct->options.is_check ? 1 : 2); which++) {
         truth_t truth;
         if (judge(correct, which ? CLV_CLC_CORRECTED : CLV_CLC_STAMP, &truth)) {
-            fprintf(out,
-                    "truth, %s: lateness at collectives off by %.2f us (mean), %.2f (median), %.2f "
-                    "(95 %%); wrong last arriver in %lld of %lld\n",
-                    truth_names[which], truth.mean_us, truth.median_us, truth.p95_us,
-                    (long long) truth.n_wrong, (long long) truth.n_collectives);
+            put(out, truth_names[which], &truth);
         }
+    }
+    return 1;
+}
+
+static void print_truth(FILE *out, const char *stamps, const truth_t *truth)
+{
+    fprintf(out,
+            "truth, %s: lateness at collectives off by %.2f us (mean), %.2f (median), %.2f "
+            "(95 %%); wrong last arriver in %lld of %lld\n",
+            stamps, truth->mean_us, truth->median_us, truth->p95_us, (long long) truth->n_wrong,
+            (long long) truth->n_collectives);
+}
+
+static void report_truth(const correct_t *correct, FILE *out)
+{
+    double inter, intra;
+    if (!each_truth(correct, out, print_truth)) {
+        return;
     }
     true_delays(correct, &inter, &intra);
     fprintf(out, "truth: least delays %.3f us between hosts, %.3f inside\n", inter, intra);
@@ -541,24 +556,23 @@ static void json_locations(const correct_t *correct, FILE *out)
     }
 }
 
+static void json_one_truth(FILE *out, const char *stamps, const truth_t *truth)
+{
+    clv_json_t json = clv_json_begin(out, PROGRAM, "truth");
+    clv_json_text(&json, "stamps", stamps);
+    clv_json_number(&json, "lateness_error_mean_ns", 1e3 * truth->mean_us);
+    clv_json_number(&json, "lateness_error_median_ns", 1e3 * truth->median_us);
+    clv_json_number(&json, "lateness_error_p95_ns", 1e3 * truth->p95_us);
+    clv_json_whole(&json, "wrong_last", truth->n_wrong);
+    clv_json_whole(&json, "collectives", truth->n_collectives);
+    clv_json_end(&json);
+}
+
 static void json_truth(const correct_t *correct, FILE *out)
 {
     double inter, intra;
-    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
+    if (!each_truth(correct, out, json_one_truth)) {
         return;
-    }
-    for (int which = 0; which < (correct->options.is_check ? 1 : 2); which++) {
-        truth_t truth;
-        if (judge(correct, which ? CLV_CLC_CORRECTED : CLV_CLC_STAMP, &truth)) {
-            clv_json_t json = clv_json_begin(out, PROGRAM, "truth");
-            clv_json_text(&json, "stamps", truth_names[which]);
-            clv_json_number(&json, "lateness_error_mean_ns", 1e3 * truth.mean_us);
-            clv_json_number(&json, "lateness_error_median_ns", 1e3 * truth.median_us);
-            clv_json_number(&json, "lateness_error_p95_ns", 1e3 * truth.p95_us);
-            clv_json_whole(&json, "wrong_last", truth.n_wrong);
-            clv_json_whole(&json, "collectives", truth.n_collectives);
-            clv_json_end(&json);
-        }
     }
     true_delays(correct, &inter, &intra);
     clv_json_t json = clv_json_begin(out, PROGRAM, "true_delays");

@@ -27,6 +27,44 @@ static const clv_clva_head_t *head_of(const view_t *view, int32_t rank)
     return &view->nodes[view->node_of[rank]].head;
 }
 
+/* ---- every call of every rank ---------------------------------------------------------------- */
+
+typedef void (*put_t)(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
+                      int32_t rank, const clv_numbers_rank_t *numbers, int is_last);
+
+static void put_call(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
+                     clv_numbers_rank_t *ranks, put_t put)
+{
+    const size_t first = (size_t) call * (size_t) comm->n_ranks;
+    clv_numbers_call_t numbers;
+
+    view_numbers(comm, call, ranks, &numbers);
+    for (int32_t r = 0; r < comm->n_ranks; r++) {
+        if (comm->arrival_ns[first + (size_t) r] != CLV_NUMBERS_NO_TIME) {
+            put(file, view, comm, call, r, &ranks[r], numbers.last_rank == r);
+        }
+    }
+}
+
+/* Exit status: 1 when there is no memory. */
+static int put_calls(FILE *file, const view_t *view, put_t put)
+{
+    for (int32_t k = 0; k < view->n_comms; k++) {
+        const view_comm_t *comm = &view->comms[k];
+        clv_numbers_rank_t *ranks = clv_alloc((size_t) comm->n_ranks, sizeof *ranks);
+
+        if (ranks == NULL) {
+            fprintf(stderr, "clv-view: out of memory\n");
+            return 1;
+        }
+        for (int32_t i = 0; i < comm->n_calls; i++) {
+            put_call(file, view, comm, i, ranks, put);
+        }
+        clv_free(ranks);
+    }
+    return 0;
+}
+
 /* ---- a line per call and rank ---------------------------------------------------------------- */
 
 static void put_cell(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
@@ -57,22 +95,7 @@ static void put_cell(FILE *file, const view_t *view, const view_comm_t *comm, in
 static int put_lines(FILE *file, const view_t *view, int32_t stream)
 {
     (void) stream;
-    for (int32_t k = 0; k < view->n_comms; k++) {
-        const view_comm_t *comm = &view->comms[k];
-        clv_numbers_rank_t *ranks = clv_alloc((size_t) comm->n_ranks, sizeof *ranks);
-        clv_numbers_call_t numbers;
-        for (int32_t i = 0; ranks != NULL && i < comm->n_calls; i++) {
-            view_numbers(comm, i, ranks, &numbers);
-            for (int32_t r = 0; r < comm->n_ranks; r++) {
-                if (comm->arrival_ns[(size_t) i * (size_t) comm->n_ranks + (size_t) r] !=
-                    CLV_NUMBERS_NO_TIME) {
-                    put_cell(file, view, comm, i, r, &ranks[r], numbers.last_rank == r);
-                }
-            }
-        }
-        clv_free(ranks);
-    }
-    return 0;
+    return put_calls(file, view, put_cell);
 }
 
 /* ---- clv-trace 1 ----------------------------------------------------------------------------- */
@@ -141,7 +164,7 @@ static void put_names(FILE *file, const view_t *view)
 
 /* One complete event; the part in which it waited for later ranks is one within it. */
 static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
-                      int32_t rank, const clv_numbers_rank_t *numbers)
+                      int32_t rank, const clv_numbers_rank_t *numbers, int is_last)
 {
     const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
     const int32_t world = comm->members[rank];
@@ -149,6 +172,7 @@ static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, i
     const double long_us = (double) (comm->exit_ns[cell] - comm->arrival_ns[cell]) / 1e3;
     const char *name = clv_clva_ops[view->streams[comm->stream[call]].key.op].name;
 
+    (void) is_last;
     fprintf(file,
             "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
             "\"args\":{\"call\":%u,\"stream\":%d}},\n",
@@ -164,26 +188,14 @@ static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, i
 
 static int put_chrome(FILE *file, const view_t *view, int32_t stream)
 {
+    int status;
+
     (void) stream;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
     put_names(file, view);
-    for (int32_t k = 0; k < view->n_comms; k++) {
-        const view_comm_t *comm = &view->comms[k];
-        clv_numbers_rank_t *ranks = clv_alloc((size_t) comm->n_ranks, sizeof *ranks);
-        clv_numbers_call_t numbers;
-        for (int32_t i = 0; ranks != NULL && i < comm->n_calls; i++) {
-            view_numbers(comm, i, ranks, &numbers);
-            for (int32_t r = 0; r < comm->n_ranks; r++) {
-                if (comm->arrival_ns[(size_t) i * (size_t) comm->n_ranks + (size_t) r] !=
-                    CLV_NUMBERS_NO_TIME) {
-                    put_event(file, view, comm, i, r, &ranks[r]);
-                }
-            }
-        }
-        clv_free(ranks);
-    }
+    status = put_calls(file, view, put_event);
     fputs("{\"ph\":\"M\",\"name\":\"clv-view\",\"pid\":0}]}\n", file);
-    return 0;
+    return status;
 }
 
 int view_export(FILE *file, const view_t *view, const char *format, int32_t stream)
