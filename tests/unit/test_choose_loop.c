@@ -128,23 +128,32 @@ static int64_t end_pace(const loop_result_t *result)
     return loop_pace(result, CALLS * 3 / 4, CALLS);
 }
 
+/* Of each that is forced; valid until the next one. */
+static const loop_result_t *results_forced(const loop_program_t *program,
+                                           const loop_setting_t *given)
+{
+    static loop_result_t results[N_FORCED];
+    loop_setting_t setting = *given;
+
+    for (int i = 0; i < N_FORCED; i++) {
+        setting.config.reduce_algorithm = forced[i];
+        loop_run(program, &setting, &results[i]);
+    }
+    return results;
+}
+
 /* The best of those forced, in each part; of their paces at the end a text. */
-static void run_forced(const loop_program_t *program, const loop_setting_t *given,
+static void run_forced(const loop_program_t *program, const loop_setting_t *setting,
                        int64_t *best_end_p, int64_t *best_half_p, char *text, size_t n_bytes)
 {
-    static loop_result_t result;
-    loop_setting_t setting = *given;
+    const loop_result_t *results = results_forced(program, setting);
 
     *best_end_p = *best_half_p = INT64_MAX;
     for (int i = 0; i < N_FORCED; i++) {
         const size_t length = strlen(text);
-        setting.config.reduce_algorithm = forced[i];
-        loop_run(program, &setting, &result);
-        *best_end_p = end_pace(&result) < *best_end_p ? end_pace(&result) : *best_end_p;
-        *best_half_p = loop_pace(&result, 0, CALLS / 2) < *best_half_p
-                           ? loop_pace(&result, 0, CALLS / 2)
-                           : *best_half_p;
-        snprintf(text + length, n_bytes - length, " %.1f", (double) end_pace(&result) / MS);
+        *best_end_p = clv_smaller(*best_end_p, end_pace(&results[i]));
+        *best_half_p = clv_smaller(*best_half_p, loop_pace(&results[i], 0, CALLS / 2));
+        snprintf(text + length, n_bytes - length, " %.1f", (double) end_pace(&results[i]) / MS);
     }
 }
 
@@ -244,17 +253,14 @@ static int64_t end_of(int32_t objective, const loop_result_t *result)
                      CALLS * 3 / 4, CALLS);
 }
 
-static int64_t best_forced(const loop_program_t *program, const loop_setting_t *given,
+static int64_t best_forced(const loop_program_t *program, const loop_setting_t *setting,
                            int32_t objective)
 {
-    static loop_result_t result;
-    loop_setting_t setting = *given;
+    const loop_result_t *results = results_forced(program, setting);
     int64_t best_ns = INT64_MAX;
 
     for (int i = 0; i < N_FORCED; i++) {
-        setting.config.reduce_algorithm = forced[i];
-        loop_run(program, &setting, &result);
-        best_ns = clv_smaller(best_ns, end_of(objective, &result));
+        best_ns = clv_smaller(best_ns, end_of(objective, &results[i]));
     }
     return best_ns;
 }
