@@ -69,6 +69,21 @@ ready_root() {
     run_inside "$root" apt-get -qq update || say 'apt-get update failed: using what is there'
 }
 
+# go_inside NAME SUITE MODE...: builds this tree in that release, runs tests/versions/NAME.sh there with "here" and
+# the modes, and ends with its status. What lies in CLV_LIMIT goes along.
+go_inside() {
+    local name=$1 suite=$2 work=/root/clv-$1-$$ status=0
+    shift 2
+    ready_root "$suite"
+    trap 'rm -rf "${root:?}$work"' EXIT
+    trap 'exit 130' INT TERM
+    copy_tree "$top" "$root$work"
+    say 'building ...'
+    run_inside "$root" env ${CLV_LIMIT:+CLV_LIMIT="$CLV_LIMIT"} sh -c "cd $work && ./clv build &&
+        CLV_BUILD=$work/build tests/versions/$name.sh here \"\$@\"" sh "$@" || status=$?
+    exit $status
+}
+
 # fresh_root SUITE WORK: a release in which nobody has installed anything yet, in $root; what is changed
 # in it lies in the folder WORK and goes with it. In a mount namespace of our own: enter_namespace first.
 fresh_root() {

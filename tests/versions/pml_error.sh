@@ -16,19 +16,6 @@ limit=${CLV_TIMEOUT:-3000}
 say() { printf 'pml_error: %s\n' "$*" >&2; }
 . "$top/tests/versions/debian_root.sh"
 
-go_inside() {
-    local suite=$1 work=/root/clv-pml-$$ status=0
-    shift
-    ready_root "$suite"
-    trap 'rm -rf "${root:?}$work"' EXIT
-    trap 'exit 130' INT TERM
-    copy_tree "$top" "$root$work"
-    say 'building ...'
-    run_inside "$root" sh -c "cd $work && ./clv build &&
-        CLV_BUILD=$work/build tests/versions/pml_error.sh here \"\$@\"" sh "$@" || status=$?
-    exit $status
-}
-
 # What the four ranks saw.
 summary() { # status
     local errors none
@@ -78,6 +65,6 @@ suite=${1:-here}
 [ $# -eq 0 ] || shift
 case $suite in
 here) run_here "$@" ;;
-trixie | sid) go_inside "$suite" "$@" ;;
+trixie | sid) go_inside pml_error "$suite" "$@" ;;
 *) die 'usage: tests/versions/pml_error.sh trixie|sid|here [MODE ...]' ;;
 esac

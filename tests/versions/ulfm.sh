@@ -23,21 +23,6 @@ case_limit=${CLV_LIMIT:-30}
 say() { printf 'ulfm: %s\n' "$*" >&2; }
 . "$top/tests/versions/debian_root.sh"
 
-# ---- in another release ----
-
-go_inside() {
-    local suite=$1 work=/root/clv-ulfm-$$ status=0
-    shift
-    ready_root "$suite"
-    trap 'rm -rf "${root:?}$work"' EXIT
-    trap 'exit 130' INT TERM
-    copy_tree "$top" "$root$work"
-    say 'building ...'
-    run_inside "$root" env CLV_LIMIT="$case_limit" sh -c "cd $work && ./clv build &&
-        CLV_BUILD=$work/build tests/versions/ulfm.sh here \"\$@\"" sh "$@" || status=$?
-    exit $status
-}
-
 # ---- here ----
 
 nodes=4
@@ -199,6 +184,6 @@ suite=${1:-trixie}
 [ $# -eq 0 ] || shift
 case $suite in
 here) run_here "$@" ;;
-trixie | sid) go_inside "$suite" "$@" ;;
+trixie | sid) go_inside ulfm "$suite" "$@" ;;
 *) die 'usage: tests/versions/ulfm.sh trixie|sid|here [MODE ...]' ;;
 esac
