@@ -84,7 +84,7 @@ CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_
     return NULL;
 }
 
-/* ---- the door -------------------------------------------------------------------------------- */
+/* ---- what it offers ------------------------------------------------------------------------- */
 
 /* Sums over all choosers, also those that are gone. Relaxed: each is a number of its own. */
 static atomic_llong regret_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The door of the blocking family: checks, the table of algorithms, and the levels of H2HCA and
+ * The entry of the blocking family: checks, the table of algorithms, and the levels of H2HCA and
  * H3HCA (HCA3 paper, sections IV-A to IV-D).
  *
  * A level is a group of its own with its own method; what the upper level made of the clock is
@@ -212,7 +212,7 @@ static void start_levels(levels_t *levels, const clv_cs_clock_t *clock, const cl
     levels->status = is_reference && clock != NULL ? CLV_OK : CLV_UNSUPPORTED;
 }
 
-/* The lists of members are the only memory the door needs, and only for levels. */
+/* The lists of members are the only memory the entry needs, and only for levels. */
 static clv_status_t run_scheme(levels_t *levels, const clv_cs_scheme_t *scheme)
 {
     if (levels->group->n_ranks == 1) {

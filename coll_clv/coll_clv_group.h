@@ -46,7 +46,7 @@ typedef struct coll_clv_group coll_clv_group_t;
  * a group on every rank. Without the exchange (parameter, no interface, a rank that could not
  * attach, unequal parameters) the group only makes plans without a forecast; then *why_p is the
  * reason, else CLV_FIT. config: rank-equal parameters, n_ranks and max_cells; its cost is measured
- * and agreed here. params: of this process, for its door. */
+ * and agreed here. params: of this process, for its listener. */
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                          const struct coll_clv_params *params, coll_clv_group_t **group_p,
                          int *why_p);

@@ -4,7 +4,7 @@
  * key, and the connections of whoever the callbacks say. It knows nothing of what they carry.
  *
  * Units: local ns; counted bytes.
- * Errors: CLV_SYSTEM, CLV_NO_MEMORY; a stranger's fault closes his connection and is counted,
+ * Errors: CLV_SYSTEM, CLV_NO_MEMORY; an unauthenticated peer's fault closes its connection and is counted,
  *   never returned.
  * Memory: the struct is the caller's; one small struct and its channel per connection, at most
  *   CLV_NET_MAX_PENDING pending.

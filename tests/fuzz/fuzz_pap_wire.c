@@ -41,7 +41,7 @@ static void on_send(void *context, int32_t node, const void *bytes, size_t n_byt
 {
     clv_pap_message_t message;
     (void) context;
-    check(node == 0 || node == 3, "sent to a stranger");
+    check(node == 0 || node == 3, "sent to one outside the tree");
     check(clv_pap_wire_decode(bytes, n_bytes, N_RANKS, &message) == CLV_OK, "sent nonsense");
 }
 

@@ -35,7 +35,7 @@ may_include() {
 }
 
 # Includes of another room that the room may not have; prints them.
-strangers() {
+forbidden_includes() {
     local room=$1
     grep -rnE --include='*.[ch]' '^ *# *include "' "$room" |
         grep -E "\"(${rooms// /|})/" |
@@ -45,7 +45,7 @@ strangers() {
 for room in $pure_rooms pap_predict/agree pap_predict/predict \
     coll_clv bench examples; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
-    tap_none "$room includes only what it may" strangers "$room"
+    tap_none "$room includes only what it may" forbidden_includes "$room"
 done
 
 # Headers that include each other, also over others: prints the pairs that lie on a circle.

@@ -269,10 +269,10 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-#define ATTACK_MS  500    /* as in tests/support/pap_knock.c */
+#define ATTACK_MS  500    /* as in tests/support/pap_attacker.c */
 #define SLOT_CYCLE 300000 /* a multiple of 3, and short enough for every awk to count with */
 
-/* The doors of this process: ports it listens on. Those of Open MPI are among them, if it has
+/* The ports this process listens on. Those of Open MPI are among them, if it has
  * any. */
 static void print_ports(void)
 {

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Opt-in: the run time of a job while a stranger knocks at its door, against the same job at peace.
+# Opt-in: the run time of a job while somebody without a key connects to it, against the same job at peace.
 #
 #   tests/quality/attack.sh [garbage|key|flood]...      all three without arguments; 40 s each
 #
 # Two ranks on two nodes (process namespaces of their own) nap 1 ms, compute 0.5 ms and reduce
-# 64 KiB, over and over. Time is cut into slots of 500 ms: peace, a stranger who knocks about a
-# thousand times a second at the job's ports, the same stranger at a port of his own. Each slot's
+# 64 KiB, over and over. Time is cut into slots of 500 ms: peace, an attacker who connects about a
+# thousand times a second to the job's ports, the same to a port of his own. Each slot's
 # median time of a round is compared with that of the slots beside it: attack / peace is what it
-# does to the job with all that the stranger's own work costs on this machine; attack / decoy what
-# the door adds to that. Median of the ratios, and their quartiles. Sums are checked.
+# does to the job with all that the attacker's own work costs on this machine; attack / decoy what
+# the listener adds to that. Median of the ratios, and their quartiles. Sums are checked.
 # CLV_LOCK: a file to lock around each measurement. Needs root, unshare and ss.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -53,10 +53,10 @@ measure() { # KIND
     run_job &
     job=$!
     # shellcheck disable=SC2046
-    "$CLV_BUILD/tests/support/pap-knock" "$1" "$seconds" $(ports) >"$scratch/knocks"
+    "$CLV_BUILD/tests/support/pap-attacker" "$1" "$seconds" $(ports) >"$scratch/connections"
     wait $job || { echo "$1: the job failed"; tail -n 5 "$scratch/errors"; return 1; }
     printf '%s: attack / peace %s, attack / decoy %s; %s; %s\n' "$1" "$(ratios 0)" "$(ratios 2)" \
-        "$(cat "$scratch/knocks")" "$(sed -n 's/^end //p' "$scratch/job")"
+        "$(cat "$scratch/connections")" "$(sed -n 's/^end //p' "$scratch/job")"
 }
 
 locked() {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A running job and somebody who knocks at its doors: garbage, the right group with the wrong key,
- * a flood, peers that say nothing. The job's forecasts, its connections and its time stay as they
- * are. And the opposite: 4,000 communicators come and go and leave nothing behind.
+ * A running job and somebody without its key who connects: garbage, the right group with the
+ * wrong key, a flood, peers that say nothing. The job's forecasts, its connections and its time
+ * stay as they are. And the opposite: 4,000 communicators come and go and leave nothing behind.
  */
 #include <stdatomic.h>
 
@@ -22,7 +22,7 @@
 #include "tests/support/pap_pair.h"
 #include "util/util_time.h"
 
-/* ---- knocking ----------------------------------------------------------------------------- */
+/* ---- connecting --------------------------------------------------------------------------- */
 
 static clv_pap_card_t card_of(pap_job_t *job, int32_t rank)
 {
@@ -36,7 +36,7 @@ static clv_pap_card_t card_of(pap_job_t *job, int32_t rank)
     return card;
 }
 
-static int knock(const clv_pap_card_t *card)
+static int connect_to(const clv_pap_card_t *card)
 {
     struct sockaddr_storage to;
     const socklen_t to_bytes = clv_net_address_to_sockaddr(&card->addresses[0], card->port, &to);
@@ -48,7 +48,7 @@ static int knock(const clv_pap_card_t *card)
     return fd;
 }
 
-static int64_t knock_until(pap_job_t *job, int32_t rank)
+static int64_t connect_until(pap_job_t *job, int32_t rank)
 {
     const int64_t until_ns = clv_local_now_ns() + CLV_NS_PER_S;
     return atomic_load(&job->at_call[rank]) < job->options.n_calls - 20 ? until_ns : 0;
@@ -63,9 +63,9 @@ static void say(int fd, const void *bytes, size_t n_bytes)
 static void talk_garbage(pap_job_t *job)
 {
     const clv_pap_card_t card = card_of(job, 0);
-    for (const int64_t until_ns = knock_until(job, 0); clv_local_now_ns() < until_ns;) {
+    for (const int64_t until_ns = connect_until(job, 0); clv_local_now_ns() < until_ns;) {
         unsigned char garbage[4096];
-        int fd = knock(&card);
+        int fd = connect_to(&card);
         (void) !getrandom(garbage, sizeof garbage, 0);
         say(fd, garbage, sizeof garbage);
         (void) close(fd);
@@ -78,8 +78,8 @@ static void pretend_to_be_a_child(pap_job_t *job)
     const clv_pap_card_t card = card_of(job, 0);
     unsigned char hello[48 + 32] = "clvH\1";
     clv_net_group_id(card.key, hello + 8);
-    for (const int64_t until_ns = knock_until(job, 0); clv_local_now_ns() < until_ns;) {
-        int fd = knock(&card);
+    for (const int64_t until_ns = connect_until(job, 0); clv_local_now_ns() < until_ns;) {
+        int fd = connect_to(&card);
         clv_put_u32(hello + 24, 1 + (uint32_t) (until_ns % 3));
         say(fd, hello, sizeof hello);
         job_sleep_ns(2 * CLV_NS_PER_MS);
@@ -90,8 +90,8 @@ static void pretend_to_be_a_child(pap_job_t *job)
 static void flood(pap_job_t *job)
 {
     const clv_pap_card_t card = card_of(job, 0);
-    for (const int64_t until_ns = knock_until(job, 0); clv_local_now_ns() < until_ns;) {
-        int fd = knock(&card);
+    for (const int64_t until_ns = connect_until(job, 0); clv_local_now_ns() < until_ns;) {
+        int fd = connect_to(&card);
         if (fd >= 0) {
             (void) close(fd);
         }
@@ -103,7 +103,7 @@ static void stay_silent(pap_job_t *job)
     const clv_pap_card_t card = card_of(job, 0);
     int fds[64];
     for (size_t i = 0; i < 64; i++) {
-        fds[i] = knock(&card);
+        fds[i] = connect_to(&card);
         say(fds[i], "c", 1);
     }
     job_sleep_ns(CLV_NS_PER_S);
@@ -153,7 +153,7 @@ static void job_is_unharmed_by(void (*meanwhile)(pap_job_t *), int may_be_reject
            (long long) (wall_ns / CLV_NS_PER_MS), (long long) job->counters[0].rejected,
            100. * (double) job->counters[0].thread_cpu_ns / (double) wall_ns);
     assert_true(!may_be_rejected || job->counters[0].rejected > 0);
-    /* However many knock: the thread must not take a core from the application. */
+    /* However many connect: the thread must not take a core from the application. */
     assert_true(job->counters[0].thread_cpu_ns < wall_ns / 10);
     job_free(job);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A stranger at the door of a running job, for tests/quality/attack.sh.
+ * Unauthenticated connections to a running job, for tests/quality/attack.sh.
  *
- * usage: pap-knock KIND SECONDS PORT...      KIND: garbage, key, flood
+ * usage: pap-attacker KIND SECONDS PORT...      KIND: garbage, key, flood
  *
- * Time (CLOCK_REALTIME) is cut into slots of SLOT_MS. In slot 3n + 1 it knocks at the job's ports,
- * in 3n + 2 at a port of its own that nobody answers, which costs this machine the same but not the
- * job, and in 3n it sleeps. garbage: random bytes; key: the form of a handshake with a group that
- * is none; flood: connects and leaves. About a thousand knocks a second. Prints how many there
- * were.
+ * Time (CLOCK_REALTIME) is cut into slots of SLOT_MS. In slot 3n + 1 it connects to the job's
+ * ports, in 3n + 2 to a port of its own that nobody answers, which costs this machine the same but
+ * not the job, and in 3n it sleeps. garbage: random bytes; key: the form of a handshake with a
+ * group that is none; flood: connects and leaves. About a thousand connections a second. Prints
+ * how many there were.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -54,14 +54,14 @@ static int own_listener(int *port_p)
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *) &address, sizeof address) != 0 ||
         listen(fd, 64) != 0 || getsockname(fd, (struct sockaddr *) &address, &n_bytes) != 0) {
-        perror("pap-knock: listener");
+        perror("pap-attacker: listener");
         exit(1);
     }
     *port_p = ntohs(address.sin_port);
     return fd;
 }
 
-static void knock(const char *kind, int port)
+static void attack(const char *kind, int port)
 {
     const struct sockaddr_in address = loopback(port);
     unsigned char bytes[BYTES];
@@ -77,7 +77,7 @@ static void knock(const char *kind, int port)
     (void) close(fd);
 }
 
-/* Takes in what knocked at the own door, so that its queue is never full. */
+/* Takes in what came to the own port, so that its queue is never full. */
 static void take_in(int listener)
 {
     for (int fd = accept(listener, NULL, NULL); fd >= 0; fd = accept(listener, NULL, NULL)) {
@@ -87,21 +87,22 @@ static void take_in(int listener)
 
 int main(int argc, char **argv)
 {
-    int own_port, n_knocks[3] = {0, 0, 0};
+    int own_port, n_connections[3] = {0, 0, 0};
     const int listener = own_listener(&own_port), n_ports = argc - 3;
     if (n_ports < 1 || n_ports > MAX_PORTS) {
-        fprintf(stderr, "usage: pap-knock garbage|key|flood SECONDS PORT...\n");
+        fprintf(stderr, "usage: pap-attacker garbage|key|flood SECONDS PORT...\n");
         return 2;
     }
     for (const int64_t end_ms = now_ms() + 1000LL * atoi(argv[2]); now_ms() < end_ms;) {
         const int kind = (int) (now_ms() / SLOT_MS % 3);
         if (kind != 0) {
-            knock(argv[1], kind == 1 ? atoi(argv[3 + n_knocks[1] % n_ports]) : own_port);
+            attack(argv[1], kind == 1 ? atoi(argv[3 + n_connections[1] % n_ports]) : own_port);
         }
-        n_knocks[kind]++;
+        n_connections[kind]++;
         take_in(listener);
         pause_ns(PAUSE_NS);
     }
-    printf("knocked %d times at the job, %d times at nobody\n", n_knocks[1], n_knocks[2]);
+    printf("connected %d times to the job, %d times to nobody\n", n_connections[1],
+           n_connections[2]);
     return 0;
 }
