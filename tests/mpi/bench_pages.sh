@@ -18,7 +18,7 @@ differs() {
 }
 
 # What has no data says so where the tables stand.
-for page in README.md nodes.md; do
+for page in README.md nodes.md allreduce.md; do
     for set in $(sed -n 's/^<!-- results \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         if [ -s "$data/single/$set.command" ]; then
             tap_none "single calls: $set" differs "$page" \
@@ -29,7 +29,7 @@ for page in README.md nodes.md; do
         fi
     done
 done
-for page in loop.md nodes.md; do
+for page in loop.md nodes.md allreduce.md; do
     for set in $(sed -n 's/^<!-- loop \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         tap_none "iterations: $set" differs "$page" \
             "$CLV_TOP/bench/loop" --print --folder "$data/loop" --set "$set"
