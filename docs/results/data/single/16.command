@@ -1,0 +1,1 @@
+bench/cluster with 16 --rate 200mbit --realtime -- build/bench/clv-bench --sizes 2M --delay 50ms --warmup 40 --warm-learners --iterations 4 --balanced-calls 0 --algorithms default,pipeline,binomial,rabenseifner,ring,adapt,clv,clv:clairvoyant:sma,clv:clairvoyant+hint,clv+hint,bound --patterns
