@@ -119,11 +119,12 @@ typedef struct coll_clv_ran {
 typedef struct coll_clv_module {
     mca_coll_base_module_t super;
     coll_clv_previous_t previous;
-    clv_choose_config_t config;   /* the parameters when this was made */
-    bool has_asked;               /* about its peers ... */
-    bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
-    struct coll_clv_group *group; /* NULL until the first eligible call */
-    int64_t shown_version;        /* what coll_clv_print showed last */
+    clv_choose_config_t config;             /* the parameters when this was made */
+    int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
+    bool has_asked;                         /* about its peers ... */
+    bool peers_are_equal;                   /* ... and what coll_clv_peers.c said */
+    struct coll_clv_group *group;           /* NULL until the first eligible call */
+    int64_t shown_version;                  /* what coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;
     coll_clv_told_t told[COLL_CLV_N_TOLD];

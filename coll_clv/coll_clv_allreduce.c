@@ -11,6 +11,12 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
                                    struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                                    struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
+    coll_clv_module_t *own = (coll_clv_module_t *) module;
+
+    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op)) {
+        return own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                       own->previous.allreduce_module);
+    }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_ALLREDUCE,
                             .sbuf = sbuf,
                             .rbuf = rbuf,
@@ -18,7 +24,7 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
                             .dtype = dtype,
                             .op = op,
                             .comm = comm,
-                            .module = (coll_clv_module_t *) module};
+                            .module = own};
     return coll_clv_call(&call);
 }
 

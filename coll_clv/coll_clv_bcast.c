@@ -19,13 +19,18 @@ CLV_HOT int mca_coll_clv_bcast(void *buffer, coll_clv_count_t count, struct ompi
                                int root, struct ompi_communicator_t *comm,
                                mca_coll_base_module_t *module)
 {
+    coll_clv_module_t *own = (coll_clv_module_t *) module;
+
+    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_BCAST, count, dtype, NULL)) {
+        return own->previous.bcast(buffer, count, dtype, root, comm, own->previous.bcast_module);
+    }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_BCAST,
                             .root = root,
                             .rbuf = buffer,
                             .count = count,
                             .dtype = dtype,
                             .comm = comm,
-                            .module = (coll_clv_module_t *) module};
+                            .module = own};
     return coll_clv_call(&call);
 }
 

@@ -2,6 +2,7 @@
  *
  * A call of any collective that is ours: the whole story on one screen.
  *
+ *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
  *   not for us -------------------------------------> the previous function
  *   not all ranks have us, with the same parameters -> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
@@ -17,7 +18,6 @@
  */
 #include "coll_clv/coll_clv_call.h"
 
-#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/op/op.h"
 
@@ -97,6 +97,22 @@ static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
         return CLV_REASON_TOO_SMALL;
     }
     return CLV_FIT;
+}
+
+void coll_clv_set_alone_below(coll_clv_module_t *module)
+{
+    const clv_choose_config_t *config = &module->config;
+
+    for (int collective = 0; collective < CLV_N_COLLECTIVES; collective++) {
+        int64_t *below = &module->alone_below[collective];
+        if (CLV_ALGORITHM_AUTO != clv_choose_forced(config, collective) ||
+            mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) {
+            *below = 0;
+        } else {
+            *below = config->n_ranks < config->min_ranks ? INT64_MAX
+                                                         : clv_choose_min_bytes(config, collective);
+        }
+    }
 }
 
 static int unfit_for_own(const coll_clv_call_t *call, int32_t forced)

@@ -10,6 +10,9 @@
 #ifndef COLL_CLV_CALL_H
 #define COLL_CLV_CALL_H
 
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/op/op.h"
+
 #include "coll_clv/coll_clv.h"
 
 BEGIN_C_DECLS
@@ -31,6 +34,32 @@ typedef struct coll_clv_call {
 
 /* Runs the call by plan, algorithm or the function before us. MPI's error codes. */
 int coll_clv_call(coll_clv_call_t *call);
+
+/* Sets module->alone_below, from its config: 0 where somebody wants to be told of each call. */
+void coll_clv_set_alone_below(coll_clv_module_t *module);
+
+/* Whether this is a call that auto leaves alone for its size, as most calls of most programs are:
+ * it is counted, and the function before us is all that is left to do. Few instructions, as such a
+ * call may take half a microsecond. */
+static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collective_t collective,
+                                          coll_clv_count_t count,
+                                          const struct ompi_datatype_t *dtype, struct ompi_op_t *op)
+{
+    size_t element_bytes = 0;
+
+    ompi_datatype_type_size(dtype, &element_bytes);
+    if ((int64_t) (element_bytes * (size_t) count) >= module->alone_below[collective] ||
+        (NULL != op && !ompi_op_is_commute(op))) { /* another reason then */
+        return false;
+    }
+    mca_coll_clv_component.counters.calls++;
+    mca_coll_clv_component.calls[collective]++;
+    mca_coll_clv_component.ran[CLV_ALGORITHM_PREVIOUS]++;
+    mca_coll_clv_component.fell_back[CLV_REASON_TOO_SMALL]++;
+    module->ran.choice = CLV_ALGORITHM_PREVIOUS;
+    module->ran.reason = CLV_REASON_TOO_SMALL;
+    return true;
+}
 
 /* What a collective's file provides beside the function of the module: the one before us. */
 #define COLL_CLV_COLLECTIVE_FUNCTIONS(to, code, name, mpi, goal, root, op, counts, result, bytes,  \

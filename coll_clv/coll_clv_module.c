@@ -119,6 +119,7 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->config = coll_clv_params_config(&mca_coll_clv_component);
     module->config.n_ranks = ompi_comm_size(comm);
     module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
+    coll_clv_set_alone_below(module);
 #define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
     module->super.coll_##name = takes(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )

@@ -12,6 +12,12 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
+    coll_clv_module_t *own = (coll_clv_module_t *) module;
+
+    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op)) {
+        return own->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
+                                    own->previous.reduce_module);
+    }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_REDUCE,
                             .root = root,
                             .sbuf = sbuf,
@@ -20,7 +26,7 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
                             .dtype = dtype,
                             .op = op,
                             .comm = comm,
-                            .module = (coll_clv_module_t *) module};
+                            .module = own};
     return coll_clv_call(&call);
 }
 
