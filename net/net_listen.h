@@ -4,8 +4,8 @@
  * key, and the connections of whoever the callbacks say. It knows nothing of what they carry.
  *
  * Units: local ns; counted bytes.
- * Errors: CLV_SYSTEM, CLV_NO_MEMORY; an unauthenticated peer's fault closes its connection and is counted,
- *   never returned.
+ * Errors: CLV_SYSTEM, CLV_NO_MEMORY; an unauthenticated peer's fault closes its connection and is
+ *   counted, never returned.
  * Memory: the struct is the caller's; one small struct and its channel per connection, at most
  *   CLV_NET_MAX_PENDING pending.
  * Threads: everything runs under the thread's lock; callbacks, too, and they may close

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * libFuzzer target: what unauthenticated connections can send. The first byte chooses: a card, a server's connection
- * from its first byte on, or one whose hello was right. Nothing may crash, leak, or get in.
+ * libFuzzer target: what unauthenticated connections can send. The first byte chooses: a card, a
+ * server's connection from its first byte on, or one whose hello was right. Nothing may crash,
+ * leak, or get in.
  */
 #include <stdint.h>
 #include <stdlib.h>

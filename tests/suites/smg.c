@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark of the controlled logical clock's paper: hypre's semicoarsening multigrid (SMG) on a
- * seven-point Laplacian, 16 x 16 x 8 cells on each rank, 5 iterations, between pauses.
+ * The benchmark of the controlled logical clock's paper: hypre's semicoarsening multigrid (SMG) on
+ * a seven-point Laplacian, 16 x 16 x 8 cells on each rank, 5 iterations, between pauses.
  *
  * usage: smg [ROUNDS [PAUSE_S]]     1 round, 15 s before each and after the last
  *
