@@ -5,6 +5,7 @@ clv_schedule_headers = \
 	schedule/sched_cost.h \
 	schedule/sched_credit.h \
 	schedule/sched_exec.h \
+	schedule/sched_exits.h \
 	schedule/sched_generators.h \
 	schedule/sched_goal.h \
 	schedule/sched_instance.h \
@@ -20,6 +21,7 @@ clv_schedule_sources = \
 	schedule/sched_cost.c \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \
+	schedule/sched_exits.c \
 	schedule/sched_generators.c \
 	schedule/sched_goal.c \
 	schedule/sched_instance.c \
@@ -49,7 +51,7 @@ unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/t
 unit_tests += tests/unit/test_sched_credit
 unit_tests += tests/unit/test_sched_ring
 unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
-unit_tests += tests/unit/test_sched_nodes
+unit_tests += tests/unit/test_sched_nodes tests/unit/test_sched_exits
 tests_unit_test_sched_nodes_SOURCES = tests/unit/test_sched_nodes.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
@@ -63,4 +65,5 @@ tests_unit_test_sched_cost_SOURCES = tests/unit/test_sched_cost.c $(clv_random_p
 tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h
+tests_unit_test_sched_exits_SOURCES = tests/unit/test_sched_exits.c tests/support/random_instance.h
 script_tests += tests/unit/test_sched_plan_tool.sh tests/fuzz/fuzz_sched.sh

@@ -117,7 +117,7 @@ static void replay_start(replay_t *replay, int32_t n_ranks)
     }
 }
 
-static clv_estimate_t replay_result(const replay_t *replay, int32_t n_ranks)
+static clv_estimate_t replay_result(const replay_t *replay, int32_t n_ranks, int64_t *exit_ns)
 {
     int64_t last_arrival = replay->arrival_ns[0];
     int64_t end = replay->rank[0].exit_ns;
@@ -127,12 +127,16 @@ static clv_estimate_t replay_result(const replay_t *replay, int32_t n_ranks)
         last_arrival = clv_larger(last_arrival, replay->arrival_ns[p]);
         end = clv_larger(end, replay->rank[p].exit_ns);
         in_mpi_sum += (replay->rank[p].exit_ns - replay->arrival_ns[p]) / n_ranks;
+        if (exit_ns != NULL) {
+            exit_ns[p] = replay->rank[p].exit_ns;
+        }
     }
     return (clv_estimate_t){end, end - last_arrival, in_mpi_sum};
 }
 
 static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arrival_ns,
-                                    const clv_replay_lengths_t *lengths, clv_estimate_t *estimate_p)
+                                    const clv_replay_lengths_t *lengths, clv_estimate_t *estimate_p,
+                                    int64_t *exit_ns)
 {
     replay_t replay = {.arrival_ns = arrival_ns,
                        .wire_ns = lengths->far_wire_ns,
@@ -148,7 +152,7 @@ static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arriv
         for (int64_t i = 0; i < plan->n_sends; i++) {
             replay_send(&replay, &plan->sends[i]);
         }
-        *estimate_p = replay_result(&replay, plan->n_ranks);
+        *estimate_p = replay_result(&replay, plan->n_ranks, exit_ns);
         status = CLV_OK;
     }
     clv_free(replay.ready_ns);
@@ -179,6 +183,14 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
                                const int32_t *place, int64_t vector_bytes, const clv_cost_t *cost,
                                clv_estimate_t *estimate_p)
 {
+    return clv_plan_estimate_exits(plan, arrival_ns, place, vector_bytes, cost, estimate_p, NULL);
+}
+
+clv_status_t clv_plan_estimate_exits(const clv_plan_t *plan, const int64_t *arrival_ns,
+                                     const int32_t *place, int64_t vector_bytes,
+                                     const clv_cost_t *cost, clv_estimate_t *estimate_p,
+                                     int64_t *exit_ns)
+{
     const int64_t n_bytes = clv_segment_bytes(vector_bytes, plan->n_segments);
     const clv_replay_lengths_t lengths = {.far_wire_ns = wire_ns(n_bytes, cost->byte_ps),
                                           .far_latency_ns = cost->latency_ns,
@@ -190,6 +202,6 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
         return CLV_OVERFLOW;
     }
     return clv_sched_shares_place(place, plan->n_ranks)
-               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, estimate_p)
-               : replay_in_order(plan, arrival_ns, &lengths, estimate_p);
+               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, estimate_p, exit_ns)
+               : replay_in_order(plan, arrival_ns, &lengths, estimate_p, exit_ns);
 }

@@ -69,4 +69,11 @@ clv_status_t clv_plan_estimate(const clv_plan_t *plan, const int64_t *arrival_ns
                                const int32_t *place, int64_t vector_bytes, const clv_cost_t *cost,
                                clv_estimate_t *estimate_p) CLV_MUST_CHECK;
 
+/* The same, and into exit_ns, unless it is NULL, when each rank leaves. sched_exits.h is for who
+ * also wants what travels early. */
+clv_status_t clv_plan_estimate_exits(const clv_plan_t *plan, const int64_t *arrival_ns,
+                                     const int32_t *place, int64_t vector_bytes,
+                                     const clv_cost_t *cost, clv_estimate_t *estimate_p,
+                                     int64_t *exit_ns) CLV_MUST_CHECK;
+
 #endif

@@ -375,7 +375,7 @@ static void run(world_t *world)
     }
 }
 
-static clv_status_t read_result(const world_t *world, clv_estimate_t *estimate_p)
+static clv_status_t read_result(const world_t *world, clv_estimate_t *estimate_p, int64_t *exit_ns)
 {
     const int32_t n_ranks = world->plan->n_ranks;
     int64_t last_arrival = 0, end = 0, in_mpi_sum = 0;
@@ -388,6 +388,9 @@ static clv_status_t read_result(const world_t *world, clv_estimate_t *estimate_p
         last_arrival = clv_larger(last_arrival, world->arrival_ns[p]);
         end = clv_larger(end, rank->exit_ns);
         in_mpi_sum += (rank->exit_ns - world->arrival_ns[p]) / n_ranks;
+        if (exit_ns != NULL) {
+            exit_ns[p] = rank->exit_ns;
+        }
     }
     *estimate_p = (clv_estimate_t){end, end - last_arrival, in_mpi_sum};
     return CLV_OK;
@@ -411,7 +414,7 @@ static int allocate(world_t *world)
 
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
-                              int events_only, clv_estimate_t *estimate_p)
+                              int events_only, clv_estimate_t *estimate_p, int64_t *exit_ns)
 {
     world_t world = {.plan = plan, .arrival_ns = arrival_ns, .place = place, .lengths = lengths};
     clv_status_t status = CLV_NO_MEMORY;
@@ -427,7 +430,7 @@ clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
             replay_ahead(&world);
         }
         run(&world);
-        status = read_result(&world, estimate_p);
+        status = read_result(&world, estimate_p, exit_ns);
     }
     clv_free(world.heap);
     clv_free(world.by_sender);

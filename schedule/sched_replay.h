@@ -27,9 +27,10 @@ typedef struct clv_replay_lengths {
 /* place[rank] in 0 .. n_ranks - 1. All lengths of all sends one after the other, counted from the
  * last arrival, fit int64. CLV_NO_MEMORY; CLV_LIMIT for more than 2^30 sends; CLV_INVALID when the
  * plan comes to no end, as none that passes clv_plan_validate does. events_only: also of ranks that
- * need none; the same result, for tests. */
+ * need none; the same result, for tests. exit_ns: of each rank, or NULL. */
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
-                              int events_only, clv_estimate_t *estimate_p) CLV_MUST_CHECK;
+                              int events_only, clv_estimate_t *estimate_p,
+                              int64_t *exit_ns) CLV_MUST_CHECK;
 
 #endif

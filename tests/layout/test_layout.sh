@@ -5,11 +5,11 @@
 cd "$CLV_TOP" || exit 1
 
 # ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
-public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache)\.h|clocksync/clocksync\.h'
+public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
 trace_headers='trace/[a-z_]*\.h'
-pure_rooms='util schedule clocksync net pap_predict trace record clc choose cli'
+pure_rooms='util schedule clocksync net pap_predict trace record clc choose what_if cli'
 rooms="$pure_rooms coll_clv bench tools examples tests"
 may_include() {
     case $1 in
@@ -27,6 +27,8 @@ may_include() {
     clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
     cli) echo 'cli/.*|util/[a-z_]*\.h' ;;
     choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h|trace/trace_clva\\.h" ;;
+    # The component's own predictor, without the network around it.
+    what_if) echo "what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(ring|drain)\\.h|trace/trace_clva\\.h" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests.
@@ -104,7 +106,7 @@ else
     tap_skip 'symbols of the component' 'it is not built'
 fi
 core_names() {
-    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc,cli}.a 2>/dev/null |
+    nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc,cli,whatif}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
 tap_none 'global names of the pure rooms begin with clv_' core_names
