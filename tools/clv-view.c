@@ -19,7 +19,9 @@ typedef struct options {
     const char *format; /* of the export, or NULL */
     const char *page;   /* where it goes, or NULL */
     int json;
+    int what_if; /* only that, with the curve */
     view_choice_t choice;
+    view_network_t network;
 } options_t;
 
 /* NULL, or what the value must be. */
@@ -41,6 +43,17 @@ static const char *take_calls(void *fields, const char *text)
     choice->first_call = (uint32_t) first;
     choice->last_call = (uint32_t) last;
     return NULL;
+}
+
+static const char *take_ran(void *fields, const char *text)
+{
+    for (int i = 0; i <= CLV_WHAT_IF_CLV; i++) {
+        if (strcmp(clv_what_if_ways[i].word, text) == 0) {
+            ((options_t *) fields)->network.ran = clv_what_if_ways[i].word;
+            return NULL;
+        }
+    }
+    return "default, pipeline or clv";
 }
 
 static void list_formats(FILE *out)
@@ -65,6 +78,15 @@ static const clv_option_t rows[] = {
                  "only calls A to B of each communicator, numbered from 0"),
     CLV_ROW_TEXT("ranks", AT(choice.ranks), "LIST", NULL,
                  "only these ranks of MPI_COMM_WORLD, such as 0,4-7"),
+    CLV_ROW_FLAG("what-if", AT(what_if), "only what other algorithms would have taken, in full"),
+    CLV_ROW_REAL("latency-us", AT(network.latency_us), 0, 1e6, NULL,
+                 "what-if: latency of a message; else taken as 50 us"),
+    CLV_ROW_REAL("gbit", AT(network.gbit), 1e-3, 1e5, NULL,
+                 "what-if: Gb/s of a link; else fitted to what ran"),
+    CLV_ROW_REAL("early-kib", AT(network.early_kib), 0, 1e6, NULL,
+                 "what-if: KiB that travel from one rank to another that has\nnot come yet"),
+    CLV_ROW_TAKE("ran", take_ran, "WAY", NULL,
+                 "what-if: what ran, default, pipeline or clv; else as recorded"),
     CLV_ROWS_END,
 };
 
@@ -78,7 +100,8 @@ static const clv_program_t program = {
     .takes_operands = 1,
 };
 
-static int write_page(const char *path, const view_t *view, const view_counts_t *counts)
+static int write_page(const char *path, const view_t *view, const view_counts_t *counts,
+                      const view_what_if_t *what_if)
 {
     FILE *file = fopen(path, "w");
 
@@ -86,7 +109,7 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
         perror(path);
         return 2;
     }
-    const int done = view_print_page(file, view, counts), bad = ferror(file);
+    const int done = view_print_page(file, view, counts, what_if), bad = ferror(file);
     if (fclose(file) != 0 || bad || !done) {
         fprintf(stderr, "clv-view: %s could not be written\n", path);
         return 1;
@@ -94,10 +117,31 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
     return 0;
 }
 
+static int show_counts(const options_t *options, const view_t *view, const view_counts_t *counts)
+{
+    view_what_if_t what_if;
+
+    if (!view_find_what_if(view, &options->network, &what_if)) {
+        fprintf(stderr, "clv-view: out of memory\n");
+        return 1;
+    }
+    if (options->page != NULL) {
+        return write_page(options->page, view, counts, &what_if);
+    }
+    if (options->json) {
+        view_print_json(stdout, view, counts, &what_if);
+    } else if (options->what_if) {
+        view_print_what_if(stdout, &what_if, 1);
+    } else {
+        view_print_summary(stdout, view, counts, &what_if);
+    }
+    return 0;
+}
+
 static int show(const options_t *options, const view_t *view)
 {
     view_counts_t counts;
-    int status = 0;
+    int status = 1;
 
     if (options->choice.stream >= view->n_streams) {
         fprintf(stderr, "clv-view: there are %d streams, from 0 on\n", (int) view->n_streams);
@@ -106,17 +150,10 @@ static int show(const options_t *options, const view_t *view)
     if (options->format != NULL) {
         return view_export(stdout, view, options->format, options->choice.stream);
     }
-    if (!view_count(view, &counts)) {
-        view_counts_free(&counts);
-        fprintf(stderr, "clv-view: out of memory\n");
-        return 1;
-    }
-    if (options->page != NULL) {
-        status = write_page(options->page, view, &counts);
-    } else if (options->json) {
-        view_print_json(stdout, view, &counts);
+    if (view_count(view, &counts)) {
+        status = show_counts(options, view, &counts);
     } else {
-        view_print_summary(stdout, view, &counts);
+        fprintf(stderr, "clv-view: out of memory\n");
     }
     view_counts_free(&counts);
     return status;
@@ -124,7 +161,8 @@ static int show(const options_t *options, const view_t *view)
 
 int main(int argc, char **argv)
 {
-    options_t options = {.choice = {.stream = -1, .last_call = UINT32_MAX}};
+    options_t options = {.choice = {.stream = -1, .last_call = UINT32_MAX},
+                         .network = {.latency_us = -1, .gbit = -1, .early_kib = -1}};
     view_t view;
     char reason[1200];
     int first;

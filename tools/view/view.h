@@ -4,6 +4,7 @@
  * made of it. For the files of this folder and tools/clv-view.c.
  *
  *      files -> view_load.c -> view_t -> view_count.c -> view_counts_t -> summary, JSON, page
+ *                                     |\-> view_what_if.c -> view_what_if_t -> the same
  *                                     \-> view_export.c, view_page.c
  *
  * Units: ns; global where every node has a clock line, else each node's own.
@@ -17,6 +18,7 @@
 
 #include "trace/trace_clva.h"
 #include "trace/trace_numbers.h"
+#include "what_if/what_if.h"
 
 #define VIEW_NAME_BYTES 96
 
@@ -129,9 +131,48 @@ typedef struct view_counts {
 int view_count(const view_t *view, view_counts_t *counts); /* 0: no memory */
 void view_counts_free(view_counts_t *counts);
 
-void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts);
-void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts);
-int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts); /* 0: no memory */
+/* ---- what other algorithms would have made of it ---- */
+
+#define VIEW_PARTS 60 /* of a curve */
+
+/* What the user says of the network, -1 where nothing. */
+typedef struct view_network {
+    double latency_us, gbit, early_kib;
+    const char *ran; /* a word of clv_what_if_ways, or NULL: as the record says */
+} view_network_t;
+
+typedef struct view_what_if {
+    char why_not[120]; /* why there is none; "" where there is one */
+    clv_what_if_setting_t setting;
+    const char *cost_from; /* "given", "fitted to what ran" */
+    const char *latency_from;
+    clv_what_if_way_t ran;
+    int32_t n_left_out; /* planned calls at the end, where there are very many */
+    clv_what_if_result_t measured, model[CLV_WHAT_IF_N_WAYS];
+    double fidelity_run, fidelity_in_mpi, fidelity_after, fidelity_pace; /* model / measured */
+    int32_t n_parts;
+    double measured_pace_ns[VIEW_PARTS]; /* in parts of the planned calls, one after the other */
+    double pace_ns[CLV_WHAT_IF_N_WAYS][VIEW_PARTS];
+} view_what_if_t;
+
+/* 0: no memory. */
+int view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if);
+/* What a way would have taken: the model's, by measured / model of what ran. */
+clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way);
+/* The names of the numbers whose fidelity makes savings in them no more than indicative, by commas.
+ */
+void view_indicative(const view_what_if_t *what_if, char *names, size_t size);
+
+void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
+                        const view_what_if_t *what_if);
+void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve);
+void view_put_what_if(FILE *file, const view_what_if_t *what_if); /* as JSON */
+void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,
+                     const view_what_if_t *what_if);
+int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
+                    const view_what_if_t *what_if); /* 0: no memory */
+/* A bar of eight heights for each number. */
+void view_print_bars(FILE *file, const double *numbers, int32_t n, double most);
 /* A string of JSON that may stand in a page. */
 void view_put_string(FILE *file, const char *text);
 /* Of a node that was recorded. */

@@ -37,6 +37,7 @@ typedef struct page {
     FILE *file;
     const view_t *view;
     const view_counts_t *counts;
+    const view_what_if_t *what_if;
     place_t *places;
     int32_t n_places;
     int32_t *row_of, *rank_of; /* rank of the job to its row, by nodes; and back */
@@ -365,7 +366,7 @@ static void put_calls(page_t *page)
 static int put_part(page_t *page, const char *word)
 {
     if (strncmp(word, "@NUMBERS@", 9) == 0) {
-        view_print_json(page->file, page->view, page->counts);
+        view_print_json(page->file, page->view, page->counts, page->what_if);
         return 1;
     }
     if (!put_maps(page)) {
@@ -375,9 +376,10 @@ static int put_part(page_t *page, const char *word)
     return 1;
 }
 
-int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts)
+int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
+                    const view_what_if_t *what_if)
 {
-    page_t page = {.file = file, .view = view, .counts = counts};
+    page_t page = {.file = file, .view = view, .counts = counts, .what_if = what_if};
     int done = find_places(&page) && find_rows(&page);
 
     for (size_t i = 0; done && i < sizeof page_lines / sizeof page_lines[0]; i++) {

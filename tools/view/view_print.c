@@ -11,8 +11,8 @@
 
 #include "util/util_alloc.h"
 
-#define MAX_STREAMS 10 /* lines of the summary */
-#define MAX_RANKS   8
+#define MAX_STREAMS 7 /* lines of the summary */
+#define MAX_RANKS   7
 
 static double ms(double ns)
 {
@@ -54,19 +54,25 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
     }
 }
 
-static void print_spreads(FILE *file, const view_counts_t *counts)
+void view_print_bars(FILE *file, const double *numbers, int32_t n, double most)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+    for (int32_t i = 0; i < n; i++) {
+        fputs(bars[most > 0 ? (int) (numbers[i] / most * 7.999) : 0], file);
+    }
+    fputc('\n', file);
+}
+
+static void print_spreads(FILE *file, const view_counts_t *counts)
+{
     double most = 0;
 
     for (int32_t i = 0; i < counts->n_spreads; i++) {
         most = counts->spreads[i] > most ? counts->spreads[i] : most;
     }
     fprintf(file, "\nspread (last arrival - first) over the run, up to %.3f ms\n", ms(most));
-    for (int32_t i = 0; i < counts->n_spreads; i++) {
-        fputs(bars[most > 0 ? (int) (counts->spreads[i] / most * 7.999) : 0], file);
-    }
-    fputc('\n', file);
+    view_print_bars(file, counts->spreads, counts->n_spreads, most);
 }
 
 static void print_streams(FILE *file, const view_t *view, const view_counts_t *counts)
@@ -155,7 +161,8 @@ static void print_predictions(FILE *file, const view_t *view, const view_counts_
     }
 }
 
-void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts)
+void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
+                        const view_what_if_t *what_if)
 {
     if (!view->has_time) {
         fprintf(file, "%s: %d ranks, in MPI %.1f ms a rank; no common clock, so no lateness\n",
@@ -169,6 +176,7 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
         print_ranks(file, view, counts);
         print_spreads(file, counts);
         print_predictions(file, view, counts);
+        view_print_what_if(file, what_if, 0);
     }
 }
 
@@ -239,7 +247,8 @@ static void put_nodes(FILE *file, const view_t *view)
     fputs("]", file);
 }
 
-void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts)
+void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,
+                     const view_what_if_t *what_if)
 {
     const clv_clva_head_t *head = view_any_head(view);
 
@@ -265,5 +274,7 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
         fputs(i > 0 ? ",\n" : "\n", file);
         put_rank(file, view, counts, i);
     }
-    fputs("]}\n", file);
+    fputs("],\n\"what_if\":", file);
+    view_put_what_if(file, what_if);
+    fputs("}\n", file);
 }
