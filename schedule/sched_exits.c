@@ -39,7 +39,7 @@ clv_status_t clv_exits_create(int32_t n_ranks, const clv_early_t *early, clv_exi
     clv_exits_t *exits;
 
     if (n_ranks < 1 || n_ranks > CLV_EXITS_MAX_RANKS || early->eager_bytes < 0 ||
-        early->pair_bytes < 0 || early->take_ps < 0) {
+        early->pair_bytes < 0 || early->take_ps < 0 || early->flight_bytes < 0) {
         return CLV_INVALID;
     }
     exits = clv_alloc(1, sizeof *exits);
@@ -227,7 +227,7 @@ static void measure_segment(replay_t *replay, int64_t n_bytes, const clv_cost_t 
     replay->wire_ns = times(n_bytes, cost->byte_ps);
     replay->latency_ns = cost->latency_ns;
     replay->take_ns = times(n_bytes, early->take_ps);
-    replay->flight_ns = times(early->pair_bytes, cost->byte_ps);
+    replay->flight_ns = times(early->flight_bytes, cost->byte_ps);
     if (n_bytes <= early->eager_bytes && n_bytes <= early->pair_bytes && n_bytes > 0) {
         replay->n_slots = (int32_t) ((n_bytes * SLOTS + early->pair_bytes - 1) / early->pair_bytes);
     }

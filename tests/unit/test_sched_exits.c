@@ -80,7 +80,7 @@ static void run(clv_exits_t *exits, int32_t n_segments, int64_t receiver_ns, int
 
 static clv_exits_t *make(int64_t eager_bytes, int64_t pair_bytes, int64_t take_ps)
 {
-    const clv_early_t early = {eager_bytes, pair_bytes, take_ps};
+    const clv_early_t early = {eager_bytes, pair_bytes, take_ps, 5};
     clv_exits_t *exits = NULL;
     assert_int_equal(clv_exits_create(3, &early, &exits), CLV_OK);
     return exits;
@@ -108,7 +108,7 @@ static void a_receiver_that_is_there_takes_it_from_the_wire(void **unused)
 
 static void a_large_segment_waits_for_its_receiver(void **unused)
 {
-    clv_exits_t *exits = make(9, 5, 0);
+    clv_exits_t *exits = make(9, 640, 0);
     (void) unused;
     run(exits, 1, 700, 100);
     assert_int_equal(exit_ns[1], 710); /* the last 5 of 10 bytes travel on alone */
@@ -210,7 +210,7 @@ static void early_travel_never_ends_a_call_later(void **unused)
     (void) unused;
     for (int k = 0; k < 300; k++) {
         const int32_t n_ranks = (int32_t) clv_random_between(&state, 2, 20);
-        const clv_early_t early = {MIB, clv_random_between(&state, MIB / 9, 4 * MIB), 0};
+        const clv_early_t early = {MIB, clv_random_between(&state, MIB / 9, 4 * MIB), 0, MIB};
         clv_draw_instance(&draw, &state, (clv_family_t) (k % CLV_N_FAMILIES), n_ranks, 9);
         for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
             clv_plan_t *plan = NULL;
@@ -239,7 +239,7 @@ static void early_travel_never_ends_a_call_later(void **unused)
 
 static void what_cannot_be_is_refused(void **unused)
 {
-    const clv_early_t wrong = {-1, 0, 0}, right = {0, 0, 0};
+    const clv_early_t wrong = {0, 0, 0, -1}, right = {0};
     clv_exits_t *exits = NULL;
     (void) unused;
     assert_int_equal(clv_exits_create(2, &wrong, &exits), CLV_INVALID);

@@ -194,7 +194,7 @@ static void record(const clv_what_if_setting_t *setting, int is_coupled)
 }
 
 static const clv_what_if_setting_t network = {.cost = {.latency_ns = 60000, .byte_ps = 20000},
-                                              .early = {65536, MIB, 1000},
+                                              .early = {65536, MIB, 1000, MIB},
                                               .exchange_ns = 500000};
 
 static void what_ran_comes_out_as_it_was(void **unused)
