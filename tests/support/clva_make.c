@@ -3,9 +3,9 @@
  * Makes the .clva files of a job that never ran, whose times are known: a pattern's arrivals
  * (trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
  *
- * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH]]      one-late
+ * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES]]]      one-late
  *
- * One stream, MPI_Allreduce of 4096 bytes. TRUTH: the same times as a clv-trace. The bound that the
+ * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. TRUTH: the same times as a clv-trace. The bound that the
  * clock lines claim is 500 ns.
  */
 #include <stdio.h>
@@ -20,6 +20,12 @@
 #define BATCH       1000
 
 static unsigned char bytes[CLV_CLVA_RECORD_BYTES];
+static clv_clva_stream_t stream = {.op = CLV_CLVA_OP_ALLREDUCE,
+                                   .type = CLV_CLVA_TYPE_FLOAT,
+                                   .element_bytes = 8,
+                                   .comm = 1,
+                                   .bytes = 4096,
+                                   .root = -1};
 
 static void put(FILE *file, size_t n_bytes)
 {
@@ -53,12 +59,6 @@ static void put_rank(FILE *file, const clv_trace_t *trace, const clv_clva_clock_
                      int32_t rank)
 {
     static clv_clva_call_t calls[BATCH];
-    const clv_clva_stream_t stream = {.op = CLV_CLVA_OP_ALLREDUCE,
-                                      .type = CLV_CLVA_TYPE_FLOAT,
-                                      .element_bytes = 8,
-                                      .comm = 1,
-                                      .bytes = 4096,
-                                      .root = -1};
     int32_t n = 0;
 
     put(file, clv_clva_put_stream(bytes, sizeof bytes, rank, &stream));
@@ -125,7 +125,8 @@ int main(int argc, char **argv)
     char reason[256];
 
     if (argc < 5) {
-        fprintf(stderr, "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH]]\n");
+        fprintf(stderr,
+                "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES]]]\n");
         return 2;
     }
     const int32_t n_nodes = atoi(argv[2]);
@@ -135,6 +136,11 @@ int main(int argc, char **argv)
         clv_trace_make(&pattern, CLV_TRACE_COUPLE_ALLREDUCE, atoi(argv[4]), &trace) != CLV_OK) {
         fprintf(stderr, "clva-make: not that pattern, or too much\n");
         return 2;
+    }
+    if (argc > 7) {
+        stream.op = CLV_CLVA_OP_REDUCE;
+        stream.root = 0;
+        stream.bytes = atoll(argv[7]);
     }
     (void) mkdir(argv[1], 0777);
     for (int32_t node = 0; node < n_nodes; node++) {

@@ -40,6 +40,31 @@ tap_none 'it names nothing outside itself' grep -noE '(src|href)="?[a-z]*:?//[^"
 "$view" -o "$work/large.html" "$work/large"
 tap_ok 'and of 1,024 ranks is below 3 MB' test "$(wc -c <"$work/large.html")" -lt 3000000
 
+# ---- what if
+no_network() { "$view" --what-if "$work/job"; }
+tap_has 'where clv plans nothing there is no what-if' 'no what-if: no reduces that clv would plan' "$(no_network)"
+"$make" "$work/reduces" 4 1 50 ascending "$work/truth" 2097152
+"$view" --gbit 0.4 --latency-us 60 "$work/reduces" >"$work/summary"
+tap_report $? 'reduces are replayed'
+tap_has 'the cost is told, and whence' 'cost: 0.400 Gb/s given, 60 us given, up to 8192 KiB of a pair early' "$(<"$work/summary")"
+tap_ok 'the summary has at most 40 lines with it, too' test "$(wc -l <"$work/summary")" -le 40
+tap_none 'of at most 100 columns' awk 'length > 100' <(grep -v █ "$work/summary")
+# No model of a tree of 2 MiB says 0.1 ms after the last arrival.
+tap_ok 'what the model does not meet is only indicative' grep -q '^indicative only: .*after (outside 0.8 to 1.25)$' "$work/summary"
+"$view" --json --gbit 0.4 --early-kib 0 --ran pipeline "$work/reduces" | tr -d '\n' >"$work/json"
+tap_has 'the words are those that were given' '"ran":"pipeline","planned":50,"left_out":0,"gbit":0.400000,"gbit_from":"given","latency_ns":50000,"latency_from":"taken","early_bytes":0,' "$(<"$work/json")"
+for way in default pipeline clv known bound; do
+    tap_ok "and $way is there" grep -q "{\"way\":\"$way\",\"meaning\":\"[^\"]*\",\"model\":{\"run_ns\":[1-9][0-9]*,\"pace_ns\":[1-9]" "$work/json"
+done
+scaled() { sed -n "s/.*\"way\":\"$1\",[^}]*},\"scaled\":{\"run_ns\":\([0-9]*\),.*/\1/p" "$work/json"; }
+measured=$(sed -n 's/.*"measured":{"run_ns":\([0-9]*\),.*/\1/p' "$work/json")
+tap_ok 'what ran is scaled to what was measured' test "$(($(scaled pipeline) - measured))" -lt 2 -a "$(($(scaled pipeline) - measured))" -gt -2
+tap_ok 'the bound is least' test "$(scaled bound)" -le "$(scaled known)"
+"$view" --what-if "$work/reduces" >"$work/curve"
+tap_ok 'a curve for each' test "$(grep -cE '^(default|pipeline|clv|known|bound) +[^ ]*[▁▂▃▄▅▆▇█]$' "$work/curve")" -eq 5
+"$view" --ran known "$work/reduces" >"$output" 2>&1
+tap_ok 'what cannot have run is refused' test $? -eq 2
+
 # ---- what is missing
 rm "$work/job/made.2.clva"
 "$view" --json "$work/job" >"$output" 2>"$work/errors"

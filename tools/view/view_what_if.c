@@ -18,10 +18,11 @@
 #define SEGMENTS        64
 #define FIT_CALLS       200
 #define LATENCY_NS      50000
-#define EAGER_BYTES     65536   /* Open MPI's for TCP */
-#define EARLY_BYTES     1048576 /* docs/guide/arrivals.md has what it was measured to be */
-#define TAKE_PS         500     /* to copy a byte out of a socket and combine it */
-#define NEAR_PS         100     /* a byte inside a host */
+#define EAGER_BYTES     65536     /* Open MPI's for TCP */
+#define EARLY_BYTES     (8 << 20) /* tests/mpi/early_probe measures it, and the next */
+#define FLIGHT_BYTES    (2 << 20)
+#define TAKE_PS         500 /* to copy a byte out of a socket and combine it */
+#define NEAR_PS         100 /* a byte inside a host */
 #define NEAR_LATENCY_NS 1000
 #define EXCHANGE_NS     200000 /* and two latencies for each step of a tree of nodes */
 #define MOST_INCOMPLETE 10     /* one call in so many may lack ranks */
@@ -301,7 +302,7 @@ static clv_status_t find_cost(const building_t *building, const view_network_t *
         .cost = {.latency_ns = has_latency ? (int64_t) (1e3 * network->latency_us) : LATENCY_NS,
                  .near_latency_ns = NEAR_LATENCY_NS,
                  .near_byte_ps = NEAR_PS},
-        .early = {EAGER_BYTES, (int64_t) early_bytes, TAKE_PS}};
+        .early = {EAGER_BYTES, (int64_t) early_bytes, TAKE_PS, FLIGHT_BYTES}};
     setting->exchange_ns = exchange_ns(building->view->n_nodes, setting->cost.latency_ns);
     what_if->latency_from = has_latency ? "given" : "taken";
     what_if->cost_from = network->gbit > 0 ? "given" : "fitted to what ran";

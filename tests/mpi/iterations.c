@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A program that computes and reduces: what clv-view says that it would take with another algorithm
+ * can be compared with what it takes with that one. For tests/quality/what_if.sh.
+ *
+ * usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE
+ *
+ * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (trace/trace_patterns.h) adds of
+ * DELAY_MS, reduces doubles to rank 0, and, where COUPLE is bcast, gets a number from there. Rank 0
+ * prints "pace_ns N run_ns N": from one call's last arrival to the next one's, in the mean; from the
+ * first arrival to the last exit. Times are CLOCK_REALTIME, which the hosts must have in common.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "trace/trace_patterns.h"
+
+#define MAX_RANKS 1024
+#define NS_PER_S  INT64_C(1000000000)
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void wait_ns(int64_t ns)
+{
+    const struct timespec time = {ns / NS_PER_S, ns % NS_PER_S};
+
+    (void) nanosleep(&time, NULL);
+}
+
+typedef struct program {
+    int n_calls, n_doubles, is_coupled;
+    int64_t compute_ns;
+    clv_pattern_t pattern;
+} program_t;
+
+/* arrival_ns: of this rank at each call; gives its last exit. */
+static int64_t run(const program_t *program, int rank, double *vector, double *sum,
+                   int64_t *arrival_ns)
+{
+    static int64_t delay_ns[MAX_RANKS];
+    int64_t number = 0;
+
+    for (int i = 0; i < program->n_calls; i++) {
+        clv_pattern_fill(&program->pattern, i, delay_ns);
+        wait_ns(program->compute_ns + delay_ns[rank]);
+        arrival_ns[i] = now_ns();
+        MPI_Reduce(vector, sum, program->n_doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (program->is_coupled) {
+            MPI_Bcast(&number, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+        }
+    }
+    return now_ns();
+}
+
+static void tell(const program_t *program, int rank, const int64_t *arrival_ns, int64_t end_ns)
+{
+    int64_t ends[3] = {-arrival_ns[0], arrival_ns[program->n_calls - 1], end_ns}, all[3];
+    int64_t first_front_ns;
+
+    MPI_Reduce(ends, all, 3, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(arrival_ns, &first_front_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("pace_ns %lld run_ns %lld\n",
+               (long long) ((all[1] - first_front_ns) / (program->n_calls - 1)),
+               (long long) (all[2] + all[0]));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    program_t program = {.pattern = {.jitter = 0.01, .seed = 1}};
+    char reason[256];
+    int rank;
+
+    if (argc != 7 || atoi(argv[2]) < 2 || atoi(argv[3]) < 8) {
+        fprintf(stderr, "usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE\n");
+        return 2;
+    }
+    const char *name = argv[1];
+    program.n_calls = atoi(argv[2]);
+    program.n_doubles = atoi(argv[3]) / 8;
+    program.compute_ns = (int64_t) (atof(argv[4]) * 1e6);
+    program.pattern.amount_ns = (int64_t) (atof(argv[5]) * 1e6);
+    program.is_coupled = strcmp(argv[6], "bcast") == 0;
+    double *vector = calloc((size_t) program.n_doubles, sizeof *vector);
+    double *sum = calloc((size_t) program.n_doubles, sizeof *sum);
+    int64_t *arrival_ns = calloc((size_t) program.n_calls, sizeof *arrival_ns);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &program.pattern.n_ranks);
+    if (vector == NULL || sum == NULL || arrival_ns == NULL ||
+        program.pattern.n_ranks > MAX_RANKS ||
+        clv_pattern_parse(name, &program.pattern, reason, sizeof reason) != CLV_OK) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+        return 2;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    tell(&program, rank, arrival_ns, run(&program, rank, vector, sum, arrival_ns));
+    MPI_Finalize();
+    clv_pattern_free(&program.pattern);
+    free(arrival_ns);
+    free(sum);
+    free(vector);
+    return 0;
+}
