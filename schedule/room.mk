@@ -56,10 +56,11 @@ tests_unit_test_sched_nodes_SOURCES = tests/unit/test_sched_nodes.c $(clv_random
 	tests/support/random_instance.h
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
 tests_unit_test_sched_exec_SOURCES = tests/unit/test_sched_exec.c $(clv_random_plan_sources)
+clv_plan_mutants_sources = tests/support/plan_mutants.c tests/support/plan_mutants.h
 tests_unit_test_sched_ring_SOURCES = tests/unit/test_sched_ring.c $(clv_random_plan_sources) \
-	tests/support/random_instance.h
+	$(clv_plan_mutants_sources) tests/support/random_instance.h
 tests_unit_test_sched_goal_SOURCES = tests/unit/test_sched_goal.c $(clv_random_plan_sources) \
-	tests/support/random_instance.h
+	$(clv_plan_mutants_sources) tests/support/random_instance.h
 tests_unit_test_sched_cost_SOURCES = tests/unit/test_sched_cost.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
 tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \

@@ -4,12 +4,12 @@
  * random plans and on mutants of them; hashes, steps, generators and the plan cache know goal and
  * kind.
  *
- * CLV_ROUNDS: random plans, and as many mutants (20000; 200000 is the figure of
- * docs/design/schedule.md).
+ * CLV_ROUNDS: random plans, and as many mutants (20000; tests/quality/mutants.sh takes more).
  */
 #include "schedule/sched_cache.h"
 #include "schedule/sched_goal.h"
 #include "schedule/schedule.h"
+#include "tests/support/plan_mutants.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/test.h"
@@ -34,100 +34,6 @@ static clv_plan_t *draw_plan(uint64_t *state, int64_t k)
     return clv_random_plan(
         state, (clv_goal_t) (k % CLV_N_GOALS), (int32_t) clv_random_between(state, 1, 8),
         (int32_t) clv_random_between(state, 1, 5), (int32_t) clv_random_between(state, 0, 12));
-}
-
-/* ---- mutants --------------------------------------------------------------------------------- */
-
-static clv_send_t *any_send(const clv_plan_t *plan, uint64_t *state)
-{
-    return &plan->sends[clv_random_between(state, 0, plan->n_sends - 1)];
-}
-
-static uint16_t any_number(uint64_t *state, int32_t n)
-{
-    return (uint16_t) clv_random_between(state, 0, n);
-}
-
-static void other_sender(clv_plan_t *plan, uint64_t *state)
-{
-    any_send(plan, state)->sender = any_number(state, plan->n_ranks);
-}
-
-static void other_receiver(clv_plan_t *plan, uint64_t *state)
-{
-    any_send(plan, state)->receiver = any_number(state, plan->n_ranks);
-}
-
-static void other_segment(clv_plan_t *plan, uint64_t *state)
-{
-    any_send(plan, state)->segment = any_number(state, plan->n_segments);
-}
-
-static void other_kind(clv_plan_t *plan, uint64_t *state)
-{
-    clv_send_t *send = any_send(plan, state);
-    send->kind = (uint16_t) (send->kind == CLV_MOVE ? CLV_COPY : any_number(state, 2));
-}
-
-static void other_round(clv_plan_t *plan, uint64_t *state)
-{
-    any_send(plan, state)->round += (int32_t) clv_random_between(state, -1, 1);
-}
-
-static void other_goal(clv_plan_t *plan, uint64_t *state)
-{
-    plan->goal = (clv_goal_t) clv_random_between(state, 0, CLV_N_GOALS - 1);
-}
-
-static void other_root(clv_plan_t *plan, uint64_t *state)
-{
-    plan->root = any_number(state, plan->n_ranks - 1);
-}
-
-static void without_a_send(clv_plan_t *plan, uint64_t *state)
-{
-    clv_send_t *send = any_send(plan, state);
-    memmove(send, send + 1, (size_t) (plan->sends + plan->n_sends - send - 1) * sizeof *send);
-    plan->n_sends--;
-}
-
-static void a_send_twice(clv_plan_t *plan, uint64_t *state)
-{
-    const int32_t round = plan->sends[plan->n_sends - 1].round;
-    plan->sends[plan->n_sends - 1] = *any_send(plan, state);
-    plan->sends[plan->n_sends - 1].round = round;
-}
-
-static void two_in_the_other_order(clv_plan_t *plan, uint64_t *state)
-{
-    clv_send_t *one = any_send(plan, state), *other = any_send(plan, state);
-    const clv_send_t saved = *one;
-    *one = *other;
-    *other = saved;
-    const int32_t round = one->round;
-    one->round = other->round;
-    other->round = round;
-}
-
-static void all_in_one_round(clv_plan_t *plan, uint64_t *state)
-{
-    clv_send_t *send = any_send(plan, state);
-    if (send > plan->sends) {
-        send->round = send[-1].round;
-    }
-}
-
-/* One to three changes. */
-static void mutate(clv_plan_t *plan, uint64_t *state)
-{
-    static void (*const changes[])(clv_plan_t *, uint64_t *) = {
-        other_sender,   other_receiver,  other_segment, other_kind, other_round,
-        other_goal,     other_root,      a_send_twice,  other_kind, two_in_the_other_order,
-        without_a_send, all_in_one_round};
-    for (int64_t n = clv_random_between(state, 1, 3); n > 0 && plan->n_sends > 0; n--) {
-        changes[clv_random_between(state, 0, sizeof changes / sizeof *changes - 1)](plan, state);
-    }
-    plan->n_rounds = plan->n_sends > 0 ? plan->sends[plan->n_sends - 1].round + 1 : 0;
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
@@ -155,22 +61,21 @@ static void random_plans_of_every_goal_are_accepted(void **unused)
 static void no_mutant_that_is_wrong_is_accepted(void **unused)
 {
     uint64_t state = seed + 1;
-    int64_t n_wrong = 0, n_refused_though_right = 0;
+    clv_mutants_t all = {0}, of_goal[CLV_N_GOALS] = {{0}};
     (void) unused;
     for (int64_t k = 0; k < n_rounds; k++) {
         clv_plan_t *plan = draw_plan(&state, k);
-        mutate(plan, &state);
-        const int right = clv_plan_is_right(plan), valid = is_valid(plan);
-        assert_true(right || !valid);
-        n_wrong += !right;
-        n_refused_though_right += right && !valid;
+        clv_plan_mutate(plan, &state);
+        assert_true(clv_mutants_judge(&of_goal[k % CLV_N_GOALS], plan));
         clv_plan_free(plan);
     }
-    print_message("# %lld mutants, %lld of them wrong; %lld right ones refused\n",
-                  (long long) n_rounds, (long long) n_wrong, (long long) n_refused_though_right);
-    assert_true(n_wrong > n_rounds / 4);
+    for (int goal = 0; goal < CLV_N_GOALS; goal++) {
+        clv_mutants_print(&of_goal[goal], clv_goal_name((clv_goal_t) goal));
+        clv_mutants_add(&all, &of_goal[goal]);
+    }
+    assert_true(all.n_wrong > n_rounds / 4);
     /* Only an incomplete copy that nobody needs is refused without need. */
-    assert_true(n_refused_though_right <= n_rounds / 20);
+    assert_true(all.n_refused_though_right <= n_rounds / 20);
 }
 
 /* A hand-made plan of each goal, and what is wrong with it when one thing is changed. */
