@@ -27,6 +27,9 @@ unit_tests += tests/unit/test_clc_presync
 clv_synth_sources = tests/support/clc_synth.c tests/support/clc_synth.h tests/sim/cs_random.h
 tests_unit_test_clc_random_SOURCES = tests/unit/test_clc_random.c $(clv_synth_sources)
 tests_unit_test_clc_presync_SOURCES = tests/unit/test_clc_presync.c $(clv_synth_sources)
+unit_tests += tests/unit/test_correct_clva
+tests_unit_test_correct_clva_SOURCES = tests/unit/test_correct_clva.c tools/correct/correct_clva.c \
+	tools/correct/correct.h
 EXTRA_DIST += tests/fuzz/fuzz_clc_records.c tools/correct/otf2_records.awk \
 	tools/correct/otf2_records.txt docs/man/clv-correct.1
 
@@ -40,6 +43,7 @@ tools_clv_correct_SOURCES = \
 	tools/correct/correct.h \
 	tools/correct/correct_chrome.c \
 	tools/correct/correct_clocks.c \
+	tools/correct/correct_clva.c \
 	tools/correct/correct_definitions.c \
 	tools/correct/correct_events.c \
 	tools/correct/correct_fail.c \

@@ -26,6 +26,7 @@
 #include "util/util_hash.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
+#include "util/util_place.h"
 #include "util/util_version.h"
 
 #define WORDS(a, b, c)   #a "." #b "." #c
@@ -195,6 +196,7 @@ static void fill_head(clv_clva_head_t *head, const start_t *start,
                               .started_unix_s = start->cards[0].started_s,
                               .clv = CLV_VERSION,
                               .mpi = OPEN_MPI_VERSION,
+                              .clock = "monotonic",
                               .min_bytes = params->record_min_bytes,
                               .every = params->record_every,
                               .max_mib = params->record_max_mib,
@@ -204,6 +206,8 @@ static void fill_head(clv_clva_head_t *head, const start_t *start,
                     (unsigned long) OMPI_PROC_MY_NAME->jobid,
                     (long long) start->cards[0].started_s);
     (void) gethostname(head->host, sizeof head->host - 1);
+    clv_place_boot_id(head->boot_id, sizeof head->boot_id);
+    clv_place_time_namespace(head->time_namespace, sizeof head->time_namespace);
     read_program(head->program, sizeof head->program);
     clv_clva_print_ops(head->ops, sizeof head->ops,
                        0 == config->record_ops ? UINT32_MAX : (uint32_t) config->record_ops);

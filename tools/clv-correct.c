@@ -163,6 +163,23 @@ static char *read_file(const char *path, size_t *n_bytes)
     return text;
 }
 
+/* JSON lines, or a file of the recorder. *line: 0 where there are none. */
+static clv_status_t read_clocks_of(correct_t *correct, const char *text, size_t n_bytes,
+                                   const char **reason, int64_t *line)
+{
+    char *lines = NULL;
+    size_t n_line_bytes = 0;
+    if (!correct_is_clva(text, n_bytes)) {
+        return clv_clc_records_read(&correct->records, text, n_bytes, reason, line);
+    }
+    clv_status_t status = correct_clva_as_lines(text, n_bytes, &lines, &n_line_bytes, reason);
+    if (status == CLV_OK) {
+        status = clv_clc_records_read(&correct->records, lines, n_line_bytes, reason, line);
+    }
+    free(lines);
+    return status;
+}
+
 static int read_clocks(correct_t *correct)
 {
     for (int i = 0; i < correct->options.n_clocks; i++) {
@@ -173,8 +190,7 @@ static int read_clocks(correct_t *correct)
         if (!text) {
             return 0;
         }
-        const clv_status_t status =
-            clv_clc_records_read(&correct->records, text, n_bytes, &reason, &line);
+        const clv_status_t status = read_clocks_of(correct, text, n_bytes, &reason, &line);
         clv_free(text);
         if (status != CLV_OK) {
             return correct_fail(status == CLV_NO_MEMORY ? CORRECT_EXIT_MACHINE : CORRECT_EXIT_INPUT,

@@ -87,6 +87,10 @@
     NUMBER(n_ranks)        /* of MPI_COMM_WORLD */                                                 \
     NUMBER(n_local)        /* of this node */                                                      \
     TEXT(host, 256)                                                                                \
+    TEXT(boot_id, 64)      /* of the host's kernel, its time namespace, and the clock that stamps  \
+                              are of, for clv-correct --clocks */                                  \
+    TEXT(time_namespace, 64)                                                                       \
+    TEXT(clock, 16)                                                                                \
     TEXT(program, 256)                                                                             \
     NUMBER(started_unix_s)                                                                         \
     TEXT(clv, 32)          /* versions */                                                          \

@@ -6,15 +6,19 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/util_hash.h"
 
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
 /* Returns how many bytes, 0 if the file cannot be read. */
 static size_t read_small_file(const char *path, char *text, size_t n_bytes)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
+    text[0] = '\0';
     if (file < 0) {
         return 0;
     }
@@ -24,10 +28,22 @@ static size_t read_small_file(const char *path, char *text, size_t n_bytes)
     return n > 0 ? (size_t) n : 0;
 }
 
+void clv_place_boot_id(char *text, size_t n_bytes)
+{
+    (void) read_small_file(BOOT_ID, text, n_bytes);
+    text[strcspn(text, "\n")] = '\0';
+}
+
+void clv_place_time_namespace(char *text, size_t n_bytes)
+{
+    const ssize_t n = readlink("/proc/self/ns/time", text, n_bytes - 1);
+    text[n > 0 ? n : 0] = '\0';
+}
+
 clv_status_t clv_place_kernel(uint64_t *kernel_p)
 {
     char boot_id[64];
-    const size_t n = read_small_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
+    const size_t n = read_small_file(BOOT_ID, boot_id, sizeof boot_id);
     if (n == 0) {
         return CLV_UNSUPPORTED;
     }

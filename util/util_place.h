@@ -14,6 +14,7 @@
 #ifndef CLV_UTIL_PLACE_H
 #define CLV_UTIL_PLACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util/util_status.h"
@@ -25,6 +26,11 @@ clv_status_t clv_place_kernel(uint64_t *kernel_p) CLV_MUST_CHECK;
 /* A number of this process's namespace of a kind ("time", "pid", "net"), within the kernel; 0 where
  * the kernel has none of that kind, so there is only one. */
 uint64_t clv_place_namespace(const char *kind);
+
+/* Their names as the kernel gives them, for files: the boot id, and the time namespace as the link in
+ * /proc says it ("time:[4026531834]"). Empty where there is none. */
+void clv_place_boot_id(char *text, size_t n_bytes);
+void clv_place_time_namespace(char *text, size_t n_bytes);
 
 /* The socket that every CPU we may run on belongs to, 0 and up; 0 when there is no such one, or it
  * is not known. */

@@ -22,9 +22,10 @@ die() { local status=$1; shift; say "$*"; exit "$status"; }
 # shellcheck source=bench/page/put.sh
 . "$top/bench/page/put.sh"
 
-# What is compared: name | options of clv-correct | words of the table
+# What is compared: name | options of clv-correct | words of the table. RECORDED: what clv's recorder wrote.
 ways='
 auto||+ clock, latency auto
+recorded|RECORDED|+ clock, recorded clocks, latency auto
 zero|--latency 0,0|+ clock, latency 0
 half|--latency 15000,1840|+ clock, latency 15 / 1.84 us
 high|--latency 40000,3000|+ clock, latency 40 / 3 us
@@ -37,7 +38,8 @@ record() {
     fi
     mpicc -O2 -Wall -Wextra -o "$scratch/smg" "$top/tests/suites/smg.c" -I/usr/include/hypre -lHYPRE -lm ||
         die 4 'smg.c does not build'
-    "$top/bench/cluster" with 8 --rate 1gbit --ranks-per-host 2 --timeout 400 --env LD_PRELOAD="$CLV_BUILD/.libs/otf2_recorder.so" \
+    "$top/bench/cluster" with 8 --rate 1gbit --ranks-per-host 2 --timeout 400 --mca coll clv --mca coll_clv_record "$scratch/clocks" \
+        --env LD_PRELOAD="$CLV_BUILD/.libs/otf2_recorder.so" \
         --env CLV_OTF2_DIR="$scratch/trace" --env CLV_OTF2_TRUTH=1 --env CLV_OTF2_DRIFT_PPM=20 --env CLV_OTF2_WANDER_US=150 \
         --env CLV_OTF2_EPOCH_S="$(date +%s)" -- "$scratch/smg" "$rounds" "$pause" >"$scratch/said" 2>&1 ||
         die 1 "not recorded: $(tail -n 3 "$scratch/said")"
@@ -45,12 +47,17 @@ record() {
 }
 
 judge() { # name options
+    local options=$2 file
+    if [ "$options" = RECORDED ]; then
+        options=
+        for file in "$scratch"/clocks/*.clva; do options+=" --clocks $file"; done
+    fi
     # shellcheck disable=SC2086
-    "$CLV_BUILD/tools/clv-correct" "$scratch/trace/traces.otf2" -o "$scratch/$1" $2 --truth true_ns --quiet \
+    "$CLV_BUILD/tools/clv-correct" "$scratch/trace/traces.otf2" -o "$scratch/$1" $options --truth true_ns --quiet \
         --json "$folder/$1.jsonl" && rm -rf "${scratch:?}/$1"
 }
 
-# The first row is of the stamps as they are, from any report; then a row for each report.
+# Rows of the stamps before they are corrected, by either kind of clocks, and a row for each report.
 table() {
     rows | cut -d'|' -f 1,3 | python3 -c '
 import json, sys
@@ -66,14 +73,17 @@ for name, words in (line.rstrip("\n").split("|") for line in sys.stdin):
         words, reversed_, truth["lateness_error_mean_ns"] / 1e3, truth["lateness_error_median_ns"] / 1e3,
         truth["lateness_error_p95_ns"] / 1e3, truth["wrong_last"], truth["collectives"],
         100 * truth["wrong_last"] / truth["collectives"]))
+    share = lambda: "%.2f %% of messages, %.2f %% of all logical ones" % (
+        100 * messages["reversed_before"] / messages["messages"], 100 * every["reversed_before"] / every["messages"])
     if first:
         print("%s; %d events, %d messages, %d collectives; least delays in truth %.1f / %.2f us, found %.1f / %.2f." % (
             trace["time"][:10], trace["events"], messages["messages"], before["collectives"], delays["inter_ns"] / 1e3,
             delays["intra_ns"] / 1e3, trace["inter_ns"] / 1e3, trace["intra_ns"] / 1e3))
         print("\n| | reversed messages | lateness error mean / median / 95 % [us] | wrong last arriver |\n|---|---|---|---|")
-        row("begin-end offsets", "%.2f %% of messages, %.2f %% of all logical ones" % (
-            100 * messages["reversed_before"] / messages["messages"], 100 * every["reversed_before"] / every["messages"]), before)
+        row("begin-end offsets", share(), before)
         first = False
+    if name == "recorded":
+        row("recorded clocks instead (.clva)", share(), before)
     row(words, every["reversed_after"], after)
 ' "$folder"
 }
@@ -85,6 +95,7 @@ folder=$scratch/reports
 [ -z "$what" ] || folder=$data
 mkdir -p "$folder" || exit 2
 if [ "$what" != --print ]; then
+    eval "$("$top/clv" env)"
     record
     while IFS='|' read -r name options _; do
         judge "$name" "$options" || die 1 "clv-correct failed: $name"

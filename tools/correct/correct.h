@@ -164,6 +164,15 @@ uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t ran
 int correct_read_events(correct_t *correct);
 int correct_write(correct_t *correct);
 
+/* ---- correct_clva.c ---- */
+
+/* Whether the bytes are a file of the recorder, of any version. */
+int correct_is_clva(const char *bytes, size_t n_bytes);
+/* The clock of its host, as text for clv_clc_records_read; *text_p is for free, on failure too (or
+ * NULL). CLV_UNSUPPORTED, CLV_PROTOCOL, CLV_NO_MEMORY, with a reason. */
+clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **text_p,
+                                   size_t *text_bytes_p, const char **reason_p) CLV_MUST_CHECK;
+
 /* ---- correct_clocks.c ---- */
 int correct_presynchronise(correct_t *correct);
 const char *correct_source_name(correct_source_t source);
