@@ -79,7 +79,7 @@ static const clv_option_t rows[] = {
      .meaning = "the corrected archive; must not exist"},
     CLV_ROW_FLAG("check", AT(is_check), "report only; exit 3 if any message is violated"),
     CLV_ROW_TAKE("clocks", take_clocks, "FILE", NULL,
-                 "clocks that clv recorded, as JSON lines; repeatable"),
+                 "clocks that clv recorded: .clva, or JSON lines; repeatable"),
     CLV_ROW_TAKE("presync", take_presync, "KIND", "auto",
                  "auto, ends (only first and last clock offset), none"),
     CLV_ROW_TAKE("latency", take_latency, "A,B", "auto",
