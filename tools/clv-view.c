@@ -3,8 +3,8 @@
  * clv-view: who was late at which collective, by how much, whose fault it was and what it cost, out
  * of what `mpirun --mca coll_clv_record DIR` recorded. See clv-view.1 and docs/guide/arrivals.md.
  *
- * Exit: 0, 1 no memory or what was written did not arrive, 2 bad arguments or nothing that can be
- * read.
+ * Exit: 0, 1 no memory or what was written did not arrive, 2 bad arguments, nothing that can be
+ * read, or shown without what is missing.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -180,6 +180,7 @@ int main(int argc, char **argv)
         status = 2;
     } else {
         status = show(&options, &view);
+        status = status == 0 && view.is_partial ? 2 : status;
     }
     view_free(&view);
     return status == 0 && fflush(stdout) != 0 ? 1 : status;

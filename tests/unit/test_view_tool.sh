@@ -68,9 +68,18 @@ tap_ok 'what cannot have run is refused' test $? -eq 2
 # ---- what is missing
 rm "$work/job/made.2.clva"
 "$view" --json "$work/job" >"$output" 2>"$work/errors"
-tap_report $? 'a missing node is no hindrance'
-tap_has 'but told' 'the file of node 2 is missing' "$(<"$work/errors")"
-tap_has 'calls lack ranks' '"incomplete":50,' "$(<"$output")"
+tap_ok 'a missing node is a failure' test $? -eq 2
+tap_ok 'of one line' test "$(wc -l <"$work/errors")" -eq 1
+tap_has 'that says so' 'the file of node 2 is missing' "$(<"$work/errors")"
+tap_has 'the rest is shown: calls lack ranks' '"incomplete":50,' "$(<"$output")"
+"$view" -o "$work/half.html" "$work/job" 2>"$work/errors"
+tap_ok 'in the page, too' grep -q '"missing":1,"name":"not recorded"' "$work/half.html"
+mkdir "$work/cut"
+for node in 0 1 2 3; do head -c -30 "$work/reduces/made.$node.clva" >"$work/cut/made.$node.clva"; done
+"$view" --json "$work/cut" >"$output" 2>"$work/errors"
+tap_ok 'so is a record that was cut' test $? -eq 2
+tap_ok 'a line for each file' test "$(grep -c 'ends early, within a record' "$work/errors")" -eq 4 -a "$(wc -l <"$work/errors")" -eq 4
+tap_has 'what is before it is shown' '"has_time":1,"calls":' "$(<"$output")"
 for arguments in '' '--calls 5' '--calls 7:3' '--stream x' '--stream 9' '--ranks 0-99' '--export nothing' 'a b'; do
     # shellcheck disable=SC2086
     "$view" $arguments "$work/job" >"$output" 2>&1

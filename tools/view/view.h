@@ -73,6 +73,7 @@ typedef struct view {
     view_stream_t *streams;
     int64_t n_cells; /* calls of ranks */
     int has_time;    /* one clock for all */
+    int is_partial; /* a node, the end of a record or a clock is missing: shown, but exit status 2 */
     int64_t worst_bound_ns;
 } view_t;
 

@@ -532,26 +532,34 @@ static int read_ranks(loader_t *loader)
     return 1;
 }
 
-/* What a reader must know, a line each. */
+/* What a reader must know of a node: one line, the worst of it. */
+static void warn_of_node(view_t *view, int32_t at)
+{
+    const view_node_t *node = &view->nodes[at];
+
+    if (!node->is_there) {
+        fprintf(stderr, "clv-view: the file of node %d is missing: its ranks are left out\n",
+                (int) at);
+        view->is_partial = 1;
+    } else if (node->n_clocks == 0 && view->n_nodes > 1) {
+        fprintf(stderr, "clv-view: %s: the clock was never synchronised: no lateness\n",
+                node->path);
+        view->has_time = 0;
+        view->is_partial = 1;
+    } else if (node->is_cut) {
+        fprintf(stderr, "clv-view: %s ends early, within a record: what is before it is shown\n",
+                node->path);
+        view->is_partial = 1;
+    } else if (!node->has_ended) {
+        fprintf(stderr, "clv-view: %s ends early: the job is running or was killed\n", node->path);
+    }
+}
+
 static void warn(view_t *view)
 {
     view->has_time = 1;
     for (int32_t i = 0; i < view->n_nodes; i++) {
-        const view_node_t *node = &view->nodes[i];
-        if (!node->is_there) {
-            fprintf(stderr, "clv-view: the file of node %d is missing: its ranks are left out\n",
-                    (int) i);
-            continue;
-        }
-        if (node->is_cut || !node->has_ended) {
-            fprintf(stderr, "clv-view: %s ends early: the job is running or was killed\n",
-                    node->path);
-        }
-        if (node->n_clocks == 0 && view->n_nodes > 1) {
-            fprintf(stderr, "clv-view: %s: the clock was never synchronised: no lateness\n",
-                    node->path);
-            view->has_time = 0;
-        }
+        warn_of_node(view, i);
     }
 }
 
