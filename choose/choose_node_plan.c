@@ -181,17 +181,28 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
     return at;
 }
 
+static void count_last(clv_chooser_t *chooser, const clv_pap_progress_t *progress)
+{
+    if (chooser->n_last != NULL && progress->front_ns != 0) {
+        chooser->n_sets++;
+        if (progress->last_rank >= 0) {
+            chooser->n_last[progress->last_rank]++;
+        }
+    }
+}
+
 size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
                             const void *note, void *memory, void *node_plans, size_t n_bytes)
 {
-    const clv_chooser_t *chooser = context;
+    clv_chooser_t *chooser = context;
     clv_choose_memory_t *remembered = memory;
     clv_plan_cache_counters_t before = {0};
     clv_status_t status = CLV_OK;
     size_t used;
 
     (void) stream_key;
+    count_last(chooser, progress);
     if (chooser->plans != NULL) {
         before = clv_plan_cache_counters(chooser->plans);
     }

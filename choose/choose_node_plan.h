@@ -33,6 +33,8 @@ typedef struct clv_chooser {
     const int32_t *node_ranks; /* increasing; the steps of these are listed */
     int32_t n_node_ranks;
     clv_plan_cache_t *plans; /* the thread's alone; NULL: all plans are made anew */
+    int64_t *n_last;         /* by rank: how often last at a sampled call; NULL: nobody asks */
+    int64_t n_sets;          /* sampled calls that the two are about */
 } clv_chooser_t;
 
 typedef struct clv_node_plan {

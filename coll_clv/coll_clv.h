@@ -51,7 +51,23 @@ typedef struct coll_clv_counters {
 typedef struct coll_clv_times {
     unsigned long long planned_calls, planned_ns;
     unsigned long long previous_calls, previous_ns;
+    unsigned long long first_pace_ns, newest_pace_ns;
 } coll_clv_times_t;
+
+/* Arrivals at timed calls of a collective, for its pace. */
+#define COLL_CLV_PACE_CALLS 20
+typedef struct coll_clv_pace {
+    int64_t n_calls;
+    int64_t arrival_ns[COLL_CLV_PACE_CALLS + 1]; /* of the newest, by number modulo its length */
+} coll_clv_pace_t;
+
+/* Who was last most often, in the communicator with the most sampled calls that was freed. */
+typedef struct coll_clv_late {
+    int64_t n_sets; /* sampled calls; 0: nobody counted */
+    int64_t n_last;
+    int32_t rank;
+    char comm[64];
+} coll_clv_late_t;
 
 typedef struct coll_clv_component {
     mca_coll_base_component_t super;
@@ -59,6 +75,8 @@ typedef struct coll_clv_component {
     coll_clv_counters_t counters;
     unsigned long long calls[CLV_N_COLLECTIVES];
     coll_clv_times_t times[CLV_N_COLLECTIVES];
+    coll_clv_pace_t paces[CLV_N_COLLECTIVES];
+    coll_clv_late_t late;
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     clv_cost_t link;                             /* of the newest communicator */

@@ -333,6 +333,23 @@ static void count_time(clv_collective_t collective, int32_t algorithm, int64_t t
     }
 }
 
+/* Of the first calls, and of the newest: did it help. */
+static void count_pace(clv_collective_t collective, int64_t arrival_ns)
+{
+    coll_clv_times_t *times = &mca_coll_clv_component.times[collective];
+    coll_clv_pace_t *pace = &mca_coll_clv_component.paces[collective];
+    const int64_t at = pace->n_calls++, n = at < COLL_CLV_PACE_CALLS ? at : COLL_CLV_PACE_CALLS;
+    const int64_t first_ns = pace->arrival_ns[(at - n) % (COLL_CLV_PACE_CALLS + 1)];
+
+    pace->arrival_ns[at % (COLL_CLV_PACE_CALLS + 1)] = arrival_ns;
+    if (0 < n) {
+        times->newest_pace_ns = (unsigned long long) ((arrival_ns - first_ns) / n);
+    }
+    if (COLL_CLV_PACE_CALLS >= at) {
+        times->first_pace_ns = times->newest_pace_ns;
+    }
+}
+
 /* For the recorder: when this rank was expected. */
 static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
                                     const coll_clv_assignment_t *assignment)
@@ -375,6 +392,9 @@ static int run_by_plan(const coll_clv_call_t *call)
     rc = run_assignment(call, &assignment);
     count_time(call->collective, assignment.decision.algorithm,
                coll_clv_group_end(module->group, &numbered, &assignment));
+    if (!assignment.is_fixed) {
+        count_pace(call->collective, numbered.arrival_ns);
+    }
     return OMPI_SUCCESS == rc ? rc : fail(call, rc);
 }
 

@@ -12,6 +12,7 @@
 #include "ompi/constants.h"
 #include "opal/runtime/opal_progress.h"
 
+#include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_setup.h"
 #include "coll_clv/coll_clv_wait.h"
@@ -24,9 +25,29 @@
 #define FORECAST_SPINS    200
 #define FORECAST_SLEEP_NS 20000
 
+/* For the summary: who was last most often here, if this was where most was seen. */
+static void keep_late(const coll_clv_group_t *group)
+{
+    coll_clv_late_t *late = &mca_coll_clv_component.late;
+    const clv_chooser_t *chooser = &group->chooser;
+    int32_t most = 0;
+
+    if (NULL == chooser->n_last || chooser->n_sets <= late->n_sets) {
+        return;
+    }
+    for (int32_t p = 1; p < chooser->config.n_ranks; p++) {
+        most = chooser->n_last[p] > chooser->n_last[most] ? p : most;
+    }
+    *late =
+        (coll_clv_late_t){.n_sets = chooser->n_sets, .n_last = chooser->n_last[most], .rank = most};
+    (void) snprintf(late->comm, sizeof late->comm, "%s", group->comm->c_name);
+}
+
 /* Its own part; the exchange is ended already. */
 static void group_clear(coll_clv_group_t *group)
 {
+    keep_late(group);
+    clv_free(group->chooser.n_last);
     clv_plan_cache_free(group->chooser.plans);
     for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
         clv_free(group->kept[i].steps);

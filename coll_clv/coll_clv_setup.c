@@ -256,6 +256,9 @@ static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
                                         &group->chooser.plans)) {
         group->chooser.plans = NULL;
     }
+    if (0 != (mca_coll_clv_component.params.print & CLV_PRINT_SUMMARY)) { /* NULL: not counted */
+        group->chooser.n_last = clv_alloc((size_t) config->n_ranks, sizeof *group->chooser.n_last);
+    }
     return group;
 }
 

@@ -65,6 +65,11 @@ static void say_times(const coll_clv_component_t *component)
             add(&line, "; %llu measured by the previous function, %.3f ms", times->previous_calls,
                 mean_ms(times->previous_ns, times->previous_calls));
         }
+        if (0 < times->newest_pace_ns) {
+            add(&line, "; one to the next %.3f ms in the first %d, %.3f in the newest",
+                (double) times->first_pace_ns / 1e6, COLL_CLV_PACE_CALLS,
+                (double) times->newest_pace_ns / 1e6);
+        }
         say(&line);
     }
 }
@@ -103,6 +108,13 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
         say(&line);
     }
     line = (line_t){0};
+    if (0 < component->late.n_last) {
+        add(&line, "rank %d of %s was last in %lld of %lld sampled calls",
+            (int) component->late.rank, component->late.comm, (long long) component->late.n_last,
+            (long long) component->late.n_sets);
+        say(&line);
+        line = (line_t){0};
+    }
     add(&line, "the thread took %.3f s of a core; lookups took calls %.3f ms, trying %.3f ms",
         (double) counters->thread_cpu_ns / 1e9, (double) component->counters.lookup_ns / 1e6,
         (double) component->counters.regret_ns / 1e6);
@@ -118,13 +130,17 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
         const coll_clv_times_t *times = &component->times[c];
         add(&line,
             "\"%s\":{\"calls\":%llu,\"planned_calls\":%llu,\"planned_ns\":%llu,"
-            "\"previous_calls\":%llu,\"previous_ns\":%llu},",
+            "\"previous_calls\":%llu,\"previous_ns\":%llu,\"first_pace_ns\":%llu,"
+            "\"newest_pace_ns\":%llu},",
             clv_collective_name(c), component->calls[c], times->planned_calls, times->planned_ns,
-            times->previous_calls, times->previous_ns);
+            times->previous_calls, times->previous_ns, times->first_pace_ns, times->newest_pace_ns);
     }
     add(&line,
-        "\"judged\":%lld,\"judged_error_ns\":%lld,\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,"
+        "\"late_rank\":%d,\"late_calls\":%lld,\"late_of_calls\":%lld,\"judged\":%lld,\"judged_"
+        "error_ns\":%lld,\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,"
         "\"regret_ns\":%llu}",
+        0 < component->late.n_last ? (int) component->late.rank : -1,
+        (long long) component->late.n_last, (long long) component->late.n_sets,
         (long long) counters->judged, (long long) counters->judged_error_ns,
         (long long) counters->thread_cpu_ns, component->counters.lookup_ns,
         component->counters.regret_ns);

@@ -30,7 +30,10 @@
     XX(planned_calls,  name, code, "calls of " mpi " that ran a plan, timed")                      \
     XX(planned_ns,     name, code, "time this process spent in them, ns")                          \
     XX(previous_calls, name, code, "calls of " mpi " that ran the previous function, timed")       \
-    XX(previous_ns,    name, code, "time this process spent in them, ns")
+    XX(previous_ns,    name, code, "time this process spent in them, ns")                          \
+    XX(first_pace_ns,  name, code, "from one call of " mpi " to the next on this process, mean of " \
+                       "the first 20, ns")                                                         \
+    XX(newest_pace_ns, name, code, "the same of the newest 20, ns")
 /* clang-format on */
 
 /* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which

@@ -122,6 +122,7 @@ typedef struct clv_pap_progress {
     int64_t front_ns;     /* when its last rank arrived, global; 0: unknown */
     int64_t computing_ns; /* the longest time of a rank from its last exit to there; 0: unknown */
     int32_t runs_free;    /* some rank arrived there before all had ended the call before */
+    int32_t last_rank;    /* who arrived there last; -1: clocks are not that good, or unknown */
 } clv_pap_progress_t;
 
 /* Called by whoever completes a forecast, before anyone sees it, on the background thread of each

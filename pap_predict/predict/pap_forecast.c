@@ -82,6 +82,22 @@ static void describe_previous(const clv_pap_record_set_t *set, clv_pap_forecast_
     forecast->previous_in_mpi_ns = in_mpi_ns < 0 ? 0 : in_mpi_ns / set->n_ranks;
 }
 
+/* -1: another rank was there within the errors of two clocks. */
+static int32_t last_rank_of(const clv_pap_record_set_t *set, int64_t clock_error_ns)
+{
+    int32_t last = 0;
+    for (int32_t rank = 1; rank < set->n_ranks; rank++) {
+        last = set->records[rank].arrival_ns > set->records[last].arrival_ns ? rank : last;
+    }
+    for (int32_t rank = 0; rank < set->n_ranks; rank++) {
+        if (rank != last &&
+            set->records[last].arrival_ns - set->records[rank].arrival_ns <= 2 * clock_error_ns) {
+            return -1;
+        }
+    }
+    return last;
+}
+
 /* Whether the program binds its ranks in each iteration is seen, too: where a call must be over
  * everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
 static void measure_progress(clv_pap_history_t *history, const clv_pap_record_set_t *set,
@@ -92,7 +108,7 @@ static void measure_progress(clv_pap_history_t *history, const clv_pap_record_se
     int64_t last_arrival_ns = INT64_MIN;
     int64_t last_exit_ns = INT64_MIN;
     int64_t computing_ns = 0;
-    history->progress = (clv_pap_progress_t){.call = history->call};
+    history->progress = (clv_pap_progress_t){.call = history->call, .last_rank = -1};
     if ((clv_pap_record_set_any_flags(set) & CLV_PAP_RECORD_INVALID) != 0) {
         return;
     }
@@ -104,6 +120,7 @@ static void measure_progress(clv_pap_history_t *history, const clv_pap_record_se
         computing_ns = clv_larger(computing_ns, record->arrival_ns - record->previous_exit_ns);
     }
     history->progress.front_ns = last_arrival_ns;
+    history->progress.last_rank = last_rank_of(set, clock_error_ns);
     if (known) {
         history->progress.computing_ns = clv_pap_clamp_spread(computing_ns);
         history->progress.runs_free = first_arrival_ns + 2 * clock_error_ns < last_exit_ns;

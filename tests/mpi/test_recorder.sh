@@ -76,6 +76,13 @@ tap_ok "a summary of at most 12 lines ($lines)" test "$lines" -ge 4 -a "$lines" 
 tap_has 'calls by what they ran' 'allreduce: 30 calls; ' "$(<"$output")"
 tap_has 'and as JSON' '"allreduce":{"calls":30,"planned_calls":' "$(<"$output")"
 
+tap_ok 'the pace before and after' grep -qE 'allreduce: 30 calls; .*; one to the next [0-9.]+ ms in the first 20, [0-9.]+ in the newest' "$output"
+tap_ok 'who was late most' grep -qE 'rank 1 of MPI_COMM_WORLD was last in [0-9]+ of [0-9]+ sampled calls' "$output"
+paced() { sed -n 's/.*"allreduce":{[^}]*"first_pace_ns":\([0-9]*\),"newest_pace_ns":\([0-9]*\)}.*/\1 \2/p' "$output"; }
+# Rank 1 sleeps 5 ms before each call, so no pace is less.
+tap_ok "also as JSON: $(paced) ns" awk -v both="$(paced)" 'BEGIN { split(both, ns, " "); exit !(ns[1] >= 5e6 && ns[2] >= 5e6) }'
+tap_ok 'and the rank' grep -qE '"late_rank":1,"late_calls":[1-9][0-9]*,"late_of_calls":[1-9]' "$output"
+
 timed() {
     sed -n 's/.*"allreduce":{"calls":30,"planned_calls":\([0-9]*\),"planned_ns":[0-9]*,"previous_calls":\([0-9]*\),.*/\1 + \2/p' "$output"
 }
