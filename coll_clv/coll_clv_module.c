@@ -124,9 +124,6 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->super.coll_##name = takes(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW
-    if (!coll_clv_record_offer(module)) {
-        OBJ_RELEASE(module);
-        return NULL;
-    }
+    coll_clv_record_offer(module);
     return &module->super;
 }

@@ -241,11 +241,15 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
     }
 }
 
-/* Two rounds in which all ranks take part whatever fails on one; true on all of them or on none. */
-static bool join(start_t *start, const clv_choose_config_t *config)
+/* Four rounds in which all ranks take part whatever fails on one, the first of them without memory;
+ * true on all of them or on none. */
+static bool join(start_t *start, const clv_choose_config_t *config, bool has_memory)
 {
     int64_t ok;
 
+    if (!coll_clv_setup_agree(start->comm, has_memory)) {
+        return false;
+    }
     fill_card(start, config);
     if (OMPI_SUCCESS !=
             coll_clv_setup_gather(start->comm, &start->mine, start->cards, sizeof start->mine) ||
@@ -258,18 +262,19 @@ static bool join(start_t *start, const clv_choose_config_t *config)
         return false;
     }
     open_file(start, config);
-    return CLV_OK == clv_pap_group_activate(recorder->group);
+    return coll_clv_setup_agree(start->comm, CLV_OK == clv_pap_group_activate(recorder->group));
 }
 
-void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config)
+void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
+                           bool has_memory)
 {
     start_t start = {.comm = comm};
 
     if (!coll_clv_peers_are_equal(comm)) {
         return; /* all ranks see that; it is told */
     }
-    if (!reserve(&start) || !join(&start, config)) {
-        clv_log(CLV_LOG_ERROR, "arrivals are not recorded: a rank could not attach");
+    if (!join(&start, config, reserve(&start) && has_memory)) {
+        clv_log(CLV_LOG_ERROR, "arrivals are not recorded: a rank could not take part");
         coll_clv_record_stop();
     } else {
         recorder->ring = (clv_ring_t *) (void *) clv_pap_group_share(recorder->group);

@@ -57,8 +57,8 @@ struct coll_clv_record_of_module {
     coll_clv_recording_t recording;
 };
 
-/* Query: offers the wrappers, over what the module offers already. False: no memory. */
-bool coll_clv_record_offer(coll_clv_module_t *module);
+/* Query: offers the wrappers, over what the module offers already; none without memory. */
+void coll_clv_record_offer(coll_clv_module_t *module);
 /* Enable, last: keeps what is there. MPI_COMM_WORLD sets the recorder up. */
 void coll_clv_record_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
 /* Disable, before the module puts back what it had. */
@@ -70,8 +70,10 @@ void coll_clv_record_free(coll_clv_module_t *module);
 /* Set by coll_clv_record_start, cleared by coll_clv_record_stop. */
 extern bool coll_clv_record_is_on;
 
-/* Collective over MPI_COMM_WORLD, inside MPI_Init: all ranks record from here on, or none. */
-void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config);
+/* Collective over MPI_COMM_WORLD, inside MPI_Init: all ranks record from here on, or none; also
+ * where one had no memory for its part so far. */
+void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
+                           bool has_memory);
 /* Ends the file. */
 void coll_clv_record_stop(void);
 

@@ -132,14 +132,14 @@ static bool is_wanted(const coll_clv_module_t *module, clv_clva_op_t op)
     return 0 != module->config.record && (0 == ops || 0 != (ops >> op & 1));
 }
 
-bool coll_clv_record_offer(coll_clv_module_t *module)
+void coll_clv_record_offer(coll_clv_module_t *module)
 {
     if (0 == module->config.record) {
-        return true;
+        return;
     }
     module->record = clv_alloc_line(sizeof *module->record);
     if (NULL == module->record) {
-        return false;
+        return; /* this rank's calls here are not recorded; at the start it tells the others */
     }
 #define OFFER(code, name, parameters, arguments, root, count, type)                                \
     if (is_wanted(module, CLV_CLVA_OP_##code)) {                                                   \
@@ -147,7 +147,6 @@ bool coll_clv_record_offer(coll_clv_module_t *module)
     }
     RECORD_MAP(OFFER)
 #undef OFFER
-    return true;
 }
 
 /* What a wrapper calls: our own function where the module has one, else what is installed. */
@@ -189,11 +188,11 @@ static void keep_previous(coll_clv_module_t *module, struct ompi_communicator_t 
 
 void coll_clv_record_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm)
 {
+    if (0 != module->config.record && MPI_COMM_WORLD == comm) {
+        coll_clv_record_start(comm, &module->config, NULL != module->record);
+    }
     if (NULL == module->record) {
         return;
-    }
-    if (MPI_COMM_WORLD == comm) {
-        coll_clv_record_start(comm, &module->config);
     }
     keep_ours(module);
     keep_previous(module, comm);

@@ -63,6 +63,16 @@ int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, vo
                                         comm->c_coll->coll_allgather_module);
 }
 
+bool coll_clv_setup_agree(struct ompi_communicator_t *comm, bool mine)
+{
+    const int one = mine ? 1 : 0;
+    int all = 0;
+
+    return OMPI_SUCCESS == comm->c_coll->coll_allreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm,
+                                                        comm->c_coll->coll_allreduce_module) &&
+           1 == all;
+}
+
 static int reserve(setup_t *setup)
 {
     size_t n_ranks = (size_t) ompi_comm_size(setup->comm);

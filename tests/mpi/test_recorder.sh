@@ -113,6 +113,44 @@ mpi_run -np 4 --mca coll_clv_record "$work/unequal" sh -c '[ "$OMPI_COMM_WORLD_R
 tap_report $? 'ranks that do not agree on what to record go without'
 tap_has 'and it is said' 'coll_clv_record_every is 1 on rank 0' "$(<"$output")"
 
+# Of one rank the component's memory is refused: what the recorder needs, by its size, and what comes first,
+# a communicator's part.
+cat >"$work/refuse.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+static int is_refused(const char *what, const void *caller)
+{
+    const char *refused = getenv("REFUSED");
+    Dl_info info;
+    return refused != NULL && strcmp(refused, what) == 0 && dladdr(caller, &info) != 0 &&
+           strstr(info.dli_fname, "mca_coll_clv") != NULL;
+}
+void *calloc(size_t n, size_t size)
+{
+    const int is_large = n == 1 && size > 262144 && size < 1048576;
+    return is_large && is_refused("recorder", __builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
+}
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return is_refused("part", __builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
+END
+if gcc -Wall -Werror -shared -fPIC -o "$work/refuse.so" "$work/refuse.c" -ldl 2>"$output"; then
+    for what in recorder part; do
+        mpi_run -np 4 --mca coll_clv_record "$work/refused-$what" sh -c '[ "$OMPI_COMM_WORLD_RANK" != 2 ] ||
+            export LD_PRELOAD="$1" REFUSED="$2"; exec "$0" 3' "$program" "$work/refuse.so" "$what" >"$output"
+        tap_report $? "a rank without memory for its $what makes nobody wait"
+        tap_ok 'each rank says that nothing is recorded' are "$(grep -c 'arrivals are not recorded: a rank could not take part' "$output")" 4
+        tap_ok 'and nothing is' are "$("$view" --json "$work/refused-$what" 2>/dev/null | sed -n 's/.*"calls":\([0-9]*\),"cells".*/\1/p')" ''
+    done
+else
+    tap_skip 'a rank without memory' 'no compiler here'
+fi
+
 # ---- two nodes, by process namespaces, each with a file; clocks are compared over a connection
 apart=(unshare --pid --fork --kill-child --mount-proc)
 if "${apart[@]}" true 2>/dev/null; then

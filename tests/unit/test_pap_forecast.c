@@ -363,6 +363,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
         feed_late(&bench, late);
         assert_int_equal(progress->call, 0);
         assert_int_equal(progress->front_ns, 5 * MS + 9 * MS);
+        assert_int_equal(progress->last_rank, 4); /* ahead of the next by 5 ms */
         assert_int_equal(progress->computing_ns, 0);
         for (int over_ms = -2; over_ms < 3; over_ms++) {
             set_arrivals(&bench, late);
@@ -373,6 +374,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
             }
             feed(&bench);
             assert_int_equal(progress->runs_free, over_ms > clock_error_ms);
+            assert_int_equal(progress->last_rank, 4);
             assert_int_equal(progress->computing_ns, (9 - over_ms + 4) * MS);
         }
         set_arrivals(&bench, late);
@@ -380,6 +382,13 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
         feed(&bench);
         assert_int_equal(progress->call, 6);
         assert_int_equal(progress->front_ns, 0);
+        assert_int_equal(progress->last_rank, -1);
+        set_arrivals(&bench, late);
+        for (int rank = 0; rank < P; rank++) {
+            bench.records[rank].clock_error_ns = (uint32_t) (5 * MS / 2); /* twice that is 5 ms */
+        }
+        feed(&bench);
+        assert_int_equal(progress->last_rank, -1);
         take_down(&bench);
     }
 }
