@@ -43,8 +43,8 @@ clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
 /* An allgather of n_bytes by the communicator's own function. */
 int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
                           size_t n_bytes);
-/* Whether all ranks say so, by an allreduce of the communicator's own: for a rank that has no memory
- * for what others tell. */
+/* Whether all ranks say so, by an allreduce of the communicator's own: for a rank that has no
+ * memory for what others tell. */
 bool coll_clv_setup_agree(struct ompi_communicator_t *comm, bool mine);
 
 /* What each call looks at comes first: a cache line, then each stream has its own. */

@@ -5,7 +5,7 @@ clv_record_sources = record/record_ring.c record/record_drain.c
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
 tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_count.c \
-	tools/view/view_export.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
+	tools/view/view_export.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
 	tools/view/view_print_what_if.c tools/view/view_what_if.c
 EXTRA_DIST += tools/view/page.html tools/view/page_lines.awk
 tools/view/page_lines.inc: $(srcdir)/tools/view/page.html $(srcdir)/tools/view/page_lines.awk

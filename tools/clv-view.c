@@ -20,6 +20,7 @@ typedef struct options {
     const char *page;   /* where it goes, or NULL */
     int json;
     int what_if; /* only that, with the curve */
+    int live;
     view_choice_t choice;
     view_network_t network;
 } options_t;
@@ -78,6 +79,7 @@ static const clv_option_t rows[] = {
                  "only calls A to B of each communicator, numbered from 0"),
     CLV_ROW_TEXT("ranks", AT(choice.ranks), "LIST", NULL,
                  "only these ranks of MPI_COMM_WORLD, such as 0,4-7"),
+    CLV_ROW_FLAG("live", AT(live), "the summary every second while the job runs; q ends it"),
     CLV_ROW_FLAG("what-if", AT(what_if), "only what other algorithms would have taken, in full"),
     CLV_ROW_REAL("latency-us", AT(network.latency_us), 0, 1e6, NULL,
                  "what-if: latency of a message; else taken as 50 us"),
@@ -175,6 +177,9 @@ int main(int argc, char **argv)
         return clv_options_wrong(&program, "it takes one folder (--help)");
     }
     options.folder = argv[first];
+    if (options.live) {
+        return view_live(options.folder, &options.choice, &options.network);
+    }
     if (view_load(options.folder, &options.choice, &view, reason, sizeof reason) != 0) {
         fprintf(stderr, "clv-view: %s\n", reason);
         status = 2;

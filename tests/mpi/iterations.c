@@ -7,8 +7,9 @@
  *
  * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (trace/trace_patterns.h) adds of
  * DELAY_MS, reduces doubles to rank 0, and, where COUPLE is bcast, gets a number from there. Rank 0
- * prints "pace_ns N run_ns N": from one call's last arrival to the next one's, in the mean; from the
- * first arrival to the last exit. Times are CLOCK_REALTIME, which the hosts must have in common.
+ * prints "pace_ns N run_ns N": from one call's last arrival to the next one's, in the mean; from
+ * the first arrival to the last exit. Times are CLOCK_REALTIME, which the hosts must have in
+ * common.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  *
  * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES]]]      one-late
  *
- * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. TRUTH: the same times as a clv-trace. The bound that the
- * clock lines claim is 500 ns.
+ * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. TRUTH: the same times
+ * as a clv-trace. The bound that the clock lines claim is 500 ns.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -65,6 +65,22 @@ tap_ok 'a curve for each' test "$(grep -cE '^(default|pipeline|clv|known|bound) 
 "$view" --ran known "$work/reduces" >"$output" 2>&1
 tap_ok 'what cannot have run is refused' test $? -eq 2
 
+# ---- while a job runs: files that come, grow, and end within a record
+mkdir "$work/growing"
+(
+    sleep 1.5
+    for node in 0 1 2 3; do head -c 2000 "$work/job/made.$node.clva" >"$work/growing/made.$node.clva"; done
+    sleep 1.2
+    cp "$work"/job/*.clva "$work/growing"
+    sleep 1.2
+    printf q
+) | timeout 60 "$view" --live "$work/growing" >"$output" 2>"$work/errors"
+tap_ok 'q ends the live summary' test "${PIPESTATUS[1]}" -eq 0
+tap_ok 'it waits for files' grep -q 'no .clva files in .*; waiting' "$output"
+tap_ok 'shows what there is, and more later' test "$(grep -o '[0-9]* calls in' "$output" | sort -u | wc -l)" -ge 2
+tap_has 'at last all' '12 ranks on 4 nodes, 50 calls in' "$(<"$output")"
+tap_none 'and says nothing of what is only half there' cat "$work/errors"
+
 # ---- what is missing
 rm "$work/job/made.2.clva"
 "$view" --json "$work/job" >"$output" 2>"$work/errors"

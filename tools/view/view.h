@@ -73,7 +73,7 @@ typedef struct view {
     view_stream_t *streams;
     int64_t n_cells; /* calls of ranks */
     int has_time;    /* one clock for all */
-    int is_partial; /* a node, the end of a record or a clock is missing: shown, but exit status 2 */
+    int is_partial;  /* a node, the end of a record, a clock is missing: shown, exit status 2 */
     int64_t worst_bound_ns;
 } view_t;
 
@@ -82,6 +82,7 @@ typedef struct view_choice {
     int32_t stream;                 /* -1: all */
     uint32_t first_call, last_call; /* numbers */
     const char *ranks;              /* a list "0,4-7", or NULL: all; those left out have no times */
+    int is_quiet;                   /* no warnings: the job runs */
 } view_choice_t;
 
 /* Reads DIR. 0, or what is wrong in reason (one line). Warnings, one line each, go to stderr. */
@@ -160,8 +161,7 @@ typedef struct view_what_if {
 int view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if);
 /* What a way would have taken: the model's, by measured / model of what ran. */
 clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way);
-/* The names of the numbers whose fidelity makes savings in them no more than indicative, by commas.
- */
+/* The numbers whose fidelity makes savings in them no more than indicative, by commas. */
 void view_indicative(const view_what_if_t *what_if, char *names, size_t size);
 
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
@@ -178,6 +178,8 @@ void view_print_bars(FILE *file, const double *numbers, int32_t n, double most);
 void view_put_string(FILE *file, const char *text);
 /* Of a node that was recorded. */
 const clv_clva_head_t *view_any_head(const view_t *view);
+/* The summary every second, from files that grow, until q is read. Exit status. */
+int view_live(const char *folder, const view_choice_t *choice, const view_network_t *network);
 /* format: a word of view_exports. 0, or 2 with a line on stderr. */
 int view_export(FILE *file, const view_t *view, const char *format, int32_t stream);
 extern const char view_exports[];

@@ -544,7 +544,6 @@ static void warn_of_node(view_t *view, int32_t at)
     } else if (node->n_clocks == 0 && view->n_nodes > 1) {
         fprintf(stderr, "clv-view: %s: the clock was never synchronised: no lateness\n",
                 node->path);
-        view->has_time = 0;
         view->is_partial = 1;
     } else if (node->is_cut) {
         fprintf(stderr, "clv-view: %s ends early, within a record: what is before it is shown\n",
@@ -555,9 +554,19 @@ static void warn_of_node(view_t *view, int32_t at)
     }
 }
 
+/* Whether clocks can be compared. */
+static int has_clocks(const view_t *view)
+{
+    for (int32_t i = 0; i < view->n_nodes; i++) {
+        if (view->nodes[i].is_there && view->nodes[i].n_clocks == 0 && view->n_nodes > 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static void warn(view_t *view)
 {
-    view->has_time = 1;
     for (int32_t i = 0; i < view->n_nodes; i++) {
         warn_of_node(view, i);
     }
@@ -570,7 +579,10 @@ static int load(loader_t *loader, const char *folder)
     if (!open_nodes(loader, folder) || !read_ranks(loader) || !each_file(loader, take_first)) {
         return 0;
     }
-    warn(view);
+    view->has_time = has_clocks(view);
+    if (!loader->choice->is_quiet) {
+        warn(view);
+    }
     loader->max_calls = clv_alloc((size_t) view->n_comms + 1, sizeof *loader->max_calls);
     if (loader->max_calls == NULL) {
         return fail(loader, "%s", "out of memory");
