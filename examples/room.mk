@@ -20,4 +20,4 @@ tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_r
 mpi_programs += examples/kmeans/kmeans tests/mpi/kmeans_broken
 tests_mpi_kmeans_broken_SOURCES = examples/kmeans/kmeans.c tests/mpi/broken_allreduce.c
 
-script_tests += tests/mpi/test_example.sh tests/mpi/test_kmeans.sh tests/mpi/test_languages.sh
+script_tests += tests/mpi/test_example.sh tests/mpi/test_kmeans.sh tests/mpi/test_languages.sh tests/mpi/test_train.sh
