@@ -90,6 +90,9 @@
     XX(INT,    ahead_bytes,      NONE,         67108864, 0,  2147483647, "bytes",   4,   EQUAL,    \
        "Bytes that other ranks may send to this process before it waits for them, by all of "      \
        "clv's collectives together; 0: one call at most")                                          \
+    XX(BOOL,   devices,          NONE,         1,       0,   1,          "",        4,   EQUAL,    \
+       "Where an accelerator is in use, leave collectives whose buffers may be in its memory to "  \
+       "the previous function; false: the program promises that they never are")                   \
     XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \

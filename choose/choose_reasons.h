@@ -30,7 +30,8 @@
     XX(KEPT,             kept,             "no other choice is clearly better than the running one") \
     XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous function") \
     XX(NO_PLAN,          no_plan,          "no plan could be made")                                \
-    XX(FORCED,           forced,           "its algorithm parameter says so")
+    XX(FORCED,           forced,           "its algorithm parameter says so")                      \
+    XX(DEVICES,          devices,          "its buffers may be in device memory")
 /* clang-format on */
 
 typedef enum clv_reason {

@@ -141,8 +141,9 @@ typedef struct coll_clv_module {
     int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
     bool has_asked;                         /* about its peers ... */
     bool peers_are_equal;                   /* ... and what coll_clv_peers.c said */
-    struct coll_clv_group *group;           /* NULL until the first eligible call */
-    int64_t shown_version;                  /* what coll_clv_print showed last */
+    uint32_t devices;             /* it, too: collectives that may be given device memory */
+    struct coll_clv_group *group; /* NULL until the first eligible call */
+    int64_t shown_version;        /* what coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;
     coll_clv_told_t told[COLL_CLV_N_TOLD];

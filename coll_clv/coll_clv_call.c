@@ -5,6 +5,7 @@
  *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
  *   not for us -------------------------------------> the previous function
  *   not all ranks have us, with the same parameters -> the previous function
+ *   a rank's buffers may be in device memory -------> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   first eligible call: the communicator's group is set up (collective)
  *   one order is asked for, and the collective has a plan for that -> that plan
@@ -126,7 +127,7 @@ static bool peers_are_equal(const coll_clv_call_t *call)
     coll_clv_module_t *module = call->module;
 
     if (!module->has_asked) {
-        module->peers_are_equal = coll_clv_peers_are_equal(call->comm);
+        module->peers_are_equal = coll_clv_peers_are_equal(call->comm, &module->devices);
         module->has_asked = true;
     }
     return module->peers_are_equal;
@@ -414,6 +415,9 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     }
     if (!peers_are_equal(call)) {
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_UNEQUAL);
+    }
+    if (0 != (call->module->devices >> call->collective & 1)) {
+        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_DEVICES);
     }
     return planned ? run_by_plan(call) : run_without_plan(call, forced, CLV_REASON_FORCED);
 }

@@ -10,11 +10,15 @@
  *   help texts       files              files              compiled into the library
  *   modex            opal's own pmix    PMIx itself        PMIx itself
  *   failures (ULFM)  not there          where built in     where built in
+ *   device memory    CUDA, if built in  a framework        a framework
+ *   ... copied by    coll/cuda          coll/cuda          coll/accelerator
  */
 #ifndef COLL_CLV_COMPAT_H
 #define COLL_CLV_COMPAT_H
 
 #include "ompi_config.h"
+
+#include <string.h>
 
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
@@ -26,10 +30,16 @@
 #include "opal/mca/pmix/pmix-internal.h"
 #define COLL_CLV_MODEX_GLOBAL PMIX_GLOBAL
 typedef size_t coll_clv_modex_size_t;
+#include "opal/mca/accelerator/base/base.h"
+/* Whether pointers of this process may be into the memory of a device. */
+#define COLL_CLV_COMPAT_HAS_DEVICES()                                                              \
+    (0 != strcmp("null", opal_accelerator_base_selected_component.base_version.mca_component_name))
 #else
 #include "opal/mca/pmix/pmix.h"
 #define COLL_CLV_MODEX_GLOBAL OPAL_PMIX_GLOBAL
 typedef int32_t coll_clv_modex_size_t;
+#include "opal/runtime/opal_params.h"
+#define COLL_CLV_COMPAT_HAS_DEVICES() opal_cuda_support
 #endif
 
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)

@@ -9,10 +9,14 @@
  * time, each rank looks at what all its peers published. All see the same, so all answer the same,
  * also those that were not asked yet; no message is needed, and who is not there need not answer.
  *
+ * It also publishes in which collectives it may be given device memory (coll_clv_devices.h): plans
+ * combine and copy as the processor does. One rank that may is enough, so all its peers answer
+ * alike, and a call with device memory here and host memory there is never split.
+ *
  * Not covered: values changed later through MPI_T (they must be changed everywhere, as MPI says),
  * and another component above this one on some ranks only.
  *
- * Cost: 40 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
+ * Cost: 100 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
  * communicator, once for the processes of MPI_COMM_WORLD, usually in local memory.
  */
 #include "coll_clv/coll_clv.h"
@@ -26,13 +30,19 @@
 #include "ompi/group/group.h"
 #include "ompi/proc/proc.h"
 
+#include "coll_clv/coll_clv_devices.h"
 #include "coll_clv/coll_clv_peers.h"
 
-/* The rank-equal parameters, by clv_equal_t. */
-static int32_t mine[CLV_N_EQUAL];
+typedef struct published {
+    int32_t equal[CLV_N_EQUAL]; /* the rank-equal parameters, by clv_equal_t */
+    uint32_t devices;           /* may differ */
+} published_t;
 
-/* MPI_COMM_WORLD was looked through and all its processes are as this one. */
+static published_t mine;
+
+/* MPI_COMM_WORLD was looked through and all its processes are as this one; what it may be given. */
 static atomic_bool world_is_equal;
+static atomic_uint world_devices;
 static atomic_bool has_told;
 
 void coll_clv_peers_publish(void)
@@ -41,9 +51,10 @@ void coll_clv_peers_publish(void)
     const clv_choose_config_t config = coll_clv_params_config(component);
     int rc = OPAL_SUCCESS;
 
-    clv_choose_config_numbers(&config, mine);
+    clv_choose_config_numbers(&config, mine.equal);
+    mine.devices = config.devices ? coll_clv_devices_collectives(component->priority) : 0;
     if (component->priority > 0) {
-        OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, mine,
+        OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, &mine,
                         sizeof mine);
     }
     (void) rc; /* nobody finds anything then, so everybody goes without */
@@ -53,9 +64,9 @@ void coll_clv_peers_publish(void)
 
 typedef enum verdict { SAME, OTHER, ABSENT } verdict_t;
 
-/* OTHER: *which_p is the first parameter that differs and *his_p its value, or *which_p is -1 for
- * another build of this component. */
-static verdict_t look_at(const opal_process_name_t *name, int *which_p, int32_t *his_p)
+/* SAME: *his_p is all of it. OTHER: *which_p is the first parameter that differs, or -1 for another
+ * build of this component. */
+static verdict_t look_at(const opal_process_name_t *name, int *which_p, published_t *his_p)
 {
     void *bytes = NULL;
     coll_clv_modex_size_t n_bytes = 0;
@@ -67,12 +78,13 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, int32_t 
     if (OPAL_SUCCESS != rc || NULL == bytes) {
         return ABSENT;
     }
-    if (sizeof mine != (size_t) n_bytes) {
+    if (sizeof mine == (size_t) n_bytes) {
+        memcpy(his_p, bytes, sizeof *his_p);
+    } else {
         verdict = OTHER;
     }
     for (int i = 0; SAME == verdict && i < CLV_N_EQUAL; i++) {
-        memcpy(his_p, (char *) bytes + (size_t) i * sizeof *his_p, sizeof *his_p);
-        if (mine[i] != *his_p) {
+        if (mine.equal[i] != his_p->equal[i]) {
             *which_p = i;
             verdict = OTHER;
         }
@@ -83,11 +95,12 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, int32_t 
 
 /* ---- all of a communicator ------------------------------------------------------------------ */
 
-/* How the first peer differs that does. */
+/* How the first peer differs that does; what all before it may be given. */
 typedef struct difference {
     verdict_t verdict;
     int rank, which;
-    int32_t his;
+    published_t his;
+    uint32_t devices;
 } difference_t;
 
 static void find_difference(struct ompi_communicator_t *comm, difference_t *found)
@@ -95,11 +108,13 @@ static void find_difference(struct ompi_communicator_t *comm, difference_t *foun
     const bool skips_own_job = atomic_load(&world_is_equal);
 
     found->verdict = SAME;
+    found->devices = skips_own_job ? atomic_load(&world_devices) : 0;
     for (int p = 0; SAME == found->verdict && p < ompi_comm_size(comm); p++) {
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
         if (!skips_own_job || name.jobid != OMPI_PROC_MY_NAME->jobid) {
             found->rank = p;
             found->verdict = look_at(&name, &found->which, &found->his);
+            found->devices |= SAME == found->verdict ? found->his.devices : 0;
         }
     }
 }
@@ -109,7 +124,7 @@ static void find_difference(struct ompi_communicator_t *comm, difference_t *foun
 static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
 {
     int which;
-    int32_t his;
+    published_t his;
 
     for (int p = 0; p < ompi_comm_rank(comm); p++) {
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
@@ -129,8 +144,10 @@ static void describe_value(const char *comm, const difference_t *found, int rank
     char first[32];
     char second[32];
 
-    clv_equal_print(first, sizeof first, parameter, mine_first ? mine[parameter] : found->his);
-    clv_equal_print(second, sizeof second, parameter, mine_first ? found->his : mine[parameter]);
+    clv_equal_print(first, sizeof first, parameter,
+                    (mine_first ? &mine : &found->his)->equal[parameter]);
+    clv_equal_print(second, sizeof second, parameter,
+                    (mine_first ? &found->his : &mine)->equal[parameter]);
     (void) snprintf(sentence, size, "%s is %s on rank %d of %s and %s on rank %d",
                     clv_equal_name(parameter), first, mine_first ? rank : found->rank, comm, second,
                     mine_first ? found->rank : rank);
@@ -163,12 +180,14 @@ static void tell(struct ompi_communicator_t *comm, const difference_t *found)
     }
 }
 
-bool coll_clv_peers_are_equal(struct ompi_communicator_t *comm)
+bool coll_clv_peers_are_equal(struct ompi_communicator_t *comm, uint32_t *devices_p)
 {
     difference_t found;
 
     find_difference(comm, &found);
+    *devices_p = found.devices;
     if (SAME == found.verdict && MPI_COMM_WORLD == comm) {
+        atomic_store(&world_devices, found.devices);
         atomic_store(&world_is_equal, true);
     }
     if (SAME != found.verdict) {

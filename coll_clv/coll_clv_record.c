@@ -269,8 +269,9 @@ void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_co
                            bool has_memory)
 {
     start_t start = {.comm = comm};
+    uint32_t devices;
 
-    if (!coll_clv_peers_are_equal(comm)) {
+    if (!coll_clv_peers_are_equal(comm, &devices)) {
         return; /* all ranks see that; it is told */
     }
     if (!join(&start, config, reserve(&start) && has_memory)) {

@@ -6,6 +6,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compat.h \
 	coll_clv/coll_clv_detour.h \
+	coll_clv/coll_clv_devices.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_group.h \
@@ -25,6 +26,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
 	coll_clv/coll_clv_detour.c \
+	coll_clv/coll_clv_devices.c \
 	coll_clv/coll_clv_execute.c \
 	coll_clv/coll_clv_failure.c \
 	coll_clv/coll_clv_group.c \
