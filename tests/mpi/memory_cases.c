@@ -6,8 +6,8 @@
  *   memory_cases reduce|allreduce|bcast BYTES CALLS [LATE_SECONDS]
  *
  * The rank that waits for others' data, the root of a reduce, else the last one, comes so late to
- * the first call; meanwhile it takes in what the network brings. Buffers were touched before. Rank 0
- * prints "memory: grown_kib=MOST late_kib=OF THE LATE ONE wrong=W".
+ * the first call; meanwhile it takes in what the network brings. Buffers were touched before. Rank
+ * 0 prints "memory: grown_kib=MOST late_kib=OF THE LATE ONE wrong=W".
  */
 #include <mpi.h>
 #include <stdio.h>

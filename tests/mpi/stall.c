@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A call that waits, and what the performance variables say of it meanwhile, read by a second thread
- * of the rank that waits, as a tool would:
+ * A call that waits, and what the performance variables say of it meanwhile, read by a second
+ * thread of the rank that waits, as a tool would:
  *   stall: for=2 receives=8 receive_rank=2 receive_segment=0 sends=0 ... ns_ok=1
  * and after the call "stall: after for=0".
  *
