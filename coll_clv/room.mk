@@ -61,6 +61,7 @@ tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sour
 mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/soak tests/mpi/channel_down
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c $(clv_pvar_look_sources)
+tests_mpi_allreduce_bits_SOURCES = tests/mpi/allreduce_bits.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
 tests_mpi_costs_SOURCES = tests/mpi/costs.c $(clv_pvar_look_sources)
@@ -86,7 +87,7 @@ mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execu
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
-	tests/mpi/test_bcast.sh
+	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \

@@ -2,14 +2,17 @@
  *
  * Whether an allreduce gives the same bits in each call and on each rank: the same random numbers
  * of two magnitudes are summed CALLS times, with other ranks late each time.
- * Usage: allreduce_bits [CALLS [SEED]]. SEED: who is late. Rank 0 prints the hash of the
- * first result and how many different ones there were.
+ * Usage: allreduce_bits [CALLS [SEED [integers]]]. SEED: who is late; integers: after each of them
+ * one of integers, whose order is free. Rank 0 prints the hash of the first result, how many
+ * different ones there were, and how many communicators lost the channel.
  */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "tests/mpi/pvar_look.h"
 
 enum { N_NUMBERS = 65536, MAX_CALLS = 1000 };
 
@@ -30,6 +33,14 @@ static uint64_t hash_of(const void *bytes, size_t n_bytes)
     return hash;
 }
 
+static void draw_numbers(float *numbers, uint64_t state)
+{
+    for (int i = 0; i < N_NUMBERS; i++) {
+        const float part = (float) (draw(&state) % 1000003) / 1000003.0F;
+        numbers[i] = draw(&state) % 2 == 0 ? part : 1e5F * part;
+    }
+}
+
 static void be_late(uint64_t *state, int rank, int size)
 {
     for (int p = 0; p < size; p++) {
@@ -38,6 +49,12 @@ static void be_late(uint64_t *state, int rank, int size)
             nanosleep(&time, NULL);
         }
     }
+}
+
+static void add_integers(void)
+{
+    static int own[N_NUMBERS], sum[N_NUMBERS];
+    MPI_Allreduce(own, sum, N_NUMBERS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
 /* 1 when all ranks have the same. */
@@ -55,17 +72,14 @@ int main(int argc, char **argv)
     static uint64_t seen[MAX_CALLS];
     const int n_calls = argc > 1 ? atoi(argv[1]) : 60;
     uint64_t lateness = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-    uint64_t numbers;
     int rank, size, n_seen = 0, n_unequal = 0;
+    pvar_look_t lost;
 
     MPI_Init(&argc, &argv);
+    pvar_look_open(&lost, "coll_clv_exchange_lost_groups");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    numbers = 1000 + (uint64_t) rank;
-    for (int i = 0; i < N_NUMBERS; i++) {
-        const float part = (float) (draw(&numbers) % 1000003) / 1000003.0F;
-        own[i] = draw(&numbers) % 2 == 0 ? part : 1e5F * part;
-    }
+    draw_numbers(own, 1000 + (uint64_t) rank);
     for (int k = 0; k < n_calls && k < MAX_CALLS; k++) {
         be_late(&lateness, rank, size);
         MPI_Allreduce(own, sum, N_NUMBERS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -78,11 +92,15 @@ int main(int argc, char **argv)
             seen[n_seen++] = hash;
         }
         n_unequal += !is_equal(hash) && rank == 0;
+        if (argc > 3) {
+            add_integers();
+        }
     }
     if (rank == 0) {
-        printf("# first %016llx, different %d, unequal on ranks %d\n", (unsigned long long) seen[0],
-               n_seen, n_unequal);
+        printf("# first %016llx, different %d, unequal on ranks %d, lost %lld\n",
+               (unsigned long long) seen[0], n_seen, n_unequal, pvar_look_read(&lost, 0));
     }
+    pvar_look_close(&lost);
     MPI_Finalize();
     return 0;
 }
