@@ -81,7 +81,8 @@ command_of() { # name
 }
 upstream_of() { # name
     local program folder
-    program=$(command_of "$1" | sed 's/.* //') folder=${program%/*}
+    [ "$1" != train ] || { echo '-'; return; }
+    program=$(command_of "$1") folder=${program%/*}
     git -C "$folder" log -1 --format=%h 2>/dev/null ||
         dpkg-query -W -f '${binary:Package} ${Version}' "$(dpkg -S "$program" 2>/dev/null | cut -d: -f1)" 2>/dev/null ||
         echo 'not in git'
@@ -134,7 +135,7 @@ time_of() { # file
     number=$(grep -aoE "${behind#/} *[0-9.eE+-]+" "$1" | tail -n 1 | grep -oE '[0-9.eE+-]+$')
     [ "${behind#/}" = "$behind" ] && echo "$number" || awk -v rate="$number" 'BEGIN { print 1 / rate }'
 }
-results_of() { grep -aoE "${results//,/|}" "$1" | xargs; } # file
+results_of() { grep -aoE "${results//,/|}" "$1" | sort | xargs; } # file; lines of several ranks come in any order
 
 # Word by word; numbers may differ in the seventh digit, since sums of other orders do.
 are_alike() { # one's results, other's
