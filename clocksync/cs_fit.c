@@ -188,6 +188,37 @@ static double slope_error_by_residuals(const clv_cs_point_t *points, int n_point
                 slope_error_of(batch_squares, s, n_batches));
 }
 
+/* Noise may last as long as the whole fit, a neighbour that computes, say: then residuals are small
+ * and the line is wrong all the same. But what makes an offset wrong makes a round trip longer by
+ * twice as much, so a point is off by at most what it lies above the least trip, beside what all
+ * points have in common. The best point of each batch is taken, and as much again as the scale of
+ * the weights for a least trip that was not met. */
+static double slope_error_by_trips(const clv_cs_point_t *points, int n_points,
+                                   const weighing_t *weighing, double slope)
+{
+    const int n_batches = n_points / 2 < CS_MAX_BATCHES ? n_points / 2 : CS_MAX_BATCHES;
+    const clv_cs_point_t *best[CS_MAX_BATCHES] = {NULL};
+    double error = INFINITY;
+    for (int i = 0; i < n_points && n_batches > 0; i++) {
+        const clv_cs_point_t **its = &best[(int64_t) i * n_batches / n_points];
+        if (*its == NULL || points[i].error_ns < (*its)->error_ns) {
+            *its = &points[i];
+        }
+    }
+    for (int i = 0; i < n_batches; i++) {
+        for (int k = i + 1; k < n_batches; k++) {
+            const double run = (double) cs_sub(best[k]->local_ns, best[i]->local_ns);
+            const double rise = (double) cs_sub(best[k]->offset_ns, best[i]->offset_ns);
+            const double above = (double) best[k]->error_ns + (double) best[i]->error_ns -
+                                 2.0 * weighing->least_ns + weighing->scale_ns;
+            if (run > 0.0) {
+                error = fmin(error, fabs(rise / run - slope) + above / run);
+            }
+        }
+    }
+    return error;
+}
+
 /* Two bounds far apart leave little room for the slope between them; this is hard, and the better
  * judge while points are few. Many points: the residuals know more, and this costs n^2 (3 us for
  * a full tracker). */
@@ -254,17 +285,32 @@ static void carry_best_point(const clv_cs_point_t *points, int n_points, int64_t
     model->error_ns = least;
 }
 
+/* The bound of the slope: statistics, unless noise that lasts may hide from them, and by how much the
+ * reference runs wrong; or the points' bounds, which count its error already. Crystals that obey the
+ * prior, in any case, are not further apart than it and the slope. */
+static double bound_of_slope(const clv_cs_point_t *points, int n_points, double by_residuals,
+                             const weighing_t *weighing, double slope, double reference,
+                             double prior)
+{
+    const double found =
+        fmax(by_residuals, slope_error_by_trips(points, n_points, weighing, slope)) + reference;
+    const double bound = fmin(found, slope_error_by_bounds(points, n_points, slope));
+    return fmin(bound, prior + fabs(slope)) + CLV_CS_WANDER_PPB * 1e-9;
+}
+
 void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, int64_t drift_prior_ppb,
-                     clv_cs_fit_t *fit_p)
+                     int64_t reference_ppb, clv_cs_fit_t *fit_p)
 {
     const clv_cs_point_t *last = &points[n_points - 1];
     const weighing_t weighing = weighing_of(points, n_points);
     const sums_t s = centred_sums(points, n_points, &weighing);
     const double slope = s.xx > 0.0 ? s.xy / s.xx : 0.0;
     const double unexplained = fmax(s.yy - slope * s.xy, 0.0);
-    const double error = fmin(slope_error_by_residuals(points, n_points, &weighing, &s, slope),
-                              slope_error_by_bounds(points, n_points, slope)) +
-                         CLV_CS_WANDER_PPB * 1e-9;
+    const double prior = (double) drift_prior_ppb * 1e-9;
+    const double by_residuals =
+        slope_error_by_residuals(points, n_points, &weighing, &s, slope) + CLV_CS_WANDER_PPB * 1e-9;
+    const double error = bound_of_slope(points, n_points, by_residuals, &weighing, slope,
+                                        (double) reference_ppb * 1e-9, prior);
     clv_cs_model_t *model = &fit_p->model;
     fit_p->rms_ns = sqrt(unexplained / s.w);
     fit_p->r_squared = s.yy > 0.0 ? 1.0 - fmin(unexplained / s.yy, 1.0) : 0.0;
@@ -274,7 +320,7 @@ void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, int64_t drift_p
     model->error_ppb = cs_round(ceil(fmin(error, 1.0) * 1e9));
     model->error_ns = bound_at_origin(points, n_points, model);
     fit_p->is_consistent = passes_every_bound(points, n_points, model);
-    if (model->error_ppb >= drift_prior_ppb) {
+    if (by_residuals >= prior && error >= prior) {
         carry_best_point(points, n_points, drift_prior_ppb, model);
     }
 }

@@ -19,7 +19,7 @@ int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm)
 
 void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p)
 {
-    clv_cs_fit_line(point, 1, CLV_CS_DRIFT_PRIOR_PPB, fit_p);
+    clv_cs_fit_line(point, 1, CLV_CS_DRIFT_PRIOR_PPB, 0, fit_p);
 }
 
 /* A point that contradicts the sharpest one after it lies before a step. Not its neighbour: a
@@ -37,10 +37,12 @@ static int first_after_step(const clv_cs_point_t *points, int n_points)
     return first;
 }
 
-void clv_cs_fit_of_points(const clv_cs_point_t *points, int n_points, clv_cs_fit_t *fit_p)
+void clv_cs_fit_of_points(const cs_pair_t *pair, const clv_cs_point_t *points, int n_points,
+                          clv_cs_fit_t *fit_p)
 {
     const int first = first_after_step(points, n_points);
-    clv_cs_fit_line(points + first, n_points - first, CLV_CS_DRIFT_PRIOR_PPB, fit_p);
+    clv_cs_fit_line(points + first, n_points - first, CLV_CS_DRIFT_PRIOR_PPB, pair->reference_ppb,
+                    fit_p);
 }
 
 void clv_cs_fit_set_intercept(clv_cs_fit_t *fit, const clv_cs_point_t *point)
@@ -76,7 +78,7 @@ static clv_status_t learn_line(cs_pair_t *pair, clv_cs_point_t *points, clv_cs_f
     if (status != CLV_OK) {
         return status;
     }
-    clv_cs_fit_of_points(points, n_points, &fit);
+    clv_cs_fit_of_points(pair, points, n_points, &fit);
     if (pair->method->recompute_intercept) {
         status = clv_cs_pair_offset(pair, &points[0]);
         if (status != CLV_OK) {

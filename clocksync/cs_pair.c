@@ -18,10 +18,10 @@ typedef struct cs_message {
     uint32_t magic;
     uint32_t kind;
     uint32_t sequence;
-    uint32_t reserved;
-    int64_t recv_ns;  /* global; of a pong */
-    int64_t send_ns;  /* global; of a pong */
-    int64_t error_ns; /* of a pong; negative: no time */
+    uint32_t error_ppb; /* of a pong: by how much its global clock may run wrong */
+    int64_t recv_ns;    /* global; of a pong */
+    int64_t send_ns;    /* global; of a pong */
+    int64_t error_ns;   /* of a pong; negative: no time */
 } cs_message_t;
 
 cs_pair_t clv_cs_pair(const clv_cs_group_t *group, const clv_cs_clock_t *clock,
@@ -57,6 +57,7 @@ static clv_status_t answer(cs_pair_t *pair, const clv_cs_model_t *model, uint32_
     if (model != NULL && pair->clock != NULL) {
         pong.recv_ns = clv_cs_model_global(model, recv_local_ns);
         pong.error_ns = clv_cs_model_error(model, recv_local_ns);
+        pong.error_ppb = (uint32_t) (model->error_ppb < UINT32_MAX ? model->error_ppb : UINT32_MAX);
         pong.send_ns = clv_cs_model_global(model, clv_cs_clock_now_ns(pair->clock));
     }
     return send_bytes(pair->group, pair->peer, &pong, sizeof pong);
@@ -105,6 +106,9 @@ clv_status_t clv_cs_pair_ping(cs_pair_t *pair, clv_cs_sample_t *sample_p)
         return CLV_UNSUPPORTED;
     }
     pair->n_pings++;
+    if (pong.error_ppb > pair->reference_ppb) {
+        pair->reference_ppb = pong.error_ppb;
+    }
     *sample_p = (clv_cs_sample_t){send_ns, pong.recv_ns, pong.send_ns, recv_ns, pong.error_ns};
     return CLV_OK;
 }

@@ -20,6 +20,7 @@ typedef struct cs_pair {
     int64_t mean_round_trip_ns;  /* Mean-RTT-Offset's; 0: not measured yet */
     int64_t least_round_trip_ns; /* of finished bursts; INT64_MAX: none */
     int64_t n_pings;
+    int64_t reference_ppb; /* by how much the reference's global clock may run wrong */
 } cs_pair_t;
 
 cs_pair_t clv_cs_pair(const clv_cs_group_t *group, const clv_cs_clock_t *clock,
@@ -47,8 +48,9 @@ clv_status_t clv_cs_pair_learn(cs_pair_t *pair, clv_cs_fit_t *fit_p) CLV_MUST_CH
 int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm);
 /* The model of a single offset: slope unknown. */
 void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p);
-/* From the points of one learning to the fit; forgets what lies before a step of a clock. */
-void clv_cs_fit_of_points(const clv_cs_point_t *points, int n_points, clv_cs_fit_t *fit_p);
+/* From the points that a pair learnt to the fit; forgets what lies before a step of a clock. */
+void clv_cs_fit_of_points(const cs_pair_t *pair, const clv_cs_point_t *points, int n_points,
+                          clv_cs_fit_t *fit_p);
 /* The measured offset replaces the fitted one (HCA3 paper, Algorithm 2, line 21). */
 void clv_cs_fit_set_intercept(clv_cs_fit_t *fit, const clv_cs_point_t *point);
 

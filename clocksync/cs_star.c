@@ -64,19 +64,18 @@ static clv_status_t jk_reference(cs_run_t *run)
     return status;
 }
 
-static clv_status_t jk_measure(cs_run_t *run, clv_cs_point_t *points)
+static clv_status_t jk_measure(cs_run_t *run, cs_pair_t *pair, clv_cs_point_t *points)
 {
-    cs_pair_t pair = cs_pair_with(run, 0);
     clv_status_t status = run->clock == NULL ? CLV_UNSUPPORTED
                           : points == NULL   ? CLV_NO_MEMORY
                                              : CLV_OK;
     if (status != CLV_OK) {
-        return clv_cs_pair_done(&pair, status);
+        return clv_cs_pair_done(pair, status);
     }
     for (int32_t turn = 0; status == CLV_OK && turn < jk_n_turns(run); turn++) {
-        status = clv_cs_pair_done(&pair, clv_cs_pair_offset(&pair, &points[turn]));
+        status = clv_cs_pair_done(pair, clv_cs_pair_offset(pair, &points[turn]));
     }
-    run->n_pings += pair.n_pings;
+    run->n_pings += pair->n_pings;
     return status;
 }
 
@@ -84,9 +83,10 @@ static clv_status_t jk_client(cs_run_t *run)
 {
     const int32_t n_fit = run->method->n_fit_points;
     clv_cs_point_t *points = clv_alloc((size_t) jk_n_turns(run), sizeof *points);
-    const clv_status_t status = jk_measure(run, points);
+    cs_pair_t pair = cs_pair_with(run, 0);
+    const clv_status_t status = jk_measure(run, &pair, points);
     if (status == CLV_OK) {
-        clv_cs_fit_of_points(points, n_fit, &run->fit);
+        clv_cs_fit_of_points(&pair, points, n_fit, &run->fit);
     }
     if (status == CLV_OK && run->method->recompute_intercept) {
         clv_cs_fit_set_intercept(&run->fit, &points[n_fit]);

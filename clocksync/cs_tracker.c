@@ -105,7 +105,7 @@ static void refit(clv_cs_tracker_t *tracker)
 {
     clv_cs_fit_t fit;
     for (;;) {
-        clv_cs_fit_line(tracker->point, tracker->n_points, tracker->drift_prior_ppb, &fit);
+        clv_cs_fit_line(tracker->point, tracker->n_points, tracker->drift_prior_ppb, 0, &fit);
         if (fit.is_consistent || tracker->n_points < 2) {
             break;
         }

@@ -30,6 +30,8 @@ typedef struct way {
     message_t *first, *last;
     int64_t newest_arrival_ns;
     int64_t least_ns;
+    double spell_end_ns, spell_extra_ns;
+    int is_busy;
     cs_random_t random;
 } way_t;
 
@@ -107,13 +109,24 @@ void cs_net_sleep(cs_net_rank_t *rank, int64_t ns)
     rank->now_ns += ns;
 }
 
-static int64_t draw_delay(const cs_net_config_t *config, way_t *w)
+/* Noise that lasts: for a spell everything sent this way takes as much longer. */
+static double spell_at(const cs_net_config_t *config, way_t *w, int64_t now_ns)
+{
+    while (config->spell_length_ns > 0 && (double) now_ns >= w->spell_end_ns) {
+        w->is_busy = !w->is_busy;
+        w->spell_end_ns += cs_random_exponential(&w->random, config->spell_length_ns);
+        w->spell_extra_ns = w->is_busy ? cs_random_exponential(&w->random, config->spell_ns) : 0.0;
+    }
+    return w->spell_extra_ns;
+}
+
+static int64_t draw_delay(const cs_net_config_t *config, way_t *w, int64_t now_ns)
 {
     double extra = config->queue_ns > 0 ? cs_random_exponential(&w->random, config->queue_ns) : 0;
     if (cs_random_uniform(&w->random, 0, 1) < config->outlier_probability) {
         extra += cs_random_uniform(&w->random, 0, (double) config->outlier_ns);
     }
-    return w->least_ns + (int64_t) extra;
+    return w->least_ns + (int64_t) (extra + spell_at(config, w, now_ns));
 }
 
 static clv_status_t net_send(void *link, int peer, const void *data, size_t n_bytes)
@@ -128,7 +141,7 @@ static clv_status_t net_send(void *link, int peer, const void *data, size_t n_by
     message_t *message = zeroed(1, sizeof *message);
     rank->now_ns += SEND_NS;
     rank->n_sent++;
-    message->arrival_ns = rank->now_ns + draw_delay(&net->config, w);
+    message->arrival_ns = rank->now_ns + draw_delay(&net->config, w, rank->now_ns);
     if (message->arrival_ns < w->newest_arrival_ns) {
         message->arrival_ns = w->newest_arrival_ns; /* in order, like a stream */
     }

@@ -35,7 +35,9 @@ typedef struct cs_net_config {
     double asymmetry; /* 0..1: how far the least delays of a pair's two ways may differ */
     double outlier_probability;
     int64_t outlier_ns;
-    double max_drift; /* hosts draw theirs from +- this */
+    double spell_ns; /* mean of what a direction takes longer in a busy spell, all of it alike */
+    double spell_length_ns; /* mean; busy and calm ones take turns. 0: none */
+    double max_drift;       /* hosts draw theirs from +- this */
     int64_t max_ahead_ns;
     double wander;
     int loss_is_reported; /* a finished or killed peer: CLV_LOST instead of CLV_TIMEOUT */

@@ -86,7 +86,7 @@ static void exact_points_give_an_exact_line(void **state)
             points[i] = (clv_cs_point_t){local, local - clv_cs_model_global(&truth, local), 1000};
         }
         clv_cs_fit_t fit;
-        clv_cs_fit_line(points, n, CLV_CS_DRIFT_PRIOR_PPB * 2, &fit);
+        clv_cs_fit_line(points, n, CLV_CS_DRIFT_PRIOR_PPB * 2, 0, &fit);
         const int64_t local = points[n - 1].local_ns;
         assert_true(llabs(clv_cs_model_global(&fit.model, local) -
                           clv_cs_model_global(&truth, local)) <= 1);
@@ -103,7 +103,7 @@ static void two_points_do_not_make_a_slope(void **state)
     (void) state;
     const clv_cs_point_t points[2] = {{0, 0, 1000}, {CLV_NS_PER_MS, 900, 1000}};
     clv_cs_fit_t fit;
-    clv_cs_fit_line(points, 2, CLV_CS_DRIFT_PRIOR_PPB, &fit);
+    clv_cs_fit_line(points, 2, CLV_CS_DRIFT_PRIOR_PPB, 0, &fit);
     assert_true(fit.model.slope == 0.0);
     assert_int_equal(fit.model.error_ppb, CLV_CS_DRIFT_PRIOR_PPB);
     assert_false(fit.model.error_ns < 1000);
@@ -119,7 +119,7 @@ static void an_outlier_hardly_counts(void **state)
     points[7].offset_ns += 900000;
     points[7].error_ns += 950000;
     clv_cs_fit_t fit;
-    clv_cs_fit_line(points, 20, CLV_CS_DRIFT_PRIOR_PPB, &fit);
+    clv_cs_fit_line(points, 20, CLV_CS_DRIFT_PRIOR_PPB, 0, &fit);
     assert_true(llabs(fit.model.offset_ns - 500) < 1000);
     assert_true(fit.is_consistent);
 }

@@ -124,15 +124,21 @@ static void assert_all_ok(void)
     }
 }
 
+/* The mean of some networks; the least duration. */
 static int64_t slope_error_after(const char *label, int64_t *duration_p)
 {
-    const cs_net_config_t config = cs_net_quiet(2, 77);
-    set_up(&config, label);
-    synchronise();
-    assert_int_equal(trial.status[0] + trial.status[1], CLV_OK);
-    const int64_t error = worst_error(10 * CLV_NS_PER_S);
-    *duration_p = trial.report[1 - trial.reference].duration_ns;
-    tear_down();
+    int64_t error = 0;
+    *duration_p = INT64_MAX;
+    for (int network = 0; network < 20; network++) {
+        const cs_net_config_t config = cs_net_quiet(2, cs_random_u64(&rng));
+        set_up(&config, label);
+        synchronise();
+        assert_int_equal(trial.status[0] + trial.status[1], CLV_OK);
+        error += worst_error(10 * CLV_NS_PER_S) / 20;
+        const int64_t its = trial.report[1 - trial.reference].duration_ns;
+        *duration_p = its < *duration_p ? its : *duration_p;
+        tear_down();
+    }
     return error;
 }
 
@@ -143,8 +149,8 @@ static void a_pause_between_points_makes_a_better_slope(void **state)
     int64_t without_ns, with_ns;
     const int64_t without = slope_error_after("hca3/50/skampi/10", &without_ns);
     const int64_t with = slope_error_after("hca3/50/skampi/10/10ms", &with_ns);
-    assert_true(with_ns > without_ns + 49 * 10 * CLV_NS_PER_MS);
-    assert_true(with < 10 * CLV_NS_PER_US);
+    assert_true(with_ns > 49 * 10 * CLV_NS_PER_MS && with_ns > without_ns);
+    assert_true(with < 20 * CLV_NS_PER_US);
     assert_true(with * 3 < without);
 }
 
@@ -158,10 +164,10 @@ static const struct {
     {"jk/50/mean-rtt/10", 12000, 400000},
     {"hca/50/skampi/10", 4000, 200000},
     {"hca2/50/skampi/10", 12000, 200000},
-    {"hca2/50/mean-rtt/20/recompute", 20000, 400000},
+    {"hca2/50/mean-rtt/20/recompute", 40000, 400000},
     {"hca3/50/skampi/10", 6000, 200000},
     {"hca3/50/skampi/10/recompute", 6000, 200000},
-    {"hca3/50/mean-rtt/20", 12000, 400000},
+    {"hca3/50/mean-rtt/20", 40000, 400000},
 };
 
 #define N_FAMILIES (sizeof families / sizeof families[0])
@@ -197,31 +203,74 @@ static cs_net_config_t any_network(int n)
     config.outlier_probability = cs_random_uniform(&rng, 0, 0.1);
     config.outlier_ns = cs_random_range(&rng, 1, 20) * CLV_NS_PER_MS;
     config.wander = 50e-9;
+    if (cs_random_range(&rng, 0, 1)) { /* noise that lasts from a burst to longer than a fit */
+        config.spell_ns = cs_random_uniform(&rng, 1000, 50000);
+        config.spell_length_ns = exp(cs_random_uniform(&rng, log(1e6), log(1e9)));
+    }
     return config;
 }
 
-/* The issue's 99 %: right after, and up to 10 s later. */
+/* Every method and offset, short fits and long ones, in every kind of level. */
+static const char *const judged[] = {
+    "skampi/100",
+    "netgauge/50",
+    "jk/50/skampi/10",
+    "jk/50/mean-rtt/10",
+    "hca/50/skampi/10",
+    "hca2/50/skampi/10",
+    "hca2/50/mean-rtt/20/recompute",
+    "hca3/10/skampi/10",
+    "hca3/100/skampi/10",
+    "hca3/100/skampi/10/recompute",
+    "hca3/300/mean-rtt/10",
+    "hca3/50/netgauge/10",
+    "hca3/100/skampi/20/early",
+    "hca3/30/skampi/10/2ms",
+    "h2hca/50/skampi/10",
+    "top/jk/50/skampi/10/middle/hca3/20/mean-rtt/10/bottom/hca2/20/skampi/10",
+};
+
+#define N_JUDGED ((int) (sizeof judged / sizeof judged[0]))
+
+/* How many bounds of one network did not hold: right after, 5 s and 10 s later. */
+static int missed_bounds(const char *label, int *checks)
+{
+    const int n = (int) cs_random_range(&rng, 4, 16);
+    cs_net_config_t config = any_network(n);
+    int misses = 0;
+    config.ranks_per_host = strncmp(label, "h2", 2) && strncmp(label, "top", 3) ? 1 : 2;
+    set_up(&config, label);
+    synchronise();
+    assert_all_ok();
+    for (int i = 0; i < n; i++) {
+        for (int64_t s = 0; s <= 10 && i != trial.reference; s += 5) {
+            const int64_t t = trial.end_ns + s * CLV_NS_PER_S;
+            misses += true_error_of(i, t) > bound_of(i, t);
+            (*checks)++;
+        }
+    }
+    tear_down();
+    return misses;
+}
+
+/* 99.9 % of 10,000, and nobody hides behind the others: 99 % for each label. */
 static void bounds_cover_the_truth_in_hundreds_of_networks(void **state)
 {
     (void) state;
-    int checks = 0, misses = 0;
-    for (int scenario = 0; scenario < 300; scenario++) {
-        const int n = (int) cs_random_range(&rng, 2, 12);
-        const cs_net_config_t config = any_network(n);
-        set_up(&config, families[(size_t) scenario % N_FAMILIES].label);
-        synchronise();
-        assert_all_ok();
-        for (int i = 0; i < n; i++) {
-            for (int64_t s = 0; s <= 10; s += 5) {
-                const int64_t t = trial.end_ns + s * CLV_NS_PER_S;
-                misses += true_error_of(i, t) > bound_of(i, t);
-                checks++;
-            }
+    int all_checks = 0, all_misses = 0;
+    for (int m = 0; m < N_JUDGED; m++) {
+        int checks = 0, misses = 0;
+        for (int network = 0; network < 24; network++) {
+            misses += missed_bounds(judged[m], &checks);
         }
-        tear_down();
+        print_message("# %-40s bounds missed %d of %d\n", judged[m], misses, checks);
+        assert_true(misses * 100 <= checks);
+        all_checks += checks;
+        all_misses += misses;
     }
-    print_message("# bounds missed %d of %d\n", misses, checks);
-    assert_true(misses * 100 <= checks);
+    print_message("# bounds missed %d of %d\n", all_misses, all_checks);
+    assert_true(all_checks >= 9000);
+    assert_true(all_misses * 1000 <= all_checks);
 }
 
 /* Issue: right after, HCA3's maximum error is at most twice one SKaMPI offset's. */
