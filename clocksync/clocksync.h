@@ -141,10 +141,11 @@ static inline int64_t clv_cs_clock_now_ns(const clv_cs_clock_t *clock)
     XX(monotonic, "CLOCK_MONOTONIC: steered by NTP, differs between time namespaces")              \
     XX(monotonic_raw, "CLOCK_MONOTONIC_RAW: the bare crystal")                                     \
     XX(realtime, "CLOCK_REALTIME: can step; for judging against a common truth")                   \
-    XX(tsc, "the cycle counter, calibrated against CLOCK_MONOTONIC_RAW for 20 ms")
+    XX(tsc, "the cycle counter, calibrated by each process against CLOCK_MONOTONIC_RAW for 20 ms")
 
 /* CLV_INVALID: no such name. CLV_UNSUPPORTED: not on this machine (no invariant TSC, a resolution
- * coarser than 1 us). */
+ * coarser than 1 us). Ranks of a host share a calibrated clock when all take over start_ns,
+ * offset_ns and rate of one. */
 clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p) CLV_MUST_CHECK;
 
 /* A clock that is wrong on purpose, from now on: ahead of base by offset_ns and gaining drift_ppb.
@@ -251,7 +252,7 @@ typedef struct clv_cs_place {
 } clv_cs_place_t;
 
 /* This process: node from the kernel's boot id, time_source from boot id, time namespace, and the
- * clock's name and pretence, socket from the CPU we run on (0 if it may leave it). Host names play
+ * clock's name, calibration and pretence, socket from the CPU we run on (0 if it may leave it). Host names play
  * no part. CLV_UNSUPPORTED without a boot id. */
 clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock,
                                    clv_cs_place_t *place_p) CLV_MUST_CHECK;

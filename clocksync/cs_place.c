@@ -12,17 +12,15 @@
 #include "util/util_hash.h"
 #include "util/util_place.h"
 
-/* The name tells one kind of clock from another; a pretence makes it one of its own. */
+/* The name tells one kind of clock from another. A pretence makes it one of its own, and so does what
+ * a process has calibrated for itself: two such clocks are alike when their numbers are. */
 static uint64_t hash_clock(uint64_t hash, const clv_cs_clock_t *clock)
 {
     hash = clv_fnv1a64(hash, clock->name, strlen(clock->name));
-    if (clock->base != NULL) {
-        hash = clv_fnv1a64(hash, &clock->start_ns, sizeof clock->start_ns);
-        hash = clv_fnv1a64(hash, &clock->offset_ns, sizeof clock->offset_ns);
-        hash = clv_fnv1a64(hash, &clock->rate, sizeof clock->rate);
-        hash = hash_clock(hash, clock->base);
-    }
-    return hash;
+    hash = clv_fnv1a64(hash, &clock->start_ns, sizeof clock->start_ns);
+    hash = clv_fnv1a64(hash, &clock->offset_ns, sizeof clock->offset_ns);
+    hash = clv_fnv1a64(hash, &clock->rate, sizeof clock->rate);
+    return clock->base != NULL ? hash_clock(hash, clock->base) : hash;
 }
 
 clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock, clv_cs_place_t *place_p)

@@ -251,18 +251,39 @@ static double share_of_host(int host)
     return fmod(host * 0.6180339887, 1.0) * 2.0 - 1.0;
 }
 
-/* All ranks of a host must pretend the same: they share one clock, and copies must be right. */
-static void pretend(world_t *world, const options_t *options)
+/* What the first rank of my host says, who must pretend and calibrate for all of it: they share one
+ * clock, and copies must be right. */
+static void take_from_first(const world_t *world, void *mine, size_t n_bytes)
 {
-    int64_t start_ns = world->clock != NULL ? clv_cs_clock_now_ns(world->clock) : 0;
-    int64_t *starts = clv_alloc((size_t) world->n_ranks, sizeof *starts);
-    if (starts == NULL) {
+    char *all = clv_alloc((size_t) world->n_ranks, n_bytes);
+    if (all == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 1);
         return;
     }
-    MPI_Allgather(&start_ns, 1, MPI_INT64_T, starts, 1, MPI_INT64_T, MPI_COMM_WORLD);
-    start_ns = starts[first_rank_of_my_host(world)];
-    clv_free(starts);
+    MPI_Allgather(mine, (int) n_bytes, MPI_BYTE, all, (int) n_bytes, MPI_BYTE, MPI_COMM_WORLD);
+    memcpy(mine, all + (size_t) first_rank_of_my_host(world) * n_bytes, n_bytes);
+    clv_free(all);
+}
+
+/* A clock that each process calibrates for itself becomes one. */
+static void share_calibration(world_t *world)
+{
+    struct {
+        int64_t start_ns, offset_ns;
+        double rate; /* 0: it has no clock */
+    } its = {world->base.start_ns, world->base.offset_ns, world->clock ? world->base.rate : 0.0};
+    take_from_first(world, &its, sizeof its);
+    if (world->clock != NULL && its.rate > 0.0) {
+        world->base.start_ns = its.start_ns;
+        world->base.offset_ns = its.offset_ns;
+        world->base.rate = its.rate;
+    }
+}
+
+static void pretend(world_t *world, const options_t *options)
+{
+    int64_t start_ns = world->clock != NULL ? clv_cs_clock_now_ns(world->clock) : 0;
+    take_from_first(world, &start_ns, sizeof start_ns);
     if (world->clock == NULL) {
         return;
     }
@@ -283,15 +304,17 @@ static void open_clock(world_t *world, const options_t *options)
     }
 }
 
-/* Without a boot id a rank is a host of its own: nothing is copied that might be wrong. */
-static clv_cs_place_t my_place(const world_t *world)
+/* Without a boot id a rank is a host of its own: nothing is copied that might be wrong. clock NULL:
+ * hosts, whatever their clocks. */
+static void gather_places(world_t *world, const clv_cs_clock_t *clock)
 {
-    clv_cs_place_t place;
-    if (clv_cs_place_discover(world->clock, &place) != CLV_OK) {
-        place = (clv_cs_place_t){.node = (uint64_t) world->rank, .time_source = 0};
-        place.time_source = UINT64_MAX - place.node;
+    clv_cs_place_t mine;
+    if (clv_cs_place_discover(clock, &mine) != CLV_OK) {
+        mine = (clv_cs_place_t){.node = (uint64_t) world->rank, .time_source = 0};
+        mine.time_source = UINT64_MAX - mine.node;
     }
-    return place;
+    MPI_Allgather(&mine, (int) sizeof mine, MPI_BYTE, world->places, (int) sizeof mine, MPI_BYTE,
+                  MPI_COMM_WORLD);
 }
 
 static void set_up_world(world_t *world, const options_t *options, MPI_Comm *comm)
@@ -304,9 +327,9 @@ static void set_up_world(world_t *world, const options_t *options, MPI_Comm *com
         MPI_Abort(MPI_COMM_WORLD, 1);
         return;
     }
-    const clv_cs_place_t mine = my_place(world);
-    MPI_Allgather(&mine, (int) sizeof mine, MPI_BYTE, world->places, (int) sizeof mine, MPI_BYTE,
-                  *comm);
+    gather_places(world, NULL);
+    share_calibration(world);
+    gather_places(world, world->clock);
     number_hosts(world);
     if (options->drift_ppm != 0 || options->pretend_s != 0) {
         pretend(world, options);

@@ -10,7 +10,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 n=0
 
-echo 1..11
+echo 1..12
 check() { # name status
     n=$((n + 1))
     if [ "$2" -eq 0 ]; then
@@ -28,7 +28,7 @@ run() { # ranks arguments...
 }
 
 command -v mpirun >/dev/null && [ -x "$tool" ] || { # no MPI here
-    for name in a b c d e f g h i j k; do n=$((n + 1)); echo "ok $n # SKIP no mpirun or no clv-clock"; done
+    for name in a b c d e f g h i j k l; do n=$((n + 1)); echo "ok $n # SKIP no mpirun or no clv-clock"; done
     exit 0
 }
 
@@ -60,6 +60,14 @@ run 5 --reference 3 --wait 0.1,0.2 --runs 2 hca3/10
 check 'any reference, several waits and runs' $?
 [ "$(grep -c '^hca3/10 ' "$out/log")" -eq 6 ]
 check 'rows for 2 runs x 3 checks' $?
+# The cycle counter, which each process calibrates for itself, is one clock for a host.
+if grep -qw constant_tsc /proc/cpuinfo && grep -qw nonstop_tsc /proc/cpuinfo; then
+    run 3 --clock tsc --wait 0.5 --truth realtime --json "$out/tsc.json" prop h2hca/20 h3hca/20 &&
+        [ "$(grep -c '"checked":2,"covered":2' "$out/tsc.json")" -eq 6 ]
+    check 'copies of the cycle counter are covered' $?
+else
+    n=$((n + 1)); echo "ok $n - copies of the cycle counter # SKIP none that is invariant"
+fi
 run 2 --clock sundial
 [ $? -eq 1 ] && grep -q 'clock sundial' "$out/log"
 check 'an unusable clock is said, and is exit 1' $?

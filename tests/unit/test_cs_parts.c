@@ -213,6 +213,24 @@ static void a_place_tells_time_sources_apart(void **state)
     assert_int_equal(clv_cs_place_discover(NULL, &a), CLV_OK);
 }
 
+/* Each process calibrates the cycle counter for itself: not one clock until the numbers are. */
+static void two_calibrations_are_two_time_sources(void **state)
+{
+    (void) state;
+    clv_cs_clock_t first, second;
+    clv_cs_place_t a, b;
+    if (clv_cs_clock_open("tsc", &first) != CLV_OK) {
+        skip();
+    }
+    assert_int_equal(clv_cs_clock_open("tsc", &second), CLV_OK);
+    assert_int_equal(clv_cs_place_discover(&first, &a), CLV_OK);
+    assert_int_equal(clv_cs_place_discover(&second, &b), CLV_OK);
+    assert_true(a.node == b.node && a.time_source != b.time_source);
+    second = first;
+    assert_int_equal(clv_cs_place_discover(&second, &b), CLV_OK);
+    assert_true(a.time_source == b.time_source);
+}
+
 static clv_cs_model_t random_model(int64_t origin_ns)
 {
     clv_cs_model_t model = {.origin_ns = origin_ns};
@@ -272,6 +290,7 @@ int main(void)
         cmocka_unit_test(unknown_clock_is_invalid),
         cmocka_unit_test(a_pretend_clock_is_as_wrong_as_told),
         cmocka_unit_test(a_place_tells_time_sources_apart),
+        cmocka_unit_test(two_calibrations_are_two_time_sources),
         cmocka_unit_test(composed_models_are_the_way_through_both),
         cmocka_unit_test(inverted_models_go_back),
     };
