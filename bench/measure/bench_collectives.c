@@ -119,12 +119,12 @@ static int combine(clv_operation_t operation, int a, int b)
     }
 }
 
-/* All ranks' inputs combined, one period of positions. */
-static void combined_period(const clv_bench_call_t *call, int *period)
+/* The first ranks' inputs combined, one period of positions. */
+static void combined_period(const clv_bench_call_t *call, int n_ranks, int *period)
 {
     for (size_t p = 0; p < PERIOD; p++) {
         period[p] = input(0, p, call->iteration);
-        for (int r = 1; r < call->n_ranks; r++) {
+        for (int r = 1; r < n_ranks; r++) {
             period[p] = combine(call->operation, period[p], input(r, p, call->iteration));
         }
     }
@@ -149,11 +149,27 @@ static void rank_period(const clv_bench_call_t *call, int rank, int *period)
     }
 }
 
-static int has_all_inputs(const clv_bench_call_t *call)
+static int has_inputs_of(const clv_bench_call_t *call, int n_ranks)
 {
     int period[PERIOD];
-    combined_period(call, period);
+    combined_period(call, n_ranks, period);
     return matches(call, 0, (size_t) call->count, period, 0);
+}
+
+static int has_all_inputs(const clv_bench_call_t *call)
+{
+    return has_inputs_of(call, call->n_ranks);
+}
+
+static int has_inputs_up_to_mine(const clv_bench_call_t *call)
+{
+    return has_inputs_of(call, call->rank + 1);
+}
+
+/* Nothing is promised to rank 0. */
+static int has_inputs_before_mine(const clv_bench_call_t *call)
+{
+    return call->rank == 0 || has_inputs_of(call, call->rank);
 }
 
 static int root_has_all_inputs(const clv_bench_call_t *call)
@@ -164,7 +180,7 @@ static int root_has_all_inputs(const clv_bench_call_t *call)
 static int has_own_block(const clv_bench_call_t *call)
 {
     int period[PERIOD];
-    combined_period(call, period);
+    combined_period(call, call->n_ranks, period);
     return matches(call, 0, (size_t) call->count, period,
                    (size_t) call->rank * (size_t) call->count);
 }
@@ -287,6 +303,8 @@ CALLS(allgather, MPI_Allgather, MPI_Iallgather, c->send, c->count, TYPE(c), c->r
       TYPE(c), c->comm)
 CALLS(gather, MPI_Gather, MPI_Igather, c->send, c->count, TYPE(c), c->recv, c->count, TYPE(c),
       c->root, c->comm)
+CALLS(scan, MPI_Scan, MPI_Iscan, c->send, c->recv, c->count, TYPE(c), OP(c), c->comm)
+CALLS(exscan, MPI_Exscan, MPI_Iexscan, c->send, c->recv, c->count, TYPE(c), OP(c), c->comm)
 CALLS(reduce_scatter, MPI_Reduce_scatter, MPI_Ireduce_scatter, c->send, c->recv, c->recv_counts,
       TYPE(c), OP(c), c->comm)
 
@@ -305,6 +323,8 @@ const clv_collective_t clv_collectives[] = {
     ROW(allgather, 0, one_vector, one_block_each, has_gathered),
     ROW(gather, 1, one_vector, one_block_each, root_has_gathered),
     ROW(reduce_scatter, 0, one_block_each, one_vector, has_own_block),
+    ROW(scan, 0, one_vector, one_vector, has_inputs_up_to_mine),
+    ROW(exscan, 0, one_vector, one_vector, has_inputs_before_mine),
     {NULL, 0, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -207,7 +207,7 @@ void clv_loop_report_table(FILE *out, const clv_loop_report_t *report)
     for (int a = 0; a < report->factors->setup->n_algorithms; a++) {
         print_row(out, report, a, scratch);
     }
-    clv_bench_report_verdict(out, &verdict);
+    clv_bench_report_verdict(out, &verdict, &report->factors->setup->sync->clock);
     clv_free(scratch);
 }
 

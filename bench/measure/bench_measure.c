@@ -131,7 +131,37 @@ static void find_lateness(const clv_bench_setup_t *setup, const record_t *all, i
     }
 }
 
-static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own, int64_t n_calls,
+/* All ranks' visits of a call. */
+static void find_visits(const record_t *all, int64_t stride, int n_ranks, clv_bench_visit_t *visits)
+{
+    int64_t first_ns = INT64_MAX;
+
+    for (int r = 0; r < n_ranks; r++) {
+        const int64_t arrival_ns = all[r * stride].arrival_ns;
+        first_ns = arrival_ns < first_ns ? arrival_ns : first_ns;
+    }
+    for (int r = 0; r < n_ranks; r++) {
+        visits[r].arrival_ns = all[r * stride].arrival_ns - first_ns;
+        visits[r].exit_ns = all[r * stride].exit_ns - first_ns;
+    }
+}
+
+/* On rank 0, where everything of all ranks is: metrics, lateness, visits. */
+static void derive_all(const clv_bench_setup_t *setup, const record_t *all, int64_t n_calls,
+                       clv_bench_metrics_t *metrics)
+{
+    const int n_ranks = setup->call.n_ranks;
+
+    for (int64_t i = 0; i < n_calls; i++) {
+        metrics[i] = derive(all + i, n_calls, n_ranks, setup->call.root);
+        if (setup->visits) {
+            find_visits(all + i, n_calls, n_ranks, setup->visits + i * n_ranks);
+        }
+    }
+    find_lateness(setup, all, n_calls, metrics);
+}
+
+static clv_status_t collect(clv_bench_setup_t *setup, const record_t *own, int64_t n_calls,
                             clv_bench_metrics_t **metrics_p)
 {
     const clv_bench_call_t *call = &setup->call;
@@ -140,17 +170,17 @@ static clv_status_t collect(const clv_bench_setup_t *setup, const record_t *own,
     record_t *all = is_reporter ? clv_alloc(n_all, sizeof *all) : NULL;
     clv_bench_metrics_t *metrics =
         is_reporter ? clv_alloc((size_t) n_calls, sizeof *metrics) : NULL;
-    int failed = is_reporter && (!all || !metrics);
+    clv_free(setup->visits);
+    setup->visits =
+        is_reporter && setup->wants_visits ? clv_alloc(n_all, sizeof *setup->visits) : NULL;
+    int failed = is_reporter && (!all || !metrics || (setup->wants_visits && !setup->visits));
 
     MPI_Bcast(&failed, 1, MPI_INT, 0, setup->sync->comm);
     if (!failed) {
         MPI_Gather(own, (int) n_calls * RECORD_NUMBERS, MPI_INT64_T, all,
                    (int) n_calls * RECORD_NUMBERS, MPI_INT64_T, 0, setup->sync->comm);
-        for (int64_t i = 0; all && metrics && i < n_calls; i++) {
-            metrics[i] = derive(all + i, n_calls, call->n_ranks, call->root);
-        }
         if (all && metrics) {
-            find_lateness(setup, all, n_calls, metrics);
+            derive_all(setup, all, n_calls, metrics);
         }
         *metrics_p = metrics;
         metrics = NULL;

@@ -39,6 +39,12 @@ typedef struct clv_bench_metrics {
     int is_hinted; /* every rank's announcement was taken */
 } clv_bench_metrics_t;
 
+/* A rank in a call, from the call's first arrival on. */
+typedef struct clv_bench_visit {
+    int64_t arrival_ns;
+    int64_t exit_ns;
+} clv_bench_visit_t;
+
 typedef struct clv_bench_setup {
     const clv_collective_t *collective;
     const clv_algorithm_t *algorithms;
@@ -52,7 +58,11 @@ typedef struct clv_bench_setup {
     uint64_t seed;
     int64_t seconds;
     clv_bench_place_t place;
-    double *late_ns;   /* on rank 0: each rank's mean lateness behind a call's first arrival */
+    double *late_ns; /* on rank 0: each rank's mean lateness behind a call's first arrival */
+    int wants_visits;
+    clv_bench_visit_t
+        *visits;       /* on rank 0, if wanted: [n_rounds][n_algorithms][n_ranks] of the last
+                                * measurement; the caller's to free */
     const char *label; /* for the progress line */
 } clv_bench_setup_t;
 

@@ -11,7 +11,8 @@
 #define AT(field) offsetof(clv_bench_options_t, field)
 const clv_option_t clv_bench_option_rows[] = {
     CLV_ROW_TEXT("collective", AT(collective), "NAME", "reduce",
-                 "reduce, allreduce, bcast, barrier, alltoall, allgather, gather, reduce_scatter"),
+                 "reduce, allreduce, bcast, barrier, alltoall, allgather, gather, "
+                 "reduce_scatter,\nscan, exscan"),
     CLV_ROW_TEXT("algorithms", AT(algorithms), "LIST", "default",
                  "list; the first is the baseline"),
     CLV_ROW_TEXT("patterns", AT(patterns), "LIST", "balanced", "list of arrival patterns"),
@@ -51,6 +52,7 @@ const clv_option_t clv_bench_option_rows[] = {
     CLV_ROW_WHOLE("seed", AT(seed), 0, 9e15, "1", "of patterns and order"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append a line per result to this file; - is stdout"),
+    CLV_ROW_FLAG("per-rank", AT(per_rank), "with every rank's arrival and exit in every call"),
     CLV_ROW_FLAG("nonblocking", AT(nonblocking), "the nonblocking form, then wait"),
     CLV_ROW_FLAG("warm-learners", AT(warm_learners),
                  "all of --warmup for clv only, which learns; 2 for others"),

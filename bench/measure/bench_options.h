@@ -41,6 +41,7 @@ typedef struct clv_bench_options {
     int nonblocking;
     int warm_learners; /* only what learns from its calls is warmed up in full */
     int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
+    int per_rank;      /* arrivals and exits of every rank in the JSON lines */
     int strict;        /* exit 3 when the processors, not the network, set the figures */
 } clv_bench_options_t;
 

@@ -6,12 +6,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
 #define MS          1e6
 #define LEAST_DELAY 0.05 /* of the balanced run time: a smaller delay has no overlap to speak of */
+#define LATE_PART   0.1  /* of the calls: when more were started late, it is told why */
 
 typedef double (*metric_t)(const clv_bench_metrics_t *metrics);
 
@@ -34,9 +36,11 @@ static const struct {
 
 typedef struct spread {
     size_t n;
+    double least;
     double q1;
     double median;
     double q3;
+    double mean; /* of what Tukey's filter keeps */
 } spread_t;
 
 static const clv_bench_metrics_t *cell(const clv_bench_results_t *results, int64_t round, int a)
@@ -46,13 +50,15 @@ static const clv_bench_metrics_t *cell(const clv_bench_results_t *results, int64
 
 static spread_t spread_of(double *values, size_t n_values)
 {
-    spread_t spread = {.n = n_values, .q1 = NAN, .median = NAN, .q3 = NAN};
+    spread_t spread = {n_values, NAN, NAN, NAN, NAN, NAN};
 
     if (n_values) {
         clv_stats_sort(values, n_values);
+        spread.least = values[0];
         spread.q1 = clv_stats_quantile(values, n_values, 0.25);
         spread.median = clv_stats_quantile(values, n_values, 0.5);
         spread.q3 = clv_stats_quantile(values, n_values, 0.75);
+        spread.mean = clv_stats_mean(values, clv_stats_tukey(values, n_values));
     }
     return spread;
 }
@@ -98,11 +104,18 @@ static double balanced_run(const clv_bench_results_t *results, int a)
     return spread_of(values, n).median;
 }
 
+/* Without one there is only the noise of the arrivals to divide by. */
+static int has_delay(const clv_pattern_t *pattern)
+{
+    return strcmp(pattern->name, "balanced") &&
+           (pattern->amount_ns > 0 || !strcmp(pattern->name, "trace"));
+}
+
 /* (t0 + delta - t) / t, and the same over min(t0, delta): 1 when the delay is hidden perfectly. */
 static spread_t overlap_benefit(const clv_bench_results_t *results, int a, int over_smaller,
                                 double *scratch)
 {
-    const double t0 = balanced_run(results, a);
+    const double t0 = has_delay(results->pattern) ? balanced_run(results, a) : NAN;
     size_t n = 0;
 
     for (int64_t i = 0; !isnan(t0) && i < results->n_rounds; i++) {
@@ -135,7 +148,9 @@ clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results)
     for (int64_t i = 0; i < results->n_rounds * results->setup->n_algorithms; i++) {
         const clv_bench_metrics_t *m = &results->metrics[i];
         verdict.n_wrong += !m->is_valid;
+        verdict.n_calls++;
         verdict.n_unusable += !m->is_usable;
+        verdict.longest_ns = fmax(verdict.longest_ns, m->run_ns);
         waited += m->cpu_wait_ns;
         ran += m->run_ns;
     }
@@ -177,10 +192,20 @@ static void print_ratio(FILE *out, spread_t ratio)
     }
 }
 
+/* In ms; a dash where no call is usable. */
+static void print_ms(FILE *out, int width, double ns)
+{
+    if (isnan(ns)) {
+        fprintf(out, " %*s", width, "-");
+    } else {
+        fprintf(out, " %*.3f", width, ns / MS);
+    }
+}
+
 static void print_median(FILE *out, const clv_bench_results_t *results, int a, metric_t get,
                          double *scratch)
 {
-    fprintf(out, " %9.3f", spread_of_metric(results, a, get, scratch).median / MS);
+    print_ms(out, 9, spread_of_metric(results, a, get, scratch).median);
 }
 
 static void print_row(FILE *out, const clv_bench_results_t *results, int a, double *scratch)
@@ -189,8 +214,10 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
     const spread_t after = spread_of_metric(results, a, get_after_ns, scratch);
     const spread_t error = spread_of_metric(results, a, get_arrival_error_ns, scratch);
 
-    fprintf(out, "%-22s %9.3f %8.3f %8.3f", setup->algorithms[a].name, after.median / MS,
-            after.q1 / MS, after.q3 / MS);
+    fprintf(out, "%-22s", setup->algorithms[a].name);
+    print_ms(out, 9, after.median);
+    print_ms(out, 8, after.q1);
+    print_ms(out, 8, after.q3);
     print_ratio(out, spread_of_ratio(results, a, 0, get_after_ns, scratch));
     print_ratio(out, spread_of_ratio(results, a, bound_index(setup), get_after_ns, scratch));
     print_median(out, results, a, get_run_ns, scratch);
@@ -201,7 +228,8 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
     print_median(out, results, a, get_mpi_root_ns, scratch);
     print_ratio(out, overlap_benefit(results, a, 0, scratch));
     print_ratio(out, overlap_benefit(results, a, 1, scratch));
-    fprintf(out, " %8.3f  %lld/%lld\n", error.median / MS, (long long) after.n,
+    print_ms(out, 8, error.median);
+    fprintf(out, "  %lld/%lld\n", (long long) after.n,
             (long long) count_flag(results, a, get_is_valid));
     if (setup->algorithms[a].is_hinted) {
         fprintf(out, "  announced in %lld calls of %lld\n",
@@ -224,12 +252,35 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
             "late", "root", "overl.", "hidden", "arr.err", "used/right");
 }
 
-void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict)
+/* A window that is over before the call is makes every start after it late. */
+static void print_late_starts(FILE *out, const clv_bench_results_t *results,
+                              const clv_bench_verdict_t *verdict)
+{
+    if ((double) verdict->n_unusable <= LATE_PART * (double) verdict->n_calls) {
+        return;
+    }
+    fprintf(out, "%lld calls of %lld were started late by some rank and do not count",
+            (long long) verdict->n_unusable, (long long) verdict->n_calls);
+    if (!strcmp(results->options->sync, "window")) {
+        fprintf(out, ": --window %lld is too small, calls took up to %.0f us",
+                (long long) results->options->window_us, verdict->longest_ns / 1e3);
+    }
+    fprintf(out, "\n");
+}
+
+void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict,
+                              const clv_bench_clock_t *clock)
 {
     fprintf(out, "ranks waited for a processor %.1f %% of the time: %s\n",
             100.0 * verdict->cpu_wait_part,
             verdict->is_cpu_bound ? "NOT network-bound, do not trust these figures"
                                   : "network-bound");
+    fprintf(out,
+            "clock: no rank off by more than %.1f us; measured at the end: %.1f us, give or take "
+            "%.1f%s\n",
+            (double) clock->bound_ns / 1e3, (double) clock->found_ns / 1e3,
+            (double) clock->found_error_ns / 1e3,
+            clock->is_off ? ": NOT one clock, do not trust these figures" : "");
     fflush(out);
 }
 
@@ -245,7 +296,8 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
     for (int a = 0; a < results->setup->n_algorithms; a++) {
         print_row(out, results, a, scratch);
     }
-    clv_bench_report_verdict(out, &verdict);
+    print_late_starts(out, results, &verdict);
+    clv_bench_report_verdict(out, &verdict, &results->setup->sync->clock);
     clv_free(scratch);
 }
 
@@ -269,9 +321,29 @@ void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *resul
     clv_json_number(json, "seed", (double) options->seed);
     clv_json_text(json, "sync", options->sync);
     clv_json_number(json, "slack_ns", (double) setup->sync->slack_ns);
+    clv_json_number(json, "window_ns", (double) setup->sync->window_ns);
     clv_json_text(json, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
-    clv_json_number(json, "clock_error_ns", (double) setup->sync->clock.model.error_ns);
+    clv_json_whole(json, "clock_error_ns", setup->sync->clock.bound_ns);
+    clv_json_whole(json, "clock_found_ns", setup->sync->clock.found_ns);
+    clv_json_whole(json, "clock_found_error_ns", setup->sync->clock.found_error_ns);
+    clv_json_flag(json, "clock_holds", !setup->sync->clock.is_off);
     clv_json_number(json, "warmup", (double) options->warmup);
+}
+
+/* Call by call, in each the ranks in order. */
+static void json_visits(clv_json_t *json, const clv_bench_results_t *results, int a, int is_exit)
+{
+    const clv_bench_setup_t *setup = results->setup;
+    const int64_t n_ranks = setup->call.n_ranks;
+
+    clv_json_list_begin(json, is_exit ? "rank_exit_ns" : "rank_arrival_ns");
+    for (int64_t i = 0; i < results->n_rounds; i++) {
+        const clv_bench_visit_t *call = &setup->visits[(i * setup->n_algorithms + a) * n_ranks];
+        for (int64_t r = 0; r < n_ranks; r++) {
+            clv_json_item(json, (double) (is_exit ? call[r].exit_ns : call[r].arrival_ns), 0);
+        }
+    }
+    clv_json_list_end(json);
 }
 
 static void json_values(clv_json_t *json, const clv_bench_results_t *results, int a)
@@ -296,6 +368,10 @@ static void json_values(clv_json_t *json, const clv_bench_results_t *results, in
         clv_json_item(json, cell(results, i, a)->is_usable, 0);
     }
     clv_json_list_end(json);
+    if (results->setup->visits) {
+        json_visits(json, results, a, 0);
+        json_visits(json, results, a, 1);
+    }
 }
 
 /* Name, components, every setting. */
@@ -317,6 +393,10 @@ static void json_summary(clv_json_t *json, const clv_bench_results_t *results, i
         const spread_t spread = spread_of_metric(results, a, metric_rows[m].get, scratch);
         snprintf(key, sizeof key, "%s_median_ns", metric_rows[m].name);
         clv_json_number(json, key, spread.median);
+        snprintf(key, sizeof key, "%s_mean_ns", metric_rows[m].name);
+        clv_json_number(json, key, spread.mean);
+        snprintf(key, sizeof key, "%s_least_ns", metric_rows[m].name);
+        clv_json_number(json, key, spread.least);
     }
     clv_json_number(json, "ratio_first",
                     spread_of_ratio(results, a, 0, get_after_ns, scratch).median);

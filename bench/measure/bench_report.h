@@ -31,8 +31,10 @@ typedef struct clv_bench_results {
 
 /* The verdict on a configuration, for the exit status. */
 typedef struct clv_bench_verdict {
-    int64_t n_wrong;      /* calls with a wrong result */
-    int64_t n_unusable;   /* calls whose start was missed by a rank */
+    int64_t n_wrong; /* calls with a wrong result */
+    int64_t n_calls;
+    int64_t n_unusable;   /* of them: whose start was missed by a rank */
+    double longest_ns;    /* of all calls, from the first arrival to the last exit */
     double cpu_wait_part; /* of the run time that ranks waited for a processor */
     int is_cpu_bound;
 } clv_bench_verdict_t;
@@ -46,9 +48,10 @@ void clv_bench_report_json(FILE *out, const clv_bench_results_t *results);
 clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results);
 
 /* Parts that other reports share: collective, ranks, size, pattern, clock and so on as JSON keys;
- * the line that says whether to trust the figures. */
+ * the lines that say whether to trust the figures. */
 void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *results);
 void clv_bench_report_algorithm(clv_json_t *json, const clv_algorithm_t *algorithm);
-void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict);
+void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict,
+                              const clv_bench_clock_t *clock);
 
 #endif

@@ -62,6 +62,16 @@ size_t clv_stats_tukey(double *values, size_t n_values)
     return n_kept;
 }
 
+double clv_stats_mean(const double *values, size_t n_values)
+{
+    double total = 0.0;
+
+    for (size_t i = 0; i < n_values; i++) {
+        total += values[i];
+    }
+    return n_values ? total / (double) n_values : 0.0;
+}
+
 /* ---- ranks ---- */
 
 typedef struct ranked {

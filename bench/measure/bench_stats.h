@@ -5,7 +5,7 @@
  *
  * What: the method of "MPI Benchmarking Revisited" (sections 5 and 6): medians per run after the
  * outlier filter, compared over runs by a test that assumes no distribution.
- * Not: means, normal theory, or a verdict; callers choose their level.
+ * Not: normal theory, or a verdict; callers choose their level.
  * Units: those of the values. Pure, allocates what it needs and frees it; thread-safe.
  */
 #ifndef CLV_BENCH_STATS_H
@@ -28,6 +28,9 @@ double clv_stats_median(double *values, size_t n_values);
 /* Tukey's filter: keeps what lies within 1.5 interquartile ranges of the quartiles. Sorts, moves
  * the kept ones to the front, returns how many. */
 size_t clv_stats_tukey(double *values, size_t n_values);
+
+/* 0 when it is empty. */
+double clv_stats_mean(const double *values, size_t n_values);
 
 typedef enum clv_stats_tail {
     CLV_STATS_TWO_SIDED,

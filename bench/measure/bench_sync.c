@@ -20,6 +20,7 @@
 #define N_LATENCY       20
 #define SPIN_NS         (100 * CLV_NS_PER_US)
 #define LINK_TIMEOUT_NS (60 * CLV_NS_PER_S)
+#define N_CHECK         20 /* pings for each rank when the clock is checked */
 
 enum { TAG_LINK = 201, TAG_ROUND = 203 };
 
@@ -104,17 +105,24 @@ static clv_status_t link_recv(void *link, int peer, void *data, size_t n_bytes, 
     return (size_t) n_received == n_bytes ? CLV_OK : CLV_PROTOCOL;
 }
 
+static clv_cs_group_t group_of(MPI_Comm *comm)
+{
+    static const clv_link_ops_t ops = {link_send, link_recv};
+    clv_cs_group_t group = {.ops = &ops, .link = comm, .timeout_ns = LINK_TIMEOUT_NS};
+
+    MPI_Comm_rank(*comm, &group.rank);
+    MPI_Comm_size(*comm, &group.n_ranks);
+    return group;
+}
+
 static clv_status_t synchronise(const clv_cs_scheme_t *scheme, MPI_Comm comm,
                                 clv_cs_model_t *model_p)
 {
-    static const clv_link_ops_t ops = {link_send, link_recv};
-    clv_cs_group_t group = {.ops = &ops, .link = &comm, .timeout_ns = LINK_TIMEOUT_NS};
+    const clv_cs_group_t group = group_of(&comm);
     clv_cs_clock_t clock;
     clv_cs_place_t place = {0};
     clv_cs_place_t *places;
 
-    MPI_Comm_rank(comm, &group.rank);
-    MPI_Comm_size(comm, &group.n_ranks);
     if (clv_cs_clock_open("monotonic", &clock) != CLV_OK ||
         clv_cs_place_discover(&clock, &place) != CLV_OK) {
         place.node = place.time_source = (uint64_t) group.rank; /* alone, then */
@@ -153,6 +161,48 @@ clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm, clv_bench_clo
     }
     *clock_p = clock;
     return CLV_OK;
+}
+
+/* What the points that rank 0 measured say, beside the ranks' own bounds. */
+static void judge(const clv_cs_point_t *points, const int64_t *bounds, int n_ranks,
+                  clv_bench_clock_t *clock)
+{
+    for (int r = 0; r < n_ranks; r++) {
+        const int64_t offset_ns = llabs(points[r].offset_ns);
+        const int64_t beyond_ns = offset_ns - points[r].error_ns; /* of a failed one: far below 0 */
+        if (offset_ns >= clock->found_ns) {
+            clock->found_ns = offset_ns;
+            clock->found_error_ns = points[r].error_ns;
+        }
+        clock->is_off |= beyond_ns > bounds[r] || points[r].error_ns == INT64_MAX;
+        clock->bound_ns = bounds[r] > clock->bound_ns ? bounds[r] : clock->bound_ns;
+    }
+}
+
+clv_status_t clv_bench_clock_check(MPI_Comm comm, clv_bench_clock_t *clock)
+{
+    const clv_cs_group_t group = group_of(&comm);
+    const size_t n_ranks = group.rank == 0 ? (size_t) group.n_ranks : 1;
+    const int64_t bound_ns = clv_cs_model_error(&clock->model, clv_local_now_ns());
+    clv_cs_clock_t base;
+    int64_t *bounds = clv_alloc(n_ranks, sizeof *bounds);
+    clv_cs_point_t *points = clv_alloc(n_ranks, sizeof *points);
+    int failed = !bounds || !points ||
+                 clv_cs_clock_open(clock->is_realtime ? "realtime" : "monotonic", &base) != CLV_OK;
+
+    clock->bound_ns = clock->found_ns = clock->found_error_ns = clock->is_off = 0;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
+    if (!failed) {
+        MPI_Gather(&bound_ns, 1, MPI_INT64_T, bounds, 1, MPI_INT64_T, 0, comm);
+        const clv_status_t ignored = clv_cs_check(&group, &base, &clock->model, N_CHECK, points);
+        (void) ignored; /* rank 0 sees it in the points */
+    }
+    if (!failed && group.rank == 0) {
+        judge(points, bounds, group.n_ranks, clock);
+    }
+    clv_free(points);
+    clv_free(bounds);
+    return failed ? CLV_NO_MEMORY : CLV_OK;
 }
 
 /* ---- the start of a round ---- */

@@ -23,6 +23,10 @@ typedef struct clv_bench_clock {
     int is_realtime;      /* CLOCK_REALTIME is the global clock */
     clv_cs_model_t model; /* otherwise: from CLOCK_MONOTONIC */
     int64_t spin_ns;      /* the end of a wait that is spent spinning; 0 where cores are shared */
+    int64_t bound_ns;     /* these four by clv_bench_clock_check: the largest bound of any rank, */
+    int64_t found_ns;     /* the largest offset of any rank from rank 0 as measured, */
+    int64_t found_error_ns; /* what that measurement may be off, */
+    int is_off; /* and whether some rank was off by more than both, or not to be measured */
 } clv_bench_clock_t;
 
 /* "realtime", a method of clocksync ("hca3", "jk/1000/mean-rtt/20", ...), or "auto": realtime if
@@ -32,6 +36,10 @@ typedef struct clv_bench_clock {
 clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm,
                                   clv_bench_clock_t *clock_p) CLV_MUST_CHECK;
 int64_t clv_bench_clock_now(const clv_bench_clock_t *clock);
+/* How good the clock is by now: what ranks admit, and what rank 0 finds when it measures them once
+ * more (Check-Global-Clock, Algorithm 6 of the HCA3 paper). Collective; the answer is rank 0's.
+ * CLV_NO_MEMORY, on all ranks. */
+clv_status_t clv_bench_clock_check(MPI_Comm comm, clv_bench_clock_t *clock) CLV_MUST_CHECK;
 void clv_bench_clock_wait(const clv_bench_clock_t *clock, int64_t until_global_ns);
 
 typedef struct clv_bench_sync {

@@ -288,11 +288,16 @@ static clv_status_t measure_metrics(bench_t *bench, clv_bench_results_t *results
         status = clv_bench_measure(&bench->setup, results->pattern, bench->options.warmup,
                                    bench->options.iterations, &results->n_rounds, &metrics);
     }
+    if (status == CLV_OK) {
+        status = clv_bench_clock_check(bench->sync.comm, &bench->sync.clock);
+    }
     if (status == CLV_OK && bench->sync.rank == 0) {
         results->metrics = metrics;
         report(bench, results);
     }
     free_communicators(bench);
+    clv_free(bench->setup.visits);
+    bench->setup.visits = NULL;
     clv_free(metrics);
     return status;
 }
@@ -355,6 +360,9 @@ static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
     if (status == CLV_OK) {
         status = clv_loop_measure(&bench->setup, &bench->loop, pattern, &bench->loop_results,
                                   bench->reason, sizeof bench->reason);
+    }
+    if (status == CLV_OK) {
+        status = clv_bench_clock_check(bench->sync.comm, &bench->sync.clock);
     }
     if (status == CLV_OK && bench->sync.rank == 0) {
         report_loop(bench, &loop_report);
@@ -542,6 +550,7 @@ static void fill_setup(bench_t *bench)
     bench->setup.nonblocking = options->nonblocking;
     bench->setup.warm_learners = options->warm_learners;
     bench->setup.keep_order = options->keep_order;
+    bench->setup.wants_visits = options->per_rank;
     bench->setup.seed = (uint64_t) options->seed;
     bench->setup.seconds = options->seconds;
     bench->setup.call.root = (int) options->root;

@@ -31,7 +31,7 @@ tap_report $? "it compiles with $compiler"
 
 all_are_right() {
     local collective
-    for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter; do
+    for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter scan exscan; do
         # shellcheck disable=SC2086
         run --collective $collective $short && grep -q ' [0-2]/2$' "$output" &&
             run --collective $collective --nonblocking $short && grep -q ' [0-2]/2$' "$output" || return

@@ -41,10 +41,10 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..13
+echo 1..16
 # shellcheck disable=SC2086
 is_right() { run 3 --collective $1 --sizes 1000,0 --patterns uniform $short && grep -q '[0-2]/2$' "$output"; }
-for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter; do
+for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter scan exscan; do
     for form in '' --nonblocking; do
         aside is_right "$collective $form"
     done
@@ -109,6 +109,37 @@ for row in rows:
 END
 tap_report $? "JSON lines hold every call and every setting"
 
+# Every rank's arrival and exit, out of which the metrics come again; the clock as the worst rank has it.
+# shellcheck disable=SC2086
+run 3 --per-rank --clock hca3/20/skampi/10 --sizes 8 $short --iterations 4 --patterns uniform --algorithms default,ring --json "$work/ranks" &&
+    python3 - "$work/ranks" <<'END' >"$output" 2>&1
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert len(rows) == 2
+for row in rows:
+    assert row["clock_error_ns"] > 0 and row["clock_found_error_ns"] > 0 and row["clock_holds"] is True, row
+    arrivals, exits = row["rank_arrival_ns"], row["rank_exit_ns"]
+    assert len(arrivals) == len(exits) == 12
+    for call in range(4):
+        a, e = arrivals[3 * call:3 * call + 3], exits[3 * call:3 * call + 3]
+        assert min(a) == 0 and max(e) == row["run_ns"][call] and max(e) - max(a) == row["after_ns"][call], (a, e, row)
+    assert row["after_least_ns"] == min(v for v, ok in zip(row["after_ns"], row["usable"]) if ok)
+    assert row["after_least_ns"] <= row["after_mean_ns"] <= max(row["after_ns"]), row
+END
+tap_report $? "JSON lines hold every rank's arrival and exit, the worst rank's clock, the least and the mean"
+
+# A window that is over before the call is.
+# shellcheck disable=SC2086
+run 3 --sync window --window 20 --collective allreduce --sizes 1M $short --patterns balanced &&
+    grep -q -- '--window 20 is too small, calls took up to [0-9]* us$' "$output" && ! grep -q 'nan' "$output" &&
+    run 3 --sync window --window 50000 --sizes 8 $short --patterns balanced && ! grep -q 'too small' "$output"
+tap_report $? "a window that is too small is told, and nothing else is"
+
+# shellcheck disable=SC2086
+run 3 --sizes 64K $short --patterns balanced,one-late --delay 20ms && awk '/^default/ { print $13, $14 }' "$output" >"$work/overlaps" &&
+    [ "$(head -n 1 "$work/overlaps")" = '- -' ] && grep -Eqx '[0-9.-]+ [0-9.-]+' "$work/overlaps"
+tap_report $? "balanced calls have no delay to overlap with"
+
 if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     eval "$("$CLV_TOP/clv" env)"
     # shellcheck disable=SC2086
@@ -141,7 +172,7 @@ tap_report $? "a coupled loop is as fast as its slowest rank computes; JSON line
 run 3 --sizes 8 --seconds 1 --iterations 100000 --warmup 0 --patterns balanced
 tap_report $? "a time limit ends a configuration"
 
-aside refuses 'unknown collective' --collective scan
+aside refuses 'unknown collective' --collective sing
 aside refuses 'unknown pattern' --patterns late
 aside refuses 'unknown algorithm' --algorithms fastest
 aside refuses 'unknown algorithm' --collective bcast --algorithms ring
