@@ -252,8 +252,8 @@ typedef struct clv_cs_place {
 } clv_cs_place_t;
 
 /* This process: node from the kernel's boot id, time_source from boot id, time namespace, and the
- * clock's name, calibration and pretence, socket from the CPU we run on (0 if it may leave it). Host names play
- * no part. CLV_UNSUPPORTED without a boot id. */
+ * clock's name, calibration and pretence, socket from the CPU we run on (0 if it may leave it).
+ * Host names play no part. CLV_UNSUPPORTED without a boot id. */
 clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock,
                                    clv_cs_place_t *place_p) CLV_MUST_CHECK;
 

@@ -285,9 +285,9 @@ static void carry_best_point(const clv_cs_point_t *points, int n_points, int64_t
     model->error_ns = least;
 }
 
-/* The bound of the slope: statistics, unless noise that lasts may hide from them, and by how much the
- * reference runs wrong; or the points' bounds, which count its error already. Crystals that obey the
- * prior, in any case, are not further apart than it and the slope. */
+/* The bound of the slope: statistics, unless noise that lasts may hide from them, and by how much
+ * the reference runs wrong; or the points' bounds, which count its error already. Crystals that
+ * obey the prior, in any case, are not further apart than it and the slope. */
 static double bound_of_slope(const clv_cs_point_t *points, int n_points, double by_residuals,
                              const weighing_t *weighing, double slope, double reference,
                              double prior)

@@ -27,8 +27,8 @@ clv_status_t clv_place_kernel(uint64_t *kernel_p) CLV_MUST_CHECK;
  * the kernel has none of that kind, so there is only one. */
 uint64_t clv_place_namespace(const char *kind);
 
-/* Their names as the kernel gives them, for files: the boot id, and the time namespace as the link in
- * /proc says it ("time:[4026531834]"). Empty where there is none. */
+/* Their names as the kernel gives them, for files: the boot id, and the time namespace as the link
+ * in /proc says it ("time:[4026531834]"). Empty where there is none. */
 void clv_place_boot_id(char *text, size_t n_bytes);
 void clv_place_time_namespace(char *text, size_t n_bytes);
 

@@ -69,7 +69,8 @@ said=$(run_asking --mca coll clv --mca coll_clv_verbose 10)
 tap_has 'mpirun --mca coll clv: right' check=ok "$said"
 tap_has 'and clv reduces' ': reduce of ' "$said"
 said=$(run_asking --mca coll clv --mca coll_clv_sma_window 0)
-tap_ok 'a bad value is told once' test "$(grep -c 'allowed: 1 to 64 calls' <<<"$said")" -eq 1
+told_once() { [ "$(grep -c 'allowed: 1 to 64 calls' <<<"$said")" -eq 1 ] || ! echo "$said"; }
+tap_ok 'a bad value is told once' told_once
 cp "$site" /tmp/site
 printf '\ncoll_clv_priority = 45\n' >>"$site" # Debian's ends without a newline
 said=$(run_asking --mca coll_clv_verbose 10)
