@@ -10,13 +10,17 @@
 #include "coll_clv/coll_clv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "opal/util/proc.h"
 
 #define FRAME "--------------------------------------------------------------------------\n"
 
@@ -47,9 +51,30 @@ static void name_job(char *name, size_t size)
     }
 }
 
-/* The first one takes a name in the kernel's list of sockets and keeps it for its life; nothing is
- * left behind. */
-bool coll_clv_help_is_first(const char *topic)
+typedef enum claim { FIRST, LATER, UNKNOWN } claim_t;
+
+/* A file in the job's folder on this node, which goes with the job. It outlives who made it: a
+ * process may be aborted before the last one of its node begins. */
+static claim_t claim_file(const char *topic)
+{
+    char path[4096];
+    int fd;
+
+    if (NULL == opal_process_info.job_session_dir) {
+        return UNKNOWN;
+    }
+    (void) snprintf(path, sizeof path, "%s/clv-help-%s", opal_process_info.job_session_dir, topic);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (0 > fd) {
+        return EEXIST == errno ? LATER : UNKNOWN;
+    }
+    (void) close(fd);
+    return FIRST;
+}
+
+/* A name in the kernel's list of sockets, which its owner keeps for its life; nothing is left
+ * behind. */
+static claim_t claim_socket(const char *topic)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char job[64];
@@ -57,7 +82,7 @@ bool coll_clv_help_is_first(const char *topic)
 
     name_job(job, sizeof job);
     if ('\0' == job[0]) {
-        return true;
+        return FIRST;
     }
     length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "clv-help-%u-%s-%s",
                       (unsigned) getuid(), job, topic);
@@ -66,15 +91,22 @@ bool coll_clv_help_is_first(const char *topic)
     }
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (0 > fd) {
-        return true;
+        return FIRST;
     }
     if (0 == bind(fd, (struct sockaddr *) &address,
                   (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) length))) {
-        return true;
+        return FIRST;
     }
     bind_error = errno;
     (void) close(fd);
-    return EADDRINUSE != bind_error;
+    return EADDRINUSE == bind_error ? LATER : FIRST;
+}
+
+bool coll_clv_help_is_first(const char *topic)
+{
+    const claim_t claim = claim_file(topic);
+
+    return FIRST == (UNKNOWN == claim ? claim_socket(topic) : claim);
 }
 
 static const char *text_of(const char *topic)
