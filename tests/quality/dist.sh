@@ -89,7 +89,7 @@ reduces() { # OPTIONS...: the example under the installed component
     timeout 120 mpirun --oversubscribe -np 4 --mca mca_base_component_path "$components" "$@" \
         "$work/transport" --quiet --batches 12 --particles 2000 2>&1 </dev/null
 }
-works() { [[ $(reduces --mca coll clv --mca coll_clv_verbose 10) == *'coll:clv: reduce'*check=ok* ]]; }
+works() { [[ $(reduces --mca coll clv --mca coll_clv_verbose 10) == *': reduce of '*check=ok* ]]; }
 
 own=$(ompi_info --path pkglibdir --parsable | sed -n 's/^path:pkglibdir://p')
 [ ! -f "$own/mca_coll_tuned.so" ] || own=:$own
