@@ -7,6 +7,12 @@ installed_manuals += docs/man/clv-view.1
 tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_count.c \
 	tools/view/view_export.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
 	tools/view/view_print_what_if.c tools/view/view_what_if.c
+if CLV_HAVE_OTF2
+tools_clv_view_SOURCES += tools/view/view_otf2.c
+tools_clv_view_LDADD = $(clv_core_libs) $(OTF2_LIBS)
+else
+tools_clv_view_SOURCES += tools/view/view_no_otf2.c
+endif
 EXTRA_DIST += tools/view/page.html tools/view/page_lines.awk
 tools/view/page_lines.inc: $(srcdir)/tools/view/page.html $(srcdir)/tools/view/page_lines.awk
 	$(AM_V_GEN)$(MKDIR_P) tools/view && \

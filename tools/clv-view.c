@@ -71,7 +71,8 @@ static const clv_option_t rows[] = {
      .offset = AT(page),
      .value = "FILE",
      .letter = 'o',
-     .meaning = "write a page of HTML that needs nothing else"},
+     .meaning = "write a page of HTML that needs nothing else; with\n--export otf2 the folder of "
+                "the archive"},
     CLV_ROW_TEXT("export", AT(format), "FORMAT", NULL, "every call, in this format"),
     CLV_ROW_WHOLE32("stream", AT(choice.stream), 0, INT32_MAX - 1, NULL,
                     "only this stream, a number of the summary"),
@@ -150,7 +151,7 @@ static int show(const options_t *options, const view_t *view)
         return 2;
     }
     if (options->format != NULL) {
-        return view_export(stdout, view, options->format, options->choice.stream);
+        return view_export(stdout, view, options->format, options->choice.stream, options->page);
     }
     if (view_count(view, &counts)) {
         status = show_counts(options, view, &counts);

@@ -65,6 +65,27 @@ tap_ok 'a curve for each' test "$(grep -cE '^(default|pipeline|clv|known|bound) 
 "$view" --ran known "$work/reduces" >"$output" 2>&1
 tap_ok 'what cannot have run is refused' test $? -eq 2
 
+# ---- OTF2, where there is one: read by clv-correct, and by OTF2's own tool if that is there
+"$view" --export otf2 "$work/reduces" >"$output" 2>&1
+tap_ok 'an archive needs a folder' test $? -eq 2
+if [ -x "$CLV_BUILD/tools/clv-correct" ]; then
+    "$view" --export otf2 -o "$work/archive" "$work/reduces" >"$output" 2>&1
+    tap_report $? 'an OTF2 archive is written'
+    "$CLV_BUILD/tools/clv-correct" "$work/archive/traces.otf2" --check --latency 1,1 --json "$work/check" >"$output" 2>&1
+    tap_report $? 'clv-correct reads it, and nothing in it runs backwards'
+    # 50 reduces of 4 ranks: enter, begin, end and leave of each
+    tap_ok 'with every call of every rank' grep -q '"events":800,' "$work/check"
+    if command -v otf2-print >/dev/null; then
+        tap_ok 'so does otf2-print' test "$(otf2-print "$work/archive/traces.otf2" | grep -c '^MPI_COLLECTIVE_END.*REDUCE')" -eq 200
+    else
+        tap_skip 'otf2-print' 'not here'
+    fi
+    "$view" --export otf2 -o "$work/archive" "$work/reduces" >"$output" 2>&1
+    tap_ok 'an archive that is there is not written over' test $? -eq 1
+else
+    tap_skip 'an OTF2 archive' 'built without OTF2'
+fi
+
 # ---- while a job runs: files that come, grow, and end within a record
 mkdir "$work/growing"
 (

@@ -180,8 +180,10 @@ void view_put_string(FILE *file, const char *text);
 const clv_clva_head_t *view_any_head(const view_t *view);
 /* The summary every second, from files that grow, until q is read. Exit status. */
 int view_live(const char *folder, const view_choice_t *choice, const view_network_t *network);
-/* format: a word of view_exports. 0, or 2 with a line on stderr. */
-int view_export(FILE *file, const view_t *view, const char *format, int32_t stream);
+/* format: a word of view_exports; folder: of an OTF2 archive. 0, or 2 with a line on stderr. */
+int view_export(FILE *file, const view_t *view, const char *format, int32_t stream,
+                const char *folder);
+int view_export_otf2(const view_t *view, const char *folder);
 extern const char view_exports[];
 
 #endif

@@ -9,7 +9,7 @@
 #include "trace/trace.h"
 #include "util/util_alloc.h"
 
-const char view_exports[] = "jsonl, trace, chrome";
+const char view_exports[] = "jsonl, trace, chrome, otf2";
 
 /* The word of a call's choice or reason, as the head lists them; "" for none. */
 static void put_word(FILE *file, const char *key, const char *list, int number)
@@ -198,7 +198,8 @@ static int put_chrome(FILE *file, const view_t *view, int32_t stream)
     return status;
 }
 
-int view_export(FILE *file, const view_t *view, const char *format, int32_t stream)
+int view_export(FILE *file, const view_t *view, const char *format, int32_t stream,
+                const char *folder)
 {
     if (strcmp(format, "jsonl") == 0) {
         return put_lines(file, view, stream);
@@ -208,6 +209,9 @@ int view_export(FILE *file, const view_t *view, const char *format, int32_t stre
     }
     if (strcmp(format, "chrome") == 0) {
         return put_chrome(file, view, stream);
+    }
+    if (strcmp(format, "otf2") == 0) {
+        return view_export_otf2(view, folder);
     }
     fprintf(stderr, "clv-view: --export %s: one of %s\n", format, view_exports);
     return 2;
