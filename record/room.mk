@@ -23,7 +23,7 @@ CLEANFILES += tools/view/page_lines.inc
 unit_tests += tests/unit/test_record
 tool_programs += tests/support/clva-make
 tests_support_clva_make_SOURCES = tests/support/clva_make.c
-script_tests += tests/unit/test_view_tool.sh
+script_tests += tests/unit/test_view_tool.sh tests/unit/test_view_page.sh
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_recorder.sh
 endif
