@@ -120,7 +120,7 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         file,
         "{\"ran\":\"%s\",\"planned\":%d,\"left_out\":%d,\"gbit\":%.6f,\"gbit_from\":\"%s\","
         "\"latency_ns\":%lld,\"latency_from\":\"%s\",\"early_bytes\":%lld,\"indicative\":\"%s\","
-        "\"fidelity\":{\"run\":%.4f,\"pace\":%.4f,\"in_mpi\":%.4f,\"after\":%.4f},"
+        "\"fidelity\":{\"run\":%.6f,\"pace\":%.6f,\"in_mpi\":%.6f,\"after\":%.6f},"
         "\"measured\":",
         clv_what_if_ways[what_if->ran].word, (int) what_if->measured.n_planned,
         (int) what_if->n_left_out, gbit_of(what_if), what_if->cost_from,
