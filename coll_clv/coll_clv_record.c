@@ -116,7 +116,8 @@ static void unreserve(start_t *start)
 
 static void fill_card(start_t *start, const clv_choose_config_t *config)
 {
-    const clv_pap_attach_ops_t attach = {.share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend};
+    const clv_pap_attach_ops_t attach = {
+        .share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend, .after_tend = clv_drain_write};
     clv_pap_attach_ops_t mine = attach;
     clv_pap_t *pap = coll_clv_setup_channel(config, &mca_coll_clv_component.params);
 

@@ -45,6 +45,10 @@ struct clv_net_thread {
     int bell[2];
     watch_t *watches;
     int32_t n_watches;
+    void (*deferred)(void *context); /* NULL: nothing is */
+    void *deferred_context;
+    int is_deferring; /* and the thread is at it, without the lock */
+    pthread_cond_t has_deferred;
 };
 
 /* ---- fork --------------------------------------------------------------------------------- */
@@ -168,6 +172,7 @@ clv_status_t clv_net_thread_create(const clv_net_thread_ops_t *ops, void *contex
         return status;
     }
     (void) pthread_mutex_init(&thread->mutex, NULL);
+    (void) pthread_cond_init(&thread->has_deferred, NULL);
     enlist(thread);
     *thread_p = thread;
     return CLV_OK;
@@ -198,6 +203,7 @@ void clv_net_thread_free(clv_net_thread_t *thread)
         clv_net_thread_stop(thread);
         delist(thread);
         close_all(thread);
+        (void) pthread_cond_destroy(&thread->has_deferred);
         (void) pthread_mutex_destroy(&thread->mutex);
     }
     clv_free(thread->watches);
@@ -374,6 +380,41 @@ void clv_net_thread_turn(clv_net_thread_t *thread)
     clv_net_thread_unlock(thread);
 }
 
+int clv_net_thread_defer(clv_net_thread_t *thread, void (*what)(void *context), void *context)
+{
+    if (thread->deferred != NULL && thread->deferred_context != context) {
+        return 0;
+    }
+    thread->deferred = what;
+    thread->deferred_context = context;
+    return 1;
+}
+
+void clv_net_thread_settle(clv_net_thread_t *thread)
+{
+    while (thread->is_deferring && !thread->forked) {
+        (void) pthread_cond_wait(&thread->has_deferred, &thread->mutex);
+    }
+    thread->deferred = NULL;
+}
+
+/* Under the lock, which it gives away meanwhile. */
+static void do_deferred(clv_net_thread_t *thread)
+{
+    void (*what)(void *context) = thread->deferred;
+    void *context = thread->deferred_context;
+    if (what == NULL) {
+        return;
+    }
+    thread->deferred = NULL;
+    thread->is_deferring = 1;
+    clv_net_thread_unlock(thread);
+    what(context);
+    clv_net_thread_lock(thread);
+    thread->is_deferring = 0;
+    (void) pthread_cond_broadcast(&thread->has_deferred);
+}
+
 static void *run(void *argument)
 {
     clv_net_thread_t *thread = argument;
@@ -385,6 +426,7 @@ static void *run(void *argument)
     while (!thread->stops) {
         const int64_t deadline_ns = thread->ops.work(thread->context, clv_local_now_ns(), rung);
         set_timer(thread, deadline_ns);
+        do_deferred(thread);
         clv_net_thread_unlock(thread);
         const int n_events = epoll_wait(thread->epoll_fd, events, MAX_EVENTS, -1);
         clv_net_thread_lock(thread);

@@ -3,8 +3,8 @@
  * The one background thread of the process: an epoll loop that sleeps unless a descriptor is ready,
  * a deadline passes, or somebody rings. The only pthread_create of the project.
  *
- * Everything the thread touches is guarded by one lock, which it holds except while it sleeps:
- * callbacks run under it, and any other thread may take it (communicators come and go, calls do
+ * Everything the thread touches is guarded by one lock, which it holds except while it sleeps, or
+ * does what was deferred because it may block: callbacks run under it, and any other thread may take it (communicators come and go, calls do
  * not take it). SCHED_BATCH, because under the default policy a busy machine delays it by 100 us
  * and more, and SCHED_IDLE by 58 ms. It blocks all signals: handlers belong to the application.
  *
@@ -52,6 +52,13 @@ int clv_net_thread_bell_fd(const clv_net_thread_t *thread);
  * again: a callback may find that there is nothing to do. */
 void clv_net_thread_turn(clv_net_thread_t *thread);
 int64_t clv_net_thread_cpu_ns(clv_net_thread_t *thread);
+
+/* Under the lock: the thread calls what(context), without it, before it sleeps next. One at a time:
+ * 0, and nothing happens, while one with another context waits. */
+int clv_net_thread_defer(clv_net_thread_t *thread, void (*what)(void *context), void *context);
+/* Under the lock, which it may give away meanwhile: nothing that was deferred is at work or waits
+ * after it. */
+void clv_net_thread_settle(clv_net_thread_t *thread);
 
 /* ready is called, under the lock, when fd has one of events; owner may be unwatched or unwatch
  * others in it. The watch's number stays until unwatch. Under the lock, all three. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "net/net_place.h"
+#include "net/net_thread.h"
 #include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_log.h"
@@ -57,6 +58,10 @@ static void tend(clv_pap_leader_t *leader, int64_t now_ns, int is_last)
     leader->tend_ns =
         leader->attach.tend(leader->attach.tend_context, shares, share_bytes,
                             leader->clock.is_ready ? &leader->clock.model : NULL, now_ns, is_last);
+    if (leader->attach.after_tend && !is_last) { /* if not now, after the next */
+        (void) clv_net_thread_defer(leader->pap->thread, leader->attach.after_tend,
+                                    leader->attach.tend_context);
+    }
     if (clv_pap_leader_has_parent(leader)) {
         clv_pap_clock_used(&leader->clock, now_ns);
     }
@@ -263,6 +268,9 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
     if (!leader->has_started) {
         clv_pap_leader_free(leader);
         return;
+    }
+    if (leader->attach.after_tend) {
+        clv_net_thread_settle(leader->pap->thread);
     }
     if (leader->attach.tend) {
         tend(leader, now_ns, 1);

@@ -155,6 +155,8 @@ typedef struct clv_pap_attach_ops {
     size_t share_bytes;      /* memory of each rank for the caller's own use, zeroed at first */
     clv_pap_tend_t tend;     /* NULL: nobody looks at it */
     void *tend_context;
+    void (*after_tend)(void *tend_context); /* what may block: on the thread, without its lock,
+                                             * after a tend that was not the last; or NULL */
 } clv_pap_attach_ops_t;
 
 /* ---- process ---------------------------------------------------------------------------- */

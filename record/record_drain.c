@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,9 @@
 #define MAX_EVERY    (INT64_C(1) << 32)
 
 struct clv_drain {
-    int fd; /* -1: no file, or no more */
+    int fd;             /* -1: there was never a file */
+    atomic_int is_over; /* no more is written */
+    int is_last;        /* what is collected is written at once */
     int32_t n_ranks;
     int32_t *ranks;
     uint64_t *n_dropped; /* of each, as the file says */
@@ -31,8 +34,11 @@ struct clv_drain {
     int64_t every;
     int64_t max_bytes, n_bytes; /* of the file */
     size_t used;                /* of the buffer */
+    unsigned char *buffer;      /* being filled */
+    unsigned char *out;         /* being written: ... */
+    atomic_size_t n_out;        /* so much of it; 0: the writer is done */
     clv_clva_call_t batch[BATCH_CALLS];
-    unsigned char buffer[BUFFER_BYTES];
+    unsigned char buffers[2][BUFFER_BYTES];
     unsigned char comm[CLV_CLVA_SLOT_BYTES * 2 + 8 * CLV_CLVA_MAX_RANKS];
 };
 
@@ -45,6 +51,8 @@ clv_status_t clv_drain_create(clv_drain_t **drain_p)
     }
     drain->fd = -1;
     drain->every = 1;
+    drain->buffer = drain->buffers[0];
+    drain->out = drain->buffers[1];
     *drain_p = drain;
     return CLV_OK;
 }
@@ -63,34 +71,52 @@ void clv_drain_free(clv_drain_t *drain)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static void give_up(clv_drain_t *drain)
+void clv_drain_write(void *context)
 {
-    clv_log(CLV_LOG_ERROR, "recording of arrivals ends here: %s", strerror(errno));
-    (void) close(drain->fd);
-    drain->fd = -1;
-}
-
-static void flush(clv_drain_t *drain)
-{
+    clv_drain_t *drain = context;
+    const size_t n_out = atomic_load_explicit(&drain->n_out, memory_order_acquire);
     size_t done = 0;
 
-    while (drain->fd >= 0 && done < drain->used) {
-        const ssize_t n = write(drain->fd, drain->buffer + done, drain->used - done);
+    while (done < n_out && !atomic_load_explicit(&drain->is_over, memory_order_relaxed)) {
+        const ssize_t n = write(drain->fd, drain->out + done, n_out - done);
         if (n < 0 && errno != EINTR) {
-            give_up(drain);
+            clv_log(CLV_LOG_ERROR, "recording of arrivals ends here: %s", strerror(errno));
+            atomic_store_explicit(&drain->is_over, 1, memory_order_relaxed);
         }
         done += n > 0 ? (size_t) n : 0;
     }
-    drain->n_bytes += (int64_t) drain->used;
-    drain->used = 0;
+    atomic_store_explicit(&drain->n_out, 0, memory_order_release);
 }
 
-/* Room for one more record. */
-static unsigned char *room(clv_drain_t *drain, size_t n_bytes)
+/* What is collected is for the writer now; it stays if that is not done with what came before. */
+static void hand_over(clv_drain_t *drain)
+{
+    unsigned char *written = drain->out;
+
+    if (drain->used == 0 || atomic_load_explicit(&drain->n_out, memory_order_acquire) > 0) {
+        return;
+    }
+    drain->out = drain->buffer;
+    drain->buffer = written;
+    drain->n_bytes += (int64_t) drain->used;
+    atomic_store_explicit(&drain->n_out, drain->used, memory_order_release);
+    drain->used = 0;
+    if (drain->is_last) {
+        clv_drain_write(drain);
+    }
+}
+
+/* Whether so much more has room in the buffer. */
+static int has_room(clv_drain_t *drain, size_t n_bytes)
 {
     if (drain->used + n_bytes > BUFFER_BYTES) {
-        flush(drain);
+        hand_over(drain);
     }
+    return drain->used + n_bytes <= BUFFER_BYTES;
+}
+
+static unsigned char *room(clv_drain_t *drain)
+{
     return drain->buffer + drain->used;
 }
 
@@ -102,8 +128,9 @@ static clv_status_t write_head(clv_drain_t *drain, const clv_clva_head_t *head)
     }
     drain->used += clv_clva_put_local(drain->buffer + drain->used, BUFFER_BYTES - drain->used,
                                       drain->ranks, drain->n_ranks);
-    flush(drain);
-    return drain->fd >= 0 ? CLV_OK : CLV_SYSTEM;
+    hand_over(drain);
+    clv_drain_write(drain);
+    return atomic_load_explicit(&drain->is_over, memory_order_relaxed) ? CLV_SYSTEM : CLV_OK;
 }
 
 clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva_head_t *head,
@@ -133,9 +160,9 @@ static int64_t allowed(const clv_drain_t *drain)
 static void thin_out(clv_drain_t *drain, size_t n_bytes)
 {
     while (drain->n_bytes + (int64_t) (drain->used + n_bytes) > allowed(drain) &&
-           drain->every < MAX_EVERY) {
+           drain->every < MAX_EVERY && has_room(drain, 16)) {
         drain->every *= 2;
-        drain->used += clv_clva_put_every(room(drain, 16), 16, drain->every);
+        drain->used += clv_clva_put_every(room(drain), 16, drain->every);
     }
 }
 
@@ -145,7 +172,7 @@ static int has_left(const clv_drain_t *drain, size_t n_bytes)
     return drain->n_bytes + (int64_t) (drain->used + n_bytes) <= drain->max_bytes - SMALL_BYTES;
 }
 
-/* ---- what waits in a ring -------------------------------------------------------------------- */
+/* ---- what waits in a ring: how many slots were taken, 0 where the buffer has no room --------- */
 
 /* The calls of a batch that are kept. */
 static void write_calls(clv_drain_t *drain, int32_t rank, int32_t n)
@@ -153,7 +180,7 @@ static void write_calls(clv_drain_t *drain, int32_t rank, int32_t n)
     const size_t n_bytes = 16 + (size_t) n * CLV_CLVA_SLOT_BYTES;
 
     if (n > 0 && has_left(drain, n_bytes)) {
-        drain->used += clv_clva_put_calls(room(drain, n_bytes), n_bytes, rank, drain->batch, n);
+        drain->used += clv_clva_put_calls(room(drain), n_bytes, rank, drain->batch, n);
         drain->n_calls += n;
     }
 }
@@ -165,6 +192,9 @@ static uint64_t take_calls(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
     int32_t n_kept = 0;
 
     thin_out(drain, BATCH_CALLS * CLV_CLVA_SLOT_BYTES);
+    if (!has_room(drain, 16 + BATCH_CALLS * CLV_CLVA_SLOT_BYTES)) {
+        return 0;
+    }
     for (; i < n && n_kept < BATCH_CALLS && *clv_ring_slot(ring, at + i) == CLV_CLVA_CALLS; i++) {
         memcpy(&drain->batch[n_kept], clv_ring_slot(ring, at + i), CLV_CLVA_SLOT_BYTES);
         n_kept += drain->batch[n_kept].number % (uint64_t) drain->every == 0;
@@ -179,8 +209,11 @@ static uint64_t take_stream(clv_drain_t *drain, int32_t rank, const clv_ring_t *
     clv_clva_stream_t stream;
 
     memcpy(&stream, clv_ring_slot(ring, at), sizeof stream);
+    if (!has_room(drain, n_bytes)) {
+        return 0;
+    }
     if (has_left(drain, n_bytes)) {
-        drain->used += clv_clva_put_stream(room(drain, n_bytes), n_bytes, rank, &stream);
+        drain->used += clv_clva_put_stream(room(drain), n_bytes, rank, &stream);
     }
     return 1;
 }
@@ -209,6 +242,10 @@ static uint64_t take_comm(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
         return n; /* nonsense of another process */
     }
     const uint64_t n_slots = clv_drain_comm_slots(head.n_listed);
+    const size_t n_bytes = 32 + CLV_CLVA_NAME_BYTES + 4 * (size_t) head.n_listed;
+    if (!has_room(drain, n_bytes)) {
+        return 0;
+    }
     for (uint64_t i = 0; i < n_slots; i++) {
         memcpy(drain->comm + i * CLV_CLVA_SLOT_BYTES, clv_ring_slot(ring, at + i),
                CLV_CLVA_SLOT_BYTES);
@@ -216,46 +253,50 @@ static uint64_t take_comm(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
     comm = (clv_clva_comm_t){.id = head.id, .n_ranks = head.n_ranks, .n_listed = head.n_listed};
     memcpy(comm.name, drain->comm + CLV_CLVA_SLOT_BYTES, CLV_CLVA_NAME_BYTES - 1);
     set_members(drain, &comm);
-    const size_t n_bytes = 32 + CLV_CLVA_NAME_BYTES + 4 * (size_t) comm.n_listed;
     if (has_left(drain, n_bytes)) {
-        drain->used += clv_clva_put_comm(room(drain, n_bytes), n_bytes, &comm);
+        drain->used += clv_clva_put_comm(room(drain), n_bytes, &comm);
     }
     return n_slots;
 }
 
-static uint64_t take_ring(clv_drain_t *drain, int32_t local, clv_ring_t *ring)
+/* Of the slots that begin at at. */
+static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
+                           uint64_t n)
 {
-    const int32_t rank = drain->ranks[local];
+    switch (*clv_ring_slot(ring, at)) {
+    case CLV_CLVA_CALLS:
+        return take_calls(drain, rank, ring, at, n);
+    case CLV_CLVA_STREAM:
+        return take_stream(drain, rank, ring, at);
+    case CLV_CLVA_COMM:
+        return take_comm(drain, ring, at, n);
+    default: /* nonsense of another process */
+        return n;
+    }
+}
+
+/* 1: all that waited. */
+static int take_ring(clv_drain_t *drain, int32_t local, clv_ring_t *ring)
+{
     uint64_t at = 0;
     const uint64_t n = clv_ring_waiting(ring, &at);
-    uint64_t done = 0;
+    uint64_t done = 0, taken = n;
 
-    while (done < n) {
-        switch (*clv_ring_slot(ring, at + done)) {
-        case CLV_CLVA_CALLS:
-            done += take_calls(drain, rank, ring, at + done, n - done);
-            break;
-        case CLV_CLVA_STREAM:
-            done += take_stream(drain, rank, ring, at + done);
-            break;
-        case CLV_CLVA_COMM:
-            done += take_comm(drain, ring, at + done, n - done);
-            break;
-        default: /* nonsense of another process */
-            done = n;
-        }
+    while (done < n && taken > 0) {
+        taken = take_slots(drain, drain->ranks[local], ring, at + done, n - done);
+        done += taken;
     }
-    clv_ring_release(ring, n);
-    return n;
+    clv_ring_release(ring, done);
+    return done == n;
 }
 
 static void note_dropped(clv_drain_t *drain, int32_t local, const clv_ring_t *ring)
 {
     const uint64_t n_dropped = atomic_load_explicit(&ring->n_dropped, memory_order_relaxed);
 
-    if (n_dropped != drain->n_dropped[local]) {
+    if (n_dropped != drain->n_dropped[local] && has_room(drain, 24)) {
         drain->n_dropped[local] = n_dropped;
-        drain->used += clv_clva_put_dropped(room(drain, 24), 24, drain->ranks[local],
+        drain->used += clv_clva_put_dropped(room(drain), 24, drain->ranks[local],
                                             (int64_t) (n_dropped & INT64_MAX));
     }
 }
@@ -274,12 +315,13 @@ static void note_clock(clv_drain_t *drain, const clv_cs_model_t *model, int64_t 
     clock.slope = model->slope;
     clock.error_ns = model->error_ns;
     clock.error_ppb = model->error_ppb;
-    if (clock.from_ns != 0 && memcmp(&clock, &drain->clock, sizeof clock) == 0) {
+    if ((clock.from_ns != 0 && memcmp(&clock, &drain->clock, sizeof clock) == 0) ||
+        !has_room(drain, 56)) {
         return;
     }
     clock.from_ns = now_ns;
     drain->clock = clock;
-    drain->used += clv_clva_put_clock(room(drain, 56), 56, &clock);
+    drain->used += clv_clva_put_clock(room(drain), 56, &clock);
 }
 
 /* Of the thread that runs this. */
@@ -295,21 +337,26 @@ int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
                        const clv_cs_model_t *clock, int64_t now_ns, int is_last)
 {
     clv_drain_t *drain = context;
+    int is_all = 1;
 
-    if (drain->fd < 0) {
+    if (drain->fd < 0 || atomic_load_explicit(&drain->is_over, memory_order_relaxed)) {
         return INT64_MAX;
+    }
+    drain->is_last = is_last;
+    if (is_last) {
+        clv_drain_write(drain); /* what is left of the round before */
     }
     note_clock(drain, clock, now_ns);
     for (int32_t i = 0; i < drain->n_ranks; i++) {
         clv_ring_t *ring = (clv_ring_t *) (void *) (memory + (size_t) i * ring_bytes);
-        (void) take_ring(drain, i, ring);
+        is_all &= take_ring(drain, i, ring);
         note_dropped(drain, i, ring);
     }
-    if (is_last) {
-        drain->used += clv_clva_put_end(room(drain, 24), 24, drain->n_calls, drain->thread_ns);
-    } else {
+    if (!is_last) {
         drain->thread_ns = cpu_ns();
+    } else if (has_room(drain, 24)) {
+        drain->used += clv_clva_put_end(room(drain), 24, drain->n_calls, drain->thread_ns);
     }
-    flush(drain);
-    return now_ns + CLV_DRAIN_PERIOD_NS;
+    hand_over(drain);
+    return is_all ? now_ns + CLV_DRAIN_PERIOD_NS : now_ns;
 }

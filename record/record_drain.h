@@ -4,14 +4,16 @@
  *
  * What: takes what waits in the rings, writes it as records, with the clock's lines between them;
  * keeps only every second call when half of the file's room is used, every fourth when half of the
- * rest is, and so on; so the file never grows beyond its limit. Each round is one write or a few:
- * what a killed job had drained is readable.
+ * rest is, and so on; so the file never grows beyond its limit. A round collects into one buffer,
+ * which clv_drain_write writes while the next round fills another: nobody who waits for the thread's
+ * lock waits for a file system. What a killed job had written is readable.
  * Not: the rings' writers; what is written is not looked at.
  *
  * Units: bytes, ns of CLOCK_MONOTONIC.
  * Errors: CLV_SYSTEM with errno; a write that fails later ends the file and is logged, once.
- * Memory: 512 KiB and a few bytes per rank, the drain's own.
- * Threads: open before the thread knows the drain; then it is the thread's, under its lock.
+ * Memory: 1 MiB and a few bytes per rank, the drain's own.
+ * Threads: open before the thread knows the drain; then it is the thread's, under its lock, but for
+ *   clv_drain_write: by one thread at a time, beside rounds but not beside the last.
  */
 #ifndef CLV_RECORD_DRAIN_H
 #define CLV_RECORD_DRAIN_H
@@ -54,10 +56,13 @@ void clv_drain_free(clv_drain_t *drain);
 clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva_head_t *head,
                             const int32_t *ranks, int32_t n) CLV_MUST_CHECK;
 
-/* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL.
- * is_last: ends the file, by any thread. Returns when to come again. For clv_pap_tend_t; context is
- * the drain. */
+/* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL. What has
+ * no room as long as the round before is not written stays in the rings.
+ * is_last: writes all of it and ends the file, by any thread. Returns when to come again. For
+ * clv_pap_tend_t; context is the drain. */
 int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
                        const clv_cs_model_t *clock, int64_t now_ns, int is_last);
+/* Writes what rounds have collected. May block. */
+void clv_drain_write(void *context);
 
 #endif

@@ -6,6 +6,8 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -455,6 +457,63 @@ static clv_net_server_t server_with_ports(clv_net_thread_t *thread, int32_t min,
     return server;
 }
 
+/* ---- what may block -------------------------------------------------------------------------- */
+
+typedef struct deferral {
+    clv_net_thread_t *thread;
+    sem_t has_begun, may_end;
+    atomic_int n_done;
+    int is_asked;
+} deferral_t;
+
+static void block(void *context)
+{
+    deferral_t *deferral = context;
+    sem_post(&deferral->has_begun);
+    sem_wait(&deferral->may_end);
+    (void) usleep(20000); /* whoever does not wait for this sees 0 */
+    deferral->n_done++;
+}
+
+static int64_t defer_once(void *context, int64_t now_ns, int rung)
+{
+    deferral_t *deferral = context;
+    (void) now_ns;
+    (void) rung;
+    if (!deferral->is_asked) {
+        deferral->is_asked = 1;
+        assert_int_equal(clv_net_thread_defer(deferral->thread, block, deferral), 1);
+    }
+    return INT64_MAX;
+}
+
+static void what_is_deferred_holds_nobody_up(void **state)
+{
+    static const clv_net_thread_ops_t once = {.work = defer_once};
+    deferral_t deferral = {0};
+    int other, third;
+    (void) state;
+    assert_int_equal(sem_init(&deferral.has_begun, 0, 0), 0);
+    assert_int_equal(sem_init(&deferral.may_end, 0, 0), 0);
+    assert_int_equal(clv_net_thread_create(&once, &deferral, &deferral.thread), CLV_OK);
+    clv_net_thread_lock(deferral.thread);
+    assert_int_equal(clv_net_thread_start(deferral.thread), CLV_OK);
+    clv_net_thread_unlock(deferral.thread);
+    sem_wait(&deferral.has_begun);
+    clv_net_thread_lock(deferral.thread); /* though the thread is at it */
+    assert_int_equal(deferral.n_done, 0);
+    assert_int_equal(clv_net_thread_defer(deferral.thread, block, &other), 1);
+    assert_int_equal(clv_net_thread_defer(deferral.thread, block, &third), 0);
+    sem_post(&deferral.may_end);
+    clv_net_thread_settle(deferral.thread); /* and what waits is forgotten: block never sees it */
+    assert_int_equal(deferral.n_done, 1);
+    clv_net_thread_unlock(deferral.thread);
+    clv_net_thread_free(deferral.thread);
+    assert_int_equal(deferral.n_done, 1);
+    sem_destroy(&deferral.has_begun);
+    sem_destroy(&deferral.may_end);
+}
+
 static void ports_are_taken_from_the_range(void **state)
 {
     static const clv_net_thread_ops_t ops = {0};
@@ -516,6 +575,7 @@ int main(void)
         cmocka_unit_test(places_are_kernels_with_a_network),
         cmocka_unit_test(interface_can_be_named),
         cmocka_unit_test(interface_can_be_an_address_or_a_network),
+        cmocka_unit_test(what_is_deferred_holds_nobody_up),
         cmocka_unit_test(ports_are_taken_from_the_range),
     };
     return clv_run_tests(tests);

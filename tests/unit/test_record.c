@@ -164,6 +164,14 @@ static int64_t round_of(node_t *node, int is_last)
                           1000, is_last);
 }
 
+static int64_t written_round(node_t *node)
+{
+    const int64_t again_ns = round_of(node, 0);
+
+    clv_drain_write(node->drain);
+    return again_ns;
+}
+
 static void end_node(node_t *node)
 {
     clv_drain_free(node->drain);
@@ -247,7 +255,7 @@ static void what_ranks_say_is_in_the_file(void **state)
             assert_int_equal(clv_ring_push(&node.rings[1], &stream, 1), CLV_RING_TAKEN);
         }
     }
-    assert_int_equal(round_of(&node, 0), 1000 + CLV_DRAIN_PERIOD_NS);
+    assert_int_equal(written_round(&node), 1000 + CLV_DRAIN_PERIOD_NS);
     sums_t sums = read_file(node.path); /* as if the job were killed now */
     assert_int_equal(sums.n_calls, 5000);
     assert_int_equal(sums.n[CLV_CLVA_COMM], 1);
@@ -256,7 +264,7 @@ static void what_ranks_say_is_in_the_file(void **state)
     assert_int_equal(sums.n[CLV_CLVA_CLOCK], 1);
     assert_int_equal(sums.n[CLV_CLVA_END], 0);
     node.rings[1].n_dropped = 12;
-    (void) round_of(&node, 0);
+    (void) written_round(&node);
     (void) round_of(&node, 1);
     sums = read_file(node.path);
     assert_int_equal(sums.n_dropped, 12);
@@ -277,7 +285,7 @@ static void nonsense_in_a_ring_breaks_nothing(void **state)
     begin_node(&node, 1);
     (void) clv_ring_push(&node.rings[0], &call, 1);
     (void) clv_ring_push(&node.rings[0], nonsense, 1);
-    (void) round_of(&node, 0);
+    (void) written_round(&node);
     push_comm(&node.rings[0], 5000000);
     push_comm(&node.rings[1], -1);
     (void) round_of(&node, 1);
@@ -298,7 +306,7 @@ static void a_file_stays_below_its_limit(void **state)
             const clv_clva_call_t call = a_call(number++);
             (void) clv_ring_push(&node.rings[0], &call, 1);
         }
-        (void) round_of(&node, 0);
+        (void) written_round(&node);
     }
     (void) round_of(&node, 1);
     const sums_t sums = read_file(node.path);
@@ -306,6 +314,37 @@ static void a_file_stays_below_its_limit(void **state)
     assert_true(sums.n_bytes > 1 << 19);
     assert_true(sums.every >= 8);
     assert_int_equal(sums.ended, sums.n_calls);
+    end_node(&node);
+}
+
+/* A file system that stands still holds up the writer alone: rounds go on until both buffers are
+ * full, then what comes stays in the rings, and nothing is lost. */
+static void a_round_writes_nothing(void **state)
+{
+    const int64_t n_first = 12000; /* of 32 bytes: three quarters of a buffer */
+    node_t node;
+    uint32_t number = 0;
+
+    (void) state;
+    begin_node(&node, 16);
+    const int64_t n_before = read_file(node.path).n_bytes;
+    for (int i = 0; i < 4; i++) {
+        for (int64_t k = 0; k < n_first; k++) {
+            const clv_clva_call_t call = a_call(number);
+            number += clv_ring_push(&node.rings[0], &call, 1) != CLV_RING_DROPPED;
+        }
+        const int64_t again_ns = round_of(&node, 0);
+        assert_int_equal(again_ns, i < 2 ? 1000 + CLV_DRAIN_PERIOD_NS : 1000);
+        assert_int_equal(read_file(node.path).n_bytes, n_before);
+    }
+    assert_true(node.rings[0].n_dropped > 0); /* the ring, too, is full by now */
+    clv_drain_write(node.drain);
+    assert_true(read_file(node.path).n_calls <= n_first);
+    (void) round_of(&node, 1);
+    const sums_t sums = read_file(node.path);
+    assert_int_equal(sums.n_calls, number);
+    assert_int_equal(sums.n_dropped, node.rings[0].n_dropped);
+    assert_int_equal(sums.ended, number);
     end_node(&node);
 }
 
@@ -356,7 +395,7 @@ static void a_full_disk_is_told_once(void **state)
     }
     for (int i = 0; i < 3; i++) {
         (void) clv_ring_push(&node.rings[0], &call, 1);
-        (void) round_of(&node, 0);
+        (void) written_round(&node);
     }
     assert_int_equal(n_lines, 1);
     clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
@@ -375,6 +414,7 @@ int main(void)
         cmocka_unit_test(what_ranks_say_is_in_the_file),
         cmocka_unit_test(nonsense_in_a_ring_breaks_nothing),
         cmocka_unit_test(a_file_stays_below_its_limit),
+        cmocka_unit_test(a_round_writes_nothing),
         cmocka_unit_test(a_file_is_never_written_over),
         cmocka_unit_test(a_full_disk_is_told_once),
     };
