@@ -4,9 +4,10 @@
  * a deadline passes, or somebody rings. The only pthread_create of the project.
  *
  * Everything the thread touches is guarded by one lock, which it holds except while it sleeps, or
- * does what was deferred because it may block: callbacks run under it, and any other thread may take it (communicators come and go, calls do
- * not take it). SCHED_BATCH, because under the default policy a busy machine delays it by 100 us
- * and more, and SCHED_IDLE by 58 ms. It blocks all signals: handlers belong to the application.
+ * does what was deferred because it may block: callbacks run under it, and any other thread may
+ * take it (communicators come and go, calls do not take it). SCHED_BATCH, because under the default
+ * policy a busy machine delays it by 100 us and more, and SCHED_IDLE by 58 ms. It blocks all
+ * signals: handlers belong to the application.
  *
  * A fork takes the lock, so that the child finds everything in order; in the child there is no
  * thread, every watched descriptor is closed, and all functions here do nothing.

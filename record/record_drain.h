@@ -5,8 +5,8 @@
  * What: takes what waits in the rings, writes it as records, with the clock's lines between them;
  * keeps only every second call when half of the file's room is used, every fourth when half of the
  * rest is, and so on; so the file never grows beyond its limit. A round collects into one buffer,
- * which clv_drain_write writes while the next round fills another: nobody who waits for the thread's
- * lock waits for a file system. What a killed job had written is readable.
+ * which clv_drain_write writes while the next round fills another: nobody who waits for the
+ * thread's lock waits for a file system. What a killed job had written is readable.
  * Not: the rings' writers; what is written is not looked at.
  *
  * Units: bytes, ns of CLOCK_MONOTONIC.
@@ -56,8 +56,8 @@ void clv_drain_free(clv_drain_t *drain);
 clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva_head_t *head,
                             const int32_t *ranks, int32_t n) CLV_MUST_CHECK;
 
-/* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL. What has
- * no room as long as the round before is not written stays in the rings.
+/* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL. What
+ * has no room as long as the round before is not written stays in the rings.
  * is_last: writes all of it and ends the file, by any thread. Returns when to come again. For
  * clv_pap_tend_t; context is the drain. */
 int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,

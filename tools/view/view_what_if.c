@@ -14,7 +14,7 @@
 #include "util/util_min_max.h"
 
 #define MAX_COMMS       64
-#define MAX_CELLS       INT64_C(20000000) /* ranks * segments of all planned calls */
+#define MAX_CELLS       INT64_C(4000000) /* ranks * segments of all planned calls */
 #define SEGMENTS        64
 #define FIT_CALLS       200
 #define LATENCY_NS      50000
