@@ -27,6 +27,7 @@
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
+#include "coll_clv/coll_clv_record.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
 
@@ -297,6 +298,9 @@ static int set_up_group(const coll_clv_call_t *call)
     }
     if (OMPI_SUCCESS == rc) {
         show_links(call);
+        if (0 == ompi_comm_rank(call->comm)) {
+            coll_clv_record_cost(&coll_clv_group_config(call->module->group)->cost);
+        }
         /* Without it a neighbour that is cut off then is not told, and one that fails ends later */
         (void) coll_clv_failure_on_free(call->comm, release_group, call->module);
     }

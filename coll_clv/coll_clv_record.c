@@ -308,6 +308,19 @@ static void push(const void *slots, uint64_t n_slots)
     }
 }
 
+CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
+{
+    const clv_clva_cost_t told = {.kind = CLV_CLVA_COST,
+#define COST_FIELD(number) .number = cost->number,
+                                  CLV_COST_MAP(COST_FIELD)
+#undef COST_FIELD
+    };
+
+    if (coll_clv_record_is_on) {
+        push(&told, 2);
+    }
+}
+
 /* Ranks of MPI_COMM_WORLD, by rank of the communicator. */
 static bool list_members(struct ompi_communicator_t *comm, int *members)
 {

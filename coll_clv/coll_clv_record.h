@@ -77,6 +77,9 @@ void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_co
 /* Ends the file. */
 void coll_clv_record_stop(void);
 
+/* What a message costs, as a communicator's ranks have measured it; one of them tells. */
+void coll_clv_record_cost(const clv_cost_t *cost);
+
 /* A call that ended. What it is, by the row's words. */
 typedef struct coll_clv_ended {
     clv_clva_op_t op;

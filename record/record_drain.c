@@ -259,6 +259,25 @@ static uint64_t take_comm(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
     return n_slots;
 }
 
+static uint64_t take_cost(clv_drain_t *drain, const clv_ring_t *ring, uint64_t at, uint64_t n)
+{
+    const size_t n_bytes = 48;
+    clv_clva_cost_t cost;
+
+    if (n < 2) {
+        return n; /* nonsense of another process */
+    }
+    if (!has_room(drain, n_bytes)) {
+        return 0;
+    }
+    memcpy(&cost, clv_ring_slot(ring, at), CLV_CLVA_SLOT_BYTES);
+    memcpy((char *) &cost + CLV_CLVA_SLOT_BYTES, clv_ring_slot(ring, at + 1), CLV_CLVA_SLOT_BYTES);
+    if (has_left(drain, n_bytes)) {
+        drain->used += clv_clva_put_cost(room(drain), n_bytes, &cost);
+    }
+    return 2;
+}
+
 /* Of the slots that begin at at. */
 static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
                            uint64_t n)
@@ -270,6 +289,8 @@ static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
         return take_stream(drain, rank, ring, at);
     case CLV_CLVA_COMM:
         return take_comm(drain, ring, at, n);
+    case CLV_CLVA_COST:
+        return take_cost(drain, ring, at, n);
     default: /* nonsense of another process */
         return n;
     }

@@ -211,6 +211,15 @@ size_t clv_clva_put_clock(unsigned char *bytes, size_t size, const clv_clva_cloc
     return put_words(bytes, size, CLV_CLVA_CLOCK, words, 6);
 }
 
+size_t clv_clva_put_cost(unsigned char *bytes, size_t size, const clv_clva_cost_t *cost)
+{
+    const uint64_t words[5] = {(uint64_t) cost->latency_ns, (uint64_t) cost->byte_ps,
+                               (uint64_t) cost->near_latency_ns, (uint64_t) cost->near_byte_ps,
+                               (uint64_t) cost->combine_ps};
+
+    return put_words(bytes, size, CLV_CLVA_COST, words, 5);
+}
+
 size_t clv_clva_put_dropped(unsigned char *bytes, size_t size, int32_t rank, int64_t n_dropped)
 {
     const uint64_t words[2] = {(uint32_t) rank, (uint64_t) n_dropped};

@@ -76,7 +76,8 @@
     XX(CLOCK)   /* a line from local to global time */                                             \
     XX(DROPPED) /* how many calls of a rank found its ring full, so far */                         \
     XX(EVERY)   /* from here on only every so manieth call is kept */                              \
-    XX(END)     /* the recorder has ended as it should */
+    XX(END)     /* the recorder has ended as it should */                                          \
+    XX(COST)    /* what a message costs, as the ranks of a communicator measured it */
 
 /* Fields of the head: TEXT with the bytes it has room for, NUMBER. */
 #define CLV_CLVA_HEAD_MAP(TEXT, NUMBER)                                                            \
@@ -196,6 +197,18 @@ typedef struct clv_clva_clock {
     int64_t error_ns, error_ppb;
 } clv_clva_clock_t;
 
+/* Of a message between nodes; of one inside a node; of combining a byte. 0: not measured. In a ring
+ * two slots. */
+typedef struct clv_clva_cost {
+    uint8_t kind; /* CLV_CLVA_COST, in a ring */
+    uint8_t unused[7];
+    int64_t latency_ns, byte_ps;
+    int64_t near_latency_ns, near_byte_ps;
+    int64_t combine_ps;
+    uint64_t unused_too[2];
+} clv_clva_cost_t;
+_Static_assert(sizeof(clv_clva_cost_t) == 2 * CLV_CLVA_SLOT_BYTES, "a cost is two slots");
+
 /* A decoded record; which parts count, its kind says. */
 typedef struct clv_clva_record {
     clv_clva_kind_t kind;       /* or a number that is not known here */
@@ -205,6 +218,7 @@ typedef struct clv_clva_record {
     clv_clva_stream_t stream;
     clv_clva_comm_t comm;
     clv_clva_clock_t clock;
+    clv_clva_cost_t cost;
     int64_t number;    /* DROPPED, EVERY; of END the calls in this file */
     int64_t thread_ns; /* END: CPU time of the background thread, until its last round */
 } clv_clva_record_t;
@@ -219,6 +233,7 @@ size_t clv_clva_put_stream(unsigned char *bytes, size_t size, int32_t rank,
 size_t clv_clva_put_comm(unsigned char *bytes, size_t size, const clv_clva_comm_t *comm);
 size_t clv_clva_put_local(unsigned char *bytes, size_t size, const int32_t *ranks, int32_t n);
 size_t clv_clva_put_clock(unsigned char *bytes, size_t size, const clv_clva_clock_t *clock);
+size_t clv_clva_put_cost(unsigned char *bytes, size_t size, const clv_clva_cost_t *cost);
 size_t clv_clva_put_dropped(unsigned char *bytes, size_t size, int32_t rank, int64_t n_dropped);
 size_t clv_clva_put_every(unsigned char *bytes, size_t size, int64_t every);
 size_t clv_clva_put_end(unsigned char *bytes, size_t size, int64_t n_calls, int64_t thread_ns);

@@ -9,7 +9,8 @@
 
 #include "util/util_bytes.h"
 
-#define MAX_PPB INT64_C(1000000000)
+#define MAX_PPB  INT64_C(1000000000)
+#define MAX_COST (INT64_C(1) << 40) /* ns of a message, ps of a byte */
 
 /* ---- head: one flat object of strings and whole numbers -------------------------------------- */
 
@@ -294,6 +295,27 @@ static int get_END(const payload_t *payload, clv_clva_record_t *record)
     record->number = get_i64(payload->bytes);
     record->thread_ns = get_i64(payload->bytes + 8);
     return record->number >= 0 && record->thread_ns >= 0;
+}
+
+static int is_cost(int64_t number)
+{
+    return number >= 0 && number <= MAX_COST;
+}
+
+static int get_COST(const payload_t *payload, clv_clva_record_t *record)
+{
+    clv_clva_cost_t *cost = &record->cost;
+
+    if (payload->n_bytes != 40) {
+        return 0;
+    }
+    cost->latency_ns = get_i64(payload->bytes);
+    cost->byte_ps = get_i64(payload->bytes + 8);
+    cost->near_latency_ns = get_i64(payload->bytes + 16);
+    cost->near_byte_ps = get_i64(payload->bytes + 24);
+    cost->combine_ps = get_i64(payload->bytes + 32);
+    return is_cost(cost->latency_ns) && is_cost(cost->byte_ps) && is_cost(cost->near_latency_ns) &&
+           is_cost(cost->near_byte_ps) && is_cost(cost->combine_ps);
 }
 
 clv_status_t clv_clva_get_record(const unsigned char *bytes, size_t n_bytes, int64_t n_ranks,

@@ -68,6 +68,9 @@ static void check_record(const clv_clva_record_t *record, int64_t n_ranks,
         (void) clv_clva_global(&record->clock, -CLV_CLVA_MAX_NS, &error_ns);
         check(error_ns >= 0, "a bound");
         break;
+    case CLV_CLVA_COST:
+        check(record->cost.byte_ps >= 0 && record->cost.near_latency_ns >= 0, "a cost");
+        break;
     default:
         break;
     }

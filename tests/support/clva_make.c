@@ -3,10 +3,11 @@
  * Makes the .clva files of a job that never ran, whose times are known: a pattern's arrivals
  * (trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
  *
- * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES]]]      one-late
+ * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS]]]]     one-late
  *
  * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. TRUTH: the same times
- * as a clv-trace. The bound that the clock lines claim is 500 ns.
+ * as a clv-trace. PS: what a byte costs, as if clv had measured it. The bound that the clock lines
+ * claim is 500 ns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define BATCH       1000
 
 static unsigned char bytes[CLV_CLVA_RECORD_BYTES];
+static clv_clva_cost_t cost = {.latency_ns = 70000};
 static clv_clva_stream_t stream = {.op = CLV_CLVA_OP_ALLREDUCE,
                                    .type = CLV_CLVA_TYPE_FLOAT,
                                    .element_bytes = 8,
@@ -107,6 +109,9 @@ static void make_node(const char *folder, const clv_trace_t *trace, int32_t node
     put(file, clv_clva_put_local(bytes, sizeof bytes, ranks, n_local));
     put(file, clv_clva_put_comm(bytes, sizeof bytes, &comm));
     put(file, clv_clva_put_clock(bytes, sizeof bytes, &clock));
+    if (cost.byte_ps > 0) {
+        put(file, clv_clva_put_cost(bytes, sizeof bytes, &cost));
+    }
     for (int32_t i = 0; i < n_local; i++) {
         put_rank(file, trace, &clock, ranks[i]);
     }
@@ -125,8 +130,9 @@ int main(int argc, char **argv)
     char reason[256];
 
     if (argc < 5) {
-        fprintf(stderr,
-                "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES]]]\n");
+        fprintf(
+            stderr,
+            "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS]]]]\n");
         return 2;
     }
     const int32_t n_nodes = atoi(argv[2]);
@@ -141,6 +147,7 @@ int main(int argc, char **argv)
         stream.op = CLV_CLVA_OP_REDUCE;
         stream.root = 0;
         stream.bytes = atoll(argv[7]);
+        cost.byte_ps = argc > 8 ? atoll(argv[8]) : 0;
     }
     (void) mkdir(argv[1], 0777);
     for (int32_t node = 0; node < n_nodes; node++) {

@@ -131,6 +131,8 @@ static size_t put_all(unsigned char *bytes, size_t size)
     n += clv_clva_put_clock(bytes + n, size - n, &clock);
     n += clv_clva_put_dropped(bytes + n, size - n, 2, 17);
     n += clv_clva_put_every(bytes + n, size - n, 4);
+    n += clv_clva_put_cost(bytes + n, size - n,
+                           &(clv_clva_cost_t){.latency_ns = 50, .byte_ps = 20, .combine_ps = 3});
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
 
@@ -170,6 +172,12 @@ static void check_record(const clv_clva_record_t *record)
     case CLV_CLVA_CLOCK:
         assert_int_equal(record->clock.error_ppb, 1000000);
         break;
+    case CLV_CLVA_COST:
+        assert_int_equal(record->cost.latency_ns, 50);
+        assert_int_equal(record->cost.byte_ps, 20);
+        assert_int_equal(record->cost.near_byte_ps, 0);
+        assert_int_equal(record->cost.combine_ps, 3);
+        break;
     default:
         assert_int_equal(record->number, record->kind == CLV_CLVA_DROPPED ? 17
                                          : record->kind == CLV_CLVA_EVERY ? 4
@@ -179,7 +187,7 @@ static void check_record(const clv_clva_record_t *record)
 
 static void records_come_back(void **state)
 {
-    static const int kinds[] = {4, 3, 2, 1, 5, 6, 7, 8};
+    static const int kinds[] = {4, 3, 2, 1, 5, 6, 7, 9, 8};
     unsigned char bytes[1024];
     const size_t n_bytes = put_all(bytes, sizeof bytes);
     size_t at = 0, used = 0, unused;
@@ -195,7 +203,7 @@ static void records_come_back(void **state)
             assert_int_equal(clv_clva_get_record(bytes + at, cut, 5, &record, &unused), CLV_AGAIN);
         }
     }
-    assert_int_equal(n, 8);
+    assert_int_equal(n, 9);
 }
 
 static void nothing_is_written_beyond_its_room(void **state)
@@ -244,6 +252,8 @@ static const struct bad_record {
     {CLV_CLVA_DROPPED, 20, 0x80000000},
     {CLV_CLVA_EVERY, 8, 0},
     {CLV_CLVA_END, 20, 0x80000000},
+    {CLV_CLVA_COST, 12, 0x80000000},
+    {CLV_CLVA_COST, 44, 1025}, /* no such long time */
 };
 
 static void records_are_checked(void **state)

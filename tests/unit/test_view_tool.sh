@@ -65,6 +65,10 @@ tap_ok 'a curve for each' test "$(grep -cE '^(default|pipeline|clv|known|bound) 
 "$view" --ran known "$work/reduces" >"$output" 2>&1
 tap_ok 'what cannot have run is refused' test $? -eq 2
 
+"$make" "$work/costly" 4 1 20 ascending "$work/truth" 2097152 16000
+tap_ok 'what clv measured is used' grep -q '^cost: 0.500 Gb/s measured by clv, 70 us measured by clv,' <("$view" "$work/costly")
+tap_ok 'unless another is given' grep -q '^cost: 0.250 Gb/s given, 70 us measured by clv,' <("$view" --gbit 0.25 "$work/costly")
+
 # ---- OTF2, where there is one: read by clv-correct, and by OTF2's own tool if that is there
 "$view" --export otf2 "$work/reduces" >"$output" 2>&1
 tap_ok 'an archive needs a folder' test $? -eq 2

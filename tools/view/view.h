@@ -75,6 +75,8 @@ typedef struct view {
     int has_time;    /* one clock for all */
     int is_partial;  /* a node, the end of a record, a clock is missing: shown, exit status 2 */
     int64_t worst_bound_ns;
+    clv_clva_cost_t
+        cost; /* as clv measured it, of the communicator that was first; 0: nobody did */
 } view_t;
 
 /* What a reader may want less of. */
@@ -146,7 +148,7 @@ typedef struct view_network {
 typedef struct view_what_if {
     char why_not[120]; /* why there is none; "" where there is one */
     clv_what_if_setting_t setting;
-    const char *cost_from; /* "given", "fitted to what ran" */
+    const char *cost_from; /* "given", "measured by clv", "fitted to what ran" */
     const char *latency_from;
     clv_what_if_way_t ran;
     int32_t n_left_out; /* planned calls at the end, where there are very many */

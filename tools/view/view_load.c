@@ -284,6 +284,9 @@ static int take_first(loader_t *loader, const clv_clva_record_t *record)
     case CLV_CLVA_EVERY:
         loader->node->every = record->number;
         return 1;
+    case CLV_CLVA_COST:
+        view->cost = view->cost.byte_ps == 0 ? record->cost : view->cost;
+        return 1;
     case CLV_CLVA_END:
         loader->node->has_ended = 1;
         loader->node->thread_ns = record->thread_ns;

@@ -291,23 +291,45 @@ static int64_t exchange_ns(int32_t n_nodes, int64_t latency_ns)
     return EXCHANGE_NS + 2 * steps * latency_ns;
 }
 
+/* What clv measured, where the job ran it; else what is known of most networks. */
+static clv_cost_t cost_known(const clv_clva_cost_t *measured)
+{
+    clv_cost_t cost = {
+        .latency_ns = LATENCY_NS, .near_latency_ns = NEAR_LATENCY_NS, .near_byte_ps = NEAR_PS};
+
+    if (measured->byte_ps > 0) {
+        cost.latency_ns = measured->latency_ns;
+        cost.byte_ps = measured->byte_ps;
+    }
+    if (measured->near_byte_ps > 0) {
+        cost.near_latency_ns = measured->near_latency_ns;
+        cost.near_byte_ps = measured->near_byte_ps;
+        cost.combine_ps = measured->combine_ps;
+    }
+    return cost;
+}
+
+/* Given, else measured, else fitted to what ran. */
 static clv_status_t find_cost(const building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
     clv_what_if_setting_t *setting = &what_if->setting;
-    const int has_latency = network->latency_us >= 0;
     const double early_bytes = network->early_kib >= 0 ? 1024 * network->early_kib : EARLY_BYTES;
+    const char *from = building->view->cost.byte_ps > 0 ? "measured by clv" : NULL;
 
     *setting = (clv_what_if_setting_t){
-        .cost = {.latency_ns = has_latency ? (int64_t) (1e3 * network->latency_us) : LATENCY_NS,
-                 .near_latency_ns = NEAR_LATENCY_NS,
-                 .near_byte_ps = NEAR_PS},
+        .cost = cost_known(&building->view->cost),
         .early = {EAGER_BYTES, (int64_t) early_bytes, TAKE_PS, FLIGHT_BYTES}};
+    what_if->latency_from = network->latency_us >= 0 ? "given" : from != NULL ? from : "taken";
+    what_if->cost_from = network->gbit > 0 ? "given" : from != NULL ? from : "fitted to what ran";
+    if (network->latency_us >= 0) {
+        setting->cost.latency_ns = (int64_t) (1e3 * network->latency_us);
+    }
     setting->exchange_ns = exchange_ns(building->view->n_nodes, setting->cost.latency_ns);
-    what_if->latency_from = has_latency ? "given" : "taken";
-    what_if->cost_from = network->gbit > 0 ? "given" : "fitted to what ran";
     if (network->gbit > 0) {
         setting->cost.byte_ps = (int64_t) (8000 / network->gbit);
+    }
+    if (setting->cost.byte_ps > 0) {
         return CLV_OK;
     }
     return what_if->ran == CLV_WHAT_IF_CLV
