@@ -78,6 +78,14 @@ static void put_rank(FILE *file, const clv_trace_t *trace, const clv_clva_clock_
     }
 }
 
+static void put_network(FILE *file, const clv_clva_clock_t *clock)
+{
+    put(file, clv_clva_put_clock(bytes, sizeof bytes, clock));
+    if (cost.byte_ps > 0) {
+        put(file, clv_clva_put_cost(bytes, sizeof bytes, &cost));
+    }
+}
+
 static void make_node(const char *folder, const clv_trace_t *trace, int32_t node, int32_t n_nodes)
 {
     const int32_t n_local = trace->n_ranks / n_nodes;
@@ -108,10 +116,7 @@ static void make_node(const char *folder, const clv_trace_t *trace, int32_t node
     put(file, clv_clva_put_head((char *) bytes, sizeof bytes, &head));
     put(file, clv_clva_put_local(bytes, sizeof bytes, ranks, n_local));
     put(file, clv_clva_put_comm(bytes, sizeof bytes, &comm));
-    put(file, clv_clva_put_clock(bytes, sizeof bytes, &clock));
-    if (cost.byte_ps > 0) {
-        put(file, clv_clva_put_cost(bytes, sizeof bytes, &cost));
-    }
+    put_network(file, &clock);
     for (int32_t i = 0; i < n_local; i++) {
         put_rank(file, trace, &clock, ranks[i]);
     }

@@ -136,6 +136,24 @@ static size_t put_all(unsigned char *bytes, size_t size)
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
 
+static void check_stream(const clv_clva_record_t *record)
+{
+    assert_int_equal(record->rank, 3);
+    assert_int_equal(record->stream.stream, 4095);
+    assert_int_equal(record->stream.element_bytes, 8);
+    assert_int_equal(record->stream.root, -1);
+    assert_true(record->stream.comm == 0xfedcba9876543210);
+    assert_int_equal(record->stream.bytes, INT64_C(1) << 40);
+}
+
+static void check_cost(const clv_clva_cost_t *cost)
+{
+    assert_int_equal(cost->latency_ns, 50);
+    assert_int_equal(cost->byte_ps, 20);
+    assert_int_equal(cost->near_byte_ps, 0);
+    assert_int_equal(cost->combine_ps, 3);
+}
+
 static void check_record(const clv_clva_record_t *record)
 {
     clv_clva_call_t call;
@@ -152,12 +170,7 @@ static void check_record(const clv_clva_record_t *record)
         assert_int_equal(clv_clva_get_member(&record->comm, 2), 2);
         break;
     case CLV_CLVA_STREAM:
-        assert_int_equal(record->rank, 3);
-        assert_int_equal(record->stream.stream, 4095);
-        assert_int_equal(record->stream.element_bytes, 8);
-        assert_int_equal(record->stream.root, -1);
-        assert_true(record->stream.comm == 0xfedcba9876543210);
-        assert_int_equal(record->stream.bytes, INT64_C(1) << 40);
+        check_stream(record);
         break;
     case CLV_CLVA_CALLS:
         assert_int_equal(record->n, 2);
@@ -173,10 +186,7 @@ static void check_record(const clv_clva_record_t *record)
         assert_int_equal(record->clock.error_ppb, 1000000);
         break;
     case CLV_CLVA_COST:
-        assert_int_equal(record->cost.latency_ns, 50);
-        assert_int_equal(record->cost.byte_ps, 20);
-        assert_int_equal(record->cost.near_byte_ps, 0);
-        assert_int_equal(record->cost.combine_ps, 3);
+        check_cost(&record->cost);
         break;
     default:
         assert_int_equal(record->number, record->kind == CLV_CLVA_DROPPED ? 17
