@@ -11,6 +11,7 @@
 #   prk      Parallel Research Kernels, github.com/ParRes/Kernels, MPI1/Reduce: reduces of 2 MiB and nothing else
 #   minife   github.com/Mantevo/miniFE, ref/src      hpcg   github.com/hpcg-benchmark/hpcg
 #   comd     github.com/ECP-copa/CoMD, src-mpi       lammps Debian's package lammps (`lmp` where it is installed)
+#   transport  the example of this project, reduces of 2 MiB and the root's word after some
 #   train    examples/python/train.py of this project, with mpi4py: allreduces of 2 MiB, one rank always late
 #
 # A run leaves its output in the folder (the build's has one for each commit) and is not repeated while that is
@@ -33,6 +34,7 @@ here=$CLV_TOP/tests/suites
 table="
 prk|8|1|Avg time .s.:|Solution validates|40 262144
 prk|4|4|Avg time .s.:|Solution validates|40 262144
+transport|4|4|iteration_ms=|check=[a-z]+|--quiet --batches 25 --warmup 10 --particles 800 --pace 200 --common-clock
 train|8|1|step_ms=|loss=[0-9.e+-]+ check=[a-z]+|--pace 2500
 train|4|4|step_ms=|loss=[0-9.e+-]+ check=[a-z]+|--pace 2500
 minife|8|1|Total CG Time:|Iteration = 60 +Residual = [0-9.e-]+,solution matches|-nx 40 -ny 40 -nz 40 -verify_solution 1
@@ -41,7 +43,7 @@ comd|8|1|loop +1|Final energy .*|-i 4 -j 2 -k 1 -x 20 -y 20 -z 20 -N 40
 lammps|8|1|Loop time of|result: .*|-in $here/programs.lammps
 "
 
-usage() { sed -n '4,21s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '4,22s/^# \{0,1\}//p' "$0"; }
 . "$CLV_TOP/cli/options.sh" || exit 4
 options_split "$@"
 set -- "${options[@]}"
@@ -75,13 +77,14 @@ python() {
 command_of() { # name
     local python
     case $1 in
+        transport) echo "$CLV_BUILD/examples/transport/transport" ;;
         train) python=$(python) && echo "$python $CLV_TOP/examples/python/train.py" ;;
         *) [ -z "${given[$1]:-}" ] || readlink -f "${given[$1]}" ;;
     esac
 }
 upstream_of() { # name
     local program folder
-    [ "$1" != train ] || { echo '-'; return; }
+    [[ $1 != t* ]] || { echo 'this project'; return; }
     program=$(command_of "$1") folder=${program%/*}
     git -C "$folder" log -1 --format=%h 2>/dev/null ||
         dpkg-query -W -f '${binary:Package} ${Version}' "$(dpkg -S "$program" 2>/dev/null | cut -d: -f1)" 2>/dev/null ||
