@@ -28,13 +28,15 @@ turns=7 only='' page='' folder=$CLV_BUILD/programs-$(git -C "$CLV_TOP" rev-parse
 realtime=() lammps=$(command -v lmp)
 declare -A given
 
-# name | hosts | ranks on each | what its time stands behind, with a / before it a rate instead | its results, a comma
-# for "or" | arguments
+# name | hosts | ranks on each (--by-node: dealt out host by host in turn) | what its time stands behind, with a /
+# before it a rate instead | its results, a comma for "or" | arguments
 here=$CLV_TOP/tests/suites
 table="
 prk|8|1|Avg time .s.:|Solution validates|40 262144
 prk|4|4|Avg time .s.:|Solution validates|40 262144
 transport|4|4|iteration_ms=|check=[a-z]+|--quiet --batches 25 --warmup 10 --particles 800 --pace 200 --common-clock
+prk|4|4 --by-node|Avg time .s.:|Solution validates|40 262144
+transport|4|4 --by-node|iteration_ms=|check=[a-z]+|--quiet --batches 25 --warmup 10 --particles 800 --pace 200 --common-clock
 train|8|1|step_ms=|loss=[0-9.e+-]+ check=[a-z]+|--pace 2500
 train|4|4|step_ms=|loss=[0-9.e+-]+ check=[a-z]+|--pace 2500
 minife|8|1|Total CG Time:|Iteration = 60 +Residual = [0-9.e-]+,solution matches|-nx 40 -ny 40 -nz 40 -verify_solution 1
@@ -103,13 +105,14 @@ options_of() { # mode
 
 # Where it writes files beside what it prints, they are added: the folder it runs in is its own.
 run_one() { # mode turn, of the row in $name, $hosts ...
-    local stem=$folder/$name-${hosts}x$ranks-$1-$2 work status options
+    local stem=$folder/$name-${hosts}x${ranks// /}-$1-$2 work status options by_node=
     [ ! -s "$stem.out" ] || return 0
     bed_is_up || return
     work=$(mktemp -d) || return
     options_of "$1"
+    [[ $ranks != *by-node ]] || by_node=--by-node
     # shellcheck disable=SC2046,SC2086 # words
-    (cd "$work" && "$CLV_TOP/bench/cluster" run --name "$bed" --timeout 300 "${realtime[@]}" --env OMP_NUM_THREADS=1 \
+    (cd "$work" && "$CLV_TOP/bench/cluster" run --name "$bed" $by_node --timeout 300 "${realtime[@]}" --env OMP_NUM_THREADS=1 \
         --env OPENBLAS_NUM_THREADS=1 "${options[@]}" -- $(command_of "$name") $arguments) >"$stem.log" 2>&1 </dev/null
     status=$?
     cat "$work"/* >>"$stem.log" 2>/dev/null
@@ -121,7 +124,7 @@ bed=
 bed_is_up() {
     [ -z "$bed" ] || return 0
     bed=programs-$$
-    "$CLV_TOP/bench/cluster" up "$hosts" --rate 400mbit --ranks-per-host "$ranks" --name "$bed" >"$folder/bed.log" 2>&1 ||
+    "$CLV_TOP/bench/cluster" up "$hosts" --rate 400mbit --ranks-per-host "${ranks%% *}" --name "$bed" >"$folder/bed.log" 2>&1 ||
         { bed= && sed 's/^/# /' "$folder/bed.log" && return 4; }
 }
 bed_down() {
@@ -184,7 +187,7 @@ all_alike() {
 planned() { grep -aE 'coll:clv: .*: [a-z_]+, because ' "$stem-any-1.out" | grep -vc ': previous, because'; }
 
 try() {
-    local k first status=0 stem=$folder/$name-${hosts}x$ranks
+    local k first status=0 stem=$folder/$name-${hosts}x${ranks// /}
     for ((k = 1; k <= turns && status == 0; k++)); do
         if [ $((k % 2)) = 1 ]; then first='alone clv'; else first='clv alone'; fi
         for mode in $first; do run_one "$mode" "$k" || status=1; done
