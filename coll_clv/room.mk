@@ -87,7 +87,7 @@ mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execu
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
-	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh
+	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \

@@ -73,7 +73,7 @@ elsewhere="$nodes
     fell_back_many_ranks      4096 ranks
     fell_back_empty           Open MPI returns before it asks a component
     fell_back_no_table        unit/test_pap_hostile
-    fell_back_devices         versions/devices.sh
+    fell_back_devices         mpi/test_devices
     fell_back_lost            unit/test_pap_group
     exchange_lost_groups      unit/test_pap_group
     exchange_void_record_sets unit/test_pap_patience
