@@ -94,7 +94,7 @@ run_here() {
     fakes=$(mktemp -d)
     trap 'rm -rf "$fakes"' EXIT
     OMPI_MCA_mca_base_component_path=$fakes:$OMPI_MCA_mca_base_component_path
-    # shellcheck disable=SC2206 # words
+    # shellcheck disable=SC2207 # words
     internals=($(make -s -C "$CLV_BUILD" show-ompi-cppflags | tail -n 1))
     program=$fakes/devices
     mpicc -std=gnu11 -O1 -I"$top" -o "$program" "$top/tests/versions/devices.c" "$top/tests/mpi/pvar_look.c" ||
