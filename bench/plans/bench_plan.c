@@ -10,14 +10,16 @@
  * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
  * Usage: bench_plan [--min P] [--max P] [--instances K] [--budget MS] [--only NAME,NAME...]
- *                   [--simd plain|avx2|avx512] [--seed S]
+ *                   [--simd plain|avx2|avx512] [--seed S] [--json FILE]
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/measure/bench_stats.h"
 #include "bench/plans/bench_time.h"
+#include "cli/cli_json.h"
 #include "cli/cli_options.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
@@ -33,10 +35,12 @@ typedef struct options {
     int32_t n_instances;
     double budget_ms;
     const char *only;
+    const char *json;
     int64_t seed;
 } options_t;
 
 typedef struct sample {
+    int32_t n_instances;
     double median_us;
     double mean_us;
     double ns_per_send;
@@ -45,6 +49,8 @@ typedef struct sample {
 
 static clv_generator_t contestants[MAX_ROWS];
 static double last_us[MAX_ROWS][2];
+static double in_turn_us[MAX_INSTANCES]; /* of the last sample */
+static FILE *json_file;
 static clv_draw_t draw;
 
 static int count_bytes(void *context, size_t n_bytes)
@@ -84,12 +90,13 @@ static sample_t measure(const clv_generator_t *generator, int skewed, int32_t si
             fprintf(stderr, "bench_plan: %s: %s\n", generator->name, clv_status_text(status));
             exit(1);
         }
-        sum_us += took_us[k];
+        sum_us += in_turn_us[k] = took_us[k];
         n_sends += (double) plan->n_sends;
         clv_plan_free(plan);
     }
     const double median_us = clv_stats_median(took_us, (size_t) n_instances);
-    return (sample_t){median_us, sum_us / n_instances, median_us * 1e3 * n_instances / n_sends,
+    return (sample_t){n_instances, median_us, sum_us / n_instances,
+                      median_us * 1e3 * n_instances / n_sends,
                       scratch_bytes(generator, &draw.instance) / ((double) size * size)};
 }
 
@@ -99,6 +106,26 @@ static int32_t choose_count(const options_t *options, double expected_us)
     double n = expected_us > 0 ? 1e6 / expected_us : options->n_instances;
     double least = options->n_instances < 3 ? options->n_instances : 3;
     return n >= options->n_instances ? options->n_instances : (int32_t) (n < least ? least : n);
+}
+
+/* For programs: every instance. */
+static void json_row(const char *generator, int32_t size, int skewed, const sample_t *sample)
+{
+    if (json_file == NULL) {
+        return;
+    }
+    clv_json_t json = clv_json_begin(json_file, "bench_plan", "cost");
+    clv_json_text(&json, "generator", generator);
+    clv_json_whole(&json, "ranks", size);
+    clv_json_text(&json, "arrivals", skewed ? "skewed" : "uniform");
+    clv_json_text(&json, "simd", clv_simd_name(clv_simd_level()));
+    clv_json_number(&json, "scratch_bytes", sample->bytes_per_cell * size * size);
+    clv_json_list_begin(&json, "cpu_ns");
+    for (int32_t k = 0; k < sample->n_instances; k++) {
+        clv_json_item(&json, in_turn_us[k] * 1e3, 0);
+    }
+    clv_json_list_end(&json);
+    clv_json_end(&json);
 }
 
 static void bench_size(const options_t *options, int32_t size, int skewed, int n_rows)
@@ -115,6 +142,7 @@ static void bench_size(const options_t *options, int32_t size, int skewed, int n
         if (strcmp(contestants[r].name, "segtree") == 0) {
             segtree_us = sample.mean_us;
         }
+        json_row(contestants[r].name, size, skewed, &sample);
         printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.2f", (int) size,
                skewed ? "skewed" : "uniform", contestants[r].name, sample.median_us, sample.mean_us,
                sample.ns_per_send, sample.bytes_per_cell);
@@ -185,6 +213,7 @@ static const clv_option_t rows[] = {
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these generators"),
     CLV_ROW_TAKE("simd", take_simd, "NAME", NULL, "plain, avx2 or avx512"),
     CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "of the arrivals"),
+    CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "append a line per row, with every instance"),
     CLV_ROWS_END,
 };
 static const clv_program_t program = {
@@ -197,6 +226,10 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
+    if (options.json != NULL && (json_file = fopen(options.json, "a")) == NULL) {
+        fprintf(stderr, "bench_plan: %s: %s\n", options.json, strerror(errno));
+        return 2;
+    }
     int n_rows = gather_contestants(options.only);
     printf("# seed %lld, CPU time, P = N, simd %s\n", (long long) options.seed,
            clv_simd_name(clv_simd_level()));
@@ -207,5 +240,5 @@ int main(int argc, char **argv)
             bench_size(&options, size, skewed, n_rows);
         }
     }
-    return 0;
+    return json_file != NULL && fclose(json_file) != 0;
 }
