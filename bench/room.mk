@@ -1,6 +1,7 @@
 # bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one room
 # (plans), reduces on a simulated machine (sim, which bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, results, show.
-clv_bench_sources = bench/measure/bench_options.c bench/measure/bench_options.h \
+clv_bench_sources = bench/measure/bench_normal.c bench/measure/bench_normal.h \
+	bench/measure/bench_options.c bench/measure/bench_options.h \
 	bench/measure/bench_stats.c bench/measure/bench_stats.h
 
 installed_mpi_programs += bench/clv-bench
@@ -24,7 +25,8 @@ clv_bench_plot_sources = bench/compare/bench_plot.c bench/compare/bench_plot.h \
 	bench/measure/bench_stats.c bench/measure/bench_stats.h
 bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
 	bench/compare/bench_runs.c bench/compare/bench_runs.h \
-	bench/compare/compare_table.c bench/compare/compare_table.h $(clv_bench_plot_sources)
+	bench/compare/compare_table.c bench/compare/compare_table.h \
+	bench/measure/bench_normal.c bench/measure/bench_normal.h $(clv_bench_plot_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
 tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies

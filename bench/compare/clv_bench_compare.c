@@ -63,6 +63,14 @@ static const char *take_paired(void *fields, const char *text)
     return strcmp(text, "table") && strcmp(text, "csv") ? "table or csv" : NULL;
 }
 
+static const char *take_test(void *fields, const char *text)
+{
+    job_t *job = fields;
+
+    job->compare.test = clv_compare_test_find(text);
+    return job->compare.test ? NULL : "rank, student or welch";
+}
+
 #define AT(field) offsetof(job_t, field)
 static const clv_option_t rows[] = {
     CLV_ROW_TAKE("run", take_run, "COMMAND", NULL,
@@ -82,6 +90,8 @@ static const clv_option_t rows[] = {
                  "ratios of what was measured side by side: table or csv"),
     CLV_ROW_TEXT("baseline", AT(compare.baseline), "NAME", NULL,
                  "algorithm (or label) the others are compared with; the first"),
+    CLV_ROW_TAKE("test", take_test, "NAME", NULL, "rank (Wilcoxon, the default), student or welch"),
+    CLV_ROW_FLAG("two-sided", AT(compare.is_two_sided), "does it differ, instead of is it better"),
     CLV_ROW_REAL("level", AT(compare.level), 0.01, 0.999999, "0.95", "of the intervals"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append the table as JSON lines; - is standard output"),

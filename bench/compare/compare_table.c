@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/measure/bench_stats.h"
+#include "bench/measure/bench_normal.h"
 #include "cli/cli_json.h"
 #include "util/util_alloc.h"
 
@@ -74,6 +74,73 @@ static const char *stars(double p)
     return p <= 0.001 ? "***" : p <= 0.01 ? "**" : p <= 0.05 ? "*" : "";
 }
 
+/* ---- tests ---- */
+
+static double p_of_ranks(const clv_result_group_t *group, const clv_result_group_t *base,
+                         clv_stats_tail_t tail)
+{
+    clv_stats_test_t test;
+
+    return clv_stats_rank_sum(group->value, group->n_runs, base->value, base->n_runs, tail,
+                              &test) == CLV_OK
+               ? test.p_value
+               : NAN;
+}
+
+static double p_of_t(const clv_result_group_t *group, const clv_result_group_t *base,
+                     clv_stats_tail_t tail, int is_pooled)
+{
+    clv_stats_t_test_t test;
+
+    return clv_stats_t_test(group->value, group->n_runs, base->value, base->n_runs, tail, is_pooled,
+                            &test) == CLV_OK
+               ? test.p_value
+               : NAN;
+}
+
+static double p_of_student(const clv_result_group_t *group, const clv_result_group_t *base,
+                           clv_stats_tail_t tail)
+{
+    return p_of_t(group, base, tail, 1);
+}
+
+static double p_of_welch(const clv_result_group_t *group, const clv_result_group_t *base,
+                         clv_stats_tail_t tail)
+{
+    return p_of_t(group, base, tail, 0);
+}
+
+const clv_compare_test_t clv_compare_tests[] = {
+    {"rank", "Wilcoxon rank sum", p_of_ranks},
+    {"student", "Student's t", p_of_student},
+    {"welch", "Welch's t", p_of_welch},
+    {NULL, NULL, NULL},
+};
+
+const clv_compare_test_t *clv_compare_test_find(const char *name)
+{
+    const clv_compare_test_t *row = clv_compare_tests;
+
+    while (row->name && strcmp(row->name, name)) {
+        row++;
+    }
+    return row->name ? row : NULL;
+}
+
+static const clv_compare_test_t *test_of(const clv_compare_t *compare)
+{
+    return compare->test ? compare->test : clv_compare_tests;
+}
+
+/* Whether the mpiruns' medians may come from a normal distribution; NaN for fewer than three. */
+static double normal_p(const clv_result_group_t *group)
+{
+    double w;
+    double p = NAN;
+
+    return clv_stats_shapiro_wilk(group->value, group->n_runs, &w, &p) == CLV_OK ? p : NAN;
+}
+
 /* A group against its baseline; NaN where there are too few mpiruns. */
 typedef struct compared {
     const clv_result_group_t *group;
@@ -91,7 +158,6 @@ static compared_t compare_group(const clv_compare_t *compare, const clv_result_g
                       .ratio = NAN,
                       .wins = NAN,
                       .shift = {NAN, NAN, NAN}};
-    clv_stats_test_t test;
     double low, high;
 
     row.median = median_of(group, &row.low, &row.high);
@@ -101,10 +167,8 @@ static compared_t compare_group(const clv_compare_t *compare, const clv_result_g
     row.ratio = row.median / median_of(row.base, &low, &high);
     /* Times are better when smaller, benefits when larger. */
     const clv_stats_tail_t better = is_time(compare->metric) ? CLV_STATS_LESS : CLV_STATS_GREATER;
-    if (clv_stats_rank_sum(group->value, group->n_runs, row.base->value, row.base->n_runs, better,
-                           &test) == CLV_OK) {
-        row.p_value = test.p_value;
-    }
+    row.p_value = test_of(compare)->p_value(group, row.base,
+                                            compare->is_two_sided ? CLV_STATS_TWO_SIDED : better);
     const double wins =
         clv_stats_superiority(group->value, group->n_runs, row.base->value, row.base->n_runs);
     row.wins = is_time(compare->metric) ? wins : 1.0 - wins;
@@ -333,9 +397,10 @@ static void print_all(const clv_compare_t *compare)
             print_configuration(compare, &compare->set->groups[i]);
         }
     }
-    printf("\nbetter:p  Wilcoxon rank sum over mpirun medians, one-sided (* 5 %%, ** 1 %%, *** 0.1 "
+    printf("\nbetter:p  %s over mpirun medians, %s-sided (* 5 %%, ** 1 %%, *** 0.1 "
            "%%); wins  part of"
            " pairs of\nmpiruns in which it was better; shift  Hodges-Lehmann, interval at %g %%\n",
+           test_of(compare)->meaning, compare->is_two_sided ? "two" : "one",
            100.0 * compare->level);
 }
 
@@ -392,6 +457,9 @@ static void json_row(FILE *out, const clv_compare_t *compare, const clv_result_g
     json_value(&json, compare, "largest", row.high);
     clv_json_number(&json, "ratio", row.ratio);
     clv_json_number(&json, "p_value", row.p_value);
+    clv_json_text(&json, "test", test_of(compare)->name);
+    clv_json_flag(&json, "two_sided", compare->is_two_sided);
+    clv_json_number(&json, "normal_p", normal_p(group));
     clv_json_number(&json, "wins", row.wins);
     clv_json_number(&json, "level", compare->level);
     json_value(&json, compare, "shift", row.shift.estimate);

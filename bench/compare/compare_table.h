@@ -9,6 +9,20 @@
 #define CLV_COMPARE_TABLE_H
 
 #include "bench/compare/bench_results.h"
+#include "bench/measure/bench_stats.h"
+
+/* How p is found. */
+typedef struct clv_compare_test {
+    const char *name; /* of --test */
+    const char *meaning;
+    /* NaN where there are too few values. */
+    double (*p_value)(const clv_result_group_t *group, const clv_result_group_t *base,
+                      clv_stats_tail_t tail);
+} clv_compare_test_t;
+
+/* Ends with a NULL name; the first is what is used by default. */
+extern const clv_compare_test_t clv_compare_tests[];
+const clv_compare_test_t *clv_compare_test_find(const char *name);
 
 typedef struct clv_compare {
     const clv_result_set_t *set;
@@ -16,7 +30,9 @@ typedef struct clv_compare {
     const char *baseline; /* algorithm, or label where there are several; NULL: the first */
     const char *paired;   /* NULL, "table" or "csv" */
     double level;         /* of the intervals */
-    int has_labels;       /* the same algorithm under two labels is compared with itself */
+    const clv_compare_test_t *test; /* NULL: the first */
+    int is_two_sided;               /* "differs" instead of "is better" */
+    int has_labels; /* the same algorithm under two labels is compared with itself */
 } clv_compare_t;
 
 /* On standard output. CLV_NO_MEMORY. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/measure/bench_stats.h"
+#include "bench/measure/bench_normal.h"
 #include "util/util_alloc.h"
 
 #define MS          1e6
@@ -74,6 +74,19 @@ static spread_t spread_of_metric(const clv_bench_results_t *results, int a, metr
         }
     }
     return spread_of(scratch, n);
+}
+
+/* Of each call with the one before it: calls that are alike are fewer than they seem. */
+static double correlation(const clv_bench_results_t *results, int a, metric_t get, double *scratch)
+{
+    size_t n = 0;
+
+    for (int64_t i = 0; i < results->n_rounds; i++) {
+        if (cell(results, i, a)->is_usable) {
+            scratch[n++] = get(cell(results, i, a));
+        }
+    }
+    return n > 2 ? clv_stats_autocorrelation(scratch, n, 1) : NAN;
 }
 
 /* Round by round against another algorithm: the pairing takes the pattern out of the ratio. */
@@ -398,6 +411,7 @@ static void json_summary(clv_json_t *json, const clv_bench_results_t *results, i
         snprintf(key, sizeof key, "%s_least_ns", metric_rows[m].name);
         clv_json_number(json, key, spread.least);
     }
+    clv_json_number(json, "run_lag1", correlation(results, a, get_run_ns, scratch));
     clv_json_number(json, "ratio_first",
                     spread_of_ratio(results, a, 0, get_after_ns, scratch).median);
     clv_json_number(

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The statistics of the benchmark against R: every case of tests/data/stats/reference.txt, which R
- * made (tests/data/stats/make.R), and properties that hold for random samples.
+ * made (tests/data/stats/make.R), or of the file CLV_STATS_REFERENCE, and properties that hold for
+ * random samples.
  */
 #include <math.h>
 
 #include "tests/support/test.h"
 #include "trace/trace_patterns.h"
+#include "bench/measure/bench_normal.h"
 #include "bench/measure/bench_stats.h"
 
 #define MAX_VALUES 128
@@ -65,10 +67,11 @@ static void for_each_case(const char *kind, void (*check)(sample_case_t *one))
     static sample_case_t one;
     char path[512];
     const char *top = getenv("CLV_TOP");
+    const char *other = getenv("CLV_STATS_REFERENCE");
     int n_cases = 0;
 
     snprintf(path, sizeof path, "%s/tests/data/stats/reference.txt", top ? top : ".");
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(other ? other : path, "r");
     assert_non_null(file);
     while (read_case(file, &one)) {
         if (!strcmp(one.kind, kind)) {
@@ -169,6 +172,63 @@ static void tukey_filter_equals_r(void **state)
     for_each_case("tukey", check_tukey);
 }
 
+static void check_t(sample_case_t *one)
+{
+    clv_stats_t_test_t test;
+
+    assert_int_equal(clv_stats_t_test(one->x, one->n_x, one->y, one->n_y, tail_of(one),
+                                      !strcmp(one->kind, "student"), &test),
+                     CLV_OK);
+    if (!is_close(test.t, one->expect[0]) || !is_close(test.freedom, one->expect[1]) ||
+        !is_close(test.p_value, one->expect[2])) {
+        fail_msg("%s %s: t %.17g freedom %.17g p %.17g, R has %.17g %.17g %.17g", one->kind,
+                 one->tail, test.t, test.freedom, test.p_value, one->expect[0], one->expect[1],
+                 one->expect[2]);
+    }
+}
+
+static void t_tests_equal_r(void **state)
+{
+    (void) state;
+    for_each_case("student", check_t);
+    for_each_case("welch", check_t);
+}
+
+/* R and we approximate by the same series, whose quantiles differ in the tenth digit. */
+static void check_shapiro(sample_case_t *one)
+{
+    double w, p;
+
+    assert_int_equal(clv_stats_shapiro_wilk(one->x, one->n_x, &w, &p), CLV_OK);
+    if (fabs(w - one->expect[0]) > 1e-7 || fabs(p - one->expect[1]) > 1e-6) {
+        fail_msg("n %zu: W %.17g p %.17g, R has %.17g %.17g", one->n_x, w, p, one->expect[0],
+                 one->expect[1]);
+    }
+}
+
+static void shapiro_wilk_equals_r(void **state)
+{
+    (void) state;
+    for_each_case("shapiro", check_shapiro);
+}
+
+static void check_autocorrelation(sample_case_t *one)
+{
+    static const size_t lags[] = {1, 2, 5};
+
+    for (int i = 0; i < 3; i++) {
+        const double r =
+            lags[i] < one->n_x ? clv_stats_autocorrelation(one->x, one->n_x, lags[i]) : 0.0;
+        assert_true(fabs(r - one->expect[i]) < 1e-12);
+    }
+}
+
+static void autocorrelation_equals_r(void **state)
+{
+    (void) state;
+    for_each_case("acf", check_autocorrelation);
+}
+
 /* Drawn samples: exchanging x and y turns "less" into "greater", adding a constant to both changes
  * nothing, and the superiority is what the statistic says. */
 static void rank_sum_has_its_symmetries(void **state)
@@ -200,6 +260,23 @@ static void rank_sum_has_its_symmetries(void **state)
     }
 }
 
+static void samples_without_scatter_have_no_t_and_no_w(void **state)
+{
+    const double same[] = {2.0, 2.0, 2.0};
+    const double two[] = {1.0, 2.0};
+    clv_stats_t_test_t test;
+    double w, p;
+
+    (void) state;
+    assert_int_equal(clv_stats_t_test(same, 3, same, 3, CLV_STATS_LESS, 0, &test), CLV_INVALID);
+    assert_int_equal(clv_stats_t_test(two, 1, two, 2, CLV_STATS_LESS, 1, &test), CLV_INVALID);
+    assert_int_equal(clv_stats_shapiro_wilk(same, 3, &w, &p), CLV_INVALID);
+    assert_int_equal(clv_stats_shapiro_wilk(two, 2, &w, &p), CLV_INVALID);
+    assert_true(!(fabs(clv_stats_autocorrelation(same, 3, 1)) > 0.0));
+    assert_true(fabs(clv_stats_normal_quantile(0.975) - 1.959963984540054) < 1e-9);
+    assert_true(fabs(clv_stats_normal_quantile(1e-6) + 4.753424308822899) < 1e-9);
+}
+
 static void small_and_empty_samples_are_told(void **state)
 {
     const double one[] = {1.0, 2.0};
@@ -227,6 +304,10 @@ int main(void)
         cmocka_unit_test(paired_shift_and_interval_equal_r),
         cmocka_unit_test(quantiles_equal_r),
         cmocka_unit_test(tukey_filter_equals_r),
+        cmocka_unit_test(t_tests_equal_r),
+        cmocka_unit_test(shapiro_wilk_equals_r),
+        cmocka_unit_test(autocorrelation_equals_r),
+        cmocka_unit_test(samples_without_scatter_have_no_t_and_no_w),
         cmocka_unit_test(rank_sum_has_its_symmetries),
         cmocka_unit_test(small_and_empty_samples_are_told),
     };

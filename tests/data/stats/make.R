@@ -1,11 +1,51 @@
 # Reference values for tests/unit/test_bench_stats.c, made by R (4.2.2): Rscript make.R > reference.txt
+# Rscript make.R SEED writes 200 random samples instead, a quarter with ties, a quarter of 50 and more
+# (tests/quality/stats_r.sh).
 # A case is: kind, tail, sizes, statistic, p value, exact (1/0), then the values of x and of y.
 # Kinds: rank (wilcox.test), signed (paired), shift (estimate, low, high at 95 %), quantile, tukey,
-# pair (of differences: pseudomedian, low, high at 95 %).
-set.seed(20240607)
+# pair (of differences: pseudomedian, low, high at 95 %), student, welch (t, degrees of freedom, p),
+# shapiro (W, p, 0), acf (at lags 1, 2 and 5).
+seed <- commandArgs(TRUE)
+set.seed(if (length(seed)) as.integer(seed) else 20240607)
 show <- function(kind, tail, x, y, a, b, c) cat(kind, tail, length(x), length(y),
     sprintf("%.17g", c(a, b, c, x, y)), "\n")
 tails <- c("two.sided", "less", "greater")
+normal <- function(x, y, t) {
+    for (kind in c("student", "welch")) {
+        w <- t.test(x, y, alternative = t, var.equal = kind == "student")
+        show(kind, t, x, y, w$statistic, w$parameter, w$p.value)
+    }
+    w <- shapiro.test(x)
+    show("shapiro", "two.sided", x, numeric(0), w$statistic, w$p.value, 0)
+    r <- acf(x, 5, plot = FALSE)$acf
+    show("acf", "two.sided", x, numeric(0), r[2], r[3], if (length(r) > 5) r[6] else 0)
+}
+if (length(seed)) {
+    for (i in 1:200) {
+        t <- tails[i %% 3 + 1]
+        n <- if (i %% 4 == 0) sample(50:120, 2) else sample(6:40, 2)
+        x <- rlnorm(n[1], 2, 0.5); y <- rlnorm(n[2], 2 + runif(1, -0.5, 0.5), 0.5)
+        digits <- if (i %% 4 == 1) 0 else 12
+        x <- round(x, digits); y <- round(y, digits)
+        if (length(unique(x)) < 3) x[1:3] <- 1:3
+        d <- y[1:min(n)] - x[1:min(n)]
+        w <- suppressWarnings(wilcox.test(x, y, alternative = t))
+        show("rank", t, x, y, w$statistic, w$p.value, max(n) < 50 && !anyDuplicated(c(x, y)))
+        w <- suppressWarnings(wilcox.test(y[1:min(n)], x[1:min(n)], alternative = t, paired = TRUE))
+        show("signed", t, y[1:min(n)], x[1:min(n)], w$statistic, w$p.value, min(n) < 50 && all(d != 0) && !anyDuplicated(abs(d)))
+        if (digits) {
+            w <- wilcox.test(x, y, conf.int = TRUE, exact = TRUE)
+            show("shift", "two.sided", x, y, w$estimate, w$conf.int[1], w$conf.int[2])
+            w <- wilcox.test(d, conf.int = TRUE, exact = TRUE)
+            show("pair", "two.sided", d, numeric(0), w$estimate, w$conf.int[1], w$conf.int[2])
+        }
+        show("quantile", "two.sided", x, numeric(0), quantile(x, 0.25), median(x), quantile(x, 0.9))
+        q <- quantile(x, c(0.25, 0.75)); kept <- x[x >= q[1] - 1.5 * diff(q) & x <= q[2] + 1.5 * diff(q)]
+        show("tukey", "two.sided", x, numeric(0), length(kept), median(kept), max(kept))
+        normal(x, y, t)
+    }
+    quit()
+}
 samples <- list(
     list(c(1.1, 2.2, 3.3), c(0.5, 4.4, 5.5, 6.6)),
     list(c(0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46), c(1.15, 0.88, 0.90, 0.74, 1.21)), # Hollander & Wolfe
@@ -49,3 +89,4 @@ for (d in list(pairs[[1]][[1]] - pairs[[1]][[2]], round(rnorm(6, 0.1), 5), round
     w <- wilcox.test(d, conf.int = TRUE, exact = TRUE)
     show("pair", "two.sided", d, numeric(0), w$estimate, w$conf.int[1], w$conf.int[2])
 }
+for (s in samples[c(1, 2, 4, 5, 6, 7, 9)]) for (t in tails) normal(s[[1]], s[[2]], t)
