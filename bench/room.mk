@@ -1,5 +1,5 @@
 # bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one room
-# (plans), reduces on a simulated machine (sim, which bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, results, show.
+# (plans), reduces on a simulated machine (sim, which bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, paper, results, show.
 clv_bench_sources = bench/measure/bench_normal.c bench/measure/bench_normal.h \
 	bench/measure/bench_options.c bench/measure/bench_options.h \
 	bench/measure/bench_stats.c bench/measure/bench_stats.h
@@ -44,5 +44,5 @@ tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_
 tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c bench/measure/bench_pace.c \
 	bench/measure/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
-	tests/mpi/bench_grid.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
+	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
 	tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh
