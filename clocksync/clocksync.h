@@ -196,9 +196,11 @@ typedef struct clv_cs_method {
     int32_t recompute_intercept; /* HCA3 paper, Algorithm 2, lines 6 and 14 */
     int32_t stop_early;          /* SKaMPI: end a burst at a round trip within 10 % of the least
                                   * known, after at least 8 */
-    int32_t pause_us; /* rest between fit points: the same pings see a longer stretch of the
+    int32_t pause_us;  /* rest between fit points: the same pings see a longer stretch of the
                        * drift, and pairs that share processors or links get out of each
                        * other's way */
+    int32_t plain_fit; /* least squares of all points alike, as the papers have it, instead of by
+                        * how near they are to the least round trip */
 } clv_cs_method_t;
 
 /* One method for all ranks, or one per level of the machine: 2 levels are H2HCA (HCA3 paper,
@@ -215,7 +217,7 @@ typedef struct clv_cs_scheme {
  *     h2hca/500/skampi/100            hca3 between nodes, the clock is copied within
  *     top/hca3/500/skampi/100/bottom/prop        the same, spelt out; h3hca: top, middle, bottom
  * The first number counts fit points, the one after the offset algorithm exchanges; an offset-only
- * algorithm takes exchanges alone. Also: recompute, early, and a pause such as 2ms or 500us.
+ * algorithm takes exchanges alone. Also: recompute, early, plain, and a pause such as 2ms or 500us.
  * CLV_INVALID: not a label. */
 clv_status_t clv_cs_scheme_parse(const char *label, clv_cs_scheme_t *scheme_p) CLV_MUST_CHECK;
 /* The label of a scheme, always parseable; at most n_bytes with the final 0. */

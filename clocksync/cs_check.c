@@ -61,7 +61,10 @@ clv_status_t clv_cs_check(const clv_cs_group_t *group, const clv_cs_clock_t *clo
                           const clv_cs_model_t *model, int32_t n_exchanges,
                           clv_cs_point_t *points_p)
 {
-    const clv_cs_method_t method = {CLV_CS_SKAMPI, CLV_CS_OFFSET_SKAMPI, 1, n_exchanges, 0, 0, 0};
+    const clv_cs_method_t method = {.algorithm = CLV_CS_SKAMPI,
+                                    .offset = CLV_CS_OFFSET_SKAMPI,
+                                    .n_fit_points = 1,
+                                    .n_exchanges = n_exchanges};
     cs_run_t run = {.group = group, .method = &method, .clock = clock};
     if (n_exchanges < 1) {
         return CLV_INVALID;

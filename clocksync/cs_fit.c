@@ -298,19 +298,20 @@ static double bound_of_slope(const clv_cs_point_t *points, int n_points, double 
     return fmin(bound, prior + fabs(slope)) + CLV_CS_WANDER_PPB * 1e-9;
 }
 
-void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, int64_t drift_prior_ppb,
-                     int64_t reference_ppb, clv_cs_fit_t *fit_p)
+void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, const clv_cs_fit_how_t *how,
+                     clv_cs_fit_t *fit_p)
 {
     const clv_cs_point_t *last = &points[n_points - 1];
-    const weighing_t weighing = weighing_of(points, n_points);
+    const weighing_t best = weighing_of(points, n_points);
+    const weighing_t weighing = {best.least_ns, how->is_plain ? INFINITY : best.scale_ns};
     const sums_t s = centred_sums(points, n_points, &weighing);
     const double slope = s.xx > 0.0 ? s.xy / s.xx : 0.0;
     const double unexplained = fmax(s.yy - slope * s.xy, 0.0);
-    const double prior = (double) drift_prior_ppb * 1e-9;
+    const double prior = (double) how->drift_prior_ppb * 1e-9;
     const double by_residuals =
         slope_error_by_residuals(points, n_points, &weighing, &s, slope) + CLV_CS_WANDER_PPB * 1e-9;
-    const double error = bound_of_slope(points, n_points, by_residuals, &weighing, slope,
-                                        (double) reference_ppb * 1e-9, prior);
+    const double error = bound_of_slope(points, n_points, by_residuals, &best, slope,
+                                        (double) how->reference_ppb * 1e-9, prior);
     clv_cs_model_t *model = &fit_p->model;
     fit_p->rms_ns = sqrt(unexplained / s.w);
     fit_p->r_squared = s.yy > 0.0 ? 1.0 - fmin(unexplained / s.yy, 1.0) : 0.0;
@@ -321,6 +322,6 @@ void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, int64_t drift_p
     model->error_ns = bound_at_origin(points, n_points, model);
     fit_p->is_consistent = passes_every_bound(points, n_points, model);
     if (by_residuals >= prior && error >= prior) {
-        carry_best_point(points, n_points, drift_prior_ppb, model);
+        carry_best_point(points, n_points, how->drift_prior_ppb, model);
     }
 }

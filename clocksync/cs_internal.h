@@ -61,12 +61,18 @@ typedef struct clv_cs_fit {
     int is_consistent; /* the line passes within every point's bound */
 } clv_cs_fit_t;
 
+typedef struct clv_cs_fit_how {
+    int64_t drift_prior_ppb;
+    int64_t reference_ppb;
+    int is_plain; /* all points alike, as the papers have it */
+} clv_cs_fit_how_t;
+
 /* Weighted least squares over n >= 1 points, oldest first (HCA3 paper, Algorithm 2, line 13).
  * A slope that is not known better than the prior is taken as 0, give or take the prior.
- * reference_ppb: by how much the clock that the points were measured against may run wrong; what
- * the line says of the one global clock is wrong by that much more. */
-void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, int64_t drift_prior_ppb,
-                     int64_t reference_ppb, clv_cs_fit_t *fit_p);
+ * reference_ppb: by how much the clock that the points were measured against may run wrong; what the
+ * line says of the one global clock is wrong by that much more. */
+void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, const clv_cs_fit_how_t *how,
+                     clv_cs_fit_t *fit_p);
 
 /* What one ping says about the offset. CLV_PROTOCOL for nonsense. */
 clv_status_t clv_cs_point_of_sample(const clv_cs_sample_t *sample, int64_t drift_prior_ppb,

@@ -123,6 +123,8 @@ static int take_tail(clv_cs_method_t *method, char *const *tokens, int n_tokens)
             method->pause_us = pause_of(token);
         } else if (strcasecmp(token, "early") == 0 && !method->stop_early) {
             method->stop_early = 1;
+        } else if (strcasecmp(token, "plain") == 0 && !method->plain_fit) {
+            method->plain_fit = 1;
         } else {
             return 0;
         }
@@ -243,9 +245,9 @@ static void append_method(char *label, int32_t n_bytes, const clv_cs_method_t *m
         (void) snprintf(text, sizeof text, "/%s", offsets[method->offset]);
         append(label, n_bytes, text);
     }
-    (void) snprintf(text, sizeof text, "/%d%s%s", (int) method->n_exchanges,
+    (void) snprintf(text, sizeof text, "/%d%s%s%s", (int) method->n_exchanges,
                     method->recompute_intercept ? "/recompute" : "",
-                    method->stop_early ? "/early" : "");
+                    method->stop_early ? "/early" : "", method->plain_fit ? "/plain" : "");
     append(label, n_bytes, text);
     if (method->pause_us > 0) {
         (void) snprintf(text, sizeof text, "/%dus", (int) method->pause_us);

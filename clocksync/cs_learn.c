@@ -19,7 +19,8 @@ int clv_cs_is_offset_only(clv_cs_algorithm_t algorithm)
 
 void clv_cs_fit_of_point(const clv_cs_point_t *point, clv_cs_fit_t *fit_p)
 {
-    clv_cs_fit_line(point, 1, CLV_CS_DRIFT_PRIOR_PPB, 0, fit_p);
+    const clv_cs_fit_how_t how = {.drift_prior_ppb = CLV_CS_DRIFT_PRIOR_PPB};
+    clv_cs_fit_line(point, 1, &how, fit_p);
 }
 
 /* A point that contradicts the sharpest one after it lies before a step. Not its neighbour: a
@@ -41,8 +42,9 @@ void clv_cs_fit_of_points(const cs_pair_t *pair, const clv_cs_point_t *points, i
                           clv_cs_fit_t *fit_p)
 {
     const int first = first_after_step(points, n_points);
-    clv_cs_fit_line(points + first, n_points - first, CLV_CS_DRIFT_PRIOR_PPB, pair->reference_ppb,
-                    fit_p);
+    const clv_cs_fit_how_t how = {CLV_CS_DRIFT_PRIOR_PPB, pair->reference_ppb,
+                                  pair->method->plain_fit};
+    clv_cs_fit_line(points + first, n_points - first, &how, fit_p);
 }
 
 void clv_cs_fit_set_intercept(clv_cs_fit_t *fit, const clv_cs_point_t *point)

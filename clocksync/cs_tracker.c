@@ -103,9 +103,10 @@ static void add_point(clv_cs_tracker_t *tracker, const clv_cs_point_t *point)
  * older half is then forgotten, as chrony does on a run of residuals of one sign. */
 static void refit(clv_cs_tracker_t *tracker)
 {
+    const clv_cs_fit_how_t how = {.drift_prior_ppb = tracker->drift_prior_ppb};
     clv_cs_fit_t fit;
     for (;;) {
-        clv_cs_fit_line(tracker->point, tracker->n_points, tracker->drift_prior_ppb, 0, &fit);
+        clv_cs_fit_line(tracker->point, tracker->n_points, &how, &fit);
         if (fit.is_consistent || tracker->n_points < 2) {
             break;
         }

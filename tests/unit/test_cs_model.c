@@ -73,6 +73,9 @@ static void extremes_stay_at_the_end(void **state)
     assert_int_equal(clv_cs_model_global(&nan_slope, 100), 95);
 }
 
+static const clv_cs_fit_how_t usual = {.drift_prior_ppb = CLV_CS_DRIFT_PRIOR_PPB};
+static const clv_cs_fit_how_t doubled = {.drift_prior_ppb = 2 * CLV_CS_DRIFT_PRIOR_PPB};
+
 /* The trap: an intercept fitted on raw epoch seconds in doubles is wrong by a quarter us. */
 static void exact_points_give_an_exact_line(void **state)
 {
@@ -86,7 +89,7 @@ static void exact_points_give_an_exact_line(void **state)
             points[i] = (clv_cs_point_t){local, local - clv_cs_model_global(&truth, local), 1000};
         }
         clv_cs_fit_t fit;
-        clv_cs_fit_line(points, n, CLV_CS_DRIFT_PRIOR_PPB * 2, 0, &fit);
+        clv_cs_fit_line(points, n, &doubled, &fit);
         const int64_t local = points[n - 1].local_ns;
         assert_true(llabs(clv_cs_model_global(&fit.model, local) -
                           clv_cs_model_global(&truth, local)) <= 1);
@@ -103,7 +106,7 @@ static void two_points_do_not_make_a_slope(void **state)
     (void) state;
     const clv_cs_point_t points[2] = {{0, 0, 1000}, {CLV_NS_PER_MS, 900, 1000}};
     clv_cs_fit_t fit;
-    clv_cs_fit_line(points, 2, CLV_CS_DRIFT_PRIOR_PPB, 0, &fit);
+    clv_cs_fit_line(points, 2, &usual, &fit);
     assert_true(fit.model.slope == 0.0);
     assert_int_equal(fit.model.error_ppb, CLV_CS_DRIFT_PRIOR_PPB);
     assert_false(fit.model.error_ns < 1000);
@@ -119,9 +122,66 @@ static void an_outlier_hardly_counts(void **state)
     points[7].offset_ns += 900000;
     points[7].error_ns += 950000;
     clv_cs_fit_t fit;
-    clv_cs_fit_line(points, 20, CLV_CS_DRIFT_PRIOR_PPB, 0, &fit);
+    clv_cs_fit_line(points, 20, &usual, &fit);
     assert_true(llabs(fit.model.offset_ns - 500) < 1000);
     assert_true(fit.is_consistent);
+}
+
+/* A second apart, on a line of 20 ppm, each off by as much as its bound admits. */
+static void noisy_points(clv_cs_point_t *points, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const int64_t off = cs_random_range(&rng, -20000, 20000);
+        points[i] = (clv_cs_point_t){i * CLV_NS_PER_S, 20000 * i + off, 1000 + llabs(off)};
+    }
+}
+
+static double textbook_slope(const clv_cs_point_t *points, int n)
+{
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (int i = 0; i < n; i++) {
+        x += (double) points[i].local_ns / n;
+        y += (double) points[i].offset_ns / n;
+    }
+    for (int i = 0; i < n; i++) {
+        xx += ((double) points[i].local_ns - x) * ((double) points[i].local_ns - x);
+        xy += ((double) points[i].local_ns - x) * ((double) points[i].offset_ns - y);
+    }
+    return xy / xx;
+}
+
+/* Plain: what the papers fit. Else the points near the least round trip decide, and better. */
+static void a_plain_fit_is_the_textbooks(void **state)
+{
+    (void) state;
+    const clv_cs_fit_how_t plain = {CLV_CS_DRIFT_PRIOR_PPB, 0, 1};
+    double plain_off = 0, weighed_off = 0;
+    for (int round = 0; round < 100; round++) {
+        clv_cs_point_t points[60];
+        clv_cs_fit_t fit;
+        noisy_points(points, 60);
+        clv_cs_fit_line(points, 60, &plain, &fit);
+        assert_true(fabs(fit.model.slope - textbook_slope(points, 60)) < 1e-12);
+        plain_off += fabs(fit.model.slope - 20e-6);
+        clv_cs_fit_line(points, 60, &usual, &fit);
+        weighed_off += fabs(fit.model.slope - 20e-6);
+    }
+    assert_true(2 * weighed_off < plain_off);
+}
+
+/* What is measured against a clock that may run wrong may run wrong as much more. */
+static void a_reference_that_runs_wrong_widens_the_bound(void **state)
+{
+    (void) state;
+    const clv_cs_fit_how_t against_wrong = {.drift_prior_ppb = CLV_CS_DRIFT_PRIOR_PPB,
+                                            .reference_ppb = 5000};
+    clv_cs_point_t points[80]; /* too many for pairs of bounds to know better */
+    clv_cs_fit_t fit, wider;
+    noisy_points(points, 80);
+    clv_cs_fit_line(points, 80, &usual, &fit);
+    clv_cs_fit_line(points, 80, &against_wrong, &wider);
+    assert_true(wider.model.slope <= fit.model.slope && wider.model.slope >= fit.model.slope);
+    assert_in_range(wider.model.error_ppb, fit.model.error_ppb + 4999, fit.model.error_ppb + 5001);
 }
 
 int main(void)
@@ -133,6 +193,8 @@ int main(void)
         cmocka_unit_test(the_bound_grows_both_ways),
         cmocka_unit_test(extremes_stay_at_the_end),
         cmocka_unit_test(exact_points_give_an_exact_line),
+        cmocka_unit_test(a_plain_fit_is_the_textbooks),
+        cmocka_unit_test(a_reference_that_runs_wrong_widens_the_bound),
         cmocka_unit_test(two_points_do_not_make_a_slope),
         cmocka_unit_test(an_outlier_hardly_counts),
     };

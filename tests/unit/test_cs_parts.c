@@ -62,6 +62,7 @@ static void printed_labels_parse_to_the_same(void **state)
         "hca3/1000/skampi/100",
         "hca3/5/skampi/6/2ms",
         "hca2/5/700us/early",
+        "jk/7/skampi/5/early/plain/3ms",
         "jk/3/mean-rtt/4/recompute",
         "skampi/9",
         "netgauge/8",
@@ -119,6 +120,7 @@ static void wrong_labels_are_refused(void **state)
                                          "hca3/0ms",
                                          "hca3/2s",
                                          "hca3/2ms/2ms",
+                                         "hca3/plain/plain",
                                          "top"};
     clv_cs_scheme_t scheme;
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {

@@ -224,6 +224,7 @@ static const char *const judged[] = {
     "hca3/100/skampi/10/recompute",
     "hca3/300/mean-rtt/10",
     "hca3/50/netgauge/10",
+    "hca3/100/skampi/10/plain",
     "hca3/100/skampi/20/early",
     "hca3/30/skampi/10/2ms",
     "h2hca/50/skampi/10",
