@@ -69,8 +69,8 @@ typedef struct clv_cs_fit_how {
 
 /* Weighted least squares over n >= 1 points, oldest first (HCA3 paper, Algorithm 2, line 13).
  * A slope that is not known better than the prior is taken as 0, give or take the prior.
- * reference_ppb: by how much the clock that the points were measured against may run wrong; what the
- * line says of the one global clock is wrong by that much more. */
+ * reference_ppb: by how much the clock that the points were measured against may run wrong; what
+ * the line says of the one global clock is wrong by that much more. */
 void clv_cs_fit_line(const clv_cs_point_t *points, int n_points, const clv_cs_fit_how_t *how,
                      clv_cs_fit_t *fit_p);
 
