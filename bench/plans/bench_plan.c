@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How long a plan takes to make: CPU time per plan of every generator, for P = N, on the two kinds
- * of instances of the paper's Table 1.
+ * of instances of the paper's Table 1, and on that of its Lemma 1: a rank more in each round.
  *
  * Output: one line per generator, size and kind: median and mean CPU microseconds, nanoseconds
  * per send of the median, scratch bytes per (rank, segment) (everything allocated but the plan),
@@ -10,7 +10,7 @@
  * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
  * Usage: bench_plan [--min P] [--max P] [--instances K] [--budget MS] [--only NAME,NAME...]
- *                   [--simd plain|avx2|avx512] [--seed S] [--json FILE]
+ *                   [--simd plain|avx2|avx512] [--seed S] [--staircase] [--json FILE]
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +26,7 @@
 #include "tests/support/pairing_heap_plan.h"
 #include "tests/support/random_instance.h"
 #include "util/util_alloc.h"
+#include "util/util_time.h"
 
 enum { MAX_INSTANCES = 1000, MAX_ROWS = 32 };
 
@@ -36,6 +37,7 @@ typedef struct options {
     double budget_ms;
     const char *only;
     const char *json;
+    int has_staircase;
     int64_t seed;
 } options_t;
 
@@ -45,10 +47,13 @@ typedef struct sample {
     double mean_us;
     double ns_per_send;
     double bytes_per_cell;
+    clv_heap_counts_t counts; /* of the last instance; 0 without heaps */
 } sample_t;
 
 static clv_generator_t contestants[MAX_ROWS];
-static double last_us[MAX_ROWS][2];
+enum { UNIFORM, SKEWED, STAIRCASE, N_KINDS };
+static const char *const kinds[N_KINDS] = {"uniform", "skewed", "staircase"};
+static double last_us[MAX_ROWS][N_KINDS];
 static double in_turn_us[MAX_INSTANCES]; /* of the last sample */
 static FILE *json_file;
 static clv_draw_t draw;
@@ -73,7 +78,20 @@ static double scratch_bytes(const clv_generator_t *generator, const clv_instance
     return n_bytes - send_bytes;
 }
 
-static sample_t measure(const clv_generator_t *generator, int skewed, int32_t size,
+/* One rank in each round of a millisecond, the last is the root. */
+static void draw_staircase(int32_t size)
+{
+    draw.instance = (clv_instance_t){.n_ranks = size,
+                                     .n_segments = size,
+                                     .root = size - 1,
+                                     .round_ns = CLV_NS_PER_MS,
+                                     .arrival_ns = draw.arrival_ns};
+    for (int32_t p = 0; p < size; p++) {
+        draw.arrival_ns[p] = p * CLV_NS_PER_MS;
+    }
+}
+
+static sample_t measure(const clv_generator_t *generator, int kind, int32_t size,
                         int32_t n_instances, uint64_t seed)
 {
     static double took_us[MAX_INSTANCES];
@@ -82,7 +100,11 @@ static sample_t measure(const clv_generator_t *generator, int skewed, int32_t si
 
     for (int32_t k = 0; k < n_instances; k++) {
         clv_plan_t *plan = NULL;
-        clv_draw_paper(&draw, &state, skewed, size, size);
+        if (kind == STAIRCASE) {
+            draw_staircase(size);
+        } else {
+            clv_draw_paper(&draw, &state, kind == SKEWED, size, size);
+        }
         double start_us = clv_bench_cpu_us();
         clv_status_t status = clv_plan_make(generator, &draw.instance, &plan);
         took_us[k] = clv_bench_cpu_us() - start_us;
@@ -95,9 +117,14 @@ static sample_t measure(const clv_generator_t *generator, int skewed, int32_t si
         clv_plan_free(plan);
     }
     const double median_us = clv_stats_median(took_us, (size_t) n_instances);
-    return (sample_t){n_instances, median_us, sum_us / n_instances,
+    clv_pairing_heap_counts = (clv_heap_counts_t){0, 0};
+    const double n_bytes = scratch_bytes(generator, &draw.instance);
+    return (sample_t){n_instances,
+                      median_us,
+                      sum_us / n_instances,
                       median_us * 1e3 * n_instances / n_sends,
-                      scratch_bytes(generator, &draw.instance) / ((double) size * size)};
+                      n_bytes / ((double) size * size),
+                      clv_pairing_heap_counts};
 }
 
 /* As many instances as fit into about a second, at least three if so many are wanted. */
@@ -109,7 +136,7 @@ static int32_t choose_count(const options_t *options, double expected_us)
 }
 
 /* For programs: every instance. */
-static void json_row(const char *generator, int32_t size, int skewed, const sample_t *sample)
+static void json_row(const char *generator, int32_t size, int kind, const sample_t *sample)
 {
     if (json_file == NULL) {
         return;
@@ -117,9 +144,13 @@ static void json_row(const char *generator, int32_t size, int skewed, const samp
     clv_json_t json = clv_json_begin(json_file, "bench_plan", "cost");
     clv_json_text(&json, "generator", generator);
     clv_json_whole(&json, "ranks", size);
-    clv_json_text(&json, "arrivals", skewed ? "skewed" : "uniform");
+    clv_json_text(&json, "arrivals", kinds[kind]);
     clv_json_text(&json, "simd", clv_simd_name(clv_simd_level()));
     clv_json_number(&json, "scratch_bytes", sample->bytes_per_cell * size * size);
+    if (sample->counts.inserts > 0) {
+        clv_json_whole(&json, "heap_inserts", sample->counts.inserts);
+        clv_json_whole(&json, "heap_erasures", sample->counts.erasures);
+    }
     clv_json_list_begin(&json, "cpu_ns");
     for (int32_t k = 0; k < sample->n_instances; k++) {
         clv_json_item(&json, in_turn_us[k] * 1e3, 0);
@@ -128,24 +159,24 @@ static void json_row(const char *generator, int32_t size, int skewed, const samp
     clv_json_end(&json);
 }
 
-static void bench_size(const options_t *options, int32_t size, int skewed, int n_rows)
+static void bench_size(const options_t *options, int32_t size, int kind, int n_rows)
 {
     double segtree_us = 0;
     for (int r = 0; r < n_rows; r++) {
-        double expected_us = last_us[r][skewed] * 8;
+        double expected_us = last_us[r][kind] * 8;
         if (expected_us > options->budget_ms * 1e3) {
             continue;
         }
-        sample_t sample = measure(&contestants[r], skewed, size, choose_count(options, expected_us),
+        sample_t sample = measure(&contestants[r], kind, size, choose_count(options, expected_us),
                                   (uint64_t) options->seed);
-        last_us[r][skewed] = sample.mean_us;
+        last_us[r][kind] = sample.mean_us;
         if (strcmp(contestants[r].name, "segtree") == 0) {
             segtree_us = sample.mean_us;
         }
-        json_row(contestants[r].name, size, skewed, &sample);
-        printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.2f", (int) size,
-               skewed ? "skewed" : "uniform", contestants[r].name, sample.median_us, sample.mean_us,
-               sample.ns_per_send, sample.bytes_per_cell);
+        json_row(contestants[r].name, size, kind, &sample);
+        printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.2f", (int) size, kinds[kind],
+               contestants[r].name, sample.median_us, sample.mean_us, sample.ns_per_send,
+               sample.bytes_per_cell);
         if (segtree_us > 0) {
             printf(" %10.2f", sample.mean_us / segtree_us);
         }
@@ -213,6 +244,7 @@ static const clv_option_t rows[] = {
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these generators"),
     CLV_ROW_TAKE("simd", take_simd, "NAME", NULL, "plain, avx2 or avx512"),
     CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "of the arrivals"),
+    CLV_ROW_FLAG("staircase", AT(has_staircase), "also one rank in each round"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "append a line per row, with every instance"),
     CLV_ROWS_END,
 };
@@ -236,8 +268,8 @@ int main(int argc, char **argv)
     printf("%5s  %-8s %-24s %12s %12s %9s %9s %10s\n", "P", "arrivals", "generator", "median us",
            "mean us", "ns/send", "bytes/cell", "x segtree");
     for (int32_t size = options.min_ranks; size <= options.max_ranks; size *= 2) {
-        for (int skewed = 0; skewed < 2; skewed++) {
-            bench_size(&options, size, skewed, n_rows);
+        for (int kind = 0; kind < (options.has_staircase ? N_KINDS : STAIRCASE); kind++) {
+            bench_size(&options, size, kind, n_rows);
         }
     }
     return json_file != NULL && fclose(json_file) != 0;

@@ -35,7 +35,7 @@ malformed() {
 tap_none 'every entry of the table is whole' malformed
 count() { grep -c "^name $1" "$table"; }
 all_named() { # figures and tables of each paper
-    [ "$(count ic-fig) $(count ic-table)" = '11 1' ] && [ "$(count hca3-fig) $(count hca3-table)" = '10 1' ] &&
+    [ "$(count ic-fig) $(count ic-table) $(count ic-lemma)" = '11 1 1' ] && [ "$(count hca3-fig) $(count hca3-table)" = '10 1' ] &&
         [ "$(count mbr-fig) $(count mbr-table)" = '44 6' ] && [ "$(count et-fig) $(count et-table)" = '16 2' ] &&
         [ "$(count clc-fig) $(count clc-table)" = '6 4' ]
 }

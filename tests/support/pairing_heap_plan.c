@@ -16,6 +16,8 @@
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 
+clv_heap_counts_t clv_pairing_heap_counts;
+
 /* A cell's node in its segment's heap. Indexes are seats; -1 is none. */
 typedef struct node {
     int32_t child;
@@ -94,6 +96,7 @@ static int32_t meld_siblings(const heaps_t *heaps, int32_t segment, int32_t firs
 static void insert(heaps_t *heaps, int32_t segment, int32_t seat)
 {
     node_t *cell = node(heaps, segment, seat);
+    clv_pairing_heap_counts.inserts++;
     cell->child = cell->next = cell->previous = -1;
     cell->inside = 1;
     heaps->tops[segment] = meld(heaps, segment, heaps->tops[segment], seat);
@@ -121,6 +124,7 @@ static void erase(heaps_t *heaps, int32_t segment, int32_t seat)
         return;
     }
     cell->inside = 0;
+    clv_pairing_heap_counts.erasures++;
     int32_t children = meld_siblings(heaps, segment, cell->child);
     cell->child = -1;
     if (heaps->tops[segment] == seat) {

@@ -8,6 +8,13 @@
 
 #include "schedule/schedule.h"
 
+/* How often a rank was put into a heap or taken out of one since the last reset; one thread. */
+typedef struct clv_heap_counts {
+    int64_t inserts;
+    int64_t erasures;
+} clv_heap_counts_t;
+extern clv_heap_counts_t clv_pairing_heap_counts;
+
 clv_status_t clv_pairing_heap_generate(const clv_instance_t *instance, clv_plan_t **plan_p);
 
 #endif
