@@ -69,6 +69,23 @@ static void put_setting(clv_json_t *json, const clock_setting_t *setting)
     clv_json_flag(json, "has_truth", setting->has_truth);
 }
 
+/* Of all ranks in order; null where a rank could not be measured. */
+static void put_ranks(clv_json_t *json, const clv_cs_point_t *points, int n_ranks)
+{
+    clv_json_list_begin(json, "rank_offset_ns");
+    for (int r = 0; r < n_ranks; r++) {
+        const int is_measured = points[r].error_ns != INT64_MAX;
+        clv_json_item(json, is_measured ? (double) points[r].offset_ns : NAN, 0);
+    }
+    clv_json_list_end(json);
+    clv_json_list_begin(json, "rank_offset_error_ns");
+    for (int r = 0; r < n_ranks; r++) {
+        const int is_measured = points[r].error_ns != INT64_MAX;
+        clv_json_item(json, is_measured ? (double) points[r].error_ns : NAN, 0);
+    }
+    clv_json_list_end(json);
+}
+
 static void put_check(clv_json_t *json, const clock_result_t *r, const clock_accuracy_t *a)
 {
     clv_json_text(json, "algorithm", r->label);
@@ -102,6 +119,8 @@ int clock_write_json(const char *path, const clock_setting_t *setting,
             clv_json_t json = clv_json_begin(file, "clv-clock", "clock");
             put_setting(&json, setting);
             put_check(&json, &results[i], &results[i].accuracy[w]);
+            put_ranks(&json, results[i].points + (size_t) w * (size_t) setting->n_ranks,
+                      setting->n_ranks);
             clv_json_end(&json);
         }
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "bench/measure/bench_place.h"
+#include "clocksync/clocksync.h"
 #include "util/util_status.h"
 
 #define CLOCK_MAX_WAITS 8
@@ -35,6 +36,8 @@ typedef struct clock_result {
     double r_squared_min, rms_max_us;
     int32_t n_waits;
     clock_accuracy_t accuracy[CLOCK_MAX_WAITS];
+    clv_cs_point_t
+        *points; /* [n_waits][n_ranks] of Check-Global-Clock; the owner of the result's */
 } clock_result_t;
 
 /* What every result depends on. */

@@ -536,6 +536,20 @@ static void summarise(const bench_t *bench, clock_result_t *result)
     }
 }
 
+/* What the reference measured of each rank. */
+static void share_points(bench_t *bench, clock_result_t *result)
+{
+    const size_t n = (size_t) result->n_waits * (size_t) bench->world->n_ranks;
+    result->points = clv_alloc(n, sizeof *result->points);
+    if (result->points == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return;
+    }
+    memcpy(result->points, bench->points, n * sizeof *result->points);
+    MPI_Bcast(result->points, (int) (n * sizeof *result->points), MPI_BYTE,
+              bench->world->group.reference, MPI_COMM_WORLD);
+}
+
 /* The reference has seen it all; rank 0 prints. */
 static void run_one(bench_t *bench, const char *label, int run, clock_result_t *result)
 {
@@ -550,6 +564,7 @@ static void run_one(bench_t *bench, const char *label, int run, clock_result_t *
         summarise(bench, result);
     }
     MPI_Bcast(result, (int) sizeof *result, MPI_BYTE, reference, MPI_COMM_WORLD);
+    share_points(bench, result);
 }
 
 static int run_all(const options_t *options, const world_t *world, clock_result_t *results)
@@ -628,6 +643,9 @@ static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
     const int n = run_all(options, world, results);
     int answer = any_failed(results, n);
     answer |= world->rank == 0 ? publish(options, world, results, n) : 0;
+    for (int i = 0; i < n; i++) {
+        clv_free(results[i].points);
+    }
     clv_free(world->places);
     clv_free(results);
     return answer;

@@ -83,6 +83,7 @@ function term_of(t,   at, name, inside, n, m, v, w, gap) {
     if (name == "count") return n
     if (name == "spread") return (at_part(v, n, 0.75) - at_part(v, n, 0.25)) / at_part(v, n, 0.5)
     if (name == "deviation") return n > 1 ? sqrt(variance_of(v, n)) / mean_of(v, 1, n) : "none"
+    if (name == "sigma") return n > 1 ? sqrt(variance_of(v, n)) : "none"
     if (name == "lag1") return correlation(v, 1)
     if (name == "drift") return drift_of(v)
     if (name == "imbalance") return imbalance(v, n)

@@ -61,7 +61,7 @@ sums() {
     local row
     for row in 'median(run_ns{algorithm=a})=2.5' 'mean(run_ns{algorithm=b*})=15' 'count(run_ns{wait_ns=2000})=8' \
         'median(run_ns{algorithm=b 1}) / median(run_ns{algorithm=a})=10' 'largest(run_ns{wait_ns<1500})=4' 'least(run_ns)=1' \
-        'spread(run_ns{algorithm=a})=0.6' 'deviation(run_ns{algorithm=a})=0.5164' 'lag1(run_ns{algorithm=a})=0.25' \
+        'spread(run_ns{algorithm=a})=0.6' 'sigma(run_ns{algorithm=a})=1.291' 'deviation(run_ns{algorithm=a})=0.5164' 'lag1(run_ns{algorithm=a})=0.25' \
         'drift(run_ns{algorithm=b 2})=4' 'imbalance(rank_exit_ns)=3.5' 'mean(p)=0.5' 'mean(usable{algorithm=a})=0.8' \
         'welch(run_ns{algorithm=b 1} run_ns{algorithm=b 2})=3.038' 'median(nothing)=none' 'mean(p{algorithm=b 2})=none'; do
         [ "$(value "${row%=*}")" = "${row##*=}" ] || echo "${row%=*} is $(value "${row%=*}"), not ${row##*=}"

@@ -28,7 +28,7 @@ seeded() {
 
 mapfile -t tests < <(seeded | grep -E "${filter%|}")
 [ ${#tests[@]} -gt 0 ] || { echo "seeds: no seeded test of that name in $build: run ./clv build" >&2; exit 2; }
-make -s -C "$build" "${tests[@]}" >/dev/null || exit 1
+make -s -C "$build" "${tests[@]}" >/dev/null 2>&1 || { echo "seeds: the tests do not build: ./clv build" >&2; exit 1; }
 said=$(mktemp) || exit 1
 trap 'rm -f "$said"' EXIT
 

@@ -45,6 +45,9 @@ rows = [json.loads(line) for line in open(sys.argv[1])]
 assert len(rows) == 18 and len({row["algorithm"] for row in rows}) == 9, len(rows)
 for row in rows:
     assert (row["program"], row["record"], row["ranks"], row["nodes"]) == ("clv-clock", "clock", 3, 1), row
+    offsets = row["rank_offset_ns"]
+    assert len(offsets) == len(row["rank_offset_error_ns"]) == 3 and offsets[0] == 0, row
+    assert max(abs(offset) for offset in offsets) == row["max_ns"], row
     assert 0 <= row["true_max_ns"] < 1e9 and row["wait_ns"] in (0, 1e8) and "binding" in row and row["time"], row
 END
 }
