@@ -9,7 +9,7 @@
 #   tests/quality/recipes.sh [TARBALL]    of `make dist`; without one the rpm is not built
 #
 # Installs rpm, rpmlint, python3, python3-docutils and reuse where they are missing, as root; points whose
-# tools are not there are skipped. Needs a build. Prints TAP; seconds, with a tarball 3 minutes.
+# tools are not there are skipped. Builds first. Prints TAP; seconds, with a tarball 3 minutes.
 set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,6 +19,7 @@ tarball=${1:-}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$top" || exit 2
+"$top/clv" build >&2 || exit 2
 
 need() { # command package
     command -v "$1" >/dev/null || { [ "$(id -u)" -eq 0 ] && apt-get -qq install -y --no-install-recommends "$2" >/dev/null 2>&1; }
