@@ -74,7 +74,8 @@ int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job)
 
     job->dtype = MPI_BYTE;
     job->count = (size_t) call->total_bytes;
-    if (opal_datatype_is_contiguous_memory_layout(&call->dtype->super, call->count)) {
+    /* It takes an int32 and asks no more than whether there is a second one. */
+    if (opal_datatype_is_contiguous_memory_layout(&call->dtype->super, 1 < call->count ? 2 : 1)) {
         (void) opal_datatype_span(&call->dtype->super, (size_t) call->count, &gap);
         job->rbuf = (char *) call->rbuf + gap;
         return coll_clv_execute_steps(job, scratch);
