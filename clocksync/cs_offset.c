@@ -232,7 +232,10 @@ static clv_status_t point_of_median(const clv_cs_sample_t *samples, int32_t n,
     clv_cs_point_t point;
     const clv_status_t status = clv_cs_point_of_sample(&samples[i], CLV_CS_DRIFT_PRIOR_PPB, &point);
     if (status == CLV_OK) {
-        point.error_ns = cs_add(point.error_ns, cs_distance(median, point.offset_ns));
+        /* Twice: once for the bound to hold, once so that points differ in their bounds by as much
+         * as in how far off they are, which a line's bound goes by (slope_error_by_trips). */
+        const int64_t distance = cs_distance(median, point.offset_ns);
+        point.error_ns = cs_add(point.error_ns, cs_add(distance, distance));
         point.offset_ns = median;
         *point_p = point;
     }
