@@ -16,7 +16,8 @@ static cs_random_t generator;
 
 static clv_pap_table_t *new_table(size_t note_bytes)
 {
-    const clv_pap_table_shape_t shape = {N_RANKS, 64, note_bytes};
+    const clv_pap_table_shape_t shape = {
+        .n_ranks = N_RANKS, .attachment_bytes = 64, .note_bytes = note_bytes};
     clv_pap_table_t *table;
     int fd;
     assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
