@@ -196,7 +196,7 @@ static void segments_are_bound_by_what_is_equal_on_all_ranks(void **state)
 
     (void) state;
     assert_int_equal(clv_collective_max_segments(&reduce, 4, n_bytes), 4);
-    assert_int_equal(clv_collective_max_segments(&reduce, n_bytes / 4, n_bytes),
+    assert_int_equal(clv_collective_max_segments(&reduce, (size_t) n_bytes / 4, n_bytes),
                      CLV_SCHED_MAX_SEGMENTS);
     for (size_t count = 1; count <= (size_t) n_bytes; count *= 2) {
         assert_int_equal(clv_collective_max_segments(&broadcast, count, n_bytes),

@@ -81,7 +81,7 @@ static clv_status_t frame(void *context, clv_net_channel_t *channel, clv_net_fra
     return CLV_OK;
 }
 
-static const clv_net_channel_ops_t ops = {find, up, frame};
+static const clv_net_channel_ops_t channel_ops = {find, up, frame};
 
 static int listen_here(uint16_t *port_p)
 {
@@ -163,7 +163,7 @@ static int pass(line_t *line, int from)
 static void step(end_t *end)
 {
     if (end->status == CLV_OK) {
-        end->status = clv_net_channel_io(end->channel, &ops, end);
+        end->status = clv_net_channel_io(end->channel, &channel_ops, end);
     }
 }
 
@@ -451,9 +451,9 @@ static void count_nothing(void *context, clv_net_counter_t what, int64_t more)
 
 static clv_net_server_t server_with_ports(clv_net_thread_t *thread, int32_t min, int32_t range)
 {
-    static const clv_net_server_ops_t ops = {.count = count_nothing};
+    static const clv_net_server_ops_t server_ops = {.count = count_nothing};
     clv_net_server_t server = {.port_min = min, .port_range = range};
-    clv_net_server_init(&server, thread, &ops, NULL);
+    clv_net_server_init(&server, thread, &server_ops, NULL);
     return server;
 }
 
@@ -516,10 +516,10 @@ static void what_is_deferred_holds_nobody_up(void **state)
 
 static void ports_are_taken_from_the_range(void **state)
 {
-    static const clv_net_thread_ops_t ops = {0};
+    static const clv_net_thread_ops_t no_ops = {0};
     clv_net_thread_t *thread = NULL;
     (void) state;
-    assert_int_equal(clv_net_thread_create(&ops, NULL, &thread), CLV_OK);
+    assert_int_equal(clv_net_thread_create(&no_ops, NULL, &thread), CLV_OK);
     /* Two that are free now: the kernel gives one, and the next is tried. */
     clv_net_server_t any = server_with_ports(thread, 0, 0);
     assert_int_equal(clv_net_listen_acquire(&any), CLV_OK);
