@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_json.h"
 #include "util/util_alloc.h"
 
 #define MAX_STREAMS 7 /* lines of the summary */
@@ -252,7 +253,8 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
 {
     const clv_clva_head_t *head = view_any_head(view);
 
-    fputs("{\"program\":", file);
+    (void) clv_json_begin(file, "clv-view", "recording");
+    fputs(",\"recorded_program\":", file);
     view_put_string(file, head->program);
     fprintf(file, ",\"job\":\"%s\",\"ranks\":%d,\"has_time\":%d,\"calls\":%lld,\"cells\":%lld,",
             head->job, (int) view->n_ranks, view->has_time, (long long) counts->n_calls,
