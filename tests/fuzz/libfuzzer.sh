@@ -7,10 +7,19 @@ cannot_fuzz() {
         clang -x c -fsanitize=fuzzer -o "$work/probe" - 2>"$work/log"
 }
 
-fuzz_build() { # target, sources...
-    clang -std=gnu11 -O1 -g -D_GNU_SOURCE -DCLV_FUZZ_ENGINE -I. \
-        -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o "$work/fuzz" "$@" -lm \
-        >"$work/log" 2>&1
+fuzz_flags='-std=gnu11 -O1 -g -D_GNU_SOURCE -DCLV_FUZZ_ENGINE -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all'
+
+fuzz_object() { # source
+    # shellcheck disable=SC2086
+    clang $fuzz_flags -c -o "$work/${1//\//_}.o" "$1"
+}
+
+fuzz_build() { # target, sources...: compiled side by side
+    rm -f "$work"/*.o
+    # shellcheck disable=SC2016,SC2086
+    (export -f fuzz_object && export work fuzz_flags &&
+        printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'fuzz_object "$1"' bash {}) >"$work/log" 2>&1 &&
+        clang $fuzz_flags -o "$work/fuzz" "$work"/*.o -lm >>"$work/log" 2>&1
 }
 
 fuzz_run() { # max_len
