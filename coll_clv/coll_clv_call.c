@@ -66,7 +66,7 @@ static clv_call_facts_t facts_of(const coll_clv_call_t *call)
 {
     const bool counts_are_equal = clv_collectives[call->collective].equal_counts;
 
-    return (clv_call_facts_t){.collective = call->collective,
+    return (clv_call_facts_t){.collective = (int32_t) call->collective,
                               .n_ranks = call->module->config.n_ranks,
                               .count = counts_are_equal ? (size_t) call->count
                                                         : (size_t) call->total_bytes,
@@ -94,7 +94,7 @@ static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     if (!config->exchange && !call->is_fixed) {
         return CLV_REASON_EXCHANGE_OFF;
     }
-    if (call->total_bytes < clv_choose_min_bytes(config, call->collective) ||
+    if (call->total_bytes < clv_choose_min_bytes(config, (int32_t) call->collective) ||
         config->n_ranks < config->min_ranks) {
         return CLV_REASON_TOO_SMALL;
     }
@@ -405,14 +405,14 @@ static int run_by_plan(const coll_clv_call_t *call)
 
 CLV_HOT int coll_clv_call(coll_clv_call_t *call)
 {
-    const int32_t forced = clv_choose_forced(&call->module->config, call->collective);
+    const int32_t forced = clv_choose_forced(&call->module->config, (int32_t) call->collective);
     const bool planned = is_planned(forced);
     int unfit;
 
     mca_coll_clv_component.counters.calls++;
     mca_coll_clv_component.calls[call->collective]++;
     call->total_bytes = total_bytes(call);
-    call->is_fixed = clv_choose_has_fixed(call->collective) && must_keep_order(call);
+    call->is_fixed = clv_choose_has_fixed((int32_t) call->collective) && must_keep_order(call);
     unfit = planned ? unfit_for_plans(call, forced) : unfit_for_own(call, forced);
     if (CLV_FIT != unfit) {
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, unfit);

@@ -38,10 +38,10 @@ static void say(const coll_clv_call_t *call, int algorithm, int reason)
     char root[32];
 
     ompi_datatype_type_size(call->dtype, &element_bytes);
-    clv_choose_print_root(root, sizeof root, call->collective, call->root);
+    clv_choose_print_root(root, sizeof root, (int) call->collective, call->root);
     clv_log(CLV_LOG_INFO, "rank %d, call %lld: %s of %zu x %zu bytes%s of %d on %s: %s, because %s",
             ompi_comm_rank(call->comm), (long long) call->module->n_calls,
-            clv_collective_name(call->collective), (size_t) call->count, element_bytes, root,
+            clv_collective_name((int) call->collective), (size_t) call->count, element_bytes, root,
             ompi_comm_size(call->comm), call->comm->c_name, clv_algorithm_word(algorithm),
             clv_reason_text(reason));
 }

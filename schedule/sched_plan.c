@@ -171,8 +171,8 @@ static void swap_steps(clv_step_t *a, clv_step_t *b)
 }
 
 /* Indexed by clv_send_kind_t. */
-static const clv_step_kind_t kind_there[] = {CLV_STEP_SEND, CLV_STEP_SEND_COPY};
-static const clv_step_kind_t kind_here[] = {CLV_STEP_RECV_REDUCE, CLV_STEP_RECV_COPY};
+static const int32_t kind_there[] = {CLV_STEP_SEND, CLV_STEP_SEND_COPY};
+static const int32_t kind_here[] = {CLV_STEP_RECV_REDUCE, CLV_STEP_RECV_COPY};
 
 void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps)
 {
