@@ -14,6 +14,7 @@
 #include "ompi/proc/proc.h"
 
 #include "coll_clv/coll_clv_process.h"
+#include "util/util_version.h"
 
 #define LINE_BYTES 1024
 
@@ -125,7 +126,7 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
 {
     line_t line = {0};
 
-    add(&line, "summary {");
+    add(&line, "summary {\"version\":\"%s\",", CLV_VERSION);
     for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
         const coll_clv_times_t *times = &component->times[c];
         add(&line,

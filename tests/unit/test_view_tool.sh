@@ -62,6 +62,7 @@ tap_ok 'what ran is scaled to what was measured' test "$(($(scaled pipeline) - m
 tap_ok 'the bound is least' test "$(scaled bound)" -le "$(scaled known)"
 "$view" --what-if "$work/reduces" >"$work/curve"
 tap_ok 'a curve for each' test "$(grep -cE '^(default|pipeline|clv|known|bound) +[^ ]*[▁▂▃▄▅▆▇█]$' "$work/curve")" -eq 5
+tap_ok 'lines of calls say first who wrote them' grep -q '^{"program":"clv-view","record":"recording","version":"[0-9.]*",' <("$view" --export jsonl "$work/reduces" | head -n 1)
 "$view" --ran known "$work/reduces" >"$output" 2>&1
 tap_ok 'what cannot have run is refused' test $? -eq 2
 

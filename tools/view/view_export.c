@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cli/cli_json.h"
 #include "trace/trace.h"
 #include "util/util_alloc.h"
 
@@ -198,10 +199,22 @@ static int put_chrome(FILE *file, const view_t *view, int32_t stream)
     return status;
 }
 
+/* What is said once of all lines after it. */
+static void put_opening(FILE *file, const view_t *view)
+{
+    clv_json_t json = clv_json_begin(file, "clv-view", "recording");
+
+    clv_json_text(&json, "recorded_program", view_any_head(view)->program);
+    clv_json_text(&json, "job", view_any_head(view)->job);
+    clv_json_whole(&json, "ranks", view->n_ranks);
+    clv_json_end(&json);
+}
+
 int view_export(FILE *file, const view_t *view, const char *format, int32_t stream,
                 const char *folder)
 {
     if (strcmp(format, "jsonl") == 0) {
+        put_opening(file, view);
         return put_lines(file, view, stream);
     }
     if (strcmp(format, "trace") == 0) {
