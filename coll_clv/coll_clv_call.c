@@ -31,13 +31,6 @@
 #include "util/util_hot.h"
 #include "util/util_log.h"
 
-static int64_t total_bytes(const coll_clv_call_t *call)
-{
-    size_t element_bytes = 0;
-    ompi_datatype_type_size(call->dtype, &element_bytes);
-    return (int64_t) (element_bytes * (size_t) call->count);
-}
-
 /* ---- not for us ----------------------------------------------------------------------------- */
 
 static bool is_integer(const coll_clv_call_t *call)
@@ -73,6 +66,13 @@ static clv_call_facts_t facts_of(const coll_clv_call_t *call)
                               .commutes = NULL == call->op || ompi_op_is_commute(call->op)};
 }
 
+/* The smallest vector that auto plans. */
+static int64_t least_bytes(const clv_choose_config_t *config, int32_t collective)
+{
+    return config->n_ranks < config->min_ranks ? INT64_MAX
+                                               : clv_choose_min_bytes(config, collective);
+}
+
 static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
 {
     const clv_choose_config_t *config = &call->module->config;
@@ -94,8 +94,7 @@ static int unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     if (!config->exchange && !call->is_fixed) {
         return CLV_REASON_EXCHANGE_OFF;
     }
-    if (call->total_bytes < clv_choose_min_bytes(config, (int32_t) call->collective) ||
-        config->n_ranks < config->min_ranks) {
+    if (call->total_bytes < least_bytes(config, (int32_t) call->collective)) {
         return CLV_REASON_TOO_SMALL;
     }
     return CLV_FIT;
@@ -106,14 +105,12 @@ void coll_clv_set_alone_below(coll_clv_module_t *module)
     const clv_choose_config_t *config = &module->config;
 
     for (int collective = 0; collective < CLV_N_COLLECTIVES; collective++) {
-        int64_t *below = &module->alone_below[collective];
-        if (CLV_ALGORITHM_AUTO != clv_choose_forced(config, collective) ||
-            mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) {
-            *below = 0;
-        } else {
-            *below = config->n_ranks < config->min_ranks ? INT64_MAX
-                                                         : clv_choose_min_bytes(config, collective);
-        }
+        const bool is_auto = CLV_ALGORITHM_AUTO == clv_choose_forced(config, collective);
+
+        module->alone_below[collective] =
+            is_auto && mca_coll_clv_component.params.verbose < CLV_LOG_INFO
+                ? least_bytes(config, collective)
+                : 0;
     }
 }
 
@@ -411,7 +408,7 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
 
     mca_coll_clv_component.counters.calls++;
     mca_coll_clv_component.calls[call->collective]++;
-    call->total_bytes = total_bytes(call);
+    call->total_bytes = coll_clv_total_bytes(call->count, call->dtype);
     call->is_fixed = clv_choose_has_fixed((int32_t) call->collective) && must_keep_order(call);
     unfit = planned ? unfit_for_plans(call, forced) : unfit_for_own(call, forced);
     if (CLV_FIT != unfit) {

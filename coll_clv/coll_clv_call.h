@@ -35,6 +35,16 @@ typedef struct coll_clv_call {
 /* Runs the call by plan, algorithm or the function before us. MPI's error codes. */
 int coll_clv_call(coll_clv_call_t *call);
 
+/* Of a rank's vector, packed. */
+static inline int64_t coll_clv_total_bytes(coll_clv_count_t count,
+                                           const struct ompi_datatype_t *dtype)
+{
+    size_t element_bytes = 0;
+
+    ompi_datatype_type_size(dtype, &element_bytes);
+    return (int64_t) (element_bytes * (size_t) count);
+}
+
 /* Sets module->alone_below, from its config: 0 where somebody wants to be told of each call. */
 void coll_clv_set_alone_below(coll_clv_module_t *module);
 
@@ -45,10 +55,7 @@ static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collect
                                           coll_clv_count_t count,
                                           const struct ompi_datatype_t *dtype, struct ompi_op_t *op)
 {
-    size_t element_bytes = 0;
-
-    ompi_datatype_type_size(dtype, &element_bytes);
-    if ((int64_t) (element_bytes * (size_t) count) >= module->alone_below[collective] ||
+    if (coll_clv_total_bytes(count, dtype) >= module->alone_below[collective] ||
         (NULL != op && !ompi_op_is_commute(op))) { /* another reason then */
         return false;
     }
