@@ -96,6 +96,8 @@ void view_free(view_t *view);
 int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p);
 /* "allreduce 4194304 B of MPI_COMM_WORLD, root 3" */
 void view_stream_name(const view_t *view, int32_t stream, char *name, size_t size);
+/* Whether every rank's arrival at the call is known. */
+int view_is_whole(const view_comm_t *comm, int32_t call);
 /* The numbers of a call; ranks: room for the communicator's. */
 void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,
                   clv_numbers_call_t *numbers);

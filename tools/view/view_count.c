@@ -30,6 +30,18 @@ void view_stream_name(const view_t *view, int32_t stream, char *name, size_t siz
                     comm->name[0] != '\0' ? comm->name : "a communicator", root);
 }
 
+int view_is_whole(const view_comm_t *comm, int32_t call)
+{
+    const int64_t *arrival_ns = comm->arrival_ns + (size_t) call * (size_t) comm->n_ranks;
+
+    for (int32_t i = 0; i < comm->n_ranks; i++) {
+        if (arrival_ns[i] == CLV_NUMBERS_NO_TIME) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* One call's cells as the numbers want them; scratch is one row of 64-bit numbers for each of bound
  * and predicted. */
 void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,

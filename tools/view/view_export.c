@@ -101,18 +101,6 @@ static int put_lines(FILE *file, const view_t *view, int32_t stream)
 
 /* ---- clv-trace 1 ----------------------------------------------------------------------------- */
 
-static int is_whole(const view_comm_t *comm, int32_t call)
-{
-    const int64_t *arrival_ns = comm->arrival_ns + (size_t) call * (size_t) comm->n_ranks;
-
-    for (int32_t i = 0; i < comm->n_ranks; i++) {
-        if (arrival_ns[i] == CLV_NUMBERS_NO_TIME) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static void put_about(FILE *file, const view_t *view, int32_t stream)
 {
     const view_stream_t *one = &view->streams[stream];
@@ -143,7 +131,7 @@ static int put_trace(FILE *file, const view_t *view, int32_t stream)
     put_about(file, view, stream);
     for (int32_t i = 0; i < comm->n_calls; i++) {
         const size_t first = (size_t) i * (size_t) comm->n_ranks;
-        if (comm->stream[i] == stream && is_whole(comm, i)) {
+        if (comm->stream[i] == stream && view_is_whole(comm, i)) {
             clv_trace_write_call(file, comm->n_ranks, comm->number[i], comm->arrival_ns + first,
                                  comm->exit_ns + first);
         }

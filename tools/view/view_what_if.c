@@ -59,18 +59,6 @@ static clv_what_if_waits_t waits_of(int op)
     }
 }
 
-static int is_whole(const view_comm_t *comm, int32_t call)
-{
-    const int64_t *arrival_ns = comm->arrival_ns + (size_t) call * (size_t) comm->n_ranks;
-
-    for (int32_t i = 0; i < comm->n_ranks; i++) {
-        if (arrival_ns[i] == CLV_NUMBERS_NO_TIME) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* What clv takes over unless it is told otherwise. */
 static int is_planned(const clv_clva_stream_t *key, int32_t n_ranks)
 {
@@ -89,7 +77,7 @@ static void place_call(building_t *building, int32_t at)
     const clv_collective_row_t *reduce = &clv_collectives[CLV_COLLECTIVE_REDUCE];
     clv_what_if_call_t *call = &building->calls[building->run.n_calls];
 
-    if (!is_whole(comm, i)) {
+    if (!view_is_whole(comm, i)) {
         building->n_incomplete++;
         return;
     }
