@@ -211,9 +211,34 @@ static int64_t score_of(const clv_choose_config_t *config, const clv_choose_deci
                             decision->predicted_in_mpi_ns);
 }
 
+/* The first algorithm of whose plans nothing depends on arrivals; CLV_ALGORITHM_PREVIOUS: none. */
+static int32_t fixed_algorithm(int32_t collective)
+{
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithms[a].needs_times < 0 && clv_algorithm_plans(a, collective)) {
+            return a;
+        }
+    }
+    return CLV_ALGORITHM_PREVIOUS;
+}
+
+/* A fixed order that ends about as early as the best one, whatever time in MPI it takes: calls
+ * without a forecast come between others that have one (a record set that is void), and what ranks
+ * run ahead by is lost where the order changes. */
+static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_t *decision)
+{
+    const int32_t fixed = fixed_algorithm(search->key->collective);
+
+    if (fixed != CLV_ALGORITHM_PREVIOUS && search->score[fixed] >= 0 &&
+        search->found[fixed].predicted_after_ns / 1000 * SWITCH_PERMILLE <=
+            search->best.predicted_after_ns) {
+        *decision = search->found[fixed];
+    }
+}
+
 /* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                                 int32_t forced, clv_choose_decision_t *decision)
+                                 int32_t forced, int wants_fixed, clv_choose_decision_t *decision)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, NULL, NULL, NULL, &search);
@@ -228,6 +253,9 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
     }
     if (status == CLV_OK) {
         *decision = search.best;
+        if (wants_fixed) {
+            prefer_fixed(&search, decision);
+        }
     }
     clv_choose_search_close(&search);
     return status;
@@ -236,7 +264,7 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision)
 {
-    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, decision);
+    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, 0, decision);
 
     if (status == CLV_OK) {
         decision->reason = CLV_REASON_PREDICTED;
@@ -250,7 +278,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 {
     const int32_t forced = clv_choose_forced(config, key->collective);
     clv_choose_decision_t previous = {0};
-    clv_status_t status = choose_blind(config, key, forced, decision);
+    clv_status_t status = choose_blind(config, key, forced, 1, decision);
 
     if (status == CLV_OK) {
         status = clv_choose_previous(config, key, NULL, &previous);
@@ -268,17 +296,6 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 }
 
 /* ---- fixed ----------------------------------------------------------------------------------- */
-
-/* The first algorithm of whose plans nothing depends on arrivals; CLV_ALGORITHM_PREVIOUS: none. */
-static int32_t fixed_algorithm(int32_t collective)
-{
-    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithms[a].needs_times < 0 && clv_algorithm_plans(a, collective)) {
-            return a;
-        }
-    }
-    return CLV_ALGORITHM_PREVIOUS;
-}
 
 /* Equally many for each rank, of FIXED_BYTES or as the user says; at least one each where there are
  * elements enough. */
