@@ -26,23 +26,28 @@ static int32_t slot_for(const clv_choose_keys_t *keys, const clv_pap_stream_key_
     int32_t oldest = 0;
 
     for (int32_t i = 0; i < keys->n_keys; i++) {
-        if (clv_choose_same_key(&keys->key[i], key)) {
+        if (clv_choose_same_key(&keys->slot[i].key, key)) {
             return i;
         }
-        oldest = keys->used[i] < keys->used[oldest] ? i : oldest;
+        oldest = keys->slot[i].used < keys->slot[oldest].used ? i : oldest;
     }
     return keys->n_keys < CLV_CHOOSE_MAX_KEYS ? keys->n_keys : oldest;
 }
 
 CLV_HOT void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *key)
 {
-    const int64_t n_calls = keys->used[keys->newest];
+    const int64_t n_calls = keys->slot[keys->newest].used;
     const int32_t slot = slot_for(keys, key);
 
     keys->n_keys += slot == keys->n_keys;
-    keys->key[slot] = *key;
-    keys->used[slot] = n_calls + 1;
+    keys->slot[slot].key = *key;
+    keys->slot[slot].used = n_calls + 1;
     keys->newest = slot;
+}
+
+CLV_HOT size_t clv_choose_keys_bytes(const clv_choose_keys_t *keys)
+{
+    return offsetof(clv_choose_keys_t, slot) + (size_t) keys->n_keys * sizeof keys->slot[0];
 }
 
 int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_CHOOSE_MAX_KEYS])
@@ -50,7 +55,7 @@ int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_C
     for (int32_t i = 0; i < keys->n_keys; i++) {
         int32_t at = i;
 
-        while (at > 0 && keys->used[slots[at - 1]] < keys->used[i]) {
+        while (at > 0 && keys->slot[slots[at - 1]].used < keys->slot[i].used) {
             slots[at] = slots[at - 1];
             at--;
         }
@@ -68,10 +73,10 @@ clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,
 
     for (int32_t i = 0; i < keys->n_keys; i++) {
         clv_choose_state_t *state = &memory->state[i];
-        if (i < n_before && clv_choose_same_key(&memory->keys.key[i], &keys->key[i])) {
+        if (i < n_before && clv_choose_same_key(&memory->keys.slot[i].key, &keys->slot[i].key)) {
             continue;
         }
-        if (clv_choose_begin(config, &keys->key[i], memory->announced, state) != CLV_OK) {
+        if (clv_choose_begin(config, &keys->slot[i].key, memory->announced, state) != CLV_OK) {
             status = CLV_NO_MEMORY;
         }
         clv_choose_share(&known, state);

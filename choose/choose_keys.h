@@ -15,6 +15,7 @@
 #ifndef CLV_CHOOSE_KEYS_H
 #define CLV_CHOOSE_KEYS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "choose/choose.h"
@@ -31,14 +32,19 @@ int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_
 
 typedef struct clv_choose_keys {
     int32_t n_keys;
-    int32_t newest;                    /* slot of the newest call */
-    int64_t used[CLV_CHOOSE_MAX_KEYS]; /* number of the newest call of each, from 1 */
-    clv_pap_stream_key_t key[CLV_CHOOSE_MAX_KEYS];
+    int32_t newest; /* slot of the newest call */
+    struct {
+        int64_t used; /* number of its newest call, from 1 */
+        clv_pap_stream_key_t key;
+    } slot[CLV_CHOOSE_MAX_KEYS];
 } clv_choose_keys_t;
 _Static_assert(sizeof(clv_choose_keys_t) <= CLV_PAP_NOTE_BYTES, "a table of keys is a note");
 
 /* The next call of the stream has this key. */
 void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *key);
+
+/* How much of it there is, so that a table of one key is copied as one cache line. */
+size_t clv_choose_keys_bytes(const clv_choose_keys_t *keys);
 
 /* Writes the slots, most recently used first; gives their number. */
 int32_t clv_choose_keys_order(const clv_choose_keys_t *keys, int32_t slots[CLV_CHOOSE_MAX_KEYS]);

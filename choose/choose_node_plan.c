@@ -173,7 +173,8 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
         const size_t left = (size_t) (n_keys - 1 - i) * clv_node_plan_bytes(0, 0);
 
         clv_choose_share(&memory->state[slots[0]], state);
-        node_plans->places[i] = (clv_node_plan_place_t){memory->keys.key[slots[i]], (int64_t) at};
+        node_plans->places[i] =
+            (clv_node_plan_place_t){memory->keys.slot[slots[i]].key, (int64_t) at};
         at += plan_key(chooser, &node_plans->places[i].key, forecast, progress, i == 0, status,
                        state, (void *) ((char *) node_plans + at), n_bytes - at - left);
     }

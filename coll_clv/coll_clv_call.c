@@ -406,6 +406,9 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     const bool planned = is_planned(forced);
     int unfit;
 
+    if (NULL != call->module->group) {
+        coll_clv_group_fetch(call->module->group);
+    }
     mca_coll_clv_component.counters.calls++;
     mca_coll_clv_component.calls[call->collective]++;
     call->total_bytes = coll_clv_total_bytes(call->count, call->dtype);

@@ -352,13 +352,13 @@ static CLV_HOT clv_choose_keys_t *stream_keys(coll_clv_group_t *group, const clv
     return &stream->keys;
 }
 
-/* Asks for the memory of the stream used last, as clv_pap_call_begin does. */
-static CLV_HOT void fetch_keys(const coll_clv_group_t *group)
+/* Of the stream used last. */
+CLV_HOT void coll_clv_group_fetch(const coll_clv_group_t *group)
 {
-    const stream_keys_t *stream = &group->streams[group->last_stream];
-
-    clv_fetch_to_write(stream);
-    clv_fetch_to_write((const char *) stream + CLV_LINE_BYTES);
+    if (NULL != group->clock.pap) {
+        clv_fetch_to_write(&group->streams[group->last_stream]);
+        clv_pap_call_fetch(group->clock.pap);
+    }
 }
 
 static CLV_HOT void use_key(coll_clv_group_t *group, const clv_pap_call_t *call,
@@ -386,7 +386,6 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
         return ompi_error_of(assign_without_forecast(group, key, 1, assignment));
     }
     if (NULL != group->clock.pap) {
-        fetch_keys(group);
         clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
         status = wait_for_forecast(group, call, &forecast, &node_plans, &failure);
     }
@@ -416,8 +415,9 @@ CLV_HOT int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call
 
     if (NULL != group->clock.pap && !assignment->is_fixed) {
         const int64_t now_ns = clv_local_now_ns();
-        clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm,
-                         stream_keys(group, call), now_ns);
+        const clv_choose_keys_t *keys = stream_keys(group, call);
+        clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm, keys,
+                         NULL == keys ? 0 : clv_choose_keys_bytes(keys), now_ns);
         took_ns = now_ns - call->arrival_ns;
     }
     clv_free(group->own_steps);

@@ -56,6 +56,9 @@ void coll_clv_group_free(coll_clv_group_t *group);
 /* The same after its communicator failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);
 
+/* Asks for the memory that a call touches, some time before coll_clv_group_begin. */
+void coll_clv_group_fetch(const coll_clv_group_t *group);
+
 /* The call of this key: waits for its forecast (making MPI progress), then says what to do. fixed:
  * it must not depend on forecasts or measurements (clv_choose_fixed), so it is not numbered. The
  * only failures are this process's own and those that Open MPI knows of (coll_clv_failure.h); they

@@ -32,6 +32,12 @@ typedef struct view {
     size_t attachment_bytes;
 } view_t;
 
+/* What a stream's newest call noted; of a table of one key, a cache line. */
+typedef struct note {
+    _Alignas(CLV_LINE_BYTES) uint64_t n_bytes;
+    unsigned char bytes[CLV_PAP_NOTE_BYTES];
+} note_t;
+
 _Static_assert(sizeof(view_t) == 2 * CLV_LINE_BYTES, "a view is two cache lines");
 
 /* What each call looks at comes first: a cache line of the group, then each stream has two. */
@@ -48,10 +54,10 @@ struct clv_pap_group {
     int32_t n_ranks;
     int32_t rank;
     clv_pap_attach_ops_t attach;
-    unsigned char *notes; /* of each stream's newest call, attach.note_bytes each */
-    int table_fd;         /* -1 once the others have opened it */
-    int owns_table;       /* else the leader does */
-    int listens;          /* holds the listener for the card's sake */
+    note_t *notes;  /* by stream; NULL: none */
+    int table_fd;   /* -1 once the others have opened it */
+    int owns_table; /* else the leader does */
+    int listens;    /* holds the listener for the card's sake */
     int32_t *node_ranks;
 };
 
@@ -118,7 +124,7 @@ static clv_status_t reserve_notes(clv_pap_group_t *group)
         return CLV_INVALID;
     }
     if (n_bytes > 0) {
-        group->notes = clv_alloc(CLV_PAP_MAX_STREAMS, n_bytes);
+        group->notes = clv_alloc_line(CLV_PAP_MAX_STREAMS * sizeof *group->notes);
     }
     return n_bytes == 0 || group->notes != NULL ? CLV_OK : CLV_NO_MEMORY;
 }
@@ -410,11 +416,6 @@ void clv_pap_group_abandon(clv_pap_group_t *group)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-static unsigned char *note_of(const clv_pap_group_t *group, int32_t lane)
-{
-    return group->notes + (size_t) lane * group->attach.note_bytes;
-}
-
 static CLV_COLD void ring_leader(const clv_pap_group_t *group)
 {
     if (!clv_pap_table_pull_bell(group->table)) {
@@ -437,8 +438,9 @@ static void give_note(clv_pap_group_t *group, const clv_pap_local_record_t *give
 {
     const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
     if (group->notes != NULL && group->local_rank == 0) {
+        const note_t *note = &group->notes[given->lane];
         clv_pap_table_set_note(group->table, given->lane, given->sequence + 1,
-                               is_known ? note_of(group, given->lane) : NULL);
+                               is_known ? note->bytes : NULL, note->n_bytes);
     }
 }
 
@@ -459,10 +461,17 @@ static void fetch_view(const clv_pap_group_t *group, int32_t lane, int64_t versi
     clv_fetch_to_write((const unsigned char *) view + CLV_LINE_BYTES);
 }
 
+static void fetch_note(const clv_pap_group_t *group, int32_t lane)
+{
+    if (group->notes != NULL && group->local_rank == 0) {
+        clv_fetch_to_write(&group->notes[lane]);
+    }
+}
+
 /* Asks for the memory of the next call at once, before the first of it is waited for. Taken to be
  * of the stream used last, and that to be the first one as long as we cannot know; of another one
  * it is only slower. */
-static CLV_HOT void fetch_ahead(const clv_pap_group_t *group)
+CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
 {
     clv_fetch_to_write(&group->streams.lane[0]);
     clv_fetch_to_write(&group->streams.lane[0].generation);
@@ -475,6 +484,7 @@ static CLV_HOT void fetch_ahead(const clv_pap_group_t *group)
     const clv_pap_stream_t *stream = &group->streams.lane[lane];
     if (stream->calls == stream->next_sample) {
         fetch_view(group, lane, stream->sequence);
+        fetch_note(group, lane);
         clv_pap_table_fetch(group->table, group->local_rank, lane, stream->sequence + 1);
     } else {
         fetch_view(group, lane, stream->version);
@@ -485,7 +495,6 @@ CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key
                                 int64_t local_ns, clv_pap_call_t *call)
 {
     clv_pap_local_record_t given;
-    fetch_ahead(group);
     const int gives = clv_pap_streams_begin(&group->streams, key, local_ns, call, &given);
     clv_pap_count(group->pap, CLV_PAP_COUNT_calls, 1);
     if (gives) {
@@ -617,22 +626,25 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
 }
 
 /* Of its stream's newest call, as the record that will carry it says of choice and times. */
-static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const void *note)
+static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const void *note,
+                      size_t n_bytes)
 {
-    if (group->notes == NULL || note == NULL || call->stream < 0) {
+    if (group->notes == NULL || group->local_rank != 0 || note == NULL || call->stream < 0 ||
+        n_bytes > group->attach.note_bytes) {
         return;
     }
     const clv_pap_stream_t *stream = &group->streams.lane[call->stream];
     if (call->generation == stream->generation && call->number == stream->previous_number) {
-        memcpy(note_of(group, call->stream), note, group->attach.note_bytes);
+        group->notes[call->stream].n_bytes = n_bytes;
+        memcpy(group->notes[call->stream].bytes, note, n_bytes);
     }
 }
 
 CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
-                              const void *note, int64_t local_ns)
+                              const void *note, size_t n_bytes, int64_t local_ns)
 {
     clv_pap_streams_end(&group->streams, call, choice, local_ns);
-    keep_note(group, call, note);
+    keep_note(group, call, note, n_bytes);
 }
 
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)

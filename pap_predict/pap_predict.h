@@ -128,10 +128,10 @@ typedef struct clv_pap_progress {
 /* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
  * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
  * with whatever the caller wants to find beside the forecast; returns the bytes used (0: nothing).
- * `note` is what the ranks noted at the end of the call before the newest sampled one (note_bytes
- * long; zeros where the stream had no call before, or a rank had not ended it when it began the
- * sampled one; NULL when note_bytes is 0). `memory` is state the
- * caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of
+ * `note` is what the ranks noted at the end of the call before the newest sampled one (it should
+ * say its own length: what lies behind it, up to note_bytes, is left from earlier ones; zeros
+ * where the stream had no call before, or a rank had not ended it when it began the sampled one;
+ * NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of
  * the forecasts, their progress and notes so far. Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
                                    const clv_pap_forecast_t *forecast,
@@ -233,6 +233,10 @@ typedef struct clv_pap_call {
     int32_t is_open; /* has come and not ended */
 } clv_pap_call_t;
 
+/* Optional, some time before clv_pap_call_begin: the memory that the call will touch is on its way
+ * into the caches meanwhile. Changes nothing. */
+void clv_pap_call_fetch(const clv_pap_group_t *group);
+
 /* Numbers the call and, if it is sampled, gives this rank's record. No lock, no allocation, no
  * system call but at most one wake of the node's leader. local_ns: arrival, CLOCK_MONOTONIC.
  *
@@ -259,10 +263,10 @@ clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
  * any order. note: what the
  * caller wants whoever completes the stream's next forecast to know (see clv_pap_attach_t):
- * note_bytes of it, rank-equal, copied; NULL when note_bytes is 0. It goes with this stream's next
- * record, from the node's first rank to its leader, and never over the network. */
+ * n_bytes of it (note_bytes at most), rank-equal, copied; NULL when note_bytes is 0. It goes with
+ * this stream's next record, from the node's first rank to its leader, never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
-                      const void *note, int64_t local_ns);
+                      const void *note, size_t n_bytes, int64_t local_ns);
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
  * nothing to take it, out of range, not a sampled call, or given already. */

@@ -252,11 +252,12 @@ static void fetch_attachment(const clv_pap_table_t *table, int32_t place)
     clv_fetch_to_read(attachment + LINE);
 }
 
+/* Most are one line long. */
 static void fetch_note(const clv_pap_table_t *table, int32_t place)
 {
     const unsigned char *note = note_of(table, place);
-    for (size_t at = 0; at < table->shape.note_bytes; at += LINE) {
-        clv_fetch_to_write(note + at);
+    if (note != NULL) {
+        clv_fetch_to_write(note);
     }
 }
 
@@ -300,7 +301,7 @@ CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32
 /* Plain bytes: the count of the record that follows hands them on, and the next note of this place
  * is written only after the forecast that this one went into. */
 CLV_HOT void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version,
-                                    const void *note)
+                                    const void *note, size_t n_bytes)
 {
     unsigned char *mine = note_of(table, clv_pap_place(lane, version));
     if (mine == NULL) {
@@ -309,7 +310,7 @@ CLV_HOT void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_
     if (note == NULL) {
         memset(mine, 0, table->shape.note_bytes);
     } else {
-        memcpy(mine, note, table->shape.note_bytes);
+        memcpy(mine, note, n_bytes);
     }
 }
 

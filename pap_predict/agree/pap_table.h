@@ -69,10 +69,11 @@ static inline int32_t clv_pap_place(int32_t lane, int64_t version)
 int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
 
-/* The first local rank's note (NULL: zeros), before it gives its record of that version; and what
+/* The first local rank's note, n_bytes of it (NULL: zeros throughout), before it gives its record
+ * of that version; and what
  * its leader finds there once it has taken that record. NULL: the shape has none. */
-void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version,
-                            const void *note);
+void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version, const void *note,
+                            size_t n_bytes);
 const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t lane, int64_t version);
 
 /* Asks for the cache lines that giving that record will write, and those of the forecast before it.

@@ -85,7 +85,7 @@ static void make_call(clv_pap_group_t *group)
     while (clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes) == CLV_AGAIN) {
         (void) nanosleep(&nap, NULL);
     }
-    clv_pap_call_end(group, &call, 1, NULL, clv_local_now_ns());
+    clv_pap_call_end(group, &call, 1, NULL, 0, clv_local_now_ns());
 }
 
 static void make_calls(clv_pap_group_t *group, int n_calls, int gap_us, int spread_us)

@@ -180,7 +180,7 @@ static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int3
     if (job->options.synchronous) {
         (void) meet(job, &job->arrived[3], number + 1);
     }
-    clv_pap_call_end(group, &call, status == CLV_OK ? 2 : 1, NULL, clv_local_now_ns());
+    clv_pap_call_end(group, &call, status == CLV_OK ? 2 : 1, NULL, 0, clv_local_now_ns());
 }
 
 static void make_calls(pap_job_t *job, clv_pap_group_t *group, int32_t rank)

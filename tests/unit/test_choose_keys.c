@@ -65,7 +65,7 @@ static void check_model(const clv_choose_keys_t *keys, const int32_t *roots, int
     assert_int_equal(clv_choose_keys_order(keys, slots), n);
     assert_int_equal(slots[0], keys->newest);
     for (int32_t i = 0; i < n; i++) {
-        assert_int_equal(keys->key[slots[i]].root, roots[i]);
+        assert_int_equal(keys->slot[slots[i]].key.root, roots[i]);
     }
 }
 
@@ -103,9 +103,9 @@ static void a_ninth_key_takes_the_oldest_ones_slot(void **state)
     }
     assert_int_equal(keys.n_keys, 8);
     assert_int_equal(keys.newest, 0);
-    assert_int_equal(keys.key[0].root, 8);
+    assert_int_equal(keys.slot[0].key.root, 8);
     for (int32_t slot = 1; slot < 8; slot++) {
-        assert_int_equal(keys.key[slot].root, slot);
+        assert_int_equal(keys.slot[slot].key.root, slot);
     }
 }
 

@@ -95,7 +95,7 @@ static void begin(pair_t *pair, int rank, clv_pap_call_t *call)
 static void end(pair_t *pair, clv_pap_call_t calls[2])
 {
     for (int rank = 0; rank < 2; rank++) {
-        clv_pap_call_end(pair->group[rank], &calls[rank], 1, NULL, clv_local_now_ns());
+        clv_pap_call_end(pair->group[rank], &calls[rank], 1, NULL, 0, clv_local_now_ns());
     }
 }
 

@@ -36,7 +36,7 @@ static int have_forecast(pair_t *pair)
     }
     pair_ask(pair, calls, status, forecasts);
     for (int i = 0; i < 2; i++) {
-        clv_pap_call_end(pair->group[i], &calls[i], 1, NULL, clv_local_now_ns());
+        clv_pap_call_end(pair->group[i], &calls[i], 1, NULL, 0, clv_local_now_ns());
     }
     assert_int_not_equal(status[0], CLV_AGAIN);
     assert_int_equal(status[0], status[1]);

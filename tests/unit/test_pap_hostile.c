@@ -196,7 +196,7 @@ static void pair_call(pair_t *pair)
         assert_int_equal(
             clv_pap_call_forecast(pair->group[i], &call, &forecast, &attachment, &n_bytes),
             CLV_NONE);
-        clv_pap_call_end(pair->group[i], &call, 1, NULL, clv_local_now_ns());
+        clv_pap_call_end(pair->group[i], &call, 1, NULL, 0, clv_local_now_ns());
     }
 }
 

@@ -50,7 +50,7 @@ static int make_call(pair_t *pair, int may_be_lost)
         assert_int_equal(forecasts[0]->hash, forecasts[1]->hash);
     }
     for (int i = 0; i < 2; i++) {
-        clv_pap_call_end(pair->group[i], &calls[i], 1, NULL, clv_local_now_ns());
+        clv_pap_call_end(pair->group[i], &calls[i], 1, NULL, 0, clv_local_now_ns());
     }
     return 1;
 }

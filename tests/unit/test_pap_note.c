@@ -77,7 +77,7 @@ static int one_call(pair_t *pair, stream_t *stream, int index)
             check_note(stream, index, forecasts[i], attachment, n_bytes);
             n_seen++;
         }
-        clv_pap_call_end(pair->group[i], &calls[i], 1, note, clv_local_now_ns());
+        clv_pap_call_end(pair->group[i], &calls[i], 1, note, n_bytes, clv_local_now_ns());
     }
     return n_seen;
 }

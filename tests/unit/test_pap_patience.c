@@ -27,7 +27,7 @@ static clv_status_t one_call(pair_t *pair, int rank, uint32_t *hash_p)
         job_sleep_ns(50 * CLV_NS_PER_US);
     }
     *hash_p = status == CLV_OK ? forecast->hash : 0;
-    clv_pap_call_end(pair->group[rank], &call, 1, NULL, clv_local_now_ns());
+    clv_pap_call_end(pair->group[rank], &call, 1, NULL, 0, clv_local_now_ns());
     return status;
 }
 
@@ -53,7 +53,7 @@ static void learn_together(pair_t *pair)
         n_ok += status[0] == CLV_OK;
         job_sleep_ns(CLV_NS_PER_MS);
         for (int rank = 0; rank < 2; rank++) {
-            clv_pap_call_end(pair->group[rank], &calls[rank], 1, NULL, clv_local_now_ns());
+            clv_pap_call_end(pair->group[rank], &calls[rank], 1, NULL, 0, clv_local_now_ns());
         }
     }
 }

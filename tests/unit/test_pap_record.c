@@ -112,7 +112,7 @@ static void write_note(clv_pap_table_t *table, int32_t lane, int64_t version, si
     for (size_t i = 0; i < n_bytes; i++) {
         note[i] = (unsigned char) (lane + version + (int64_t) i);
     }
-    clv_pap_table_set_note(table, lane, version, note);
+    clv_pap_table_set_note(table, lane, version, note, n_bytes);
 }
 
 static void check_note(const clv_pap_table_t *table, int32_t lane, int64_t version, size_t n_bytes)
@@ -144,7 +144,7 @@ static void each_place_has_a_note_of_its_own(void **state)
         check_note(table, lane, 1, n_bytes);
         check_note(table, lane, 2, n_bytes);
     }
-    clv_pap_table_set_note(table, 5, 1, NULL);
+    clv_pap_table_set_note(table, 5, 1, NULL, 0);
     assert_int_equal(*(const unsigned char *) clv_pap_table_note(table, 5, 1), 0);
     check_note(table, 5, 2, n_bytes);
     clv_pap_table_close(table);
@@ -161,7 +161,7 @@ static void notes_cost_a_table_8_KiB_at_most(void **state)
     assert_int_equal(clv_pap_table_bytes(&shape), 0);
     clv_pap_table_t *table = new_table(0);
     assert_null(clv_pap_table_note(table, 0, 1));
-    clv_pap_table_set_note(table, 0, 1, "is not written");
+    clv_pap_table_set_note(table, 0, 1, "is not written", 1);
     clv_pap_table_close(table);
 }
 
