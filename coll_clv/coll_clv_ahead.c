@@ -28,6 +28,9 @@
 /* Words under way from one communicator; more wait for the oldest. */
 #define MAX_OPEN_WORDS 32
 
+/* So many of a peer's words may lie unexpected here before they are looked for. */
+#define MAX_OWED_WORDS 64
+
 /* How long the words of a peer that may be gone are waited for. */
 #define LAST_WORDS_NS CLV_NS_PER_S
 
@@ -60,7 +63,7 @@ struct coll_clv_ahead {
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_credit_pool_t pool;
 
-static _Atomic int64_t bytes_now, bytes_max, n_waits;
+static _Atomic int64_t bytes_now, bytes_max, n_waits, n_looks;
 
 void coll_clv_ahead_budget(int64_t n_bytes)
 {
@@ -72,6 +75,7 @@ void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges)
     gauges->bytes = atomic_load(&bytes_now);
     gauges->bytes_max = atomic_load(&bytes_max);
     gauges->waits = atomic_load(&n_waits);
+    gauges->looks = atomic_load(&n_looks);
     pthread_mutex_lock(&pool_lock);
     gauges->promised_bytes = pool.based + pool.leased;
     pthread_mutex_unlock(&pool_lock);
@@ -192,6 +196,7 @@ static int take_words(coll_clv_ahead_t *ahead, int peer)
     clv_credit_word_t word;
     int is_here = 1;
 
+    atomic_fetch_add(&n_looks, 1);
     for (;;) {
         int64_t before = clv_credit_ahead(to);
         int rc =
@@ -209,15 +214,22 @@ static int take_words(coll_clv_ahead_t *ahead, int peer)
     }
 }
 
-/* Words that need not be waited for are taken once in a call, so that they do not pile up. */
+/* Mostly not: a look that finds nothing makes Open MPI progress, which may give the core away just
+ * when a segment could leave. */
+static int must_look(const coll_clv_ahead_t *ahead, const books_t *books, int may_send)
+{
+    const int64_t n_owed = books->to.n_owed - books->to.n_taken;
+
+    return !may_send || (n_owed >= MAX_OWED_WORDS && books->looked_in != ahead->call);
+}
+
 clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_bytes, int *rc_p)
 {
     books_t *books = &ahead->books[peer];
     int64_t charge = clv_credit_charge((int64_t) n_bytes);
     int may_send = clv_credit_may_send(&books->to, ahead->call, charge);
-    int owes = books->to.n_taken < books->to.n_owed;
 
-    if (!may_send || (owes && books->looked_in != ahead->call)) {
+    if (must_look(ahead, books, may_send)) {
         int rc = take_words(ahead, peer);
         if (OMPI_SUCCESS != rc) {
             *rc_p = rc;

@@ -7,8 +7,8 @@
  * Not: the rules and why they hold (docs/decisions/0012-run-ahead.md), nor the data.
  *
  * A word is 24 bytes with COLL_CLV_TAG_WORD on the communicator itself. It is looked for when a
- * send lacks credit and before the first send to a peer in a call; none is left when the
- * communicator goes. Memory: 112 bytes per rank of the communicator.
+ * send lacks credit, and once in a call when a peer owes 64; none is left when the communicator
+ * goes. Memory: 112 bytes per rank of the communicator.
  *
  * Threads: one at a time per communicator, as its collectives; the pool is shared and locked.
  */

@@ -84,12 +84,13 @@ typedef struct coll_clv_gauges {
 /* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_AHEAD_MAP(XX)                                                                     \
-    XX(bytes,          "bytes sent ahead: their receivers have not yet told that they posted for " \
-                       "them, now")                                                                \
-    XX(bytes_max,      "the most bytes that were sent ahead at any time")                          \
+    XX(bytes,          "bytes sent ahead at most: no word that they were posted for has been " \
+                       "taken, now")                                                               \
+    XX(bytes_max,      "the most of them at any time")                                             \
     XX(promised_bytes, "bytes of coll_clv_ahead_bytes that others may send ahead to this process, " \
                        "now")                                                                      \
-    XX(waits,          "segments that had to wait for credit")
+    XX(waits,          "segments that had to wait for credit")                                     \
+    XX(looks,          "times that words of receivers were looked for")
 /* clang-format on */
 
 typedef struct coll_clv_ahead_gauges {

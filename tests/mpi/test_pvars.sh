@@ -38,8 +38,14 @@ done
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm rabenseifner "$probe" 1 1
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_ahead_bytes 64m \
     "$probe" 20000 3
+# Each call brings a word here. A look that finds none makes progress, which may give the core away.
+run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_ahead_bytes 1m \
+    "$probe" 20000 40
+tap_ok "with credit words are not looked for: $(counter ahead_looks) of 40 calls" \
+    test "$(counter ahead_looks)" -le 20
 run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_ahead_bytes 10000 \
     "$probe" 20000 5
+tap_ok 'without it one does' test "$(counter ahead_looks)" -gt 0
 run -np 2 "${on[@]}" "$probe" 10 1
 run -np 2 "${on[@]}" --mca coll_clv_exchange 0 "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_reproducible always "$probe" 20000 1
