@@ -441,18 +441,29 @@ static size_t span_of(const execution_t *run, size_t count, ptrdiff_t *gap_p)
     return (size_t) (true_extent + (walk < 0 ? -walk : walk));
 }
 
-/* How many buffers can be in use at once: the receive window, and where rbuf is not used one for
- * each segment that is received at all (marks them in run->copy, then clears the marks). */
+/* How many receives can be open at once. */
+static int32_t count_open(int64_t n_recvs, int one_source)
+{
+    const int64_t most = one_source ? COLL_CLV_SOURCE_WINDOW : COLL_CLV_RECV_WINDOW;
+    return (int32_t) (n_recvs < most ? n_recvs : most);
+}
+
+/* How many buffers can be in use at once: those of open receives, and where rbuf is not used one
+ * for each segment that is received at all (marks them in run->copy, then clears the marks). */
 static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t n_steps,
                              int32_t n_segments)
 {
     int32_t n_kept = 0;
     int64_t n_recvs = 0;
+    int32_t source = -1;
+    int one_source = 1;
 
     memset(run->copy, 0, (size_t) n_segments * sizeof *run->copy);
     for (int64_t i = 0; i < n_steps; i++) {
         if (!clv_step_is_send(&steps[i])) {
             n_recvs++;
+            one_source = one_source && (source < 0 || source == steps[i].peer);
+            source = steps[i].peer;
             n_kept += 0 == run->copy[steps[i].segment];
             run->copy[steps[i].segment] = 1;
         }
@@ -460,16 +471,16 @@ static int32_t count_buffers(execution_t *run, const clv_step_t *steps, int64_t 
     for (int32_t s = 0; s < n_segments; s++) {
         run->copy[s] = run->in_place ? COPY_RESULT : COPY_OWN;
     }
-    return (run->results ? 0 : n_kept) +
-           (int32_t) (n_recvs < COLL_CLV_RECV_WINDOW ? n_recvs : COLL_CLV_RECV_WINDOW);
+    return (run->results ? 0 : n_kept) + count_open(n_recvs, one_source);
 }
 
 /* Segment and peer counters, where copies are, free buffers: all int32 inside. */
 static int begin(execution_t *run, const coll_clv_job_t *job)
 {
-    const clv_exec_limits_t limits = {
-        COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
-        NULL == run->scratch->ahead ? COLL_CLV_SYNC_EVERY : CLV_EXEC_NEVER_SYNC, job->policy};
+    const clv_exec_limits_t limits = {COLL_CLV_RECV_WINDOW, COLL_CLV_SEND_WINDOW,
+                                      NULL == run->scratch->ahead ? COLL_CLV_SYNC_EVERY
+                                                                  : CLV_EXEC_NEVER_SYNC,
+                                      job->policy, COLL_CLV_SOURCE_WINDOW};
     int32_t n_ranks = ompi_comm_size(run->comm), n_segments = job->n_segments;
     size_t segment_bytes = (size_t) n_segments * sizeof(clv_exec_segment_t);
     size_t peer_bytes = (size_t) n_ranks * sizeof(clv_exec_peer_t);
@@ -539,6 +550,10 @@ static void close_books(const execution_t *run)
     coll_clv_ahead_t *ahead = run->scratch->ahead;
 
     coll_clv_ahead_fail(ahead);
+    for (int32_t i = 0; i < run->exec.n_put_off; i++) {
+        const clv_exec_entry_t *entry = &run->exec.put_off[i];
+        coll_clv_ahead_posted(ahead, entry->peer, segment_bytes(run, entry->segment));
+    }
     for (int64_t i = 0; i < run->exec.n_steps; i++) {
         const clv_step_t *step = &run->exec.steps[i];
         const size_t n_bytes = segment_bytes(run, step->segment);

@@ -33,7 +33,8 @@ struct ompi_op_t;
 
 /* Windows of the executor, in segments; why these: docs/decisions/0005-executor-windows.md. With
  * the credit rule an absent root finds at most COLL_CLV_SYNC_EVERY segments from each sender. */
-#define COLL_CLV_RECV_WINDOW 8
+#define COLL_CLV_RECV_WINDOW   16
+#define COLL_CLV_SOURCE_WINDOW 8 /* of these from one rank */
 #define COLL_CLV_SEND_WINDOW 4
 #define COLL_CLV_SYNC_EVERY  64
 

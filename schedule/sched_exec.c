@@ -10,6 +10,7 @@ static int limits_valid(const clv_exec_limits_t *limits)
 {
     return limits->recv_window >= 1 && limits->recv_window <= CLV_EXEC_MAX_WINDOW &&
            limits->send_window >= 1 && limits->send_window <= CLV_EXEC_MAX_WINDOW &&
+           limits->source_window >= 0 && limits->source_window <= limits->recv_window &&
            limits->sync_every >= CLV_EXEC_NEVER_SYNC &&
            (limits->policy == CLV_EXEC_AHEAD || limits->policy == CLV_EXEC_ROUNDS);
 }
@@ -68,65 +69,108 @@ static void window_reset(clv_exec_window_t *window, int32_t n_slots)
     }
 }
 
-/* The next entry of a window that has a free slot; it counts as open once n_open is raised. */
-static clv_exec_entry_t *window_next(clv_exec_window_t *window, const clv_step_t *step)
+static clv_exec_entry_t entry_of(const clv_step_t *step)
 {
-    clv_exec_entry_t *entry = &window->open[window->n_open];
-    *entry = (clv_exec_entry_t){.slot = window->free_slots[window->n_free - 1],
-                                .peer = step->peer,
-                                .round = step->round,
-                                .segment = step->segment};
-    return entry;
+    return (clv_exec_entry_t){.peer = step->peer, .round = step->round, .segment = step->segment};
 }
 
-static void window_open(clv_exec_window_t *window)
+static int32_t next_slot(const clv_exec_window_t *window)
 {
-    window->n_open++;
+    return window->free_slots[window->n_free - 1];
+}
+
+static void window_open(clv_exec_window_t *window, const clv_exec_entry_t *entry)
+{
+    window->open[window->n_open++] = *entry;
     window->n_free--;
 }
 
-/* Closes the index-th open entry; the others keep their order. */
+/* Takes the index-th of n entries out; the others keep their order. */
+static void take_out(clv_exec_entry_t *entries, int32_t n, int32_t index)
+{
+    memmove(&entries[index], &entries[index + 1], (size_t) (n - 1 - index) * sizeof entries[0]);
+}
+
 static void window_close(clv_exec_window_t *window, int32_t index)
 {
     window->free_slots[window->n_free++] = window->open[index].slot;
-    window->n_open--;
-    memmove(&window->open[index], &window->open[index + 1],
-            (size_t) (window->n_open - index) * sizeof window->open[0]);
+    take_out(window->open, window->n_open--, index);
+}
+
+static int has_room(const clv_exec_t *exec, int32_t source)
+{
+    return exec->limits.source_window == 0 ||
+           exec->peers[source].recvs_open < exec->limits.source_window;
+}
+
+static clv_status_t post_entry(clv_exec_t *exec, clv_exec_entry_t *entry)
+{
+    clv_status_t status;
+
+    entry->slot = next_slot(&exec->recvs);
+    status = exec->ops->post_recv(exec->context, entry->slot, entry->peer, entry->segment);
+    if (status == CLV_OK) {
+        window_open(&exec->recvs, entry);
+        exec->peers[entry->peer].recvs_open++;
+    }
+    return status;
+}
+
+/* There is a slot for each: a source that has room now has given one back since the last time. */
+static clv_status_t post_put_off(clv_exec_t *exec, int *moved_p)
+{
+    for (int32_t i = 0; i < exec->n_put_off;) {
+        clv_status_t status;
+
+        if (!has_room(exec, exec->put_off[i].peer) || exec->recvs.n_free == 0) {
+            i++;
+            continue;
+        }
+        status = post_entry(exec, &exec->put_off[i]);
+        if (status != CLV_OK) {
+            return status;
+        }
+        take_out(exec->put_off, exec->n_put_off--, i);
+        *moved_p = 1;
+    }
+    return CLV_OK;
 }
 
 /* The receive cursor goes by one step. */
 static clv_status_t pass_recv_cursor(clv_exec_t *exec, const clv_step_t *step)
 {
     clv_exec_segment_t *segment = &exec->segments[step->segment];
-    clv_exec_entry_t *entry;
-    clv_status_t status;
+    clv_exec_entry_t entry = entry_of(step);
+    clv_status_t status = CLV_OK;
 
     if (clv_step_is_send(step)) {
         segment->sends_before_recv++;
         return CLV_OK;
     }
-    entry = window_next(&exec->recvs, step);
-    entry->recvs_before = segment->recvs_posted;
-    entry->sends_before = segment->sends_before_recv;
-    status = exec->ops->post_recv(exec->context, entry->slot, step->peer, step->segment);
-    if (status == CLV_OK) {
-        window_open(&exec->recvs);
-        segment->recvs_posted++;
+    entry.recvs_before = segment->recvs_passed;
+    entry.sends_before = segment->sends_before_recv;
+    if (has_room(exec, step->peer)) {
+        status = post_entry(exec, &entry);
+    } else {
+        exec->put_off[exec->n_put_off++] = entry;
     }
+    segment->recvs_passed += status == CLV_OK;
     return status;
 }
 
 static clv_status_t post_recvs(clv_exec_t *exec, int *moved_p)
 {
-    while (exec->next_recv < exec->n_steps && exec->recvs.n_free > 0) {
-        clv_status_t status = pass_recv_cursor(exec, &exec->steps[exec->next_recv]);
-        if (status != CLV_OK) {
-            return status;
+    clv_status_t status = post_put_off(exec, moved_p);
+
+    while (status == CLV_OK && exec->next_recv < exec->n_steps && exec->recvs.n_free > 0 &&
+           exec->n_put_off < CLV_EXEC_MAX_WINDOW) {
+        status = pass_recv_cursor(exec, &exec->steps[exec->next_recv]);
+        if (status == CLV_OK) {
+            exec->next_recv++;
+            *moved_p = 1;
         }
-        exec->next_recv++;
-        *moved_p = 1;
     }
-    return CLV_OK;
+    return status;
 }
 
 static int is_credit(const clv_exec_t *exec, int32_t n_sent)
@@ -152,6 +196,11 @@ static int is_after_all(const clv_exec_window_t *window, int32_t round)
 /* Receives before the send that a full window keeps from being posted. */
 static int has_unposted_before(const clv_exec_t *exec, const clv_step_t *step)
 {
+    for (int32_t i = 0; i < exec->n_put_off; i++) {
+        if (exec->put_off[i].round < step->round) {
+            return 1;
+        }
+    }
     for (int64_t i = exec->next_recv; i < exec->next_send; i++) {
         if (!clv_step_is_send(&exec->steps[i]) && exec->steps[i].round < step->round) {
             return 1;
@@ -172,19 +221,19 @@ static clv_status_t start_send(clv_exec_t *exec, const clv_step_t *step)
     clv_exec_segment_t *segment = &exec->segments[step->segment];
     clv_exec_peer_t *peer = &exec->peers[step->peer];
     int synchronous = is_credit(exec, peer->n_sent);
-    clv_exec_entry_t *entry;
+    clv_exec_entry_t entry = entry_of(step);
     clv_status_t status;
 
     if (exec->sends.n_free == 0 || segment->recvs_done < segment->recvs_before_send ||
         (synchronous && peer->credit_open) || !is_its_turn(exec, step)) {
         return CLV_AGAIN;
     }
-    entry = window_next(&exec->sends, step);
-    entry->synchronous = synchronous;
+    entry.slot = next_slot(&exec->sends);
+    entry.synchronous = synchronous;
     status =
-        exec->ops->post_send(exec->context, entry->slot, step->peer, step->segment, synchronous);
+        exec->ops->post_send(exec->context, entry.slot, step->peer, step->segment, synchronous);
     if (status == CLV_OK) {
-        window_open(&exec->sends);
+        window_open(&exec->sends, &entry);
         peer->n_sent++;
         peer->credit_open |= synchronous;
         segment->holds = step->kind == CLV_STEP_SEND_COPY;
@@ -277,6 +326,7 @@ static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
             }
             segment->recvs_done++;
             segment->holds = 1;
+            exec->peers[entry->peer].recvs_open--;
             window_close(&exec->recvs, i);
             *moved_p = 1;
             return CLV_OK;
@@ -288,7 +338,7 @@ static clv_status_t combine_one(clv_exec_t *exec, int *moved_p)
 static int all_done(const clv_exec_t *exec)
 {
     return exec->next_recv == exec->n_steps && exec->next_send == exec->n_steps &&
-           exec->recvs.n_open == 0 && exec->sends.n_open == 0;
+           exec->recvs.n_open == 0 && exec->n_put_off == 0 && exec->sends.n_open == 0;
 }
 
 clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n_steps,
@@ -314,6 +364,7 @@ clv_status_t clv_exec_begin(clv_exec_t *exec, const clv_step_t *steps, int64_t n
     exec->peers = peers;
     exec->next_recv = 0;
     exec->next_send = 0;
+    exec->n_put_off = 0;
     window_reset(&exec->recvs, limits->recv_window);
     window_reset(&exec->sends, limits->send_window);
     return CLV_OK;

@@ -7,6 +7,9 @@
  *                       |<- send_window ->|    sends start oldest first, each when the receives of
  *                                              its segment that stand before it are combined
  *
+ * A source whose receives are slow must not keep those of another from being posted: of one source
+ * at most source_window are open, further ones are put off and posted first when it has room again.
+ *
  * What: there are no rounds and no barriers; a step waits only for what it needs. Receives of one
  * segment are combined in plan order, so the same plan gives the same bits in every run. A segment
  * that comes back after it was sent is stored, not combined, once that send is out of its buffer.
@@ -17,6 +20,8 @@
  * Why it cannot hang (for a plan that passes clv_plan_validate, on every rank at once): take the
  * first message in plan order that is not done at both ends. Everything before it is done, so its
  * receive is the oldest of its rank and posted, its send is the oldest of its rank and may start.
+ * Posted, because what is put off has source_window older ones of its source open, whose slots go to
+ * what their source has put off before the cursor gets any.
  *
  * Unexpected messages: the first send to a peer and then every sync_every-th is synchronous, and a
  * synchronous send waits for the previous one to the same peer. So a peer that has not arrived
@@ -29,7 +34,7 @@
  * the messages that are not done take one of the lowest round; its sender waits for nothing.
  *
  * Messages between a pair of ranks must not overtake each other; then no tag is needed.
- * Cost: O(recv_window + send_window) per turn.
+ * Cost: O(recv_window + send_window + what is put off) per turn.
  *
  * Units: segments and steps counted; a round as in the plan.
  * Errors: CLV_INVALID at begin; then what the table says: a status below CLV_OK ends the
@@ -71,12 +76,13 @@ typedef struct clv_exec_limits {
     int32_t send_window; /* 1 .. CLV_EXEC_MAX_WINDOW */
     int32_t sync_every;  /* >= 1; 0: only the first send to each peer; CLV_EXEC_NEVER_SYNC */
     clv_exec_policy_t policy;
+    int32_t source_window; /* receives open from one peer: 1 .. recv_window; 0: recv_window */
 } clv_exec_limits_t;
 
 /* What is counted per segment. "passed" counts the steps a cursor has gone by, "done" the ones
  * that have taken effect; a step may take effect when the other kind has caught up with it. */
 typedef struct clv_exec_segment {
-    int32_t recvs_posted;      /* passed by the receive cursor */
+    int32_t recvs_passed;      /* passed by the receive cursor */
     int32_t sends_before_recv; /* passed by the receive cursor */
     int32_t recvs_before_send; /* passed by the send cursor */
     int32_t recvs_done;        /* combined */
@@ -87,9 +93,10 @@ typedef struct clv_exec_segment {
 typedef struct clv_exec_peer {
     int32_t n_sent;
     int32_t credit_open; /* a synchronous send to this peer is outstanding */
+    int32_t recvs_open;  /* from this peer */
 } clv_exec_peer_t;
 
-/* A posted receive or a started send. */
+/* A posted receive, one that is put off (without a slot) or a started send. */
 typedef struct clv_exec_entry {
     int32_t slot;
     int32_t peer;
@@ -122,6 +129,8 @@ typedef struct clv_exec {
     int64_t next_send;
     clv_exec_window_t recvs;
     clv_exec_window_t sends;
+    int32_t n_put_off; /* receives that the cursor has passed, oldest first; full, it stands */
+    clv_exec_entry_t put_off[CLV_EXEC_MAX_WINDOW];
 } clv_exec_t;
 
 /* Checks the limits and the steps (ranges, known kinds, nothing sent that is not held, nothing

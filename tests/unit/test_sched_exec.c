@@ -451,8 +451,9 @@ static void check_sums(void)
 static clv_exec_limits_t draw_limits(void)
 {
     static const int32_t windows[] = {1, 2, 3, 8, CLV_EXEC_MAX_WINDOW};
-    return (clv_exec_limits_t){windows[random_below(5)], windows[random_below(5)], random_below(6),
-                               (clv_exec_policy_t) random_below(2)};
+    const int32_t recv_window = windows[random_below(5)];
+    return (clv_exec_limits_t){recv_window, windows[random_below(5)], random_below(6),
+                               (clv_exec_policy_t) random_below(2), random_below(recv_window + 1)};
 }
 
 static void draw_network(void)
@@ -660,6 +661,47 @@ static void without_credits_an_absent_root_would_be_flooded(void **state)
     stop_world();
 }
 
+static void add_send(int32_t sender, int32_t segment)
+{
+    plan.sends[plan.n_sends] = clv_send_of((int32_t) plan.n_sends, sender, 0, segment, CLV_MOVE);
+    plan.n_sends++;
+    holds[sender][segment] = ABSENT;
+}
+
+/* The root takes 20 segments from each of two in turns, then those that the other one had. */
+static int32_t matched_of_the_early_one(int32_t source_window)
+{
+    const clv_exec_limits_t limits = {8, 8, 0, CLV_EXEC_AHEAD, source_window};
+    int32_t n_matched;
+
+    flood_plan(3, 40);
+    plan.n_sends = 0;
+    memset(holds, HELD, sizeof holds);
+    for (int32_t s = 0; s < 40; s++) {
+        add_send(1 + s % 2, s);
+    }
+    finish_plan(40);
+    max_delay = 20;
+    eager_percent = 0;
+    start_world(&limits);
+    ranks[1].arrival = 200000;
+    run_until(200000);
+    n_matched = channels[2][0].n_matched;
+    run_until(NEVER);
+    check_sums();
+    stop_world();
+    return n_matched;
+}
+
+static void a_late_source_does_not_starve_another(void **state)
+{
+    (void) state;
+    assert_true(matched_of_the_early_one(0) < 8);
+    for (int32_t source_window = 1; source_window < 8; source_window++) {
+        assert_true(matched_of_the_early_one(source_window) >= 20);
+    }
+}
+
 static void a_segment_sent_away_and_taken_back_is_stored_not_combined(void **state)
 {
     static const clv_send_t sends[] = {{0, 0, 1, 0, CLV_MOVE}, {1, 1, 0, 0, CLV_MOVE}};
@@ -743,6 +785,8 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1, CLV_EXEC_AHEAD}},
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1, CLV_EXEC_AHEAD}},
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -2, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {4, 1, 1, CLV_EXEC_AHEAD, 5}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {4, 1, 1, CLV_EXEC_AHEAD, -1}},
         {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1, CLV_EXEC_AHEAD}},
         {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
         {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
@@ -814,6 +858,7 @@ int main(void)
         cmocka_unit_test(an_absent_root_finds_at_most_sync_every_segments_per_sender),
         cmocka_unit_test(a_slow_receiver_is_never_behind_by_two_credits),
         cmocka_unit_test(without_credits_an_absent_root_would_be_flooded),
+        cmocka_unit_test(a_late_source_does_not_starve_another),
         cmocka_unit_test(a_segment_sent_away_and_taken_back_is_stored_not_combined),
         cmocka_unit_test(an_error_of_the_table_comes_out_at_once),
         cmocka_unit_test(run_turns_until_the_end),
