@@ -5,7 +5,8 @@
  * What: a plan of ours run by our executor, or a reduce that is no plan (sim_direct.h). Rank 0
  * prints one line of JSON a call; bench/sim/run makes tables of many. Every result is checked.
  * Not: the component, its clocks, its predictors. Any MPI whose MPI_Wtime is one clock for all
- * ranks can run it. Computing costs nothing in the simulation, for us and for the library.
+ * ranks can run it. Computing costs nothing in the simulation, for us and for the library, but
+ * combining what --combine-ps says.
  * Units: ns, but seconds where MPI_Wtime is read.
  */
 #include <mpi.h>
@@ -90,13 +91,13 @@ static clv_status_t reduce(const job_t *job, const clv_sim_steps_t *steps)
     const clv_sim_call_t call = {.rank = job->rank,
                                  .n_ranks = job->n_ranks,
                                  .n_floats = options->n_floats,
+                                 .combine_ps = options->combine_ps,
                                  .arrival_ns = job->true_ns,
                                  .vector = job->vector,
                                  .sum = job->sum};
 
-    return job->direct != NULL
-               ? job->direct->run(&call)
-               : clv_sim_execute(steps, &options->limits, options->n_floats, job->vector);
+    return job->direct != NULL ? job->direct->run(&call)
+                               : clv_sim_execute(steps, options, job->vector);
 }
 
 /* Small integers, different by rank and place: their sum is exact in any order. */
@@ -231,6 +232,7 @@ int main(int argc, char **argv)
         fail("out of memory");
     }
     run_calls(&job);
+    clv_sim_chooser_close(&job.chooser);
     job_free(&job);
     MPI_Finalize();
     return 0;

@@ -19,6 +19,7 @@ typedef struct clv_sim_call {
     int rank;
     int n_ranks;
     int32_t n_floats;
+    double combine_ps;         /* radix-k combines for nothing */
     const int64_t *arrival_ns; /* by rank */
     float *vector;             /* radix-k spends it */
     float *sum;                /* on every rank: some of SimGrid's reduces write it on all */

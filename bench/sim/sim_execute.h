@@ -11,8 +11,8 @@
 
 #include "bench/sim/sim_plan.h"
 
-/* Combines vector[n_floats] of all ranks into that of rank 0; on the others it is spent. */
-clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_exec_limits_t *limits,
-                             int32_t n_floats, float *vector) CLV_MUST_CHECK;
+/* Combines the options' n_floats of all ranks into that of rank 0; on the others it is spent. */
+clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_sim_options_t *options,
+                             float *vector) CLV_MUST_CHECK;
 
 #endif

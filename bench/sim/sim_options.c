@@ -34,6 +34,9 @@ static const clv_option_t rows[] = {
                     "receives open"),
     CLV_ROW_WHOLE32("send-window", AT(limits.send_window), 1, CLV_EXEC_MAX_WINDOW, "1",
                     "sends open"),
+    CLV_ROW_WHOLE32("source-window", AT(limits.source_window), 0, CLV_EXEC_MAX_WINDOW, "0",
+                    "of these receives from one rank; 0: all"),
+    CLV_ROW_REAL("combine-ps", AT(combine_ps), 0, 1e6, "0", "to combine a byte, picoseconds"),
     CLV_ROWS_END,
 };
 
@@ -84,6 +87,10 @@ clv_status_t clv_sim_options_check(const clv_sim_options_t *options, char *reaso
         (void) snprintf(reason, reason_bytes,
                         "'%s' is no algorithm of the component: it needs --segments, and no --clip",
                         options->algorithm);
+        return CLV_INVALID;
+    }
+    if (options->limits.source_window > options->limits.recv_window) {
+        (void) snprintf(reason, reason_bytes, "more receives from one rank than receives");
         return CLV_INVALID;
     }
     if (options->n_segments > options->n_floats) {

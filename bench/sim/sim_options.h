@@ -26,6 +26,7 @@ typedef struct clv_sim_options {
     double clip; /* the deviation the clip rule believes, in honest ones; 0: no rule */
     int64_t seed;
     clv_exec_limits_t limits;
+    double combine_ps; /* of a byte */
 } clv_sim_options_t;
 
 extern const clv_program_t clv_sim_program;

@@ -11,7 +11,8 @@
 #include "util/util_alloc.h"
 
 #define TAG           18
-#define N_RECORD_SETS 8 /* that a forecast is said to rest on */
+#define NAME_BYTES    32 /* of a host */
+#define N_RECORD_SETS 8  /* that a forecast is said to rest on */
 
 int32_t clv_sim_chosen(const char *name)
 {
@@ -30,9 +31,56 @@ static int64_t total_bytes(const clv_sim_options_t *options)
     return (int64_t) options->n_floats * (int64_t) sizeof(float);
 }
 
+/* The first rank of each rank's host. */
+static void name_places(const char *names, int32_t n_ranks, int32_t *place)
+{
+    for (int32_t p = 0; p < n_ranks; p++) {
+        place[p] = 0;
+        while (strcmp(names + (size_t) place[p] * NAME_BYTES, names + (size_t) p * NAME_BYTES) !=
+               0) {
+            place[p]++;
+        }
+    }
+}
+
+/* NULL where no two ranks share a host, or all share one. */
+static clv_status_t find_places(int32_t n_ranks, int32_t **place_p)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "", *names = clv_alloc((size_t) n_ranks, NAME_BYTES);
+    int32_t *place = clv_alloc((size_t) n_ranks, sizeof *place);
+    int n_bytes, n_places = 0;
+
+    if (names == NULL || place == NULL) {
+        clv_free(names);
+        clv_free(place);
+        return CLV_NO_MEMORY;
+    }
+    MPI_Get_processor_name(name, &n_bytes);
+    name[NAME_BYTES - 1] = '\0';
+    MPI_Allgather(name, NAME_BYTES, MPI_CHAR, names, NAME_BYTES, MPI_CHAR, MPI_COMM_WORLD);
+    name_places(names, n_ranks, place);
+    clv_free(names);
+    for (int32_t p = 0; p < n_ranks; p++) {
+        n_places += place[p] == p;
+    }
+    if (n_places == 1 || n_places == n_ranks) {
+        clv_free(place);
+        place = NULL;
+    }
+    *place_p = place;
+    return CLV_OK;
+}
+
+void clv_sim_chooser_close(clv_sim_chooser_t *chooser)
+{
+    clv_free(chooser->place);
+    chooser->place = NULL;
+}
+
 clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options, clv_sim_chooser_t *chooser)
 {
     const int32_t n_segments = options->n_segments;
+    clv_status_t status;
 
     *chooser = (clv_sim_chooser_t){
         .config = {
@@ -41,7 +89,13 @@ clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options, clv_sim_choo
                 n_segments > 0 ? (int32_t) clv_segment_bytes(total_bytes(options), n_segments) : 0,
             .max_cells = CLV_CHOOSE_MAX_CELLS}};
     MPI_Comm_size(MPI_COMM_WORLD, &chooser->config.n_ranks);
-    return clv_sim_measure_cost(&chooser->config.cost);
+    status = find_places(chooser->config.n_ranks, &chooser->place);
+    if (status == CLV_OK) {
+        status = clv_sim_measure_cost(chooser->place, &chooser->config.cost);
+    }
+    chooser->config.place = chooser->place;
+    chooser->config.cost.combine_ps = (int64_t) options->combine_ps;
+    return status;
 }
 
 static int64_t stretched(const clv_sim_options_t *options, int64_t round_ns)
@@ -88,7 +142,8 @@ static clv_status_t make_asked(const clv_sim_options_t *options, const clv_sim_c
         .n_ranks = chooser->config.n_ranks,
         .n_segments = options->n_segments,
         .round_ns = stretched(options, clv_cost_round_ns(&chooser->config.cost, n_bytes)),
-        .arrival_ns = predicted_ns};
+        .arrival_ns = predicted_ns,
+        .place = chooser->place};
 
     return clv_plan_make(clv_generator_find(options->algorithm), &instance, plan_p);
 }

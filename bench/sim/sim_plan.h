@@ -18,15 +18,17 @@ typedef struct clv_sim_chooser {
     clv_choose_config_t config;
     clv_choose_state_t state;
     int64_t version; /* of the newest forecast */
+    int32_t *place;  /* of each rank, NULL: no two share a host */
 } clv_sim_chooser_t;
 
 /* The algorithm of the component that has this word or makes its plans with this generator, else
  * CLV_ALGORITHM_AUTO. */
 int32_t clv_sim_chosen(const char *name);
 
-/* Collective: measures the network. */
+/* Collective: finds out who shares a host, and measures the network. */
 clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options,
                                   clv_sim_chooser_t *chooser) CLV_MUST_CHECK;
+void clv_sim_chooser_close(clv_sim_chooser_t *chooser);
 
 typedef struct clv_sim_steps {
     clv_step_t *steps; /* this rank's part; clv_free */

@@ -22,7 +22,9 @@ static void write_factors(clv_json_t *json, const clv_sim_options_t *options, in
     clv_json_number(json, "clip", options->clip);
     clv_json_number(json, "round_factor", options->round_factor);
     clv_json_whole(json, "recv_window", options->limits.recv_window);
+    clv_json_whole(json, "source_window", options->limits.source_window);
     clv_json_whole(json, "send_window", options->limits.send_window);
+    clv_json_number(json, "combine_ps", options->combine_ps);
 }
 
 static void write_call(clv_json_t *json, const char *key, double ns)

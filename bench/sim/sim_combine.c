@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * SMPI counts seconds of smpi/host-speed; bench/sim/run sets that to the speed of its hosts.
+ */
+#include "bench/sim/sim_combine.h"
+
+#include <mpi.h>
+
+#ifdef SMPI_H
+#include <smpi/smpi.h>
+#endif
+
+void clv_sim_combining(double combine_ps, int32_t n_floats)
+{
+    if (combine_ps > 0) {
+#ifdef SMPI_H
+        smpi_execute(combine_ps / 1e12 * sizeof(float) * n_floats);
+#endif
+    }
+}
