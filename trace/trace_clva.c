@@ -17,6 +17,12 @@ const clv_clva_op_row_t clv_clva_ops[CLV_CLVA_N_OPS] = {
 #undef OP_ROW
 };
 
+const clv_clva_how_row_t clv_clva_hows[CLV_CLVA_N_HOWS] = {
+#define HOW_ROW(code, name, prefix, suffix) {#name, prefix, suffix},
+    CLV_CLVA_HOW_MAP(HOW_ROW)
+#undef HOW_ROW
+};
+
 const char *const clv_clva_types[CLV_CLVA_N_TYPES] = {
 #define TYPE_ROW(code, name) #name,
     CLV_CLVA_TYPE_MAP(TYPE_ROW)
@@ -146,10 +152,10 @@ size_t clv_clva_put_stream(unsigned char *bytes, size_t size, int32_t rank,
     }
     clv_put_u32(at, (uint32_t) rank);
     clv_put_u32(at + 4, 0);
-    put_slot(at + 8, (uint8_t[]){CLV_CLVA_STREAM, stream->op, stream->type, 0},
+    put_slot(at + 8, (uint8_t[]){CLV_CLVA_STREAM, stream->op, stream->type, stream->how},
              (uint16_t[]){stream->stream, stream->element_bytes},
              (uint64_t[]){stream->comm, (uint64_t) stream->bytes},
-             (uint32_t[]){(uint32_t) stream->root, 0});
+             (uint32_t[]){(uint32_t) stream->root, stream->request});
     return 16 + CLV_CLVA_SLOT_BYTES;
 }
 
@@ -259,6 +265,13 @@ const char *clv_clva_word(const char *list, int number, int *length_p)
 const char *clv_clva_op_name(int op)
 {
     return (unsigned) op < CLV_CLVA_N_OPS ? clv_clva_ops[op].name : "unknown";
+}
+
+void clv_clva_call_name(const clv_clva_stream_t *stream, char *name, size_t size)
+{
+    const clv_clva_how_row_t *how = &clv_clva_hows[stream->how];
+
+    (void) snprintf(name, size, "%s%s%s", how->prefix, clv_clva_op_name(stream->op), how->suffix);
 }
 
 clv_status_t clv_clva_read_ops(const char *list, uint32_t *bits_p)

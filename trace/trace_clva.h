@@ -27,7 +27,7 @@
 
 #include "util/util_status.h"
 
-#define CLV_CLVA_VERSION      1
+#define CLV_CLVA_VERSION      2
 #define CLV_CLVA_HEAD_BYTES   8192      /* of the head line, its newline included, at most */
 #define CLV_CLVA_RECORD_BYTES (1 << 19) /* of a record, kind and length included, at most */
 #define CLV_CLVA_NAME_BYTES   64
@@ -58,6 +58,14 @@
     XX(REDUCE_SCATTER_BLOCK, reduce_scatter_block,  0,   1)                                        \
     XX(SCAN,                 scan,                  0,   1)                                        \
     XX(EXSCAN,               exscan,                0,   1)
+
+/* How a call is made; numbers are in files: append only, the first is 0. Between arrival and exit of
+ * one that has a request its rank need not be in MPI: from its start until it was seen to be
+ * complete. prefix, suffix: of its operation's name. */
+#define CLV_CLVA_HOW_MAP(XX)                                                                       \
+    XX(BLOCKING,    blocking,    "",  "")                                                          \
+    XX(NONBLOCKING, nonblocking, "i", "")                                                          \
+    XX(PERSISTENT,  persistent,  "",  "_init")
 
 /* What the elements of a vector are. */
 #define CLV_CLVA_TYPE_MAP(XX)                                                                      \
@@ -120,6 +128,19 @@ typedef struct clv_clva_op_row {
 
 extern const clv_clva_op_row_t clv_clva_ops[CLV_CLVA_N_OPS];
 
+typedef enum clv_clva_how {
+#define CLV_CLVA_HOW_ENUM(code, name, prefix, suffix) CLV_CLVA_HOW_##code,
+    CLV_CLVA_HOW_MAP(CLV_CLVA_HOW_ENUM)
+#undef CLV_CLVA_HOW_ENUM
+        CLV_CLVA_N_HOWS
+} clv_clva_how_t;
+
+typedef struct clv_clva_how_row {
+    const char *name, *prefix, *suffix;
+} clv_clva_how_row_t;
+
+extern const clv_clva_how_row_t clv_clva_hows[CLV_CLVA_N_HOWS];
+
 typedef enum clv_clva_type {
 #define CLV_CLVA_TYPE_ENUM(code, name) CLV_CLVA_TYPE_##code,
     CLV_CLVA_TYPE_MAP(CLV_CLVA_TYPE_ENUM)
@@ -160,18 +181,19 @@ typedef struct clv_clva_call {
     uint32_t predicted_ns;
 } clv_clva_call_t;
 
-/* What a rank's stream is; as long as a call. root: in the communicator; -1: none. */
+/* What a rank's stream is; as long as a call. root: in the communicator; -1: none. Calls are
+ * numbered on their communicator; those that have a request, in their stream. */
 typedef struct clv_clva_stream {
     uint8_t kind; /* CLV_CLVA_STREAM, in a ring */
     uint8_t op;
     uint8_t type;
-    uint8_t unused;
+    uint8_t how;
     uint16_t stream;
     uint16_t element_bytes; /* 65535: that or more */
     uint64_t comm;
     int64_t bytes; /* of a rank's vector, packed; 0 where ranks may differ */
     int32_t root;
-    uint32_t unused_too;
+    uint32_t request; /* persistent: which of the communicator's, from 0; else 0 */
 } clv_clva_stream_t;
 
 #define CLV_CLVA_SLOT_BYTES 32
@@ -262,6 +284,9 @@ int32_t clv_clva_get_member(const clv_clva_comm_t *comm, int32_t i);
 
 /* "unknown" for a number that is none. */
 const char *clv_clva_op_name(int op);
+/* As MPI calls it: "reduce", "ireduce", "reduce_init". */
+void clv_clva_call_name(const clv_clva_stream_t *stream, char *name, size_t size);
+#define CLV_CLVA_CALL_NAME_BYTES 32
 /* A list of names (util_list.h). */
 clv_status_t clv_clva_read_ops(const char *list, uint32_t *bits_p) CLV_MUST_CHECK;
 void clv_clva_print_ops(char *text, size_t size, uint32_t bits);

@@ -185,15 +185,17 @@ static int get_STREAM(const payload_t *payload, clv_clva_record_t *record)
     if (payload->n_bytes != 8 + CLV_CLVA_SLOT_BYTES || !get_rank(payload, record)) {
         return 0;
     }
-    *stream = (clv_clva_stream_t){.kind = CLV_CLVA_STREAM, .op = at[1], .type = at[2]};
+    *stream =
+        (clv_clva_stream_t){.kind = CLV_CLVA_STREAM, .op = at[1], .type = at[2], .how = at[3]};
     stream->stream = (uint16_t) clv_get_u32(at + 4);
     stream->element_bytes = (uint16_t) (clv_get_u32(at + 4) >> 16);
     stream->comm = clv_get_u64(at + 8);
     stream->bytes = get_i64(at + 16);
     stream->root = (int32_t) clv_get_u32(at + 24);
+    stream->request = clv_get_u32(at + 28);
     return stream->op < CLV_CLVA_N_OPS && stream->type < CLV_CLVA_N_TYPES &&
-           stream->stream < CLV_CLVA_MAX_STREAMS && stream->bytes >= 0 &&
-           stream->bytes <= CLV_CLVA_MAX_NS && stream->root >= -1 &&
+           stream->how < CLV_CLVA_N_HOWS && stream->stream < CLV_CLVA_MAX_STREAMS &&
+           stream->bytes >= 0 && stream->bytes <= CLV_CLVA_MAX_NS && stream->root >= -1 &&
            stream->root < CLV_CLVA_MAX_RANKS;
 }
 

@@ -68,7 +68,7 @@ static const struct bad_head {
     {"something else\n", CLV_PROTOCOL},
     {"{}\n", CLV_PROTOCOL},
     {"{\"clva\":1}\n", CLV_PROTOCOL},
-    {"{\"clva\":2,\"n_ranks\":-5}\n", CLV_UNSUPPORTED},
+    {"{\"clva\":3,\"n_ranks\":-5}\n", CLV_UNSUPPORTED},
     {"{\"clva\":0,\"n_ranks\":1,\"n_local\":1,\"n_nodes\":1}\n", CLV_PROTOCOL},
     {"{\"clva\":1,\"n_ranks\":1,\"n_local\":1,\"n_nodes\":1}\n", CLV_OK},
     {"{\"clva\":1,\"n_ranks\":1,\"n_local\":1,\"n_nodes\":1,\"new\":\"x\",\"newer\":-7}\n", CLV_OK},
@@ -109,6 +109,8 @@ static size_t put_all(unsigned char *bytes, size_t size)
                                       {.choice = 1, .reason = 2, .arrival_ns = 3, .exit_ns = 3}};
     const clv_clva_stream_t stream = {.op = CLV_CLVA_OP_BCAST,
                                       .type = CLV_CLVA_TYPE_FLOAT,
+                                      .how = CLV_CLVA_HOW_PERSISTENT,
+                                      .request = 4000000000U,
                                       .stream = 4095,
                                       .element_bytes = 8,
                                       .comm = 0xfedcba9876543210,
@@ -142,6 +144,8 @@ static void check_stream(const clv_clva_record_t *record)
     assert_int_equal(record->stream.stream, 4095);
     assert_int_equal(record->stream.element_bytes, 8);
     assert_int_equal(record->stream.root, -1);
+    assert_int_equal(record->stream.how, CLV_CLVA_HOW_PERSISTENT);
+    assert_int_equal(record->stream.request, 4000000000U);
     assert_true(record->stream.comm == 0xfedcba9876543210);
     assert_int_equal(record->stream.bytes, INT64_C(1) << 40);
 }
@@ -244,6 +248,7 @@ static const struct bad_record {
     {CLV_CLVA_CALLS, 12, 0x08000002},
     {CLV_CLVA_STREAM, 8, 5},
     {CLV_CLVA_STREAM, 16, 0x00001002}, /* operation */
+    {CLV_CLVA_STREAM, 16, 0x03000002}, /* how it is made */
     {CLV_CLVA_STREAM, 20, 4096},       /* its number */
     {CLV_CLVA_STREAM, 36, 0x80000000}, /* bytes below 0 */
     {CLV_CLVA_STREAM, 40, 65536},      /* root */
@@ -348,6 +353,19 @@ static void words_are_found_by_number(void **state)
     assert_null(clv_clva_word("one", 255, &length));
 }
 
+static void calls_are_named_as_mpi_does(void **state)
+{
+    static const char *const names[CLV_CLVA_N_HOWS] = {"scan", "iscan", "scan_init"};
+    char name[CLV_CLVA_CALL_NAME_BYTES];
+
+    (void) state;
+    for (uint8_t how = 0; how < CLV_CLVA_N_HOWS; how++) {
+        const clv_clva_stream_t stream = {.op = CLV_CLVA_OP_SCAN, .how = how};
+        clv_clva_call_name(&stream, name, sizeof name);
+        assert_string_equal(name, names[how]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +379,7 @@ int main(void)
         cmocka_unit_test(unknown_kinds_are_passed_over),
         cmocka_unit_test(a_clock_maps_and_bounds),
         cmocka_unit_test(words_are_found_by_number),
+        cmocka_unit_test(calls_are_named_as_mpi_does),
     };
     return clv_run_tests(tests);
 }

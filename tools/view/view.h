@@ -43,8 +43,11 @@ typedef struct view_stream {
     clv_clva_stream_t key;
 } view_stream_t;
 
+/* A communicator's blocking calls; or, with how, those of one stream of calls that have a request:
+ * these are numbered by themselves and lie across the others. */
 typedef struct view_comm {
-    uint64_t id;
+    uint64_t id; /* 0 with how */
+    uint8_t how; /* a clv_clva_how_t */
     char name[CLV_CLVA_NAME_BYTES];
     int32_t n_ranks;
     int32_t *members; /* ranks of the job */
@@ -98,7 +101,8 @@ int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns
 void view_stream_name(const view_t *view, int32_t stream, char *name, size_t size);
 /* Whether every rank's arrival at the call is known. */
 int view_is_whole(const view_comm_t *comm, int32_t call);
-/* The numbers of a call; ranks: room for the communicator's. */
+/* The numbers of a call; ranks: room for the communicator's. Where it has a request nobody is known
+ * to wait, and no time to be spent in MPI. */
 void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,
                   clv_numbers_call_t *numbers);
 
@@ -128,8 +132,11 @@ typedef struct view_rank_count {
 typedef struct view_counts {
     view_stream_count_t *streams; /* by time lost in waits, most first */
     view_rank_count_t *ranks;     /* by rank of the job */
+    /* of blocking calls, but for the last two: */
     int64_t n_calls, n_incomplete, n_named;
     int64_t wait_ns, in_mpi_ns, run_ns, n_dropped;
+    int64_t n_requests; /* calls that have one: nonblocking and persistent */
+    int32_t n_request_streams;
     int32_t n_spreads;
     double spreads[60]; /* mean spread of the calls in order, in so many parts */
 } view_counts_t;

@@ -18,16 +18,18 @@ void view_stream_name(const view_t *view, int32_t stream, char *name, size_t siz
     const view_stream_t *one = &view->streams[stream];
     const clv_clva_op_row_t *op = &clv_clva_ops[one->key.op];
     const view_comm_t *comm = &view->comms[one->comm];
-    char root[24] = "", bytes[40] = "";
+    char root[24] = "", bytes[40] = "", call[CLV_CLVA_CALL_NAME_BYTES];
+    const char *planned = comm->how == CLV_CLVA_HOW_BLOCKING ? "" : ", not planned";
 
+    clv_clva_call_name(&one->key, call, sizeof call);
     if (op->has_root) {
         (void) snprintf(root, sizeof root, ", root %d", (int) one->key.root);
     }
     if (op->equal_bytes && one->key.op != CLV_CLVA_OP_BARRIER) {
         (void) snprintf(bytes, sizeof bytes, " %lld B", (long long) one->key.bytes);
     }
-    (void) snprintf(name, size, "%s%s on %s%s", op->name, bytes,
-                    comm->name[0] != '\0' ? comm->name : "a communicator", root);
+    (void) snprintf(name, size, "%s%s on %s%s%s", call, bytes,
+                    comm->name[0] != '\0' ? comm->name : "a communicator", root, planned);
 }
 
 int view_is_whole(const view_comm_t *comm, int32_t call)
@@ -40,6 +42,14 @@ int view_is_whole(const view_comm_t *comm, int32_t call)
         }
     }
     return 1;
+}
+
+static void forget_waits(int32_t n_ranks, clv_numbers_rank_t *ranks, clv_numbers_call_t *numbers)
+{
+    for (int32_t i = 0; i < n_ranks; i++) {
+        ranks[i].wait_ns = ranks[i].in_mpi_ns = 0;
+    }
+    numbers->wait_ns = numbers->in_mpi_ns = 0;
 }
 
 /* One call's cells as the numbers want them; scratch is one row of 64-bit numbers for each of bound
@@ -67,6 +77,9 @@ void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ran
             predicted_ns == CLV_CLVA_NO_FORECAST ? CLV_NUMBERS_NO_TIME : (int64_t) predicted_ns;
     }
     clv_numbers_of_call(&times, ranks, numbers);
+    if (comm->how != CLV_CLVA_HOW_BLOCKING) {
+        forget_waits(comm->n_ranks, ranks, numbers);
+    }
     clv_free(scratch);
 }
 
@@ -156,8 +169,10 @@ static int count_comm(const view_t *view, const view_comm_t *comm, view_counts_t
             continue;
         }
         add_to_stream(&counts->streams[comm->stream[i]], comm, &call);
-        add_to_ranks(counts->ranks, comm, i, ranks, &call);
-        add_spread(counts, span, &call);
+        if (comm->how == CLV_CLVA_HOW_BLOCKING) {
+            add_to_ranks(counts->ranks, comm, i, ranks, &call);
+            add_spread(counts, span, &call);
+        }
     }
     clv_free(ranks);
     return 1;
@@ -170,22 +185,35 @@ static int most_lost_first(const void *a, const void *b)
     if (one->wait_ns != other->wait_ns) {
         return one->wait_ns > other->wait_ns ? -1 : 1;
     }
+    if (one->n_calls != other->n_calls) {
+        return one->n_calls > other->n_calls ? -1 : 1;
+    }
     return one->stream - other->stream;
+}
+
+static void finish_stream(const view_t *view, view_counts_t *counts, view_stream_count_t *stream)
+{
+    const double n = stream->n_calls > 0 ? (double) stream->n_calls : 1;
+
+    stream->spread_ns /= n;
+    stream->after_ns /= n;
+    stream->error_ns /= stream->n_predicted > 0 ? (double) stream->n_predicted : 1;
+    if (view->streams[stream->stream].key.how != CLV_CLVA_HOW_BLOCKING) {
+        counts->n_requests += stream->n_calls;
+        counts->n_request_streams += stream->n_calls > 0;
+        return;
+    }
+    counts->n_calls += stream->n_calls;
+    counts->n_incomplete += stream->n_incomplete;
+    counts->n_named += stream->n_named;
+    counts->wait_ns += stream->wait_ns;
+    counts->in_mpi_ns += stream->in_mpi_ns;
 }
 
 static void finish(const view_t *view, view_counts_t *counts, const span_t *span)
 {
     for (int32_t i = 0; i < view->n_streams; i++) {
-        view_stream_count_t *stream = &counts->streams[i];
-        const double n = stream->n_calls > 0 ? (double) stream->n_calls : 1;
-        stream->spread_ns /= n;
-        stream->after_ns /= n;
-        stream->error_ns /= stream->n_predicted > 0 ? (double) stream->n_predicted : 1;
-        counts->n_calls += stream->n_calls;
-        counts->n_incomplete += stream->n_incomplete;
-        counts->n_named += stream->n_named;
-        counts->wait_ns += stream->wait_ns;
-        counts->in_mpi_ns += stream->in_mpi_ns;
+        finish_stream(view, counts, &counts->streams[i]);
     }
     for (int32_t i = 0; i < view->n_ranks; i++) {
         view_rank_count_t *rank = &counts->ranks[i];

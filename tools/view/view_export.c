@@ -106,7 +106,10 @@ static void put_about(FILE *file, const view_t *view, int32_t stream)
     const view_stream_t *one = &view->streams[stream];
     char number[32];
 
-    clv_trace_write_about(file, "collective", clv_clva_ops[one->key.op].name);
+    char name[CLV_CLVA_CALL_NAME_BYTES];
+
+    clv_clva_call_name(&one->key, name, sizeof name);
+    clv_trace_write_about(file, "collective", name);
     (void) snprintf(number, sizeof number, "%lld", (long long) one->key.bytes);
     clv_trace_write_about(file, "bytes", number);
     (void) snprintf(number, sizeof number, "%d", (int) one->key.root);
@@ -151,6 +154,24 @@ static void put_names(FILE *file, const view_t *view)
     }
 }
 
+/* Calls that have a request lie across others: a pair of events beside the rank's own. */
+static void put_pair(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
+                     int32_t rank, const char *name)
+{
+    const size_t cell = (size_t) call * (size_t) comm->n_ranks + (size_t) rank;
+    const int32_t world = comm->members[rank];
+
+    for (int end = 0; end < 2; end++) {
+        const int64_t at_ns = end ? comm->exit_ns[cell] : comm->arrival_ns[cell];
+        fprintf(file,
+                "{\"ph\":\"%s\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":\"%d.%u.%d\",\"pid\":%d,"
+                "\"tid\":%d,\"ts\":%.3f},\n",
+                end ? "e" : "b", clv_clva_hows[comm->how].name, name, (int) comm->stream[call],
+                (unsigned) comm->number[call], (int) world, (int) view->node_of[world], (int) world,
+                (double) at_ns / 1e3);
+    }
+}
+
 /* One complete event; the part in which it waited for later ranks is one within it. */
 static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, int32_t call,
                       int32_t rank, const clv_numbers_rank_t *numbers, int is_last)
@@ -159,9 +180,14 @@ static void put_event(FILE *file, const view_t *view, const view_comm_t *comm, i
     const int32_t world = comm->members[rank];
     const double begin_us = (double) comm->arrival_ns[cell] / 1e3;
     const double long_us = (double) (comm->exit_ns[cell] - comm->arrival_ns[cell]) / 1e3;
-    const char *name = clv_clva_ops[view->streams[comm->stream[call]].key.op].name;
+    char name[CLV_CLVA_CALL_NAME_BYTES];
 
     (void) is_last;
+    clv_clva_call_name(&view->streams[comm->stream[call]].key, name, sizeof name);
+    if (comm->how != CLV_CLVA_HOW_BLOCKING) {
+        put_pair(file, view, comm, call, rank, name);
+        return;
+    }
     fprintf(file,
             "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
             "\"args\":{\"call\":%u,\"stream\":%d}},\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files of a folder to calls by communicator, number and rank (see view.h). Two passes over the
- * records: what there is, then the times into their places.
+ * Files of a folder to calls by communicator, number and rank (see view.h). Passes over the
+ * records: communicators, streams, which calls there are, then the times into their places.
  */
 #include "tools/view/view.h"
 
@@ -223,6 +223,28 @@ static int32_t find_comm(const view_t *view, uint64_t id)
     return -1;
 }
 
+/* One more, with room for members that are not set. NULL: no memory. */
+static view_comm_t *add_comm(loader_t *loader, uint64_t id, const char *name, int32_t n_ranks)
+{
+    view_t *view = loader->view;
+
+    if (!grow(loader, (void **) &view->comms, view->n_comms, &loader->max_comms,
+              sizeof *view->comms)) {
+        return NULL;
+    }
+    view_comm_t *comm = &view->comms[view->n_comms++];
+    *comm = (view_comm_t){.id = id, .n_ranks = n_ranks};
+    memcpy(comm->name, name, sizeof comm->name);
+    comm->members = clv_alloc((size_t) comm->n_ranks, sizeof *comm->members);
+    comm->rank_of = clv_alloc((size_t) view->n_ranks, sizeof *comm->rank_of);
+    if (comm->members == NULL || comm->rank_of == NULL) {
+        (void) fail(loader, "%s", "out of memory");
+        return NULL;
+    }
+    memset(comm->rank_of, 0xff, (size_t) view->n_ranks * sizeof *comm->rank_of);
+    return comm;
+}
+
 static int take_comm(loader_t *loader, const clv_clva_comm_t *from)
 {
     view_t *view = loader->view;
@@ -230,24 +252,28 @@ static int take_comm(loader_t *loader, const clv_clva_comm_t *from)
     if (find_comm(view, from->id) >= 0) {
         return 1;
     }
-    if (!grow(loader, (void **) &view->comms, view->n_comms, &loader->max_comms,
-              sizeof *view->comms)) {
-        return 0;
-    }
-    view_comm_t *comm = &view->comms[view->n_comms++];
-    *comm = (view_comm_t){.id = from->id, .n_ranks = from->n_ranks};
-    memcpy(comm->name, from->name, sizeof comm->name);
-    comm->members = clv_alloc((size_t) comm->n_ranks, sizeof *comm->members);
-    comm->rank_of = clv_alloc((size_t) view->n_ranks, sizeof *comm->rank_of);
-    if (comm->members == NULL || comm->rank_of == NULL) {
-        return fail(loader, "%s", "out of memory");
-    }
-    memset(comm->rank_of, 0xff, (size_t) view->n_ranks * sizeof *comm->rank_of);
-    for (int32_t i = 0; i < comm->n_ranks; i++) {
+    view_comm_t *comm = add_comm(loader, from->id, from->name, from->n_ranks);
+    for (int32_t i = 0; comm != NULL && i < comm->n_ranks; i++) {
         comm->members[i] = clv_clva_get_member(from, i);
         comm->rank_of[comm->members[i]] = i;
     }
-    return 1;
+    return comm != NULL;
+}
+
+/* A communicator's like, for calls that are numbered by themselves. -1: no memory. */
+static int32_t copy_comm(loader_t *loader, int32_t from, uint8_t how)
+{
+    view_t *view = loader->view;
+    const view_comm_t like = view->comms[from];
+    view_comm_t *comm = add_comm(loader, 0, like.name, like.n_ranks);
+
+    if (comm == NULL) {
+        return -1;
+    }
+    comm->how = how;
+    memcpy(comm->members, like.members, (size_t) like.n_ranks * sizeof *like.members);
+    memcpy(comm->rank_of, like.rank_of, (size_t) view->n_ranks * sizeof *like.rank_of);
+    return view->n_comms - 1;
 }
 
 static int take_clock(loader_t *loader, const clv_clva_clock_t *clock)
@@ -296,12 +322,13 @@ static int take_first(loader_t *loader, const clv_clva_record_t *record)
     }
 }
 
-/* ---- second pass: streams, and which calls there are ----------------------------------------- */
+/* ---- second pass: streams -------------------------------------------------------------------- */
 
 static int is_same_stream(const clv_clva_stream_t *a, const clv_clva_stream_t *b)
 {
-    return a->op == b->op && a->comm == b->comm && a->bytes == b->bytes && a->root == b->root &&
-           a->type == b->type && a->element_bytes == b->element_bytes;
+    return a->op == b->op && a->how == b->how && a->request == b->request && a->comm == b->comm &&
+           a->bytes == b->bytes && a->root == b->root && a->type == b->type &&
+           a->element_bytes == b->element_bytes;
 }
 
 static int32_t find_stream(loader_t *loader, const clv_clva_stream_t *key)
@@ -313,7 +340,10 @@ static int32_t find_stream(loader_t *loader, const clv_clva_stream_t *key)
         i++;
     }
     if (i == view->n_streams) {
-        const int32_t comm = find_comm(view, key->comm);
+        int32_t comm = find_comm(view, key->comm);
+        if (comm >= 0 && key->how != CLV_CLVA_HOW_BLOCKING) {
+            comm = copy_comm(loader, comm, key->how);
+        }
         if (comm < 0 || !grow(loader, (void **) &view->streams, i, &loader->max_streams,
                               sizeof *view->streams)) {
             return -1;
@@ -327,6 +357,9 @@ static int take_stream(loader_t *loader, const clv_clva_record_t *record)
 {
     rank_state_t *rank = &loader->ranks[record->rank];
 
+    if (record->kind != CLV_CLVA_STREAM) {
+        return 1;
+    }
     if (rank->stream == NULL) {
         rank->stream = clv_alloc(CLV_CLVA_MAX_STREAMS, sizeof *rank->stream);
         if (rank->stream == NULL) {
@@ -337,6 +370,8 @@ static int take_stream(loader_t *loader, const clv_clva_record_t *record)
     rank->stream[record->stream.stream] = find_stream(loader, &record->stream);
     return !loader->failed;
 }
+
+/* ---- third pass: which calls there are ------------------------------------------------------- */
 
 /* The call's communicator, with the number its stream has; NULL: not wanted, or unknown. */
 static view_comm_t *comm_of(const loader_t *loader, int32_t rank, const clv_clva_call_t *call,
@@ -389,14 +424,11 @@ static int add_number(loader_t *loader, view_comm_t *comm, uint32_t number)
     return 1;
 }
 
-static int take_second(loader_t *loader, const clv_clva_record_t *record)
+static int take_numbers(loader_t *loader, const clv_clva_record_t *record)
 {
     clv_clva_call_t call;
     int32_t stream;
 
-    if (record->kind == CLV_CLVA_STREAM) {
-        return take_stream(loader, record);
-    }
     for (int32_t i = 0; record->kind == CLV_CLVA_CALLS && i < record->n; i++) {
         if (clv_clva_get_call(record, i, &call) != CLV_OK) {
             return fail(loader, "%s is damaged", loader->node->path);
@@ -409,7 +441,7 @@ static int take_second(loader_t *loader, const clv_clva_record_t *record)
     return 1;
 }
 
-/* ---- third pass: the times ------------------------------------------------------------------- */
+/* ---- fourth pass: the times ------------------------------------------------------------------ */
 
 static int reserve_times(loader_t *loader, view_comm_t *comm)
 {
@@ -480,19 +512,28 @@ static void set_times(loader_t *loader, view_comm_t *comm, int32_t rank,
     comm->arrival_ns[cell] = view_global(loader->node, call->arrival_ns, &bound_ns);
     comm->exit_ns[cell] = clv_larger(comm->arrival_ns[cell],
                                      view_global(loader->node, call->exit_ns, &exit_bound_ns));
-    comm->before_ns[cell] = loader->ranks[rank].before_ns;
+    comm->before_ns[cell] =
+        comm->how == CLV_CLVA_HOW_BLOCKING ? loader->ranks[rank].before_ns : CLV_NUMBERS_NO_TIME;
     comm->bound_ns[cell] = (int32_t) clv_smaller(bound_ns, INT32_MAX);
     comm->predicted_ns[cell] = call->predicted_ns;
-    loader->ranks[rank].before_ns = comm->exit_ns[cell];
     loader->view->worst_bound_ns = clv_larger(loader->view->worst_bound_ns, bound_ns);
     loader->view->n_cells++;
 }
 
-static int take_third(loader_t *loader, const clv_clva_record_t *record)
+/* The rank has left a blocking call. */
+static void leave(loader_t *loader, int32_t rank, const clv_clva_call_t *call, int32_t stream)
+{
+    int64_t bound_ns;
+
+    if (stream < 0 || loader->view->streams[stream].key.how == CLV_CLVA_HOW_BLOCKING) {
+        loader->ranks[rank].before_ns = view_global(loader->node, call->exit_ns, &bound_ns);
+    }
+}
+
+static int take_times(loader_t *loader, const clv_clva_record_t *record)
 {
     clv_clva_call_t call;
     int32_t stream;
-    int64_t bound_ns;
 
     for (int32_t i = 0; record->kind == CLV_CLVA_CALLS && i < record->n; i++) {
         if (clv_clva_get_call(record, i, &call) != CLV_OK) {
@@ -501,10 +542,8 @@ static int take_third(loader_t *loader, const clv_clva_record_t *record)
         view_comm_t *comm = comm_of(loader, record->rank, &call, &stream);
         if (comm != NULL && comm->rank_of[record->rank] >= 0) {
             set_times(loader, comm, record->rank, &call, stream);
-        } else {
-            loader->ranks[record->rank].before_ns =
-                view_global(loader->node, call.exit_ns, &bound_ns);
         }
+        leave(loader, record->rank, &call, stream);
     }
     return 1;
 }
@@ -579,7 +618,8 @@ static int load(loader_t *loader, const char *folder)
 {
     view_t *view = loader->view;
 
-    if (!open_nodes(loader, folder) || !read_ranks(loader) || !each_file(loader, take_first)) {
+    if (!open_nodes(loader, folder) || !read_ranks(loader) || !each_file(loader, take_first) ||
+        !each_file(loader, take_stream)) {
         return 0;
     }
     view->has_time = has_clocks(view);
@@ -590,7 +630,7 @@ static int load(loader_t *loader, const char *folder)
     if (loader->max_calls == NULL) {
         return fail(loader, "%s", "out of memory");
     }
-    if (!each_file(loader, take_second)) {
+    if (!each_file(loader, take_numbers)) {
         return 0;
     }
     for (int32_t i = 0; i < view->n_comms; i++) {
@@ -598,7 +638,7 @@ static int load(loader_t *loader, const char *folder)
             return 0;
         }
     }
-    return each_file(loader, take_third);
+    return each_file(loader, take_times);
 }
 
 int view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,

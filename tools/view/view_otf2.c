@@ -4,6 +4,7 @@
  * enter, the collective's begin and end, and a leave, in global time. For timeline tools and for
  * clv-correct. Built where there is OTF2; else view_no_otf2.c.
  *
+ * Nonblocking and persistent calls are left out: regions of a rank must nest.
  * Stamps are ns from a second before the first arrival. Where a rank's clock lines overlap its
  * stamps are held back, so that they never go back.
  */
@@ -76,7 +77,8 @@ static size_t list_calls(const archive_t *archive, int32_t rank)
 
     for (int32_t k = 0; k < view->n_comms; k++) {
         const view_comm_t *comm = &view->comms[k];
-        for (int32_t i = 0; comm->rank_of[rank] >= 0 && i < comm->n_calls; i++) {
+        const int is_there = comm->rank_of[rank] >= 0 && comm->how == CLV_CLVA_HOW_BLOCKING;
+        for (int32_t i = 0; is_there && i < comm->n_calls; i++) {
             const size_t cell = (size_t) i * (size_t) comm->n_ranks + (size_t) comm->rank_of[rank];
             if (comm->arrival_ns[cell] != CLV_NUMBERS_NO_TIME) {
                 archive->calls[n++] = (one_t){comm->arrival_ns[cell], comm->exit_ns[cell], k, i};
@@ -225,6 +227,9 @@ static void define(archive_t *archive)
     define_group(archive, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, empty, view->n_ranks, NULL);
     for (int32_t i = 0; i < view->n_comms; i++) {
         const view_comm_t *comm = &view->comms[i];
+        if (comm->how != CLV_CLVA_HOW_BLOCKING) {
+            continue;
+        }
         const OTF2_StringRef name = text(archive, comm->name);
         define_group(archive, 1 + (uint32_t) i, OTF2_GROUP_TYPE_COMM_GROUP, empty, comm->n_ranks,
                      comm->members);

@@ -327,6 +327,7 @@ static void put_call(const page_t *page, const place_t *place)
             (unsigned) comm->number[place->call], (long long) place->wait_ns);
     view_put_string(page->file, name);
     put_choice(page, comm, place->call);
+    fprintf(page->file, ",\"request\":%d", comm->how != CLV_CLVA_HOW_BLOCKING);
     fputs(",\"ranks\":[", page->file);
     for (int32_t i = 0; i < comm->n_ranks; i++) {
         if (comm->arrival_ns[first + (size_t) i] == CLV_NUMBERS_NO_TIME) {

@@ -53,6 +53,12 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
         fprintf(file, "%lld calls of ranks dropped; %lld calls lack ranks\n",
                 (long long) counts->n_dropped, (long long) counts->n_incomplete);
     }
+    if (counts->n_requests > 0) {
+        fprintf(file,
+                "beside these %lld nonblocking and persistent calls in %d streams: "
+                "clv plans none\n",
+                (long long) counts->n_requests, (int) counts->n_request_streams);
+    }
 }
 
 void view_print_bars(FILE *file, const double *numbers, int32_t n, double most)
@@ -76,6 +82,17 @@ static void print_spreads(FILE *file, const view_counts_t *counts)
     view_print_bars(file, counts->spreads, counts->n_spreads, most);
 }
 
+/* Nobody knows who waits in calls that have a request. */
+static void print_waits(FILE *file, const view_t *view, const view_stream_count_t *one)
+{
+    if (view->streams[one->stream].key.how != CLV_CLVA_HOW_BLOCKING) {
+        fprintf(file, "%8s %8lld %6s", "-", (long long) one->n_calls, "-");
+    } else {
+        fprintf(file, "%8.1f %8lld %6.1f", ms((double) one->wait_ns), (long long) one->n_calls,
+                share(one->wait_ns, one->in_mpi_ns));
+    }
+}
+
 static void print_streams(FILE *file, const view_t *view, const view_counts_t *counts)
 {
     char name[VIEW_NAME_BYTES];
@@ -86,9 +103,9 @@ static void print_streams(FILE *file, const view_t *view, const view_counts_t *c
     for (; n < view->n_streams && n < MAX_STREAMS; n++) {
         const view_stream_count_t *one = &counts->streams[n];
         view_stream_name(view, one->stream, name, sizeof name);
-        fprintf(file, "%8.1f %8lld %6.1f %10.3f %10.3f   %d: %.50s\n", ms((double) one->wait_ns),
-                (long long) one->n_calls, share(one->wait_ns, one->in_mpi_ns), ms(one->spread_ns),
-                ms(one->after_ns), (int) one->stream, name);
+        print_waits(file, view, one);
+        fprintf(file, " %10.3f %10.3f   %d: %.50s\n", ms(one->spread_ns), ms(one->after_ns),
+                (int) one->stream, name);
     }
     if (n < view->n_streams) {
         fprintf(file, "%8s and %d more\n", "", (int) (view->n_streams - n));
@@ -172,8 +189,10 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
         return;
     }
     print_what(file, view, counts);
-    if (counts->n_calls > 0) {
+    if (counts->n_calls + counts->n_requests > 0) {
         print_streams(file, view, counts);
+    }
+    if (counts->n_calls > 0) {
         print_ranks(file, view, counts);
         print_spreads(file, counts);
         print_predictions(file, view, counts);
@@ -208,15 +227,15 @@ static void put_stream(FILE *file, const view_t *view, const view_stream_count_t
     fprintf(file, "{\"stream\":%d,\"name\":", (int) one->stream);
     view_put_string(file, name);
     fprintf(file,
-            ",\"op\":\"%s\",\"root\":%d,\"bytes\":%lld,\"type\":\"%s\",\"calls\":%lld,"
-            "\"incomplete\":%lld,\"named\":%lld,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
+            ",\"op\":\"%s\",\"how\":\"%s\",\"root\":%d,\"bytes\":%lld,\"type\":\"%s\","
+            "\"calls\":%lld,\"incomplete\":%lld,\"named\":%lld,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
             "\"spread_ns\":%.0f,\"after_ns\":%.0f,\"bound_ns\":%lld,\"predicted\":%lld,"
             "\"error_ns\":%.0f}",
-            clv_clva_ops[key->op].name, (int) key->root, (long long) key->bytes,
-            clv_clva_types[key->type], (long long) one->n_calls, (long long) one->n_incomplete,
-            (long long) one->n_named, (long long) one->wait_ns, (long long) one->in_mpi_ns,
-            one->spread_ns, one->after_ns, (long long) one->bound_ns, (long long) one->n_predicted,
-            one->error_ns);
+            clv_clva_ops[key->op].name, clv_clva_hows[key->how].name, (int) key->root,
+            (long long) key->bytes, clv_clva_types[key->type], (long long) one->n_calls,
+            (long long) one->n_incomplete, (long long) one->n_named, (long long) one->wait_ns,
+            (long long) one->in_mpi_ns, one->spread_ns, one->after_ns, (long long) one->bound_ns,
+            (long long) one->n_predicted, one->error_ns);
 }
 
 static void put_rank(FILE *file, const view_t *view, const view_counts_t *counts, int32_t rank)
@@ -261,10 +280,11 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
             (long long) view->n_cells);
     fprintf(file,
             "\"incomplete\":%lld,\"named\":%lld,\"dropped\":%lld,\"run_ns\":%lld,\"wait_ns\":%lld,"
-            "\"in_mpi_ns\":%lld,\"worst_bound_ns\":%lld,",
+            "\"in_mpi_ns\":%lld,\"worst_bound_ns\":%lld,\"requests\":%lld,",
             (long long) counts->n_incomplete, (long long) counts->n_named,
             (long long) counts->n_dropped, (long long) counts->run_ns, (long long) counts->wait_ns,
-            (long long) counts->in_mpi_ns, (long long) view->worst_bound_ns);
+            (long long) counts->in_mpi_ns, (long long) view->worst_bound_ns,
+            (long long) counts->n_requests);
     put_nodes(file, view);
     fputs(",\"streams\":[", file);
     for (int32_t i = 0; i < view->n_streams; i++) {

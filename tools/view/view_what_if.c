@@ -3,8 +3,9 @@
  * What was recorded as a run that what_if/ can replay, with a cost (see view.h).
  *
  * Calls of several communicators are brought into an order in which each comes behind those that
- * its ranks were in before. Calls that lack ranks are left out: the time in them then counts as
- * computing, so a run in which they are many is refused.
+ * its ranks were in before. Nonblocking and persistent ones are no part of it. Calls that lack
+ * ranks are left out: the time in them then counts as computing, so a run in which they are many is
+ * refused.
  */
 #include "tools/view/view.h"
 
@@ -64,8 +65,9 @@ static int is_planned(const clv_clva_stream_t *key, int32_t n_ranks)
 {
     const clv_choose_config_t config = clv_what_if_config();
 
-    return key->op == CLV_CLVA_OP_REDUCE && key->bytes >= config.min_bytes &&
-           n_ranks >= config.min_ranks && n_ranks <= CLV_SCHED_MAX_RANKS;
+    return key->op == CLV_CLVA_OP_REDUCE && key->how == CLV_CLVA_HOW_BLOCKING &&
+           key->bytes >= config.min_bytes && n_ranks >= config.min_ranks &&
+           n_ranks <= CLV_SCHED_MAX_RANKS;
 }
 
 static void place_call(building_t *building, int32_t at)
@@ -198,14 +200,16 @@ static int build(building_t *building)
     const view_t *view = building->view;
     int64_t n_calls = 0, cells = 1;
 
-    for (int32_t i = 0; i < view->n_comms; i++) {
+    building->next = clv_alloc((size_t) view->n_comms + 1, sizeof *building->next);
+    for (int32_t i = 0; building->next != NULL && i < view->n_comms; i++) {
+        const int is_blocking = view->comms[i].how == CLV_CLVA_HOW_BLOCKING;
         n_calls += view->comms[i].n_calls;
+        building->next[i] = is_blocking ? 0 : view->comms[i].n_calls;
         cells = clv_larger(cells, (int64_t) view->comms[i].n_ranks * SEGMENTS);
     }
     building->max_planned = clv_larger(MAX_CELLS / cells, 1);
     building->comms = clv_alloc((size_t) view->n_comms + 1, sizeof *building->comms);
     building->calls = clv_alloc((size_t) n_calls + 1, sizeof *building->calls);
-    building->next = clv_alloc((size_t) view->n_comms + 1, sizeof *building->next);
     if (building->comms == NULL || building->calls == NULL || building->next == NULL) {
         return 0;
     }
@@ -435,10 +439,20 @@ static const char *refusal_of(clv_status_t status)
                               : "times that no replay can have";
 }
 
+static int32_t n_blocking(const view_t *view)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < view->n_comms; i++) {
+        n += view->comms[i].how == CLV_CLVA_HOW_BLOCKING;
+    }
+    return n;
+}
+
 static int find(building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
-    const char *why = building->view->n_comms > MAX_COMMS ? "too many communicators" : NULL;
+    const char *why = n_blocking(building->view) > MAX_COMMS ? "too many communicators" : NULL;
     int64_t *front_ns = NULL;
     clv_status_t status = CLV_OK;
 
