@@ -14,6 +14,7 @@
 
 #include "choose/choose.h"
 #include "coll_clv/coll_clv_execute.h"
+#include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_tables.h"
 
 BEGIN_C_DECLS
@@ -61,14 +62,6 @@ typedef struct coll_clv_pace {
     int64_t arrival_ns[COLL_CLV_PACE_CALLS + 1]; /* of the newest, by number modulo its length */
 } coll_clv_pace_t;
 
-/* Who was last most often, in the communicator with the most sampled calls that was freed. */
-typedef struct coll_clv_late {
-    int64_t n_sets; /* sampled calls; 0: nobody counted */
-    int64_t n_last;
-    int32_t rank;
-    char comm[64];
-} coll_clv_late_t;
-
 typedef struct coll_clv_component {
     mca_coll_base_component_t super;
     coll_clv_params_t params;
@@ -76,7 +69,8 @@ typedef struct coll_clv_component {
     unsigned long long calls[CLV_N_COLLECTIVES];
     coll_clv_times_t times[CLV_N_COLLECTIVES];
     coll_clv_pace_t paces[CLV_N_COLLECTIVES];
-    coll_clv_late_t late;
+    coll_clv_late_t late; /* of communicators that were freed ... */
+    char late_comm[64];   /* ... this one */
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     clv_cost_t link;                             /* of the newest communicator */

@@ -28,19 +28,10 @@
 /* For the summary: who was last most often here, if this was where most was seen. */
 static void keep_late(const coll_clv_group_t *group)
 {
-    coll_clv_late_t *late = &mca_coll_clv_component.late;
-    const clv_chooser_t *chooser = &group->chooser;
-    int32_t most = 0;
-
-    if (NULL == chooser->n_last || chooser->n_sets <= late->n_sets) {
-        return;
+    if (coll_clv_process_add_late(&mca_coll_clv_component.late, &group->chooser)) {
+        (void) snprintf(mca_coll_clv_component.late_comm, sizeof mca_coll_clv_component.late_comm,
+                        "%s", group->comm->c_name);
     }
-    for (int32_t p = 1; p < chooser->config.n_ranks; p++) {
-        most = chooser->n_last[p] > chooser->n_last[most] ? p : most;
-    }
-    *late =
-        (coll_clv_late_t){.n_sets = chooser->n_sets, .n_last = chooser->n_last[most], .rank = most};
-    (void) snprintf(late->comm, sizeof late->comm, "%s", group->comm->c_name);
 }
 
 /* Its own part; the exchange is ended already. */

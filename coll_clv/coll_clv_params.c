@@ -353,7 +353,7 @@ static int read_gauge(const struct mca_base_pvar_t *pvar, void *value, void *obj
     long long number;
 
     (void) object;
-    coll_clv_process_gauges(&gauges);
+    coll_clv_process_gauges(&gauges, mca_coll_clv_component.late);
     memcpy(&number, (const char *) &gauges + (uintptr_t) pvar->ctx, sizeof number);
     *(int64_t *) value = number;
     return OPAL_SUCCESS;

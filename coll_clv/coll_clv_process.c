@@ -38,7 +38,22 @@ void coll_clv_process_counters(clv_pap_counters_t *counters)
     pthread_mutex_unlock(&process_lock);
 }
 
-void coll_clv_process_gauges(coll_clv_gauges_t *gauges)
+bool coll_clv_process_add_late(coll_clv_late_t *late, const clv_chooser_t *chooser)
+{
+    int32_t most = 0;
+
+    if (NULL == chooser->n_last || chooser->n_sets <= late->n_sets) {
+        return false;
+    }
+    for (int32_t p = 1; p < chooser->config.n_ranks; p++) {
+        most = chooser->n_last[p] > chooser->n_last[most] ? p : most;
+    }
+    *late =
+        (coll_clv_late_t){.n_sets = chooser->n_sets, .n_last = chooser->n_last[most], .rank = most};
+    return true;
+}
+
+void coll_clv_process_gauges(coll_clv_gauges_t *gauges, coll_clv_late_t late)
 {
     const int64_t local_ns = clv_local_now_ns();
     int64_t global_ns = local_ns, error_ns = -1;
@@ -50,7 +65,13 @@ void coll_clv_process_gauges(coll_clv_gauges_t *gauges)
         error_ns = -1;
     }
     clv_pap_read_counters(process_pap, &counters);
+    for (const coll_clv_clock_t *clock = newest; NULL != clock; clock = clock->older) {
+        (void) coll_clv_process_add_late(&late, clock->chooser);
+    }
     pthread_mutex_unlock(&process_lock);
+    gauges->late_rank = 0 < late.n_last ? late.rank : -1;
+    gauges->late_calls = late.n_last;
+    gauges->late_of_calls = late.n_sets;
     gauges->clock_offset_ns = global_ns - local_ns;
     gauges->clock_error_ns = error_ns;
     gauges->mean_error_ns = 0 == counters.judged ? -1 : counters.judged_error_ns / counters.judged;

@@ -9,12 +9,25 @@
 #ifndef COLL_CLV_PROCESS_H
 #define COLL_CLV_PROCESS_H
 
+#include <stdbool.h>
+
 #include "coll_clv/coll_clv_tables.h"
+#include "choose/choose_node_plan.h"
 #include "pap_predict/pap_predict.h"
 
-/* A communicator's clock, in the list of those there are; all zero but pap at first. */
+/* Who was last most often, in a communicator with so many sampled calls. */
+typedef struct coll_clv_late {
+    int64_t n_sets; /* sampled calls; 0: nobody counted */
+    int64_t n_last;
+    int32_t rank;
+} coll_clv_late_t;
+/* True: more was seen there than in what late has been so far. The thread counts meanwhile. */
+bool coll_clv_process_add_late(coll_clv_late_t *late, const clv_chooser_t *chooser);
+
+/* A communicator's clock, in the list of those there are; all zero but pap and chooser at first. */
 typedef struct coll_clv_clock {
     clv_pap_group_t *pap;
+    const clv_chooser_t *chooser;
     struct coll_clv_clock *older;
     struct coll_clv_clock *newer;
 } coll_clv_clock_t;
@@ -34,7 +47,8 @@ int32_t coll_clv_process_detours(void);
 
 /* The channel's counters. */
 void coll_clv_process_counters(clv_pap_counters_t *counters);
-/* The newest group's clock, and how good predictions were. */
-void coll_clv_process_gauges(coll_clv_gauges_t *gauges);
+/* The newest group's clock, how good predictions were, and who was late: late, of groups that are
+ * gone, and those there are. */
+void coll_clv_process_gauges(coll_clv_gauges_t *gauges, coll_clv_late_t late);
 
 #endif

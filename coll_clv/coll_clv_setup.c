@@ -280,6 +280,7 @@ static void settle(coll_clv_group_t *group, int why)
         clv_pap_group_free(group->clock.pap);
         group->clock.pap = NULL;
     } else {
+        group->clock.chooser = &group->chooser;
         coll_clv_process_show_clock(&group->clock);
         coll_clv_detour_begin(&group->detour, group->comm, group->clock.pap);
     }

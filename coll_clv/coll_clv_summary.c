@@ -16,7 +16,7 @@
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_version.h"
 
-#define LINE_BYTES 1024
+#define LINE_BYTES 1536
 
 typedef struct line {
     char text[LINE_BYTES];
@@ -91,9 +91,22 @@ static void say_choices(const coll_clv_component_t *component)
                 component->fell_back[r], clv_reason_text(r));
         }
     }
-    say(&ran);
+    if (0 < ran.used) {
+        say(&ran);
+    }
     if (0 < why.used) {
         say(&why);
+    }
+}
+
+static void say_unplanned(const coll_clv_counters_t *counters)
+{
+    line_t line = {0};
+
+    if (0 < counters->nonblocking + counters->persistent) {
+        add(&line, "not planned: %llu nonblocking collectives, %llu persistent ones",
+            counters->nonblocking, counters->persistent);
+        say(&line);
     }
 }
 
@@ -111,7 +124,7 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
     line = (line_t){0};
     if (0 < component->late.n_last) {
         add(&line, "rank %d of %s was last in %lld of %lld sampled calls",
-            (int) component->late.rank, component->late.comm, (long long) component->late.n_last,
+            (int) component->late.rank, component->late_comm, (long long) component->late.n_last,
             (long long) component->late.n_sets);
         say(&line);
         line = (line_t){0};
@@ -137,9 +150,10 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
             times->previous_calls, times->previous_ns, times->first_pace_ns, times->newest_pace_ns);
     }
     add(&line,
-        "\"late_rank\":%d,\"late_calls\":%lld,\"late_of_calls\":%lld,\"judged\":%lld,\"judged_"
-        "error_ns\":%lld,\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,"
-        "\"regret_ns\":%llu}",
+        "\"nonblocking\":%llu,\"persistent\":%llu,\"late_rank\":%d,\"late_calls\":%lld,"
+        "\"late_of_calls\":%lld,\"judged\":%lld,\"judged_error_ns\":%lld,"
+        "\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,\"regret_ns\":%llu}",
+        component->counters.nonblocking, component->counters.persistent,
         0 < component->late.n_last ? (int) component->late.rank : -1,
         (long long) component->late.n_last, (long long) component->late.n_sets,
         (long long) counters->judged, (long long) counters->judged_error_ns,
@@ -153,13 +167,16 @@ void coll_clv_summary(void)
     const coll_clv_component_t *component = &mca_coll_clv_component;
     clv_pap_counters_t counters = {0};
 
-    if (0 == (component->params.print & CLV_PRINT_SUMMARY) || 0 == component->counters.calls ||
+    if (0 == (component->params.print & CLV_PRINT_SUMMARY) ||
+        0 == component->counters.calls + component->counters.nonblocking +
+                 component->counters.persistent ||
         0 != OMPI_PROC_MY_NAME->vpid) {
         return;
     }
     coll_clv_process_counters(&counters);
     say_times(component);
     say_choices(component);
+    say_unplanned(&component->counters);
     say_exchange(component, &counters);
     say_json(component, &counters);
 }

@@ -19,6 +19,9 @@
     XX(plans_late,        "calls that made their plan themselves")                                 \
     XX(lookup_ns,         "time calls took to give their arrival and find their plan, waits for "  \
                           "forecasts included, ns")                                                \
+    XX(nonblocking,       "nonblocking collectives begun; counted where calls are recorded or "    \
+                          "coll_clv_print has summary. clv plans none of them")                    \
+    XX(persistent,        "persistent collectives made; counted and planned as those")             \
     XX(regret_ns,         "time lost to trying other choices, in the streams that this "   \
                           "process decides for, ns")
 /* clang-format on */
@@ -57,7 +60,12 @@
     XX(clock_error_ns,  "bound of the error of that offset, now, ns; -1 while there is no global " \
                         "clock")                                                                   \
     XX(mean_error_ns,   "mean absolute error of the predictions judged so far, over their calls "  \
-                        "and all ranks, ns; -1 before the first")
+                        "and all ranks, ns; -1 before the first")                                  \
+    XX(late_rank,       "rank that was last most often at sampled calls, in the communicator with "\
+                        "the most of them; in the process that plans for its node, where "         \
+                        "coll_clv_print has summary; -1: none")                                    \
+    XX(late_calls,      "at so many of them it was last")                                          \
+    XX(late_of_calls,   "so many there were")
 /* clang-format on */
 
 typedef struct coll_clv_gauges {

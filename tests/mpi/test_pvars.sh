@@ -27,6 +27,12 @@ tap_ok "each call of the previous reduce has one reason: $reasons" \
 tap_ok 'mean error = sum of errors / judged calls' test "$(counter exchange_mean_error_ns)" -eq \
     $(($(counter exchange_judged_error_ns) / $(counter exchange_judged)))
 
+# Odd ranks sleep longer, so one of them is last most often.
+run -np 4 "${on[@]}" --mca coll_clv_print summary "$probe" 20000 40 5
+tap_ok "the late rank: $(counter exchange_late_rank), $(counter exchange_late_calls) of $(counter exchange_late_of_calls)" \
+    test "$(($(counter exchange_late_rank) % 2))" -eq 1 -a "$(counter exchange_late_calls)" -ge 3 -a \
+    "$(counter exchange_late_of_calls)" -ge "$(counter exchange_late_calls)"
+
 for algorithm in clairvoyant latest_first chain rank_chain binomial rabenseifner ring previous; do
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
 done
@@ -81,6 +87,7 @@ elsewhere="$nodes
     fell_back_no_table        unit/test_pap_hostile
     fell_back_devices         mpi/test_devices
     fell_back_lost            unit/test_pap_group
+    nonblocking persistent    mpi/test_record_requests
     exchange_lost_groups      unit/test_pap_group
     exchange_void_record_sets unit/test_pap_patience
     exchange_rejected         unit/test_pap_hostile
