@@ -23,6 +23,7 @@
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 #include "opal/util/output.h"
 
@@ -66,6 +67,15 @@ typedef const int *coll_clv_disps_t;
 #define COLL_CLV_HAS_ULFM OPAL_ENABLE_FT_MPI
 #else
 #define COLL_CLV_HAS_ULFM 0
+#endif
+
+/* 6.0: where a request has a completion callback already, arrays that Open MPI has copied for it
+ * are taken to be freed by that one. */
+#if defined(OMPI_REQ_NB_RELEASE_ARRAYS)
+#define COLL_CLV_COMPAT_RELEASE_ARRAYS(request) coll_clv_release_arrays(request)
+void coll_clv_release_arrays(struct ompi_request_t *request);
+#else
+#define COLL_CLV_COMPAT_RELEASE_ARRAYS(request) ((void) (request))
 #endif
 
 /* What a communicator has now for a collective, and its module. */

@@ -42,6 +42,7 @@ bool coll_clv_record_is_on;
 /* A stream that is in the file, or on its way there. */
 typedef struct known_stream {
     clv_clva_stream_t stream;
+    uint32_t next_number; /* of calls that have a request */
     bool is_used;
 } known_stream_t;
 
@@ -93,7 +94,8 @@ static bool reserve(start_t *start)
     start->oks = clv_alloc(n_ranks, sizeof *start->oks);
     recorder = clv_alloc(1, sizeof *recorder);
     return NULL != start->cards && NULL != start->pap_cards && NULL != start->oks &&
-           NULL != recorder && 0 == pthread_mutex_init(&recorder->lock, NULL);
+           NULL != recorder && 0 == pthread_mutex_init(&recorder->lock, NULL) &&
+           coll_clv_requests_open();
 }
 
 /* The cards of rank 0 have the group's key. */
@@ -290,6 +292,7 @@ void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_co
 void coll_clv_record_stop(void)
 {
     coll_clv_record_is_on = false;
+    coll_clv_requests_close();
     if (NULL != recorder) {
         clv_pap_group_free(recorder->group);
         clv_drain_free(recorder->drain);
@@ -457,19 +460,21 @@ static size_t element_bytes(const struct ompi_datatype_t *dtype)
 
 static bool is_same(const known_stream_t *known, const clv_clva_stream_t *stream)
 {
-    return known->stream.op == stream->op && known->stream.comm == stream->comm &&
+    return known->stream.op == stream->op && known->stream.how == stream->how &&
+           known->stream.request == stream->request && known->stream.comm == stream->comm &&
            known->stream.bytes == stream->bytes && known->stream.root == stream->root &&
            known->stream.type == stream->type &&
            known->stream.element_bytes == stream->element_bytes;
 }
 
-/* Its number, a new one if it has none. Under the lock. */
-static uint16_t number_stream(clv_clva_stream_t *stream)
+/* The one it is, a new one if need be; NULL: there is no room. Under the lock. */
+static known_stream_t *find_known(clv_clva_stream_t *stream)
 {
-    const uint64_t words[3] = {stream->comm, (uint64_t) stream->bytes,
+    const uint64_t words[4] = {stream->comm, (uint64_t) stream->bytes,
                                (uint64_t) (uint32_t) stream->root << 32 |
                                    (uint64_t) stream->element_bytes << 16 |
-                                   (uint64_t) stream->type << 8 | stream->op};
+                                   (uint64_t) stream->type << 8 | stream->op,
+                               (uint64_t) stream->request << 8 | stream->how};
     uint64_t at = clv_fnv1a64(CLV_FNV1A64_BASIS, words, sizeof words);
     known_stream_t *known = &recorder->streams[at % TABLE_SLOTS];
 
@@ -482,26 +487,38 @@ static uint16_t number_stream(clv_clva_stream_t *stream)
         known->is_used = true;
         push(stream, 1);
     }
-    return known->is_used ? known->stream.stream : CLV_CLVA_MAX_STREAMS - 1;
+    return known->is_used ? known : NULL;
+}
+
+static clv_clva_stream_t stream_of(const coll_clv_recording_t *recording,
+                                   const coll_clv_ended_t *call, int64_t bytes, uint32_t request)
+{
+    const size_t each = element_bytes(call->dtype);
+
+    return (clv_clva_stream_t){.kind = CLV_CLVA_STREAM,
+                               .op = (uint8_t) call->op,
+                               .type = (uint8_t) type_of(call->dtype),
+                               .how = (uint8_t) call->how,
+                               .element_bytes = (uint16_t) (each < 65535 ? each : 65535),
+                               .comm = recording->id,
+                               .bytes = bytes,
+                               .root = call->root,
+                               .request = request};
 }
 
 static CLV_COLD void find_stream(coll_clv_recording_t *recording, const coll_clv_ended_t *ended,
                                  int64_t bytes, coll_clv_last_stream_t *last)
 {
-    const size_t each = element_bytes(ended->dtype);
-    clv_clva_stream_t stream = {.kind = CLV_CLVA_STREAM,
-                                .op = (uint8_t) ended->op,
-                                .type = (uint8_t) type_of(ended->dtype),
-                                .element_bytes = (uint16_t) (each < 65535 ? each : 65535),
-                                .comm = recording->id,
-                                .bytes = bytes,
-                                .root = ended->root};
+    clv_clva_stream_t stream = stream_of(recording, ended, bytes, 0);
+    const known_stream_t *known;
 
     pthread_mutex_lock(&recorder->lock);
+    known = find_known(&stream);
     *last = (coll_clv_last_stream_t){.dtype = ended->dtype,
                                      .bytes = bytes,
                                      .root = ended->root,
-                                     .stream = number_stream(&stream),
+                                     .stream = NULL == known ? CLV_CLVA_MAX_STREAMS - 1
+                                                             : known->stream.stream,
                                      .is_known = true};
     pthread_mutex_unlock(&recorder->lock);
 }
@@ -511,9 +528,59 @@ static CLV_COLD bool make_id(coll_clv_recording_t *recording, struct ompi_commun
     bool has;
 
     pthread_mutex_lock(&recorder->lock);
-    has = find_id(recording, comm);
+    has = recording->has_id ? 0 != recording->id : find_id(recording, comm);
     pthread_mutex_unlock(&recorder->lock);
     return has;
+}
+
+/* Whether the call is none of those that are not recorded for what they are. */
+static bool is_recorded(coll_clv_recording_t *recording, struct ompi_communicator_t *comm,
+                        const coll_clv_ended_t *call, int64_t bytes)
+{
+    return (NULL == call->dtype || bytes >= recorder->min_bytes) &&
+           (0 != recording->id || (!recording->has_id && make_id(recording, comm)));
+}
+
+bool coll_clv_record_stream(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                            const coll_clv_ended_t *begun, uint32_t request,
+                            coll_clv_stream_place_t *place)
+{
+    coll_clv_recording_t *recording = &module->record->recording;
+    const int64_t bytes = (int64_t) (begun->count * element_bytes(begun->dtype));
+    clv_clva_stream_t stream;
+    known_stream_t *known;
+
+    if (!is_recorded(recording, comm, begun, bytes)) {
+        return false;
+    }
+    stream = stream_of(recording, begun, bytes, request);
+    pthread_mutex_lock(&recorder->lock);
+    known = find_known(&stream);
+    pthread_mutex_unlock(&recorder->lock);
+    if (NULL == known) {
+        coll_clv_record_drop();
+        return false;
+    }
+    *place = (coll_clv_stream_place_t){known->stream.stream, &known->next_number};
+    return true;
+}
+
+bool coll_clv_record_number(const coll_clv_stream_place_t *place, uint32_t *number_p)
+{
+    pthread_mutex_lock(&recorder->lock);
+    *number_p = (*place->next_number)++;
+    pthread_mutex_unlock(&recorder->lock);
+    return 0 == *number_p % (uint32_t) recorder->every;
+}
+
+void coll_clv_record_push(const clv_clva_call_t *call)
+{
+    push(call, 1);
+}
+
+void coll_clv_record_drop(void)
+{
+    clv_ring_count_dropped(recorder->ring);
 }
 
 CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
@@ -524,8 +591,7 @@ CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communi
     const int64_t bytes = (int64_t) (ended->count * element_bytes(ended->dtype));
 
     if (0 != recording->next_number % (uint32_t) recorder->every ||
-        (NULL != ended->dtype && bytes < recorder->min_bytes) ||
-        (0 == recording->id && (recording->has_id || !make_id(recording, comm)))) {
+        !is_recorded(recording, comm, ended, bytes)) {
         return;
     }
     if (!last->is_known || last->bytes != bytes || last->root != ended->root ||

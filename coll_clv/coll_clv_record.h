@@ -4,8 +4,12 @@
  *
  *      clock, the function that was there, clock, 32 bytes into this rank's ring
  *
+ * Of nonblocking and persistent ones the second look at the clock is that of the request's
+ * completion callback, wherever this rank's MPI finds it complete (coll_clv_record_requests.c).
+ *
  * What: the wrappers that a module offers where coll_clv_record is set, one table row each, and
- * what they write to. No message, no agreement, nothing that runs changes; the one exchange is that
+ * what they write to. Where only coll_clv_print has summary, those of nonblocking and persistent
+ * calls count them. No message, no agreement, nothing that runs changes; the one exchange is that
  * of MPI_COMM_WORLD's set-up inside MPI_Init (cards, and who could attach): all ranks record or
  * none does.
  * Not: the file, which the background thread of the node's leader writes (record/record_drain.h).
@@ -13,7 +17,8 @@
  * Left out: calls that a collective makes itself, on whatever communicator; communicators of one
  * process; jobs without MPI_COMM_WORLD (sessions).
  * Cost: two looks at the clock and a slot per call; off, nothing is installed at all.
- * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
+ * Threads: as MPI demands of a communicator, one call at a time; several communicators at once, and
+ *   requests complete in any thread.
  */
 #ifndef COLL_CLV_RECORD_H
 #define COLL_CLV_RECORD_H
@@ -30,7 +35,11 @@ BEGIN_C_DECLS
 typedef struct coll_clv_recorded {
 #define COLL_CLV_RECORDED_FIELD(code, name, root, equal)                                           \
     mca_coll_base_module_##name##_fn_t name;                                                       \
-    mca_coll_base_module_t *name##_module;
+    mca_coll_base_module_t *name##_module;                                                         \
+    mca_coll_base_module_i##name##_fn_t i##name;                                                   \
+    mca_coll_base_module_t *i##name##_module;                                                      \
+    mca_coll_base_module_##name##_init_fn_t name##_init;                                           \
+    mca_coll_base_module_t *name##_init_module;
     CLV_CLVA_OP_MAP(COLL_CLV_RECORDED_FIELD)
 #undef COLL_CLV_RECORDED_FIELD
 } coll_clv_recorded_t;
@@ -47,6 +56,7 @@ typedef struct coll_clv_last_stream {
 /* One per communicator, from its first recorded call on. */
 typedef struct coll_clv_recording {
     uint32_t next_number;
+    uint32_t n_requests; /* persistent ones that were made, by all ranks in the same order */
     bool has_id;
     uint64_t id; /* the same on all ranks */
     coll_clv_last_stream_t last[CLV_CLVA_N_OPS];
@@ -80,9 +90,10 @@ void coll_clv_record_stop(void);
 /* What a message costs, as a communicator's ranks have measured it; one of them tells. */
 void coll_clv_record_cost(const clv_cost_t *cost);
 
-/* A call that ended. What it is, by the row's words. */
+/* A call that ended, or, without an exit, was begun. What it is, by the row's words. */
 typedef struct coll_clv_ended {
     clv_clva_op_t op;
+    clv_clva_how_t how;
     int64_t arrival_ns, exit_ns;
     int32_t root; /* -1: none */
     size_t count;
@@ -90,6 +101,33 @@ typedef struct coll_clv_ended {
 } coll_clv_ended_t;
 void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                           const coll_clv_ended_t *ended);
+
+/* The stream of a call with a request, and the number of its next call. */
+typedef struct coll_clv_stream_place {
+    uint16_t stream;
+    uint32_t *next_number; /* for coll_clv_record_number */
+} coll_clv_stream_place_t;
+/* request: which of the communicator's, of a persistent one. False: there is none. */
+bool coll_clv_record_stream(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                            const coll_clv_ended_t *begun, uint32_t request,
+                            coll_clv_stream_place_t *place);
+/* The next number; false: calls of that number are not recorded. */
+bool coll_clv_record_number(const coll_clv_stream_place_t *place, uint32_t *number_p);
+/* A slot, as it is. */
+void coll_clv_record_push(const clv_clva_call_t *call);
+void coll_clv_record_drop(void);
+
+/* ---- requests: coll_clv_record_requests.c ---- */
+
+/* Before recording starts, and after it has ended. */
+bool coll_clv_requests_open(void);
+void coll_clv_requests_close(void);
+/* A nonblocking call whose function has returned this request. */
+void coll_clv_requests_begun(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                             struct ompi_request_t *request, const coll_clv_ended_t *begun);
+/* A persistent request that was made: its starts will be recorded. */
+void coll_clv_requests_made(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                            struct ompi_request_t *request, const coll_clv_ended_t *made);
 
 END_C_DECLS
 

@@ -6,6 +6,8 @@
 #include "coll_clv/coll_clv_record.h"
 
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/info/info.h"
+#include "ompi/request/request.h"
 
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
@@ -16,14 +18,13 @@ static _Thread_local int depth;
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Of a parameter list the words that a row shares with others. */
+/* Of a parameter list the words that a row shares with others. COMM and PASS, at its end, are what
+ * blocking, nonblocking and persistent functions differ in. */
 #define COUNT   coll_clv_count_t
 #define COUNTS  coll_clv_counts_t
 #define DISPS   coll_clv_disps_t
 #define TYPE    struct ompi_datatype_t *
 #define FUNC    struct ompi_op_t *
-#define COMM    struct ompi_communicator_t *comm, mca_coll_base_module_t *module
-#define PASS    comm, saved
 #define AT_ROOT (ompi_comm_rank(comm) == root)
 
 /* parameters and arguments as MPI's functions have them; root, and the part of a vector that all
@@ -108,6 +109,13 @@ static _Thread_local int depth;
         return rc;                                                                                 \
     }
 
+static bool is_wanted(const coll_clv_module_t *module, clv_clva_op_t op)
+{
+    const int32_t ops = module->config.record_ops;
+
+    return 0 != module->config.record && (0 == ops || 0 != (ops >> op & 1));
+}
+
 static const coll_clv_ran_t nothing_ran = {.choice = CLV_CLVA_NOT_OURS,
                                            .predicted_ns = CLV_CLVA_NO_FORECAST};
 
@@ -121,20 +129,91 @@ static CLV_HOT void end(coll_clv_module_t *module, struct ompi_communicator_t *c
     module->record->recording.next_number++;
 }
 
+#define COMM struct ompi_communicator_t *comm, mca_coll_base_module_t *module
+#define PASS comm, saved
 RECORD_MAP(WRAPPER)
+#undef COMM
+#undef PASS
+
+/* ---- with a request -------------------------------------------------------------------------- */
+
+/* slot: the function's name; how, counter: what it makes; then: what becomes of its request. */
+#define REQUEST_WRAPPER(slot, code, parameters, arguments, root_of, count_of, type_of, made, n,    \
+                        then)                                                                      \
+    static int record_##slot parameters                                                            \
+    {                                                                                              \
+        coll_clv_module_t *mine = (coll_clv_module_t *) module;                                    \
+        mca_coll_base_module_t *saved = mine->record->recorded.slot##_module;                      \
+        const int64_t arrival_ns = clv_local_now_ns();                                             \
+        int rc;                                                                                    \
+                                                                                                   \
+        depth++;                                                                                   \
+        rc = mine->record->recorded.slot arguments;                                                \
+        depth--;                                                                                   \
+        if (OMPI_SUCCESS == rc && 0 == depth) {                                                    \
+            mca_coll_clv_component.counters.n++;                                                   \
+            then(mine, comm, *request,                                                             \
+                 &(coll_clv_ended_t){.op = CLV_CLVA_OP_##code,                                     \
+                                     .how = CLV_CLVA_HOW_##made,                                   \
+                                     .arrival_ns = arrival_ns,                                     \
+                                     .root = root_of,                                              \
+                                     .count = (size_t) (count_of),                                 \
+                                     .dtype = type_of});                                           \
+        }                                                                                          \
+        return rc;                                                                                 \
+    }
+
+static void begun(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                  struct ompi_request_t *request, const coll_clv_ended_t *call)
+{
+    if (coll_clv_record_is_on && is_wanted(module, call->op)) {
+        coll_clv_requests_begun(module, comm, request, call);
+    }
+}
+
+static void made(coll_clv_module_t *module, struct ompi_communicator_t *comm,
+                 struct ompi_request_t *request, const coll_clv_ended_t *call)
+{
+    if (coll_clv_record_is_on && is_wanted(module, call->op)) {
+        coll_clv_requests_made(module, comm, request, call);
+    }
+}
+
+#define PASS comm, request, saved
+#define COMM                                                                                       \
+    struct ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module
+#define NONBLOCKING(code, name, parameters, arguments, root, count, type)                          \
+    REQUEST_WRAPPER(i##name, code, parameters, arguments, root, count, type, NONBLOCKING,          \
+                    nonblocking, begun)
+RECORD_MAP(NONBLOCKING)
+#undef NONBLOCKING
+#undef COMM
+#undef PASS
+
+#define PASS comm, info, request, saved
+#define COMM                                                                                       \
+    struct ompi_communicator_t *comm, struct ompi_info_t *info, ompi_request_t **request,          \
+        mca_coll_base_module_t *module
+#define PERSISTENT(code, name, parameters, arguments, root, count, type)                           \
+    REQUEST_WRAPPER(name##_init, code, parameters, arguments, root, count, type, PERSISTENT,       \
+                    persistent, made)
+RECORD_MAP(PERSISTENT)
+#undef PERSISTENT
+#undef COMM
+#undef PASS
 
 /* ---- on and off a communicator --------------------------------------------------------------- */
 
-static bool is_wanted(const coll_clv_module_t *module, clv_clva_op_t op)
+/* Those with a request are counted for the summary, too. */
+static bool is_counted(const coll_clv_module_t *module, clv_clva_op_t op)
 {
-    const int32_t ops = module->config.record_ops;
-
-    return 0 != module->config.record && (0 == ops || 0 != (ops >> op & 1));
+    return 0 != (mca_coll_clv_component.params.print & CLV_PRINT_SUMMARY) || is_wanted(module, op);
 }
 
 void coll_clv_record_offer(coll_clv_module_t *module)
 {
-    if (0 == module->config.record) {
+    if (0 == module->config.record &&
+        0 == (mca_coll_clv_component.params.print & CLV_PRINT_SUMMARY)) {
         return;
     }
     module->record = clv_alloc_line(sizeof *module->record);
@@ -144,6 +223,10 @@ void coll_clv_record_offer(coll_clv_module_t *module)
 #define OFFER(code, name, parameters, arguments, root, count, type)                                \
     if (is_wanted(module, CLV_CLVA_OP_##code)) {                                                   \
         module->super.coll_##name = record_##name;                                                 \
+    }                                                                                              \
+    if (is_counted(module, CLV_CLVA_OP_##code)) {                                                  \
+        module->super.coll_i##name = record_i##name;                                               \
+        module->super.coll_##name##_init = record_##name##_init;                                   \
     }
     RECORD_MAP(OFFER)
 #undef OFFER
@@ -168,21 +251,26 @@ static void keep_previous(coll_clv_module_t *module, struct ompi_communicator_t 
     coll_clv_recorded_t *recorded = &module->record->recorded;
     mca_coll_base_module_t *base = &module->super;
 
-#define KEEP(code, name, parameters, arguments, root, count, type)                                 \
-    if (is_wanted(module, CLV_CLVA_OP_##code) && NULL == recorded->name) {                         \
-        COLL_CLV_COMPAT_GET(comm, name, recorded->name, recorded->name##_module);                  \
-        if (NULL == recorded->name || NULL == recorded->name##_module) {                           \
-            recorded->name##_module = NULL;                                                        \
-            base->coll_##name = NULL; /* nothing to wrap */                                        \
+#define KEEP_SLOT(is_ours, slot)                                                                   \
+    if (is_ours && NULL == recorded->slot) {                                                       \
+        COLL_CLV_COMPAT_GET(comm, slot, recorded->slot, recorded->slot##_module);                  \
+        if (NULL == recorded->slot || NULL == recorded->slot##_module) {                           \
+            recorded->slot##_module = NULL;                                                        \
+            base->coll_##slot = NULL; /* nothing to wrap */                                        \
         } else {                                                                                   \
-            OBJ_RETAIN(recorded->name##_module);                                                   \
+            OBJ_RETAIN(recorded->slot##_module);                                                   \
         }                                                                                          \
     }                                                                                              \
-    if (is_wanted(module, CLV_CLVA_OP_##code) && NULL != base->coll_##name) {                      \
-        COLL_CLV_COMPAT_SET(comm, name, base->coll_##name, base);                                  \
+    if (is_ours && NULL != base->coll_##slot) {                                                    \
+        COLL_CLV_COMPAT_SET(comm, slot, base->coll_##slot, base);                                  \
     }
+#define KEEP(code, name, parameters, arguments, root, count, type)                                 \
+    KEEP_SLOT(is_wanted(module, CLV_CLVA_OP_##code), name)                                         \
+    KEEP_SLOT(is_counted(module, CLV_CLVA_OP_##code), i##name)                                     \
+    KEEP_SLOT(is_counted(module, CLV_CLVA_OP_##code), name##_init)
     RECORD_MAP(KEEP)
 #undef KEEP
+#undef KEEP_SLOT
     (void) base;
 }
 
@@ -207,13 +295,18 @@ void coll_clv_record_disable(coll_clv_module_t *module, struct ompi_communicator
         return;
     }
     recorded = &module->record->recorded;
-#define PUT_BACK(code, name, parameters, arguments, root, count, type)                             \
-    if (base == comm->c_coll->coll_##name##_module && NULL != recorded->name##_module &&           \
-        base != recorded->name##_module) {                                                         \
-        COLL_CLV_COMPAT_SET(comm, name, recorded->name, recorded->name##_module);                  \
+#define PUT_BACK_SLOT(slot)                                                                        \
+    if (base == comm->c_coll->coll_##slot##_module && NULL != recorded->slot##_module &&           \
+        base != recorded->slot##_module) {                                                         \
+        COLL_CLV_COMPAT_SET(comm, slot, recorded->slot, recorded->slot##_module);                  \
     }
+#define PUT_BACK(code, name, parameters, arguments, root, count, type)                             \
+    PUT_BACK_SLOT(name)                                                                            \
+    PUT_BACK_SLOT(i##name)                                                                         \
+    PUT_BACK_SLOT(name##_init)
     RECORD_MAP(PUT_BACK)
 #undef PUT_BACK
+#undef PUT_BACK_SLOT
 }
 
 void coll_clv_record_free(coll_clv_module_t *module)
@@ -221,13 +314,18 @@ void coll_clv_record_free(coll_clv_module_t *module)
     if (NULL == module->record) {
         return;
     }
-#define LET_GO(code, name, parameters, arguments, root, count, type)                               \
-    if (NULL != module->record->recorded.name##_module &&                                          \
-        &module->super != module->record->recorded.name##_module) {                                \
-        OBJ_RELEASE(module->record->recorded.name##_module);                                       \
+#define LET_GO_SLOT(slot)                                                                          \
+    if (NULL != module->record->recorded.slot##_module &&                                          \
+        &module->super != module->record->recorded.slot##_module) {                                \
+        OBJ_RELEASE(module->record->recorded.slot##_module);                                       \
     }
+#define LET_GO(code, name, parameters, arguments, root, count, type)                               \
+    LET_GO_SLOT(name)                                                                              \
+    LET_GO_SLOT(i##name)                                                                           \
+    LET_GO_SLOT(name##_init)
     RECORD_MAP(LET_GO)
 #undef LET_GO
+#undef LET_GO_SLOT
     clv_free(module->record);
     module->record = NULL;
 }

@@ -38,6 +38,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_process.c \
 	coll_clv/coll_clv_record.c \
 	coll_clv/coll_clv_record_calls.c \
+	coll_clv/coll_clv_record_requests.c \
 	coll_clv/coll_clv_reduce.c \
 	coll_clv/coll_clv_ring.c \
 	coll_clv/coll_clv_select.c \
@@ -51,7 +52,7 @@ unit_tests += tests/unit/test_coll_tables
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
-	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_latency tests/mpi/long_elements \
+	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/long_elements \
 	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \

@@ -1,6 +1,6 @@
 # record: sources, the tool that reads what was recorded, tests.
-clv_record_headers = record/record_ring.h record/record_drain.h
-clv_record_sources = record/record_ring.c record/record_drain.c
+clv_record_headers = record/record_ring.h record/record_drain.h record/record_pending.h
+clv_record_sources = record/record_ring.c record/record_drain.c record/record_pending.c
 
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
@@ -25,5 +25,5 @@ tool_programs += tests/support/clva-make
 tests_support_clva_make_SOURCES = tests/support/clva_make.c
 script_tests += tests/unit/test_view_tool.sh tests/unit/test_view_page.sh
 if CLV_HAVE_OMPI
-script_tests += tests/mpi/test_recorder.sh
+script_tests += tests/mpi/test_recorder.sh tests/mpi/test_record_requests.sh
 endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/record_drain.h"
+#include "record/record_pending.h"
 #include "util/util_log.h"
 
 static clv_ring_t *new_ring(int n)
@@ -403,6 +404,78 @@ static void a_full_disk_is_told_once(void **state)
     end_node(&node);
 }
 
+/* ---- calls that are not complete ------------------------------------------------------------- */
+
+static char requests[CLV_PENDING_MOST + 100]; /* their addresses */
+
+/* Against an array, by the same requests again and again. */
+static void requests_are_found_until_they_are_dropped(void **state)
+{
+    static clv_pending_table_t table;
+    static uint32_t numbers[300]; /* 0: not there */
+    void *kept;
+
+    (void) state;
+    memset(&table, 0, sizeof table);
+    for (uint32_t i = 1; i <= 100000; i++) {
+        const size_t one = (size_t) (rand() % 300);
+        clv_pending_t *entry = clv_pending_find(&table, &requests[one]);
+        assert_true((entry != NULL) == (numbers[one] != 0));
+        if (entry == NULL) {
+            entry = clv_pending_add(&table, &requests[one], &kept);
+            assert_non_null(entry);
+            assert_null(kept);
+            assert_int_equal(entry->number, 0);
+            entry->number = numbers[one] = i;
+        } else {
+            assert_ptr_equal(entry->request, &requests[one]);
+            assert_int_equal(entry->number, numbers[one]);
+            clv_pending_drop(&table, &requests[one]);
+            numbers[one] = 0;
+        }
+    }
+    assert_true(table.n_used <= 300);
+}
+
+static void a_full_table_takes_no_more_until_one_goes(void **state)
+{
+    static clv_pending_table_t table;
+    void *kept;
+
+    (void) state;
+    memset(&table, 0, sizeof table);
+    for (size_t i = 0; i < CLV_PENDING_MOST; i++) {
+        assert_non_null(clv_pending_add(&table, &requests[i], &kept));
+    }
+    assert_null(clv_pending_add(&table, &requests[CLV_PENDING_MOST], &kept));
+    clv_pending_drop(&table, &requests[CLV_PENDING_MOST]); /* is not there */
+    assert_null(clv_pending_add(&table, &requests[CLV_PENDING_MOST], &kept));
+    clv_pending_drop(&table, &requests[7]);
+    assert_non_null(clv_pending_add(&table, &requests[CLV_PENDING_MOST], &kept));
+    for (size_t i = 0; i <= CLV_PENDING_MOST; i++) {
+        assert_true((clv_pending_find(&table, &requests[i]) != NULL) == (i != 7));
+    }
+}
+
+static void a_request_that_comes_again_is_a_new_one(void **state)
+{
+    static clv_pending_table_t table;
+    int mine;
+    void *kept;
+
+    (void) state;
+    memset(&table, 0, sizeof table);
+    clv_pending_t *entry = clv_pending_add(&table, &requests[1], &kept);
+    entry->kept = &mine;
+    entry->number = 3;
+    entry = clv_pending_add(&table, &requests[1], &kept);
+    assert_ptr_equal(kept, &mine);
+    assert_int_equal(entry->number, 0);
+    assert_null(entry->kept);
+    clv_pending_drop(&table, &requests[1]);
+    assert_null(clv_pending_find(&table, &requests[1]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +490,9 @@ int main(void)
         cmocka_unit_test(a_round_writes_nothing),
         cmocka_unit_test(a_file_is_never_written_over),
         cmocka_unit_test(a_full_disk_is_told_once),
+        cmocka_unit_test(requests_are_found_until_they_are_dropped),
+        cmocka_unit_test(a_full_table_takes_no_more_until_one_goes),
+        cmocka_unit_test(a_request_that_comes_again_is_a_new_one),
     };
     return clv_run_tests(tests);
 }

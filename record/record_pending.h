@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls of a rank that are begun and not complete, by the address of their request.
+ *
+ *      begin: add, with what is known ... complete: find, take what is known, drop
+ *
+ * What: a table of fixed size. An address that comes again is another call: what stood there was
+ * lost without a word, and is replaced. Persistent requests stay from when they are made until they
+ * are freed.
+ * Not: what a request is (coll_clv_record_requests.c).
+ *
+ * Units: ns.
+ * Errors: none; add returns NULL where there is no room.
+ * Memory: 200 KiB, the caller's: zeroed memory is an empty table.
+ * Threads: one at a time.
+ */
+#ifndef CLV_RECORD_PENDING_H
+#define CLV_RECORD_PENDING_H
+
+#include <stdint.h>
+
+#define CLV_PENDING_MOST    4096
+#define CLV_PENDING_BUCKETS 1024 /* a power of two */
+
+/* All but the first two are its user's. */
+typedef struct clv_pending {
+    const void *request; /* NULL: free */
+    uint32_t next;       /* in its bucket, or of those that are free: place + 1, 0: none */
+    uint32_t number;
+    int64_t arrival_ns;
+    void *kept; /* of a persistent request; NULL: no such */
+    uint16_t stream;
+    uint8_t is_begun; /* of a persistent request: it is on its way, and recorded */
+} clv_pending_t;
+
+typedef struct clv_pending_table {
+    uint32_t n_used; /* places that were ever used */
+    uint32_t free;   /* the first that was and is free */
+    uint32_t buckets[CLV_PENDING_BUCKETS];
+    clv_pending_t places[CLV_PENDING_MOST];
+} clv_pending_table_t;
+
+/* An empty entry for the request; kept_p: what a lost entry of the same kept, for its user to free,
+ * else NULL. NULL: no room. */
+clv_pending_t *clv_pending_add(clv_pending_table_t *table, const void *request, void **kept_p);
+/* NULL: it is not there. */
+clv_pending_t *clv_pending_find(clv_pending_table_t *table, const void *request);
+void clv_pending_drop(clv_pending_table_t *table, const void *request);
+
+#endif
