@@ -22,6 +22,7 @@
 
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_setup.h"
+#include "record/record_early.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_hot.h"
@@ -583,6 +584,18 @@ void coll_clv_record_drop(void)
     clv_ring_count_dropped(recorder->ring);
 }
 
+/* How much travels before it is read changes as connections are used: looked at ever more rarely. */
+#define FIRST_LOOK 16
+
+static CLV_COLD void look_early(void)
+{
+    clv_clva_early_t early;
+
+    if (clv_early_look(&early)) {
+        push(&early, 1);
+    }
+}
+
 CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communicator_t *comm,
                                   const coll_clv_ended_t *ended)
 {
@@ -601,6 +614,10 @@ CLV_HOT void coll_clv_record_call(coll_clv_module_t *module, struct ompi_communi
     if (CLV_CLVA_MAX_STREAMS - 1 == last->stream) {
         clv_ring_count_dropped(recorder->ring);
         return;
+    }
+    if (0 == (recording->next_number & (recording->next_number - 1)) &&
+        FIRST_LOOK <= recording->next_number) {
+        look_early();
     }
     const clv_clva_call_t call = {.kind = CLV_CLVA_CALLS,
                                   .choice = module->ran.choice,

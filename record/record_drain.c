@@ -278,6 +278,21 @@ static uint64_t take_cost(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
     return 2;
 }
 
+static uint64_t take_early(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at)
+{
+    const size_t n_bytes = 40;
+    clv_clva_early_t early;
+
+    memcpy(&early, clv_ring_slot(ring, at), sizeof early);
+    if (!has_room(drain, n_bytes)) {
+        return 0;
+    }
+    if (has_left(drain, n_bytes)) {
+        drain->used += clv_clva_put_early(room(drain), n_bytes, rank, &early);
+    }
+    return 1;
+}
+
 /* Of the slots that begin at at. */
 static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
                            uint64_t n)
@@ -291,6 +306,8 @@ static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
         return take_comm(drain, ring, at, n);
     case CLV_CLVA_COST:
         return take_cost(drain, ring, at, n);
+    case CLV_CLVA_EARLY:
+        return take_early(drain, rank, ring, at);
     default: /* nonsense of another process */
         return n;
     }

@@ -1,6 +1,6 @@
 # record: sources, the tool that reads what was recorded, tests.
-clv_record_headers = record/record_ring.h record/record_drain.h record/record_pending.h
-clv_record_sources = record/record_ring.c record/record_drain.c record/record_pending.c
+clv_record_headers = record/record_ring.h record/record_drain.h record/record_pending.h record/record_early.h
+clv_record_sources = record/record_ring.c record/record_drain.c record/record_pending.c record/record_early.c
 
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1

@@ -226,6 +226,15 @@ size_t clv_clva_put_cost(unsigned char *bytes, size_t size, const clv_clva_cost_
     return put_words(bytes, size, CLV_CLVA_COST, words, 5);
 }
 
+size_t clv_clva_put_early(unsigned char *bytes, size_t size, int32_t rank,
+                          const clv_clva_early_t *early)
+{
+    const uint64_t words[4] = {(uint32_t) rank, (uint64_t) early->sent_bytes,
+                               (uint64_t) early->window_bytes, (uint64_t) early->buffer_bytes};
+
+    return put_words(bytes, size, CLV_CLVA_EARLY, words, 4);
+}
+
 size_t clv_clva_put_dropped(unsigned char *bytes, size_t size, int32_t rank, int64_t n_dropped)
 {
     const uint64_t words[2] = {(uint32_t) rank, (uint64_t) n_dropped};

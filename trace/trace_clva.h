@@ -85,7 +85,8 @@
     XX(DROPPED) /* how many calls of a rank found its ring full, so far */                         \
     XX(EVERY)   /* from here on only every so manieth call is kept */                              \
     XX(END)     /* the recorder has ended as it should */                                          \
-    XX(COST)    /* what a message costs, as the ranks of a communicator measured it */
+    XX(COST)    /* what a message costs, as the ranks of a communicator measured it */           \
+    XX(EARLY)   /* what a rank's connection takes while nobody reads */
 
 /* Fields of the head: TEXT with the bytes it has room for, NUMBER. */
 #define CLV_CLVA_HEAD_MAP(TEXT, NUMBER)                                                            \
@@ -231,16 +232,26 @@ typedef struct clv_clva_cost {
 } clv_clva_cost_t;
 _Static_assert(sizeof(clv_clva_cost_t) == 2 * CLV_CLVA_SLOT_BYTES, "a cost is two slots");
 
+/* Of the rank's TCP connection that had sent most: what it had sent, the window that its other end
+ * offered, its own buffer. */
+typedef struct clv_clva_early {
+    uint8_t kind; /* CLV_CLVA_EARLY, in a ring */
+    uint8_t unused[7];
+    int64_t sent_bytes, window_bytes, buffer_bytes;
+} clv_clva_early_t;
+_Static_assert(sizeof(clv_clva_early_t) == CLV_CLVA_SLOT_BYTES, "such a look is a slot");
+
 /* A decoded record; which parts count, its kind says. */
 typedef struct clv_clva_record {
     clv_clva_kind_t kind;       /* or a number that is not known here */
-    int32_t rank;               /* CALLS, STREAM, DROPPED */
+    int32_t rank;               /* CALLS, STREAM, DROPPED, EARLY */
     int32_t n;                  /* CALLS, LOCAL: how many */
     const unsigned char *bytes; /* CALLS, LOCAL: for the functions below */
     clv_clva_stream_t stream;
     clv_clva_comm_t comm;
     clv_clva_clock_t clock;
     clv_clva_cost_t cost;
+    clv_clva_early_t early;
     int64_t number;    /* DROPPED, EVERY; of END the calls in this file */
     int64_t thread_ns; /* END: CPU time of the background thread, until its last round */
 } clv_clva_record_t;
@@ -256,6 +267,8 @@ size_t clv_clva_put_comm(unsigned char *bytes, size_t size, const clv_clva_comm_
 size_t clv_clva_put_local(unsigned char *bytes, size_t size, const int32_t *ranks, int32_t n);
 size_t clv_clva_put_clock(unsigned char *bytes, size_t size, const clv_clva_clock_t *clock);
 size_t clv_clva_put_cost(unsigned char *bytes, size_t size, const clv_clva_cost_t *cost);
+size_t clv_clva_put_early(unsigned char *bytes, size_t size, int32_t rank,
+                          const clv_clva_early_t *early);
 size_t clv_clva_put_dropped(unsigned char *bytes, size_t size, int32_t rank, int64_t n_dropped);
 size_t clv_clva_put_every(unsigned char *bytes, size_t size, int64_t every);
 size_t clv_clva_put_end(unsigned char *bytes, size_t size, int64_t n_calls, int64_t thread_ns);

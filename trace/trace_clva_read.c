@@ -320,6 +320,19 @@ static int get_COST(const payload_t *payload, clv_clva_record_t *record)
            is_cost(cost->near_byte_ps) && is_cost(cost->combine_ps);
 }
 
+static int get_EARLY(const payload_t *payload, clv_clva_record_t *record)
+{
+    clv_clva_early_t *early = &record->early;
+
+    if (payload->n_bytes != 32 || !get_rank(payload, record)) {
+        return 0;
+    }
+    early->sent_bytes = get_i64(payload->bytes + 8);
+    early->window_bytes = get_i64(payload->bytes + 16);
+    early->buffer_bytes = get_i64(payload->bytes + 24);
+    return early->sent_bytes >= 0 && is_cost(early->window_bytes) && is_cost(early->buffer_bytes);
+}
+
 clv_status_t clv_clva_get_record(const unsigned char *bytes, size_t n_bytes, int64_t n_ranks,
                                  clv_clva_record_t *record_p, size_t *used_p)
 {

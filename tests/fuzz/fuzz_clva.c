@@ -71,6 +71,9 @@ static void check_record(const clv_clva_record_t *record, int64_t n_ranks,
     case CLV_CLVA_COST:
         check(record->cost.byte_ps >= 0 && record->cost.near_latency_ns >= 0, "a cost");
         break;
+    case CLV_CLVA_EARLY: /* their sum fits */
+        check(record->early.window_bytes + record->early.buffer_bytes >= 0, "a connection");
+        break;
     default:
         break;
     }

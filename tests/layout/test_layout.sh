@@ -29,7 +29,7 @@ may_include() {
     choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache)\\.h|pap_predict/pap_predict\\.h|trace/trace_clva\\.h" ;;
     # The component's own predictor, without the network around it.
     what_if) echo "what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
-    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(ring|drain|pending)\\.h|trace/trace_clva\\.h" ;;
+    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(ring|drain|pending|early)\\.h|trace/trace_clva\\.h" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests.
     bench) echo "bench/.*|cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;

@@ -6,8 +6,8 @@
  * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS]]]]     one-late
  *
  * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. TRUTH: the same times
- * as a clv-trace. PS: what a byte costs, as if clv had measured it. The bound that the clock lines
- * claim is 500 ns.
+ * as a clv-trace. PS: what a byte costs, as if clv had measured it; then each rank also has
+ * looked at a connection. The bound that the clock lines claim is 500 ns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +64,12 @@ static void put_rank(FILE *file, const clv_trace_t *trace, const clv_clva_clock_
     int32_t n = 0;
 
     put(file, clv_clva_put_stream(bytes, sizeof bytes, rank, &stream));
+    if (cost.byte_ps > 0) { /* a network that was measured: each rank's other end takes more */
+        put(file, clv_clva_put_early(bytes, sizeof bytes, rank,
+                                     &(clv_clva_early_t){.sent_bytes = 2 << 20,
+                                                         .window_bytes = (rank + 1) << 20,
+                                                         .buffer_bytes = 1 << 20}));
+    }
     for (int32_t i = 0; i < trace->n_calls; i++) {
         calls[n++] =
             (clv_clva_call_t){.choice = CLV_CLVA_NOT_OURS,

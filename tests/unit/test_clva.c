@@ -135,6 +135,10 @@ static size_t put_all(unsigned char *bytes, size_t size)
     n += clv_clva_put_every(bytes + n, size - n, 4);
     n += clv_clva_put_cost(bytes + n, size - n,
                            &(clv_clva_cost_t){.latency_ns = 50, .byte_ps = 20, .combine_ps = 3});
+    n += clv_clva_put_early(bytes + n, size - n, 1,
+                            &(clv_clva_early_t){.sent_bytes = INT64_C(1) << 42,
+                                                .window_bytes = 77,
+                                                .buffer_bytes = 78});
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
 
@@ -192,6 +196,12 @@ static void check_record(const clv_clva_record_t *record)
     case CLV_CLVA_COST:
         check_cost(&record->cost);
         break;
+    case CLV_CLVA_EARLY:
+        assert_int_equal(record->rank, 1);
+        assert_int_equal(record->early.sent_bytes, INT64_C(1) << 42);
+        assert_int_equal(record->early.window_bytes, 77);
+        assert_int_equal(record->early.buffer_bytes, 78);
+        break;
     default:
         assert_int_equal(record->number, record->kind == CLV_CLVA_DROPPED ? 17
                                          : record->kind == CLV_CLVA_EVERY ? 4
@@ -201,7 +211,7 @@ static void check_record(const clv_clva_record_t *record)
 
 static void records_come_back(void **state)
 {
-    static const int kinds[] = {4, 3, 2, 1, 5, 6, 7, 9, 8};
+    static const int kinds[] = {4, 3, 2, 1, 5, 6, 7, 9, 10, 8};
     unsigned char bytes[1024];
     const size_t n_bytes = put_all(bytes, sizeof bytes);
     size_t at = 0, used = 0, unused;
@@ -217,7 +227,7 @@ static void records_come_back(void **state)
             assert_int_equal(clv_clva_get_record(bytes + at, cut, 5, &record, &unused), CLV_AGAIN);
         }
     }
-    assert_int_equal(n, 9);
+    assert_int_equal(n, 10);
 }
 
 static void nothing_is_written_beyond_its_room(void **state)
@@ -268,7 +278,11 @@ static const struct bad_record {
     {CLV_CLVA_EVERY, 8, 0},
     {CLV_CLVA_END, 20, 0x80000000},
     {CLV_CLVA_COST, 12, 0x80000000},
-    {CLV_CLVA_COST, 44, 1025}, /* no such long time */
+    {CLV_CLVA_COST, 44, 1025},        /* no such long time */
+    {CLV_CLVA_EARLY, 8, 5},           /* rank */
+    {CLV_CLVA_EARLY, 20, 0x80000000}, /* bytes below 0 */
+    {CLV_CLVA_EARLY, 28, 0x80000000},
+    {CLV_CLVA_EARLY, 36, 1025}, /* no such large buffer */
 };
 
 static void records_are_checked(void **state)

@@ -6,11 +6,14 @@
 #include "tests/support/test.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/record_drain.h"
+#include "record/record_early.h"
 #include "record/record_pending.h"
 #include "util/util_log.h"
 
@@ -182,7 +185,7 @@ static void end_node(node_t *node)
 
 /* What a file says in sum. */
 typedef struct sums {
-    int n[CLV_CLVA_END + 1];
+    int n[CLV_CLVA_EARLY + 1];
     int64_t n_calls, n_dropped, every, n_bytes, ended;
     uint32_t multiple; /* all newer numbers are multiples of it */
 } sums_t;
@@ -244,10 +247,12 @@ static void push_comm(clv_ring_t *ring, int32_t n_listed)
 static void what_ranks_say_is_in_the_file(void **state)
 {
     const clv_clva_stream_t stream = {.kind = CLV_CLVA_STREAM, .bytes = 8};
+    const clv_clva_early_t early = {.kind = CLV_CLVA_EARLY, .window_bytes = 8};
     node_t node;
 
     (void) state;
     begin_node(&node, 1);
+    assert_int_equal(clv_ring_push(&node.rings[1], &early, 1), CLV_RING_TAKEN);
     push_comm(&node.rings[0], 3);
     for (uint32_t i = 0; i < 5000; i++) {
         const clv_clva_call_t call = a_call(i);
@@ -261,6 +266,7 @@ static void what_ranks_say_is_in_the_file(void **state)
     assert_int_equal(sums.n_calls, 5000);
     assert_int_equal(sums.n[CLV_CLVA_COMM], 1);
     assert_int_equal(sums.n[CLV_CLVA_STREAM], 2);
+    assert_int_equal(sums.n[CLV_CLVA_EARLY], 1);
     assert_int_equal(sums.n[CLV_CLVA_LOCAL], 1);
     assert_int_equal(sums.n[CLV_CLVA_CLOCK], 1);
     assert_int_equal(sums.n[CLV_CLVA_END], 0);
@@ -404,6 +410,61 @@ static void a_full_disk_is_told_once(void **state)
     end_node(&node);
 }
 
+/* ---- what connections take unread ------------------------------------------------------------ */
+
+/* Two ends of a connection over the loopback. */
+static void connect_ends(int ends[2])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(listener, (struct sockaddr *) &address, sizeof address), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *) &address, &length), 0);
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(ends[0], (struct sockaddr *) &address, sizeof address), 0);
+    ends[1] = accept(listener, NULL, NULL);
+    (void) close(listener);
+}
+
+static void send_and_read(const int ends[2], int64_t n_bytes)
+{
+    static char bytes[4096];
+
+    for (int64_t done = 0; done < n_bytes; done += (int64_t) sizeof bytes) {
+        assert_int_equal(send(ends[0], bytes, sizeof bytes, 0), (ssize_t) sizeof bytes);
+        assert_int_equal(recv(ends[1], bytes, sizeof bytes, MSG_WAITALL), (ssize_t) sizeof bytes);
+    }
+}
+
+/* What fits before anybody reads is what was said, but for what Linux rounds. */
+static void a_connection_takes_what_was_seen_of_it(void **state)
+{
+    static char bytes[4096];
+    clv_clva_early_t early;
+    int64_t fits = 0;
+    int ends[2];
+
+    (void) state;
+    connect_ends(ends);
+    assert_int_equal(clv_early_look(&early), 0);
+    send_and_read(ends, 2 * CLV_EARLY_LEAST_SENT);
+    if (!clv_early_look(&early)) {
+        skip(); /* before Linux 5.4 */
+    }
+    assert_true(early.sent_bytes >= 2 * CLV_EARLY_LEAST_SENT);
+    while (send(ends[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
+        fits += (int64_t) sizeof bytes;
+    }
+    printf("# %lld bytes fit, %lld + %lld were seen\n", (long long) fits,
+           (long long) early.window_bytes, (long long) early.buffer_bytes);
+    assert_true(fits >= (early.window_bytes + early.buffer_bytes) / 2);
+    assert_true(fits <= (early.window_bytes + early.buffer_bytes) * 3);
+    (void) close(ends[0]);
+    (void) close(ends[1]);
+}
+
 /* ---- calls that are not complete ------------------------------------------------------------- */
 
 static char requests[CLV_PENDING_MOST + 100]; /* their addresses */
@@ -490,6 +551,7 @@ int main(void)
         cmocka_unit_test(a_round_writes_nothing),
         cmocka_unit_test(a_file_is_never_written_over),
         cmocka_unit_test(a_full_disk_is_told_once),
+        cmocka_unit_test(a_connection_takes_what_was_seen_of_it),
         cmocka_unit_test(requests_are_found_until_they_are_dropped),
         cmocka_unit_test(a_full_table_takes_no_more_until_one_goes),
         cmocka_unit_test(a_request_that_comes_again_is_a_new_one),

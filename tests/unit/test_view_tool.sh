@@ -47,13 +47,13 @@ tap_has 'where clv plans nothing there is no what-if' 'no what-if: no reduces th
 "$make" "$work/reduces" 4 1 50 ascending "$work/truth" 2097152
 "$view" --gbit 0.4 --latency-us 60 "$work/reduces" >"$work/summary"
 tap_report $? 'reduces are replayed'
-tap_has 'the cost is told, and whence' 'cost: 0.400 Gb/s given, 60 us given, up to 8192 KiB of a pair early' "$(<"$work/summary")"
+tap_has 'the cost is told, and whence' 'cost: 0.400 Gb/s given, 60 us given, up to 8192 KiB of a pair early taken' "$(<"$work/summary")"
 tap_ok 'the summary has at most 40 lines with it, too' test "$(wc -l <"$work/summary")" -le 40
 tap_none 'of at most 100 columns' awk 'length > 100' <(grep -v █ "$work/summary")
 # No model of a tree of 2 MiB says 0.1 ms after the last arrival.
 tap_ok 'what the model does not meet is only indicative' grep -q '^indicative only: .*after (outside 0.8 to 1.25)$' "$work/summary"
 "$view" --json --gbit 0.4 --early-kib 0 --ran pipeline "$work/reduces" | tr -d '\n' >"$work/json"
-tap_has 'the words are those that were given' '"ran":"pipeline","planned":50,"left_out":0,"gbit":0.400000,"gbit_from":"given","latency_ns":50000,"latency_from":"taken","early_bytes":0,' "$(<"$work/json")"
+tap_has 'the words are those that were given' '"ran":"pipeline","planned":50,"left_out":0,"gbit":0.400000,"gbit_from":"given","latency_ns":50000,"latency_from":"taken","early_bytes":0,"early_from":"given",' "$(<"$work/json")"
 for way in default pipeline clv known bound; do
     tap_ok "and $way is there" grep -q "{\"way\":\"$way\",\"meaning\":\"[^\"]*\",\"model\":{\"run_ns\":[1-9][0-9]*,\"pace_ns\":[1-9]" "$work/json"
 done
@@ -69,6 +69,9 @@ tap_ok 'what cannot have run is refused' test $? -eq 2
 
 "$make" "$work/costly" 4 1 20 ascending "$work/truth" 2097152 16000
 tap_ok 'what clv measured is used' grep -q '^cost: 0.500 Gb/s measured by clv, 70 us measured by clv,' <("$view" "$work/costly")
+# Ranks 0 to 3: a buffer of 1 MiB, windows of 1 to 4.
+tap_ok 'so is what connections took unread, the median of ranks' grep -q 'up to 4096 KiB of a pair early measured$' <("$view" "$work/costly")
+tap_ok 'and unread of a larger message' grep -q '"early_bytes":4194304,"early_from":"measured","flight_bytes":1048576,' <("$view" --json "$work/costly")
 tap_ok 'unless another is given' grep -q '^cost: 0.250 Gb/s given, 70 us measured by clv,' <("$view" --gbit 0.25 "$work/costly")
 
 # ---- OTF2, where there is one: read by clv-correct, and by OTF2's own tool if that is there

@@ -80,6 +80,7 @@ typedef struct view {
     int64_t worst_bound_ns;
     clv_clva_cost_t
         cost; /* as clv measured it, of the communicator that was first; 0: nobody did */
+    clv_clva_early_t *early; /* by rank: the most that its connection ever took; 0: not known */
 } view_t;
 
 /* What a reader may want less of. */
@@ -159,6 +160,7 @@ typedef struct view_what_if {
     clv_what_if_setting_t setting;
     const char *cost_from; /* "given", "measured by clv", "fitted to what ran" */
     const char *latency_from;
+    const char *early_from; /* "given", "measured", "taken" */
     clv_what_if_way_t ran;
     int32_t n_left_out; /* planned calls at the end, where there are very many */
     clv_what_if_result_t measured, model[CLV_WHAT_IF_N_WAYS];

@@ -97,10 +97,11 @@ static int start_view(loader_t *loader, const clv_clva_head_t *head)
     view->nodes = clv_alloc((size_t) head->n_nodes, sizeof *view->nodes);
     view->node_of = clv_alloc(n_ranks, sizeof *view->node_of);
     view->n_dropped = clv_alloc(n_ranks, sizeof *view->n_dropped);
+    view->early = clv_alloc(n_ranks, sizeof *view->early);
     loader->ranks = clv_alloc(n_ranks, sizeof *loader->ranks);
     loader->is_wanted = clv_alloc(n_ranks, 1);
     if (view->nodes == NULL || view->node_of == NULL || view->n_dropped == NULL ||
-        loader->ranks == NULL || loader->is_wanted == NULL) {
+        view->early == NULL || loader->ranks == NULL || loader->is_wanted == NULL) {
         return fail(loader, "%s", "out of memory");
     }
     for (size_t i = 0; i < n_ranks; i++) {
@@ -290,6 +291,15 @@ static int take_clock(loader_t *loader, const clv_clva_clock_t *clock)
     return 1;
 }
 
+static void take_early(view_t *view, int32_t rank, const clv_clva_early_t *early)
+{
+    clv_clva_early_t *most = &view->early[rank];
+
+    if (early->window_bytes + early->buffer_bytes > most->window_bytes + most->buffer_bytes) {
+        *most = *early;
+    }
+}
+
 static int take_first(loader_t *loader, const clv_clva_record_t *record)
 {
     view_t *view = loader->view;
@@ -312,6 +322,9 @@ static int take_first(loader_t *loader, const clv_clva_record_t *record)
         return 1;
     case CLV_CLVA_COST:
         view->cost = view->cost.byte_ps == 0 ? record->cost : view->cost;
+        return 1;
+    case CLV_CLVA_EARLY:
+        take_early(view, record->rank, &record->early);
         return 1;
     case CLV_CLVA_END:
         loader->node->has_ended = 1;
@@ -682,5 +695,6 @@ void view_free(view_t *view)
     clv_free(view->nodes);
     clv_free(view->node_of);
     clv_free(view->n_dropped);
+    clv_free(view->early);
     *view = (view_t){0};
 }

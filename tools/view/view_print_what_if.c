@@ -21,9 +21,10 @@ static void print_cost(FILE *file, const view_what_if_t *what_if)
 {
     char names[64];
 
-    fprintf(file, "cost: %.3f Gb/s %s, %.0f us %s, up to %lld KiB of a pair early\n",
+    fprintf(file, "cost: %.3f Gb/s %s, %.0f us %s, up to %lld KiB of a pair early %s\n",
             gbit_of(what_if), what_if->cost_from, (double) what_if->setting.cost.latency_ns / 1e3,
-            what_if->latency_from, (long long) what_if->setting.early.pair_bytes / 1024);
+            what_if->latency_from, (long long) what_if->setting.early.pair_bytes / 1024,
+            what_if->early_from);
     fprintf(file, "model / measured of what ran: run %.2f, pace %.2f, in MPI %.2f, after %.2f\n",
             what_if->fidelity_run, what_if->fidelity_pace, what_if->fidelity_in_mpi,
             what_if->fidelity_after);
@@ -119,13 +120,15 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
     fprintf(
         file,
         "{\"ran\":\"%s\",\"planned\":%d,\"left_out\":%d,\"gbit\":%.6f,\"gbit_from\":\"%s\","
-        "\"latency_ns\":%lld,\"latency_from\":\"%s\",\"early_bytes\":%lld,\"indicative\":\"%s\","
+        "\"latency_ns\":%lld,\"latency_from\":\"%s\",\"early_bytes\":%lld,\"early_from\":\"%s\","
+        "\"flight_bytes\":%lld,\"indicative\":\"%s\","
         "\"fidelity\":{\"run\":%.6f,\"pace\":%.6f,\"in_mpi\":%.6f,\"after\":%.6f},"
         "\"measured\":",
         clv_what_if_ways[what_if->ran].word, (int) what_if->measured.n_planned,
         (int) what_if->n_left_out, gbit_of(what_if), what_if->cost_from,
         (long long) what_if->setting.cost.latency_ns, what_if->latency_from,
-        (long long) what_if->setting.early.pair_bytes, names, what_if->fidelity_run,
+        (long long) what_if->setting.early.pair_bytes, what_if->early_from,
+        (long long) what_if->setting.early.flight_bytes, names, what_if->fidelity_run,
         what_if->fidelity_pace, what_if->fidelity_in_mpi, what_if->fidelity_after);
     put_result(file, &what_if->measured);
     fputs(",\"measured_curve_ns\":", file);

@@ -9,6 +9,7 @@
  */
 #include "tools/view/view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/util_alloc.h"
@@ -20,10 +21,10 @@
 #define FIT_CALLS       200
 #define LATENCY_NS      50000
 #define EAGER_BYTES     65536     /* Open MPI's for TCP */
-#define EARLY_BYTES     (8 << 20) /* tests/mpi/early_probe measures it, and the next */
-#define FLIGHT_BYTES    (2 << 20)
-#define TAKE_PS         500 /* to copy a byte out of a socket and combine it */
-#define NEAR_PS         100 /* a byte inside a host */
+#define EARLY_BYTES     (8 << 20) /* where no rank looked; tests/mpi/early_probe measures it ... */
+#define FLIGHT_BYTES    (2 << 20) /* ... and this */
+#define TAKE_PS         500       /* to copy a byte out of a socket and combine it */
+#define NEAR_PS         100       /* a byte inside a host */
 #define NEAR_LATENCY_NS 1000
 #define EXCHANGE_NS     200000 /* and two latencies for each step of a tree of nodes */
 #define MOST_INCOMPLETE 10     /* one call in so many may lack ranks */
@@ -301,17 +302,61 @@ static clv_cost_t cost_known(const clv_clva_cost_t *measured)
     return cost;
 }
 
+static int smaller_first(const void *a, const void *b)
+{
+    const int64_t one = *(const int64_t *) a, other = *(const int64_t *) b;
+
+    return one < other ? -1 : one > other;
+}
+
+/* Of the ranks that looked at a connection, the median of its buffer, with the window or without;
+ * 0: nobody did. */
+static int64_t median_early(const view_t *view, int with_window)
+{
+    int64_t *bytes = clv_alloc((size_t) view->n_ranks, sizeof *bytes);
+    int64_t median = 0;
+    size_t n = 0;
+
+    for (int32_t i = 0; bytes != NULL && i < view->n_ranks; i++) {
+        const clv_clva_early_t *early = &view->early[i];
+        if (early->sent_bytes > 0) {
+            bytes[n++] = early->buffer_bytes + (with_window ? early->window_bytes : 0);
+        }
+    }
+    if (n > 0) {
+        qsort(bytes, n, sizeof *bytes, smaller_first);
+        median = bytes[n / 2];
+    }
+    clv_free(bytes);
+    return median;
+}
+
+/* What a pair holds unread: its sender's buffer and its receiver's window; what its sender leaves
+ * behind of a larger message: its buffer. */
+static void find_early(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
+{
+    const int64_t pair = median_early(view, 1), flight = median_early(view, 0);
+
+    what_if->early_from = pair > 0 ? "measured" : "taken";
+    what_if->setting.early = (clv_early_t){.eager_bytes = EAGER_BYTES,
+                                           .pair_bytes = pair > 0 ? pair : EARLY_BYTES,
+                                           .take_ps = TAKE_PS,
+                                           .flight_bytes = flight > 0 ? flight : FLIGHT_BYTES};
+    if (network->early_kib >= 0) {
+        what_if->early_from = "given";
+        what_if->setting.early.pair_bytes = (int64_t) (1024 * network->early_kib);
+    }
+}
+
 /* Given, else measured, else fitted to what ran. */
 static clv_status_t find_cost(const building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
     clv_what_if_setting_t *setting = &what_if->setting;
-    const double early_bytes = network->early_kib >= 0 ? 1024 * network->early_kib : EARLY_BYTES;
     const char *from = building->view->cost.byte_ps > 0 ? "measured by clv" : NULL;
 
-    *setting = (clv_what_if_setting_t){
-        .cost = cost_known(&building->view->cost),
-        .early = {EAGER_BYTES, (int64_t) early_bytes, TAKE_PS, FLIGHT_BYTES}};
+    *setting = (clv_what_if_setting_t){.cost = cost_known(&building->view->cost)};
+    find_early(building->view, network, what_if);
     what_if->latency_from = network->latency_us >= 0 ? "given" : from != NULL ? from : "taken";
     what_if->cost_from = network->gbit > 0 ? "given" : from != NULL ? from : "fitted to what ran";
     if (network->latency_us >= 0) {
