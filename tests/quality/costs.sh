@@ -3,7 +3,7 @@
 # come from here. About seven minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
 # work of this machine does not get between them; the background thread stays what it always is.
 #
-#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init] [record]      all without arguments
+#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init] [record] [drain]      all without arguments
 #
 # calls: time of the main thread per eligible call.  idle: the thread when nobody calls, 60 s.
 # latency: from the last record to its forecast on 4, 8 and 16 emulated hosts, which share this machine's
@@ -13,6 +13,7 @@
 # component: with it (and the thread) against without it; nothing: both without, which shows
 # what the method makes of no difference.
 # record: 8-byte allreduce in the same turns, clv there but not recording, and recording, against without it.
+# drain: what the thread takes of a core while 16 ranks of a node are recorded, 1,000 calls a second (0.1 % wanted).
 # init: MPI_Init, 20 runs each way, in turns.
 # CLV_LOCK: a file to lock around each measurement, when others measure on this machine too.
 set -u
@@ -112,6 +113,17 @@ measure_record() {
     echo "recorded: $(cat "$scratch"/record/*.clva | wc -c) bytes in $(ls "$scratch/record" | wc -l) files"
 }
 
+# A reduce and a broadcast each two milliseconds; what the thread took stands in the file.
+measure_drain() {
+    # shellcheck disable=SC2086
+    run 16 --mca mpi_yield_when_idle 1 --mca coll_clv_record "$scratch/drain" \
+        "$CLV_BUILD/tests/mpi/iterations" balanced "${CLV_CALLS:-5000}" 8 2 0 bcast >/dev/null
+    "$CLV_BUILD/tools/clv-view" --json "$scratch/drain" | tr -d '\n' |
+        sed -n 's/.*"calls":\([0-9]*\),"cells":\([0-9]*\),.*"dropped":\([0-9]*\),"run_ns":\([0-9]*\),.*"thread_ns":\([0-9]*\).*/\1 \2 \3 \4 \5/p' |
+        awk '{ printf "drain: %d calls of 16 ranks in %.1f s, %.0f a second, %d dropped: the thread took %.4f %% of a core, %.0f ns a call and rank; at 1,000 a second %.4f %%\n",
+               $1, $4 / 1e9, $1 / ($4 / 1e9), $3, 100 * $5 / $4, $5 / $2, 100 * $5 / $1 / 1e6 }'
+}
+
 # In turns, which begins changing too, so that a busy minute falls on both.
 measure_init() { # runs
     local i way
@@ -127,7 +139,7 @@ measure_init() { # runs
                   v[w, int((3 * n[w] + 3) / 4)] }'
 }
 
-[ $# -gt 0 ] || set -- calls idle latency blocks init record
+[ $# -gt 0 ] || set -- calls idle latency blocks init record drain
 for part in "$@"; do
     case $part in
     calls)
@@ -143,6 +155,7 @@ for part in "$@"; do
         measure_blocks pingpong
         measure_blocks reduce ;;
     record) measure_record ;;
+    drain) locked measure_drain ;;
     init) locked measure_init "${CLV_RUNS:-20}" ;;
     *) echo "unknown part: $part" >&2; exit 2 ;;
     esac
