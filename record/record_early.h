@@ -11,7 +11,9 @@
  * Units: bytes.
  * Errors: none: where there is no such connection, or the kernel does not say (before Linux 5.4),
  *   there is nothing to be seen.
- * Memory: none. Threads: safe. Cost: two system calls a descriptor of the process.
+ * Memory: none.
+ * Threads: safe.
+ * Cost: two system calls a descriptor of the process.
  */
 #ifndef CLV_RECORD_EARLY_H
 #define CLV_RECORD_EARLY_H
