@@ -31,7 +31,7 @@ struct clv_drain {
     uint64_t *n_dropped; /* of each, as the file says */
     clv_clva_clock_t clock;
     int64_t n_calls, thread_ns;
-    int64_t every;
+    int64_t every; /* a power of two */
     int64_t max_bytes, n_bytes; /* of the file */
     size_t used;                /* of the buffer */
     unsigned char *buffer;      /* being filled */
@@ -197,7 +197,7 @@ static uint64_t take_calls(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
     }
     for (; i < n && n_kept < BATCH_CALLS && *clv_ring_slot(ring, at + i) == CLV_CLVA_CALLS; i++) {
         memcpy(&drain->batch[n_kept], clv_ring_slot(ring, at + i), CLV_CLVA_SLOT_BYTES);
-        n_kept += drain->batch[n_kept].number % (uint64_t) drain->every == 0;
+        n_kept += (drain->batch[n_kept].number & (uint64_t) (drain->every - 1)) == 0;
     }
     write_calls(drain, rank, n_kept);
     return i;
