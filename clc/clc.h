@@ -15,8 +15,8 @@
  * Errors: CLV_NO_MEMORY, CLV_OVERFLOW; shapes are judged by clv_clc_check, which the other
  *   functions trust.
  * Memory: all arrays belong to the caller, who may keep them in a file (tools/correct/).
- * Threads: one caller; clv_clc_forward and clv_clc_backward may start helpers of their own, the
- *   result does not depend on how many.
+ * Threads: one caller; the passes may start helpers of their own, the result does not depend on
+ *   how many.
  */
 #ifndef CLV_CLC_H
 #define CLV_CLC_H
@@ -157,6 +157,9 @@ typedef struct clv_clc_config {
 /* What is wrong with the shapes (ranges of indices, falling stamps, an event of two groups, ...); a
  * static text, NULL if nothing is. *where is the track or group. O(events). */
 const char *clv_clc_check(const clv_clc_trace_t *trace, uint64_t *where);
+/* The same in parts, tracks in any order and by several threads after the groups. */
+const char *clv_clc_check_groups(const clv_clc_trace_t *trace, uint64_t *where);
+const char *clv_clc_check_track(const clv_clc_trace_t *trace, uint32_t track);
 const char *clv_clc_check_config(const clv_clc_config_t *config);
 
 void clv_clc_team_ring(clv_clc_team_t *team);
@@ -176,7 +179,7 @@ typedef struct clv_clc_tally {
     double reversed_ns; /* sum over the reversed ones */
 } clv_clc_tally_t;
 
-/* Writes CLV_CLC_MAX_OPS tallies of what clv_clc_place set. */
+/* Writes CLV_CLC_MAX_OPS tallies of what clv_clc_place set; by several threads, too. */
 void clv_clc_count(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
                    clv_clc_tally_t *tallies);
 clv_clc_tally_t clv_clc_sum(const clv_clc_tally_t *tallies);
@@ -227,6 +230,7 @@ typedef struct clv_clc_table4 {
     int64_t largest_shift_ns;
 } clv_clc_table4_t;
 
-void clv_clc_measure(const clv_clc_trace_t *trace, int64_t pause_ns, clv_clc_table4_t *table);
+void clv_clc_measure(const clv_clc_trace_t *trace, int64_t pause_ns, int32_t n_threads,
+                     clv_clc_table4_t *table);
 
 #endif

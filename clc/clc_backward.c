@@ -217,6 +217,15 @@ static void run_line(void *context, uint32_t l)
     clv_free(pass.ring);
 }
 
+static void find_first_exits(void *context, uint32_t i)
+{
+    const backward_t *backward = context;
+    const uint64_t n = backward->trace->n_collectives;
+    for (uint64_t g = clv_clc_piece(n, i); g < clv_clc_piece(n, i + 1); g++) {
+        clv_clc_first_exit(backward->trace, &backward->trace->collectives[g]);
+    }
+}
+
 clv_status_t clv_clc_backward(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
                               double *steepest)
 {
@@ -226,9 +235,7 @@ clv_status_t clv_clc_backward(const clv_clc_trace_t *trace, const clv_clc_config
     if (!backward.steepest) {
         return CLV_NO_MEMORY;
     }
-    for (uint64_t g = 0; g < trace->n_collectives; g++) {
-        clv_clc_first_exit(trace, &trace->collectives[g]);
-    }
+    clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, find_first_exits, &backward);
     clv_clc_parallel(config->n_threads, trace->n_lines, run_line, &backward);
     double largest = 0;
     for (uint32_t l = 0; l < trace->n_lines; l++) {

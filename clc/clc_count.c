@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/util_min_max.h"
+
 static void count_pair(clv_clc_tally_t *tally, int64_t send, int64_t receive, int64_t delay)
 {
     const int64_t early = send - receive;
@@ -64,21 +66,58 @@ static int is_fine(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
     return 1;
 }
 
+typedef struct counting {
+    const clv_clc_trace_t *trace;
+    const clv_clc_config_t *config;
+    clv_clc_tally_t tallies[CLV_CLC_PIECES][CLV_CLC_MAX_OPS];
+} counting_t;
+
+static void count_messages(counting_t *counting, uint64_t first, uint64_t end,
+                           clv_clc_tally_t *tally)
+{
+    for (uint64_t g = first; g < end; g++) {
+        const clv_clc_message_t *message = &counting->trace->messages[g];
+        tally->n_messages++;
+        count_pair(tally, message->send, message->receive,
+                   clv_clc_delay(counting->config, message->from, message->to));
+    }
+}
+
+static void count_piece(void *context, uint32_t i)
+{
+    counting_t *counting = context;
+    const clv_clc_trace_t *trace = counting->trace;
+    const uint64_t n = trace->n_messages, m = trace->n_collectives;
+    clv_clc_tally_t *tallies = counting->tallies[i];
+    count_messages(counting, clv_clc_piece(n, i), clv_clc_piece(n, i + 1), &tallies[0]);
+    for (uint64_t g = clv_clc_piece(m, i); g < clv_clc_piece(m, i + 1); g++) {
+        const clv_clc_collective_t *collective = &trace->collectives[g];
+        clv_clc_tally_t *tally = &tallies[collective->op];
+        if (!is_fine(trace, counting->config, collective, tally)) {
+            count_collective(trace, counting->config, collective, tally);
+        }
+    }
+}
+
+static void add_tally(clv_clc_tally_t *sum, const clv_clc_tally_t *tally)
+{
+    sum->n_messages += tally->n_messages;
+    sum->n_reversed += tally->n_reversed;
+    sum->n_violated += tally->n_violated;
+    sum->reversed_ns += tally->reversed_ns;
+    sum->worst_ns = clv_larger(sum->worst_ns, tally->worst_ns);
+    sum->needed_ns = clv_larger(sum->needed_ns, tally->needed_ns);
+}
+
 void clv_clc_count(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
                    clv_clc_tally_t *tallies)
 {
+    counting_t counting = {.trace = trace, .config = config};
+    clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, count_piece, &counting);
     memset(tallies, 0, CLV_CLC_MAX_OPS * sizeof *tallies);
-    for (uint64_t g = 0; g < trace->n_messages; g++) {
-        const clv_clc_message_t *message = &trace->messages[g];
-        tallies[0].n_messages++;
-        count_pair(&tallies[0], message->send, message->receive,
-                   clv_clc_delay(config, message->from, message->to));
-    }
-    for (uint64_t g = 0; g < trace->n_collectives; g++) {
-        const clv_clc_collective_t *collective = &trace->collectives[g];
-        clv_clc_tally_t *tally = &tallies[collective->op];
-        if (!is_fine(trace, config, collective, tally)) {
-            count_collective(trace, config, collective, tally);
+    for (int i = 0; i < CLV_CLC_PIECES; i++) {
+        for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
+            add_tally(&tallies[op], &counting.tallies[i][op]);
         }
     }
 }
@@ -87,13 +126,7 @@ clv_clc_tally_t clv_clc_sum(const clv_clc_tally_t *tallies)
 {
     clv_clc_tally_t sum = {0};
     for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
-        const clv_clc_tally_t *tally = &tallies[op];
-        sum.n_messages += tally->n_messages;
-        sum.n_reversed += tally->n_reversed;
-        sum.n_violated += tally->n_violated;
-        sum.reversed_ns += tally->reversed_ns;
-        sum.worst_ns = tally->worst_ns > sum.worst_ns ? tally->worst_ns : sum.worst_ns;
-        sum.needed_ns = tally->needed_ns > sum.needed_ns ? tally->needed_ns : sum.needed_ns;
+        add_tally(&sum, &tallies[op]);
     }
     return sum;
 }
@@ -138,10 +171,43 @@ static void measure_track(clv_clc_table4_t *table, const clv_clc_track_t *track,
     }
 }
 
-void clv_clc_measure(const clv_clc_trace_t *trace, int64_t pause_ns, clv_clc_table4_t *table)
+typedef struct measuring {
+    const clv_clc_trace_t *trace;
+    int64_t pause_ns;
+    clv_clc_table4_t tables[CLV_CLC_PIECES];
+} measuring_t;
+
+static void measure_piece(void *context, uint32_t i)
 {
+    measuring_t *measuring = context;
+    const uint64_t n = measuring->trace->n_tracks;
+    for (uint64_t t = clv_clc_piece(n, i); t < clv_clc_piece(n, i + 1); t++) {
+        measure_track(&measuring->tables[i], &measuring->trace->tracks[t], measuring->pause_ns);
+    }
+}
+
+static void add_table(clv_clc_table4_t *sum, const clv_clc_table4_t *table)
+{
+    sum->n_intervals += table->n_intervals;
+    sum->total_ns += table->total_ns;
+    sum->deviation_ns += table->deviation_ns;
+    for (int i = 0; i < CLV_CLC_N_THRESHOLDS; i++) {
+        sum->n_above[i] += table->n_above[i];
+        sum->above_ns[i] += table->above_ns[i];
+    }
+    sum->largest = fmax(sum->largest, table->largest);
+    sum->position_relative = fmax(sum->position_relative, table->position_relative);
+    sum->position_ns = clv_larger(sum->position_ns, table->position_ns);
+    sum->largest_shift_ns = clv_larger(sum->largest_shift_ns, table->largest_shift_ns);
+}
+
+void clv_clc_measure(const clv_clc_trace_t *trace, int64_t pause_ns, int32_t n_threads,
+                     clv_clc_table4_t *table)
+{
+    measuring_t measuring = {.trace = trace, .pause_ns = pause_ns};
+    clv_clc_parallel(n_threads, CLV_CLC_PIECES, measure_piece, &measuring);
     *table = (clv_clc_table4_t){0};
-    for (uint32_t i = 0; i < trace->n_tracks; i++) {
-        measure_track(table, &trace->tracks[i], pause_ns);
+    for (int i = 0; i < CLV_CLC_PIECES; i++) {
+        add_table(table, &measuring.tables[i]);
     }
 }

@@ -14,6 +14,7 @@
 #include <sched.h>
 
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 /* The extreme of a collective is set. */
 #define ALL_KNOWN (-1)
@@ -34,7 +35,9 @@ typedef struct forward {
     struct worker *workers;
     pthread_mutex_t mutex;
     uint64_t epoch; /* how often somebody went on */
-    uint32_t n_working, n_parked;
+    uint32_t n_working;
+    uint32_t n_parked;               /* since parked_epoch */
+    uint64_t parked_epoch;           /* the mutex guards these three */
     clv_clc_forward_result_t result; /* of cycles; the mutex guards it */
     int has_overflowed;
 } forward_t;
@@ -42,7 +45,7 @@ typedef struct forward {
 typedef struct worker {
     forward_t *forward;
     uint32_t number;
-    int64_t n_explicit, by_op[CLV_CLC_MAX_OPS];
+    int64_t n_explicit, by_op[CLV_CLC_MAX_OPS], largest_shift_ns;
 } worker_t;
 
 /* ---- one event ---- */
@@ -182,6 +185,7 @@ static int step(worker_t *worker, runner_t *runner, uint32_t slot, int is_forced
         __atomic_store_n(&forward->has_overflowed, 1, __ATOMIC_RELAXED);
     }
     event->corrected = time;
+    worker->largest_shift_ns = clv_larger(worker->largest_shift_ns, time - event->stamp);
     clv_clc_clock_note(&runner->clock, time);
     publish(forward->trace, event);
     return 1;
@@ -268,19 +272,30 @@ static uint64_t epoch_now(const forward_t *forward)
     return __atomic_load_n(&forward->epoch, __ATOMIC_ACQUIRE);
 }
 
-/* The mutex is held: whoever is parked looks again. */
+/* Whoever is parked looks again. */
 static void next_epoch(forward_t *forward)
 {
-    forward->n_parked = 0;
-    __atomic_add_fetch(&forward->epoch, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&forward->epoch, 1, __ATOMIC_ACQ_REL);
 }
 
-static void tell_progress(forward_t *forward, int is_last)
+static void leave(forward_t *forward)
 {
     pthread_mutex_lock(&forward->mutex);
-    forward->n_working -= is_last ? 1 : 0;
+    forward->n_working--;
     next_epoch(forward);
     pthread_mutex_unlock(&forward->mutex);
+}
+
+/* The mutex is held. Whether all have looked since the epoch began, and found nothing: who went on
+ * has said so before parking, and then it is another epoch. */
+static int is_last_to_park(forward_t *forward, uint64_t epoch)
+{
+    if (epoch_now(forward) != epoch) {
+        return 0;
+    }
+    forward->n_parked = forward->parked_epoch == epoch ? forward->n_parked + 1 : 1;
+    forward->parked_epoch = epoch;
+    return forward->n_parked == forward->n_working;
 }
 
 /* This thread found nothing to do since epoch began. The last one to park breaks a cycle; the
@@ -289,7 +304,7 @@ static void park(worker_t *worker, uint64_t epoch)
 {
     forward_t *forward = worker->forward;
     pthread_mutex_lock(&forward->mutex);
-    if (epoch_now(forward) == epoch && ++forward->n_parked == forward->n_working) {
+    if (is_last_to_park(forward, epoch)) {
         break_cycle(worker);
         next_epoch(forward);
     }
@@ -324,12 +339,13 @@ static void *work(void *argument)
     for (int has_left = 1; has_left;) {
         const uint64_t epoch = epoch_now(forward);
         const int has_moved = sweep(worker, &has_left);
-        if (has_moved || !has_left) {
-            tell_progress(forward, !has_left);
-        } else {
+        if (has_left && !has_moved) {
             park(worker, epoch);
+        } else if (has_left) {
+            next_epoch(forward);
         }
     }
+    leave(forward);
     return NULL;
 }
 
@@ -354,20 +370,27 @@ static void run_threads(forward_t *forward, pthread_t *threads)
 /* ---- all ---- */
 
 /* Nothing is known yet. */
-static void forget(const clv_clc_trace_t *trace)
+static void forget_collectives(const clv_clc_trace_t *trace, uint64_t first, uint64_t end)
 {
-    for (uint64_t g = 0; g < trace->n_messages; g++) {
-        trace->messages[g].send = trace->messages[g].receive = CLV_CLC_UNKNOWN;
-    }
-    for (uint64_t m = 0; m < trace->n_members; m++) {
-        trace->members[m].enter = trace->members[m].exit = CLV_CLC_UNKNOWN;
-    }
-    for (uint64_t g = 0; g < trace->n_collectives; g++) {
+    for (uint64_t g = first; g < end; g++) {
         clv_clc_collective_t *collective = &trace->collectives[g];
         const int32_t n_sends = clv_clc_count_sends(trace, collective);
         collective->extreme = (clv_clc_extreme_t){CLV_CLC_UNKNOWN, CLV_CLC_UNKNOWN, -1};
         collective->n_missing = n_sends > 0 ? n_sends : ALL_KNOWN;
     }
+}
+
+static void forget_piece(void *context, uint32_t i)
+{
+    const clv_clc_trace_t *trace = context;
+    const uint64_t n = trace->n_messages, m = trace->n_members, c = trace->n_collectives;
+    for (uint64_t g = clv_clc_piece(n, i); g < clv_clc_piece(n, i + 1); g++) {
+        trace->messages[g].send = trace->messages[g].receive = CLV_CLC_UNKNOWN;
+    }
+    for (uint64_t g = clv_clc_piece(m, i); g < clv_clc_piece(m, i + 1); g++) {
+        trace->members[g].enter = trace->members[g].exit = CLV_CLC_UNKNOWN;
+    }
+    forget_collectives(trace, clv_clc_piece(c, i), clv_clc_piece(c, i + 1));
 }
 
 static clv_status_t open_runners(forward_t *forward, uint32_t *n_open)
@@ -382,33 +405,31 @@ static clv_status_t open_runners(forward_t *forward, uint32_t *n_open)
     return CLV_OK;
 }
 
-static void look_at_shifts(const clv_clc_trace_t *trace, clv_clc_forward_result_t *result)
+static int64_t shift_at_end(const clv_clc_trace_t *trace)
 {
+    int64_t largest = 0;
     for (uint32_t i = 0; i < trace->n_tracks; i++) {
         const clv_clc_track_t *track = &trace->tracks[i];
-        int64_t shift = 0;
-        for (int64_t j = 0; j < track->n_events; j++) {
-            shift = track->events[j].corrected - track->events[j].stamp;
-            if (shift > result->largest_shift_ns) {
-                result->largest_shift_ns = shift;
-            }
-        }
-        if (shift > result->shift_at_end_ns) {
-            result->shift_at_end_ns = shift;
+        if (track->n_events > 0) {
+            const clv_clc_event_t *last = &track->events[track->n_events - 1];
+            largest = clv_larger(largest, last->corrected - last->stamp);
         }
     }
+    return largest;
 }
 
 static void gather(const forward_t *forward, uint32_t n_workers, clv_clc_forward_result_t *result)
 {
     *result = forward->result;
     for (uint32_t t = 0; t < n_workers; t++) {
-        result->n_explicit += forward->workers[t].n_explicit;
+        const worker_t *worker = &forward->workers[t];
+        result->n_explicit += worker->n_explicit;
+        result->largest_shift_ns = clv_larger(result->largest_shift_ns, worker->largest_shift_ns);
         for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
-            result->explicit_by_op[op] += forward->workers[t].by_op[op];
+            result->explicit_by_op[op] += worker->by_op[op];
         }
     }
-    look_at_shifts(forward->trace, result);
+    result->shift_at_end_ns = shift_at_end(forward->trace);
 }
 
 static uint32_t wanted_threads(const clv_clc_trace_t *trace, const clv_clc_config_t *config)
@@ -421,7 +442,8 @@ clv_status_t clv_clc_forward(const clv_clc_trace_t *trace, const clv_clc_config_
                              clv_clc_forward_result_t *result)
 {
     const uint32_t n_threads = wanted_threads(trace, config);
-    forward_t forward = {.trace = trace, .config = config, .n_threads = n_threads};
+    forward_t forward = {
+        .trace = trace, .config = config, .n_threads = n_threads, .parked_epoch = UINT64_MAX};
     uint32_t n_open = 0;
     forward.runners = clv_alloc(trace->n_lines + (size_t) 1, sizeof *forward.runners);
     forward.workers = clv_alloc(n_threads, sizeof *forward.workers);
@@ -431,7 +453,8 @@ clv_status_t clv_clc_forward(const clv_clc_trace_t *trace, const clv_clc_config_
         status = open_runners(&forward, &n_open);
     }
     if (status == CLV_OK) {
-        forget(trace);
+        clv_clc_trace_t forgotten = *trace;
+        clv_clc_parallel((int32_t) n_threads, CLV_CLC_PIECES, forget_piece, &forgotten);
         for (uint32_t t = 0; t < n_threads; t++) {
             forward.workers[t].forward = &forward;
             forward.workers[t].number = t;

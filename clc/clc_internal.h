@@ -11,6 +11,15 @@
 
 #define CLV_CLC_LOOK_BACK 65536
 
+/* Work over messages or tracks is cut into so many pieces, however many threads there are: sums of
+ * doubles are the same. Piece i of n things begins here and ends where the next begins. */
+#define CLV_CLC_PIECES 32
+
+static inline uint64_t clv_clc_piece(uint64_t n, uint32_t i)
+{
+    return n * i / CLV_CLC_PIECES;
+}
+
 static inline int64_t clv_clc_delay(const clv_clc_config_t *config, int32_t a, int32_t b)
 {
     return a == b ? config->intra_ns : config->inter_ns;

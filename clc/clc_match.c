@@ -170,6 +170,29 @@ static int by_order(const void *left, const void *right)
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
+/* Notes come almost in their order, since requests are a few calls old; so they are moved up one by
+ * one. Only where that would take long they are sorted, which takes as much memory again. */
+#define MOST_MOVES 32 /* per note */
+
+static void sort_notes(clv_clc_note_t *notes, int64_t n_notes)
+{
+    int64_t n_left = MOST_MOVES * n_notes;
+    for (int64_t i = 1; i < n_notes && n_left > 0; i++) {
+        if (by_order(&notes[i - 1], &notes[i]) <= 0) {
+            continue;
+        }
+        const clv_clc_note_t moving = notes[i];
+        int64_t k = i;
+        for (; k > 0 && by_order(&notes[k - 1], &moving) > 0; k--, n_left--) {
+            notes[k] = notes[k - 1];
+        }
+        notes[k] = moving;
+    }
+    if (n_left <= 0 && n_notes > 1) {
+        qsort(notes, (size_t) n_notes, sizeof *notes, by_order);
+    }
+}
+
 static clv_status_t add_message(table_t *own, clv_clc_track_t *tracks, const clv_clc_note_t *note)
 {
     const channel_t key = {
@@ -266,9 +289,7 @@ clv_status_t clv_clc_match_add(clv_clc_match_t *match, uint32_t process, clv_clc
     table_t own = {0};
     int64_t *counts = clv_alloc(match->n_comms + (size_t) 1, sizeof *counts);
     clv_status_t status = counts ? CLV_OK : CLV_NO_MEMORY;
-    if (n_notes > 1) {
-        qsort(notes, (size_t) n_notes, sizeof *notes, by_order);
-    }
+    sort_notes(notes, n_notes);
     for (int64_t i = 0; i < n_notes && status == CLV_OK; i++) {
         status = notes[i].kind == CLV_CLC_NOTE_COLLECTIVE
                      ? add_collective(counts, tracks, &notes[i])

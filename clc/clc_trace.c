@@ -28,8 +28,9 @@ static const char *check_group(const clv_clc_trace_t *trace, const clv_clc_event
                : "an event of no member";
 }
 
-static const char *check_track(const clv_clc_trace_t *trace, const clv_clc_track_t *track)
+const char *clv_clc_check_track(const clv_clc_trace_t *trace, uint32_t i)
 {
+    const clv_clc_track_t *track = &trace->tracks[i];
     for (int64_t j = 0; j < track->n_events; j++) {
         const clv_clc_event_t *event = &track->events[j];
         if (event->stamp > LARGEST_STAMP || event->stamp < -LARGEST_STAMP) {
@@ -67,7 +68,7 @@ static const char *check_collective(const clv_clc_trace_t *trace, uint64_t g)
     return NULL;
 }
 
-const char *clv_clc_check(const clv_clc_trace_t *trace, uint64_t *where)
+const char *clv_clc_check_groups(const clv_clc_trace_t *trace, uint64_t *where)
 {
     const char *reason = NULL;
     for (uint64_t g = 0; g < trace->n_collectives && !reason; g++) {
@@ -80,9 +81,15 @@ const char *clv_clc_check(const clv_clc_trace_t *trace, uint64_t *where)
             reason = trace->lines[l].tracks[k] < trace->n_tracks ? NULL : "a line of no track";
         }
     }
+    return reason;
+}
+
+const char *clv_clc_check(const clv_clc_trace_t *trace, uint64_t *where)
+{
+    const char *reason = clv_clc_check_groups(trace, where);
     for (uint32_t i = 0; i < trace->n_tracks && !reason; i++) {
         *where = i;
-        reason = check_track(trace, &trace->tracks[i]);
+        reason = clv_clc_check_track(trace, i);
     }
     return reason;
 }

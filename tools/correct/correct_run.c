@@ -279,7 +279,7 @@ static int apply_clock(correct_t *correct)
     clv_clc_count(&correct->trace, &config, result->after);
     /* As in the paper, what lies in a pause of more than a second does not count. */
     clv_clc_measure(&correct->trace, (int64_t) (1e9 * correct->archive.ticks_per_ns),
-                    &result->table4);
+                    correct->options.n_threads, &result->table4);
     return 1;
 }
 
@@ -290,10 +290,35 @@ static double seconds(void)
     return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
+typedef struct checking {
+    const clv_clc_trace_t *trace;
+    uint32_t worst; /* the first track that is wrong */
+} checking_t;
+
+static void check_track(void *context, uint32_t i)
+{
+    checking_t *checking = context;
+    if (clv_clc_check_track(checking->trace, i)) {
+        uint32_t now = __atomic_load_n(&checking->worst, __ATOMIC_RELAXED);
+        while (i < now && !__atomic_compare_exchange_n(&checking->worst, &now, i, 0,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+    }
+}
+
 static int check_shapes(const correct_t *correct)
 {
+    const clv_clc_trace_t *trace = &correct->trace;
+    checking_t checking = {trace, UINT32_MAX};
     uint64_t where = 0;
-    const char *reason = clv_clc_check(&correct->trace, &where);
+    const char *reason = clv_clc_check_groups(trace, &where);
+    if (!reason) {
+        clv_clc_parallel(correct->options.n_threads, trace->n_tracks, check_track, &checking);
+    }
+    if (!reason && checking.worst != UINT32_MAX) {
+        where = checking.worst;
+        reason = clv_clc_check_track(trace, checking.worst);
+    }
     return reason
                ? correct_fail(CORRECT_EXIT_INPUT, "%s (%llu)", reason, (unsigned long long) where)
                : 1;
