@@ -52,7 +52,8 @@ tools_clv_correct_SOURCES = \
 	tools/correct/correct_records.c \
 	tools/correct/correct_report.c \
 	tools/correct/correct_run.c \
-	tools/correct/correct_store.c
+	tools/correct/correct_store.c \
+	tools/otf2/otf2_create.h
 tools_clv_correct_LDADD = $(clv_core_libs) $(OTF2_LIBS)
 clv_otf2_headers = \
 	$(OTF2_INCLUDE)/otf2/OTF2_EvtReaderCallbacks.h \

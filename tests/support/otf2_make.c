@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tests/support/clc_synth.h"
+#include "tools/otf2/otf2_create.h"
 
 #define INTER_NS 4000
 #define INTRA_NS 800
@@ -39,17 +40,6 @@ static void need(OTF2_ErrorCode code)
 static int is_fault(const char *name)
 {
     return !strcmp(fault, name);
-}
-
-static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_LocationRef location,
-                                   void *caller, bool is_final)
-{
-    (void) user;
-    (void) type;
-    (void) location;
-    (void) caller;
-    (void) is_final;
-    return OTF2_FLUSH;
 }
 
 /* ---- events ---- */
@@ -330,22 +320,57 @@ static void find_partners(void)
     }
 }
 
-/* Rank 0 and 1 each receive first what the other sends afterwards. */
-static void make_cycle(void)
+/* The event of this role after first that belongs to rank peer's messages; -1: none. */
+static int64_t find_event(uint32_t rank, int64_t first, clv_clc_role_t role, uint32_t peer)
 {
-    clv_clc_trace_t *trace = &synth.trace;
-    for (uint32_t p = 0; p < 2; p++) {
-        clv_clc_event_t *first = trace->tracks[p].events;
-        for (int64_t j = 0; j < trace->tracks[p].n_events; j++) {
-            const clv_clc_event_t event = first[j];
-            if (clv_clc_role(&event) == CLV_CLC_SEND && receiver_of[event.group] == 1 - p) {
-                first[j].part = clv_clc_part(CLV_CLC_INTERNAL, 0);
-                first[j - 1].part = event.part; /* kept: the first one is moved to the end */
-                first[j - 1].group = event.group;
-                break;
-            }
+    const clv_clc_track_t *track = &synth.trace.tracks[rank];
+    const uint32_t *peers = role == CLV_CLC_SEND ? receiver_of : sender_of;
+    for (int64_t j = first; j < track->n_events; j++) {
+        if (clv_clc_role(&track->events[j]) == role && peers[track->events[j].group] == peer) {
+            return j;
         }
     }
+    return -1;
+}
+
+static int64_t find_group(uint32_t rank, clv_clc_role_t role, uint32_t group)
+{
+    const clv_clc_track_t *track = &synth.trace.tracks[rank];
+    for (int64_t j = 0; j < track->n_events; j++) {
+        if (clv_clc_role(&track->events[j]) == role && track->events[j].group == group) {
+            return j;
+        }
+    }
+    return -1;
+}
+
+/* Rank 0 receives first what the last rank sends after it has received what rank 0 sends
+ * afterwards: two events of rank 0 change places, with no other message of the two between. */
+static void make_cycle(void)
+{
+    const uint32_t peer = (uint32_t) synth.config.n_ranks - 1;
+    clv_clc_event_t *own = synth.trace.tracks[0].events;
+    const clv_clc_event_t *theirs = synth.trace.tracks[peer].events;
+    for (int64_t sent = find_event(0, 0, CLV_CLC_SEND, peer); sent >= 0;
+         sent = find_event(0, sent + 1, CLV_CLC_SEND, peer)) {
+        const int64_t got = find_group(peer, CLV_CLC_RECEIVE, own[sent].group);
+        const int64_t answer = find_event(peer, got + 1, CLV_CLC_SEND, 0);
+        if (answer < 0) {
+            break;
+        }
+        const int64_t back = find_event(0, sent, CLV_CLC_RECEIVE, peer);
+        const int64_t next = find_event(0, sent + 1, CLV_CLC_SEND, peer);
+        if (back > sent && own[back].group == theirs[answer].group && (next < 0 || next > back)) {
+            const clv_clc_event_t moving = own[sent];
+            own[sent].part = own[back].part;
+            own[sent].group = own[back].group;
+            own[back].part = moving.part;
+            own[back].group = moving.group;
+            return;
+        }
+    }
+    fprintf(stderr, "otf2_make: no cycle can be made of this trace\n");
+    exit(1);
 }
 
 static void print_expected(void)
@@ -362,13 +387,12 @@ static void print_expected(void)
 
 static int write_archive(const char *folder)
 {
-    static OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
-    archive = OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 22,
-                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    archive = clv_otf2_create(folder, "traces", CLV_OTF2_EVENT_CHUNK, CLV_OTF2_DEFINITION_CHUNK,
+                              OTF2_COMPRESSION_NONE);
     if (!archive) {
         return 0;
     }
-    need(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
+    need(clv_otf2_spare(archive));
     need(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
     need(OTF2_Archive_SetCreator(archive, "otf2_make"));
     need(OTF2_Archive_SetProperty(archive, "CLV::TEST", "kept", true));

@@ -23,6 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/otf2/otf2_create.h"
+
 /* clang-format off */
 #define REGION_MAP(XX)                                                                             \
     XX(Init) XX(Finalize) XX(Send) XX(Recv) XX(Isend) XX(Irecv) XX(Sendrecv) XX(Wait)              \
@@ -72,9 +74,10 @@ static struct {
 
 static uint64_t stamp(void)
 {
-    const uint64_t now = recorder_now();
+    int64_t truth_ns;
+    const uint64_t now = recorder_now_and_truth(&truth_ns);
     if (rec.has_truth) {
-        OTF2_AttributeList_AddInt64(rec.attributes, 0, recorder_truth());
+        OTF2_AttributeList_AddInt64(rec.attributes, 0, truth_ns);
     }
     rec.n_events++;
     return now;
@@ -610,30 +613,16 @@ CREATION(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, g
 
 /* ---- begin and end ---- */
 
-static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_LocationRef location,
-                                   void *caller, bool is_final)
-{
-    (void) user;
-    (void) type;
-    (void) location;
-    (void) caller;
-    (void) is_final;
-    return OTF2_FLUSH;
-}
-
-/* No record of flushes: its times would lie after the stamp of the event that caused it. */
 static void open_archive(void)
 {
-    static OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
     static MPI_Comm own;
     const char *folder = getenv("CLV_OTF2_DIR");
     PMPI_Comm_dup(MPI_COMM_WORLD, &own);
-    rec.archive = OTF2_Archive_Open(folder ? folder : "clv-trace", "traces", OTF2_FILEMODE_WRITE,
-                                    1 << 20, 1 << 22, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    rec.archive = clv_otf2_create(folder ? folder : "clv-trace", "traces", CLV_OTF2_EVENT_CHUNK,
+                                  CLV_OTF2_DEFINITION_CHUNK, OTF2_COMPRESSION_NONE);
     if (!rec.archive) {
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
-    OTF2_Archive_SetFlushCallbacks(rec.archive, &flush, NULL);
     OTF2_Archive_SetCreator(rec.archive, "clv's recorder");
     OTF2_MPI_Archive_SetCollectiveCallbacks(rec.archive, own, MPI_COMM_NULL);
     OTF2_Archive_OpenEvtFiles(rec.archive);

@@ -13,8 +13,9 @@
 
 /* The host's CLOCK_MONOTONIC, as every part of the program sees it. */
 uint64_t recorder_now(void);
-/* CLOCK_REALTIME less the epoch: true where hosts share it, as emulated ones do. */
-int64_t recorder_truth(void);
+/* Also CLOCK_REALTIME of the same moment less the epoch: true where hosts share it, as emulated
+ * ones do. */
+uint64_t recorder_now_and_truth(int64_t *truth_ns);
 void recorder_clock_open(int rank, int n_ranks);
 /* Collective: measures every rank's offset to rank 0 once more. */
 void recorder_measure_offsets(void);

@@ -72,8 +72,37 @@ static void read_wrong(void)
     wrong.is_read = 1;
 }
 
-/* How far the host's clock is ahead of what it should show. */
-static int64_t distortion(void)
+/* CLOCK_REALTIME less CLOCK_MONOTONIC, which stays what it is: read so that nothing came between.
+ * With it one reading gives a stamp and its truth; between two a process may lose its core for
+ * milliseconds. */
+#define N_TRIES 1000
+
+static int64_t read_constant(void)
+{
+    int64_t constant = 0, least = INT64_MAX;
+    for (int i = 0; i < N_TRIES; i++) {
+        const int64_t before = true_time(CLOCK_MONOTONIC);
+        const int64_t real = true_time(CLOCK_REALTIME);
+        const int64_t took = true_time(CLOCK_MONOTONIC) - before;
+        if (took < least) {
+            least = took;
+            constant = real - before - took / 2;
+        }
+    }
+    return constant;
+}
+
+static int64_t truth_of(int64_t monotonic_ns)
+{
+    static int64_t constant;
+    if (constant == 0) {
+        constant = read_constant();
+    }
+    return monotonic_ns + constant;
+}
+
+/* How far the host's clock is ahead of what it should show, which is monotonic_ns. */
+static int64_t distortion(int64_t monotonic_ns)
 {
     if (!wrong.is_read) {
         read_wrong();
@@ -81,7 +110,7 @@ static int64_t distortion(void)
     if (wrong.drift == 0 && wrong.wander_ns == 0) {
         return 0;
     }
-    const double passed = (double) (true_time(CLOCK_REALTIME) - wrong.epoch_ns);
+    const double passed = (double) (truth_of(monotonic_ns) - wrong.epoch_ns);
     return (int64_t) (wrong.drift * passed +
                       wrong.wander_ns * sin(2 * M_PI * passed / wrong.period_ns + wrong.phase));
 }
@@ -90,7 +119,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 {
     int64_t now = true_time(clock);
     if (clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME) {
-        now += distortion();
+        now += distortion(true_time(CLOCK_MONOTONIC));
     }
     *time = (struct timespec){.tv_sec = now / NS_PER_S, .tv_nsec = now % NS_PER_S};
     return 0;
@@ -103,20 +132,24 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct iti
     const int64_t ns = when->it_value.tv_sec * NS_PER_S + when->it_value.tv_nsec;
     find_true((void **) &function, "timerfd_settime");
     if ((flags & TFD_TIMER_ABSTIME) && ns != 0) {
-        const int64_t own = ns - distortion() > 0 ? ns - distortion() : 1;
+        const int64_t ahead = distortion(true_time(CLOCK_MONOTONIC));
+        const int64_t own = ns - ahead > 0 ? ns - ahead : 1;
         truth.it_value = (struct timespec){.tv_sec = own / NS_PER_S, .tv_nsec = own % NS_PER_S};
     }
     return function(fd, flags, &truth, old);
 }
 
-uint64_t recorder_now(void)
+uint64_t recorder_now_and_truth(int64_t *truth_ns)
 {
-    return (uint64_t) (true_time(CLOCK_MONOTONIC) + distortion());
+    const int64_t now = true_time(CLOCK_MONOTONIC);
+    *truth_ns = truth_of(now) - wrong.epoch_ns;
+    return (uint64_t) (now + distortion(now));
 }
 
-int64_t recorder_truth(void)
+uint64_t recorder_now(void)
 {
-    return true_time(CLOCK_REALTIME) - wrong.epoch_ns;
+    int64_t unused;
+    return recorder_now_and_truth(&unused);
 }
 
 /* ---- offsets to rank 0, as any tracing library measures them ---- */

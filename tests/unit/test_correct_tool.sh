@@ -101,6 +101,10 @@ tap_has 'so is one with another length' 'lengths differ' "$(cat length.txt)"
 "$make" exit 8 2 3000 "$seed" lost-exit >/dev/null
 "$correct" exit/traces.otf2 -o exit.out >exit.txt
 tap_has 'and a collective that a member lacks' 'a member has none' "$(cat exit.txt)"
+"$make" cycle 8 2 3000 "$seed" cycle >/dev/null
+"$correct" cycle/traces.otf2 -o cycle.out >cycle.txt
+tap_ok 'a trace that waits for itself is corrected all the same' [ $? -eq 0 ]
+tap_has 'and it is said where' 'cycle broken at location' "$(cat cycle.txt)"
 
 # ---- what is refused: one line, the status, nothing left
 refuses() { # STATUS WORDS ARGUMENTS...
@@ -144,7 +148,7 @@ full_disk() { # the output on a file system too small for it
     left=$(find small -mindepth 1)
     umount small
     echo "status $status: $said; left: $left"
-    [ $status -eq 1 ] && [ -n "$said" ] && [ -z "$left" ]
+    [ $status -eq 1 ] && [ "$(grep -c . <<<"$said")" -eq 1 ] && [ -z "$left" ]
 }
 if [ "$(id -u)" -eq 0 ] && mkdir -p probe && mount -t tmpfs tmpfs probe 2>/dev/null; then
     umount probe

@@ -146,6 +146,8 @@ const char *correct_otf2_words(void);
 /* ---- correct_store.c: memory for events, in a file beyond the limit ---- */
 int correct_store_open(int64_t memory_bytes, const char *folder);
 void *correct_store_get(size_t n_items, size_t item_bytes); /* zeroed; NULL after correct_fail */
+/* Before the end; NULL is nothing. */
+void correct_store_give_back(void *memory);
 void correct_store_close(void);
 int64_t correct_store_file_bytes(void);
 

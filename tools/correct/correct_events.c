@@ -85,15 +85,14 @@ static clv_clc_note_t *new_note(correct_reading_t *reading)
 {
     if (reading->n_notes == reading->n_note_slots) {
         const int64_t n = 2 * reading->n_note_slots + 1024;
-        clv_clc_note_t *larger = clv_alloc_unset((size_t) n, sizeof *larger);
+        clv_clc_note_t *larger = correct_store_get((size_t) n, sizeof *larger);
         if (!larger) {
-            correct_fail(CORRECT_EXIT_MACHINE, "out of memory for the messages of a process");
             return NULL;
         }
         if (reading->n_notes > 0) {
             memcpy(larger, reading->notes, (size_t) reading->n_notes * sizeof *larger);
         }
-        clv_free(reading->notes);
+        correct_store_give_back(reading->notes);
         reading->notes = larger;
         reading->n_note_slots = n;
     }

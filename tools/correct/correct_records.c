@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "clc/clc_parallel.h"
+#include "tools/otf2/otf2_create.h"
 #include "util/util_alloc.h"
 
 /* One location that is written: its times come from its track. */
@@ -370,30 +371,37 @@ static int read_locations(correct_reading_t *reading, event_reader_t *events)
     return 1;
 }
 
-static int read_process(correct_t *correct, event_reader_t *events, uint32_t process)
+/* Notes are of one process; their memory is used again for the next. */
+static int read_process(correct_reading_t *reading, event_reader_t *events, uint32_t process)
 {
-    correct_reading_t reading = {.correct = correct, .process = process};
-    int is_good = read_locations(&reading, events);
-    if (is_good && clv_clc_match_add(correct->match, process, correct->trace.tracks, reading.notes,
-                                     reading.n_notes) != CLV_OK) {
-        is_good = correct_fail(CORRECT_EXIT_MACHINE, "no memory for the channels of a process");
+    reading->process = process;
+    reading->n_notes = 0;
+    reading->sequence = 0;
+    const int is_good = read_locations(reading, events);
+    clv_free(reading->requests);
+    reading->requests = NULL;
+    reading->n_requests = reading->n_request_slots = 0;
+    if (is_good &&
+        clv_clc_match_add(reading->correct->match, process, reading->correct->trace.tracks,
+                          reading->notes, reading->n_notes) != CLV_OK) {
+        return correct_fail(CORRECT_EXIT_MACHINE, "no memory for the channels of a process");
     }
-    clv_free(reading.notes);
-    clv_free(reading.requests);
     return is_good;
 }
 
 static void read_worker(void *context, uint32_t i)
 {
     job_t *job = context;
+    correct_reading_t reading = {.correct = job->correct};
     event_reader_t events;
     (void) i;
     int is_good = open_events(job->correct, &events, register_readers);
     while (is_good) {
         const uint32_t process = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
-        is_good = process < job->correct->archive.n_processes &&
-                  read_process(job->correct, &events, process);
+        is_good =
+            process < job->correct->archive.n_processes && read_process(&reading, &events, process);
     }
+    correct_store_give_back(reading.notes);
     close_events(&events);
 }
 
@@ -436,17 +444,6 @@ int correct_read_events(correct_t *correct)
 
 /* ---- writing ---- */
 
-static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_LocationRef location,
-                                   void *caller, bool is_final)
-{
-    (void) user;
-    (void) type;
-    (void) location;
-    (void) caller;
-    (void) is_final;
-    return OTF2_FLUSH;
-}
-
 static int written(OTF2_ErrorCode code)
 {
     return code == OTF2_SUCCESS
@@ -486,19 +483,17 @@ static void copy_text(OTF2_Reader *reader, OTF2_Archive *archive, get_text_t get
 
 static OTF2_Archive *open_archive(const correct_t *correct, OTF2_Reader *reader, const char *folder)
 {
-    static OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
     uint64_t event_chunk = 0, definition_chunk = 0;
     OTF2_Compression compression = OTF2_COMPRESSION_NONE;
     OTF2_Reader_GetChunkSize(reader, &event_chunk, &definition_chunk);
     OTF2_Reader_GetCompression(reader, &compression);
     OTF2_Archive *archive =
-        OTF2_Archive_Open(folder, correct->archive.name, OTF2_FILEMODE_WRITE, event_chunk,
-                          definition_chunk, OTF2_SUBSTRATE_POSIX, compression);
+        clv_otf2_create(folder, correct->archive.name, event_chunk, definition_chunk, compression);
     if (!archive) {
         correct_fail(CORRECT_EXIT_MACHINE, "cannot write: %s", correct_otf2_words());
         return NULL;
     }
-    OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL);
+    clv_otf2_spare(archive);
     OTF2_Archive_SetSerialCollectiveCallbacks(archive);
     OTF2_Pthread_Archive_SetLockingCallbacks(archive, NULL);
     copy_text(reader, archive, OTF2_Reader_GetCreator, OTF2_Archive_SetCreator);

@@ -21,6 +21,7 @@ typedef struct piece {
     void *memory;
     size_t n_bytes;
     int is_file;
+    off_t at; /* in the file */
 } piece_t;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -115,6 +116,7 @@ static void *map_file(size_t n_bytes)
 static void *get(size_t n_bytes)
 {
     const int is_file = limit > 0 && n_own_bytes + (int64_t) n_bytes > limit / 4;
+    const off_t at = n_file_bytes;
     void *memory =
         is_file ? map_file(n_bytes)
                 : mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,7 +134,7 @@ static void *get(size_t n_bytes)
         n_slots = wanted;
     }
     n_own_bytes += is_file ? 0 : (int64_t) n_bytes;
-    pieces[n_pieces++] = (piece_t){memory, n_bytes, is_file};
+    pieces[n_pieces++] = (piece_t){memory, n_bytes, is_file, at};
     return memory;
 }
 
@@ -153,6 +155,31 @@ void *correct_store_get(size_t n_items, size_t item_bytes)
         correct_fail(CORRECT_EXIT_MACHINE, "out of memory (%zu MiB)", n_bytes >> 20);
     }
     return memory;
+}
+
+/* The file's room is free again, too, where the file system can do that. */
+static void drop_piece(const piece_t *piece)
+{
+    munmap(piece->memory, piece->n_bytes);
+    if (piece->is_file) {
+        (void) fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, piece->at,
+                         (off_t) piece->n_bytes);
+    } else {
+        n_own_bytes -= (int64_t) piece->n_bytes;
+    }
+}
+
+void correct_store_give_back(void *memory)
+{
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < n_pieces; i++) {
+        if (pieces[i].memory == memory) {
+            drop_piece(&pieces[i]);
+            pieces[i] = pieces[--n_pieces];
+            break;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 void correct_store_close(void)

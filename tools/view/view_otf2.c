@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/otf2/otf2_create.h"
 #include "tools/view/view.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
 #define NS_PER_S   INT64_C(1000000000)
-#define CHUNK      (UINT64_C(1) << 20)
 #define NODE_WORDS 300
 
 /* A call of one rank. */
@@ -41,17 +41,6 @@ typedef struct archive {
 static void keep(archive_t *archive, OTF2_ErrorCode code)
 {
     archive->code = archive->code == OTF2_SUCCESS ? code : archive->code;
-}
-
-static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_LocationRef location,
-                                   void *caller, bool is_final)
-{
-    (void) user;
-    (void) type;
-    (void) location;
-    (void) caller;
-    (void) is_final;
-    return OTF2_FLUSH;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -267,14 +256,11 @@ static int measure(archive_t *archive)
 
 static OTF2_ErrorCode write_archive(archive_t *archive, const char *folder)
 {
-    static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
-
-    archive->otf2 = OTF2_Archive_Open(folder, "traces", OTF2_FILEMODE_WRITE, CHUNK, 4 * CHUNK,
-                                      OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    archive->otf2 = clv_otf2_create(folder, "traces", CLV_OTF2_EVENT_CHUNK,
+                                    CLV_OTF2_DEFINITION_CHUNK, OTF2_COMPRESSION_NONE);
     if (archive->otf2 == NULL) {
         return OTF2_ERROR_FILE_CAN_NOT_OPEN;
     }
-    keep(archive, OTF2_Archive_SetFlushCallbacks(archive->otf2, &flush, NULL));
     keep(archive, OTF2_Archive_SetSerialCollectiveCallbacks(archive->otf2));
     keep(archive, OTF2_Archive_SetCreator(archive->otf2, "clv-view"));
     put_events(archive);
