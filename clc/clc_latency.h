@@ -40,4 +40,9 @@ int64_t clv_clc_least_delay(clv_clc_delay_t *there, int64_t n_there, clv_clc_del
 int64_t clv_clc_least_delay_of_pair(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *back,
                                     int64_t n_back);
 
+/* The corridor of one window at time_ns: how far the receiver of what went there is ahead, and half
+ * the corridor's width. 0: too few messages, or none before or after that time. Lists as above. */
+int clv_clc_corridor(clv_clc_delay_t *there, int64_t n_there, clv_clc_delay_t *back, int64_t n_back,
+                     int64_t time_ns, double *offset_ns, double *half_ns);
+
 #endif

@@ -7,7 +7,8 @@ clv_clc_headers = \
 	clc/clc_match.h \
 	clc/clc_parallel.h \
 	clc/clc_presync.h \
-	clc/clc_records.h
+	clc/clc_records.h \
+	clc/clc_refine.h
 clv_clc_sources = \
 	clc/clc_backward.c \
 	clc/clc_count.c \
@@ -20,13 +21,15 @@ clv_clc_sources = \
 	clc/clc_parallel.c \
 	clc/clc_presync.c \
 	clc/clc_records.c \
+	clc/clc_refine.c \
 	clc/clc_trace.c
 
 unit_tests += tests/unit/test_clc_parts tests/unit/test_clc_random tests/unit/test_clc_match
-unit_tests += tests/unit/test_clc_presync
+unit_tests += tests/unit/test_clc_presync tests/unit/test_clc_refine
 clv_synth_sources = tests/support/clc_synth.c tests/support/clc_synth.h tests/sim/cs_random.h
 tests_unit_test_clc_random_SOURCES = tests/unit/test_clc_random.c $(clv_synth_sources)
 tests_unit_test_clc_presync_SOURCES = tests/unit/test_clc_presync.c $(clv_synth_sources)
+tests_unit_test_clc_refine_SOURCES = tests/unit/test_clc_refine.c tests/sim/cs_random.h
 unit_tests += tests/unit/test_correct_clva
 tests_unit_test_correct_clva_SOURCES = tests/unit/test_correct_clva.c tools/correct/correct_clva.c \
 	tools/correct/correct.h
@@ -50,9 +53,11 @@ tools_clv_correct_SOURCES = \
 	tools/correct/correct_latency.c \
 	tools/correct/correct_notes.h \
 	tools/correct/correct_records.c \
+	tools/correct/correct_refine.c \
 	tools/correct/correct_report.c \
 	tools/correct/correct_run.c \
 	tools/correct/correct_store.c \
+	tools/correct/correct_truth.c \
 	tools/otf2/otf2_create.h
 tools_clv_correct_LDADD = $(clv_core_libs) $(OTF2_LIBS)
 clv_otf2_headers = \

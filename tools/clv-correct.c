@@ -44,9 +44,11 @@ static const char *take_presync(void *fields, const char *text)
     correct_options_t *options = fields;
     options->only_ends = !strcmp(text, "ends");
     options->no_presync = !strcmp(text, "none");
-    return options->only_ends || options->no_presync || !strcmp(text, "auto")
+    options->has_no_refinement = strcmp(text, "auto") != 0;
+    return options->only_ends || options->no_presync || !strcmp(text, "measured") ||
+                   !strcmp(text, "auto")
                ? NULL
-               : "auto, ends or none";
+               : "auto, measured, ends or none";
 }
 
 static const char *take_clock_per(void *fields, const char *text)
@@ -81,7 +83,7 @@ static const clv_option_t rows[] = {
     CLV_ROW_TAKE("clocks", take_clocks, "FILE", NULL,
                  "clocks that clv recorded: .clva, or JSON lines; repeatable"),
     CLV_ROW_TAKE("presync", take_presync, "KIND", "auto",
-                 "auto, ends (only first and last clock offset), none"),
+                 "auto, measured (what was recorded), ends (first and last clock offset), none"),
     CLV_ROW_TAKE("latency", take_latency, "A,B", "auto",
                  "least delays between and inside hosts, in ns"),
     CLV_ROW_REAL("gamma", AT(gamma), 0, 1, NULL,
@@ -262,7 +264,7 @@ static void close_all(correct_t *correct)
     clv_free(correct->trace.tracks);
     clv_free(correct->trace.lines);
     clv_free(correct->track_of_line);
-    clv_free(correct->maps);
+    correct_free_maps(correct);
     clv_free(correct->options.clocks);
     clv_clc_match_free(correct->match);
     clv_clc_records_free(&correct->records);

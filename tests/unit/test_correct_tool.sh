@@ -72,6 +72,12 @@ tap_ok 'JSON lines are JSON' python3 -c 'import json; [json.loads(l) for l in op
 tap_ok 'a timeline is JSON' python3 -c 'import json; assert len(json.load(open("drawn.json"))["traceEvents"]) > 1000'
 "$correct" plain/traces.otf2 -o auto --truth true_ns >auto.txt
 tap_has 'latencies are found' 'from the trace' "$(cat auto.txt)"
+tap_has 'the messages of the trace refine clocks' 'refined by the trace' "$(cat auto.txt)"
+tap_ok 'which brings them nearer to the truth' awk '
+    /^truth, presync/ { before = $8 } /^truth, refined/ { after = $8 }
+    END { print before, after; exit !(after < before / 5) }' auto.txt
+"$correct" plain/traces.otf2 -o measured --presync measured >measured.txt
+tap_lacks 'unless what was measured is to stay' 'refined by' "$(cat measured.txt)"
 tap_ok 'truth judges: better than before' awk '
     /^truth, presync/ { before = $8 } /^truth, corrected/ { after = $8 }
     END { print before, after; exit !(after < before / 5) }' auto.txt

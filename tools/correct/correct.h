@@ -35,6 +35,7 @@ typedef struct correct_options {
     int is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
     int only_ends; /* of the offsets in the archive, the first and last */
     int no_presync;
+    int has_no_refinement; /* the trace's own messages do not refine clocks */
 } correct_options_t;
 
 typedef struct correct_host {
@@ -102,8 +103,29 @@ typedef enum correct_source {
 typedef struct correct_map {
     clv_clc_map_t map;
     correct_source_t source;
-    int is_by_name; /* the archive does not say which boot it was */
+    int is_by_name;        /* the archive does not say which boot it was */
+    clv_clc_map_t refined; /* what the messages say is left, in presynchronised time */
+    clv_clc_point_t *refined_points;
 } correct_map_t;
+
+typedef struct correct_refinement {
+    int64_t n_points, most; /* most: the largest move */
+    uint32_t n_hosts;
+} correct_refinement_t;
+
+/* Stamps on their way. */
+typedef enum correct_stage {
+    CORRECT_PRESYNCED,
+    CORRECT_REFINED,
+    CORRECT_CORRECTED,
+    CORRECT_N_STAGES
+} correct_stage_t;
+
+/* Lateness at collectives against the true last arriver. n_collectives 0: no truth. */
+typedef struct correct_truth {
+    double mean_us, median_us, p95_us;
+    int64_t n_collectives, n_wrong;
+} correct_truth_t;
 
 typedef struct correct_latency {
     int64_t inter, intra; /* ticks */
@@ -112,7 +134,8 @@ typedef struct correct_latency {
 } correct_latency_t;
 
 typedef struct correct_result {
-    clv_clc_tally_t before[CLV_CLC_MAX_OPS], after[CLV_CLC_MAX_OPS];
+    clv_clc_tally_t before[CLV_CLC_MAX_OPS], refined[CLV_CLC_MAX_OPS], after[CLV_CLC_MAX_OPS];
+    correct_truth_t truth[CORRECT_N_STAGES];
     clv_clc_forward_result_t forward;
     clv_clc_table4_t table4;
     double gamma, steepest;
@@ -129,6 +152,7 @@ typedef struct correct {
     uint32_t *track_of_line;
     clv_clc_sources_t records;
     correct_map_t *maps; /* per host, or per process */
+    correct_refinement_t refinement;
     correct_latency_t latency;
     correct_result_t result;
     int64_t base; /* added to all times so that none is negative */
@@ -177,15 +201,33 @@ clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **tex
 
 /* ---- correct_clocks.c ---- */
 int correct_presynchronise(correct_t *correct);
+void correct_free_maps(correct_t *correct);
 const char *correct_source_name(correct_source_t source);
 const correct_map_t *correct_map_of(const correct_t *correct, const correct_location_t *location);
 int64_t correct_corrected_at(const correct_t *correct, uint32_t location, uint64_t raw);
 
+/* ---- correct_refine.c ---- */
+/* After it stamps are refined ones where refinement.n_points is not 0, and messages hold them. */
+int correct_refine(correct_t *correct);
+
 /* ---- correct_latency.c ---- */
+/* Of all messages, and of the collectives of few hosts: what waited for what, by messages' stamps.
+ */
+void correct_each_delay(const clv_clc_trace_t *trace,
+                        void (*take)(void *context, int32_t from, int32_t to, int64_t sent,
+                                     int64_t received),
+                        void *context);
 int correct_choose_latency(correct_t *correct);
+
+/* ---- correct_truth.c ---- */
+void correct_judge(const correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
+/* The least delays of messages that were true; -1: there is none. */
+void correct_true_delays(const correct_t *correct, double *inter_us, double *intra_us);
 
 /* ---- correct_run.c ---- */
 int correct_make_lines(correct_t *correct);
+/* The first and last stamp of all; both 0 without events. */
+void correct_span(const clv_clc_trace_t *trace, int64_t *first, int64_t *last);
 int correct_run(correct_t *correct);
 
 /* ---- correct_report.c ---- */

@@ -107,9 +107,9 @@ static int records_of_host(correct_t *correct, int32_t h, correct_map_t *map)
         const int fit = fits(&correct->archive, host, source);
         has_other |= fit < 0;
         if (fit > 0) {
-            *map = (correct_map_t){{source->points, source->n_points},
-                                   CORRECT_BY_RECORDS,
-                                   host->boot_id == CORRECT_NOBODY};
+            *map = (correct_map_t){.map = {source->points, source->n_points},
+                                   .source = CORRECT_BY_RECORDS,
+                                   .is_by_name = host->boot_id == CORRECT_NOBODY};
             return check_source(correct, h, source);
         }
     }
@@ -158,7 +158,7 @@ static void use_offsets(correct_t *correct)
     for (uint32_t m = 0; m < n_maps(correct); m++) {
         correct_map_t *map = &correct->maps[m];
         correct_location_t *location = correct->options.no_presync ? NULL : speaker(correct, m);
-        *map = (correct_map_t){{NULL, 0}, CORRECT_BY_NOTHING, 0};
+        *map = (correct_map_t){.source = CORRECT_BY_NOTHING};
         if (!location) {
             continue;
         }
@@ -204,13 +204,22 @@ int correct_presynchronise(correct_t *correct)
     return 1;
 }
 
+void correct_free_maps(correct_t *correct)
+{
+    for (uint32_t m = 0; correct->maps && m < n_maps(correct); m++) {
+        clv_free(correct->maps[m].refined_points);
+    }
+    clv_free(correct->maps);
+}
+
 /* Between two events time goes on as after the first, and does not pass the second. */
 int64_t correct_corrected_at(const correct_t *correct, uint32_t i, uint64_t raw)
 {
     const clv_clc_track_t *track = &correct->trace.tracks[i];
-    int64_t hint = 0, low = 0, high = track->n_events;
+    const correct_map_t *map = correct_map_of(correct, &correct->archive.locations[i]);
+    int64_t hint = 0, again = 0, low = 0, high = track->n_events;
     const int64_t stamp = clv_clc_map_global(
-        &correct_map_of(correct, &correct->archive.locations[i])->map, (int64_t) raw, &hint);
+        &map->refined, clv_clc_map_global(&map->map, (int64_t) raw, &hint), &again);
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (track->events[middle].stamp <= stamp) {

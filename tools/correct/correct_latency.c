@@ -27,8 +27,9 @@ typedef struct samples {
     int64_t intra; /* least inside hosts, INT64_MAX: none */
 } samples_t;
 
-static void add(samples_t *samples, int32_t from, int32_t to, int64_t sent, int64_t received)
+static void add(void *context, int32_t from, int32_t to, int64_t sent, int64_t received)
 {
+    samples_t *samples = context;
     if (from == to) {
         const int64_t delay = received - sent;
         samples->intra = delay < samples->intra ? delay : samples->intra;
@@ -41,9 +42,11 @@ static void add(samples_t *samples, int32_t from, int32_t to, int64_t sent, int6
     }
 }
 
+typedef void (*take_t)(void *context, int32_t from, int32_t to, int64_t sent, int64_t received);
+
 /* Exits of a host can follow the last enter of each other host only. */
-static void add_collective(samples_t *samples, const clv_clc_trace_t *trace,
-                           const clv_clc_collective_t *collective)
+static void take_collective(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective,
+                            take_t take, void *context)
 {
     const clv_clc_member_t *members = &trace->members[collective->first];
     const clv_clc_team_t *team = &trace->teams[collective->team];
@@ -72,9 +75,20 @@ static void add_collective(samples_t *samples, const clv_clc_trace_t *trace,
     for (uint32_t h = 0; h < n_hosts; h++) {
         for (uint32_t i = 0; i < team->n_members; i++) {
             if (i != last[h] && (members[i].flags & CLV_CLC_RECEIVES)) {
-                add(samples, hosts[h], team->host[i], members[last[h]].enter, members[i].exit);
+                take(context, hosts[h], team->host[i], members[last[h]].enter, members[i].exit);
             }
         }
+    }
+}
+
+void correct_each_delay(const clv_clc_trace_t *trace, take_t take, void *context)
+{
+    for (uint64_t g = 0; g < trace->n_messages; g++) {
+        const clv_clc_message_t *message = &trace->messages[g];
+        take(context, message->from, message->to, message->send, message->receive);
+    }
+    for (uint64_t g = 0; g < trace->n_collectives; g++) {
+        take_collective(trace, &trace->collectives[g], take, context);
     }
 }
 
@@ -138,13 +152,7 @@ static int collect(const correct_t *correct, samples_t *samples)
     if (!samples->list) {
         return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for delays");
     }
-    for (uint64_t g = 0; g < trace->n_messages; g++) {
-        const clv_clc_message_t *message = &trace->messages[g];
-        add(samples, message->from, message->to, message->send, message->receive);
-    }
-    for (uint64_t g = 0; g < trace->n_collectives; g++) {
-        add_collective(samples, trace, &trace->collectives[g]);
-    }
+    correct_each_delay(trace, add, samples);
     return 1;
 }
 

@@ -232,159 +232,43 @@ static void report_left_out(const correct_t *correct, FILE *out)
 
 /* ---- the truth, where the trace has it ---- */
 
-typedef struct truth {
-    double mean_us, median_us, p95_us;
-    int64_t n_collectives, n_wrong;
-} truth_t;
-
-typedef struct arrival {
-    int64_t truth, stamp;
-} arrival_t;
-
-static int by_double(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-static void gather_arrivals(const correct_t *correct, clv_clc_which_t which, arrival_t *arrivals)
-{
-    const clv_clc_trace_t *trace = &correct->trace;
-    for (uint32_t i = 0; i < trace->n_tracks; i++) {
-        for (int64_t j = 0; j < trace->tracks[i].n_events; j++) {
-            const clv_clc_event_t *event = &trace->tracks[i].events[j];
-            if (clv_clc_role(event) == CLV_CLC_ENTER) {
-                arrival_t *arrival =
-                    &arrivals[trace->collectives[event->group].first + clv_clc_member_of(event)];
-                arrival->truth = correct->archive.locations[i].truth[j];
-                arrival->stamp = which == CLV_CLC_STAMP ? event->stamp : event->corrected;
-            }
-        }
-    }
-}
-
-/* Lateness of each member against the one who was last in truth. */
-static int64_t judge_collective(const correct_t *correct, const arrival_t *a, uint32_t n,
-                                double *errors, truth_t *truth)
-{
-    uint32_t last = 0, seeming = 0;
-    int64_t n_errors = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (a[i].truth == CLV_CLC_UNKNOWN) {
-            return 0;
-        }
-        last = a[i].truth > a[last].truth ? i : last;
-        seeming = a[i].stamp > a[seeming].stamp ? i : seeming;
-    }
-    truth->n_collectives++;
-    truth->n_wrong += seeming != last;
-    for (uint32_t i = 0; i < n; i++) {
-        if (i != last) {
-            const double seen = us(correct, (double) (a[i].stamp - a[last].stamp));
-            errors[n_errors++] = fabs(seen - (double) (a[i].truth - a[last].truth) / 1e3);
-        }
-    }
-    return n_errors;
-}
-
-static int judge(const correct_t *correct, clv_clc_which_t which, truth_t *truth)
-{
-    const clv_clc_trace_t *trace = &correct->trace;
-    arrival_t *arrivals = clv_alloc(trace->n_members + 1, sizeof *arrivals);
-    double *errors = clv_alloc(trace->n_members + 1, sizeof *errors), sum = 0;
-    int64_t n = 0;
-    *truth = (truth_t){0};
-    if (arrivals && errors) {
-        gather_arrivals(correct, which, arrivals);
-        for (uint64_t g = 0; g < trace->n_collectives; g++) {
-            const clv_clc_collective_t *collective = &trace->collectives[g];
-            const uint32_t members = trace->teams[collective->team].n_members;
-            if (collective->flavour != CLV_CLC_FREE && members > 1) {
-                n += judge_collective(correct, &arrivals[collective->first], members, &errors[n],
-                                      truth);
-            }
-        }
-    }
-    for (int64_t i = 0; i < n; i++) {
-        sum += errors[i];
-    }
-    if (n > 0) {
-        qsort(errors, (size_t) n, sizeof *errors, by_double);
-        truth->mean_us = sum / (double) n;
-        truth->median_us = errors[n / 2];
-        truth->p95_us = errors[n * 95 / 100];
-    }
-    clv_free(arrivals);
-    clv_free(errors);
-    return n > 0;
-}
-
-/* The least delays of messages that were true, for judging latencies. */
-
-static void true_delays(const correct_t *correct, double *inter_us, double *intra_us)
-{
-    const clv_clc_trace_t *trace = &correct->trace;
-    int64_t *sent = clv_alloc(trace->n_messages + 1, sizeof *sent);
-    int64_t inter = INT64_MAX, intra = INT64_MAX;
-    for (int pass = 0; sent && pass < 2; pass++) {
-        for (uint32_t i = 0; i < trace->n_tracks; i++) {
-            for (int64_t j = 0; j < trace->tracks[i].n_events; j++) {
-                const clv_clc_event_t *event = &trace->tracks[i].events[j];
-                const int64_t time = correct->archive.locations[i].truth[j];
-                if (pass == 0 && clv_clc_role(event) == CLV_CLC_SEND) {
-                    sent[event->group] = time;
-                } else if (pass == 1 && clv_clc_role(event) == CLV_CLC_RECEIVE) {
-                    const clv_clc_message_t *m = &trace->messages[event->group];
-                    int64_t *least = m->from == m->to ? &intra : &inter;
-                    const int64_t delay = time - sent[event->group];
-                    *least = delay < *least ? delay : *least;
-                }
-            }
-        }
-    }
-    clv_free(sent);
-    *inter_us = inter == INT64_MAX ? -1 : (double) inter / 1e3;
-    *intra_us = intra == INT64_MAX ? -1 : (double) intra / 1e3;
-}
-
-static const char *const truth_names[] = {"presynchronised", "corrected"};
-
-/* 0: the trace has no truth. */
-static int each_truth(const correct_t *correct, FILE *out,
-                      void (*put)(FILE *out, const char *stamps, const truth_t *truth))
-{
-    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
-        return 0;
-    }
-    for (int which = 0; which < (correct->options.is_check ? 1 : 2); which++) {
-        truth_t truth;
-        if (judge(correct, which ? CLV_CLC_CORRECTED : CLV_CLC_STAMP, &truth)) {
-            put(out, truth_names[which], &truth);
-        }
-    }
-    return 1;
-}
-
-static void print_truth(FILE *out, const char *stamps, const truth_t *truth)
-{
-    fprintf(out,
-            "truth, %s: lateness at collectives off by %.2f us (mean), %.2f (median), %.2f "
-            "(95 %%); wrong last arriver in %lld of %lld\n",
-            stamps, truth->mean_us, truth->median_us, truth->p95_us, (long long) truth->n_wrong,
-            (long long) truth->n_collectives);
-}
+static const char *const truth_names[CORRECT_N_STAGES] = {"presynchronised", "refined",
+                                                          "corrected"};
 
 static void report_truth(const correct_t *correct, FILE *out)
 {
-    double inter, intra;
-    if (!each_truth(correct, out, print_truth)) {
-        return;
+    for (int stage = 0; stage < CORRECT_N_STAGES; stage++) {
+        const correct_truth_t *truth = &correct->result.truth[stage];
+        if (truth->n_collectives > 0) {
+            fprintf(out,
+                    "truth, %s: lateness at collectives off by %.2f us (mean), %.2f (median), %.2f "
+                    "(95 %%); wrong last arriver in %lld of %lld\n",
+                    truth_names[stage], truth->mean_us, truth->median_us, truth->p95_us,
+                    (long long) truth->n_wrong, (long long) truth->n_collectives);
+        }
     }
-    true_delays(correct, &inter, &intra);
-    fprintf(out, "truth: least delays %.3f us between hosts, %.3f inside\n", inter, intra);
+    if (correct->archive.truth_attribute != CORRECT_NOBODY) {
+        double inter, intra;
+        correct_true_delays(correct, &inter, &intra);
+        fprintf(out, "truth: least delays %.3f us between hosts, %.3f inside\n", inter, intra);
+    }
 }
 
 /* ---- the whole ---- */
+
+static void report_refinement(const correct_t *correct, FILE *out)
+{
+    const correct_refinement_t *refinement = &correct->refinement;
+    const clv_clc_tally_t refined = clv_clc_sum(correct->result.refined);
+    if (refinement->n_points > 0) {
+        fprintf(out,
+                "refined by the trace's own messages: %lld points of %u hosts, by %.3f us at most; "
+                "left %lld reversed, %lld violated\n",
+                (long long) refinement->n_points, refinement->n_hosts,
+                us(correct, (double) refinement->most), (long long) refined.n_reversed,
+                (long long) refined.n_violated);
+    }
+}
 
 static void report_clock(const correct_t *correct, FILE *out)
 {
@@ -398,6 +282,7 @@ static void report_clock(const correct_t *correct, FILE *out)
     fprintf(out, "presynchronised by: %s%s; lines by %s\n", correct_source_name(source),
             map->is_by_name ? " (hosts known by name only)" : "",
             correct->options.is_line_per_process ? "process" : "host");
+    report_refinement(correct, out);
     fprintf(out, "latency: %.3f us between hosts, %.3f inside, from %s%s",
             us(correct, (double) latency->inter), us(correct, (double) latency->intra),
             latency->source, latency->n_halved ? "" : "\n");
@@ -463,18 +348,36 @@ static void json_tally(const correct_t *correct, clv_json_t *json, const char *w
 }
 
 static void json_operation(const correct_t *correct, FILE *out, const char *name,
-                           const clv_clc_tally_t *before, const clv_clc_tally_t *after,
-                           int64_t n_explicit)
+                           const clv_clc_tally_t *stages, int64_t n_explicit)
 {
     clv_json_t json = clv_json_begin(out, PROGRAM, "operation");
     clv_json_text(&json, "operation", name);
-    clv_json_whole(&json, "messages", before->n_messages);
-    json_tally(correct, &json, "before", before);
+    clv_json_whole(&json, "messages", stages[CORRECT_PRESYNCED].n_messages);
+    json_tally(correct, &json, "before", &stages[CORRECT_PRESYNCED]);
+    if (correct->refinement.n_points > 0) {
+        json_tally(correct, &json, "refined", &stages[CORRECT_REFINED]);
+    }
     if (!correct->options.is_check) {
-        json_tally(correct, &json, "after", after);
+        json_tally(correct, &json, "after", &stages[CORRECT_CORRECTED]);
         clv_json_whole(&json, "explicit", n_explicit);
     }
     clv_json_end(&json);
+}
+
+static void json_operations(const correct_t *correct, FILE *out)
+{
+    const correct_result_t *result = &correct->result;
+    for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
+        const clv_clc_tally_t stages[] = {result->before[op], result->refined[op],
+                                          result->after[op]};
+        if (stages[CORRECT_PRESYNCED].n_messages > 0) {
+            json_operation(correct, out, correct_op_names[op] ? correct_op_names[op] : "other",
+                           stages, result->forward.explicit_by_op[op]);
+        }
+    }
+    const clv_clc_tally_t sums[] = {clv_clc_sum(result->before), clv_clc_sum(result->refined),
+                                    clv_clc_sum(result->after)};
+    json_operation(correct, out, "all", sums, result->forward.n_explicit);
 }
 
 static void json_table4(const correct_t *correct, FILE *out)
@@ -530,6 +433,8 @@ static void json_summary(const correct_t *correct, FILE *out)
     clv_json_whole(&json, "ranks", archive->n_processes);
     clv_json_whole(&json, "nodes", archive->n_hosts);
     clv_json_text(&json, "presync", correct_source_name(correct->maps[0].source));
+    clv_json_whole(&json, "refined_points", correct->refinement.n_points);
+    clv_json_number(&json, "refined_most_ns", ns(correct, (double) correct->refinement.most));
     clv_json_number(&json, "inter_ns", ns(correct, (double) latency->inter));
     clv_json_number(&json, "intra_ns", ns(correct, (double) latency->intra));
     clv_json_text(&json, "latency_from", latency->source);
@@ -556,49 +461,40 @@ static void json_locations(const correct_t *correct, FILE *out)
     }
 }
 
-static void json_one_truth(FILE *out, const char *stamps, const truth_t *truth)
-{
-    clv_json_t json = clv_json_begin(out, PROGRAM, "truth");
-    clv_json_text(&json, "stamps", stamps);
-    clv_json_number(&json, "lateness_error_mean_ns", 1e3 * truth->mean_us);
-    clv_json_number(&json, "lateness_error_median_ns", 1e3 * truth->median_us);
-    clv_json_number(&json, "lateness_error_p95_ns", 1e3 * truth->p95_us);
-    clv_json_whole(&json, "wrong_last", truth->n_wrong);
-    clv_json_whole(&json, "collectives", truth->n_collectives);
-    clv_json_end(&json);
-}
-
 static void json_truth(const correct_t *correct, FILE *out)
 {
-    double inter, intra;
-    if (!each_truth(correct, out, json_one_truth)) {
-        return;
+    for (int stage = 0; stage < CORRECT_N_STAGES; stage++) {
+        const correct_truth_t *truth = &correct->result.truth[stage];
+        if (truth->n_collectives > 0) {
+            clv_json_t json = clv_json_begin(out, PROGRAM, "truth");
+            clv_json_text(&json, "stamps", truth_names[stage]);
+            clv_json_number(&json, "lateness_error_mean_ns", 1e3 * truth->mean_us);
+            clv_json_number(&json, "lateness_error_median_ns", 1e3 * truth->median_us);
+            clv_json_number(&json, "lateness_error_p95_ns", 1e3 * truth->p95_us);
+            clv_json_whole(&json, "wrong_last", truth->n_wrong);
+            clv_json_whole(&json, "collectives", truth->n_collectives);
+            clv_json_end(&json);
+        }
     }
-    true_delays(correct, &inter, &intra);
-    clv_json_t json = clv_json_begin(out, PROGRAM, "true_delays");
-    clv_json_number(&json, "inter_ns", inter < 0 ? NAN : 1e3 * inter);
-    clv_json_number(&json, "intra_ns", intra < 0 ? NAN : 1e3 * intra);
-    clv_json_end(&json);
+    if (correct->archive.truth_attribute != CORRECT_NOBODY) {
+        double inter, intra;
+        correct_true_delays(correct, &inter, &intra);
+        clv_json_t json = clv_json_begin(out, PROGRAM, "true_delays");
+        clv_json_number(&json, "inter_ns", inter < 0 ? NAN : 1e3 * inter);
+        clv_json_number(&json, "intra_ns", intra < 0 ? NAN : 1e3 * intra);
+        clv_json_end(&json);
+    }
 }
 
 int correct_report_json(const correct_t *correct)
 {
-    const correct_result_t *result = &correct->result;
-    const clv_clc_tally_t before = clv_clc_sum(result->before), after = clv_clc_sum(result->after);
     leaving_t rows = {correct, NULL, 0, 1};
     FILE *out = fopen(correct->options.json, "w");
     if (!out) {
         return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", correct->options.json, strerror(errno));
     }
     json_summary(correct, out);
-    for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
-        if (result->before[op].n_messages > 0) {
-            json_operation(correct, out, correct_op_names[op] ? correct_op_names[op] : "other",
-                           &result->before[op], &result->after[op],
-                           result->forward.explicit_by_op[op]);
-        }
-    }
-    json_operation(correct, out, "all", &before, &after, result->forward.n_explicit);
+    json_operations(correct, out);
     if (!correct->options.is_check) {
         json_table4(correct, out);
     }

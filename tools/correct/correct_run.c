@@ -9,6 +9,7 @@
 #include "clc/clc_parallel.h"
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 /* A shift left at the end that is more of the run calls for a smaller gamma (the paper's control).
  */
@@ -149,19 +150,27 @@ static clv_clc_config_t config_of(const correct_t *correct, double gamma)
                               .n_threads = correct->options.n_threads};
 }
 
-static int64_t run_length(const clv_clc_trace_t *trace)
+void correct_span(const clv_clc_trace_t *trace, int64_t *first, int64_t *last)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    *first = INT64_MAX;
+    *last = INT64_MIN;
     for (uint32_t i = 0; i < trace->n_tracks; i++) {
         const clv_clc_track_t *track = &trace->tracks[i];
         if (track->n_events > 0) {
-            first = track->events[0].stamp < first ? track->events[0].stamp : first;
-            last = track->events[track->n_events - 1].stamp > last
-                       ? track->events[track->n_events - 1].stamp
-                       : last;
+            *first = clv_smaller(*first, track->events[0].stamp);
+            *last = clv_larger(*last, track->events[track->n_events - 1].stamp);
         }
     }
-    return first <= last ? last - first : 0;
+    if (*first > *last) {
+        *first = *last = 0;
+    }
+}
+
+static int64_t run_length(const clv_clc_trace_t *trace)
+{
+    int64_t first, last;
+    correct_span(trace, &first, &last);
+    return last - first;
 }
 
 static int forward(correct_t *correct, const clv_clc_config_t *config)
@@ -193,11 +202,25 @@ static int forward_controlled(correct_t *correct)
     return forward(correct, &config);
 }
 
-/* Messages hold presynchronised stamps. */
-static void count_before(correct_t *correct)
+/* What is wrong with the stamps that the clock begins with, which messages hold; at first, while
+ * events still have them, also with those before the refinement. */
+static void count_before(correct_t *correct, int is_first)
 {
     const clv_clc_config_t config = config_of(correct, 1);
-    clv_clc_count(&correct->trace, &config, correct->result.before);
+    correct_result_t *result = &correct->result;
+    const int is_refined = correct->refinement.n_points > 0;
+    if (is_refined && is_first) {
+        clv_clc_place(&correct->trace, CLV_CLC_CORRECTED, correct->options.n_threads);
+        clv_clc_count(&correct->trace, &config, result->before);
+        clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+    }
+    clv_clc_count(&correct->trace, &config, is_refined ? result->refined : result->before);
+}
+
+static clv_clc_tally_t sum_before(const correct_t *correct)
+{
+    return clv_clc_sum(correct->refinement.n_points > 0 ? correct->result.refined
+                                                        : correct->result.before);
 }
 
 /* What the presynchronisation may be off by, of two hosts together. */
@@ -220,7 +243,7 @@ static int64_t presync_bound(const correct_t *correct, int64_t displacement)
 static int is_too_high(correct_t *correct, int *is_high, int *has_run)
 {
     const int64_t shift = correct->result.forward.largest_shift_ns;
-    const int64_t displacement = clv_clc_sum(correct->result.before).needed_ns;
+    const int64_t displacement = sum_before(correct).needed_ns;
     const int64_t bound = presync_bound(correct, displacement);
     const correct_latency_t chosen = correct->latency;
     *is_high = shift > displacement + bound && (chosen.inter > 0 || chosen.intra > 0);
@@ -243,7 +266,7 @@ static int forward_with_latency(correct_t *correct)
         if (i > 0) {
             clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
         }
-        count_before(correct);
+        count_before(correct, i == 0);
         if (!forward_controlled(correct)) {
             return 0;
         }
@@ -261,7 +284,7 @@ static int forward_with_latency(correct_t *correct)
         correct->latency.n_halved++;
     }
     clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
-    count_before(correct);
+    count_before(correct, 0);
     return forward_controlled(correct);
 }
 
@@ -280,6 +303,7 @@ static int apply_clock(correct_t *correct)
     /* As in the paper, what lies in a pause of more than a second does not count. */
     clv_clc_measure(&correct->trace, (int64_t) (1e9 * correct->archive.ticks_per_ns),
                     correct->options.n_threads, &result->table4);
+    correct_judge(correct, CLV_CLC_CORRECTED, &result->truth[CORRECT_CORRECTED]);
     return 1;
 }
 
@@ -324,6 +348,17 @@ static int check_shapes(const correct_t *correct)
                : 1;
 }
 
+static void judge_before(correct_t *correct)
+{
+    correct_truth_t *truth = correct->result.truth;
+    const int is_refined = correct->refinement.n_points > 0;
+    correct_judge(correct, is_refined ? CLV_CLC_CORRECTED : CLV_CLC_STAMP,
+                  &truth[CORRECT_PRESYNCED]);
+    if (is_refined) {
+        correct_judge(correct, CLV_CLC_STAMP, &truth[CORRECT_REFINED]);
+    }
+}
+
 static int work_out(correct_t *correct)
 {
     if (!join(correct)) {
@@ -335,11 +370,15 @@ static int work_out(correct_t *correct)
         return 0;
     }
     clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+    if (!correct_refine(correct)) {
+        return 0;
+    }
+    judge_before(correct);
     if (!correct_choose_latency(correct)) {
         return 0;
     }
     if (correct->options.is_check) {
-        count_before(correct);
+        count_before(correct, 1);
         return 1;
     }
     return apply_clock(correct);
