@@ -5,16 +5,31 @@
 # clocks drift and wander, recorded by otf2_recorder.so; then what clv-correct makes of the trace, judged by
 # the true time (CLOCK_REALTIME, which emulated hosts share).
 #
-#   tests/suites/smg.sh [--page] [ROUNDS [PAUSE_S]]     1 round, 15 s: 2 minutes; needs root and libhypre-dev
+#   tests/suites/smg.sh [--page | --print | --report FILE] [--hosts N] [--each RANKS] [--realtime] [--keep DIR] [ROUNDS [PAUSE_S]]
 #
+# 8 hosts of 2 ranks, 1 round, 15 s: 2 minutes; needs root and libhypre-dev.
+# --report: only the report of begin-end offsets and the clock, as the paper has them, to FILE.
 # --page: the reports go to docs/results/data/clc, the table to docs/results/trace-correction.md. --print: only
-# the table of the reports there. The trace itself (200 MB) is not kept.
+# the table of the reports there. --keep: DIR gets the trace (200 MB) and the recorded clocks; one that is
+# there already is judged instead of recording another. --realtime: on a machine with other work, ranks go first.
 set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export CLV_BUILD=${CLV_BUILD:-$top/build}
 page=$top/docs/results/trace-correction.md data=$top/docs/results/data/clc what=
-case ${1:-} in --page | --print) what=$1; shift ;; esac
+hosts=8 each=2 keep='' report='' first=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --page | --print) what=$1 ;;
+        --hosts) hosts=$2; shift ;;
+        --each) each=$2; shift ;;
+        --realtime) first=(--realtime) ;;
+        --report) report=$2; shift ;;
+        --keep) keep=$2; shift ;;
+        *) break ;;
+    esac
+    shift
+done
 rounds=${1:-1} pause=${2:-15}
 
 say() { printf 'smg: %s\n' "$*" >&2; }
@@ -22,13 +37,15 @@ die() { local status=$1; shift; say "$*"; exit "$status"; }
 # shellcheck source=bench/page/put.sh
 . "$top/bench/page/put.sh"
 
-# What is compared: name | options of clv-correct | words of the table. RECORDED: what clv's recorder wrote.
+# What is compared: name | options of clv-correct | stages of the report that are shown, and their words.
+# RECORDED: what clv's recorder wrote.
 ways='
-auto||+ clock, latency auto
-recorded|RECORDED|+ clock, recorded clocks, latency auto
-zero|--latency 0,0|+ clock, latency 0
-half|--latency 15000,1840|+ clock, latency 15 / 1.84 us
-high|--latency 40000,3000|+ clock, latency 40 / 3 us
+auto||presynchronised:begin-end offsets,refined:+ the trace own messages,corrected:+ clock latency auto
+measured|--presync measured|corrected:begin-end offsets + clock latency auto
+recorded|RECORDED|presynchronised:recorded clocks (.clva),refined:+ the trace own messages,corrected:+ clock latency auto
+tracker|RECORDED --presync measured|corrected:recorded clocks + clock latency auto
+zero|--latency 0,0|corrected:begin-end offsets + messages + clock latency 0
+high|--latency 40000,3000|corrected:begin-end offsets + messages + clock latency 40 / 3 us
 '
 rows() { sed '/^$/d' <<<"$ways"; }
 
@@ -38,53 +55,51 @@ record() {
     fi
     mpicc -O2 -Wall -Wextra -o "$scratch/smg" "$top/tests/suites/smg.c" -I/usr/include/hypre -lHYPRE -lm ||
         die 4 'smg.c does not build'
-    "$top/bench/cluster" with 8 --rate 1gbit --ranks-per-host 2 --timeout 400 --mca coll clv --mca coll_clv_record "$scratch/clocks" \
-        --env LD_PRELOAD="$CLV_BUILD/.libs/otf2_recorder.so" \
-        --env CLV_OTF2_DIR="$scratch/trace" --env CLV_OTF2_TRUTH=1 --env CLV_OTF2_DRIFT_PPM=20 --env CLV_OTF2_WANDER_US=150 \
+    mkdir -p "$keep" || die 4 "no $keep"
+    "$top/bench/cluster" with "$hosts" "${first[@]}" --rate 1gbit --ranks-per-host "$each" --timeout 500 --mca coll clv \
+        --mca coll_clv_record "$keep/clocks" --env LD_PRELOAD="$CLV_BUILD/.libs/otf2_recorder.so" \
+        --env CLV_OTF2_DIR="$keep/trace" --env CLV_OTF2_TRUTH=1 --env CLV_OTF2_DRIFT_PPM=20 --env CLV_OTF2_WANDER_US=150 \
         --env CLV_OTF2_EPOCH_S="$(date +%s)" -- "$scratch/smg" "$rounds" "$pause" >"$scratch/said" 2>&1 ||
         die 1 "not recorded: $(tail -n 3 "$scratch/said")"
     grep '^round' "$scratch/said" >&2
 }
 
 judge() { # name options
-    local options=$2 file
-    if [ "$options" = RECORDED ]; then
-        options=
-        for file in "$scratch"/clocks/*.clva; do options+=" --clocks $file"; done
-    fi
+    local options=$2 file clocks=
+    for file in "$keep"/clocks/*.clva; do clocks+=" --clocks $file"; done
+    options=${options/RECORDED/$clocks}
     # shellcheck disable=SC2086
-    "$CLV_BUILD/tools/clv-correct" "$scratch/trace/traces.otf2" -o "$scratch/$1" $options --truth true_ns --quiet \
+    "$CLV_BUILD/tools/clv-correct" "$keep/trace/traces.otf2" -o "$scratch/$1" $options --truth true_ns --quiet \
         --json "$folder/$1.jsonl" && rm -rf "${scratch:?}/$1"
 }
 
-# Rows of the stamps before they are corrected, by either kind of clocks, and a row for each report.
+# A row for each stage that is named.
 table() {
     rows | cut -d'|' -f 1,3 | python3 -c '
 import json, sys
 folder, first = sys.argv[1], True
-for name, words in (line.rstrip("\n").split("|") for line in sys.stdin):
+for name, stages in (line.rstrip("\n").split("|") for line in sys.stdin):
     records = [json.loads(line) for line in open("%s/%s.jsonl" % (folder, name))]
     of = lambda kind: next(r for r in records if r["record"] == kind)
-    trace, every = of("trace"), next(r for r in records if r["record"] == "operation" and r["operation"] == "all")
-    messages = next(r for r in records if r["record"] == "operation" and r["operation"] == "messages")
-    before, after = [r for r in records if r["record"] == "truth"]
-    delays = of("true_delays")
-    row = lambda words, reversed_, truth: print("| %s | %s | %.1f / %.1f / %.1f | %d of %d (%.1f %%) |" % (
-        words, reversed_, truth["lateness_error_mean_ns"] / 1e3, truth["lateness_error_median_ns"] / 1e3,
-        truth["lateness_error_p95_ns"] / 1e3, truth["wrong_last"], truth["collectives"],
-        100 * truth["wrong_last"] / truth["collectives"]))
-    share = lambda: "%.2f %% of messages, %.2f %% of all logical ones" % (
-        100 * messages["reversed_before"] / messages["messages"], 100 * every["reversed_before"] / every["messages"])
+    operation = lambda which: next(r for r in records if r["record"] == "operation" and r["operation"] == which)
+    trace, every, messages, delays = of("trace"), operation("all"), operation("messages"), of("true_delays")
+    truths = {r["stamps"]: r for r in records if r["record"] == "truth"}
     if first:
-        print("%s; %d events, %d messages, %d collectives; least delays in truth %.1f / %.2f us, found %.1f / %.2f." % (
-            trace["time"][:10], trace["events"], messages["messages"], before["collectives"], delays["inter_ns"] / 1e3,
-            delays["intra_ns"] / 1e3, trace["inter_ns"] / 1e3, trace["intra_ns"] / 1e3))
-        print("\n| | reversed messages | lateness error mean / median / 95 % [us] | wrong last arriver |\n|---|---|---|---|")
-        row("begin-end offsets", share(), before)
+        print("%s; %d hosts, %d ranks, %d events, %d messages, %d collectives; least delays in truth %.1f / %.2f us, found %.1f / %.2f." % (
+            trace["time"][:10], trace["nodes"], trace["ranks"], trace["events"], messages["messages"],
+            truths["corrected"]["collectives"], delays["inter_ns"] / 1e3, delays["intra_ns"] / 1e3,
+            trace["inter_ns"] / 1e3, trace["intra_ns"] / 1e3))
+        print("\n| | reversed: of messages, of all logical ones | lateness error mean / median / 95 % [us] | wrong last arriver |\n|---|---|---|---|")
         first = False
-    if name == "recorded":
-        row("recorded clocks instead (.clva)", share(), before)
-    row(words, every["reversed_after"], after)
+    for stage, words in (s.split(":") for s in stages.split(",")):
+        if stage not in truths:
+            continue
+        truth, key = truths[stage], {"presynchronised": "before", "refined": "refined", "corrected": "after"}[stage]
+        share = lambda r: "%.3f %%" % (100 * r["reversed_" + key] / r["messages"]) if r["reversed_" + key] else "0"
+        print("| %s | %s, %s | %.1f / %.1f / %.1f | %d of %d (%.1f %%) |" % (
+            words, share(messages), share(every), truth["lateness_error_mean_ns"] / 1e3,
+            truth["lateness_error_median_ns"] / 1e3, truth["lateness_error_p95_ns"] / 1e3, truth["wrong_last"],
+            truth["collectives"], 100 * truth["wrong_last"] / truth["collectives"]))
 ' "$folder"
 }
 
@@ -96,7 +111,12 @@ folder=$scratch/reports
 mkdir -p "$folder" || exit 2
 if [ "$what" != --print ]; then
     eval "$("$top/clv" env)"
-    record
+    keep=${keep:-$scratch}
+    [ -e "$keep/trace/traces.otf2" ] || record
+    if [ -n "$report" ]; then
+        judge paper '--presync ends' && mkdir -p "$(dirname "$report")" && cp "$folder/paper.jsonl" "$report"
+        exit
+    fi
     while IFS='|' read -r name options _; do
         judge "$name" "$options" || die 1 "clv-correct failed: $name"
     done < <(rows)
