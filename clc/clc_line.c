@@ -88,13 +88,13 @@ clv_status_t clv_clc_walk_open(clv_clc_walk_t *walk, const clv_clc_trace_t *trac
 {
     const size_t n = line->n_tracks > 0 ? line->n_tracks : 1;
     *walk = (clv_clc_walk_t){.tracks = trace->tracks, .line = line};
-    walk->next = clv_alloc(n, sizeof *walk->next);
-    walk->heap = clv_alloc(n, sizeof *walk->heap);
-    walk->open = clv_alloc(n, sizeof *walk->open);
-    if (!walk->next || !walk->heap || !walk->open) {
-        clv_clc_walk_close(walk);
+    /* One piece, on lines of the cache of its own. */
+    walk->next = clv_alloc_line(n * (sizeof *walk->next + sizeof *walk->heap + sizeof *walk->open));
+    if (!walk->next) {
         return CLV_NO_MEMORY;
     }
+    walk->heap = (uint32_t *) (walk->next + n);
+    walk->open = walk->heap + n;
     for (uint32_t at = 0; at < line->n_tracks; at++) {
         if (trace->tracks[line->tracks[at]].n_events > 0) {
             heap_add(walk, at);
@@ -106,8 +106,6 @@ clv_status_t clv_clc_walk_open(clv_clc_walk_t *walk, const clv_clc_trace_t *trac
 void clv_clc_walk_close(clv_clc_walk_t *walk)
 {
     clv_free(walk->next);
-    clv_free(walk->heap);
-    clv_free(walk->open);
     walk->next = NULL;
     walk->heap = walk->open = NULL;
 }

@@ -16,10 +16,9 @@ static int more_room(correct_reading_t *reading, clv_clc_track_t *track,
                      correct_location_t *location)
 {
     const int64_t n = 2 * location->n_slots + 64;
-    const size_t used = (size_t) track->n_events;
+    const size_t used = (size_t) reading->n_events;
     clv_clc_event_t *events = correct_store_get((size_t) n, sizeof *events);
     int64_t *truth = location->truth ? correct_store_get((size_t) n, sizeof *truth) : NULL;
-    (void) reading;
     if (!events || (location->truth && !truth)) {
         return 0;
     }
@@ -54,13 +53,14 @@ int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attr
         return correct_fail(CORRECT_EXIT_INPUT, "location %llu: the stamp %llu is beyond 73 years",
                             (unsigned long long) location->ref, (unsigned long long) time);
     }
-    if (track->n_events == location->n_slots && !more_room(reading, track, location)) {
+    if (reading->n_events == location->n_slots && !more_room(reading, track, location)) {
         return 0;
     }
-    const int64_t j = track->n_events++;
-    track->events[j].stamp = (int64_t) time;
-    if (j > 0 && track->events[j].stamp < track->events[j - 1].stamp) {
-        track->events[j].stamp = track->events[j - 1].stamp;
+    const int64_t j = reading->n_events++;
+    clv_clc_event_t *event = &track->events[j];
+    event->stamp = (int64_t) time;
+    if (j > 0 && event->stamp < event[-1].stamp) {
+        event->stamp = event[-1].stamp;
         location->n_falling++;
     }
     if (location->truth) {
@@ -73,7 +73,7 @@ int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attr
 
 static int64_t here(const correct_reading_t *reading)
 {
-    return reading->correct->trace.tracks[reading->location].n_events - 1;
+    return reading->n_events - 1;
 }
 
 static int64_t stamp_at(const correct_reading_t *reading, int64_t event)

@@ -61,6 +61,7 @@ typedef struct correct_request {
 typedef struct correct_reading {
     correct_t *correct;
     uint32_t process, location; /* location: index and track */
+    int64_t n_events; /* of the location; its track learns it at the end, threads share its line */
     clv_clc_note_t *notes;
     int64_t n_notes, n_note_slots;
     correct_request_t *requests;

@@ -363,9 +363,11 @@ static int read_locations(correct_reading_t *reading, event_reader_t *events)
         if (location->process == reading->process) {
             reading->location = i;
             reading->begin = -1;
+            reading->n_events = 0;
             if (!read_local(events, location, NULL) || !read_location(events, location, reading)) {
                 return 0;
             }
+            reading->correct->trace.tracks[i].n_events = reading->n_events;
         }
     }
     return 1;
