@@ -50,7 +50,7 @@ print("%d events: one thread %.2f s, %.2f million a second (%.2f s of processor)
          statistics.median(cpu[2]), one / two))
 shutil.rmtree(scratch + "/speed", ignore_errors=True)
 
-large = make("large", 16, 4000000)
+large = make("large", 16, 2750000)
 for threads in ("1", "2"):
     head, used = correct(large, "--threads", threads, "--memory", "256")
     print("%d events, --memory 256, %s threads: %.0f MiB at most, %.0f MiB in the scratch file, %.1f s of processor"

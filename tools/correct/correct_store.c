@@ -2,15 +2,19 @@
  *
  * clv-correct: memory for events and messages. Up to a quarter of the limit it is the process's
  * own; beyond it is a file that nobody else sees (unlinked), of which only a part is kept resident:
- * a thread of its own looks every few milliseconds, and lets go of the mapping when it has grown to
- * an eighth of the limit; the kernel writes it when it needs to. Room in the file is reserved at
- * once, so that a full disk is an error here and not a signal later.
+ * a thread of its own looks every millisecond, and lets go of the mapping when it has grown to a
+ * sixteenth of the limit; the kernel writes it when it needs to. On a machine busy with other work
+ * that thread comes late, and up to some 100 MiB of the file are resident for a moment; it goes
+ * first where the process may ask for that. Room in the file is reserved at once, so that a full
+ * disk is an error here and not a signal later.
  */
 #include "tools/correct/correct.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,11 +37,17 @@ static int file = -1;
 static pthread_t trimmer;
 static int is_trimming; /* atomic */
 
-#define LOOK_NS 2000000
+#define LOOK_NS     1000000
+#define FILE_SHARE  16 /* of the limit, for what is resident of the file */
+#define LARGE_BYTES (1 << 20)
 
 int correct_store_open(int64_t memory_bytes, const char *folder)
 {
     limit = memory_bytes;
+    if (limit > 0) { /* what is freed is given back, instead of being kept for later */
+        (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+        (void) mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
+    }
     snprintf(file_folder, sizeof file_folder, "%s", folder);
     return 1;
 }
@@ -71,7 +81,7 @@ static void *trim(void *unused)
 {
     const struct timespec pause = {0, LOOK_NS};
     while (__atomic_load_n(&is_trimming, __ATOMIC_ACQUIRE)) {
-        if (resident_file_bytes() > limit / 8) {
+        if (resident_file_bytes() > limit / FILE_SHARE) {
             let_go();
         }
         nanosleep(&pause, NULL);
@@ -92,6 +102,10 @@ static int open_file(void)
         unlink(name);
         is_trimming = 1;
         is_trimming = !pthread_create(&trimmer, NULL, trim, NULL);
+        if (is_trimming) {
+            const struct sched_param first = {.sched_priority = 1};
+            (void) pthread_setschedparam(trimmer, SCHED_RR, &first);
+        }
     }
     return 1;
 }
