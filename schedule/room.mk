@@ -14,7 +14,7 @@ clv_schedule_headers = \
 	schedule/sched_read.h \
 	schedule/sched_replay.h \
 	schedule/generators/sched_bitset.h \
-	schedule/generators/sched_front.h \
+	schedule/generators/sched_busy.h schedule/generators/sched_front.h \
 	schedule/generators/sched_simd.h
 clv_schedule_sources = \
 	schedule/sched_cache.c \

@@ -6,7 +6,10 @@
  * What: the method of "MPI Benchmarking Revisited" (sections 5 and 6): medians per run after the
  * outlier filter, compared over runs by a test that assumes no distribution.
  * Not: normal theory, or a verdict; callers choose their level.
- * Units: those of the values. Pure, allocates what it needs and frees it; thread-safe.
+ * Units: those of the values.
+ * Errors: CLV_INVALID for samples that are too small, CLV_NO_MEMORY.
+ * Memory: what is allocated is freed again.
+ * Threads: safe.
  */
 #ifndef CLV_BENCH_STATS_H
 #define CLV_BENCH_STATS_H
@@ -28,6 +31,9 @@ double clv_stats_median(double *values, size_t n_values);
 /* Tukey's filter: keeps what lies within 1.5 interquartile ranges of the quartiles. Sorts, moves
  * the kept ones to the front, returns how many. */
 size_t clv_stats_tukey(double *values, size_t n_values);
+
+/* Standard deviation of a sample (over n - 1), R's sd; 0 for fewer than two values. */
+double clv_stats_deviation(const double *values, size_t n_values);
 
 /* 0 when it is empty. */
 double clv_stats_mean(const double *values, size_t n_values);

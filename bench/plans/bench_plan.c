@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How long a plan takes to make: CPU time per plan of every generator, for P = N, on the two kinds
- * of instances of the paper's Table 1, and on that of its Lemma 1: a rank more in each round.
+ * of instances of the paper's Table 1, on that of its Lemma 1 (a rank more in each round), and with
+ * one rank severely late, for which the version without skipping of idle rounds (linear-busy, only
+ * when it is asked for) does what section 5.1 is about.
  *
- * Output: one line per generator, size and kind: median and mean CPU microseconds, nanoseconds
- * per send of the median, scratch bytes per (rank, segment) (everything allocated but the plan),
+ * Output: one line per generator, size and kind: median, mean and standard deviation in CPU
+ * microseconds, nanoseconds per send of the median, scratch bytes per (rank, segment) (everything
+ * allocated but the plan),
  * and the speed against the segment tree. A generator that would take over --budget milliseconds
  * per plan at a size (by its last size, growing eightfold per doubling) is left out from there on.
  * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
  * Usage: bench_plan [--min P] [--max P] [--instances K] [--budget MS] [--only NAME,NAME...]
- *                   [--simd plain|avx2|avx512] [--seed S] [--staircase] [--json FILE]
+ *                   [--simd plain|avx2|avx512] [--seed S] [--staircase] [--severe] [--json FILE]
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +24,7 @@
 #include "bench/plans/bench_time.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
+#include "schedule/generators/sched_busy.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/pairing_heap_plan.h"
@@ -37,7 +41,7 @@ typedef struct options {
     double budget_ms;
     const char *only;
     const char *json;
-    int has_staircase;
+    int has_kind[4]; /* of the kinds below */
     int64_t seed;
 } options_t;
 
@@ -45,14 +49,15 @@ typedef struct sample {
     int32_t n_instances;
     double median_us;
     double mean_us;
+    double deviation_us;
     double ns_per_send;
     double bytes_per_cell;
     clv_heap_counts_t counts; /* of the last instance; 0 without heaps */
 } sample_t;
 
 static clv_generator_t contestants[MAX_ROWS];
-enum { UNIFORM, SKEWED, STAIRCASE, N_KINDS };
-static const char *const kinds[N_KINDS] = {"uniform", "skewed", "staircase"};
+enum { UNIFORM, SKEWED, STAIRCASE, SEVERE, N_KINDS };
+static const char *const kinds[N_KINDS] = {"uniform", "skewed", "staircase", "severe"};
 static double last_us[MAX_ROWS][N_KINDS];
 static double in_turn_us[MAX_INSTANCES]; /* of the last sample */
 static FILE *json_file;
@@ -78,8 +83,10 @@ static double scratch_bytes(const clv_generator_t *generator, const clv_instance
     return n_bytes - send_bytes;
 }
 
-/* One rank in each round of a millisecond, the last is the root. */
-static void draw_staircase(int32_t size)
+#define SEVERE_ROUNDS 1000 /* that the last rank is late */
+
+/* One rank in each round of a millisecond, or all there but one; the last is the root. */
+static void draw_made(int kind, int32_t size)
 {
     draw.instance = (clv_instance_t){.n_ranks = size,
                                      .n_segments = size,
@@ -87,7 +94,8 @@ static void draw_staircase(int32_t size)
                                      .round_ns = CLV_NS_PER_MS,
                                      .arrival_ns = draw.arrival_ns};
     for (int32_t p = 0; p < size; p++) {
-        draw.arrival_ns[p] = p * CLV_NS_PER_MS;
+        const int64_t late = kind == STAIRCASE ? p : p == size - 1 ? SEVERE_ROUNDS : 0;
+        draw.arrival_ns[p] = late * CLV_NS_PER_MS;
     }
 }
 
@@ -100,8 +108,8 @@ static sample_t measure(const clv_generator_t *generator, int kind, int32_t size
 
     for (int32_t k = 0; k < n_instances; k++) {
         clv_plan_t *plan = NULL;
-        if (kind == STAIRCASE) {
-            draw_staircase(size);
+        if (kind == STAIRCASE || kind == SEVERE) {
+            draw_made(kind, size);
         } else {
             clv_draw_paper(&draw, &state, kind == SKEWED, size, size);
         }
@@ -117,11 +125,12 @@ static sample_t measure(const clv_generator_t *generator, int kind, int32_t size
         clv_plan_free(plan);
     }
     const double median_us = clv_stats_median(took_us, (size_t) n_instances);
-    clv_pairing_heap_counts = (clv_heap_counts_t){0, 0};
+    clv_pairing_heap_counts = (clv_heap_counts_t){0};
     const double n_bytes = scratch_bytes(generator, &draw.instance);
     return (sample_t){n_instances,
                       median_us,
                       sum_us / n_instances,
+                      clv_stats_deviation(took_us, (size_t) n_instances),
                       median_us * 1e3 * n_instances / n_sends,
                       n_bytes / ((double) size * size),
                       clv_pairing_heap_counts};
@@ -150,6 +159,9 @@ static void json_row(const char *generator, int32_t size, int kind, const sample
     if (sample->counts.inserts > 0) {
         clv_json_whole(&json, "heap_inserts", sample->counts.inserts);
         clv_json_whole(&json, "heap_erasures", sample->counts.erasures);
+        clv_json_whole(&json, "group_rounds", sample->counts.group_rounds);
+        clv_json_whole(&json, "group_joins", sample->counts.group_joins);
+        clv_json_whole(&json, "group_ns", sample->counts.group_ns);
     }
     clv_json_list_begin(&json, "cpu_ns");
     for (int32_t k = 0; k < sample->n_instances; k++) {
@@ -174,9 +186,9 @@ static void bench_size(const options_t *options, int32_t size, int kind, int n_r
             segtree_us = sample.mean_us;
         }
         json_row(contestants[r].name, size, kind, &sample);
-        printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.2f", (int) size, kinds[kind],
-               contestants[r].name, sample.median_us, sample.mean_us, sample.ns_per_send,
-               sample.bytes_per_cell);
+        printf("%5d  %-8s %-24s %12.1f %12.1f %9.1f %9.1f %9.2f", (int) size, kinds[kind],
+               contestants[r].name, sample.median_us, sample.mean_us, sample.deviation_us,
+               sample.ns_per_send, sample.bytes_per_cell);
         if (segtree_us > 0) {
             printf(" %10.2f", sample.mean_us / segtree_us);
         }
@@ -203,6 +215,8 @@ static int gather_contestants(const char *only)
 {
     static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,
                                          clv_pairing_heap_generate};
+    static const clv_generator_t busy = {"linear-busy", "", 1u << CLV_GOAL_REDUCE,
+                                         clv_sched_busy_generate};
     const clv_generator_t *segtree = clv_generator_find("segtree");
     int n_rows = 0;
     if (segtree != NULL && wanted(only, segtree->name)) {
@@ -215,6 +229,9 @@ static int gather_contestants(const char *only)
     }
     if (wanted(only, heap.name)) {
         contestants[n_rows++] = heap;
+    }
+    if (only != NULL && wanted(only, busy.name)) {
+        contestants[n_rows++] = busy;
     }
     return n_rows;
 }
@@ -244,7 +261,8 @@ static const clv_option_t rows[] = {
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these generators"),
     CLV_ROW_TAKE("simd", take_simd, "NAME", NULL, "plain, avx2 or avx512"),
     CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "of the arrivals"),
-    CLV_ROW_FLAG("staircase", AT(has_staircase), "also one rank in each round"),
+    CLV_ROW_FLAG("staircase", AT(has_kind[STAIRCASE]), "also one rank in each round"),
+    CLV_ROW_FLAG("severe", AT(has_kind[SEVERE]), "also all there but one, 1000 rounds late"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "append a line per row, with every instance"),
     CLV_ROWS_END,
 };
@@ -265,11 +283,13 @@ int main(int argc, char **argv)
     int n_rows = gather_contestants(options.only);
     printf("# seed %lld, CPU time, P = N, simd %s\n", (long long) options.seed,
            clv_simd_name(clv_simd_level()));
-    printf("%5s  %-8s %-24s %12s %12s %9s %9s %10s\n", "P", "arrivals", "generator", "median us",
-           "mean us", "ns/send", "bytes/cell", "x segtree");
+    printf("%5s  %-8s %-24s %12s %12s %9s %9s %9s %10s\n", "P", "arrivals", "generator",
+           "median us", "mean us", "deviation", "ns/send", "bytes/cell", "x segtree");
     for (int32_t size = options.min_ranks; size <= options.max_ranks; size *= 2) {
-        for (int kind = 0; kind < (options.has_staircase ? N_KINDS : STAIRCASE); kind++) {
-            bench_size(&options, size, kind, n_rows);
+        for (int kind = 0; kind < N_KINDS; kind++) {
+            if (kind < STAIRCASE || options.has_kind[kind]) {
+                bench_size(&options, size, kind, n_rows);
+            }
         }
     }
     return json_file != NULL && fclose(json_file) != 0;

@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/generators/sched_busy.h"
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
@@ -40,6 +41,7 @@
 typedef struct rule {
     int latest_first;     /* order by arrival, latest first, instead of by availability */
     int root_never_sends; /* once the root is in the group */
+    int waits_busily;     /* a lone rank searches in every round, as before section 5.1 */
 } rule_t;
 
 typedef struct search {
@@ -220,7 +222,7 @@ static void end_round(search_t *search)
 static clv_status_t play(search_t *search)
 {
     while (form_group(search) > 1) {
-        if (search->n_group == 1) {
+        if (search->n_group == 1 && !search->rule.waits_busily) {
             skip_idle_rounds(search);
             continue;
         }
@@ -296,16 +298,21 @@ static clv_status_t generate(const clv_instance_t *instance, rule_t rule, clv_pl
 
 clv_status_t clv_sched_linear_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){0, 0}, plan_p);
+    return generate(instance, (rule_t){0, 0, 0}, plan_p);
 }
 
 clv_status_t clv_sched_latest_linear_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){1, 0}, plan_p);
+    return generate(instance, (rule_t){1, 0, 0}, plan_p);
 }
 
 clv_status_t clv_sched_latest_rns_linear_generate(const clv_instance_t *instance,
                                                   clv_plan_t **plan_p)
 {
-    return generate(instance, (rule_t){1, 1}, plan_p);
+    return generate(instance, (rule_t){1, 1, 0}, plan_p);
+}
+
+clv_status_t clv_sched_busy_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
+{
+    return generate(instance, (rule_t){0, 0, 1}, plan_p);
 }

@@ -15,6 +15,7 @@
 #include "schedule/generators/sched_front.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
+#include "util/util_time.h"
 
 clv_heap_counts_t clv_pairing_heap_counts;
 
@@ -207,6 +208,17 @@ static void open_round(heaps_t *heaps)
     }
 }
 
+/* The next group (Lemma 2), and what it cost. */
+static clv_status_t next_group(heaps_t *heaps)
+{
+    const int64_t begun_ns = clv_local_now_ns();
+    const clv_status_t status = clv_front_next(&heaps->front);
+    clv_pairing_heap_counts.group_ns += clv_local_now_ns() - begun_ns;
+    clv_pairing_heap_counts.group_rounds++;
+    clv_pairing_heap_counts.group_joins += heaps->front.n_joined;
+    return status;
+}
+
 static void close_round(heaps_t *heaps)
 {
     clv_front_end_round(&heaps->front);
@@ -227,7 +239,7 @@ static void close_round(heaps_t *heaps)
 static clv_status_t play(heaps_t *heaps, int32_t root)
 {
     clv_status_t status;
-    while ((status = clv_front_next(&heaps->front)) == CLV_OK) {
+    while ((status = next_group(heaps)) == CLV_OK) {
         if (clv_builder_reserve(&heaps->builder, heaps->front.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }

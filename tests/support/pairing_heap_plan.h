@@ -8,10 +8,14 @@
 
 #include "schedule/schedule.h"
 
-/* How often a rank was put into a heap or taken out of one since the last reset; one thread. */
+/* How often a rank was put into a heap or taken out of one since the last reset, and what forming
+ * the groups took beside that: rounds, ranks that joined, time. One thread. */
 typedef struct clv_heap_counts {
     int64_t inserts;
     int64_t erasures;
+    int64_t group_rounds;
+    int64_t group_joins;
+    int64_t group_ns;
 } clv_heap_counts_t;
 extern clv_heap_counts_t clv_pairing_heap_counts;
 

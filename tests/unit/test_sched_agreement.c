@@ -5,6 +5,7 @@
  */
 #include <time.h>
 
+#include "schedule/generators/sched_busy.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
 #include "tests/support/pairing_heap_plan.h"
@@ -47,6 +48,18 @@ static clv_plan_t *make(const clv_generator_t *generator)
     assert_non_null(generator);
     assert_int_equal(clv_plan_make(generator, &draw.instance, &plan), CLV_OK);
     return plan;
+}
+
+/* What skips no idle rounds makes the same plan, only later. */
+static void compare_busy(void)
+{
+    static const clv_generator_t busy = {"linear-busy", "", 1u << CLV_GOAL_REDUCE,
+                                         clv_sched_busy_generate};
+    clv_plan_t *oracle = make(clv_generator_find("linear"));
+    clv_plan_t *plan = make(&busy);
+    check_same(oracle, plan, busy.name);
+    clv_plan_free(plan);
+    clv_plan_free(oracle);
 }
 
 /* The oracle is validated; who equals it is valid too. */
@@ -93,6 +106,9 @@ static void run_instances(int n_instances, int32_t most_ranks, int32_t most_segm
         }
         (void) clv_simd_force((clv_simd_t) (k / CLV_N_FAMILIES % CLV_N_SIMD));
         compare_with("linear", clairvoyant, with_heap);
+        if (k % 31 == 0 && family != CLV_FAMILY_WIDE) { /* whose idle rounds are too many */
+            compare_busy();
+        }
         if (k % 4 == 0) {
             compare_with("latest-first-linear", latest, 0);
             compare_with("latest-first-rns-linear", latest_rns, 0);
