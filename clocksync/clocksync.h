@@ -141,12 +141,20 @@ static inline int64_t clv_cs_clock_now_ns(const clv_cs_clock_t *clock)
     XX(monotonic, "CLOCK_MONOTONIC: steered by NTP, differs between time namespaces")              \
     XX(monotonic_raw, "CLOCK_MONOTONIC_RAW: the bare crystal")                                     \
     XX(realtime, "CLOCK_REALTIME: can step; for judging against a common truth")                   \
-    XX(tsc, "the cycle counter, calibrated by each process against CLOCK_MONOTONIC_RAW for 20 ms")
+    XX(tsc, "the cycle counter, calibrated by each process against CLOCK_MONOTONIC_RAW for 20 ms") \
+    XX(tscp, "the same by RDTSCP, which waits for the instructions before it")
 
-/* CLV_INVALID: no such name. CLV_UNSUPPORTED: not on this machine (no invariant TSC, a resolution
- * coarser than 1 us). Ranks of a host share a calibrated clock when all take over start_ns,
- * offset_ns and rate of one. */
+/* Behind tsc and tscp: the counter's frequency instead of a calibration, as in "tscp@2.3GHz". Then
+ * all processes of a machine have the same clock. Whole Hz, or with kHz, MHz or GHz. */
+#define CLV_CS_FREQUENCY '@'
+
+/* CLV_INVALID: no such name. CLV_UNSUPPORTED: not on this machine (flags constant_tsc, nonstop_tsc
+ * or rdtscp missing, a resolution coarser than 1 us). Ranks of a host share a calibrated clock
+ * when all take over start_ns, offset_ns and rate of one. */
 clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p) CLV_MUST_CHECK;
+/* Whether the clock counts a processor's cycles: then a rank should not leave its processor (MBR,
+ * section 3.4). */
+int clv_cs_clock_is_counter(const clv_cs_clock_t *clock);
 
 /* A clock that is wrong on purpose, from now on: ahead of base by offset_ns and gaining drift_ppb.
  * *base must outlive it. */
@@ -179,7 +187,9 @@ typedef enum clv_cs_algorithm {
 #define CLV_CS_OFFSET_MAP(XX)                                                                      \
     XX(SKAMPI, "skampi", "HCA3 paper, Algorithm 7: least delay of each direction")                 \
     XX(MEAN_RTT, "mean-rtt", "HCA3 paper, Algorithm 8: mean round trip, median offset")            \
-    XX(NETGAUGE, "netgauge", "MBR, Algorithm 12: until the least round trip stands")
+    XX(NETGAUGE, "netgauge", "MBR, Algorithm 12: until the least round trip stands")               \
+    XX(CRISTIAN, "cristian",                                                                       \
+       "Entering Time, Equations 2 and 3: mean of the middles, with the timer's delay")
 
 typedef enum clv_cs_offset {
 #define CLV_CS_OFFSET_ENUM(name, label, where) CLV_CS_OFFSET_##name,

@@ -4,6 +4,7 @@
  *
  * A clock is a value of 80 bytes; reading one costs 20 to 40 ns. Thread-safe once made.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -87,15 +88,29 @@ static void read_both(int64_t *ticks_p, int64_t *ns_p)
     }
 }
 
+/* The flags constant_tsc and nonstop_tsc of the kernel are this bit of the processor. */
 static int tsc_is_invariant(void)
 {
     unsigned int a, b, c, d;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
+static int has_rdtscp(void)
+{
+    unsigned int a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & (1u << 27));
+}
+
 static int64_t tsc_now(const clv_cs_clock_t *clock)
 {
     const int64_t ticks = (int64_t) __rdtsc() - clock->start_ns;
+    return clock->offset_ns + (int64_t) ((double) ticks * clock->rate);
+}
+
+static int64_t tscp_now(const clv_cs_clock_t *clock)
+{
+    unsigned int processor;
+    const int64_t ticks = (int64_t) __rdtscp(&processor) - clock->start_ns;
     return clock->offset_ns + (int64_t) ((double) ticks * clock->rate);
 }
 
@@ -107,6 +122,9 @@ static clv_status_t tsc_open(clv_cs_clock_t *clock)
     if (!tsc_is_invariant()) {
         return CLV_UNSUPPORTED;
     }
+    if (clock->rate > 0.0) { /* from tick 0 on, in every process */
+        return CLV_OK;
+    }
     read_both(&clock->start_ns, &clock->offset_ns);
     do {
         read_both(&ticks, &ns);
@@ -114,10 +132,26 @@ static clv_status_t tsc_open(clv_cs_clock_t *clock)
     clock->rate = (double) (ns - clock->offset_ns) / (double) (ticks - clock->start_ns);
     return clock->rate > 0.0 ? CLV_OK : CLV_UNSUPPORTED;
 }
+
+static clv_status_t tscp_open(clv_cs_clock_t *clock)
+{
+    return has_rdtscp() ? tsc_open(clock) : CLV_UNSUPPORTED;
+}
 #else
 static int64_t tsc_now(const clv_cs_clock_t *clock)
 {
     return monotonic_raw_now(clock);
+}
+
+static int64_t tscp_now(const clv_cs_clock_t *clock)
+{
+    return monotonic_raw_now(clock);
+}
+
+static clv_status_t tscp_open(clv_cs_clock_t *clock)
+{
+    (void) clock;
+    return CLV_UNSUPPORTED;
 }
 
 static clv_status_t tsc_open(clv_cs_clock_t *clock)
@@ -130,22 +164,51 @@ static clv_status_t tsc_open(clv_cs_clock_t *clock)
 static const struct {
     const char *name;
     int64_t (*now_ns)(const clv_cs_clock_t *clock);
-    clv_status_t (*open)(clv_cs_clock_t *clock);
+    clv_status_t (*open)(clv_cs_clock_t *clock); /* rate above 0: given, not to be calibrated */
 } table[] = {
 #define CS_CLOCK_ROW(name, text) {#name, name##_now, name##_open},
     CLV_CS_CLOCK_MAP(CS_CLOCK_ROW)
 #undef CS_CLOCK_ROW
 };
 
+int clv_cs_clock_is_counter(const clv_cs_clock_t *clock)
+{
+    return clock->now_ns == tsc_now || clock->now_ns == tscp_now;
+}
+
+/* ns per tick of "2.3GHz"; 0: not a frequency between 1 MHz and 100 GHz. */
+static double rate_of(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double hz;
+    } units[] = {{"", 1.0}, {"Hz", 1.0}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
+    char *end;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const double hz = number * units[i].hz;
+        if (end != text && strcmp(end, units[i].unit) == 0 && hz >= 1e6 && hz <= 1e11) {
+            return 1e9 / hz;
+        }
+    }
+    return 0.0;
+}
+
 clv_status_t clv_cs_clock_open(const char *name, clv_cs_clock_t *clock_p)
 {
+    const char *frequency = strchr(name, CLV_CS_FREQUENCY);
+    const size_t length = frequency != NULL ? (size_t) (frequency - name) : strlen(name);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (strcmp(name, table[i].name) != 0) {
+        if (strlen(table[i].name) != length || strncmp(name, table[i].name, length) != 0) {
             continue;
         }
         clv_cs_clock_t clock = {.now_ns = table[i].now_ns, .name = table[i].name};
-        clock.rate = 1.0;
+        const int is_counter = clv_cs_clock_is_counter(&clock);
+        clock.rate = frequency != NULL ? rate_of(frequency + 1) : is_counter ? 0.0 : 1.0;
         clock.step_at_ns = INT64_MAX;
+        if (frequency != NULL && (!is_counter || !(clock.rate > 0.0))) {
+            return CLV_INVALID;
+        }
         const clv_status_t status = table[i].open(&clock);
         if (status == CLV_OK) {
             *clock_p = clock;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The offset between two clocks, measured once: SKaMPI-Offset, Mean-RTT-Offset, and Netgauge's.
+ * The offset between two clocks, measured once: SKaMPI-Offset, Mean-RTT-Offset, Netgauge's, and
+ * Cristian's.
  *
- * All three return a point: the offset, the local time it holds for, and a bound. The papers stop
+ * All return a point: the offset, the local time it holds for, and a bound. The papers stop
  * at the offset; the bound comes from the same timestamps and assumes nothing about symmetry.
  * Papers write offset = reference - client; here positive means the client is ahead.
  */
@@ -267,12 +268,98 @@ static clv_status_t mean_rtt_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
     return status;
 }
 
+/* How long a reading of the clock takes: two, one directly behind the other (Equation 3); the mean
+ * of some. */
+static int64_t timer_delay(const clv_cs_clock_t *clock, int32_t n)
+{
+    int64_t total = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int64_t first = clv_cs_clock_now_ns(clock);
+        total = cs_add(total, cs_sub(clv_cs_clock_now_ns(clock), first));
+    }
+    return total / n;
+}
+
+/* Beyond Tukey's upper fence: who waited for the other to be ready, say. values are sorted here. */
+static int64_t longest_round_trip(const clv_cs_sample_t *samples, int32_t n, int64_t *scratch)
+{
+    for (int32_t i = 0; i < n; i++) {
+        scratch[i] = round_trip_of(&samples[i]);
+    }
+    qsort(scratch, (size_t) n, sizeof *scratch, by_value);
+    const int64_t range = cs_sub(scratch[(int64_t) n * 3 / 4], scratch[n / 4]);
+    return cs_add(scratch[(int64_t) n * 3 / 4], cs_add(range, range / 2));
+}
+
+/* Equation 2, turned round: positive means that the client is ahead. The reference reads its clock
+ * in the middle of the round trip, which ends a timer's delay later. */
+static clv_cs_point_t middle_point(const clv_cs_sample_t *sample, int64_t delay_ns)
+{
+    const int64_t held = sample->reference_send_ns - sample->reference_recv_ns;
+    const int64_t local = middle_of(sample) + delay_ns / 2;
+    return (clv_cs_point_t){local, cs_sub(local, sample->reference_recv_ns + held / 2), 0};
+}
+
+/* The mean of the middles, as differences to the first so that it loses nothing; its bound is that
+ * of the best ping and, twice as for Mean-RTT-Offset, how far the mean is from it. */
+static clv_status_t point_of_middles(const clv_cs_sample_t *samples, int32_t n, int64_t delay_ns,
+                                     int64_t longest_ns, clv_cs_point_t *point_p)
+{
+    const clv_cs_point_t first = middle_point(&samples[0], delay_ns);
+    clv_cs_point_t best = {0, 0, INT64_MAX};
+    double offset = 0.0, local = 0.0;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const clv_cs_point_t middle = middle_point(&samples[i], delay_ns);
+        clv_cs_point_t point;
+        if (round_trip_of(&samples[i]) > longest_ns ||
+            clv_cs_point_of_sample(&samples[i], CLV_CS_DRIFT_PRIOR_PPB, &point) != CLV_OK) {
+            continue;
+        }
+        best = point.error_ns < best.error_ns ? point : best;
+        offset += (double) cs_sub(middle.offset_ns, first.offset_ns);
+        local += (double) cs_sub(middle.local_ns, first.local_ns);
+        kept++;
+    }
+    if (kept == 0) {
+        return CLV_PROTOCOL;
+    }
+    point_p->local_ns = cs_add(first.local_ns, cs_round(local / kept));
+    point_p->offset_ns = cs_add(first.offset_ns, cs_round(offset / kept));
+    const int64_t distance = cs_distance(point_p->offset_ns, best.offset_ns);
+    const int64_t away = cs_distance(point_p->local_ns, best.local_ns);
+    point_p->error_ns = cs_add(cs_add(best.error_ns, cs_add(distance, distance)),
+                               cs_run_off(away, CLV_CS_DRIFT_PRIOR_PPB));
+    return CLV_OK;
+}
+
+static clv_status_t cristian_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
+{
+    const size_t n_exchanges = (size_t) pair->method->n_exchanges;
+    clv_cs_sample_t *samples = clv_alloc(n_exchanges, sizeof *samples);
+    int64_t *scratch = clv_alloc(n_exchanges, sizeof *scratch);
+    clv_status_t status = samples != NULL && scratch != NULL ? CLV_OK : CLV_NO_MEMORY;
+    int32_t n = 0;
+    if (status == CLV_OK) {
+        status = collect(pair, samples, &n);
+    }
+    if (status == CLV_OK) {
+        const int64_t longest_ns = longest_round_trip(samples, n, scratch);
+        const int64_t delay_ns = timer_delay(pair->clock, n);
+        status = point_of_middles(samples, n, delay_ns, longest_ns, point_p);
+    }
+    clv_free(scratch);
+    clv_free(samples);
+    return status;
+}
+
 clv_status_t clv_cs_pair_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
 {
     static clv_status_t (*const table[CLV_CS_N_OFFSETS])(cs_pair_t *, clv_cs_point_t *) = {
         [CLV_CS_OFFSET_SKAMPI] = skampi_offset,
         [CLV_CS_OFFSET_MEAN_RTT] = mean_rtt_offset,
         [CLV_CS_OFFSET_NETGAUGE] = netgauge_offset,
+        [CLV_CS_OFFSET_CRISTIAN] = cristian_offset,
     };
     return pair->clock != NULL ? table[pair->method->offset](pair, point_p) : CLV_UNSUPPORTED;
 }

@@ -8,10 +8,14 @@ clv_clocksync_sources = clocksync/cs_model.c clocksync/cs_fit.c clocksync/cs_tra
 
 installed_mpi_programs += tools/clv-clock
 installed_manuals += docs/man/clv-clock.1
+tools_clv_clock_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags)
 tools_clv_clock_SOURCES = tools/clv-clock.c tools/clock_report.c tools/clock_report.h \
-	bench/measure/bench_place.c bench/measure/bench_place.h $(clv_bench_plot_sources)
+	$(clv_bench_place_sources) $(clv_bench_plot_sources)
 unit_tests += tests/unit/test_cs_model tests/unit/test_cs_tracker tests/unit/test_cs_parts \
 	tests/unit/test_cs_sync tests/unit/test_cs_node_clock tests/sim/test_cs_scenarios
 tests_unit_test_cs_sync_SOURCES = tests/unit/test_cs_sync.c tests/sim/cs_net.c tests/sim/cs_net.h \
+	tests/sim/cs_random.h
+tool_programs += tests/sim/sim_clocks
+tests_sim_sim_clocks_SOURCES = tests/sim/sim_clocks.c tests/sim/cs_net.c tests/sim/cs_net.h \
 	tests/sim/cs_random.h
 script_tests += tests/sim/test_cs_tool.sh

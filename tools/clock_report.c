@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/compare/bench_plot.h"
+#include "bench/measure/bench_stats.h"
 #include "cli/cli_json.h"
 
 static void print_setting(FILE *file, const clock_setting_t *s)
@@ -66,6 +67,7 @@ static void put_setting(clv_json_t *json, const clock_setting_t *setting)
     clv_json_text(json, "clock", setting->clock);
     clv_json_number(json, "drift_ppm", setting->drift_ppm);
     clv_json_number(json, "pretend_ns", 1e9 * setting->pretend_s);
+    clv_json_number(json, "sample_percent", setting->sample_percent);
     clv_json_flag(json, "has_truth", setting->has_truth);
 }
 
@@ -125,6 +127,32 @@ int clock_write_json(const char *path, const clock_setting_t *setting,
         }
     }
     return is_stdout ? fflush(file) : close_file(file);
+}
+
+int clock_tell_calibrations(const char *path, FILE *out, const char *clock,
+                            const clv_bench_place_t *place, double *hz, int n)
+{
+    FILE *file = path == NULL ? NULL : strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
+    if (path != NULL && file == NULL) {
+        return -1;
+    }
+    if (file != NULL) {
+        clv_json_t json = clv_json_begin(file, "clv-clock", "calibration");
+        clv_bench_place_json(&json, place);
+        clv_json_text(&json, "clock", clock);
+        clv_json_list_begin(&json, "frequency_hz");
+        for (int i = 0; i < n; i++) {
+            clv_json_item(&json, hz[i], 1);
+        }
+        clv_json_list_end(&json);
+        clv_json_end(&json);
+    }
+    clv_stats_sort(hz, (size_t) n);
+    if (out != NULL) {
+        fprintf(out, "# %d calibrations of %s [MHz]: least %.6f, median %.6f, largest %.6f\n", n,
+                clock, hz[0] / 1e6, clv_stats_quantile(hz, (size_t) n, 0.5) / 1e6, hz[n - 1] / 1e6);
+    }
+    return file == NULL || file == stdout ? 0 : close_file(file);
 }
 
 /* ---- the picture: a line per method and check ---- */

@@ -46,6 +46,7 @@ typedef struct clock_setting {
     const char *clock;
     const char *mpi; /* version line */
     double drift_ppm, pretend_s;
+    double sample_percent; /* of the ranks that are checked */
     int has_truth;
     const clv_bench_place_t *place;
 } clock_setting_t;
@@ -55,6 +56,11 @@ void clock_print_table(FILE *file, const clock_setting_t *setting, const clock_r
 /* Appends to the file, "-" is standard output. 0, or -1 with errno. */
 int clock_write_json(const char *path, const clock_setting_t *setting,
                      const clock_result_t *results, int n_results);
+/* Frequencies that a counter's calibrations found: least, median and largest on out, if there is
+ * one, and all in a line of the file, if there is one. hz gets sorted after that. 0, or -1 with
+ * errno. */
+int clock_tell_calibrations(const char *path, FILE *out, const char *clock,
+                            const clv_bench_place_t *place, double *hz, int n);
 /* Accuracy against duration, a line per method and check. path ends in .png, .svg or .pdf. As
  * clv_plot: without gnuplot the script is kept; one line in reason. */
 clv_status_t clock_draw(const char *path, const clock_setting_t *setting,

@@ -20,17 +20,20 @@
 #include "cli/cli_options.h"
 #include "clocksync/clocksync.h"
 #include "tools/clock_report.h"
+#include "trace/trace_patterns.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
 #define MAX_METHODS 32
+#define SAMPLE_SEED UINT64_C(0x73616d706c65) /* who is in the sample */
 
 typedef struct options {
     const char *methods[MAX_METHODS];
     int n_methods;
     double waits_s[CLOCK_MAX_WAITS];
     int n_waits;
-    int32_t n_runs, reference, n_exchanges;
+    int32_t n_runs, reference, n_exchanges, n_calibrations;
+    double sample_percent;
     const char *clock;
     double drift_ppm, pretend_s, timeout_s;
     int has_truth, is_quiet, wants_list;
@@ -45,6 +48,9 @@ typedef struct world {
     clv_cs_place_t *places;      /* of all ranks */
     int host, n_hosts;           /* hosts numbered by first rank */
     clv_cs_group_t group;
+    clv_cs_group_t checked; /* those of the group that are in the sample, over its link */
+    int32_t *sample;        /* their ranks, the reference among them */
+    int is_checked;         /* whether this rank is */
     clv_bench_place_t place;
 } world_t;
 
@@ -156,6 +162,12 @@ static const clv_option_t option_rows[] = {
     CLV_ROW_TAKE("truth", take_truth, "realtime", NULL,
                  "judge by CLOCK_REALTIME, which all hosts share"),
     CLV_ROW_WHOLE32("exchanges", AT(n_exchanges), 1, 1e6, "100", "pings per rank when checking"),
+    CLV_ROW_REAL(
+        "sample", AT(sample_percent), 0.001, 100, "100",
+        "check so many percent of the ranks, chosen by chance, the same ones in every run"),
+    CLV_ROW_WHOLE32(
+        "calibrations", AT(n_calibrations), 0, 1e5, "0",
+        "first calibrate rank 0's --clock tsc or tscp so often, and tell the frequencies"),
     CLV_ROW_REAL("timeout", AT(timeout_s), 0.001, 1e6, "60", "longest wait for a message, seconds"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append a line per synchronisation and check; - is standard output"),
@@ -317,13 +329,38 @@ static void gather_places(world_t *world, const clv_cs_clock_t *clock)
                   MPI_COMM_WORLD);
 }
 
+/* The reference and, of the others, about the percentage asked for, the same on all ranks. */
+static void draw_sample(world_t *world, const options_t *options)
+{
+    world->checked = world->group;
+    world->checked.ranks = world->sample;
+    world->checked.n_ranks = 0;
+    world->is_checked = 0;
+    for (int r = 0; r < world->n_ranks; r++) {
+        const int is_reference = r == world->group.reference;
+        const double chance = clv_pattern_random(SAMPLE_SEED, 0, (uint64_t) r);
+        if (!is_reference && chance * 100.0 >= options->sample_percent) {
+            continue;
+        }
+        if (is_reference) {
+            world->checked.reference = world->checked.n_ranks;
+        }
+        if (r == world->rank) {
+            world->checked.rank = world->checked.n_ranks;
+            world->is_checked = 1;
+        }
+        world->sample[world->checked.n_ranks++] = r;
+    }
+}
+
 static void set_up_world(world_t *world, const options_t *options, MPI_Comm *comm)
 {
     MPI_Comm_rank(*comm, &world->rank);
     MPI_Comm_size(*comm, &world->n_ranks);
     open_clock(world, options);
     world->places = clv_alloc((size_t) world->n_ranks, sizeof *world->places);
-    if (world->places == NULL) {
+    world->sample = clv_alloc((size_t) world->n_ranks, sizeof *world->sample);
+    if (world->places == NULL || world->sample == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 1);
         return;
     }
@@ -340,6 +377,7 @@ static void set_up_world(world_t *world, const options_t *options, MPI_Comm *com
                                     .rank = world->rank,
                                     .reference = options->reference,
                                     .timeout_ns = (int64_t) (options->timeout_s * 1e9)};
+    draw_sample(world, options);
 }
 
 /* ---- judging ---- */
@@ -462,8 +500,9 @@ static void judge_by_check(const world_t *world, const clv_cs_point_t *points,
 typedef struct bench {
     const options_t *options;
     const world_t *world;
-    rank_row_t *rows;       /* at rank 0 and at the reference */
-    clv_cs_point_t *points; /* [wait][rank], filled at the reference */
+    rank_row_t *rows;        /* at rank 0 and at the reference */
+    clv_cs_point_t *points;  /* [wait][rank], filled at the reference */
+    clv_cs_point_t *sampled; /* of one check, as the sample is ordered */
     truth_t truth[CLOCK_MAX_WAITS];
 } bench_t;
 
@@ -473,10 +512,18 @@ static void check_and_sight(bench_t *bench, const clv_cs_model_t *model, int wai
     clv_cs_point_t *points = bench->points + (size_t) wait * (size_t) world->n_ranks;
     truth_t *truth = &bench->truth[wait];
     take_sightings(world, model, wait, row, truth->global_ns, truth->real_ns);
-    const clv_status_t status =
-        clv_cs_check(&world->group, world->clock, model, bench->options->n_exchanges, points);
+    const clv_status_t status = world->is_checked
+                                    ? clv_cs_check(&world->checked, world->clock, model,
+                                                   bench->options->n_exchanges, bench->sampled)
+                                    : CLV_OK;
     if (status != CLV_OK && row->status == CLV_OK) {
         row->status = status;
+    }
+    for (int r = 0; r < world->n_ranks; r++) {
+        points[r] = (clv_cs_point_t){0, 0, INT64_MAX}; /* not in the sample: not measured */
+    }
+    for (int32_t i = 0; i < world->checked.n_ranks; i++) {
+        points[world->sample[i]] = bench->sampled[i];
     }
 }
 
@@ -574,7 +621,8 @@ static int run_all(const options_t *options, const world_t *world, clock_result_
     int n = 0;
     bench.rows = clv_alloc(n_ranks, sizeof *bench.rows);
     bench.points = clv_alloc(n_ranks * CLOCK_MAX_WAITS, sizeof *bench.points);
-    if (bench.rows == NULL || bench.points == NULL) {
+    bench.sampled = clv_alloc(n_ranks, sizeof *bench.sampled);
+    if (bench.rows == NULL || bench.points == NULL || bench.sampled == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     /* Runs outside, methods inside: what changes with time meets all methods alike. */
@@ -583,6 +631,7 @@ static int run_all(const options_t *options, const world_t *world, clock_result_
             run_one(&bench, options->methods[m], run, &results[n++]);
         }
     }
+    clv_free(bench.sampled);
     clv_free(bench.points);
     clv_free(bench.rows);
     return n;
@@ -604,6 +653,7 @@ static int publish(const options_t *options, const world_t *world, const clock_r
                                      .place = &world->place,
                                      .drift_ppm = options->drift_ppm,
                                      .pretend_s = options->pretend_s,
+                                     .sample_percent = options->sample_percent,
                                      .has_truth = options->has_truth};
     int is_bad = 0;
     if (!options->is_quiet) {
@@ -631,6 +681,30 @@ static int any_failed(const clock_result_t *results, int n)
     return 0;
 }
 
+/* What a short calibration finds, over and over (MBR, Fig. 2). Rank 0 alone; whether it failed. */
+static int calibrate(const options_t *options, const world_t *world)
+{
+    clv_cs_clock_t clock;
+    double *hz = clv_alloc((size_t) options->n_calibrations, sizeof *hz);
+    int n = 0;
+    if (hz == NULL) {
+        return 1;
+    }
+    while (n < options->n_calibrations && clv_cs_clock_open(options->clock, &clock) == CLV_OK &&
+           clv_cs_clock_is_counter(&clock)) {
+        hz[n++] = 1e9 / clock.rate;
+    }
+    const int is_bad = n < options->n_calibrations;
+    if (is_bad) {
+        fprintf(stderr, "clv-clock: clock %s counts no cycles here\n", options->clock);
+    } else if (clock_tell_calibrations(options->json, options->is_quiet ? NULL : stdout,
+                                       options->clock, &world->place, hz, n) != 0) {
+        fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+    }
+    clv_free(hz);
+    return is_bad;
+}
+
 /* The exit status. */
 static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
 {
@@ -640,13 +714,16 @@ static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     set_up_world(world, options, comm);
+    const int is_bad = world->rank == 0 && options->n_calibrations > 0 && calibrate(options, world);
+    MPI_Barrier(*comm); /* others wait, and take no processor from the calibrations */
     const int n = run_all(options, world, results);
-    int answer = any_failed(results, n);
+    int answer = any_failed(results, n) | is_bad;
     answer |= world->rank == 0 ? publish(options, world, results, n) : 0;
     for (int i = 0; i < n; i++) {
         clv_free(results[i].points);
     }
     clv_free(world->places);
+    clv_free(world->sample);
     clv_free(results);
     return answer;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/measure/bench_stats.h"
+#include "trace/trace_patterns.h"
 #include "util/util_alloc.h"
 
 #define MAX_CALLS 100000
@@ -227,10 +228,28 @@ static clv_status_t keep_calls(clv_result_group_t *group, const double *values, 
     return CLV_OK;
 }
 
+/* Keeps n_sample of them in their order, each choice equally likely (Knuth's algorithm S): calls
+ * that are further apart depend less on each other. Returns how many are left. */
+static size_t draw_sample(const clv_result_set_t *set, double *values, size_t n_values,
+                          uint64_t run)
+{
+    const size_t n_wanted = (size_t) set->n_sample;
+    size_t n = 0;
+
+    for (size_t i = 0; set->n_sample > 0 && n < n_wanted && i < n_values; i++) {
+        const double left = (double) (n_values - i);
+        if (clv_pattern_random(set->seed, run, i) * left < (double) (n_wanted - n)) {
+            values[n++] = values[i];
+        }
+    }
+    return set->n_sample > 0 ? n : n_values;
+}
+
 /* Keeps the calls, and makes the usable ones through the filter to one median. CLV_INVALID when
  * there are none and the metric is no plain number either. */
 static clv_status_t reduce_calls(const char *line, const char *metric, double *values,
-                                 double *usable, clv_result_group_t *group, double *median_p)
+                                 double *usable, const clv_result_set_t *set,
+                                 clv_result_group_t *group, double *median_p)
 {
     const long n_values = read_metric(line, metric, values);
     size_t n = 0;
@@ -248,6 +267,7 @@ static clv_status_t reduce_calls(const char *line, const char *metric, double *v
             values[n++] = values[i];
         }
     }
+    n = draw_sample(set, values, n, group->n_runs);
     const size_t n_kept = clv_stats_tukey(values, n);
     group->n_calls += n;
     group->n_filtered += n - n_kept;
@@ -322,7 +342,7 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
         return add_check(line, metric, group);
     }
     const clv_status_t status =
-        reduce_calls(line, metric, scratch, scratch + MAX_CALLS, group, &median);
+        reduce_calls(line, metric, scratch, scratch + MAX_CALLS, set, group, &median);
     if (status != CLV_OK) {
         return status;
     }

@@ -13,6 +13,7 @@
 #define CLV_BENCH_RESULTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/util_status.h"
 
@@ -50,6 +51,8 @@ typedef struct clv_result_set {
     clv_result_group_t *groups;
     size_t n_groups;
     size_t n_allocated;
+    int64_t n_sample; /* of each mpirun's calls so many, drawn at random; 0: all */
+    uint64_t seed;    /* of what is drawn */
 } clv_result_set_t;
 
 /* Adds one file, as one mpirun of the command `label`. metric is an array's key ("ahead_calls"),

@@ -48,7 +48,7 @@ const char *clv_runs_add(clv_runs_t *runs, char *text)
     clv_command_t command = {.label = "", .text = text};
 
     if (runs->n_commands == CLV_RUNS_COMMANDS) {
-        return "one of at most 16";
+        return "one of at most 32";
     }
     if (word > 0 && text[word] == ':' && text[word + 1] == ' ') {
         text[word] = '\0';

@@ -16,7 +16,7 @@
 
 #include "util/util_status.h"
 
-#define CLV_RUNS_COMMANDS 16
+#define CLV_RUNS_COMMANDS 32
 #define CLV_RUNS_PATH     512
 
 typedef struct clv_command {

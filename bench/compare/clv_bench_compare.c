@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/compare/bench_factors.h"
 #include "bench/compare/bench_plot.h"
 #include "bench/compare/bench_results.h"
 #include "bench/compare/bench_runs.h"
@@ -25,6 +26,7 @@ enum { EXIT_COMMAND = 1, EXIT_USAGE = 2 };
 
 typedef struct job {
     clv_runs_t runs;
+    clv_factors_t factors;
     clv_compare_t compare;
     clv_plot_t plot;
     clv_result_set_t set;
@@ -41,6 +43,11 @@ typedef struct job {
 static const char *take_run(void *fields, const char *text)
 {
     return clv_runs_add(&((job_t *) fields)->runs, (char *) text); /* of argv: ours to cut */
+}
+
+static const char *take_factor(void *fields, const char *text)
+{
+    return clv_factors_add(&((job_t *) fields)->factors, text);
 }
 
 static const char *take_figure(void *fields, const char *text)
@@ -68,7 +75,7 @@ static const char *take_test(void *fields, const char *text)
     job_t *job = fields;
 
     job->compare.test = clv_compare_test_find(text);
-    return job->compare.test ? NULL : "rank, student or welch";
+    return job->compare.test ? NULL : "rank, student, welch or smirnov";
 }
 
 #define AT(field) offsetof(job_t, field)
@@ -76,6 +83,9 @@ static const clv_option_t rows[] = {
     CLV_ROW_TAKE("run", take_run, "COMMAND", NULL,
                  "a shell line of clv-bench, which gets --json FILE; repeatable, then as\n"
                  "'LABEL: COMMAND'"),
+    CLV_ROW_TAKE("factor", take_factor, "NAME=V,V...", NULL,
+                 "each command with each value: for %NAME% in it, or as --NAME VALUE behind it;\n"
+                 "repeatable, then in every combination"),
     CLV_ROW_WHOLE32("runs", AT(n_runs), 1, CLV_RESULTS_RUNS, "5",
                     "mpiruns of each command, in shuffled order"),
     CLV_ROW_TEXT("folder", AT(runs.folder), "DIR", "clv-compare", "where their JSON files go"),
@@ -84,13 +94,16 @@ static const clv_option_t rows[] = {
     CLV_ROW_TEXT("metric", AT(metric), "NAME", NULL,
                  "after, run, in_mpi_mean, in_mpi_late_rank, overlap_benefit, ratio_bound, ...;\n"
                  "of loops iteration, first_iteration, in_call, ...; of clocks clock_error, ..."),
+    CLV_ROW_WHOLE("sample", AT(set.n_sample), 0, 1e6, "0",
+                  "of each mpirun's calls only so many, drawn at random; 0 is all"),
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these algorithms (or labels) and no others"),
     CLV_ROW_TEXT("pattern", AT(pattern), "LIST", NULL, "these patterns and no others"),
     CLV_ROW_TAKE("paired", take_paired, "FORM", NULL,
                  "ratios of what was measured side by side: table or csv"),
     CLV_ROW_TEXT("baseline", AT(compare.baseline), "NAME", NULL,
                  "algorithm (or label) the others are compared with; the first"),
-    CLV_ROW_TAKE("test", take_test, "NAME", NULL, "rank (Wilcoxon, the default), student or welch"),
+    CLV_ROW_TAKE("test", take_test, "NAME", NULL,
+                 "rank (Wilcoxon, the default), student, welch or\nsmirnov (two-sided)"),
     CLV_ROW_FLAG("two-sided", AT(compare.is_two_sided), "does it differ, instead of is it better"),
     CLV_ROW_REAL("level", AT(compare.level), 0.01, 0.999999, "0.95", "of the intervals"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
@@ -188,6 +201,12 @@ static clv_status_t gather(job_t *job, char **files)
         snprintf(job->reason, sizeof job->reason, "give result files, or commands by --run");
         return CLV_INVALID;
     }
+    status = clv_factors_cross(&job->factors, &job->runs, job->reason, sizeof job->reason);
+    if (status != CLV_OK) {
+        return CLV_INVALID;
+    }
+    job->compare.has_labels = job->runs.n_commands > 1;
+    job->set.seed = (uint64_t) job->seed;
     if (job->runs.n_commands > 0) {
         job->runs.n_runs = job->n_runs;
         job->runs.seed = (uint64_t) job->seed;
@@ -224,6 +243,7 @@ static clv_status_t tell(job_t *job)
 static int end(job_t *job, clv_status_t status)
 {
     clv_results_free(&job->set);
+    clv_factors_free(&job->factors);
     (void) fflush(stdout); /* what goes wrong is told below the table */
     if (status != CLV_OK) {
         clv_options_wrong(&program, *job->reason ? job->reason : clv_status_text(status));
@@ -251,7 +271,6 @@ int main(int argc, char **argv)
     }
     job.compare.metric = job.metric ? job.metric : job.plot.figure ? job.plot.figure->metric : NULL;
     job.compare.set = &job.set;
-    job.compare.has_labels = job.runs.n_commands > 1;
     clv_status_t status = gather(&job, argv + first);
     if (status == CLV_OK) {
         status = tell(&job);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/measure/bench_normal.h"
+#include "bench/measure/bench_smirnov.h"
 #include "cli/cli_json.h"
 #include "util/util_alloc.h"
 
@@ -110,11 +111,25 @@ static double p_of_welch(const clv_result_group_t *group, const clv_result_group
     return p_of_t(group, base, tail, 0);
 }
 
+/* Distributions may differ in more ways than one: there is no better here. */
+static double p_of_smirnov(const clv_result_group_t *group, const clv_result_group_t *base,
+                           clv_stats_tail_t tail)
+{
+    clv_stats_test_t test;
+
+    (void) tail;
+    return clv_stats_smirnov(group->value, group->n_runs, base->value, base->n_runs, &test) ==
+                   CLV_OK
+               ? test.p_value
+               : NAN;
+}
+
 const clv_compare_test_t clv_compare_tests[] = {
-    {"rank", "Wilcoxon rank sum", p_of_ranks},
-    {"student", "Student's t", p_of_student},
-    {"welch", "Welch's t", p_of_welch},
-    {NULL, NULL, NULL},
+    {"rank", "Wilcoxon rank sum", p_of_ranks, 0},
+    {"student", "Student's t", p_of_student, 0},
+    {"welch", "Welch's t", p_of_welch, 0},
+    {"smirnov", "Kolmogorov-Smirnov", p_of_smirnov, 1},
+    {NULL, NULL, NULL, 0},
 };
 
 const clv_compare_test_t *clv_compare_test_find(const char *name)
@@ -132,6 +147,11 @@ static const clv_compare_test_t *test_of(const clv_compare_t *compare)
     return compare->test ? compare->test : clv_compare_tests;
 }
 
+static int is_two_sided(const clv_compare_t *compare)
+{
+    return compare->is_two_sided || test_of(compare)->is_two_sided;
+}
+
 /* Whether the mpiruns' medians may come from a normal distribution; NaN for fewer than three. */
 static double normal_p(const clv_result_group_t *group)
 {
@@ -139,6 +159,18 @@ static double normal_p(const clv_result_group_t *group)
     double p = NAN;
 
     return clv_stats_shapiro_wilk(group->value, group->n_runs, &w, &p) == CLV_OK ? p : NAN;
+}
+
+/* The same by Kolmogorov's test; NaN when nothing scatters. */
+static double normal_ks_p(const clv_result_group_t *group)
+{
+    const double mean = clv_stats_mean(group->value, group->n_runs);
+    const double deviation = clv_stats_deviation(group->value, group->n_runs);
+    clv_stats_test_t test;
+
+    return clv_stats_kolmogorov(group->value, group->n_runs, mean, deviation, &test) == CLV_OK
+               ? test.p_value
+               : NAN;
 }
 
 /* A group against its baseline; NaN where there are too few mpiruns. */
@@ -168,7 +200,7 @@ static compared_t compare_group(const clv_compare_t *compare, const clv_result_g
     /* Times are better when smaller, benefits when larger. */
     const clv_stats_tail_t better = is_time(compare->metric) ? CLV_STATS_LESS : CLV_STATS_GREATER;
     row.p_value = test_of(compare)->p_value(group, row.base,
-                                            compare->is_two_sided ? CLV_STATS_TWO_SIDED : better);
+                                            is_two_sided(compare) ? CLV_STATS_TWO_SIDED : better);
     const double wins =
         clv_stats_superiority(group->value, group->n_runs, row.base->value, row.base->n_runs);
     row.wins = is_time(compare->metric) ? wins : 1.0 - wins;
@@ -400,7 +432,7 @@ static void print_all(const clv_compare_t *compare)
     printf("\nbetter:p  %s over mpirun medians, %s-sided (* 5 %%, ** 1 %%, *** 0.1 "
            "%%); wins  part of"
            " pairs of\nmpiruns in which it was better; shift  Hodges-Lehmann, interval at %g %%\n",
-           test_of(compare)->meaning, compare->is_two_sided ? "two" : "one",
+           test_of(compare)->meaning, is_two_sided(compare) ? "two" : "one",
            100.0 * compare->level);
 }
 
@@ -458,8 +490,9 @@ static void json_row(FILE *out, const clv_compare_t *compare, const clv_result_g
     clv_json_number(&json, "ratio", row.ratio);
     clv_json_number(&json, "p_value", row.p_value);
     clv_json_text(&json, "test", test_of(compare)->name);
-    clv_json_flag(&json, "two_sided", compare->is_two_sided);
+    clv_json_flag(&json, "two_sided", is_two_sided(compare));
     clv_json_number(&json, "normal_p", normal_p(group));
+    clv_json_number(&json, "normal_ks_p", normal_ks_p(group));
     clv_json_number(&json, "wins", row.wins);
     clv_json_number(&json, "level", compare->level);
     json_value(&json, compare, "shift", row.shift.estimate);

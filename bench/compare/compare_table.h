@@ -18,6 +18,7 @@ typedef struct clv_compare_test {
     /* NaN where there are too few values. */
     double (*p_value)(const clv_result_group_t *group, const clv_result_group_t *base,
                       clv_stats_tail_t tail);
+    int is_two_sided; /* there is no other form of it */
 } clv_compare_test_t;
 
 /* Ends with a NULL name; the first is what is used by default. */

@@ -12,6 +12,8 @@
 
 #include "util/util_time.h"
 
+#define N_MESSAGES  4 /* the first one connects */
+#define TAG_MESSAGE 205
 #define PROGRESS_NS (2 * CLV_NS_PER_S)
 #define ORDER_SALT  UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */
 
@@ -34,6 +36,29 @@ int64_t clv_bench_cpu_wait_ns(void)
         }
     }
     return waited;
+}
+
+int64_t clv_bench_message_ns(MPI_Comm comm, void *buffer, int n_bytes)
+{
+    int64_t least_ns = 0;
+    int rank, n_ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    for (int i = 0; i < N_MESSAGES && n_ranks > 1; i++) {
+        const int64_t begun_ns = clv_local_now_ns();
+        if (rank == 0) {
+            MPI_Send(buffer, n_bytes, MPI_BYTE, n_ranks - 1, TAG_MESSAGE, comm);
+            MPI_Recv(buffer, n_bytes, MPI_BYTE, n_ranks - 1, TAG_MESSAGE, comm, MPI_STATUS_IGNORE);
+        } else if (rank == n_ranks - 1) {
+            MPI_Recv(buffer, n_bytes, MPI_BYTE, 0, TAG_MESSAGE, comm, MPI_STATUS_IGNORE);
+            MPI_Send(buffer, n_bytes, MPI_BYTE, 0, TAG_MESSAGE, comm);
+        }
+        const int64_t took_ns = (clv_local_now_ns() - begun_ns) / 2;
+        least_ns = i == 0 || took_ns < least_ns ? took_ns : least_ns;
+    }
+    MPI_Bcast(&least_ns, 1, MPI_INT64_T, 0, comm);
+    return least_ns;
 }
 
 int clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns)

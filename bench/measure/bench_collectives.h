@@ -66,8 +66,11 @@ const char *clv_operation_name(clv_operation_t operation);
 void clv_bench_fill(const clv_collective_t *collective, const clv_bench_call_t *call);
 
 /* Algorithms of reduce that no library has, over public MPI: a ring (reduce-scatter, then gather),
- * and the bound: only the last arriver (the last but the root) sends its vector to the root. */
+ * the same in groups of up to eight and of two (bench_radix.h), and the bound: only the last
+ * arriver (the last but the root) sends its vector to the root. */
 int clv_bench_reduce_ring(const clv_bench_call_t *call);
+int clv_bench_reduce_radix_k(const clv_bench_call_t *call);
+int clv_bench_reduce_butterfly(const clv_bench_call_t *call);
 int clv_bench_reduce_bound(const clv_bench_call_t *call);
 /* bench_own_bounds.c */
 int clv_bench_allreduce_bound(const clv_bench_call_t *call);

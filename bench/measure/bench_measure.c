@@ -5,11 +5,13 @@
  */
 #include "bench/measure/bench_measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/measure/bench_call.h"
+#include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -24,11 +26,40 @@ typedef struct record {
     int64_t cpu_wait_ns;
     int64_t is_on_time;
     int64_t is_valid;
-    int64_t is_hinted; /* the component took this rank's announcement */
+    int64_t is_hinted;  /* the component took this rank's announcement */
+    int64_t longest_ns; /* in the call, of any rank; known to all */
 } record_t;
 #define RECORD_NUMBERS ((int) (sizeof(record_t) / sizeof(int64_t)))
 
+const clv_bench_scheme_t clv_bench_schemes[] = {
+    {"each", "each call: MS1 with sync barrier, MS4 with window", 0, 0},
+    {"ms2", "--in-row calls together, the mean of them", 1, 0},
+    {"ms3", "the same with an MPI_Barrier behind each", 1, 1},
+    {NULL, NULL, 0, 0},
+};
+
 /* ---- one call ---- */
+
+/* One, or a row of them. */
+static int perform_all(const clv_bench_setup_t *setup, int a, const clv_bench_call_t *call)
+{
+    const int64_t n = setup->scheme->is_row ? setup->in_row : 1;
+    int status = MPI_SUCCESS;
+
+    for (int64_t i = 0; i < n && status == MPI_SUCCESS; i++) {
+        status = clv_bench_perform(setup, a, call);
+        if (setup->scheme->has_barrier) {
+            MPI_Barrier(setup->sync->comm);
+        }
+    }
+    return status;
+}
+
+/* As if one call of a row took the mean of them. */
+static int64_t mean_exit(const clv_bench_setup_t *setup, int64_t arrival_ns, int64_t exit_ns)
+{
+    return setup->scheme->is_row ? arrival_ns + (exit_ns - arrival_ns) / setup->in_row : exit_ns;
+}
 
 static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_call_t *call,
                       record_t *record)
@@ -42,37 +73,50 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
         clv_bench_clock_now(&sync->clock) <= record->start_ns || sync->slack_ns == 0;
     clv_bench_clock_wait(&sync->clock, record->start_ns);
     record->arrival_ns = clv_bench_clock_now(&sync->clock);
-    const int status = clv_bench_perform(setup, a, call);
-    record->exit_ns = clv_bench_clock_now(&sync->clock);
+    const int status = perform_all(setup, a, call);
+    const int64_t end_ns = clv_bench_clock_now(&sync->clock);
+    record->exit_ns = mean_exit(setup, record->arrival_ns, end_ns);
     record->cpu_wait_ns = clv_bench_cpu_wait_ns() - waited_ns;
+    /* A window that is found must hold the call; one that was given shows it by the next start. */
+    const int64_t window_end_ns = record->start_ns - call->delay_ns[call->rank] + sync->window_ns;
+    record->is_on_time &= setup->window.rule->judge == NULL || end_ns <= window_end_ns;
     return status;
+}
+
+/* What all ranks must know of a call: whether every start was heard in time, the longest time in
+ * it. Returns whether it failed anywhere. */
+static int agree(const clv_bench_setup_t *setup, int status, record_t *record)
+{
+    int64_t facts[] = {!record->is_on_time, status != MPI_SUCCESS,
+                       record->exit_ns - record->arrival_ns};
+
+    MPI_Allreduce(MPI_IN_PLACE, facts, 3, MPI_INT64_T, MPI_MAX, setup->sync->comm);
+    record->is_on_time = !facts[0];
+    record->longest_ns = facts[2];
+    return facts[1] != 0;
 }
 
 /* Repeats a call whose start was missed; what it computed counts all the same. Returns an MPI
  * error, the same on all ranks or fatal. */
-static int round_of(const clv_bench_setup_t *setup, int a, clv_bench_call_t *call, record_t *record)
+static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, record_t *record)
 {
-    int flags[2];
-    int status = MPI_SUCCESS;
+    const int n_tries = setup->window.rule->judge == NULL ? MAX_TRIES : 1;
 
     call->comm = setup->comms[a];
-    for (int attempt = 0; attempt < MAX_TRIES && status == MPI_SUCCESS; attempt++) {
+    for (int attempt = 0; attempt < n_tries; attempt++) {
         clv_bench_fill(setup->collective, call);
+        clv_bench_cache_cool(&setup->cache);
         MPI_Barrier(setup->sync->comm); /* filling must not eat the time between notice and start */
-        status = timed_call(setup, a, call, record);
+        const int status = timed_call(setup, a, call, record);
         record->is_valid &= setup->algorithms[a].is_bound || setup->collective->is_valid(call);
-        flags[0] = !record->is_on_time;
-        flags[1] = status != MPI_SUCCESS;
-        MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, setup->sync->comm);
-        if (flags[1]) {
+        if (agree(setup, status, record)) {
             return MPI_ERR_OTHER;
         }
-        record->is_on_time = !flags[0];
-        if (!flags[0]) {
+        if (record->is_on_time) {
             break;
         }
     }
-    return status;
+    return MPI_SUCCESS;
 }
 
 /* ---- metrics from the records of all ranks ---- */
@@ -199,59 +243,230 @@ static int is_idle(const clv_bench_setup_t *setup, int a, int64_t left)
            strncmp(setup->algorithms[a].components, "clv", 3) != 0;
 }
 
-static clv_status_t run_rounds(clv_bench_setup_t *setup, const clv_pattern_t *pattern,
-                               int64_t warmup, int64_t iterations, record_t *records, int *order,
-                               int64_t *delay_ns, int64_t *n_rounds_p)
-{
-    const int64_t begun_ns = clv_local_now_ns();
-    int64_t shown_ns = begun_ns;
-    int64_t n_rounds = 0;
+/* A measurement under way. Rounds are numbered through all batches; the pattern goes by it. */
+typedef struct rounds {
+    const clv_pattern_t *pattern;
+    record_t *records; /* [iterations][n_algorithms] */
+    int *order;
+    int64_t *delay_ns;
+    double *scratch; /* [iterations] */
+    int64_t warmup;
+    int64_t iterations; /* that there is room for */
+    int64_t n_done;     /* of all kinds */
+    int64_t n_kept;     /* in the records */
+    uint64_t wrong;     /* a bit for each algorithm that gave a wrong result, kept or not */
+    int64_t begun_ns;   /* local, as the next */
+    int64_t shown_ns;
+} rounds_t;
 
-    /* The calls before the measured ones share the first row: a wrong result there shows in it. */
-    for (int64_t i = 0; i < iterations * setup->n_algorithms; i++) {
-        records[i].is_valid = 1;
-    }
-    setup->call.delay_ns = delay_ns;
-    setup->sync->next_ns = 0;
-    for (int64_t i = 0; i < warmup + iterations && !clv_bench_is_time_up(setup, begun_ns); i++) {
-        record_t *row = records + (i < warmup ? 0 : i - warmup) * setup->n_algorithms;
-        clv_pattern_fill(pattern, i, delay_ns);
-        clv_bench_shuffle(setup, i, order);
-        setup->call.iteration = i;
-        for (int k = 0; k < setup->n_algorithms; k++) {
-            if (!is_idle(setup, order[k], warmup - i) &&
-                round_of(setup, order[k], &setup->call, &row[order[k]]) != MPI_SUCCESS) {
-                return CLV_SYSTEM;
-            }
+static clv_status_t one_round(clv_bench_setup_t *setup, rounds_t *rounds, record_t *row)
+{
+    clv_pattern_fill(rounds->pattern, rounds->n_done, rounds->delay_ns);
+    clv_bench_shuffle(setup, rounds->n_done, rounds->order);
+    setup->call.iteration = rounds->n_done;
+    for (int k = 0; k < setup->n_algorithms; k++) {
+        const int a = rounds->order[k];
+        if (!is_idle(setup, a, rounds->warmup - rounds->n_done) &&
+            round_of(setup, a, &setup->call, &row[a]) != MPI_SUCCESS) {
+            return CLV_SYSTEM;
         }
-        n_rounds = i < warmup ? 0 : i - warmup + 1;
-        clv_bench_show_progress(setup, i + 1, warmup + iterations, "rounds", &shown_ns);
     }
-    *n_rounds_p = n_rounds;
+    rounds->n_done++;
+    clv_bench_show_progress(setup, rounds->n_done, rounds->warmup + rounds->iterations, "rounds",
+                            &rounds->shown_ns);
     return CLV_OK;
+}
+
+/* They share the first row: a wrong result shows in it. */
+static clv_status_t warm_up(clv_bench_setup_t *setup, rounds_t *rounds)
+{
+    clv_status_t status = CLV_OK;
+
+    setup->sync->next_ns = 0;
+    while (status == CLV_OK && rounds->n_done < rounds->warmup &&
+           !clv_bench_is_time_up(setup, rounds->begun_ns)) {
+        status = one_round(setup, rounds, rounds->records);
+    }
+    return status;
+}
+
+/* So many rounds into the records from `at` on. How many were made in time is in *n_made_p. */
+static clv_status_t run_batch(clv_bench_setup_t *setup, rounds_t *rounds, int64_t at, int64_t n,
+                              int64_t *n_made_p)
+{
+    record_t *row = rounds->records + at * setup->n_algorithms;
+    clv_status_t status = CLV_OK;
+    int64_t n_made = 0;
+
+    setup->sync->next_ns = 0;
+    while (status == CLV_OK && n_made < n && !clv_bench_is_time_up(setup, rounds->begun_ns)) {
+        status = one_round(setup, rounds, row);
+        row += setup->n_algorithms;
+        n_made++;
+    }
+    *n_made_p = n_made;
+    return status;
+}
+
+static int is_round_valid(const clv_bench_setup_t *setup, const record_t *row)
+{
+    int is_valid = 1;
+
+    for (int a = 0; a < setup->n_algorithms; a++) {
+        is_valid &= (int) row[a].is_on_time;
+    }
+    return is_valid;
+}
+
+/* Moves the valid rounds of a batch behind those that are kept, and counts. */
+static void keep_valid(const clv_bench_setup_t *setup, rounds_t *rounds, int64_t n_made,
+                       clv_window_batch_t *batch)
+{
+    const size_t n = (size_t) setup->n_algorithms;
+    record_t *first = rounds->records + (size_t) rounds->n_kept * n;
+    int64_t in_row = 0;
+
+    batch->n_rounds = n_made;
+    batch->n_calls = n_made * setup->n_algorithms;
+    for (int64_t i = 0; i < n_made; i++) {
+        const record_t *row = first + (size_t) i * n;
+        in_row = is_round_valid(setup, row) ? 0 : in_row + 1;
+        batch->longest_invalid = in_row > batch->longest_invalid ? in_row : batch->longest_invalid;
+        for (size_t a = 0; a < n; a++) {
+            batch->n_invalid += !row[a].is_on_time;
+            rounds->wrong |= (uint64_t) !row[a].is_valid << a;
+        }
+        if (in_row == 0) {
+            memmove(rounds->records + (size_t) rounds->n_kept++ * n, row, n * sizeof *row);
+        }
+    }
+    batch->n_kept = rounds->n_kept;
+}
+
+/* Relative, of the longest times in the calls, of the algorithm that scatters most. */
+static double standard_error(const clv_bench_setup_t *setup, const rounds_t *rounds)
+{
+    const size_t n = (size_t) rounds->n_kept;
+    double worst = 0.0;
+
+    for (int a = 0; a < setup->n_algorithms && n > 1; a++) {
+        for (size_t i = 0; i < n; i++) {
+            const record_t *row = rounds->records + i * (size_t) setup->n_algorithms;
+            rounds->scratch[i] = (double) row[a].longest_ns;
+        }
+        const double error = clv_stats_deviation(rounds->scratch, n) / sqrt((double) n);
+        worst = fmax(worst, error / clv_stats_mean(rounds->scratch, n));
+    }
+    return n > 1 ? worst : INFINITY;
+}
+
+/* What a call takes at least, on the slowest rank, with the slowest algorithm: of a tenth of the
+ * rounds (NBCBench). They are not kept. */
+static clv_status_t estimate(clv_bench_setup_t *setup, rounds_t *rounds)
+{
+    const int64_t n = rounds->iterations / 10 > 0 ? rounds->iterations / 10 : 1;
+    int64_t longest_ns = 1;
+    int64_t n_made;
+
+    const clv_status_t status = run_batch(setup, rounds, 0, n, &n_made);
+    for (int a = 0; a < setup->n_algorithms && status == CLV_OK && n_made > 0; a++) {
+        int64_t least_ns = INT64_MAX;
+        for (int64_t i = 0; i < n_made; i++) {
+            const record_t *record = &rounds->records[i * setup->n_algorithms + a];
+            const int64_t took_ns = record->exit_ns - record->arrival_ns;
+            least_ns = took_ns < least_ns ? took_ns : least_ns;
+        }
+        longest_ns = least_ns > longest_ns ? least_ns : longest_ns;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &longest_ns, 1, MPI_INT64_T, MPI_MAX, setup->sync->comm);
+    clv_window_estimate(&setup->window, longest_ns);
+    return status;
+}
+
+/* What comes before the first window is behind barriers. */
+static clv_status_t prepare_window(clv_bench_setup_t *setup, rounds_t *rounds)
+{
+    const clv_bench_sync_t kept = *setup->sync;
+
+    clv_window_start(&setup->window, 0, rounds->iterations);
+    clv_bench_sync_behind_barriers(setup->sync);
+    clv_status_t status = warm_up(setup, rounds);
+    if (status == CLV_OK && setup->window.rule->wants_estimate) {
+        status = estimate(setup, rounds);
+    }
+    *setup->sync = kept;
+    return status;
+}
+
+/* Batch after batch, until the rule of the window has enough. */
+static clv_status_t run_batches(clv_bench_setup_t *setup, rounds_t *rounds)
+{
+    clv_window_t *window = &setup->window;
+    clv_status_t status = prepare_window(setup, rounds);
+
+    while (status == CLV_OK && !window->is_done) {
+        clv_window_batch_t batch = {0};
+        int64_t n_made = 0;
+        rounds->n_kept = window->starts_anew ? 0 : rounds->n_kept;
+        setup->sync->window_ns = window->window_ns;
+        batch.total_ns = -clv_local_now_ns();
+        status = run_batch(setup, rounds, rounds->n_kept, window->n_rounds, &n_made);
+        batch.total_ns += clv_local_now_ns();
+        MPI_Bcast(&batch.total_ns, 1, MPI_INT64_T, 0, setup->sync->comm);
+        if (n_made == 0) {
+            break; /* the time is up */
+        }
+        keep_valid(setup, rounds, n_made, &batch);
+        batch.standard_error = standard_error(setup, rounds);
+        clv_window_judge(window, &batch);
+    }
+    return status;
+}
+
+static clv_status_t run_all(clv_bench_setup_t *setup, rounds_t *rounds)
+{
+    rounds->begun_ns = rounds->shown_ns = clv_local_now_ns();
+    setup->call.delay_ns = rounds->delay_ns;
+    for (int64_t i = 0; i < rounds->iterations * setup->n_algorithms; i++) {
+        rounds->records[i].is_valid = 1;
+    }
+    if (setup->window.rule->judge != NULL) {
+        return run_batches(setup, rounds);
+    }
+    const clv_status_t status = warm_up(setup, rounds);
+    return status == CLV_OK ? run_batch(setup, rounds, 0, rounds->iterations, &rounds->n_kept)
+                            : status;
 }
 
 clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pattern,
                                int64_t warmup, int64_t iterations, int64_t *n_rounds_p,
                                clv_bench_metrics_t **metrics_p)
 {
-    record_t *records =
-        clv_alloc((size_t) iterations * (size_t) setup->n_algorithms, sizeof *records);
-    int *order = clv_alloc((size_t) setup->n_algorithms, sizeof *order);
-    int64_t *delay_ns = clv_alloc((size_t) setup->call.n_ranks, sizeof *delay_ns);
+    const size_t n_algorithms = (size_t) setup->n_algorithms;
+    rounds_t rounds = {.pattern = pattern,
+                       .records = clv_alloc((size_t) iterations * n_algorithms, sizeof(record_t)),
+                       .order = clv_alloc(n_algorithms, sizeof(int)),
+                       .delay_ns = clv_alloc((size_t) setup->call.n_ranks, sizeof(int64_t)),
+                       .scratch = clv_alloc((size_t) iterations, sizeof(double)),
+                       .warmup = warmup,
+                       .iterations = iterations};
     clv_status_t status = CLV_NO_MEMORY;
 
     *metrics_p = NULL;
-    if (records && order && delay_ns) {
-        status =
-            run_rounds(setup, pattern, warmup, iterations, records, order, delay_ns, n_rounds_p);
+    if (rounds.records && rounds.order && rounds.delay_ns && rounds.scratch) {
+        status = run_all(setup, &rounds);
+        *n_rounds_p = rounds.n_kept;
+        for (size_t a = 0; a < n_algorithms; a++) {
+            rounds.records[a].is_valid &= !(rounds.wrong >> a & 1);
+        }
         if (status == CLV_OK) {
-            status = collect(setup, records, *n_rounds_p * setup->n_algorithms, metrics_p);
+            status = collect(setup, rounds.records, rounds.n_kept * setup->n_algorithms, metrics_p);
         }
     }
     setup->call.delay_ns = NULL;
-    clv_free(delay_ns);
-    clv_free(order);
-    clv_free(records);
+    clv_free(rounds.scratch);
+    clv_free(rounds.delay_ns);
+    clv_free(rounds.order);
+    clv_free(rounds.records);
     return status;
 }

@@ -5,7 +5,8 @@
  *
  * What is measured, per call: after = last exit - last arrival; run = last exit - first arrival;
  * time in MPI (exit - arrival) of the mean, the slowest, the last arriving rank and the root; the
- * largest deviation of an arrival from the pattern; and how long ranks waited for a processor.
+ * largest deviation of an arrival from the pattern; and how long ranks waited for a processor. Of a
+ * row of calls that are timed together: the same of their mean, as if the first one took so long.
  * Units: ns. Threads: one per process. Everything here is collective.
  */
 #ifndef CLV_BENCH_MEASURE_H
@@ -14,10 +15,12 @@
 #include <mpi.h>
 
 #include "bench/measure/bench_algorithms.h"
+#include "bench/measure/bench_cache.h"
 #include "bench/measure/bench_collectives.h"
 #include "bench/measure/bench_place.h"
 #include "trace/trace_patterns.h"
 #include "bench/measure/bench_sync.h"
+#include "bench/measure/bench_window.h"
 
 /* The metrics of a call; one row each: field, and what the report calls it. */
 #define CLV_METRICS(XX)                                                                            \
@@ -45,6 +48,17 @@ typedef struct clv_bench_visit {
     int64_t exit_ns;
 } clv_bench_visit_t;
 
+/* What one measurement times: the schemes of "MPI Benchmarking Revisited", Table III. */
+typedef struct clv_bench_scheme {
+    const char *name;
+    const char *meaning;
+    int is_row;      /* several calls together, the mean of them */
+    int has_barrier; /* behind each call of a row */
+} clv_bench_scheme_t;
+
+/* Ends with a NULL name. */
+extern const clv_bench_scheme_t clv_bench_schemes[];
+
 typedef struct clv_bench_setup {
     const clv_collective_t *collective;
     const clv_algorithm_t *algorithms;
@@ -57,8 +71,13 @@ typedef struct clv_bench_setup {
     int keep_order;
     uint64_t seed;
     int64_t seconds;
+    const clv_bench_scheme_t *scheme;
+    int64_t in_row; /* calls, of schemes that are rows */
+    clv_window_t window;
+    clv_bench_cache_t cache;
     clv_bench_place_t place;
-    double *late_ns; /* on rank 0: each rank's mean lateness behind a call's first arrival */
+    int64_t message_ns; /* that one vector takes from the first rank to the last; 0: one rank */
+    double *late_ns;    /* on rank 0: each rank's mean lateness behind a call's first arrival */
     int wants_visits;
     clv_bench_visit_t
         *visits;       /* on rank 0, if wanted: [n_rounds][n_algorithms][n_ranks] of the last
@@ -66,11 +85,16 @@ typedef struct clv_bench_setup {
     const char *label; /* for the progress line */
 } clv_bench_setup_t;
 
-/* Runs warmup + iterations rounds of the pattern. On rank 0, *metrics_p is an array of
- * [*n_rounds_p][n_algorithms] (measured rounds only), which the caller frees with clv_free; NULL
- * elsewhere. CLV_NO_MEMORY, or CLV_SYSTEM when an MPI call failed. */
+/* Runs warmup + iterations rounds of the pattern, or what the rule of the window makes of them.
+ * On rank 0, *metrics_p is an array of [*n_rounds_p][n_algorithms] (measured rounds only), which
+ * the caller frees with clv_free; NULL elsewhere. CLV_NO_MEMORY, or CLV_SYSTEM when an MPI call
+ * failed. */
 clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pattern,
                                int64_t warmup, int64_t iterations, int64_t *n_rounds_p,
                                clv_bench_metrics_t **metrics_p) CLV_MUST_CHECK;
+
+/* How long a message of so many bytes takes between the first rank and the last: half the shortest
+ * of some round trips, known to all. 0 for one rank. Collective; the buffer holds it. */
+int64_t clv_bench_message_ns(MPI_Comm comm, void *buffer, int n_bytes);
 
 #endif

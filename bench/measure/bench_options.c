@@ -10,8 +10,8 @@
 
 #define AT(field) offsetof(clv_bench_options_t, field)
 const clv_option_t clv_bench_option_rows[] = {
-    CLV_ROW_TEXT("collective", AT(collective), "NAME", "reduce",
-                 "reduce, allreduce, bcast, barrier, alltoall, allgather, gather, "
+    CLV_ROW_TEXT("collective", AT(collective), "LIST", "reduce",
+                 "list of reduce, allreduce, bcast, barrier, alltoall, allgather, gather, "
                  "reduce_scatter,\nscan, exscan"),
     CLV_ROW_TEXT("algorithms", AT(algorithms), "LIST", "default",
                  "list; the first is the baseline"),
@@ -46,9 +46,21 @@ const clv_option_t clv_bench_option_rows[] = {
                   "reported apart"),
     CLV_ROW_FLAG("spin", AT(is_spinning), "computing takes a processor instead of sleeping"),
     CLV_ROW_TEXT("sync", AT(sync), "NAME", "round-time",
-                 "round-time, window, barrier, dissemination"),
+                 "round-time, window, barrier, compensated, dissemination"),
     CLV_ROW_WHOLE("window", AT(window_us), 1, 1e9, "500000", "us between starts, for sync window"),
+    CLV_ROW_TEXT("window-rule", AT(window_rule), "NAME", "fixed",
+                 "or a window that is found: skampi, nbcbench"),
+    CLV_ROW_REAL("precision", AT(precision), 0, 1, "0.03",
+                 "rule skampi ends at this relative standard error"),
+    CLV_ROW_WHOLE("least", AT(least), 1, 1e6, "8", "but not before so many rounds"),
+    CLV_ROW_TEXT("scheme", AT(scheme), "NAME", "each",
+                 "what is timed: each call, ms2 or ms3: several in a row"),
+    CLV_ROW_WHOLE("in-row", AT(in_row), 1, 1e6, "10", "calls in a row"),
+    CLV_ROW_TEXT("cache", AT(cache), "NAME", "warm", "warm, or cold: emptied before each call"),
     CLV_ROW_TEXT("clock", AT(clock), "NAME", "auto", "realtime, a method like hca3, or auto"),
+    CLV_ROW_TEXT("timer", AT(timer), "NAME", NULL,
+                 "what that is made of: monotonic, monotonic_raw, tsc, tscp,\n"
+                 "tscp@2.3GHz without calibration"),
     CLV_ROW_WHOLE("seed", AT(seed), 0, 9e15, "1", "of patterns and order"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append a line per result to this file; - is stdout"),
@@ -57,6 +69,8 @@ const clv_option_t clv_bench_option_rows[] = {
     CLV_ROW_FLAG("warm-learners", AT(warm_learners),
                  "all of --warmup for clv only, which learns; 2 for others"),
     CLV_ROW_FLAG("keep-order", AT(keep_order), "do not shuffle algorithms in each iteration"),
+    CLV_ROW_FLAG("shuffle", AT(shuffles),
+                 "configurations (collectives, sizes, delays, patterns) in random order"),
     CLV_ROW_FLAG("strict", AT(strict), "exit 3 when the processors set the figures"),
     CLV_ROWS_END,
 };

@@ -21,6 +21,10 @@ typedef struct clv_bench_options {
     const char *operation;
     const char *sync;
     const char *clock;
+    const char *timer; /* NULL: monotonic, where it is not realtime */
+    const char *window_rule;
+    const char *scheme;
+    const char *cache;
     const char *couple;  /* of a loop: what else binds the ranks in an iteration */
     const char *compute; /* of a loop: what every rank computes, a delay */
     const char *json;    /* file to append to, or NULL */
@@ -34,6 +38,9 @@ typedef struct clv_bench_options {
     int64_t lead_calls; /* of them that do not count */
     int64_t starts;     /* of a loop: times that everything is learnt anew */
     int64_t window_us;
+    int64_t least;    /* rounds before precision may end a configuration */
+    int64_t in_row;   /* calls behind each other in schemes that time them together */
+    double precision; /* relative standard error that is small enough */
     int64_t seed;
     double jitter;
     int is_loop;
@@ -41,6 +48,7 @@ typedef struct clv_bench_options {
     int nonblocking;
     int warm_learners; /* only what learns from its calls is warmed up in full */
     int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
+    int shuffles;      /* configurations in an order of the seed instead of the one given */
     int per_rank;      /* arrivals and exits of every rank in the JSON lines */
     int strict;        /* exit 3 when the processors, not the network, set the figures */
 } clv_bench_options_t;

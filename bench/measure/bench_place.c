@@ -11,6 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bench/measure/bench_machine.h"
+
 extern char **environ;
 
 static int count_nodes(MPI_Comm comm)
@@ -113,4 +115,5 @@ void clv_bench_place_json(clv_json_t *json, const clv_bench_place_t *place)
     clv_json_text(json, "system", system.release);
     clv_json_text(json, "compiler", __VERSION__);
     clv_json_text(json, "emulated", getenv("CLV_CLUSTER") ? getenv("CLV_CLUSTER") : "");
+    clv_bench_machine_json(json, "");
 }

@@ -27,7 +27,8 @@ typedef struct clv_bench_place {
 void clv_bench_place_find(MPI_Comm comm, clv_bench_place_t *place_p);
 
 /* Ranks, nodes, binding, processors, load, library, kernel, compiler, parameters of Open MPI from
- * the environment (without those that name files), emulated hosts. By one rank. */
+ * the environment (without those that name files), emulated hosts, and what bench_machine.h tells.
+ * By one rank. */
 void clv_bench_place_json(clv_json_t *json, const clv_bench_place_t *place);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/measure/bench_normal.h"
+#include "bench/measure/bench_processing.h"
 #include "util/util_alloc.h"
 
 #define MS          1e6
@@ -40,7 +41,9 @@ typedef struct spread {
     double q1;
     double median;
     double q3;
-    double mean; /* of what Tukey's filter keeps */
+    double largest;
+    double deviation; /* of all */
+    double mean;      /* of what Tukey's filter keeps */
 } spread_t;
 
 static const clv_bench_metrics_t *cell(const clv_bench_results_t *results, int64_t round, int a)
@@ -50,10 +53,12 @@ static const clv_bench_metrics_t *cell(const clv_bench_results_t *results, int64
 
 static spread_t spread_of(double *values, size_t n_values)
 {
-    spread_t spread = {n_values, NAN, NAN, NAN, NAN, NAN};
+    spread_t spread = {n_values, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
     if (n_values) {
         clv_stats_sort(values, n_values);
+        spread.largest = values[n_values - 1];
+        spread.deviation = clv_stats_deviation(values, n_values);
         spread.least = values[0];
         spread.q1 = clv_stats_quantile(values, n_values, 0.25);
         spread.median = clv_stats_quantile(values, n_values, 0.5);
@@ -124,8 +129,11 @@ static int has_delay(const clv_pattern_t *pattern)
            (pattern->amount_ns > 0 || !strcmp(pattern->name, "trace"));
 }
 
-/* (t0 + delta - t) / t, and the same over min(t0, delta): 1 when the delay is hidden perfectly. */
-static spread_t overlap_benefit(const clv_bench_results_t *results, int a, int over_smaller,
+typedef enum overlap { OVER_RUN, OVER_SMALLER, IN_NS } overlap_t;
+
+/* t0 + delta - t, the time that an algorithm absorbs, by itself, over t, or over min(t0, delta): 1
+ * when the delay is hidden perfectly. */
+static spread_t overlap_benefit(const clv_bench_results_t *results, int a, overlap_t kind,
                                 double *scratch)
 {
     const double t0 = has_delay(results->pattern) ? balanced_run(results, a) : NAN;
@@ -134,9 +142,27 @@ static spread_t overlap_benefit(const clv_bench_results_t *results, int a, int o
     for (int64_t i = 0; !isnan(t0) && i < results->n_rounds; i++) {
         const clv_bench_metrics_t *m = cell(results, i, a);
         const double delta = m->run_ns - m->after_ns;
-        const double over = over_smaller ? fmin(t0, delta) : m->run_ns;
+        const double over = kind == IN_NS          ? 1.0
+                            : kind == OVER_SMALLER ? fmin(t0, delta)
+                                                   : m->run_ns;
         if (m->is_usable && delta > LEAST_DELAY * t0) {
             scratch[n++] = (t0 + delta - m->run_ns) / over;
+        }
+    }
+    return spread_of(scratch, n);
+}
+
+/* From the first arrival to the last, in times that a message of one vector takes (Faraj and
+ * others; above 1 a pattern is imbalanced). */
+static spread_t imbalance_factor(const clv_bench_results_t *results, int a, double *scratch)
+{
+    const double message_ns = (double) results->setup->message_ns;
+    size_t n = 0;
+
+    for (int64_t i = 0; message_ns > 0.0 && i < results->n_rounds; i++) {
+        const clv_bench_metrics_t *m = cell(results, i, a);
+        if (m->is_usable) {
+            scratch[n++] = (m->run_ns - m->after_ns) / message_ns;
         }
     }
     return spread_of(scratch, n);
@@ -239,8 +265,8 @@ static void print_row(FILE *out, const clv_bench_results_t *results, int a, doub
     print_median(out, results, a, get_mpi_max_ns, scratch);
     print_median(out, results, a, get_mpi_late_ns, scratch);
     print_median(out, results, a, get_mpi_root_ns, scratch);
-    print_ratio(out, overlap_benefit(results, a, 0, scratch));
-    print_ratio(out, overlap_benefit(results, a, 1, scratch));
+    print_ratio(out, overlap_benefit(results, a, OVER_RUN, scratch));
+    print_ratio(out, overlap_benefit(results, a, OVER_SMALLER, scratch));
     print_ms(out, 8, error.median);
     fprintf(out, "  %lld/%lld\n", (long long) after.n,
             (long long) count_flag(results, a, get_is_valid));
@@ -265,6 +291,33 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
             "late", "root", "overl.", "hidden", "arr.err", "used/right");
 }
 
+static void print_window(FILE *out, const clv_bench_setup_t *setup)
+{
+    const clv_window_t *window = &setup->window;
+
+    if (window->rule->judge != NULL) {
+        fprintf(out,
+                "window by %s: %.1f us, found in %lld batches; %lld calls of %lld did not fit; "
+                "relative "
+                "standard error %.3f\n",
+                window->rule->name, (double) setup->sync->window_ns / 1e3,
+                (long long) window->n_batches, (long long) window->n_invalid,
+                (long long) window->n_calls, window->standard_error);
+    }
+}
+
+/* A counter belongs to a processor. */
+static void print_timer(FILE *out, const clv_bench_setup_t *setup)
+{
+    const clv_bench_place_t *place = &setup->place;
+
+    if (!setup->sync->clock.is_realtime && clv_cs_clock_is_counter(&setup->sync->clock.timer) &&
+        (place->n_bound < place->n_ranks || place->n_cpus_most > 1)) {
+        fprintf(out, "timer %s: ranks are not bound to one processor each\n",
+                setup->sync->clock.timer.name);
+    }
+}
+
 /* A window that is over before the call is makes every start after it late. */
 static void print_late_starts(FILE *out, const clv_bench_results_t *results,
                               const clv_bench_verdict_t *verdict)
@@ -274,7 +327,7 @@ static void print_late_starts(FILE *out, const clv_bench_results_t *results,
     }
     fprintf(out, "%lld calls of %lld were started late by some rank and do not count",
             (long long) verdict->n_unusable, (long long) verdict->n_calls);
-    if (!strcmp(results->options->sync, "window")) {
+    if (!strcmp(results->options->sync, "window") && results->setup->window.rule->judge == NULL) {
         fprintf(out, ": --window %lld is too small, calls took up to %.0f us",
                 (long long) results->options->window_us, verdict->longest_ns / 1e3);
     }
@@ -310,11 +363,25 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
         print_row(out, results, a, scratch);
     }
     print_late_starts(out, results, &verdict);
+    print_window(out, results->setup);
+    print_timer(out, results->setup);
     clv_bench_report_verdict(out, &verdict, &results->setup->sync->clock);
     clv_free(scratch);
 }
 
 /* ---- JSON lines ---- */
+
+/* Of a window that was found: by what rule, in how many batches, how many calls did not count. */
+static void json_window(clv_json_t *json, const clv_window_t *window)
+{
+    clv_json_text(json, "window_rule", window->rule->name);
+    if (window->rule->judge != NULL) {
+        clv_json_whole(json, "window_batches", window->n_batches);
+        clv_json_whole(json, "window_calls", window->n_calls);
+        clv_json_whole(json, "window_invalid", window->n_invalid);
+        clv_json_number(json, "standard_error", window->standard_error);
+    }
+}
 
 void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *results)
 {
@@ -335,7 +402,17 @@ void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *resul
     clv_json_text(json, "sync", options->sync);
     clv_json_number(json, "slack_ns", (double) setup->sync->slack_ns);
     clv_json_number(json, "window_ns", (double) setup->sync->window_ns);
+    json_window(json, &setup->window);
+    clv_json_text(json, "scheme", setup->scheme->name);
+    clv_json_whole(json, "in_row", setup->scheme->is_row ? setup->in_row : 1);
+    clv_json_text(json, "cache", options->cache);
+    clv_json_flag(json, "shuffled", options->shuffles);
+    clv_json_number(json, "message_ns", (double) setup->message_ns);
     clv_json_text(json, "clock", setup->sync->clock.is_realtime ? "realtime" : options->clock);
+    clv_json_text(json, "timer",
+                  setup->sync->clock.is_realtime ? "realtime"
+                  : options->timer               ? options->timer
+                                                 : "monotonic");
     clv_json_whole(json, "clock_error_ns", setup->sync->clock.bound_ns);
     clv_json_whole(json, "clock_found_ns", setup->sync->clock.found_ns);
     clv_json_whole(json, "clock_found_error_ns", setup->sync->clock.found_error_ns);
@@ -357,6 +434,36 @@ static void json_visits(clv_json_t *json, const clv_bench_results_t *results, in
         }
     }
     clv_json_list_end(json);
+}
+
+/* What other benchmarks would say. */
+static void json_processed(clv_json_t *json, const clv_bench_results_t *results, int a)
+{
+    const clv_bench_setup_t *setup = results->setup;
+    const size_t n_ranks = (size_t) setup->call.n_ranks;
+    double *times = clv_alloc((size_t) results->n_rounds * n_ranks + 1, sizeof *times);
+    size_t n = 0;
+
+    for (int64_t i = 0; times && i < results->n_rounds; i++) {
+        const clv_bench_visit_t *call =
+            &setup->visits[(size_t) (i * setup->n_algorithms + a) * n_ranks];
+        for (size_t r = 0; cell(results, i, a)->is_usable && r < n_ranks; r++) {
+            times[n++] = (double) (call[r].exit_ns - call[r].arrival_ns);
+        }
+    }
+    const clv_bench_processed_t ps = clv_bench_process(times, n / n_ranks, n_ranks);
+    clv_json_number(json, "ps5_least_ns", ps.ps5_least);
+    clv_json_number(json, "ps5_mean_ns", ps.ps5_mean);
+    clv_json_number(json, "ps5_largest_ns", ps.ps5_largest);
+    clv_json_number(json, "ps6_least_ns", ps.ps6_least);
+    clv_json_number(json, "ps6_mean_ns", ps.ps6_mean);
+    clv_json_number(json, "ps6_median_ns", ps.ps6_median);
+    clv_json_number(json, "ps6_largest_ns", ps.ps6_largest);
+    clv_json_number(json, "ps7_least_ns", ps.ps7_least);
+    clv_json_number(json, "ps7_mean_ns", ps.ps7_mean);
+    clv_json_number(json, "ps7_largest_ns", ps.ps7_largest);
+    clv_json_number(json, "ps8_mean_ns", ps.ps8_mean);
+    clv_free(times);
 }
 
 static void json_values(clv_json_t *json, const clv_bench_results_t *results, int a)
@@ -384,6 +491,7 @@ static void json_values(clv_json_t *json, const clv_bench_results_t *results, in
     if (results->setup->visits) {
         json_visits(json, results, a, 0);
         json_visits(json, results, a, 1);
+        json_processed(json, results, a);
     }
 }
 
@@ -410,6 +518,10 @@ static void json_summary(clv_json_t *json, const clv_bench_results_t *results, i
         clv_json_number(json, key, spread.mean);
         snprintf(key, sizeof key, "%s_least_ns", metric_rows[m].name);
         clv_json_number(json, key, spread.least);
+        snprintf(key, sizeof key, "%s_largest_ns", metric_rows[m].name);
+        clv_json_number(json, key, spread.largest);
+        snprintf(key, sizeof key, "%s_deviation_ns", metric_rows[m].name);
+        clv_json_number(json, key, spread.deviation);
     }
     clv_json_number(json, "run_lag1", correlation(results, a, get_run_ns, scratch));
     clv_json_number(json, "ratio_first",
@@ -418,8 +530,10 @@ static void json_summary(clv_json_t *json, const clv_bench_results_t *results, i
         json, "ratio_bound",
         spread_of_ratio(results, a, bound_index(results->setup), get_after_ns, scratch).median);
     clv_json_number(json, "balanced_run_ns", balanced_run(results, a));
-    clv_json_number(json, "overlap_benefit", overlap_benefit(results, a, 0, scratch).median);
-    clv_json_number(json, "hidden_part", overlap_benefit(results, a, 1, scratch).median);
+    clv_json_number(json, "imbalance_factor", imbalance_factor(results, a, scratch).median);
+    clv_json_number(json, "absorbed_ns", overlap_benefit(results, a, IN_NS, scratch).median);
+    clv_json_number(json, "overlap_benefit", overlap_benefit(results, a, OVER_RUN, scratch).median);
+    clv_json_number(json, "hidden_part", overlap_benefit(results, a, OVER_SMALLER, scratch).median);
     clv_json_number(json, "calls", (double) results->n_rounds);
     clv_json_number(json, "right", (double) count_flag(results, a, get_is_valid));
     clv_json_number(json, "announced", (double) count_flag(results, a, get_is_hinted));

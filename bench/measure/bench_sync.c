@@ -20,6 +20,7 @@
 #define N_LATENCY       20
 #define SPIN_NS         (100 * CLV_NS_PER_US)
 #define LINK_TIMEOUT_NS (60 * CLV_NS_PER_S)
+#define N_EXITS         20 /* barriers that tell how far apart ranks leave one */
 #define N_CHECK         20 /* pings for each rank when the clock is checked */
 
 enum { TAG_LINK = 201, TAG_ROUND = 203 };
@@ -36,8 +37,9 @@ static int64_t realtime_ns(void)
 
 int64_t clv_bench_clock_now(const clv_bench_clock_t *clock)
 {
-    return clock->is_realtime ? realtime_ns()
-                              : clv_cs_model_global(&clock->model, clv_local_now_ns());
+    return clock->is_realtime
+               ? realtime_ns()
+               : clv_cs_model_global(&clock->model, clv_cs_clock_now_ns(&clock->timer));
 }
 
 static void sleep_until(clockid_t id, int64_t until_ns)
@@ -52,13 +54,12 @@ static void sleep_until(clockid_t id, int64_t until_ns)
 void clv_bench_clock_wait(const clv_bench_clock_t *clock, int64_t until_global_ns)
 {
     const int64_t sleep_ns = until_global_ns - clock->spin_ns;
+    const int64_t left_ns = sleep_ns - clv_bench_clock_now(clock);
 
-    if (clv_bench_clock_now(clock) < sleep_ns) {
-        if (clock->is_realtime) {
-            sleep_until(CLOCK_REALTIME, sleep_ns);
-        } else {
-            sleep_until(CLOCK_MONOTONIC, clv_cs_model_local(&clock->model, sleep_ns));
-        }
+    if (left_ns > 0 && clock->is_realtime) {
+        sleep_until(CLOCK_REALTIME, sleep_ns);
+    } else if (left_ns > 0) {
+        sleep_until(CLOCK_MONOTONIC, clv_local_now_ns() + left_ns);
     }
     while (clv_bench_clock_now(clock) < until_global_ns) {
     }
@@ -115,16 +116,14 @@ static clv_cs_group_t group_of(MPI_Comm *comm)
     return group;
 }
 
-static clv_status_t synchronise(const clv_cs_scheme_t *scheme, MPI_Comm comm,
-                                clv_cs_model_t *model_p)
+static clv_status_t synchronise(const clv_cs_scheme_t *scheme, const clv_cs_clock_t *timer,
+                                MPI_Comm comm, clv_cs_model_t *model_p)
 {
     const clv_cs_group_t group = group_of(&comm);
-    clv_cs_clock_t clock;
     clv_cs_place_t place = {0};
     clv_cs_place_t *places;
 
-    if (clv_cs_clock_open("monotonic", &clock) != CLV_OK ||
-        clv_cs_place_discover(&clock, &place) != CLV_OK) {
+    if (clv_cs_place_discover(timer, &place) != CLV_OK) {
         place.node = place.time_source = (uint64_t) group.rank; /* alone, then */
     }
     places = clv_alloc((size_t) group.n_ranks, sizeof *places);
@@ -132,12 +131,22 @@ static clv_status_t synchronise(const clv_cs_scheme_t *scheme, MPI_Comm comm,
         return CLV_NO_MEMORY;
     }
     MPI_Allgather(&place, (int) sizeof place, MPI_BYTE, places, (int) sizeof place, MPI_BYTE, comm);
-    const clv_status_t status = clv_cs_sync(scheme, &group, places, &clock, NULL, model_p, NULL);
+    const clv_status_t status = clv_cs_sync(scheme, &group, places, timer, NULL, model_p, NULL);
     clv_free(places);
     return status;
 }
 
-clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm, clv_bench_clock_t *clock_p)
+/* Opens the timer on every rank. The name is wrong on all of them, or on none. */
+static clv_status_t open_timer(const char *timer, MPI_Comm comm, clv_cs_clock_t *timer_p)
+{
+    int status = clv_cs_clock_open(timer ? timer : "monotonic", timer_p);
+
+    MPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    return (clv_status_t) status;
+}
+
+clv_status_t clv_bench_clock_init(const char *name, const char *timer, MPI_Comm comm,
+                                  clv_bench_clock_t *clock_p)
 {
     clv_bench_clock_t clock = {.model = clv_cs_identity};
     const int is_auto = !strcmp(name, "auto");
@@ -147,14 +156,20 @@ clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm, clv_bench_clo
 
     MPI_Comm_size(comm, &n_ranks);
     clock.is_realtime =
-        !strcmp(name, "realtime") || (is_auto && (is_emulated() || n_local == n_ranks));
-    if (!clock.is_realtime && clv_cs_scheme_parse(is_auto ? "hca3" : name, &scheme) != CLV_OK) {
+        !strcmp(name, "realtime") || (is_auto && !timer && (is_emulated() || n_local == n_ranks));
+    if ((clock.is_realtime && timer) ||
+        (!clock.is_realtime && clv_cs_scheme_parse(is_auto ? "hca3" : name, &scheme) != CLV_OK)) {
         return CLV_INVALID;
+    }
+    const clv_status_t opened = open_timer(timer, comm, &clock.timer);
+    if (opened != CLV_OK) {
+        return opened;
     }
     /* Spinning ranks that share cores delay each other by more than a sleep does. */
     clock.spin_ns = is_emulated() || n_local > sysconf(_SC_NPROCESSORS_ONLN) ? 0 : SPIN_NS;
     (void) prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    int failed = !clock.is_realtime && synchronise(&scheme, comm, &clock.model) != CLV_OK;
+    int failed =
+        !clock.is_realtime && synchronise(&scheme, &clock.timer, comm, &clock.model) != CLV_OK;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
     if (failed) {
         return CLV_UNSUPPORTED;
@@ -183,12 +198,12 @@ clv_status_t clv_bench_clock_check(MPI_Comm comm, clv_bench_clock_t *clock)
 {
     const clv_cs_group_t group = group_of(&comm);
     const size_t n_ranks = group.rank == 0 ? (size_t) group.n_ranks : 1;
-    const int64_t bound_ns = clv_cs_model_error(&clock->model, clv_local_now_ns());
-    clv_cs_clock_t base;
+    const int64_t bound_ns = clv_cs_model_error(&clock->model, clv_cs_clock_now_ns(&clock->timer));
+    clv_cs_clock_t base = clock->timer;
     int64_t *bounds = clv_alloc(n_ranks, sizeof *bounds);
     clv_cs_point_t *points = clv_alloc(n_ranks, sizeof *points);
     int failed = !bounds || !points ||
-                 clv_cs_clock_open(clock->is_realtime ? "realtime" : "monotonic", &base) != CLV_OK;
+                 (clock->is_realtime && clv_cs_clock_open("realtime", &base) != CLV_OK);
 
     clock->bound_ns = clock->found_ns = clock->found_error_ns = clock->is_off = 0;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
@@ -231,6 +246,26 @@ static int64_t start_barrier(clv_bench_sync_t *sync)
     return clv_bench_clock_now(&sync->clock);
 }
 
+static int64_t start_compensated(clv_bench_sync_t *sync)
+{
+    return start_barrier(sync) + sync->behind_ns;
+}
+
+/* Ranks leave a barrier in some order, if always in the same: who is early waits for so long as the
+ * last one is late on average (Entering Time, section III). */
+static void measure_exits(clv_bench_sync_t *sync)
+{
+    int64_t behind_ns = 0;
+
+    for (int i = 0; i < N_EXITS; i++) {
+        const int64_t left_ns = start_barrier(sync);
+        int64_t last_ns = left_ns;
+        MPI_Allreduce(MPI_IN_PLACE, &last_ns, 1, MPI_INT64_T, MPI_MAX, sync->comm);
+        behind_ns += last_ns - left_ns;
+    }
+    sync->behind_ns = behind_ns / N_EXITS;
+}
+
 static int64_t start_dissemination(clv_bench_sync_t *sync)
 {
     for (int distance = 1; distance < sync->n_ranks; distance *= 2) {
@@ -244,8 +279,10 @@ static int64_t start_dissemination(clv_bench_sync_t *sync)
 
 const clv_bench_sync_kind_t clv_bench_sync_kinds[] = {
     {"round-time", "rank 0 announces the start of each round", start_round_time},
-    {"window", "starts are a fixed time apart (--window)", start_window},
+    {"window", "starts are a window apart (--window, --window-rule)", start_window},
     {"barrier", "MPI_Barrier; each rank starts when it leaves", start_barrier},
+    {"compensated", "the same; who leaves early waits for as long as the last is late",
+     start_compensated},
     {"dissemination", "a dissemination barrier of our own", start_dissemination},
     {NULL, NULL, NULL},
 };
@@ -280,6 +317,9 @@ clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync)
     MPI_Comm_size(sync->comm, &sync->n_ranks);
     sync->start = kind->start;
     /* A barrier announces nothing, so nobody can be too late for it. */
+    if (kind->start == start_compensated) {
+        measure_exits(sync);
+    }
     if (kind->start != start_round_time && kind->start != start_window) {
         sync->slack_ns = 0;
         return CLV_OK;
@@ -288,6 +328,12 @@ clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync)
     sync->slack_ns = sync->slack_ns < MIN_SLACK_NS ? MIN_SLACK_NS : sync->slack_ns;
     sync->slack_ns = sync->slack_ns > MAX_SLACK_NS ? MAX_SLACK_NS : sync->slack_ns;
     return CLV_OK;
+}
+
+void clv_bench_sync_behind_barriers(clv_bench_sync_t *sync)
+{
+    sync->start = start_barrier;
+    sync->slack_ns = 0;
 }
 
 int64_t clv_bench_sync_start(clv_bench_sync_t *sync)

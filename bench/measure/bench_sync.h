@@ -3,9 +3,9 @@
  * One clock for all ranks, and the ways to start a measured call together.
  *
  * What: a global clock (the machine's CLOCK_REALTIME where all ranks share it, otherwise offsets
- * and drifts measured over MPI), waiting until a global time, and the start of a round by
- * Round-Time (Algorithm 5 of the HCA3 paper), fixed windows, MPI_Barrier or a dissemination
- * barrier.
+ * and drifts of a timer measured over MPI), waiting until a global time, and the start of a round
+ * by Round-Time (Algorithm 5 of the HCA3 paper), windows, MPI_Barrier, the same with what ranks
+ * leave it apart made good, or a dissemination barrier.
  * Units: global ns. A rank that hears of a start after it has passed says so; the round is void.
  * Threads: one per process. Cost of a round: one MPI_Bcast (round-time), nothing (window), a
  * barrier.
@@ -21,7 +21,8 @@
 
 typedef struct clv_bench_clock {
     int is_realtime;      /* CLOCK_REALTIME is the global clock */
-    clv_cs_model_t model; /* otherwise: from CLOCK_MONOTONIC */
+    clv_cs_clock_t timer; /* otherwise: of this process, */
+    clv_cs_model_t model; /* from which this leads to the global time */
     int64_t spin_ns;      /* the end of a wait that is spent spinning; 0 where cores are shared */
     int64_t bound_ns;     /* these four by clv_bench_clock_check: the largest bound of any rank, */
     int64_t found_ns;     /* the largest offset of any rank from rank 0 as measured, */
@@ -30,10 +31,10 @@ typedef struct clv_bench_clock {
 } clv_bench_clock_t;
 
 /* "realtime", a method of clocksync ("hca3", "jk/1000/mean-rtt/20", ...), or "auto": realtime if
- * all ranks are on one machine, or emulated there, else hca3. Collective. CLV_INVALID: no such
- * name;
- * CLV_UNSUPPORTED: some rank got no clock. */
-clv_status_t clv_bench_clock_init(const char *name, MPI_Comm comm,
+ * all ranks are on one machine, or emulated there, else hca3; timer: a clock of clocksync, NULL is
+ * monotonic; with a timer auto is hca3. Collective. CLV_INVALID: no such name, or a timer beside
+ * realtime; CLV_UNSUPPORTED: some rank got no clock. */
+clv_status_t clv_bench_clock_init(const char *name, const char *timer, MPI_Comm comm,
                                   clv_bench_clock_t *clock_p) CLV_MUST_CHECK;
 int64_t clv_bench_clock_now(const clv_bench_clock_t *clock);
 /* How good the clock is by now: what ranks admit, and what rank 0 finds when it measures them once
@@ -50,6 +51,7 @@ typedef struct clv_bench_sync {
     int64_t slack_ns;  /* round-time: from the broadcast to the start */
     int64_t window_ns; /* window */
     int64_t next_ns;   /* window: the next start */
+    int64_t behind_ns; /* compensated: how long this rank waits for the last one behind a barrier */
     int64_t (*start)(struct clv_bench_sync *sync);
 } clv_bench_sync_t;
 
@@ -65,6 +67,9 @@ extern const clv_bench_sync_kind_t clv_bench_sync_kinds[];
 /* Fills start and slack_ns (from the measured latency of MPI_Bcast); comm and clock are set before.
  * CLV_INVALID for an unknown name. Collective. */
 clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync) CLV_MUST_CHECK;
+
+/* From here on ranks start when they leave a barrier; who wants the old way back keeps a copy. */
+void clv_bench_sync_behind_barriers(clv_bench_sync_t *sync);
 
 /* The common start of the next round on the global clock. Collective. */
 int64_t clv_bench_sync_start(clv_bench_sync_t *sync);

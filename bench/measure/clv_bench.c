@@ -29,9 +29,18 @@
 
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
+#define SHUFFLE          UINT64_C(0x73687566666c65) /* its own stream of random numbers */
 #define CALLS_TO_CONNECT 2 /* before balanced calls that only give a unit of time */
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3 };
+
+/* One of all combinations of what is listed. */
+typedef struct choice {
+    char collective[MAX_ITEM];
+    char size[MAX_ITEM];
+    char delay[MAX_ITEM];
+    char pattern[MAX_ITEM];
+} choice_t;
 
 typedef struct bench {
     clv_bench_options_t options;
@@ -42,7 +51,7 @@ typedef struct bench {
     clv_loop_t loop;
     clv_loop_results_t loop_results;
     FILE *json;
-    const char *delay; /* of the current configuration, as text */
+    choice_t choice; /* the current configuration */
     clv_bench_verdict_t total;
     char reason[1024];
 } bench_t;
@@ -66,7 +75,7 @@ static clv_status_t read_algorithms(bench_t *bench)
         if (n == MAX_ALGORITHMS) {
             return complain(bench, "too many algorithms%s", "");
         }
-        status = clv_algorithm_parse(item, bench->options.collective, &bench->algorithms[n],
+        status = clv_algorithm_parse(item, bench->setup.collective->name, &bench->algorithms[n],
                                      bench->reason, sizeof bench->reason);
         n++;
     }
@@ -136,22 +145,76 @@ static clv_status_t read_loop(bench_t *bench)
     return check_delay(bench, options->compute);
 }
 
+/* Every collective of the list, with algorithms that it has; the last of them stays chosen. */
+static clv_status_t read_collectives(bench_t *bench)
+{
+    char item[MAX_ITEM];
+    clv_status_t status = CLV_OK;
+
+    for (int i = 0;
+         status == CLV_OK && clv_bench_list_item(bench->options.collective, i, item, sizeof item);
+         i++) {
+        bench->setup.collective = clv_collective_find(item);
+        if (!bench->setup.collective) {
+            return complain(bench, "unknown collective '%s' (--help lists them)", item);
+        }
+        status = read_algorithms(bench);
+        if (status == CLV_OK) {
+            clv_algorithm_prepare_environment(bench->algorithms, bench->setup.n_algorithms);
+        }
+    }
+    return status;
+}
+
+static const clv_bench_scheme_t *find_scheme(const char *name)
+{
+    const clv_bench_scheme_t *scheme = clv_bench_schemes;
+
+    while (scheme->name && strcmp(scheme->name, name)) {
+        scheme++;
+    }
+    return scheme->name ? scheme : NULL;
+}
+
+/* How calls are timed and when there are enough of them. */
+static clv_status_t read_method(bench_t *bench)
+{
+    const clv_bench_options_t *options = &bench->options;
+    clv_window_t *window = &bench->setup.window;
+
+    bench->setup.scheme = find_scheme(options->scheme);
+    window->rule = clv_window_rule_find(options->window_rule);
+    window->precision = options->precision;
+    window->least = options->least < options->iterations ? options->least : options->iterations;
+    if (!bench->setup.scheme) {
+        return complain(bench, "unknown --scheme '%s' (--help lists them)", options->scheme);
+    }
+    if (!window->rule) {
+        return complain(bench, "unknown --window-rule '%s' (--help lists them)",
+                        options->window_rule);
+    }
+    if (window->rule->judge && strcmp(options->sync, "window")) {
+        return complain(bench, "--window-rule %s needs --sync window", options->window_rule);
+    }
+    if (strcmp(options->cache, "warm") && strcmp(options->cache, "cold")) {
+        return complain(bench, "--cache '%s' is neither warm nor cold", options->cache);
+    }
+    return CLV_OK;
+}
+
 static clv_status_t read_words(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
 
-    bench->setup.collective = clv_collective_find(options->collective);
-    if (!bench->setup.collective) {
-        return complain(bench, "unknown collective '%s' (--help lists them)", options->collective);
-    }
     if (!clv_element_find(options->element, &bench->setup.call.element)) {
         return complain(bench, "unknown type '%s'", options->element);
     }
     if (!clv_operation_find(options->operation, &bench->setup.call.operation)) {
         return complain(bench, "unknown operation '%s'", options->operation);
     }
-    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK && read_loop(bench) == CLV_OK
-               ? read_algorithms(bench)
+    return read_sizes(bench) == CLV_OK && read_delays(bench) == CLV_OK &&
+                   read_loop(bench) == CLV_OK && read_method(bench) == CLV_OK
+               ? read_collectives(bench)
                : CLV_INVALID;
 }
 
@@ -314,7 +377,7 @@ static clv_status_t measure_calls(bench_t *bench, clv_bench_results_t *results,
     }
     if (status == CLV_OK) {
         const int64_t run_ns = balanced_run_ns(bench, balanced, results->n_balanced);
-        status = resolve_delay(bench->delay, run_ns, &pattern->amount_ns);
+        status = resolve_delay(bench->choice.delay, run_ns, &pattern->amount_ns);
     }
     if (status == CLV_OK) {
         status = measure_metrics(bench, results);
@@ -330,7 +393,7 @@ static clv_status_t baseline_run_ns(bench_t *bench, clv_bench_results_t *results
     clv_bench_metrics_t *balanced = NULL;
 
     *run_ns_p = 0;
-    if (!strchr(bench->delay, 'x') && !strchr(bench->options.compute, 'x')) {
+    if (!strchr(bench->choice.delay, 'x') && !strchr(bench->options.compute, 'x')) {
         return CLV_OK;
     }
     bench->setup.n_algorithms = 1;
@@ -352,7 +415,7 @@ static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
     clv_status_t status = baseline_run_ns(bench, results, &run_ns);
 
     if (status == CLV_OK) {
-        status = resolve_delay(bench->delay, run_ns, &pattern->amount_ns);
+        status = resolve_delay(bench->choice.delay, run_ns, &pattern->amount_ns);
     }
     if (status == CLV_OK) {
         status = resolve_delay(bench->options.compute, run_ns, &bench->loop.compute_ns);
@@ -371,6 +434,16 @@ static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
     return status;
 }
 
+/* Of one vector, as far as the collective has room for one. */
+static int64_t message_ns(const clv_bench_setup_t *setup, size_t n_bytes)
+{
+    const clv_bench_call_t *call = &setup->call;
+    const size_t room = setup->collective->recv_items(call) * clv_element_kind(call->element).size;
+
+    return clv_bench_message_ns(setup->sync->comm, call->recv,
+                                (int) (n_bytes < room ? n_bytes : room));
+}
+
 /* The iteration of the pattern in the middle of those that are measured. */
 static int64_t half_way(const bench_t *bench)
 {
@@ -379,8 +452,9 @@ static int64_t half_way(const bench_t *bench)
                : bench->options.warmup + bench->options.iterations / 2;
 }
 
-static clv_status_t configuration(bench_t *bench, const char *size_text, const char *pattern_text)
+static clv_status_t configuration(bench_t *bench)
 {
+    const choice_t *choice = &bench->choice;
     const clv_bench_options_t *options = &bench->options;
     clv_pattern_t pattern = {.n_ranks = bench->sync.n_ranks,
                              .root = (int) options->root,
@@ -390,18 +464,26 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
     clv_bench_results_t results = {.options = options,
                                    .setup = &bench->setup,
                                    .pattern = &pattern,
-                                   .pattern_text = pattern_text,
-                                   .delay_text = bench->delay};
-    char label[MAX_ITEM * 3];
+                                   .pattern_text = choice->pattern,
+                                   .delay_text = choice->delay};
+    char label[MAX_ITEM * 4];
 
-    snprintf(label, sizeof label, "%s, %s, %s", options->collective, size_text, pattern_text);
+    snprintf(label, sizeof label, "%s, %s, %s", choice->collective, choice->size, choice->pattern);
     bench->setup.label = label;
-    clv_status_t status = clv_bench_parse_size(size_text, &results.n_bytes);
+    bench->setup.collective = clv_collective_find(choice->collective);
+    bench->sync.window_ns = options->window_us * 1000;
+    clv_status_t status = read_algorithms(bench);
     if (status == CLV_OK) {
-        status = clv_pattern_parse(pattern_text, &pattern, bench->reason, sizeof bench->reason);
+        status = clv_bench_parse_size(choice->size, &results.n_bytes);
+    }
+    if (status == CLV_OK) {
+        status = clv_pattern_parse(choice->pattern, &pattern, bench->reason, sizeof bench->reason);
     }
     if (status == CLV_OK) {
         status = make_buffers(&bench->setup, results.n_bytes);
+    }
+    if (status == CLV_OK) {
+        bench->setup.message_ns = message_ns(&bench->setup, results.n_bytes);
     }
     if (status == CLV_OK) {
         status = options->is_loop ? measure_loop(bench, &results, &pattern)
@@ -412,33 +494,68 @@ static clv_status_t configuration(bench_t *bench, const char *size_text, const c
     return status;
 }
 
-static clv_status_t all_patterns(bench_t *bench, const char *size)
-{
-    char pattern[MAX_ITEM];
-    clv_status_t status = CLV_OK;
+/* ---- all of them ---- */
 
-    for (int i = 0; status == CLV_OK &&
-                    clv_bench_list_item(bench->options.patterns, i, pattern, sizeof pattern);
-         i++) {
-        status = configuration(bench, size, pattern);
+static int count_items(const char *list)
+{
+    char item[MAX_ITEM];
+    int n = 0;
+
+    while (clv_bench_list_item(list, n, item, sizeof item)) {
+        n++;
     }
-    return status;
+    return n;
+}
+
+/* Number `index` in the order collective, size, delay, pattern; patterns change fastest. */
+static void choose(const clv_bench_options_t *options, int index, choice_t *choice)
+{
+    const struct {
+        const char *list;
+        char *item;
+    } levels[] = {{options->patterns, choice->pattern},
+                  {options->delay, choice->delay},
+                  {options->sizes, choice->size},
+                  {options->collective, choice->collective}};
+
+    for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++) {
+        const int n = count_items(levels[l].list);
+        (void) clv_bench_list_item(levels[l].list, index % n, levels[l].item, MAX_ITEM);
+        index /= n;
+    }
+}
+
+static int count_choices(const clv_bench_options_t *options)
+{
+    return count_items(options->collective) * count_items(options->sizes) *
+           count_items(options->delay) * count_items(options->patterns);
+}
+
+/* The order given, or one of the seed: then what drifts meets all of them alike. */
+static void order_choices(const clv_bench_options_t *options, int *order, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const double random = clv_pattern_random((uint64_t) options->seed, SHUFFLE, (uint64_t) i);
+        const int other = options->shuffles ? (int) (random * (i + 1)) : i;
+        order[i] = order[other];
+        order[other] = i;
+    }
 }
 
 static clv_status_t all_configurations(bench_t *bench)
 {
-    const clv_bench_options_t *options = &bench->options;
-    char size[MAX_ITEM];
-    char delay[MAX_ITEM];
-    clv_status_t status = CLV_OK;
+    const int n = count_choices(&bench->options);
+    int *order = clv_alloc((size_t) n, sizeof *order);
+    clv_status_t status = order ? CLV_OK : CLV_NO_MEMORY;
 
-    bench->delay = delay;
-    for (int s = 0; clv_bench_list_item(options->sizes, s, size, sizeof size); s++) {
-        for (int d = 0;
-             status == CLV_OK && clv_bench_list_item(options->delay, d, delay, sizeof delay); d++) {
-            status = all_patterns(bench, size);
-        }
+    if (order) {
+        order_choices(&bench->options, order, n);
     }
+    for (int i = 0; i < n && status == CLV_OK; i++) {
+        choose(&bench->options, order[i], &bench->choice);
+        status = configuration(bench);
+    }
+    clv_free(order);
     return status;
 }
 
@@ -466,13 +583,16 @@ static clv_status_t set_up(bench_t *bench)
     if (options->root >= bench->setup.call.n_ranks) {
         return complain(bench, "there is no rank for that --root%s", "");
     }
-    if (clv_bench_clock_init(options->clock, bench->sync.comm, &bench->sync.clock) != CLV_OK) {
-        return complain(bench, "no clock '%s' (realtime, a method like hca3, auto)",
+    if (clv_bench_clock_init(options->clock, options->timer, bench->sync.comm,
+                             &bench->sync.clock) != CLV_OK) {
+        return complain(bench, "no clock '%s' (realtime, a method like hca3, auto) by that --timer",
                         options->clock);
     }
-    bench->sync.window_ns = options->window_us * 1000;
     if (clv_bench_sync_init(options->sync, &bench->sync) != CLV_OK) {
         return complain(bench, "unknown --sync '%s' (--help lists them)", options->sync);
+    }
+    if (!strcmp(options->cache, "cold") && clv_bench_cache_open(&bench->setup.cache) != CLV_OK) {
+        return complain(bench, "no memory for a cold cache%s", "");
     }
     if (options->json && bench->sync.rank == 0) {
         bench->json = strcmp(options->json, "-") ? fopen(options->json, "a") : stdout;
@@ -503,6 +623,14 @@ static void list_words(FILE *out)
     for (const clv_bench_sync_kind_t *kind = clv_bench_sync_kinds; kind->name; kind++) {
         fprintf(out, "    %-14s %s\n", kind->name, kind->meaning);
     }
+    fprintf(out, "window-rule:\n");
+    for (const clv_window_rule_t *rule = clv_window_rules; rule->name; rule++) {
+        fprintf(out, "    %-14s %s\n", rule->name, rule->meaning);
+    }
+    fprintf(out, "scheme:\n");
+    for (const clv_bench_scheme_t *scheme = clv_bench_schemes; scheme->name; scheme++) {
+        fprintf(out, "    %-14s %s\n", scheme->name, scheme->meaning);
+    }
 }
 
 static const clv_program_t program = {
@@ -522,6 +650,7 @@ static int run(bench_t *bench)
     if (bench->json && bench->json != stdout) {
         fclose(bench->json);
     }
+    clv_bench_cache_close(&bench->setup.cache);
     if (status != CLV_OK) {
         if (bench->setup.call.rank == 0) {
             fprintf(stderr, "clv-bench: %s\n",
@@ -553,6 +682,7 @@ static void fill_setup(bench_t *bench)
     bench->setup.wants_visits = options->per_rank;
     bench->setup.seed = (uint64_t) options->seed;
     bench->setup.seconds = options->seconds;
+    bench->setup.in_row = options->in_row;
     bench->setup.call.root = (int) options->root;
 }
 
@@ -569,7 +699,6 @@ int main(int argc, char **argv)
     if (read_words(&bench) != CLV_OK) {
         return clv_options_wrong(&program, bench.reason);
     }
-    clv_algorithm_prepare_environment(bench.algorithms, bench.setup.n_algorithms);
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     fill_setup(&bench);

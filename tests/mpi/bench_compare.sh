@@ -19,7 +19,7 @@ refuses() { # text options ...
     [ $? -eq 2 ] && [ "$(wc -l <"$output")" -eq 1 ] && grep -q -- "$text" "$output"
 }
 
-echo 1..19
+echo 1..21
 # Medians of a: 10, 11, 12, 13, 14 ms (999 is an outlier, the last value unusable); of b 20 ms more.
 for i in 0 1 2 3 4; do
     a=1$i b=3$i
@@ -155,6 +155,29 @@ tap_report $? "when all fail there is nothing to compare, exit 1"
     refuses 'LABEL: COMMAND' --folder "$work/old" --run 'clv=mpirun --mca coll clv' &&
     refuses 'a label of its own' --folder "$work/old" --run 'true 1' --run 'true 2' && [ ! -e "$work/old" ]
 tap_report $? "VARIABLE=VALUE before a command is the shell's; labels are told how to be written"
+
+# %NAME% is filled in; a factor without a place becomes an option. Six mpiruns of 2 x 3 kinds, shuffled.
+cat >"$work/vary" <<END
+#!/bin/sh
+echo "\$*" | sed 's/ --json .*//' >>"$work/varied"
+cat "$work/\$1.json" >"\$5"
+END
+chmod +x "$work/vary"
+"$compare" --folder "$work/cross" --runs 1 --factor which=0,1 --factor cache=warm,cold,x/y --run "$work/vary %which%" >"$output" 2>&1 &&
+    [ "$(sort "$work/varied" | paste -sd,)" = '0 --cache cold,0 --cache warm,0 --cache x/y,1 --cache cold,1 --cache warm,1 --cache x/y' ] &&
+    [ "$(paste -sd, <"$work/varied")" != "$(sort "$work/varied" | paste -sd,)" ] && grep -Eq '^which\.1-cache\.cold: a +1 ' "$output" &&
+    [ -e "$work/cross/which.0-cache.x_y-run-1.json" ] && refuses 'two values at least' --factor cache=warm --run true &&
+    refuses 'more than 32 combinations' --factor a=1,2,3,4,5,6 --factor b=1,2,3,4,5,6 --run true
+tap_report $? "factors: each command in every combination of their values"
+
+# Of 1..100 a sample of 50 has another median than all, the same for the same seed; smirnov is two-sided.
+line a "$(seq -s, -f %.0f 1000000 1000000 100000000)" "$(yes 1 | head -100 | paste -sd,)" >"$work/long.json"
+row_of() { "$compare" "$@" "$work/long.json" 2>&1 | grep '^a '; }
+[ "$(row_of | awk '{ print $3 }')" = 100 ] && [ "$(row_of --sample 50 | awk '{ print $3 }')" = 50 ] && [ "$(row_of --sample 50)" = "$(row_of --sample 50)" ] &&
+    [ "$(row_of --sample 50)" != "$(row_of --sample 50 --seed 2)" ] && [ "$(row_of --sample 200 | awk '{ print $3 }')" = 100 ] &&
+    "$compare" --baseline b --test smirnov --json "$work/ks" "$work"/[0-4].json >"$output" 2>&1 && grep -q 'better:p  Kolmogorov-Smirnov over mpirun medians, two-sided' "$output" &&
+    grep '"algorithm":"a"' "$work/ks" | grep -q '"p_value":0.0079.*"two_sided":true,"normal_p":0.9.*,"normal_ks_p":0\.9'
+tap_report $? "a sample of the calls; Kolmogorov and Smirnov's test"
 
 # An interrupt ends all of it, once the mpirun has ended.
 cat >"$work/slow" <<END

@@ -41,7 +41,7 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..16
+echo 1..17
 # shellcheck disable=SC2086
 is_right() { run 3 --collective $1 --sizes 1000,0 --patterns uniform $short && grep -q '[0-2]/2$' "$output"; }
 for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter scan exscan; do
@@ -64,10 +64,12 @@ tap_report $? "a wrong result is caught, exit 1"
 
 for kind in 'int32 --op max' 'int64 --op min' 'float --op sum' 'double --op max'; do
     # shellcheck disable=SC2086
-    aside run 5 --type $kind --root 3 --sizes 40K --algorithms default,ring,linear,bound $short
+    aside run 5 --type $kind --root 3 --sizes 40K --algorithms default,ring,radix-k,butterfly,linear,bound $short
 done
+# shellcheck disable=SC2086
+aside run 6 --root 4 --sizes 4008 --algorithms radix-k,butterfly $short # groups of 6, and of 2 and 3
 all_aside
-tap_report $? "every type and operation, another root, our own ring"
+tap_report $? "every type and operation, another root, our own ring, Radix-K and butterfly"
 
 # shellcheck disable=SC2086
 run 4 --sizes 8K $short --algorithms default,bound --delay 1x \
@@ -80,12 +82,36 @@ printf 'clv-trace 1\nranks 3\ncall 0 | 0 1000000 2000000 | 9000000 9000000 90000
 run 3 --patterns "trace:$work/trace" --sizes 8 $short
 tap_report $? "arrivals from a trace"
 
-for way in 'round-time --clock realtime' 'round-time --clock hca3' 'window --clock hca3' barrier dissemination; do
+for way in 'round-time --clock realtime' 'round-time --clock hca3' 'window --clock hca3' barrier dissemination compensated \
+    'barrier --scheme ms2 --in-row 3' 'barrier --scheme ms3 --cache cold' 'round-time --clock skampi/cristian/20 --timer tsc@2GHz'; do
     # shellcheck disable=SC2086
     aside run 3 --sync $way --window 20000 --sizes 8 $short
 done
 all_aside
-tap_report $? "every sync, every clock"
+tap_report $? "every sync, every scheme, every clock; cold caches"
+
+# A window that is found: calls of a millisecond and more fit, and the rule says what it took. In a row
+# calls are timed together; two collectives, shuffled, are all measured; a counter that wanders is told.
+# shellcheck disable=SC2086
+found() {
+    run 3 --sync window --window-rule $1 --collective allreduce --sizes 64K --iterations 30 --warmup 1 --balanced-calls 0 --patterns balanced --precision 0.5 \
+        --json "$work/$1" && grep -q "^window by $1: [0-9.]* us, found in [0-9]* batches; [0-9]* calls of [0-9]* did not fit" "$output" &&
+        grep -Eq "\"window_rule\":\"$1\",\"window_batches\":[0-9]+,\"window_calls\":[0-9]+,\"window_invalid\":[0-9]+," "$work/$1" && ! grep -q 'started late' "$output"
+}
+aside found skampi
+aside found nbcbench
+# shellcheck disable=SC2086
+listed() {
+    run 3 --collective bcast,scan --sizes 8,64 --shuffle --scheme ms2 --in-row 5 $short --json "$work/listed" &&
+        [ "$(sed -E 's/.*"collective":"([a-z]*)".*"bytes":([0-9]*).*"shuffled":(true).*/\1 \2 \3/' "$work/listed" | sort | paste -sd,)" = 'bcast 64 true,bcast 8 true,scan 64 true,scan 8 true' ] &&
+        [ "$(grep -c '"scheme":"ms2","in_row":5,"cache":"warm",' "$work/listed")" -eq 4 ]
+}
+aside listed
+# shellcheck disable=SC2086
+counted() { run 3 --timer tscp --sizes 8 $short --json "$work/counted" && { grep -q '^timer tscp: ranks are not bound' "$output" || grep -q '"binding":"[0-9]* ranks to 1 ' "$work/counted"; } && grep -q '"timer":"tscp"' "$work/counted"; }
+grep -qw rdtscp /proc/cpuinfo && aside counted
+all_aside
+tap_report $? "windows by SKaMPI and NBCBench, several calls in a row, several collectives shuffled, a counter as timer"
 
 # shellcheck disable=SC2086
 run 3 --sizes 8 $short --algorithms default,tuned:5,free=^clv/coll_tuned_reduce_algorithm=1 --json "$work/lines" &&
@@ -124,7 +150,13 @@ for row in rows:
         a, e = arrivals[3 * call:3 * call + 3], exits[3 * call:3 * call + 3]
         assert min(a) == 0 and max(e) == row["run_ns"][call] and max(e) - max(a) == row["after_ns"][call], (a, e, row)
     assert row["after_least_ns"] == min(v for v, ok in zip(row["after_ns"], row["usable"]) if ok)
-    assert row["after_least_ns"] <= row["after_mean_ns"] <= max(row["after_ns"]), row
+    assert row["after_least_ns"] <= row["after_mean_ns"] <= row["after_largest_ns"] <= max(row["after_ns"]), row
+    times = [[exits[3 * c + r] - arrivals[3 * c + r] for c in range(4) if row["usable"][c]] for r in range(3)]
+    means = [sum(t) / len(t) for t in times]
+    near = lambda a, b: abs(a - b) <= 1e-6 * abs(b)
+    assert near(row["ps6_least_ns"], max(map(min, times))) and near(row["ps7_largest_ns"], max(means)) and near(row["ps7_mean_ns"], sum(means) / 3), row
+    assert near(row["ps8_mean_ns"], means[0]) and row["ps5_least_ns"] == min(map(min, times)), row
+    assert row["message_ns"] > 0 and row["imbalance_factor"] > 0 and row["cpu"] and "compiler_flags" in row and row["last_cache_bytes"] > 0, row
 END
 tap_report $? "JSON lines hold every rank's arrival and exit, the worst rank's clock, the least and the mean"
 
@@ -188,6 +220,11 @@ aside refuses 'unknown --couple' --loop --couple never
 aside refuses 'two more than' --loop --block-calls 4 --lead-calls 3
 aside refuses 'not a delay' --loop --compute 5
 aside refuses "no clock" --clock sundial
+aside refuses "no clock" --clock realtime --timer tsc
+aside refuses 'unknown --scheme' --scheme ms9
+aside refuses 'unknown --window-rule' --window-rule mine
+aside refuses 'needs --sync window' --window-rule skampi
+aside refuses 'neither warm nor cold' --cache tepid
 aside refuses 'cannot write' --json /nonexistent/file
 all_aside
 tap_report $? "wrong use is told in one line, exit 2"

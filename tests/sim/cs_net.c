@@ -12,6 +12,7 @@
 #include "util/util_time.h"
 
 #define STACK_BYTES   (256 * 1024)
+#define SMALL_STACK   (64 * 1024) /* of many ranks */
 #define DATA_BYTES    128
 #define CLOCK_READ_NS 25
 #define SEND_NS       600
@@ -39,16 +40,26 @@ typedef struct fiber {
     cs_net_rank_t rank; /* first: a rank is its fiber */
     ucontext_t context;
     void *stack;
-    int is_done, is_waiting, is_timed_out;
+    int is_done, is_waiting, is_timed_out, is_queued;
     int waits_for;
     int64_t deadline_ns;
 } fiber_t;
+
+/* A way that is not of a full table. */
+typedef struct slot {
+    uint64_t key; /* from * n + to; both are 0 in an empty one: no rank sends to itself */
+    way_t *way;
+} slot_t;
 
 struct cs_net {
     cs_net_config_t config;
     fiber_t *fibers;
     cs_net_host_t *hosts;
-    way_t *ways; /* from * n + to */
+    way_t *ways;   /* from * n + to; NULL: many ranks, then in slots by a hash of the key */
+    slot_t *slots; /* a power of two of them */
+    size_t n_slots, n_used;
+    int *queue; /* ranks whose message came, a ring of n_ranks */
+    int queue_first, n_queued;
     ucontext_t scheduler;
     fiber_t *running;
     cs_net_body_t body;
@@ -62,9 +73,81 @@ static void *zeroed(size_t n, size_t bytes)
     return memory;
 }
 
+static uint64_t mix(uint64_t seed, uint64_t key)
+{
+    cs_random_t random = {seed ^ (key * UINT64_C(0xd1342543de82ef95))};
+    return cs_random_u64(&random);
+}
+
+static double least_of(const cs_net_config_t *config, int a, int b)
+{
+    const int is_inside = a / config->ranks_per_host == b / config->ranks_per_host;
+    return (double) (is_inside ? config->least_delay_inside_ns : config->least_delay_ns);
+}
+
+/* Both ways of a pair draw the same tilt, in opposite directions. */
+static way_t *draw_way(const cs_net_config_t *config, int from, int to)
+{
+    const int low = from < to ? from : to;
+    const int high = from < to ? to : from;
+    cs_random_t random = {mix(config->seed, (uint64_t) high << 32 | (uint64_t) low)};
+    const double tilt = cs_random_uniform(&random, -config->asymmetry, config->asymmetry);
+    way_t *drawn = zeroed(1, sizeof *drawn);
+    drawn->least_ns =
+        (int64_t) (least_of(config, from, to) * (from < to ? 1.0 + tilt : 1.0 - tilt));
+    drawn->random.state = mix(config->seed + 1, (uint64_t) from << 32 | (uint64_t) to);
+    return drawn;
+}
+
+/* Where the key is, or belongs. */
+static slot_t *find_slot(slot_t *slots, size_t n_slots, uint64_t key)
+{
+    size_t at = (size_t) mix(0, key) & (n_slots - 1);
+    while (slots[at].way != NULL && slots[at].key != key) {
+        at = (at + 1) & (n_slots - 1);
+    }
+    return &slots[at];
+}
+
+static void grow_slots(cs_net_t *net)
+{
+    const size_t n_slots = 2 * net->n_slots;
+    slot_t *slots = zeroed(n_slots, sizeof *slots);
+    for (size_t i = 0; i < net->n_slots; i++) {
+        if (net->slots[i].way != NULL) {
+            *find_slot(slots, n_slots, net->slots[i].key) = net->slots[i];
+        }
+    }
+    free(net->slots);
+    net->slots = slots;
+    net->n_slots = n_slots;
+}
+
 static way_t *way(cs_net_t *net, int from, int to)
 {
-    return &net->ways[(size_t) from * (size_t) net->config.n_ranks + (size_t) to];
+    const uint64_t key = (uint64_t) from * (uint64_t) net->config.n_ranks + (uint64_t) to;
+    if (net->ways != NULL) {
+        return &net->ways[key];
+    }
+    if (2 * net->n_used >= net->n_slots) {
+        grow_slots(net);
+    }
+    slot_t *slot = find_slot(net->slots, net->n_slots, key);
+    if (slot->way == NULL) {
+        *slot = (slot_t){key, draw_way(&net->config, from, to)};
+        net->n_used++;
+    }
+    return slot->way;
+}
+
+/* A rank that waits for this message can go on, and need not be looked for. */
+static void wake(cs_net_t *net, int from, int to)
+{
+    fiber_t *fiber = &net->fibers[to];
+    if (fiber->is_waiting && fiber->waits_for == from && !fiber->is_queued) {
+        fiber->is_queued = 1;
+        net->queue[(net->queue_first + net->n_queued++) % net->config.n_ranks] = to;
+    }
 }
 
 cs_net_host_t *cs_net_host(cs_net_t *net, int rank)
@@ -153,6 +236,7 @@ static clv_status_t net_send(void *link, int peer, const void *data, size_t n_by
     }
     *(w->first != NULL ? &w->last->next : &w->first) = message;
     w->last = message;
+    wake(net, rank->rank, peer);
     return CLV_OK;
 }
 
@@ -230,9 +314,7 @@ static void make_ways(cs_net_t *net, cs_random_t *random)
     const cs_net_config_t *config = &net->config;
     for (int a = 0; a < config->n_ranks; a++) {
         for (int b = 0; b < a; b++) {
-            const int is_inside = a / config->ranks_per_host == b / config->ranks_per_host;
-            const double least =
-                (double) (is_inside ? config->least_delay_inside_ns : config->least_delay_ns);
+            const double least = least_of(config, a, b);
             const double tilt = cs_random_uniform(random, -config->asymmetry, config->asymmetry);
             way(net, a, b)->least_ns = (int64_t) (least * (1.0 + tilt));
             way(net, b, a)->least_ns = (int64_t) (least * (1.0 - tilt));
@@ -250,8 +332,14 @@ cs_net_t *cs_net_create(const cs_net_config_t *config)
     net->config = *config;
     net->fibers = zeroed(n, sizeof *net->fibers);
     net->hosts = zeroed(n, sizeof *net->hosts);
-    net->ways = zeroed(n * n, sizeof *net->ways);
-    make_ways(net, &random);
+    net->queue = zeroed(n, sizeof *net->queue);
+    if (n <= CS_NET_MAX_RANKS) {
+        net->ways = zeroed(n * n, sizeof *net->ways);
+        make_ways(net, &random);
+    } else {
+        net->n_slots = 4096;
+        net->slots = zeroed(net->n_slots, sizeof *net->slots);
+    }
     for (int i = 0; i < config->n_ranks; i++) {
         cs_net_rank_t *rank = &net->fibers[i].rank;
         net->hosts[i] = (cs_net_host_t){
@@ -269,17 +357,30 @@ cs_net_t *cs_net_create(const cs_net_config_t *config)
     return net;
 }
 
+static void drop_messages(const way_t *w)
+{
+    message_t *next = w->first;
+    while (next != NULL) {
+        message_t *message = next;
+        next = message->next;
+        free(message);
+    }
+}
+
 void cs_net_destroy(cs_net_t *net)
 {
-    for (int i = 0; i < net->config.n_ranks * net->config.n_ranks; i++) {
-        message_t *next = net->ways[i].first;
-        while (next != NULL) {
-            message_t *message = next;
-            next = message->next;
-            free(message);
+    for (int i = 0; net->ways != NULL && i < net->config.n_ranks * net->config.n_ranks; i++) {
+        drop_messages(&net->ways[i]);
+    }
+    for (size_t i = 0; i < net->n_slots; i++) {
+        if (net->slots[i].way != NULL) {
+            drop_messages(net->slots[i].way);
+            free(net->slots[i].way);
         }
     }
     free(net->ways);
+    free(net->slots);
+    free(net->queue);
     free(net->hosts);
     free(net->fibers);
     free(net);
@@ -298,11 +399,12 @@ static void fiber_main(unsigned int high, unsigned int low)
 static void start_fiber(cs_net_t *net, fiber_t *fiber)
 {
     const uintptr_t bits = (uintptr_t) net;
-    fiber->is_done = fiber->is_waiting = fiber->is_timed_out = 0;
-    fiber->stack = zeroed(1, STACK_BYTES);
+    const size_t n_bytes = net->config.n_ranks <= CS_NET_MAX_RANKS ? STACK_BYTES : SMALL_STACK;
+    fiber->is_done = fiber->is_waiting = fiber->is_timed_out = fiber->is_queued = 0;
+    fiber->stack = zeroed(1, n_bytes);
     getcontext(&fiber->context);
     fiber->context.uc_stack.ss_sp = fiber->stack;
-    fiber->context.uc_stack.ss_size = STACK_BYTES;
+    fiber->context.uc_stack.ss_size = n_bytes;
     fiber->context.uc_link = &net->scheduler;
     makecontext(&fiber->context, (void (*)(void)) fiber_main, 2, (unsigned int) (bits >> 32),
                 (unsigned int) bits);
@@ -326,6 +428,20 @@ static void resume(cs_net_t *net, fiber_t *fiber)
     fiber->is_waiting = 0;
     net->running = fiber;
     swapcontext(&net->scheduler, &fiber->context);
+}
+
+/* Those whose message came, while there are any. */
+static void drain(cs_net_t *net)
+{
+    while (net->n_queued > 0) {
+        fiber_t *fiber = &net->fibers[net->queue[net->queue_first]];
+        net->queue_first = (net->queue_first + 1) % net->config.n_ranks;
+        net->n_queued--;
+        fiber->is_queued = 0;
+        if (can_run(net, fiber)) {
+            resume(net, fiber);
+        }
+    }
 }
 
 /* Nobody can go on: the earliest deadline passes. Returns 0 when all are done. */
@@ -357,6 +473,7 @@ void cs_net_run(cs_net_t *net, cs_net_body_t body, void *context)
         for (int i = 0; i < net->config.n_ranks; i++) {
             if (can_run(net, &net->fibers[i])) {
                 resume(net, &net->fibers[i]);
+                drain(net);
                 goes_on = 1;
             }
         }

@@ -14,7 +14,8 @@
 
 #include "clocksync/clocksync.h"
 
-#define CS_NET_MAX_RANKS 600
+#define CS_NET_MAX_RANKS 600   /* of tests, whose ways between ranks are all drawn at the start */
+#define CS_NET_MOST      32768 /* with ways that are drawn when the first message goes there */
 #define CS_NET_NEVER     INT64_MAX
 
 typedef struct cs_net_host {

@@ -9,6 +9,7 @@
 #include "tests/support/test.h"
 #include "trace/trace_patterns.h"
 #include "bench/measure/bench_normal.h"
+#include "bench/measure/bench_smirnov.h"
 #include "bench/measure/bench_stats.h"
 
 #define MAX_VALUES 128
@@ -212,6 +213,43 @@ static void shapiro_wilk_equals_r(void **state)
     for_each_case("shapiro", check_shapiro);
 }
 
+/* Of values without scatter nothing is left in the tails: 1e-9, not relative. */
+static void check_distance(const sample_case_t *one, clv_status_t status,
+                           const clv_stats_test_t *test)
+{
+    assert_int_equal(status, CLV_OK);
+    if (fabs(test->statistic - one->expect[0]) > 1e-10 ||
+        fabs(test->p_value - one->expect[1]) > 1e-9 || test->is_exact != (one->expect[2] > 0.5)) {
+        fail_msg("%s %zu %zu: D %.17g p %.17g exact %d, R has %.17g %.17g %g", one->kind, one->n_x,
+                 one->n_y, test->statistic, test->p_value, test->is_exact, one->expect[0],
+                 one->expect[1], one->expect[2]);
+    }
+}
+
+static void check_kolmogorov(sample_case_t *one)
+{
+    const double mean = clv_stats_mean(one->x, one->n_x);
+    const double deviation = clv_stats_deviation(one->x, one->n_x);
+    clv_stats_test_t test;
+    const clv_status_t status = clv_stats_kolmogorov(one->x, one->n_x, mean, deviation, &test);
+    check_distance(one, status, &test);
+}
+
+static void check_smirnov(sample_case_t *one)
+{
+    clv_stats_test_t test;
+    const clv_status_t status = clv_stats_smirnov(one->x, one->n_x, one->y, one->n_y, &test);
+
+    check_distance(one, status, &test);
+}
+
+static void kolmogorov_and_smirnov_equal_r(void **state)
+{
+    (void) state;
+    for_each_case("kolmogorov", check_kolmogorov);
+    for_each_case("smirnov", check_smirnov);
+}
+
 static void check_autocorrelation(sample_case_t *one)
 {
     static const size_t lags[] = {1, 2, 5};
@@ -285,6 +323,9 @@ static void small_and_empty_samples_are_told(void **state)
     clv_stats_shift_t shift;
 
     (void) state;
+    assert_int_equal(clv_stats_kolmogorov(one, 0, 0.0, 1.0, &test), CLV_INVALID);
+    assert_int_equal(clv_stats_kolmogorov(one, 2, 0.0, 0.0, &test), CLV_INVALID);
+    assert_int_equal(clv_stats_smirnov(one, 2, one, 0, &test), CLV_INVALID);
     assert_int_equal(clv_stats_rank_sum(one, 0, one, 2, CLV_STATS_LESS, &test), CLV_INVALID);
     assert_int_equal(clv_stats_signed_rank(one, one, 2, CLV_STATS_LESS, &test), CLV_INVALID);
     assert_int_equal(clv_stats_shift(one, 2, one, 2, 0.95, &shift), CLV_LIMIT);
@@ -306,6 +347,7 @@ int main(void)
         cmocka_unit_test(tukey_filter_equals_r),
         cmocka_unit_test(t_tests_equal_r),
         cmocka_unit_test(shapiro_wilk_equals_r),
+        cmocka_unit_test(kolmogorov_and_smirnov_equal_r),
         cmocka_unit_test(autocorrelation_equals_r),
         cmocka_unit_test(samples_without_scatter_have_no_t_and_no_w),
         cmocka_unit_test(rank_sum_has_its_symmetries),

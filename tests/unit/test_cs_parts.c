@@ -70,6 +70,7 @@ static void printed_labels_parse_to_the_same(void **state)
         "prop",
         "hca/1/netgauge/2/early",
         "skampi/mean-rtt/5",
+        "skampi/cristian/100",
         "h2hca/5/skampi/6/recompute/early",
         "h3hca/9/mean-rtt/4",
         "top/jk/1/skampi/2/middle/hca/3/skampi/4/bottom/hca2/5/mean-rtt/6"};
@@ -169,7 +170,12 @@ static void unknown_clock_is_invalid(void **state)
 {
     (void) state;
     clv_cs_clock_t clock;
-    assert_int_equal(clv_cs_clock_open("sundial", &clock), CLV_INVALID);
+    static const char *const wrong[] = {"sundial",    "",         "ts",          "tsc@",
+                                        "tsc@0.5MHz", "tsc@2.3",  "tsc@2.3GHz ", "monotonic@1GHz",
+                                        "tscp@-1GHz", "tscp@nan", "tsc@101GHz"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(clv_cs_clock_open(wrong[i], &clock), CLV_INVALID);
+    }
 }
 
 static int64_t hand_ns;
@@ -233,6 +239,28 @@ static void two_calibrations_are_two_time_sources(void **state)
     assert_true(a.time_source == b.time_source);
 }
 
+/* With a frequency that is given, it is one clock in all processes, and as fast as that says. */
+static void a_given_frequency_is_not_calibrated(void **state)
+{
+    (void) state;
+    clv_cs_clock_t slow, fast, other;
+    clv_cs_place_t a, b;
+    if (clv_cs_clock_open("tsc@1GHz", &slow) != CLV_OK) {
+        skip();
+    }
+    assert_int_equal(clv_cs_clock_open("tsc@2000000kHz", &fast), CLV_OK);
+    assert_int_equal(clv_cs_clock_open("tsc@1000000000", &other), CLV_OK);
+    assert_true(clv_cs_clock_is_counter(&slow));
+    const int64_t slow_ns = clv_cs_clock_now_ns(&slow);
+    const int64_t fast_ns = clv_cs_clock_now_ns(&fast);
+    assert_true(llabs(slow_ns - 2 * fast_ns) < 100 * CLV_NS_PER_MS);
+    assert_int_equal(clv_cs_place_discover(&slow, &a), CLV_OK);
+    assert_int_equal(clv_cs_place_discover(&other, &b), CLV_OK);
+    assert_true(a.time_source == b.time_source);
+    assert_int_equal(clv_cs_clock_open("monotonic", &other), CLV_OK);
+    assert_true(!clv_cs_clock_is_counter(&other));
+}
+
 static clv_cs_model_t random_model(int64_t origin_ns)
 {
     clv_cs_model_t model = {.origin_ns = origin_ns};
@@ -293,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_pretend_clock_is_as_wrong_as_told),
         cmocka_unit_test(a_place_tells_time_sources_apart),
         cmocka_unit_test(two_calibrations_are_two_time_sources),
+        cmocka_unit_test(a_given_frequency_is_not_calibrated),
         cmocka_unit_test(composed_models_are_the_way_through_both),
         cmocka_unit_test(inverted_models_go_back),
     };

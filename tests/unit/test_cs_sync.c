@@ -160,8 +160,10 @@ static const struct {
 } families[] = {
     {"skampi/50", 30000, 400000},
     {"netgauge/50", 30000, 400000},
+    {"skampi/cristian/50", 30000, 400000},
     {"jk/50/skampi/10", 4000, 40000},
     {"jk/50/mean-rtt/10", 12000, 400000},
+    {"jk/50/cristian/10", 8000, 400000},
     {"hca/50/skampi/10", 4000, 200000},
     {"hca2/50/skampi/10", 12000, 200000},
     {"hca2/50/mean-rtt/20/recompute", 40000, 400000},
@@ -214,6 +216,8 @@ static cs_net_config_t any_network(int n)
 static const char *const judged[] = {
     "skampi/100",
     "netgauge/50",
+    "skampi/cristian/100",
+    "hca3/100/cristian/10",
     "jk/50/skampi/10",
     "jk/50/mean-rtt/10",
     "hca/50/skampi/10",

@@ -4,11 +4,16 @@
 # A case is: kind, tail, sizes, statistic, p value, exact (1/0), then the values of x and of y.
 # Kinds: rank (wilcox.test), signed (paired), shift (estimate, low, high at 95 %), quantile, tukey,
 # pair (of differences: pseudomedian, low, high at 95 %), student, welch (t, degrees of freedom, p),
-# shapiro (W, p, 0), acf (at lags 1, 2 and 5).
+# shapiro (W, p, 0), kolmogorov (against the normal distribution with the sample's own mean and deviation)
+# and smirnov (D, p, exact), acf (at lags 1, 2 and 5).
 seed <- commandArgs(TRUE)
 set.seed(if (length(seed)) as.integer(seed) else 20240607)
 show <- function(kind, tail, x, y, a, b, c) cat(kind, tail, length(x), length(y),
     sprintf("%.17g", c(a, b, c, x, y)), "\n")
+# Kolmogorov's limit: ks.test ends its series so early that it is off by 1e-5.
+limit <- function(z) 1 - sqrt(2 * pi) / z * sum(exp(-(2 * (1:50) - 1)^2 * pi^2 / (8 * z^2)))
+distance <- function(kind, x, y, w, n, exact) show(kind, "two.sided", x, y, w$statistic,
+    if (exact) w$p.value else { stopifnot(abs(w$p.value - limit(sqrt(n) * w$statistic)) < 2e-5); limit(sqrt(n) * w$statistic) }, exact)
 tails <- c("two.sided", "less", "greater")
 normal <- function(x, y, t) {
     for (kind in c("student", "welch")) {
@@ -17,6 +22,10 @@ normal <- function(x, y, t) {
     }
     w <- shapiro.test(x)
     show("shapiro", "two.sided", x, numeric(0), w$statistic, w$p.value, 0)
+    w <- suppressWarnings(ks.test(x, "pnorm", mean(x), sd(x)))
+    distance("kolmogorov", x, numeric(0), w, length(x), length(x) < 100 && !anyDuplicated(x))
+    w <- suppressWarnings(ks.test(x, y))
+    distance("smirnov", x, y, w, length(x) * length(y) / (length(x) + length(y)), length(x) * length(y) < 10000)
     r <- acf(x, 5, plot = FALSE)$acf
     show("acf", "two.sided", x, numeric(0), r[2], r[3], if (length(r) > 5) r[6] else 0)
 }
