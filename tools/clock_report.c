@@ -129,30 +129,52 @@ int clock_write_json(const char *path, const clock_setting_t *setting,
     return is_stdout ? fflush(file) : close_file(file);
 }
 
-int clock_tell_calibrations(const char *path, FILE *out, const char *clock,
-                            const clv_bench_place_t *place, double *hz, int n)
+/* A list as it was measured, for programs; sorted, its least, median and largest for people. */
+typedef struct told {
+    const char *record, *clock;
+    const char *key, *what; /* of the list */
+    double unit;            /* of what is printed */
+} told_t;
+
+static int tell_list(const char *path, FILE *out, const told_t *told,
+                     const clv_bench_place_t *place, double *values, int n)
 {
     FILE *file = path == NULL ? NULL : strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
     if (path != NULL && file == NULL) {
         return -1;
     }
     if (file != NULL) {
-        clv_json_t json = clv_json_begin(file, "clv-clock", "calibration");
+        clv_json_t json = clv_json_begin(file, "clv-clock", told->record);
         clv_bench_place_json(&json, place);
-        clv_json_text(&json, "clock", clock);
-        clv_json_list_begin(&json, "frequency_hz");
+        clv_json_text(&json, "clock", told->clock);
+        clv_json_list_begin(&json, told->key);
         for (int i = 0; i < n; i++) {
-            clv_json_item(&json, hz[i], 1);
+            clv_json_item(&json, values[i], 1);
         }
         clv_json_list_end(&json);
         clv_json_end(&json);
     }
-    clv_stats_sort(hz, (size_t) n);
+    clv_stats_sort(values, (size_t) n);
     if (out != NULL) {
-        fprintf(out, "# %d calibrations of %s [MHz]: least %.6f, median %.6f, largest %.6f\n", n,
-                clock, hz[0] / 1e6, clv_stats_quantile(hz, (size_t) n, 0.5) / 1e6, hz[n - 1] / 1e6);
+        fprintf(out, "# %d %s: least %.6f, median %.6f, largest %.6f\n", n, told->what,
+                values[0] / told->unit, clv_stats_quantile(values, (size_t) n, 0.5) / told->unit,
+                values[n - 1] / told->unit);
     }
     return file == NULL || file == stdout ? 0 : close_file(file);
+}
+
+int clock_tell_calibrations(const char *path, FILE *out, const char *clock,
+                            const clv_bench_place_t *place, double *hz, int n)
+{
+    const told_t told = {"calibration", clock, "frequency_hz", "calibrations [MHz]", 1e6};
+    return tell_list(path, out, &told, place, hz, n);
+}
+
+int clock_tell_round_trips(const char *path, FILE *out, const clv_bench_place_t *place,
+                           double *trips_ns, int n)
+{
+    const told_t told = {"round-trips", "monotonic", "round_trip_ns", "round trips [us]", 1e3};
+    return tell_list(path, out, &told, place, trips_ns, n);
 }
 
 /* ---- the picture: a line per method and check ---- */

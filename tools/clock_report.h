@@ -61,6 +61,9 @@ int clock_write_json(const char *path, const clock_setting_t *setting,
  * errno. */
 int clock_tell_calibrations(const char *path, FILE *out, const char *clock,
                             const clv_bench_place_t *place, double *hz, int n);
+/* The same of round trips. */
+int clock_tell_round_trips(const char *path, FILE *out, const clv_bench_place_t *place,
+                           double *trips_ns, int n);
 /* Accuracy against duration, a line per method and check. path ends in .png, .svg or .pdf. As
  * clv_plot: without gnuplot the script is kept; one line in reason. */
 clv_status_t clock_draw(const char *path, const clock_setting_t *setting,

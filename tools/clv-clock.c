@@ -32,7 +32,7 @@ typedef struct options {
     int n_methods;
     double waits_s[CLOCK_MAX_WAITS];
     int n_waits;
-    int32_t n_runs, reference, n_exchanges, n_calibrations;
+    int32_t n_runs, reference, n_exchanges, n_calibrations, n_round_trips;
     double sample_percent;
     const char *clock;
     double drift_ppm, pretend_s, timeout_s;
@@ -168,6 +168,8 @@ static const clv_option_t option_rows[] = {
     CLV_ROW_WHOLE32(
         "calibrations", AT(n_calibrations), 0, 1e5, "0",
         "first calibrate rank 0's --clock tsc or tscp so often, and tell the frequencies"),
+    CLV_ROW_WHOLE32("round-trips", AT(n_round_trips), 0, 1e6, "0",
+                    "first measure so many between the first rank and the last, and tell them"),
     CLV_ROW_REAL("timeout", AT(timeout_s), 0.001, 1e6, "60", "longest wait for a message, seconds"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append a line per synchronisation and check; - is standard output"),
@@ -705,6 +707,39 @@ static int calibrate(const options_t *options, const world_t *world)
     return is_bad;
 }
 
+/* One behind the other, between the first rank and the last (MBR, Figs. 30 and 31). Whether it
+ * failed, on rank 0. */
+static int ping(const options_t *options, const world_t *world, MPI_Comm comm)
+{
+    const int last = world->n_ranks - 1;
+    const int is_first = world->rank == 0;
+    double *trips = clv_alloc((size_t) options->n_round_trips, sizeof *trips);
+    if (trips == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return 1;
+    }
+    for (int i = -1; i < options->n_round_trips && last > 0; i++) { /* the first one connects */
+        char byte = 0;
+        const int64_t begun_ns = clv_local_now_ns();
+        if (is_first) {
+            MPI_Send(&byte, 1, MPI_BYTE, last, LINK_TAG, comm);
+            MPI_Recv(&byte, 1, MPI_BYTE, last, LINK_TAG, comm, MPI_STATUS_IGNORE);
+        } else if (world->rank == last) {
+            MPI_Recv(&byte, 1, MPI_BYTE, 0, LINK_TAG, comm, MPI_STATUS_IGNORE);
+            MPI_Send(&byte, 1, MPI_BYTE, 0, LINK_TAG, comm);
+        }
+        trips[i < 0 ? 0 : i] = (double) (clv_local_now_ns() - begun_ns);
+    }
+    const int is_bad =
+        is_first && clock_tell_round_trips(options->json, options->is_quiet ? NULL : stdout,
+                                           &world->place, trips, options->n_round_trips) != 0;
+    if (is_bad) {
+        fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+    }
+    clv_free(trips);
+    return is_bad;
+}
+
 /* The exit status. */
 static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
 {
@@ -714,7 +749,8 @@ static int measure(const options_t *options, world_t *world, MPI_Comm *comm)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     set_up_world(world, options, comm);
-    const int is_bad = world->rank == 0 && options->n_calibrations > 0 && calibrate(options, world);
+    int is_bad = world->rank == 0 && options->n_calibrations > 0 && calibrate(options, world);
+    is_bad |= options->n_round_trips > 0 && ping(options, world, *comm);
     MPI_Barrier(*comm); /* others wait, and take no processor from the calibrations */
     const int n = run_all(options, world, results);
     int answer = any_failed(results, n) | is_bad;

@@ -42,24 +42,40 @@ int64_t clv_bench_clock_now(const clv_bench_clock_t *clock)
                : clv_cs_model_global(&clock->model, clv_cs_clock_now_ns(&clock->timer));
 }
 
-static void sleep_until(clockid_t id, int64_t until_ns)
+static struct timespec timespec_of(int64_t ns)
 {
-    const struct timespec until = {.tv_sec = (time_t) (until_ns / CLV_NS_PER_S),
-                                   .tv_nsec = (long) (until_ns % CLV_NS_PER_S)};
+    return (struct timespec){.tv_sec = (time_t) (ns / CLV_NS_PER_S),
+                             .tv_nsec = (long) (ns % CLV_NS_PER_S)};
+}
 
-    while (clock_nanosleep(id, TIMER_ABSTIME, &until, NULL) == EINTR) {
+static void sleep_until_realtime(int64_t until_ns)
+{
+    const struct timespec until = timespec_of(until_ns);
+
+    while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) == EINTR) {
     }
+}
+
+/* The kernel need not know the timer: what it sleeps too short or too long in so short a time is
+ * nothing. A signal ends it. */
+static void sleep_for(int64_t ns)
+{
+    const struct timespec pause = timespec_of(ns);
+
+    (void) nanosleep(&pause, NULL);
 }
 
 void clv_bench_clock_wait(const clv_bench_clock_t *clock, int64_t until_global_ns)
 {
     const int64_t sleep_ns = until_global_ns - clock->spin_ns;
-    const int64_t left_ns = sleep_ns - clv_bench_clock_now(clock);
+    int64_t left_ns = sleep_ns - clv_bench_clock_now(clock);
 
     if (left_ns > 0 && clock->is_realtime) {
-        sleep_until(CLOCK_REALTIME, sleep_ns);
-    } else if (left_ns > 0) {
-        sleep_until(CLOCK_MONOTONIC, clv_local_now_ns() + left_ns);
+        sleep_until_realtime(sleep_ns);
+    }
+    while (left_ns > 0 && !clock->is_realtime) {
+        sleep_for(left_ns);
+        left_ns = sleep_ns - clv_bench_clock_now(clock);
     }
     while (clv_bench_clock_now(clock) < until_global_ns) {
     }

@@ -12,7 +12,7 @@
  * per plan at a size (by its last size, growing eightfold per doubling) is left out from there on.
  * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
- * Usage: bench_plan [--min P] [--max P] [--instances K] [--budget MS] [--only NAME,NAME...]
+ * Usage: bench_plan [--min P] [--max P] [--instances K] [--seconds S] [--budget MS] [--only NAME,NAME...]
  *                   [--simd plain|avx2|avx512] [--seed S] [--staircase] [--severe] [--json FILE]
  */
 #include <errno.h>
@@ -39,6 +39,7 @@ typedef struct options {
     int32_t max_ranks;
     int32_t n_instances;
     double budget_ms;
+    double seconds;
     const char *only;
     const char *json;
     int has_kind[4]; /* of the kinds below */
@@ -83,7 +84,7 @@ static double scratch_bytes(const clv_generator_t *generator, const clv_instance
     return n_bytes - send_bytes;
 }
 
-#define SEVERE_ROUNDS 1000 /* that the last rank is late */
+#define SEVERE_ROUNDS 100000 /* that the last rank is late */
 
 /* One rank in each round of a millisecond, or all there but one; the last is the root. */
 static void draw_made(int kind, int32_t size)
@@ -136,10 +137,10 @@ static sample_t measure(const clv_generator_t *generator, int kind, int32_t size
                       clv_pairing_heap_counts};
 }
 
-/* As many instances as fit into about a second, at least three if so many are wanted. */
+/* As many instances as fit into about --seconds, at least three if so many are wanted. */
 static int32_t choose_count(const options_t *options, double expected_us)
 {
-    double n = expected_us > 0 ? 1e6 / expected_us : options->n_instances;
+    double n = expected_us > 0 ? options->seconds * 1e6 / expected_us : options->n_instances;
     double least = options->n_instances < 3 ? options->n_instances : 3;
     return n >= options->n_instances ? options->n_instances : (int32_t) (n < least ? least : n);
 }
@@ -258,11 +259,12 @@ static const clv_option_t rows[] = {
     CLV_ROW_WHOLE32("max", AT(max_ranks), 2, CLV_SCHED_MAX_RANKS, "1024", "ranks"),
     CLV_ROW_WHOLE32("instances", AT(n_instances), 1, MAX_INSTANCES, "100", "of a size"),
     CLV_ROW_REAL("budget", AT(budget_ms), 0, 1e9, "2000", "ms for a generator and size"),
+    CLV_ROW_REAL("seconds", AT(seconds), 0.001, 1e6, "1", "for the instances of a row, about"),
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these generators"),
     CLV_ROW_TAKE("simd", take_simd, "NAME", NULL, "plain, avx2 or avx512"),
     CLV_ROW_WHOLE("seed", AT(seed), 1, 9e15, "1", "of the arrivals"),
     CLV_ROW_FLAG("staircase", AT(has_kind[STAIRCASE]), "also one rank in each round"),
-    CLV_ROW_FLAG("severe", AT(has_kind[SEVERE]), "also all there but one, 1000 rounds late"),
+    CLV_ROW_FLAG("severe", AT(has_kind[SEVERE]), "also all there but one, 100,000 rounds late"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "append a line per row, with every instance"),
     CLV_ROWS_END,
 };

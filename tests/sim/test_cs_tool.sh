@@ -80,8 +80,9 @@ known = [[r for r, v in enumerate(row["rank_offset_ns"]) if v is not None] for r
 assert len(rows) == 2 and known[0] == known[1] and 0 in known[0] and 1 < len(known[0]) < 6 and rows[0]["sample_percent"] == 50, rows
 END
 [ $? -eq 1 ] && grep -q 'clock monotonic counts no cycles' "$out/log" &&
-    { ! grep -qw constant_tsc /proc/cpuinfo || { run 2 --clock tsc --calibrations 3 --json "$out/cal.json" --wait 0.1 skampi/5 &&
-        grep -q '^# 3 calibrations of tsc \[MHz\]: least [0-9.]*, median' "$out/log" && grep -Eq '"record":"calibration".*"frequency_hz":\[[0-9.]+,[0-9.]+,[0-9.]+\]' "$out/cal.json"; }; }
+    { ! grep -qw constant_tsc /proc/cpuinfo || { run 2 --clock tsc --calibrations 3 --round-trips 20 --json "$out/cal.json" --wait 0.1 skampi/5 &&
+        grep -q '^# 3 calibrations \[MHz\]: least [0-9.]*, median' "$out/log" && grep -Eq '"record":"calibration".*"frequency_hz":\[[0-9.]+,[0-9.]+,[0-9.]+\]' "$out/cal.json" &&
+        grep -q '^# 20 round trips \[us\]: least [0-9.]*, median' "$out/log" && grep -Eq '"record":"round-trips".*"round_trip_ns":\[([0-9.]+,){19}[0-9.]+\]' "$out/cal.json"; }; }
 check 'a sample of the ranks is checked; calibrations are told' $?
 # The same code over a simulated network of more ranks than any machine here has.
 sim=$CLV_BUILD/tests/sim/sim_clocks
