@@ -32,7 +32,7 @@ tests_unit_test_clc_presync_SOURCES = tests/unit/test_clc_presync.c $(clv_synth_
 tests_unit_test_clc_refine_SOURCES = tests/unit/test_clc_refine.c tests/sim/cs_random.h
 unit_tests += tests/unit/test_correct_clva
 tests_unit_test_correct_clva_SOURCES = tests/unit/test_correct_clva.c tools/correct/correct_clva.c \
-	tools/correct/correct.h
+	tools/correct/correct.h tests/sim/cs_random.h
 EXTRA_DIST += tests/fuzz/fuzz_clc_records.c tools/correct/otf2_records.awk \
 	tools/correct/otf2_records.txt docs/man/clv-correct.1
 

@@ -86,10 +86,9 @@ set xlabel "processes"
 set ylabel "% of logical messages"
 set key outside
 set xtics (8, 16, 32, 64, 128, 256, 512, 1024)
-plot for [k = 3:5] "< grep synthetic $scratch/points" using 2:k with linespoints \
-         title word("reversed violated corrected", k - 2) . ", synthetic", \
-     for [k = 3:5] "< grep SMG $scratch/points" using 2:k with linespoints dashtype 2 \
-         title word("reversed violated corrected", k - 2) . ", SMG"
+what = "reversed violated corrected"
+plot for [kind in "$(cut -d' ' -f 1 "$scratch/points" | sort -u | xargs)"] for [k = 3:5] \
+    "< grep ^" . kind . " $scratch/points" using 2:k with linespoints title word(what, k - 2) . ", " . kind
 END
 }
 

@@ -40,12 +40,12 @@ die() { local status=$1; shift; say "$*"; exit "$status"; }
 # What is compared: name | options of clv-correct | stages of the report that are shown, and their words.
 # RECORDED: what clv's recorder wrote.
 ways='
-auto||presynchronised:begin-end offsets,refined:+ the trace own messages,corrected:+ clock latency auto
-measured|--presync measured|corrected:begin-end offsets + clock latency auto
-recorded|RECORDED|presynchronised:recorded clocks (.clva),refined:+ the trace own messages,corrected:+ clock latency auto
-tracker|RECORDED --presync measured|corrected:recorded clocks + clock latency auto
-zero|--latency 0,0|corrected:begin-end offsets + messages + clock latency 0
-high|--latency 40000,3000|corrected:begin-end offsets + messages + clock latency 40 / 3 us
+auto||presynchronised:begin-end offsets,refined:+ its own messages,corrected:+ clock (latency auto)
+measured|--presync measured|corrected:begin-end offsets + clock (latency auto)
+recorded|RECORDED|presynchronised:recorded clocks (.clva),refined:+ its own messages,corrected:+ clock (latency auto)
+tracker|RECORDED --presync measured|corrected:recorded clocks + clock (latency auto)
+zero|--latency 0,0|corrected:begin-end offsets + messages + clock (latency 0)
+high|--latency 40000,3000|corrected:begin-end offsets + messages + clock (latency 40 / 3 us)
 '
 rows() { sed '/^$/d' <<<"$ways"; }
 
