@@ -82,6 +82,21 @@ tap_ok 'truth judges: better than before' awk '
     /^truth, presync/ { before = $8 } /^truth, corrected/ { after = $8 }
     END { print before, after; exit !(after < before / 5) }' auto.txt
 
+"$correct" plain/traces.otf2 -o hours --presync none >hours.txt
+tap_has 'what is left at the end calls for a second pass' 'gamma 0.9999 (second pass)' "$(cat hours.txt)"
+
+# ---- every kind of record has a row, or the tool is not built
+row_is_needed() {
+    local headers=() header tools=$CLV_TOP/tools/correct
+    for header in EvtReader GlobalDefReader DefReader; do
+        headers+=("$(sed -n 's/^OTF2_INCLUDE = //p' "$CLV_BUILD/Makefile")/otf2/OTF2_${header}Callbacks.h")
+    done
+    awk -f "$tools/otf2_records.awk" "$tools/otf2_records.txt" "${headers[@]}" >made.inc || return 1
+    grep -v ' MpiSend ' "$tools/otf2_records.txt" >otf2_records.txt
+    ! awk -f "$tools/otf2_records.awk" otf2_records.txt "${headers[@]}" 2>told >/dev/null && grep MpiSend told
+}
+tap_ok 'a kind of record without a row stops the build' row_is_needed
+
 # ---- recorded clocks
 clocks() { # BOOT FIRST LAST: the offsets of the archive again, as a recorder would have it
     for h in 0 1 2 3; do
