@@ -481,6 +481,11 @@ void clv_clc_refine_solve(clv_clc_refine_t *refine, int64_t trust_ns)
     }
 }
 
+int64_t clv_clc_refine_step(const clv_clc_refine_t *refine)
+{
+    return refine->step_ns;
+}
+
 int64_t clv_clc_refine_points(const clv_clc_refine_t *refine, uint32_t host,
                               const clv_clc_point_t **points_p)
 {

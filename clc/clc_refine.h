@@ -50,6 +50,9 @@ void clv_clc_refine_take(clv_clc_refine_t *refine, int32_t from, int32_t to, int
 /* trust_ns: how far stamps are off, about: corridors much wider than that say little. */
 void clv_clc_refine_solve(clv_clc_refine_t *refine, int64_t trust_ns);
 
+/* The length of a window, which is more than CLV_CLC_REFINE_STEP_NS where cells were too few. */
+int64_t clv_clc_refine_step(const clv_clc_refine_t *refine);
+
 /* How far the host is ahead of the reference, at rising times; none for the reference and for
  * hosts whose messages do not reach it. bound_ns: what the corridors on the way there allow. */
 int64_t clv_clc_refine_points(const clv_clc_refine_t *refine, uint32_t host,

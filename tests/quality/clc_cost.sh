@@ -26,7 +26,7 @@ def make(name, ranks, ops):
                    check=True, stdout=subprocess.DEVNULL)
     return scratch + "/" + name + "/traces.otf2"
 
-def correct(path, *options):
+def correct(path, *options, first=first):
     report = scratch + "/report"
     shutil.rmtree(scratch + "/out", ignore_errors=True)
     child = subprocess.Popen([*first.split(), build + "/tools/clv-correct", path, "-o", scratch + "/out", "--quiet",
@@ -52,7 +52,7 @@ shutil.rmtree(scratch + "/speed", ignore_errors=True)
 
 large = make("large", 16, 2750000)
 for threads in ("1", "2"):
-    head, used = correct(large, "--threads", threads, "--memory", "256")
+    head, used = correct(large, "--threads", threads, "--memory", "256", first="")
     print("%d events, --memory 256, %s threads: %.0f MiB at most, %.0f MiB in the scratch file, %.1f s of processor"
           % (head["events"], threads, used.ru_maxrss / 1024, head["scratch_bytes"] / 2**20, used.ru_utime + used.ru_stime))
     if used.ru_maxrss > 256 * 1024:

@@ -17,6 +17,8 @@
 #define MOST_CELLS                                                                                 \
     (INT64_C(1) << 19) /* 8 MiB, whatever --memory is: what is written stays the same */
 
+#define NEAR_STEPS 20
+
 /* *trust: how far the stamps are off, as far as messages show. */
 static int is_wanted(const correct_t *correct, int64_t *trust)
 {
@@ -63,11 +65,13 @@ static clv_status_t solve(const correct_t *correct, int64_t trust, clv_clc_refin
 
 /* ---- one host ---- */
 
-static int is_near(const clv_clc_point_t *points, int64_t n, int64_t time)
+/* Between two bursts of messages the way is straight; a point that was measured there, wrong as it
+ * may be, would bend it. In a pause it is the best there is. */
+static int is_near(const clv_clc_point_t *points, int64_t n, int64_t time, int64_t reach)
 {
     for (int64_t i = 0; i < n; i++) {
         const int64_t apart = points[i].local_ns - time;
-        if (apart < 2 * CLV_CLC_REFINE_STEP_NS && apart > -2 * CLV_CLC_REFINE_STEP_NS) {
+        if (apart < reach && apart > -reach) {
             return 1;
         }
     }
@@ -76,14 +80,14 @@ static int is_near(const clv_clc_point_t *points, int64_t n, int64_t time)
 
 /* The points of a host, those that were measured where there are none, and level ends. */
 static int64_t join_points(const clv_clc_map_t *measured, const clv_clc_point_t *points, int64_t n,
-                           int64_t first, clv_clc_point_t *list)
+                           int64_t first, int64_t reach, clv_clc_point_t *list)
 {
     memcpy(list, points, (size_t) n * sizeof *list);
     int64_t n_all = n;
     for (int64_t i = 0; i < measured->n_points; i++) {
         const clv_clc_point_t *point = &measured->points[i];
         const int64_t time = point->local_ns - point->offset_ns;
-        if (!is_near(points, n, time)) {
+        if (!is_near(points, n, time, reach)) {
             list[n_all++] = (clv_clc_point_t){time, 0, point->bound_ns};
         }
     }
@@ -101,6 +105,8 @@ static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint3
     const clv_clc_point_t *points;
     correct_map_t *map = &correct->maps[h];
     const int64_t n = clv_clc_refine_points(refine, h, &points);
+    const int64_t reach =
+        clv_larger(NEAR_STEPS * CLV_CLC_REFINE_STEP_NS, 4 * clv_clc_refine_step(refine));
     int64_t first, last;
     if (n == 0) {
         return 1;
@@ -111,7 +117,7 @@ static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint3
     }
     correct_span(&correct->trace, &first, &last);
     map->refined_points = list;
-    map->refined = (clv_clc_map_t){list, join_points(&map->map, points, n, first, list)};
+    map->refined = (clv_clc_map_t){list, join_points(&map->map, points, n, first, reach, list)};
     correct->refinement.n_points += n;
     correct->refinement.n_hosts++;
     for (int64_t i = 0; i < n; i++) {

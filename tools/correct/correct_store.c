@@ -103,7 +103,7 @@ static int open_file(void)
         is_trimming = 1;
         is_trimming = !pthread_create(&trimmer, NULL, trim, NULL);
         if (is_trimming) {
-            const struct sched_param first = {.sched_priority = 1};
+            const struct sched_param first = {sched_get_priority_max(SCHED_RR)};
             (void) pthread_setschedparam(trimmer, SCHED_RR, &first);
         }
     }
