@@ -1,15 +1,18 @@
 #!/bin/bash
 # Opt-in: the unit tests under AddressSanitizer + UndefinedBehaviorSanitizer, then under
-# ThreadSanitizer. Builds in build-address/ and build-thread/, without MPI: the sanitizers do not
-# know Open MPI's own memory. TAP; about 2 minutes.
+# ThreadSanitizer; then MPI programs under the recorder (coll_clv_record), with the component and the
+# programs built that way. Builds in build-address/ ...; the unit tests' without MPI. TAP; about 10 minutes.
 #
-#   tests/quality/sanitize.sh [address] [thread]
+#   tests/quality/sanitize.sh [address] [thread] [recorder-address] [recorder-thread]
+#
+# Open MPI itself is not built that way: what it leaks is not looked for, and of threads only what our own
+# code does is judged (a race needs both accesses seen).
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-[ $# -gt 0 ] || set -- address thread
+[ $# -gt 0 ] || set -- address thread recorder-address recorder-thread
 
 flags_of() {
-    case $1 in
+    case ${1#recorder-} in
     address) echo '-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all' ;;
     thread) echo '-O1 -g -fno-omit-frame-pointer -fsanitize=thread' ;;
     *) echo "sanitize: address or thread, not $1" >&2; exit 2 ;;
@@ -20,19 +23,48 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1
 
+unit_tests() { # kind
+    CLV_BUILD=$top/build-$1 CLV_CONFIGURE=--without-ompi CFLAGS=$(flags_of "$1") \
+        timeout 1800 "$top/clv" test tests/unit/
+}
+
+# All operations blocking, nonblocking and persistent, two threads; a finding ends the rank.
+recorder() { # kind
+    local build=$top/build-$1 folder status=0 line record
+    folder=$(mktemp -d)
+    CLV_BUILD=$build CFLAGS=$(flags_of "$1") timeout 1800 "$top/clv" build || return
+    eval "$(CLV_BUILD=$build "$top/clv" env)"
+    while read -r line; do
+        record=$folder/${line// /-}
+        # shellcheck disable=SC2086
+        ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \
+            timeout -k 5 120 mpirun --oversubscribe -np 4 --mca mpi_yield_when_idle 1 \
+            --mca coll_clv_record "$record" "$build"/tests/mpi/$line </dev/null || status=1
+        "$build/tools/clv-view" "$record" || status=1
+    done <<'PROGRAMS'
+record_cases 20
+record_requests 5 2 20
+record_requests 500 threads
+PROGRAMS
+    rm -rf "$folder"
+    return $status
+}
+
 echo "1..$#"
 n=0 failed=0
 for kind in "$@"; do
     n=$((n + 1))
-    flags=$(flags_of "$kind") || exit 2
-    output=$(CLV_BUILD=$top/build-$kind CLV_CONFIGURE=--without-ompi CFLAGS=$flags \
-        timeout 1800 "$top/clv" test tests/unit/ 2>&1)
+    flags_of "$kind" >/dev/null || exit 2
+    case $kind in
+    recorder-*) what='programs under the recorder' output=$(recorder "$kind" 2>&1) ;;
+    *) what='unit tests' output=$(unit_tests "$kind" 2>&1) ;;
+    esac
     status=$?
     echo "$output" | sed 's/^/# /'
     if [ $status -eq 0 ]; then
-        echo "ok $n - unit tests, $kind sanitizer"
+        echo "ok $n - $what, $kind"
     else
-        echo "not ok $n - unit tests, $kind sanitizer"
+        echo "not ok $n - $what, $kind"
         failed=1
     fi
 done
