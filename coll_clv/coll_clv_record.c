@@ -584,7 +584,7 @@ void coll_clv_record_drop(void)
     clv_ring_count_dropped(recorder->ring);
 }
 
-/* How much travels before it is read changes as connections are used: looked at ever more rarely. */
+/* What a connection takes changes as it is used; looked at ever more rarely. */
 #define FIRST_LOOK 16
 
 static CLV_COLD void look_early(void)

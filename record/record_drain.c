@@ -31,7 +31,7 @@ struct clv_drain {
     uint64_t *n_dropped; /* of each, as the file says */
     clv_clva_clock_t clock;
     int64_t n_calls, thread_ns;
-    int64_t every; /* a power of two */
+    int64_t every;              /* a power of two */
     int64_t max_bytes, n_bytes; /* of the file */
     size_t used;                /* of the buffer */
     unsigned char *buffer;      /* being filled */

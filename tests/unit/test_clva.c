@@ -96,6 +96,9 @@ static void heads_are_checked(void **state)
     assert_int_equal(clv_clva_get_head(endless, sizeof endless, &head, &used), CLV_PROTOCOL);
 }
 
+static const clv_clva_early_t an_early = {
+    .sent_bytes = INT64_C(1) << 42, .window_bytes = 77, .buffer_bytes = 78};
+
 /* One of each kind, one after the other; returns how many bytes. */
 static size_t put_all(unsigned char *bytes, size_t size)
 {
@@ -135,10 +138,7 @@ static size_t put_all(unsigned char *bytes, size_t size)
     n += clv_clva_put_every(bytes + n, size - n, 4);
     n += clv_clva_put_cost(bytes + n, size - n,
                            &(clv_clva_cost_t){.latency_ns = 50, .byte_ps = 20, .combine_ps = 3});
-    n += clv_clva_put_early(bytes + n, size - n, 1,
-                            &(clv_clva_early_t){.sent_bytes = INT64_C(1) << 42,
-                                                .window_bytes = 77,
-                                                .buffer_bytes = 78});
+    n += clv_clva_put_early(bytes + n, size - n, 1, &an_early);
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
 
@@ -154,6 +154,14 @@ static void check_stream(const clv_clva_record_t *record)
     assert_int_equal(record->stream.bytes, INT64_C(1) << 40);
 }
 
+static void check_early(const clv_clva_record_t *record)
+{
+    assert_int_equal(record->rank, 1);
+    assert_int_equal(record->early.sent_bytes, an_early.sent_bytes);
+    assert_int_equal(record->early.window_bytes, an_early.window_bytes);
+    assert_int_equal(record->early.buffer_bytes, an_early.buffer_bytes);
+}
+
 static void check_cost(const clv_clva_cost_t *cost)
 {
     assert_int_equal(cost->latency_ns, 50);
@@ -162,10 +170,22 @@ static void check_cost(const clv_clva_cost_t *cost)
     assert_int_equal(cost->combine_ps, 3);
 }
 
-static void check_record(const clv_clva_record_t *record)
+static void check_calls(const clv_clva_record_t *record)
 {
     clv_clva_call_t call;
 
+    assert_int_equal(record->n, 2);
+    assert_int_equal(clv_clva_get_call(record, 0, &call), CLV_OK);
+    assert_int_equal(call.arrival_ns, -5);
+    assert_int_equal(call.number, 4000000000U);
+    assert_int_equal(call.stream, 7);
+    assert_int_equal(call.choice, CLV_CLVA_NOT_OURS);
+    assert_int_equal(clv_clva_get_call(record, 1, &call), CLV_OK);
+    assert_int_equal(call.reason, 2);
+}
+
+static void check_record(const clv_clva_record_t *record)
+{
     switch (record->kind) {
     case CLV_CLVA_LOCAL:
         assert_int_equal(record->n, 2);
@@ -181,14 +201,7 @@ static void check_record(const clv_clva_record_t *record)
         check_stream(record);
         break;
     case CLV_CLVA_CALLS:
-        assert_int_equal(record->n, 2);
-        assert_int_equal(clv_clva_get_call(record, 0, &call), CLV_OK);
-        assert_int_equal(call.arrival_ns, -5);
-        assert_int_equal(call.number, 4000000000U);
-        assert_int_equal(call.stream, 7);
-        assert_int_equal(call.choice, CLV_CLVA_NOT_OURS);
-        assert_int_equal(clv_clva_get_call(record, 1, &call), CLV_OK);
-        assert_int_equal(call.reason, 2);
+        check_calls(record);
         break;
     case CLV_CLVA_CLOCK:
         assert_int_equal(record->clock.error_ppb, 1000000);
@@ -197,10 +210,7 @@ static void check_record(const clv_clva_record_t *record)
         check_cost(&record->cost);
         break;
     case CLV_CLVA_EARLY:
-        assert_int_equal(record->rank, 1);
-        assert_int_equal(record->early.sent_bytes, INT64_C(1) << 42);
-        assert_int_equal(record->early.window_bytes, 77);
-        assert_int_equal(record->early.buffer_bytes, 78);
+        check_early(record);
         break;
     default:
         assert_int_equal(record->number, record->kind == CLV_CLVA_DROPPED ? 17
