@@ -40,12 +40,14 @@ tap_ok 'the summary has at most 40 lines' summary
 tap_ok 'and the file its end' are "$("$view" --json "$work/all" | grep -o '"ended":[01]')" '"ended":1'
 
 # ---- who is late
-recorded late 4 "$program" 30 2 20 800
 stream() { "$view" --json "$work/$1" | sed -n 's/^{"stream":\([0-9]*\),"name":"allreduce 8.*/\1/p'; }
 last() { # of rank 2: in how many calls it was last
     "$view" --json --stream "$(stream "$1")" "$work/$1" | sed -n 's/^{"rank":2,.*"last":\([0-9]*\),.*/\1/p'
 }
-tap_ok 'the late rank is last in almost every call' test "$(last late)" -ge 27
+record_late() { rm -rf "$work/late"; recorded late 4 "$program" 30 2 20 800; }
+two_is_last() { test "$(last late)" -ge 27; }
+tap_tries record_late two_is_last
+tap_figure "the late rank is last in almost every call ($(last late) of 30)" two_is_last
 own_ms() { # rank
     "$view" --json "$work/late" | sed -n "s/^{\"rank\":$1,.*\"own_ns\":\([0-9]*\)[0-9]\{6\},.*/\1/p"
 }
@@ -64,18 +66,16 @@ recorded planned 4 --mca coll clv --mca coll_clv_collectives allreduce \
     --mca coll_clv_allreduce_algorithm plain_ring "$program" 5 0 1 800
 forced() { "$view" --export jsonl "$work/planned" | grep -c '"choice":"plain_ring","reason":"forced"'; }
 tap_ok 'a forced plan is named' are "$(forced)" 20
-recorded predicted 4 --mca coll clv --mca coll_clv_collectives allreduce "$program" 30 1 5 200000
-predicted() { "$view" --export jsonl "$work/predicted" | grep -c '"predicted_ns"'; }
-tap_ok 'predicted arrivals are there' test "$(predicted)" -ge 40
-
 recorded measured 4 --mca coll clv --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
     "$CLV_BUILD/tests/mpi/iterations" one-late 30 262144 1 3 none
 what_if() { "$view" --what-if "$work/measured" >"$output" && grep -qE '^cost: [0-9.]+ Gb/s measured by clv, [0-9]+ us measured by clv, up to [1-9][0-9]* KiB of a pair early measured$' "$output"; }
 tap_ok 'what clv measured of links and saw of connections is there, and the what-if uses it' what_if
 
 # ---- what rank 0 says at the end
-mpi_run -np 4 --mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_collectives allreduce \
-    --mca coll_clv_print summary "$program" 30 1 5 200000 >"$output"
+recorded predicted 4 --mca coll clv --mca coll_clv_collectives allreduce \
+    --mca coll_clv_print summary "$program" 30 1 5 200000
+predicted() { "$view" --export jsonl "$work/predicted" | grep -c '"predicted_ns"'; }
+tap_ok 'predicted arrivals are there' test "$(predicted)" -ge 40
 lines=$(grep -c 'coll:clv: ' "$output")
 tap_ok "a summary of at most 12 lines ($lines)" test "$lines" -ge 4 -a "$lines" -le 12
 tap_has 'calls by what they ran' 'allreduce: 30 calls; ' "$(<"$output")"
@@ -162,14 +162,14 @@ if "${apart[@]}" true 2>/dev/null; then
     record_nodes() {
         rm -rf "$work/nodes"
         recorded nodes 2 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
-            "${apart[@]}" "$program" 60 1 20 800
+            "${apart[@]}" "$program" 30 1 20 800
         named=$("$view" --json "$work/nodes" | sed -n 's/^{"rank":1,.*"last":\([0-9]*\),.*/\1/p')
     }
-    late_is_last() { test "$named" -ge 55; }
+    late_is_last() { test "$named" -ge 27; }
     tap_tries record_nodes late_is_last
     tap_ok 'two nodes, two files' are "$(ls "$work/nodes" | wc -l)" 2
     tap_ok 'that fit together' are "$(number nodes incomplete)" 0
-    tap_figure "the late rank is last in almost every call ($named of 60)" late_is_last
+    tap_figure "the late rank is last in almost every call ($named of 30)" late_is_last
     mkdir "$work/half"
     cp "$work"/nodes/*.1.clva "$work/half"
     "$view" "$work/half" >/dev/null 2>"$output"
