@@ -101,11 +101,11 @@ static int32_t leaders(levels_t *levels, same_t outer, same_t inner, int32_t pre
     const clv_cs_place_t *mine = &places[levels->group->rank];
     int32_t n = 0;
     for (int32_t i = 0; i < levels->group->n_ranks; i++) {
-        int32_t known = 0;
-        while (known < n && !inner(&places[levels->members[known]], &places[i])) {
-            known++;
+        int32_t known = n; /* backwards: most ranks share a place with the one before them */
+        while (known > 0 && !inner(&places[levels->members[known - 1]], &places[i])) {
+            known--;
         }
-        if (outer(&places[i], mine) && known == n) {
+        if (outer(&places[i], mine) && known == 0) {
             levels->members[n++] = i;
         }
     }

@@ -10,6 +10,7 @@ function text(key,   at, rest) { at = index($0, "\"" key "\":\""); rest = substr
     return at ? substr(rest, 1, index(rest, "\"") - 1) : "" }
 function list(key, into,   at, rest) { at = index($0, "\"" key "\":["); rest = substr($0, at + length(key) + 4)
     return at ? split(substr(rest, 1, index(rest, "]") - 1), into, ",") : 0 }
-function sort(v, n,   i, j, t) { for (i = 2; i <= n; i++) { t = v[i]; for (j = i - 1; j > 0 && v[j] > t; j--) v[j + 1] = v[j]; v[j + 1] = t } }
+function sort(v, n,   gap, i, j, t) { for (gap = 1; gap < n; gap = 3 * gap + 1) ; for (; gap >= 1; gap = int(gap / 3)) for (i = gap + 1; i <= n; i++) {
+    t = v[i]; for (j = i - gap; j > 0 && v[j] > t; j -= gap) v[j + gap] = v[j]; v[j + gap] = t } }
 function quantile(v, n, q,   at, low) { at = 1 + (n - 1) * q; low = int(at)
     return low < n ? v[low] + (at - low) * (v[low + 1] - v[low]) : v[n] }

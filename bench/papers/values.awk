@@ -85,6 +85,7 @@ function term_of(t,   at, name, inside, n, m, v, w, gap) {
     if (name == "deviation") return n > 1 ? sqrt(variance_of(v, n)) / mean_of(v, 1, n) : "none"
     if (name == "sigma") return n > 1 ? sqrt(variance_of(v, n)) : "none"
     if (name == "lag1") return correlation(v, 1)
+    if (name == "lag10") return correlation(v, 10)
     if (name == "drift") return drift_of(v)
     if (name == "imbalance") return imbalance(v, n)
     print "values: there is no function '" name "'" > "/dev/stderr"; bad = 1
