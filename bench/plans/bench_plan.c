@@ -12,8 +12,9 @@
  * per plan at a size (by its last size, growing eightfold per doubling) is left out from there on.
  * The slowest cells of the table in docs/design/schedule.md take minutes and so must be asked for:
  *   bench_plan --min 256 --max 512 --instances 1 --budget 1e9 --only segtree,linear,pairing-heap
- * Usage: bench_plan [--min P] [--max P] [--instances K] [--seconds S] [--budget MS] [--only NAME,NAME...]
- *                   [--simd plain|avx2|avx512] [--seed S] [--staircase] [--severe] [--json FILE]
+ * Usage: bench_plan [--min P] [--max P] [--instances K] [--seconds S] [--budget MS]
+ *                   [--only NAME,NAME...] [--simd plain|avx2|avx512] [--seed S] [--staircase]
+ *                   [--severe] [--json FILE]
  */
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
  * Clairvoyant without skipping of idle rounds, for comparison only: to show what section 5.1 of the
  * paper is worth (its Figs. 7 and 8). In no table, since nobody should use it.
  *
- * Units: as schedule/schedule.h. Errors: as clv_plan_make; not for instances with long gaps.
+ * Units: as schedule/schedule.h.
+ * Errors: as clv_plan_make; not for instances with long gaps.
  * Memory: the plan is the caller's, freed by clv_plan_free.
  * Threads: safe.
  */
