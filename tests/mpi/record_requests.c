@@ -4,7 +4,8 @@
  *
  * usage: record_requests ROUNDS [LATE_RANK MS]     a round: all nonblocking ones, completed by
  *            Waitall; the same persistent ones, by Startall and Waitall; two of a derived datatype
- *            and a user's operation, by Test; a barrier to which LATE_RANK comes MS late
+ *            and a user's operation, by Test; a barrier to which LATE_RANK comes MS late. At the
+ *            end what Open MPI refuses: to free an active request, to cancel one
  *        record_requests ROUNDS threads            two threads, a communicator each
  *
  * Prints how many results were right and how many wrong; exit 1 where there was a wrong one.
@@ -182,6 +183,35 @@ static void reduce_pairs(set_t *set, int n_rounds)
     MPI_Op_free(&add);
 }
 
+/* What Open MPI refuses leaves the request as it was; one is never freed, another outlives its
+ * communicator. */
+static void refuse(set_t *set)
+{
+    const double n = set->n_ranks;
+    MPI_Request request, kept, never, copy;
+    MPI_Comm comm;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    clear_all(set);
+    MPI_Comm_dup(set->comm, &comm);
+    INIT(Allreduce)(set->in, set->out[0], 17, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &never);
+    INIT(Allreduce)(set->in, set->out[1], 11, MPI_DOUBLE, MPI_SUM, set->comm, MPI_INFO_NULL, &kept);
+    MPI_Start(&kept);
+    copy = kept;
+    check("an active request is not freed", MPI_Request_free(&copy) != MPI_SUCCESS, 1);
+    MPI_Wait(&kept, MPI_STATUS_IGNORE);
+    MPI_Start(&kept);
+    MPI_Wait(&kept, MPI_STATUS_IGNORE);
+    check("it can be started again", set->out[1][10], n * (n + 1) / 2);
+    MPI_Iallreduce(set->in, set->out[2], 13, MPI_DOUBLE, MPI_SUM, set->comm, &request);
+    check("nothing is cancelled", MPI_Cancel(&request) != MPI_SUCCESS, 1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check("and completes", set->out[2][12], n * (n + 1) / 2);
+    MPI_Request_free(&kept);
+    MPI_Comm_free(&comm);
+}
+
 /* ---- the ways through ------------------------------------------------------------------------ */
 
 static void compute_ms(double ms)
@@ -216,6 +246,7 @@ static void run(set_t *set, set_t *kept, int n_rounds, int late_rank, double lat
         MPI_Request_free(&kept->requests[i]);
     }
     reduce_pairs(set, n_rounds);
+    refuse(set);
 }
 
 static int thread_rounds;
