@@ -163,7 +163,6 @@ static const struct {
     {"skampi/cristian/50", 30000, 400000},
     {"jk/50/skampi/10", 4000, 40000},
     {"jk/50/mean-rtt/10", 12000, 400000},
-    {"jk/50/cristian/10", 8000, 400000},
     {"hca/50/skampi/10", 4000, 200000},
     {"hca2/50/skampi/10", 12000, 200000},
     {"hca2/50/mean-rtt/20/recompute", 40000, 400000},
