@@ -12,6 +12,7 @@
 
 function scale_of(key, typical) {
     if (key !~ /_ns$/) return 1
+    if (typical < 0) typical = -typical
     return typical < 2e3 ? 1 : typical < 2e6 ? 1e3 : typical < 2e9 ? 1e6 : 1e9 }
 function unit_of(scale) { return scale == 1 ? "ns" : scale == 1e3 ? "us" : scale == 1e6 ? "ms" : "s" }
 function label_of(key, scale,   words) {
@@ -68,7 +69,7 @@ END {
     if (!n_points) exit 1
     sy = scale_of(x == "#part" ? "" : x == "#lag" ? "" : y, medians(ys, n_points))
     sx = scale_of(x == "#part" ? y : x, medians(xs, n_points))
-    head = x == "#call" ? "call" : x == "#lag" ? "lag [calls]" : x == "#normal" ? "quantile of the normal distribution" : x == "#rank" ? "rank" : x == "#part" ? label_of(y, sx) : label_of(x, sx)
+    head = x == "#call" ? (y == "offset_ns" ? "second" : "call") : x == "#lag" ? "lag [calls]" : x == "#normal" ? "quantile of the normal distribution" : x == "#rank" ? "rank" : x == "#part" ? label_of(y, sx) : label_of(x, sx)
     print "set terminal svg size 760,460 font 'sans,12' background 'white'\nset output '" file "'\nset title '" title "' noenhanced\nset key outside below Left reverse noenhanced\nset autoscale fix\nset grid\nset tics nomirror\nset border 3\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03"
     print "set xlabel '" head "' noenhanced\nset ylabel '" (x == "#part" ? "part of the calls" : x == "#lag" ? "autocorrelation" : label_of(y, sy)) "' noenhanced"
     if (is_log) print "set logscale " (x == "#part" ? "x" : "y")
