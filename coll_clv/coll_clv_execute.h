@@ -35,8 +35,8 @@ struct ompi_op_t;
  * the credit rule an absent root finds at most COLL_CLV_SYNC_EVERY segments from each sender. */
 #define COLL_CLV_RECV_WINDOW   16
 #define COLL_CLV_SOURCE_WINDOW 8 /* of these from one rank */
-#define COLL_CLV_SEND_WINDOW 4
-#define COLL_CLV_SYNC_EVERY  64
+#define COLL_CLV_SEND_WINDOW   4
+#define COLL_CLV_SYNC_EVERY    64
 
 #define COLL_CLV_SCRATCH_KEEP_BYTES ((size_t) 64 << 20)
 

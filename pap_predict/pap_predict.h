@@ -131,8 +131,9 @@ typedef struct clv_pap_progress {
  * `note` is what the ranks noted at the end of the call before the newest sampled one (it should
  * say its own length: what lies behind it, up to note_bytes, is left from earlier ones; zeros
  * where the stream had no call before, or a rank had not ended it when it began the sampled one;
- * NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic function of
- * the forecasts, their progress and notes so far. Must be a pure function of its arguments. */
+ * NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also zeroed at first,
+ * memory_bytes long): a deterministic function of the forecasts, their progress and notes so far.
+ * Must be a pure function of its arguments. */
 typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
                                    const clv_pap_forecast_t *forecast,
                                    const clv_pap_progress_t *progress, const void *note,

@@ -20,8 +20,8 @@
  * Why it cannot hang (for a plan that passes clv_plan_validate, on every rank at once): take the
  * first message in plan order that is not done at both ends. Everything before it is done, so its
  * receive is the oldest of its rank and posted, its send is the oldest of its rank and may start.
- * Posted, because what is put off has source_window older ones of its source open, whose slots go to
- * what their source has put off before the cursor gets any.
+ * Posted, because what is put off has source_window older ones of its source open, whose slots go
+ * to what their source has put off before the cursor gets any.
  *
  * Unexpected messages: the first send to a peer and then every sync_every-th is synchronous, and a
  * synchronous send waits for the previous one to the same peer. So a peer that has not arrived

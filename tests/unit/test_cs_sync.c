@@ -158,16 +158,11 @@ static const struct {
     const char *label;
     int64_t limit_now_ns, limit_later_ns; /* later: 2 s, quiet network */
 } families[] = {
-    {"skampi/50", 30000, 400000},
-    {"netgauge/50", 30000, 400000},
-    {"skampi/cristian/50", 30000, 400000},
-    {"jk/50/skampi/10", 4000, 40000},
-    {"jk/50/mean-rtt/10", 12000, 400000},
-    {"hca/50/skampi/10", 4000, 200000},
-    {"hca2/50/skampi/10", 12000, 200000},
-    {"hca2/50/mean-rtt/20/recompute", 40000, 400000},
-    {"hca3/50/skampi/10", 6000, 200000},
-    {"hca3/50/skampi/10/recompute", 6000, 200000},
+    {"skampi/50", 30000, 400000},           {"netgauge/50", 30000, 400000},
+    {"skampi/cristian/50", 30000, 400000},  {"jk/50/skampi/10", 4000, 40000},
+    {"jk/50/mean-rtt/10", 12000, 400000},   {"hca/50/skampi/10", 4000, 200000},
+    {"hca2/50/skampi/10", 12000, 200000},   {"hca2/50/mean-rtt/20/recompute", 40000, 400000},
+    {"hca3/50/skampi/10", 6000, 200000},    {"hca3/50/skampi/10/recompute", 6000, 200000},
     {"hca3/50/mean-rtt/20", 40000, 400000},
 };
 
