@@ -109,6 +109,7 @@ static int is_noted(const clv_runs_t *runs, int command)
     }
     if (!fgets(noted, sizeof noted, file)) {
         snprintf(noted, sizeof noted, "%s", text);
+        rewind(file);
         fprintf(file, "%s\n", text);
     }
     noted[strcspn(noted, "\n")] = '\0';

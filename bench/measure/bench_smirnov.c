@@ -108,7 +108,8 @@ static void fill_durbin(matrix_t *matrix, double h)
     }
     entry[(m - 1) * m] += 2.0 * h - 1.0 > 0.0 ? pow(2.0 * h - 1.0, m) : 0.0;
     for (int i = 0; i < m * m; i++) {
-        entry[i] /= tgamma(fmax(i / m - i % m + 2, 1.0));
+        const int order = i / m - i % m + 2;
+        entry[i] /= tgamma(order > 1 ? order : 1);
     }
 }
 

@@ -383,8 +383,8 @@ static void calls_are_named_as_mpi_does(void **state)
     char name[CLV_CLVA_CALL_NAME_BYTES];
 
     (void) state;
-    for (uint8_t how = 0; how < CLV_CLVA_N_HOWS; how++) {
-        const clv_clva_stream_t stream = {.op = CLV_CLVA_OP_SCAN, .how = how};
+    for (int how = 0; how < CLV_CLVA_N_HOWS; how++) {
+        const clv_clva_stream_t stream = {.op = CLV_CLVA_OP_SCAN, .how = (uint8_t) how};
         clv_clva_call_name(&stream, name, sizeof name);
         assert_string_equal(name, names[how]);
     }

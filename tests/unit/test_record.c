@@ -239,7 +239,7 @@ static void push_comm(clv_ring_t *ring, int32_t n_listed)
         .kind = CLV_CLVA_COMM, .id = 9, .n_ranks = 3, .n_listed = n_listed};
 
     memcpy(slots, &head, sizeof head);
-    strcpy((char *) slots + 32, "a name");
+    memcpy(slots + 32, "a name", sizeof "a name");
     memcpy(slots + 96, (const int32_t[]){3, 0, 1}, 12);
     assert_int_equal(clv_ring_push(ring, slots, clv_drain_comm_slots(3)), CLV_RING_TAKEN);
 }

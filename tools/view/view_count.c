@@ -59,17 +59,17 @@ void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ran
 {
     const size_t n = (size_t) comm->n_ranks, first = (size_t) call * n;
     int64_t *scratch = clv_alloc_unset(2 * n, sizeof *scratch);
+
+    if (scratch == NULL) {
+        *numbers = (clv_numbers_call_t){.last_rank = -1};
+        return;
+    }
     const clv_numbers_times_t times = {.n_ranks = comm->n_ranks,
                                        .arrival_ns = comm->arrival_ns + first,
                                        .exit_ns = comm->exit_ns + first,
                                        .before_ns = comm->before_ns + first,
                                        .bound_ns = scratch,
                                        .predicted_ns = scratch + n};
-
-    if (scratch == NULL) {
-        *numbers = (clv_numbers_call_t){.last_rank = -1};
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
         const uint32_t predicted_ns = comm->predicted_ns[first + i];
         scratch[i] = comm->bound_ns[first + i];
