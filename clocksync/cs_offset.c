@@ -169,45 +169,73 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Tukey's fences, then the mean (MBR, Algorithm 17, Remove_Outliers). values are sorted here. */
-static int64_t mean_without_outliers(int64_t *values, int32_t n)
+typedef struct burst {
+    clv_cs_sample_t *samples;
+    int64_t *scratch; /* as many */
+    int32_t n;
+} burst_t;
+
+static clv_status_t burst_open(const cs_pair_t *pair, burst_t *burst)
 {
-    qsort(values, (size_t) n, sizeof *values, by_value);
-    const int64_t low = values[n / 4];
-    const int64_t high = values[(int64_t) n * 3 / 4];
-    const int64_t reach = cs_sub(high, low) + cs_sub(high, low) / 2;
-    double total = 0.0;
-    int32_t kept = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (values[i] >= cs_sub(low, reach) && values[i] <= cs_add(high, reach)) {
-            total += (double) values[i];
-            kept++;
-        }
-    }
-    return cs_round(total / kept);
+    const size_t n_exchanges = (size_t) pair->method->n_exchanges;
+    *burst = (burst_t){clv_alloc(n_exchanges, sizeof *burst->samples),
+                       clv_alloc(n_exchanges, sizeof *burst->scratch), 0};
+    return burst->samples != NULL && burst->scratch != NULL ? CLV_OK : CLV_NO_MEMORY;
 }
 
-/* A burst of samples, nonsense left out. */
-static clv_status_t collect(cs_pair_t *pair, clv_cs_sample_t *samples, int32_t *n_p)
+static void burst_close(burst_t *burst)
 {
-    int32_t n = 0;
+    clv_free(burst->scratch);
+    clv_free(burst->samples);
+}
+
+/* Nonsense left out. */
+static clv_status_t collect(cs_pair_t *pair, burst_t *burst)
+{
+    burst->n = 0;
     for (int32_t i = 0; i < pair->method->n_exchanges; i++) {
-        const clv_status_t status = clv_cs_pair_ping(pair, &samples[n]);
+        clv_cs_sample_t *sample = &burst->samples[burst->n];
+        const clv_status_t status = clv_cs_pair_ping(pair, sample);
         if (status != CLV_OK) {
             return status;
         }
-        n += !is_nonsense(&samples[n]);
+        burst->n += !is_nonsense(sample);
     }
-    *n_p = n;
-    return n > 0 ? CLV_OK : CLV_PROTOCOL;
+    return burst->n > 0 ? CLV_OK : CLV_PROTOCOL;
 }
 
-static int64_t mean_round_trip(const clv_cs_sample_t *samples, int32_t n, int64_t *scratch)
+/* Tukey's (MBR, Algorithm 17, Remove_Outliers), of the burst's round trips, which are sorted in
+ * scratch then. */
+typedef struct fences {
+    int64_t low, high;
+} fences_t;
+
+static fences_t fence_round_trips(burst_t *burst)
 {
-    for (int32_t i = 0; i < n; i++) {
-        scratch[i] = round_trip_of(&samples[i]);
+    int64_t *values = burst->scratch;
+    for (int32_t i = 0; i < burst->n; i++) {
+        values[i] = round_trip_of(&burst->samples[i]);
     }
-    const int64_t mean = mean_without_outliers(scratch, n);
+    qsort(values, (size_t) burst->n, sizeof *values, by_value);
+    const int64_t low = values[burst->n / 4];
+    const int64_t high = values[(int64_t) burst->n * 3 / 4];
+    const int64_t range = cs_sub(high, low);
+    const int64_t reach = cs_add(range, range / 2);
+    return (fences_t){cs_sub(low, reach), cs_add(high, reach)};
+}
+
+static int64_t mean_round_trip(burst_t *burst)
+{
+    const fences_t fences = fence_round_trips(burst);
+    double total = 0.0;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < burst->n; i++) {
+        if (burst->scratch[i] >= fences.low && burst->scratch[i] <= fences.high) {
+            total += (double) burst->scratch[i];
+            kept++;
+        }
+    }
+    const int64_t mean = cs_round(total / kept);
     return mean > 0 ? mean : 1; /* 0 means not measured */
 }
 
@@ -217,15 +245,15 @@ static int64_t offset_by_half_trip(const clv_cs_sample_t *sample, int64_t round_
 }
 
 /* The median is one of the samples, so that it has a time (HCA3 paper, Algorithm 8, line 17). */
-static clv_status_t point_of_median(const clv_cs_sample_t *samples, int32_t n,
-                                    int64_t round_trip_ns, int64_t *scratch,
-                                    clv_cs_point_t *point_p)
+static clv_status_t point_of_median(burst_t *burst, int64_t round_trip_ns, clv_cs_point_t *point_p)
 {
-    for (int32_t i = 0; i < n; i++) {
+    const clv_cs_sample_t *samples = burst->samples;
+    int64_t *scratch = burst->scratch;
+    for (int32_t i = 0; i < burst->n; i++) {
         scratch[i] = offset_by_half_trip(&samples[i], round_trip_ns);
     }
-    qsort(scratch, (size_t) n, sizeof *scratch, by_value);
-    const int64_t median = scratch[n / 2];
+    qsort(scratch, (size_t) burst->n, sizeof *scratch, by_value);
+    const int64_t median = scratch[burst->n / 2];
     int32_t i = 0;
     while (offset_by_half_trip(&samples[i], round_trip_ns) != median) {
         i++;
@@ -246,25 +274,21 @@ static clv_status_t point_of_median(const clv_cs_sample_t *samples, int32_t n,
 /* HCA3 paper, Algorithm 8. */
 static clv_status_t mean_rtt_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
 {
-    const size_t n_exchanges = (size_t) pair->method->n_exchanges;
-    clv_cs_sample_t *samples = clv_alloc(n_exchanges, sizeof *samples);
-    int64_t *scratch = clv_alloc(n_exchanges, sizeof *scratch);
-    clv_status_t status = samples != NULL && scratch != NULL ? CLV_OK : CLV_NO_MEMORY;
-    int32_t n = 0;
+    burst_t burst;
+    clv_status_t status = burst_open(pair, &burst);
     if (status == CLV_OK && pair->mean_round_trip_ns == 0) {
-        status = collect(pair, samples, &n);
+        status = collect(pair, &burst);
         if (status == CLV_OK) {
-            pair->mean_round_trip_ns = mean_round_trip(samples, n, scratch);
+            pair->mean_round_trip_ns = mean_round_trip(&burst);
         }
     }
     if (status == CLV_OK) {
-        status = collect(pair, samples, &n);
+        status = collect(pair, &burst);
     }
     if (status == CLV_OK) {
-        status = point_of_median(samples, n, pair->mean_round_trip_ns, scratch, point_p);
+        status = point_of_median(&burst, pair->mean_round_trip_ns, point_p);
     }
-    clv_free(scratch);
-    clv_free(samples);
+    burst_close(&burst);
     return status;
 }
 
@@ -280,17 +304,6 @@ static int64_t timer_delay(const clv_cs_clock_t *clock, int32_t n)
     return total / n;
 }
 
-/* Beyond Tukey's upper fence: who waited for the other to be ready, say. values are sorted here. */
-static int64_t longest_round_trip(const clv_cs_sample_t *samples, int32_t n, int64_t *scratch)
-{
-    for (int32_t i = 0; i < n; i++) {
-        scratch[i] = round_trip_of(&samples[i]);
-    }
-    qsort(scratch, (size_t) n, sizeof *scratch, by_value);
-    const int64_t range = cs_sub(scratch[(int64_t) n * 3 / 4], scratch[n / 4]);
-    return cs_add(scratch[(int64_t) n * 3 / 4], cs_add(range, range / 2));
-}
-
 /* Equation 2, turned round: positive means that the client is ahead. The reference reads its clock
  * in the middle of the round trip, which ends a timer's delay later. */
 static clv_cs_point_t middle_point(const clv_cs_sample_t *sample, int64_t delay_ns)
@@ -302,14 +315,16 @@ static clv_cs_point_t middle_point(const clv_cs_sample_t *sample, int64_t delay_
 
 /* The mean of the middles, as differences to the first so that it loses nothing; its bound is that
  * of the best ping and, twice as for Mean-RTT-Offset, how far the mean is from it. */
-static clv_status_t point_of_middles(const clv_cs_sample_t *samples, int32_t n, int64_t delay_ns,
-                                     int64_t longest_ns, clv_cs_point_t *point_p)
+static clv_status_t point_of_middles(burst_t *burst, int64_t delay_ns, clv_cs_point_t *point_p)
 {
+    const clv_cs_sample_t *samples = burst->samples;
+    /* Beyond it: who waited for the other to be ready, say. */
+    const int64_t longest_ns = fence_round_trips(burst).high;
     const clv_cs_point_t first = middle_point(&samples[0], delay_ns);
     clv_cs_point_t best = {0, 0, INT64_MAX};
     double offset = 0.0, local = 0.0;
     int32_t kept = 0;
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < burst->n; i++) {
         const clv_cs_point_t middle = middle_point(&samples[i], delay_ns);
         clv_cs_point_t point;
         if (round_trip_of(&samples[i]) > longest_ns ||
@@ -335,21 +350,15 @@ static clv_status_t point_of_middles(const clv_cs_sample_t *samples, int32_t n, 
 
 static clv_status_t cristian_offset(cs_pair_t *pair, clv_cs_point_t *point_p)
 {
-    const size_t n_exchanges = (size_t) pair->method->n_exchanges;
-    clv_cs_sample_t *samples = clv_alloc(n_exchanges, sizeof *samples);
-    int64_t *scratch = clv_alloc(n_exchanges, sizeof *scratch);
-    clv_status_t status = samples != NULL && scratch != NULL ? CLV_OK : CLV_NO_MEMORY;
-    int32_t n = 0;
+    burst_t burst;
+    clv_status_t status = burst_open(pair, &burst);
     if (status == CLV_OK) {
-        status = collect(pair, samples, &n);
+        status = collect(pair, &burst);
     }
     if (status == CLV_OK) {
-        const int64_t longest_ns = longest_round_trip(samples, n, scratch);
-        const int64_t delay_ns = timer_delay(pair->clock, n);
-        status = point_of_middles(samples, n, delay_ns, longest_ns, point_p);
+        status = point_of_middles(&burst, timer_delay(pair->clock, burst.n), point_p);
     }
-    clv_free(scratch);
-    clv_free(samples);
+    burst_close(&burst);
     return status;
 }
 
