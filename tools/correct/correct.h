@@ -201,6 +201,8 @@ clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **tex
 
 /* ---- correct_clocks.c ---- */
 int correct_presynchronise(correct_t *correct);
+/* Stamps through the map, never falling; corrected holds what they were. */
+void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map);
 void correct_free_maps(correct_t *correct);
 const char *correct_source_name(correct_source_t source);
 const correct_map_t *correct_map_of(const correct_t *correct, const correct_location_t *location);

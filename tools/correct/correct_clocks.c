@@ -172,19 +172,24 @@ static void use_offsets(correct_t *correct)
     }
 }
 
-static void move_track(void *context, uint32_t i)
+void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map)
 {
-    correct_t *correct = context;
-    const clv_clc_map_t *map = &correct_map_of(correct, &correct->archive.locations[i])->map;
-    clv_clc_track_t *track = &correct->trace.tracks[i];
     int64_t hint = 0;
     for (int64_t j = 0; j < track->n_events; j++) {
         clv_clc_event_t *event = &track->events[j];
+        event->corrected = event->stamp;
         event->stamp = clv_clc_map_global(map, event->stamp, &hint);
         if (j > 0 && event->stamp < event[-1].stamp) {
             event->stamp = event[-1].stamp; /* offsets that jump */
         }
     }
+}
+
+static void move_track(void *context, uint32_t i)
+{
+    correct_t *correct = context;
+    correct_move_track(&correct->trace.tracks[i],
+                       &correct_map_of(correct, &correct->archive.locations[i])->map);
 }
 
 int correct_presynchronise(correct_t *correct)

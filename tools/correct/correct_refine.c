@@ -46,10 +46,9 @@ static void take(void *refine, int32_t from, int32_t to, int64_t sent, int64_t r
     clv_clc_refine_take(refine, from, to, sent, received);
 }
 
-static clv_status_t solve(const correct_t *correct, int64_t trust, clv_clc_refine_t **refine_p)
+static clv_status_t solve(const correct_t *correct, int64_t first, int64_t last, int64_t trust,
+                          clv_clc_refine_t **refine_p)
 {
-    int64_t first, last;
-    correct_span(&correct->trace, &first, &last);
     clv_status_t status =
         clv_clc_refine_new(correct->archive.n_hosts, first, last, MOST_CELLS, refine_p);
     if (status == CLV_OK) {
@@ -100,14 +99,14 @@ static int64_t join_points(const clv_clc_map_t *measured, const clv_clc_point_t 
     return clv_clc_points_sort(list, n_all);
 }
 
-static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint32_t h)
+static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint32_t h,
+                       int64_t first)
 {
     const clv_clc_point_t *points;
     correct_map_t *map = &correct->maps[h];
     const int64_t n = clv_clc_refine_points(refine, h, &points);
     const int64_t reach =
         clv_larger(NEAR_STEPS * CLV_CLC_REFINE_STEP_NS, 4 * clv_clc_refine_step(refine));
-    int64_t first, last;
     if (n == 0) {
         return 1;
     }
@@ -115,7 +114,6 @@ static int refine_host(correct_t *correct, const clv_clc_refine_t *refine, uint3
     if (!list) {
         return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for clocks");
     }
-    correct_span(&correct->trace, &first, &last);
     map->refined_points = list;
     map->refined = (clv_clc_map_t){list, join_points(&map->map, points, n, first, reach, list)};
     correct->refinement.n_points += n;
@@ -131,30 +129,22 @@ static void move_track(void *context, uint32_t i)
 {
     correct_t *correct = context;
     const clv_clc_map_t *map = &correct_map_of(correct, &correct->archive.locations[i])->refined;
-    clv_clc_track_t *track = &correct->trace.tracks[i];
-    int64_t hint = 0;
-    for (int64_t j = 0; j < track->n_events; j++) {
-        clv_clc_event_t *event = &track->events[j];
-        event->corrected = event->stamp;
-        event->stamp = clv_clc_map_global(map, event->stamp, &hint);
-        if (j > 0 && event->stamp < event[-1].stamp) {
-            event->stamp = event[-1].stamp;
-        }
-    }
+    correct_move_track(&correct->trace.tracks[i], map);
 }
 
 int correct_refine(correct_t *correct)
 {
     clv_clc_refine_t *refine = NULL;
-    int64_t trust = 0;
+    int64_t trust = 0, first, last;
     if (!is_wanted(correct, &trust)) {
         return 1;
     }
-    int is_good = solve(correct, trust, &refine) == CLV_OK
+    correct_span(&correct->trace, &first, &last);
+    int is_good = solve(correct, first, last, trust, &refine) == CLV_OK
                       ? 1
                       : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for clocks");
     for (uint32_t h = 0; h < correct->archive.n_hosts && is_good; h++) {
-        is_good = refine_host(correct, refine, h);
+        is_good = refine_host(correct, refine, h, first);
     }
     clv_clc_refine_free(refine);
     if (is_good && correct->refinement.n_points > 0) {

@@ -63,11 +63,14 @@ static int64_t judge_collective(const correct_t *correct, const arrival_t *a, ui
 void correct_judge(const correct_t *correct, clv_clc_which_t which, correct_truth_t *truth)
 {
     const clv_clc_trace_t *trace = &correct->trace;
+    *truth = (correct_truth_t){0};
+    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
+        return;
+    }
     arrival_t *arrivals = clv_alloc(trace->n_members + 1, sizeof *arrivals);
     double *errors = clv_alloc(trace->n_members + 1, sizeof *errors), sum = 0;
     int64_t n = 0;
-    *truth = (correct_truth_t){0};
-    if (arrivals && errors && correct->archive.truth_attribute != CORRECT_NOBODY) {
+    if (arrivals && errors) {
         gather_arrivals(correct, which, arrivals);
         for (uint64_t g = 0; g < trace->n_collectives; g++) {
             const clv_clc_collective_t *collective = &trace->collectives[g];
