@@ -4,23 +4,15 @@
  */
 #include "schedule/sched_credit.h"
 
+#include "util/util_min_max.h"
+
 /* Words per base. Few enough to cost nothing, enough that most of a base is always there. */
 #define QUANTA 4
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Never above the base: who waits for a receive that is posted must have a word that allows it. */
 static int64_t quantum_of(int64_t base)
 {
-    return larger(1, base / QUANTA);
+    return clv_larger(1, base / QUANTA);
 }
 
 /* Both ends see the same messages of a pair in the same order, hence the same crossings. */
@@ -74,7 +66,7 @@ int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
     int64_t limit = to->word.posted + to->base;
 
     if (call <= to->word.through) {
-        limit = larger(limit, to->word.limit);
+        limit = clv_larger(limit, to->word.limit);
     }
     return to->sent + charge <= limit;
 }
@@ -93,7 +85,7 @@ void clv_credit_take(clv_credit_to_t *to, const clv_credit_word_t *word)
 
 int64_t clv_credit_ahead(const clv_credit_to_t *to)
 {
-    return larger(0, to->sent - to->word.posted);
+    return clv_larger(0, to->sent - to->word.posted);
 }
 
 /* ---- the receiver's end ---- */
@@ -101,7 +93,7 @@ int64_t clv_credit_ahead(const clv_credit_to_t *to)
 /* The pool gets what the pair held and gives what is wanted, as far as it is there. */
 static void lease_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t wanted)
 {
-    int64_t held = smaller(wanted, pool_free(pool) + from->held);
+    int64_t held = clv_smaller(wanted, pool_free(pool) + from->held);
 
     pool->n_leases += (held > 0) - (from->held > 0);
     pool->leased += held - from->held;
@@ -133,7 +125,7 @@ static void lease_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_
 {
     int64_t promised = from->held > 0 ? from->limit - from->posted - from->base : 0;
 
-    lease_hold(from, pool, larger(promised, fair_lease(from, pool)));
+    lease_hold(from, pool, clv_larger(promised, fair_lease(from, pool)));
     from->limit = from->posted + from->base + from->held;
     from->through = call + pool->lease_calls;
 }

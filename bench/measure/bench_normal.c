@@ -9,16 +9,6 @@
 
 #include "util/util_alloc.h"
 
-static double sum_of_squares(const double *values, size_t n_values, double mean)
-{
-    double squares = 0.0;
-
-    for (size_t i = 0; i < n_values; i++) {
-        squares += (values[i] - mean) * (values[i] - mean);
-    }
-    return squares;
-}
-
 /* ---- distributions ---- */
 
 /* Upper tail of the standard normal distribution. */
@@ -110,8 +100,8 @@ clv_status_t clv_stats_t_test(const double *x, size_t n_x, const double *y, size
     const double ny = (double) n_y;
     const double mean_x = clv_stats_mean(x, n_x);
     const double mean_y = clv_stats_mean(y, n_y);
-    const double squares_x = sum_of_squares(x, n_x, mean_x);
-    const double squares_y = sum_of_squares(y, n_y, mean_y);
+    const double squares_x = clv_stats_squares(x, n_x, mean_x);
+    const double squares_y = clv_stats_squares(y, n_y, mean_y);
 
     if (n_x < 2 || n_y < 2 || !(squares_x + squares_y > 0.0)) {
         return CLV_INVALID;
@@ -178,7 +168,7 @@ static void weigh(double *weights, size_t n_values)
 static double shortfall(const double *sorted, size_t n_values, const double *weights)
 {
     const double mean = clv_stats_mean(sorted, n_values);
-    const double squares = sum_of_squares(sorted, n_values, mean);
+    const double squares = clv_stats_squares(sorted, n_values, mean);
     double weighted = 0.0;
     double norm = 0.0;
 
@@ -245,7 +235,7 @@ clv_status_t clv_stats_shapiro_wilk(const double *values, size_t n_values, doubl
 double clv_stats_autocorrelation(const double *values, size_t n_values, size_t lag)
 {
     const double mean = clv_stats_mean(values, n_values);
-    const double squares = sum_of_squares(values, n_values, mean);
+    const double squares = clv_stats_squares(values, n_values, mean);
     double products = 0.0;
 
     for (size_t i = 0; i + lag < n_values; i++) {

@@ -72,14 +72,20 @@ double clv_stats_mean(const double *values, size_t n_values)
     return n_values ? total / (double) n_values : 0.0;
 }
 
-double clv_stats_deviation(const double *values, size_t n_values)
+double clv_stats_squares(const double *values, size_t n_values, double mean)
 {
-    const double mean = clv_stats_mean(values, n_values);
     double squares = 0.0;
 
     for (size_t i = 0; i < n_values; i++) {
         squares += (values[i] - mean) * (values[i] - mean);
     }
+    return squares;
+}
+
+double clv_stats_deviation(const double *values, size_t n_values)
+{
+    const double squares = clv_stats_squares(values, n_values, clv_stats_mean(values, n_values));
+
     return n_values > 1 ? sqrt(squares / ((double) n_values - 1.0)) : 0.0;
 }
 

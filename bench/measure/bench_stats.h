@@ -32,6 +32,8 @@ double clv_stats_median(double *values, size_t n_values);
  * the kept ones to the front, returns how many. */
 size_t clv_stats_tukey(double *values, size_t n_values);
 
+/* The sum of squares of what the values are off from their mean. */
+double clv_stats_squares(const double *values, size_t n_values, double mean);
 /* Standard deviation of a sample (over n - 1), R's sd; 0 for fewer than two values. */
 double clv_stats_deviation(const double *values, size_t n_values);
 

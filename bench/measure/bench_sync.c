@@ -332,10 +332,10 @@ clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync)
     MPI_Comm_rank(sync->comm, &sync->rank);
     MPI_Comm_size(sync->comm, &sync->n_ranks);
     sync->start = kind->start;
-    /* A barrier announces nothing, so nobody can be too late for it. */
     if (kind->start == start_compensated) {
         measure_exits(sync);
     }
+    /* A barrier announces nothing, so nobody can be too late for it. */
     if (kind->start != start_round_time && kind->start != start_window) {
         sync->slack_ns = 0;
         return CLV_OK;
