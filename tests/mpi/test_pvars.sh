@@ -91,7 +91,7 @@ elsewhere="$nodes
     exchange_lost_groups      unit/test_pap_group
     exchange_void_record_sets unit/test_pap_patience
     exchange_rejected         unit/test_pap_hostile
-    exchange_invalid_record_sets   unit/test_pap_forecast; none where clocks agree before the first call
+    exchange_invalid_record_sets   unit/test_pap_family; none where clocks agree before the first call
     plan_cache_evictions      unit/test_sched_plan
     link_near_latency_ns link_near_byte_ps link_combine_ps    mpi/test_nodes
     wait_for_what wait_ns wait_receive_rank   mpi/test_stall; the rest of the same look:
