@@ -9,6 +9,7 @@
 #define FREE_SETS    16 /* record sets for which a sight of ranks that run free counts */
 #define CHANGE_CALLS 2  /* after a change of algorithm the first calls do not count ... */
 #define SPARSE_CALLS 4  /* ... unless there is no record set for so many calls */
+#define PAUSE_TIMES  2  /* so many times the usual */
 #define MAX_CALLS    (INT64_C(1) << 20)
 #define LONGEST_NS   (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
 
@@ -33,11 +34,27 @@ static int64_t time_of(const clv_choose_config_t *config, const clv_choose_inter
            interval->n_calls;
 }
 
+/* Computing is between calls: whatever runs in them does not make it longer. That before calls
+ * without a record is not seen, but what is settled on does not take that much longer at once. */
+static int is_pause(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress,
+                    const clv_choose_interval_t *interval)
+{
+    const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
+    const int64_t usual_ns = clv_larger(pace->computing_ns, middle_ns);
+
+    if (pace->paused || interval->n_calls == 0) {
+        return 0;
+    }
+    return (pace->computing_ns > 0 && progress->computing_ns / PAUSE_TIMES > usual_ns) ||
+           (middle_ns > 0 && interval->n_calls > 1 && interval->algorithm == pace->settled &&
+            interval->elapsed_ns / interval->n_calls / PAUSE_TIMES > middle_ns);
+}
+
 static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
 {
     const int64_t now_ns = clv_smaller(progress->computing_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 
-    if (now_ns > 0) {
+    if (now_ns > 0 && !pace->paused) {
         pace->computing_ns =
             pace->computing_ns == 0 ? now_ns : (3 * pace->computing_ns + now_ns) / 4;
     }
@@ -62,6 +79,7 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     pace->version = forecast->version;
     pace->call = progress->call;
     pace->front_ns = progress->front_ns;
+    pace->paused = interval.is_pause = is_pause(pace, progress, &interval);
     look_around(pace, progress);
     return interval;
 }
@@ -119,4 +137,17 @@ int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces)
     low = clv_smaller(pace_ns[0], pace_ns[1]);
     high = clv_larger(pace_ns[0], pace_ns[1]);
     return clv_larger(low, clv_smaller(high, pace_ns[2]));
+}
+
+int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces)
+{
+    int64_t least = INT64_MAX, most = 0;
+
+    for (int32_t i = 0; i < paces->n_blocks; i++) {
+        least = clv_smaller(least, paces->pace_ns[i]);
+        most = clv_larger(most, paces->pace_ns[i]);
+    }
+    return paces->n_blocks < CLV_CHOOSE_BLOCKS
+               ? 0
+               : (int32_t) clv_smaller((most - least) / clv_larger(least / 1000, 1), INT32_MAX);
 }

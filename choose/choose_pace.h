@@ -9,6 +9,11 @@
  *      |--- n ----|--- n ----|      decided once
  *     last arrival to last arrival: n x pace
  *
+ * Computing before the newest call that is more than twice the usual, and than an iteration, is a
+ * pause of the program (a checkpoint, another phase), and that interval is left out of its block; a
+ * second one on end is not: the program has become another. Between sampled calls only time is
+ * seen, and only where what is settled on runs.
+ *
  * With coll_clv_objective `after` or `mpi_time` a block holds, in place of that, what the calls
  * measured in it took after their last arrival, or in MPI.
  *
@@ -27,6 +32,7 @@
 typedef struct clv_choose_interval {
     int32_t algorithm;  /* what they ran */
     int64_t n_calls;    /* 0: nothing is known */
+    int32_t is_pause;   /* the program did something else: says nothing of the algorithm */
     int64_t elapsed_ns; /* the program's time */
     int64_t time_ns;    /* what they took by the objective */
 } clv_choose_interval_t;
@@ -45,6 +51,9 @@ int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t 
 void clv_choose_paces_add(clv_choose_paces_t *paces, int64_t pace_ns);
 /* The middle one of the newest blocks; 0: there is none. */
 int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces);
+
+/* How far the newest blocks lie apart, permille of the least; 0: there are too few. */
+int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces);
 
 /* Whether some of the newest record sets have shown ranks that did not wait for a result. */
 static inline int clv_choose_runs_free(const clv_choose_config_t *config,

@@ -10,7 +10,8 @@
 #define GOOD_PERMILLE   995  /* a first block at most so long is worth two more ... */
 #define BETTER_PERMILLE 990  /* ... and the middle one of three settles it */
 #define FREE_PERMILLE   970  /* ... or this, where ranks run free and it depends on arrivals */
-#define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear */
+#define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear ... */
+#define NOISE_PERMILLE  20   /* ... and as much more as the blocks before lie apart, at most this */
 #define CLEAR_PERMILLE  950
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
@@ -186,7 +187,8 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 {
     const int was_free = clv_choose_runs_free(config, pace);
     const clv_choose_interval_t interval = clv_choose_pace_take(config, forecast, progress, pace);
-    const int64_t earned_ns = interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
+    const int64_t earned_ns =
+        interval.is_pause ? 0 : interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
     int64_t block_ns;
 
     pace->trial.budget_ns =
@@ -195,9 +197,9 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
         pace->verdict[a].age_calls =
             clv_smaller(pace->verdict[a].age_calls + clv_larger(interval.n_calls, 1), LONGEST_WAIT);
     }
-    if (interval.n_calls > 0) {
+    if (interval.n_calls > 0 && !interval.is_pause) {
         account(pace, &interval);
-    } else {
+    } else if (interval.n_calls == 0) {
         (void) clv_choose_block_add(&pace->block, &interval, &block_ns);
     }
     if (!was_free && clv_choose_runs_free(config, pace)) {
@@ -250,9 +252,11 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
     if (clv_choose_runs_free(search->config, pace)) {
         return clv_algorithms[algorithm].needs_times < 0 ? BETTER_PERMILLE : FREE_PERMILLE;
     }
-    return is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])
-               ? EQUAL_PERMILLE
-               : BETTER_PERMILLE;
+    if (!is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])) {
+        return BETTER_PERMILLE;
+    }
+    return EQUAL_PERMILLE +
+           (int32_t) clv_smaller(clv_choose_paces_spread(&pace->paces), NOISE_PERMILLE);
 }
 
 /* Of the least expected pace among those that may be tried; -1: none may. */
@@ -283,6 +287,9 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
 
     if (trial->is_on && search->score[trial->algorithm] < 0) {
         end_trial(pace); /* there is no such plan any more */
+    }
+    if (trial->is_on) { /* its estimate is by now one of calls that were measured */
+        trial->needed_permille = needed_permille(search, trial->algorithm);
     }
     if (trial->is_on || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
         pace->call < CLV_CHOOSE_TRY_FIRST_CALLS) {

@@ -6,10 +6,11 @@
  *      not settled      ... settled ... | trial: 1 block, 2 more if it is good | settled ...
  *      by estimates      its pace       |   better: settles    no: waits       |
  *
- * Less than half a percent of a stream's time is lost to trying, none in its first calls. A
- * trial begins when that budget covers what its first calls are expected to lose, and ends early
- * when it is used up. What its calls took longer than those before it is the stream's regret. An
- * algorithm that was tried in vain waits, each time twice as long, until the program changes.
+ * Less than half a percent of a stream's time, pauses of the program left out, is lost to trying,
+ * none in its first calls. A trial begins when that budget covers what its first calls are expected
+ * to lose, and ends early when it is used up. What its calls took longer than those before it is
+ * the stream's regret. An algorithm that was tried in vain waits, each time twice as long, until
+ * the program changes.
  *
  * Not: blocks and paces (choose_pace.h), nor estimates (choose_score.h).
  * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct
