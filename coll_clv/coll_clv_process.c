@@ -65,6 +65,7 @@ void coll_clv_process_gauges(coll_clv_gauges_t *gauges, coll_clv_late_t late)
         error_ns = -1;
     }
     clv_pap_read_counters(process_pap, &counters);
+    gauges->forecast_wait_max_ns = clv_pap_longest_wait_ns(process_pap);
     for (const coll_clv_clock_t *clock = newest; NULL != clock; clock = clock->older) {
         (void) coll_clv_process_add_late(&late, clock->chooser);
     }

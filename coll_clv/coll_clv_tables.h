@@ -61,6 +61,7 @@
                         "clock")                                                                   \
     XX(mean_error_ns,   "mean absolute error of the predictions judged so far, over their calls "  \
                         "and all ranks, ns; -1 before the first")                                  \
+    XX(forecast_wait_max_ns, "longest wait of a call of this process for its forecast, ns")        \
     XX(late_rank,       "rank that was last most often at sampled calls, in the communicator with "\
                         "the most of them; in the process that plans for its node, where "         \
                         "coll_clv_print has summary; -1: none")                                    \

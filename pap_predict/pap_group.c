@@ -551,10 +551,22 @@ static CLV_COLD void begin_waiting(clv_pap_group_t *group)
     clv_pap_count(group->pap, CLV_PAP_COUNT_forecast_waits, 1);
 }
 
+/* Several threads may end their waits at once. */
+static void keep_longest(_Atomic int64_t *longest, int64_t ns)
+{
+    int64_t known = atomic_load_explicit(longest, memory_order_relaxed);
+
+    while (ns > known && !atomic_compare_exchange_weak_explicit(
+                             longest, &known, ns, memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
 static CLV_COLD void end_waiting(clv_pap_group_t *group)
 {
-    clv_pap_count(group->pap, CLV_PAP_COUNT_forecast_wait_ns,
-                  clv_local_now_ns() - group->waiting_since_ns);
+    const int64_t waited_ns = clv_local_now_ns() - group->waiting_since_ns;
+
+    clv_pap_count(group->pap, CLV_PAP_COUNT_forecast_wait_ns, waited_ns);
+    keep_longest(&group->pap->longest_wait_ns, waited_ns);
     group->waiting_since_ns = 0;
 }
 

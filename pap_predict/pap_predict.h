@@ -337,4 +337,7 @@ typedef struct clv_pap_counters {
 /* A snapshot of the process's counters; NULL pap gives zeros. */
 void clv_pap_read_counters(const clv_pap_t *pap, clv_pap_counters_t *counters);
 
+/* The longest wait of a call of this process for its forecast that has ended, ns; NULL pap: 0. */
+int64_t clv_pap_longest_wait_ns(const clv_pap_t *pap);
+
 #endif

@@ -273,3 +273,8 @@ void clv_pap_read_counters(const clv_pap_t *pap, clv_pap_counters_t *counters)
 #undef READ_COUNTER
     counters->thread_cpu_ns = clv_net_thread_cpu_ns(pap->thread);
 }
+
+int64_t clv_pap_longest_wait_ns(const clv_pap_t *pap)
+{
+    return pap == NULL ? 0 : atomic_load_explicit(&pap->longest_wait_ns, memory_order_relaxed);
+}

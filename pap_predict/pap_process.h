@@ -44,8 +44,9 @@ struct clv_pap {
     clv_pap_leader_t *leaders;
     int32_t n_placed_for; /* ranks beside which the thread has found its place */
     clv_net_server_t server;
-    clv_pap_bell_t *bells;      /* of other processes' threads */
-    _Atomic int32_t n_troubled; /* leaders that have to do with the detour */
+    clv_pap_bell_t *bells;           /* of other processes' threads */
+    _Atomic int32_t n_troubled;      /* leaders that have to do with the detour */
+    _Atomic int64_t longest_wait_ns; /* of a call for its forecast */
 };
 
 static inline void clv_pap_count(clv_pap_t *pap, clv_pap_counter_t counter, int64_t more)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A program that computes and reduces: what clv-view says that it would take with another algorithm
- * can be compared with what it takes with that one. For tests/quality/what_if.sh.
+ * can be compared with what it takes with that one. For tests/quality/what_if.sh and under_load.sh.
  *
  * usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE
  *
  * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (trace/trace_patterns.h) adds of
  * DELAY_MS, reduces doubles to rank 0, and, where COUPLE is bcast, gets a number from there. Rank 0
- * prints "pace_ns N run_ns N": from one call's last arrival to the next one's, in the mean; from
- * the first arrival to the last exit. Times are CLOCK_REALTIME, which the hosts must have in
- * common.
+ * prints "pace_ns N run_ns N longest_wait_ns N": from one call's last arrival to the next one's, in
+ * the mean; from the first arrival to the last exit; the longest that a rank waited for a forecast.
+ * Times are CLOCK_REALTIME, which the hosts must have in common.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/mpi/pvar_look.h"
 #include "trace/trace_patterns.h"
 
 #define MAX_RANKS 1024
@@ -62,17 +63,29 @@ static int64_t run(const program_t *program, int rank, double *vector, double *s
     return now_ns();
 }
 
+/* Since MPI_Init; 0 without the component. */
+static int64_t longest_wait(void)
+{
+    pvar_look_t look;
+    int64_t ns;
+
+    (void) pvar_look_open(&look, "coll_clv_exchange_forecast_wait_max_ns");
+    ns = pvar_look_read(&look, 0);
+    pvar_look_close(&look);
+    return ns;
+}
+
 static void tell(const program_t *program, int rank, const int64_t *arrival_ns, int64_t end_ns)
 {
-    int64_t ends[3] = {-arrival_ns[0], arrival_ns[program->n_calls - 1], end_ns}, all[3];
-    int64_t first_front_ns;
+    int64_t most[4] = {-arrival_ns[0], arrival_ns[program->n_calls - 1], end_ns, longest_wait()};
+    int64_t first_front_ns, all[4];
 
-    MPI_Reduce(ends, all, 3, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(most, all, 4, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(arrival_ns, &first_front_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("pace_ns %lld run_ns %lld\n",
+        printf("pace_ns %lld run_ns %lld longest_wait_ns %lld\n",
                (long long) ((all[1] - first_front_ns) / (program->n_calls - 1)),
-               (long long) (all[2] + all[0]));
+               (long long) (all[2] + all[0]), (long long) all[3]);
     }
 }
 

@@ -100,7 +100,8 @@ elsewhere="$nodes
     fell_back_no_forecast fell_back_trying regret_ns fell_back_predicted fell_back_kept fell_back_no_gain fell_back_no_plan
     reduce_previous_calls reduce_previous_ns allreduce_previous_calls allreduce_previous_ns bcast_previous_calls
     bcast_previous_ns         as the decider decides; mpi/test_recorder adds them to the planned ones
-    plan_cache_hits exchange_forecast_waits exchange_forecast_wait_ns exchange_clock_offset_ns"
+    plan_cache_hits exchange_forecast_waits exchange_forecast_wait_ns exchange_forecast_wait_max_ns
+    exchange_clock_offset_ns"
 for name in $("$CLV_BUILD/tests/layout/params_doc" --pvars); do
     case " $(echo $elsewhere) " in
     *" ${name#coll_clv_} "*) continue ;;

@@ -9,7 +9,8 @@
 #include "tests/support/test.h"
 #include "util/util_time.h"
 
-#define N_CALLS 200
+#define N_CALLS     200
+#define PATIENCE_NS (3 * CLV_NS_PER_MS)
 
 static const clv_pap_stream_key_t key = {.total_bytes = 1000};
 
@@ -31,11 +32,29 @@ static clv_status_t one_call(pair_t *pair, int rank, uint32_t *hash_p)
     return status;
 }
 
-static int64_t count_void(const pair_t *pair)
+static clv_pap_counters_t counters_of(const pair_t *pair)
 {
     clv_pap_counters_t counters;
     clv_pap_read_counters(pair->pap[0], &counters);
-    return counters.void_record_sets;
+    return counters;
+}
+
+static int64_t count_void(const pair_t *pair)
+{
+    return counters_of(pair).void_record_sets;
+}
+
+/* Who is alone waits PATIENCE_NS for each set that never comes, and then no more. */
+static void assert_waits_are_counted(const pair_t *pair, const clv_pap_counters_t *before)
+{
+    const clv_pap_counters_t now = counters_of(pair);
+    const int64_t longest_ns = clv_pap_longest_wait_ns(pair->pap[0]);
+
+    assert_true(now.forecast_waits > before->forecast_waits);
+    assert_true(longest_ns >= PATIENCE_NS);
+    assert_true(longest_ns <= now.forecast_wait_ns);
+    assert_true(longest_ns >= (now.forecast_wait_ns - before->forecast_wait_ns) /
+                                  (now.forecast_waits - before->forecast_waits));
 }
 
 static void learn_together(pair_t *pair)
@@ -67,12 +86,13 @@ static void who_is_alone_goes_on(void **state)
         pair_t pair;
         int n_without = 0;
         assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
-        pair_set_patience(&pair, 3 * CLV_NS_PER_MS);
+        pair_set_patience(&pair, PATIENCE_NS);
         assert_int_equal(pair_create(&pair), CLV_OK);
         assert_int_equal(pair_attach(&pair), CLV_OK);
         assert_int_equal(pair_activate(&pair), CLV_OK);
         learn_together(&pair);
         const int64_t n_void = count_void(&pair);
+        const clv_pap_counters_t before = counters_of(&pair);
         for (int i = 0; i < N_CALLS; i++) {
             status[i] = one_call(&pair, 0, &hash[i]);
             n_without += status[i] == CLV_NONE;
@@ -80,6 +100,7 @@ static void who_is_alone_goes_on(void **state)
         assert_true(n_without > N_CALLS / 2);
         assert_true(count_void(&pair) > n_void);
         assert_true(count_void(&pair) - n_void < 10); /* twice as far each time */
+        assert_waits_are_counted(&pair, &before);
         for (int i = 0; i < N_CALLS; i++) {
             uint32_t own_hash;
             assert_int_equal(one_call(&pair, 1, &own_hash), status[i]);
