@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+#include "bench/measure/bench_stats.h"
+#include "util/util_alloc.h"
+
 /* The times of all ranks in a block. */
 typedef struct block {
     const clv_pace_times_t *times;
@@ -70,6 +73,28 @@ static void add_call(const block_t *block, int64_t call, clv_pace_t *pace)
     }
 }
 
+/* Of the times in the call, of all ranks together. */
+static clv_status_t add_p99(const block_t *block, clv_pace_t *pace)
+{
+    const size_t n = (size_t) block->n_ranks * (size_t) (block->n_calls - block->lead);
+    double *inside_ns = clv_alloc(n, sizeof *inside_ns);
+    size_t i = 0;
+
+    if (!inside_ns) {
+        return CLV_NO_MEMORY;
+    }
+    for (int r = 0; r < block->n_ranks; r++) {
+        for (int64_t call = block->lead; call < block->n_calls; call++) {
+            const clv_pace_times_t *one = at(block, r, call);
+            inside_ns[i++] = (double) (one->exit_ns - one->arrival_ns);
+        }
+    }
+    clv_stats_sort(inside_ns, n);
+    pace->p99_ns = clv_stats_quantile(inside_ns, n, 0.99);
+    clv_free(inside_ns);
+    return CLV_OK;
+}
+
 /* Both sequences ascend, so one walk through the other rank's exits serves all of this rank's
  * arrivals. */
 static int64_t most_ahead_of(const block_t *block, int rank, int other)
@@ -117,6 +142,9 @@ clv_status_t clv_pace_derive(const clv_pace_times_t *times, int n_ranks, int64_t
         add_call(&block, call, &pace);
     }
     pace.ahead_calls = (double) most_ahead(&block);
+    if (add_p99(&block, &pace) != CLV_OK) {
+        return CLV_NO_MEMORY;
+    }
     *pace_p = pace;
     return CLV_OK;
 }

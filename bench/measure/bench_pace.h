@@ -40,6 +40,7 @@ typedef struct clv_pace_times {
     XX(in_call_ns, "in_call_ns")      /* mean over ranks and calls of exit - arrival */            \
     XX(in_couple_ns, "in_couple_ns")  /* mean of end - exit */                                     \
     XX(worst_ns, "worst_ns")          /* the longest exit - arrival */                             \
+    XX(p99_ns, "p99_ns")              /* 99 of 100 of all ranks' are at most so long */            \
     XX(fastest_ns, "fastest_pace_ns") /* the least pace of a rank, the largest */                  \
     XX(slowest_ns, "slowest_pace_ns")                                                              \
     XX(ahead_calls, "ahead_calls")                                                                 \
@@ -53,7 +54,7 @@ typedef struct clv_pace {
 
 /* Derives the figures from times[n_ranks][n_calls] of a block that began at start_ns, leaving out
  * its first `lead` calls. rank_pace_ns: n_ranks values, or NULL.
- * CLV_INVALID: no rank, or fewer than two calls that count. */
+ * CLV_INVALID: no rank, or fewer than two calls that count. CLV_NO_MEMORY. */
 clv_status_t clv_pace_derive(const clv_pace_times_t *times, int n_ranks, int64_t n_calls,
                              int64_t lead, int64_t start_ns, clv_pace_t *pace_p,
                              double *rank_pace_ns) CLV_MUST_CHECK;

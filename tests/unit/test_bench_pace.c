@@ -131,6 +131,22 @@ static void lead_calls_do_not_count(void **state)
     assert_near(later.worst_ns, 1);
 }
 
+/* Calls 1 to 202 take so many ns, on both ranks: by linear interpolation of 404 sorted values. */
+static void one_call_of_a_hundred_is_longer_than_p99(void **state)
+{
+    clv_pace_times_t times[404];
+    clv_pace_t pace;
+
+    (void) state;
+    for (int i = 0; i < 404; i++) {
+        const int64_t begun_ns = START_NS + 1000 * (i % 202);
+        times[i] = (clv_pace_times_t){begun_ns, begun_ns + 1 + i % 202, begun_ns + 500};
+    }
+    assert_int_equal(clv_pace_derive(times, 2, 202, 0, START_NS, &pace, NULL), CLV_OK);
+    assert_near(pace.worst_ns, 202);
+    assert_near(pace.p99_ns, 200); /* of 0 to 403 the value at 398.97, between two calls of 200 */
+}
+
 /* Calls of `rank` beyond those that `other` has left, at each of its arrivals, by counting anew. */
 static double ahead_by_counting(program_t *program, int64_t lead)
 {
@@ -183,7 +199,8 @@ static void drawn_programs_equal_the_definitions(void **state)
         assert_near(pace.iteration_ns * (double) (program.n_calls - lead),
                     (double) (last_ns - first_ns));
         assert_near(pace.ahead_calls, ahead_by_counting(&program, lead));
-        assert_true(pace.fastest_ns <= pace.slowest_ns && pace.in_call_ns <= pace.worst_ns);
+        assert_true(pace.fastest_ns <= pace.slowest_ns && pace.in_call_ns <= pace.worst_ns &&
+                    pace.p99_ns <= pace.worst_ns);
     }
 }
 
@@ -206,6 +223,7 @@ int main(void)
         cmocka_unit_test(the_slowest_rank_is_the_program),
         cmocka_unit_test(a_coupled_program_keeps_together),
         cmocka_unit_test(lead_calls_do_not_count),
+        cmocka_unit_test(one_call_of_a_hundred_is_longer_than_p99),
         cmocka_unit_test(drawn_programs_equal_the_definitions),
         cmocka_unit_test(too_short_blocks_are_refused),
     };
