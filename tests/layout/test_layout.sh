@@ -234,6 +234,10 @@ dead_links() {
 }
 tap_none 'and no link of a page is dead' dead_links
 
+# Stored measurements: names of files, but of no folder of the machine that measured.
+foreign_folders() { grep -rnoE --include='*.json*' '[":](/tmp|/home|/root|/work|/var)/[^"]*' docs; }
+tap_none 'no stored result names a folder of the machine that made it' foreign_folders
+
 # ---- build lists: every source file is in its room's list
 unlisted() {
     local file

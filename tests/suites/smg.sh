@@ -114,7 +114,7 @@ if [ "$what" != --print ]; then
     keep=${keep:-$scratch}
     [ -e "$keep/trace/traces.otf2" ] || record
     if [ -n "$report" ]; then
-        judge paper '--presync ends' && mkdir -p "$(dirname "$report")" && cp "$folder/paper.jsonl" "$report"
+        judge paper '--presync ends' && mkdir -p "$(dirname "$report")" && sed 's#"[^"]*/traces.otf2"#"traces.otf2"#' "$folder/paper.jsonl" >"$report"
         exit
     fi
     while IFS='|' read -r name options _; do
