@@ -292,6 +292,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
         *decision = previous;
         decision->reason = CLV_REASON_NO_GAIN;
     }
+    decision->is_blind = 1;
     return CLV_OK;
 }
 
@@ -338,6 +339,7 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
 
     if (status != CLV_OK && status != CLV_NO_MEMORY) { /* a limit: the previous function */
         status = clv_choose_previous(config, key, NULL, &ran);
+        ran.is_blind = 1;
     }
     *state = (clv_choose_state_t){.running = ran.algorithm};
     for (int32_t i = 0; i < CLV_CHOOSE_RING; i++) {

@@ -99,6 +99,13 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
     return made->algorithm == forecast->previous_choice ? made : NULL;
 }
 
+/* For a call without a forecast time in MPI was predicted as if nobody waited for anybody. */
+static int64_t comparable_cost(const clv_choose_config_t *config, const clv_choose_decision_t *made,
+                               int64_t after_ns, int64_t in_mpi_ns)
+{
+    return clv_choose_cost(config, after_ns, made->is_blind ? 0 : in_mpi_ns);
+}
+
 static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *state,
                        const clv_pap_forecast_t *forecast)
 {
@@ -107,14 +114,15 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
     int64_t predicted;
     int64_t ratio;
 
-    if (made == NULL) {
+    if (made == NULL || (made->is_blind && config->objective == CLV_OBJECTIVE_MPI_TIME)) {
         return;
     }
     score = &state->score[made->algorithm];
-    predicted = clv_choose_cost(config, made->predicted_after_ns, made->predicted_in_mpi_ns);
+    predicted = comparable_cost(config, made, made->predicted_after_ns, made->predicted_in_mpi_ns);
     predicted = clv_larger(predicted / 1000, 1);
-    ratio = clv_choose_cost(config, forecast->previous_after_ns, forecast->previous_in_mpi_ns) /
-            predicted;
+    ratio =
+        comparable_cost(config, made, forecast->previous_after_ns, forecast->previous_in_mpi_ns) /
+        predicted;
     ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;

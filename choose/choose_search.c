@@ -43,7 +43,7 @@ static int32_t first_count(const clv_pap_stream_key_t *key)
                                  segment_counts[N_SEGMENT_COUNTS - 1]);
 }
 
-/* The previous reduce tells nothing about segments. */
+/* The previous reduce tells nothing about segments; see also try_balanced. */
 static int32_t start_count(const clv_choose_state_t *state, const clv_pap_forecast_t *forecast,
                            const clv_pap_stream_key_t *key)
 {
@@ -321,23 +321,42 @@ static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const 
     return CLV_OK;
 }
 
+/* The last of the rising counts that is at most so large; 0: all are larger. */
+static int32_t count_before(const int32_t *counts, int32_t n_counts, int32_t most)
+{
+    int32_t at = 0;
+
+    while (at + 1 < n_counts && counts[at + 1] <= most) {
+        at++;
+    }
+    return at;
+}
+
+/* With that many segments one plan surely passes the guard; 0: nothing is known. */
+static int32_t guarded_count(const clv_choose_search_t *search)
+{
+    return search->limit_ns > 0 ? search->state->balanced.n_segments : 0;
+}
+
 /* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
- * valley, and mostly where it lay for the stream's last forecast. */
+ * valley, and mostly where it lay for the stream's last forecast; where the guard forbids those, it
+ * begins at what passes. */
 static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algorithm)
 {
     int32_t counts[MOST_COUNTS];
     int32_t n_counts = list_counts(search, counts);
-    int32_t at = 0;
+    int32_t at = count_before(counts, n_counts, search->start);
     int64_t score;
     clv_status_t status;
 
     if (n_counts == 0) {
         return CLV_OK;
     }
-    while (at + 1 < n_counts && counts[at + 1] <= search->start) {
-        at++;
-    }
     status = try_candidate(search, algorithm, counts[at], &score);
+    if (status == CLV_OK && score == INT64_MAX && guarded_count(search) > counts[at]) {
+        at = count_before(counts, n_counts, guarded_count(search));
+        status = try_candidate(search, algorithm, counts[at], &score);
+    }
     if (status == CLV_OK) {
         status = climb(search, algorithm, counts, n_counts, at, 1, score);
     }
@@ -392,6 +411,9 @@ static clv_status_t try_balanced(clv_choose_search_t *search)
 
     if (balanced == NULL || balanced->n_segments == 0) {
         return CLV_OK;
+    }
+    if (search->state->running == CLV_ALGORITHM_PREVIOUS) { /* it says nothing of segments */
+        search->start = balanced->n_segments;
     }
     return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
 }

@@ -264,6 +264,36 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
     assert_int_equal(n_run[CLV_ALGORITHM_LATEST_FIRST] + n_run[CLV_ALGORITHM_CLAIRVOYANT], 0);
 }
 
+/* The first calls, without a forecast, end when the model says; but somebody is late, for whom all
+ * wait in the fixed order. That is no reason to stay with the previous reduce, which runs before
+ * an order that follows arrivals may be taken, nor is it that plans of few segments, from which
+ * the search begins then, do not pass the guard. */
+static void what_blind_calls_wait_for_is_not_held_against_plans(void **state)
+{
+    const int32_t none[CLV_CHOOSE_RING] = {0};
+    world_t world;
+    clv_choose_decision_t blind = {0};
+
+    (void) state;
+    world_start(&world);
+    world.key.total_bytes = 128 << 10;
+    memset(world.predicted_ns, 0, sizeof world.predicted_ns);
+    world.predicted_ns[N_RANKS - 1] = 50000000;
+    assert_int_equal(clv_choose_begin(&world.config, &world.key, none, &world.state), CLV_OK);
+    blind = world.state.made[0];
+    assert_int_equal(blind.algorithm, CLV_ALGORITHM_RANK_CHAIN);
+    blind.predicted_in_mpi_ns = 50000000; /* what they take */
+    for (int i = 0; i <= 2; i++) {
+        world.decided[i] = blind;
+    }
+    world.version = 2; /* no record set was valid before */
+    for (int i = 0; i < 8; i++) {
+        const clv_choose_decision_t *decision = world_step(&world);
+        assert_true(i < 2 || decision->algorithm != CLV_ALGORITHM_PREVIOUS);
+    }
+    assert_in_range(world.state.score[CLV_ALGORITHM_RANK_CHAIN].ratio_permille, 990, 1010);
+}
+
 /* Of every plan, one call: nothing else runs than without. */
 static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
 {
@@ -807,6 +837,7 @@ int main(void)
         cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
         cmocka_unit_test(announced_forecasts_are_judged_by_their_own_calls),
         cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
+        cmocka_unit_test(what_blind_calls_wait_for_is_not_held_against_plans),
         cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
         cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),
         cmocka_unit_test(a_surprise_bars_plans_that_need_times_for_a_while),
