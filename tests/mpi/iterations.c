@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A program that computes and reduces: what clv-view says that it would take with another algorithm
- * can be compared with what it takes with that one. For tests/quality/what_if.sh and under_load.sh.
+ * can be compared with what it takes with that one. For tests/quality/what_if.sh, under_load.sh and
+ * streams.sh.
  *
- * usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE
+ * usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE [STREAMS]
  *
  * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (trace/trace_patterns.h) adds of
  * DELAY_MS, reduces doubles to rank 0, and, where COUPLE is bcast, gets a number from there. Rank 0
  * prints "pace_ns N run_ns N longest_wait_ns N": from one call's last arrival to the next one's, in
  * the mean; from the first arrival to the last exit; the longest that a rank waited for a forecast.
- * Times are CLOCK_REALTIME, which the hosts must have in common.
+ * Times are CLOCK_REALTIME, which the hosts must have in common. STREAMS: calls go through so many
+ * streams in turn: five communicators, eight sizes from BYTES down by halves, roots that rotate.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -21,6 +23,8 @@
 #include "trace/trace_patterns.h"
 
 #define MAX_RANKS 1024
+#define N_COMMS   5
+#define N_SIZES   8
 #define NS_PER_S  INT64_C(1000000000)
 
 static int64_t now_ns(void)
@@ -39,10 +43,39 @@ static void wait_ns(int64_t ns)
 }
 
 typedef struct program {
-    int n_calls, n_doubles, is_coupled;
+    int n_calls, n_doubles, n_streams, is_coupled;
+    MPI_Comm comms[N_COMMS]; /* the first is MPI_COMM_WORLD; the others where there are streams */
     int64_t compute_ns;
     clv_pattern_t pattern;
 } program_t;
+
+static int root_of(const program_t *program, int call)
+{
+    return call % program->n_streams % program->pattern.n_ranks;
+}
+
+static void reduce(const program_t *program, int call, const double *vector, double *sum)
+{
+    const int stream = call % program->n_streams;
+
+    MPI_Reduce(vector, sum, program->n_doubles >> stream / N_COMMS % N_SIZES, MPI_DOUBLE, MPI_SUM,
+               root_of(program, call), program->comms[stream % N_COMMS]);
+}
+
+static void make_communicators(program_t *program)
+{
+    program->comms[0] = MPI_COMM_WORLD;
+    for (int i = 1; i < N_COMMS && i < program->n_streams; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &program->comms[i]);
+    }
+}
+
+static void free_communicators(program_t *program)
+{
+    for (int i = 1; i < N_COMMS && i < program->n_streams; i++) {
+        MPI_Comm_free(&program->comms[i]);
+    }
+}
 
 /* arrival_ns: of this rank at each call; gives its last exit. */
 static int64_t run(const program_t *program, int rank, double *vector, double *sum,
@@ -55,9 +88,9 @@ static int64_t run(const program_t *program, int rank, double *vector, double *s
         clv_pattern_fill(&program->pattern, i, delay_ns);
         wait_ns(program->compute_ns + delay_ns[rank]);
         arrival_ns[i] = now_ns();
-        MPI_Reduce(vector, sum, program->n_doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        reduce(program, i, vector, sum);
         if (program->is_coupled) {
-            MPI_Bcast(&number, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+            MPI_Bcast(&number, 1, MPI_INT64_T, root_of(program, i), MPI_COMM_WORLD);
         }
     }
     return now_ns();
@@ -95,8 +128,9 @@ int main(int argc, char **argv)
     char reason[256];
     int rank;
 
-    if (argc != 7 || atoi(argv[2]) < 2 || atoi(argv[3]) < 8) {
-        fprintf(stderr, "usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE\n");
+    if (argc < 7 || argc > 8 || atoi(argv[2]) < 2 || atoi(argv[3]) < 8) {
+        fprintf(stderr, "usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE "
+                        "[STREAMS]\n");
         return 2;
     }
     const char *name = argv[1];
@@ -105,6 +139,7 @@ int main(int argc, char **argv)
     program.compute_ns = (int64_t) (atof(argv[4]) * 1e6);
     program.pattern.amount_ns = (int64_t) (atof(argv[5]) * 1e6);
     program.is_coupled = strcmp(argv[6], "bcast") == 0;
+    program.n_streams = argc > 7 && atoi(argv[7]) > 1 ? atoi(argv[7]) : 1;
     double *vector = calloc((size_t) program.n_doubles, sizeof *vector);
     double *sum = calloc((size_t) program.n_doubles, sizeof *sum);
     int64_t *arrival_ns = calloc((size_t) program.n_calls, sizeof *arrival_ns);
@@ -117,8 +152,10 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
+    make_communicators(&program);
     MPI_Barrier(MPI_COMM_WORLD);
     tell(&program, rank, arrival_ns, run(&program, rank, vector, sum, arrival_ns));
+    free_communicators(&program);
     MPI_Finalize();
     clv_pattern_free(&program.pattern);
     free(arrival_ns);
