@@ -23,7 +23,8 @@ static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast
 
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 &&
-            (all || clv_choose_try_may_guess(search->config, &search->state->pace, forecast, a)) &&
+            ((all && !clv_algorithm_binds(a)) ||
+             clv_choose_try_may_guess(search->config, &search->state->pace, forecast, a)) &&
             (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
             best = a;
         }
@@ -215,7 +216,7 @@ static int64_t score_of(const clv_choose_config_t *config, const clv_choose_deci
 static int32_t fixed_algorithm(int32_t collective)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithms[a].needs_times < 0 && clv_algorithm_plans(a, collective)) {
+        if (clv_algorithm_holds(a) && clv_algorithm_plans(a, collective)) {
             return a;
         }
     }
@@ -264,7 +265,14 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision)
 {
-    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, 0, decision);
+    return clv_choose_balanced_of(config, key, CLV_ALGORITHM_AUTO, decision);
+}
+
+clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key, int32_t algorithm,
+                                    clv_choose_decision_t *decision)
+{
+    const clv_status_t status = choose_blind(config, key, algorithm, 0, decision);
 
     if (status == CLV_OK) {
         decision->reason = CLV_REASON_PREDICTED;

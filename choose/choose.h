@@ -200,6 +200,8 @@ typedef struct clv_choose_state {
     int64_t balanced_bytes; /* for vectors of this length ... */
     clv_choose_decision_t
         balanced; /* ... the best plan that needs no forecast; no segments: none */
+    int16_t n_bound_segments[CLV_N_ALGORITHMS]; /* ... and the segments of classic ones that pass
+                                                   the guard; 0: it does not */
 } clv_choose_state_t;
 
 /* Decides; clv_choose_plan or clv_choose_kept_plan then gives the plan. plans keeps the candidates'
@@ -249,6 +251,10 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
  * algorithm is not looked at. CLV_LIMIT: none is possible. */
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision) CLV_MUST_CHECK;
+/* The same of one algorithm that makes plans, whatever is forced. */
+clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key, int32_t algorithm,
+                                    clv_choose_decision_t *decision) CLV_MUST_CHECK;
 
 /* Where results may depend on the communicator's ranks and the call alone (coll_clv_reproducible):
  * a plan for neither arrivals nor places, whose algorithm and segments no measurement decides; the

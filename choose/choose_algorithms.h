@@ -20,12 +20,15 @@
 #define CLV_OF(code) (1U << CLV_COLLECTIVE_##code)
 #define CLV_OF_ALL   (~0U)
 
-/* how: PLAN(generator of schedule.h, policy that its plans are run with), or OWN(function
- * coll_clv_run_... of the component).
+/* how: PLAN(generator of schedule.h, policy that its plans are run with), OWN(function
+ * coll_clv_run_... of the component), or BOTH(function and generator, policy): the function where it
+ * is forced, which asks for no group and no forecast, and plans of the same schedule where auto
+ * takes it.
  * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
  * is the same in each call, and ranks that run free keep the distances they have gained; 2: on the
  * times, but wrong ones cost little by its shape, so no surprise bars it and it may take one sigma
- * for certain.
+ * for certain; -2: on neither, but it makes ranks wait for each other, so it is no order to hold on
+ * to: only a trial takes it, and only where it passes the guard with equal arrivals.
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
 /* clang-format off */
@@ -43,11 +46,11 @@
        "the latest-arrival-first plan")                                                            \
     XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),  PLAN("bitset", ROUNDS),          1,     order,         \
        "the clairvoyant plan for the predicted arrivals")                                          \
-    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  OWN(binomial),                   0,     order,         \
-       "Open MPI's binomial tree")                                                                 \
-    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  OWN(rabenseifner),               0,     halving,       \
-       "Open MPI's reduce-scatter and gather by halving")                                          \
-    XX(RING,         ring,         CLV_OF(REDUCE),  OWN(ring),                       0,     order,         \
+    XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  BOTH(binomial, AHEAD),           -2,    order,         \
+       "binomial tree, Open MPI's where it is forced")                                             \
+    XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  BOTH(rabenseifner, AHEAD),       -2,    halving,       \
+       "reduce-scatter and gather by halving, Open MPI's where it is forced")                      \
+    XX(RING,         ring,         CLV_OF(REDUCE),  BOTH(ring, AHEAD),               -2,    order,         \
        "reduce-scatter on a ring, then gather to the root")                                        \
     XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),     -1,    order,         \
        "a ring that combines and hands out, the same whatever the arrivals")                       \
@@ -82,7 +85,7 @@ typedef struct clv_algorithm_row {
     uint32_t collectives;  /* bits of clv_collective_t */
     const char *generator; /* of its plans; NULL: it has none */
     clv_exec_policy_t policy;
-    int needs_times; /* 1: times of arrivals, 0: their order, -1: nothing */
+    int needs_times; /* as above */
     int (*unfit)(const clv_call_facts_t *facts);
 } clv_algorithm_row_t;
 
@@ -94,6 +97,18 @@ const char *clv_algorithm_word(int algorithm);
 
 /* Whether it makes plans for that collective. */
 int clv_algorithm_plans(int algorithm, int collective);
+
+/* The same order in each call, which ranks that run free keep their distances in. */
+static inline int clv_algorithm_holds(int algorithm)
+{
+    return clv_algorithms[algorithm].needs_times == -1;
+}
+
+/* One that knows nothing of arrivals and binds the ranks: the classic ones. */
+static inline int clv_algorithm_binds(int algorithm)
+{
+    return clv_algorithms[algorithm].needs_times == -2;
+}
 
 /* CLV_FIT when the algorithm (AUTO: one of the plans) is right for the call, else why not: a
  * clv_reason_t. */

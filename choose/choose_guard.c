@@ -8,27 +8,51 @@
 
 #define TRUST_PERMILLE 500
 
-/* Once per stream and length. */
-static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_state_t *state)
+static int64_t more_by(int64_t balanced_ns, int64_t permille)
 {
+    return balanced_ns + balanced_ns / 1000 * permille;
+}
+
+/* The same plan for each forecast ends within the guard always or never. */
+static clv_status_t find_bound(const clv_choose_search_t *search, clv_choose_state_t *state)
+{
+    const int64_t limit_ns =
+        more_by(state->balanced.predicted_after_ns, search->config->guard_permille);
     clv_status_t status = CLV_OK;
 
-    if (state->balanced_bytes != search->key->total_bytes) {
-        status = clv_choose_balanced(search->config, search->key, &state->balanced);
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS && status == CLV_OK; a++) {
+        clv_choose_decision_t bound = {.n_segments = 0};
+
+        if (clv_algorithm_binds(a) && clv_algorithm_plans(a, search->key->collective)) {
+            status = clv_choose_balanced_of(search->config, search->key, a, &bound);
+            status = status == CLV_LIMIT ? CLV_OK : status;
+        }
+        state->n_bound_segments[a] =
+            bound.predicted_after_ns <= limit_ns ? (int16_t) bound.n_segments : 0;
     }
-    if (status == CLV_LIMIT) { /* equal on all ranks */
+    return status;
+}
+
+/* Once per stream and length. A limit is equal on all ranks. */
+static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_state_t *state)
+{
+    clv_status_t status;
+
+    if (state->balanced_bytes == search->key->total_bytes) {
+        return CLV_OK;
+    }
+    status = clv_choose_balanced(search->config, search->key, &state->balanced);
+    if (status == CLV_LIMIT) {
         state->balanced = (clv_choose_decision_t){0};
         status = CLV_OK;
+    }
+    if (status == CLV_OK) {
+        status = find_bound(search, state);
     }
     if (status == CLV_OK) {
         state->balanced_bytes = search->key->total_bytes;
     }
     return status;
-}
-
-static int64_t more_by(int64_t balanced_ns, int64_t permille)
-{
-    return balanced_ns + balanced_ns / 1000 * permille;
 }
 
 clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)

@@ -112,7 +112,7 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                             .root = search->key->root,
                             .goal = clv_collectives[search->key->collective].goal,
                             .round_ns = decision->round_ns,
-                            .arrival_ns = by_need[needs + 1],
+                            .arrival_ns = by_need[clv_larger(needs, -1) + 1],
                             .order_ns = needs > 0 ? search->order_ns : NULL,
                             .place = search->config->place};
 }
@@ -372,6 +372,10 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
+    if (clv_algorithm_binds(algorithm)) {
+        return forecast != NULL && forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&
+               search->state->n_bound_segments[algorithm] > 0;
+    }
     if (forecast == NULL) {
         return clv_algorithms[algorithm].needs_times <= 0;
     }
@@ -418,6 +422,17 @@ static clv_status_t try_balanced(clv_choose_search_t *search)
     return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
 }
 
+/* A classic one is the same plan for each forecast, in the count that was found out once. */
+static clv_status_t try_algorithm(clv_choose_search_t *search, int32_t algorithm)
+{
+    int64_t score;
+
+    return search->forced < 0 && clv_algorithm_binds(algorithm)
+               ? try_candidate(search, algorithm, search->state->n_bound_segments[algorithm],
+                               &score)
+               : try_segment_counts(search, algorithm);
+}
+
 clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
                                      const clv_pap_forecast_t *forecast)
 {
@@ -428,7 +443,7 @@ clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
     }
     for (int32_t c = 0; c < CLV_N_ALGORITHMS && status == CLV_OK; c++) {
         if (clv_algorithm_plans(c, search->key->collective) && allowed(search, forecast, c)) {
-            status = try_segment_counts(search, c);
+            status = try_algorithm(search, c);
         }
     }
     return status == CLV_OK ? try_eager_counts(search) : status;

@@ -77,6 +77,7 @@ static int unfit_halving(const clv_call_facts_t *facts)
 
 #define GENERATOR_PLAN(generator, policy) generator, CLV_EXEC_##policy
 #define GENERATOR_OWN(function)           NULL, CLV_EXEC_AHEAD
+#define GENERATOR_BOTH(name, policy)      GENERATOR_PLAN(#name, policy)
 
 const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS] = {
 #define ALGORITHM_ROW(code, word, collectives, how, needs_times, unfit, meaning)                   \

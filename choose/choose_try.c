@@ -37,7 +37,10 @@ void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm)
 int clv_choose_try_may_guess(const clv_choose_config_t *config, const clv_choose_pace_t *pace,
                              const clv_pap_forecast_t *forecast, int32_t algorithm)
 {
-    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithms[algorithm].needs_times < 0 ||
+    if (clv_algorithm_binds(algorithm)) {
+        return 0;
+    }
+    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_holds(algorithm) ||
            algorithm == CLV_ALGORITHM_PREVIOUS ||
            (!clv_choose_runs_free(config, pace) &&
             (forecast->announced || forecast->n_record_sets >= STABLE_SETS));
@@ -56,7 +59,7 @@ static void forget_verdicts(clv_choose_pace_t *pace)
 static void forget_fixed_orders(clv_choose_pace_t *pace)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithms[a].needs_times < 0) {
+        if (clv_algorithm_holds(a)) {
             pace->verdict[a] = (clv_choose_verdict_t){0};
         }
     }
@@ -217,14 +220,13 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
     const int64_t settled_ns = clv_choose_paces_middle(&pace->paces);
     const int64_t gain_ns = search->score[pace->settled] - search->score[algorithm];
     const int64_t expected_ns = clv_larger(settled_ns - gain_ns, 1);
-    const int is_stable = clv_algorithms[algorithm].needs_times < 0;
+    const int is_stable = clv_algorithm_holds(algorithm);
 
     if (!clv_choose_runs_free(search->config, pace) || algorithm == CLV_ALGORITHM_PREVIOUS) {
         return expected_ns;
     }
     if (is_stable) {
-        return clv_algorithms[pace->settled].needs_times < 0 ? expected_ns
-                                                             : settled_ns / 1000 * GOOD_PERMILLE;
+        return clv_algorithm_holds(pace->settled) ? expected_ns : settled_ns / 1000 * GOOD_PERMILLE;
     }
     return clv_larger(expected_ns,
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
@@ -250,7 +252,7 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
     const clv_choose_pace_t *pace = &search->state->pace;
 
     if (clv_choose_runs_free(search->config, pace)) {
-        return clv_algorithms[algorithm].needs_times < 0 ? BETTER_PERMILLE : FREE_PERMILLE;
+        return clv_algorithm_holds(algorithm) ? BETTER_PERMILLE : FREE_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])) {
         return BETTER_PERMILLE;

@@ -159,8 +159,9 @@ int coll_clv_run_previous(const coll_clv_call_t *call)
 
 #define FUNCTION_PLAN(generator, policy) NULL
 #define FUNCTION_OWN(function)           coll_clv_run_##function
+#define FUNCTION_BOTH(name, policy)      coll_clv_run_##name
 
-/* By algorithm; NULL: it makes plans. */
+/* By algorithm; NULL: it makes plans also where it is forced. */
 static int (*const own_functions[CLV_N_ALGORITHMS])(const coll_clv_call_t *) = {
 #define FUNCTION_ROW(code, word, collectives, how, needs_times, unfit, meaning) FUNCTION_##how,
     CLV_ALGORITHM_MAP(FUNCTION_ROW)

@@ -47,7 +47,7 @@ static void world_start(world_t *world)
     world->key = two_mib;
     world->sigma_ns = 100000;
     world->worst_error_ns = 100000;
-    for (int c = 0; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+    for (int c = 0; c <= CLV_ALGORITHM_RING; c++) {
         world->truth_permille[c] = 1000;
     }
     for (int p = 0; p < N_RANKS; p++) {
@@ -208,7 +208,7 @@ static void plans_that_do_badly_are_left_for_the_previous_reduce(void **state)
     (void) state;
     world_start(&world);
     world.interval_ns = 1000000000;
-    for (int c = 1; c <= CLV_ALGORITHM_CLAIRVOYANT; c++) {
+    for (int c = 1; c <= CLV_ALGORITHM_RING; c++) {
         world.truth_permille[c] = 20000;
     }
     for (int i = 0; i < 200; i++) {

@@ -56,9 +56,10 @@ static const case_row_t cases[] = {
 
 /* What a call takes of its estimate, per algorithm: each is best somewhere. */
 static const int64_t truth_permille[CLV_N_ALGORITHMS] = {
-    [CLV_ALGORITHM_PREVIOUS] = 900,     [CLV_ALGORITHM_RANK_CHAIN] = 1500,
-    [CLV_ALGORITHM_CHAIN] = 1500,       [CLV_ALGORITHM_LATEST_FIRST] = 1250,
-    [CLV_ALGORITHM_CLAIRVOYANT] = 1200,
+    [CLV_ALGORITHM_PREVIOUS] = 900,      [CLV_ALGORITHM_RANK_CHAIN] = 1500,
+    [CLV_ALGORITHM_CHAIN] = 1500,        [CLV_ALGORITHM_LATEST_FIRST] = 1250,
+    [CLV_ALGORITHM_CLAIRVOYANT] = 1200,  [CLV_ALGORITHM_BINOMIAL] = 1300,
+    [CLV_ALGORITHM_RABENSEIFNER] = 1100, [CLV_ALGORITHM_RING] = 1400,
 };
 
 static const char *const reason_names[] = {
