@@ -13,14 +13,19 @@
 
 #include "util/util_alloc.h"
 #include "util/util_bytes.h"
+#include "util/util_hot.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
 
 #define BUFFER_BYTES CLV_CLVA_RECORD_BYTES
 #define BATCH_CALLS  1024 /* of one rank in one record */
+#define FETCHED      32   /* slots that are asked for at once */
 #define MIB          (INT64_C(1) << 20)
 #define SMALL_BYTES  (MIB / 16) /* of the file, for what is no call */
 #define MAX_EVERY    (INT64_C(1) << 32)
+
+/* Doubled from round to round: a job's first seconds are those in which its clocks get better. */
+#define FIRST_PERIOD_NS (CLV_DRAIN_PERIOD_NS / 16)
 
 struct clv_drain {
     int fd;             /* -1: there was never a file */
@@ -30,6 +35,7 @@ struct clv_drain {
     int32_t *ranks;
     uint64_t *n_dropped; /* of each, as the file says */
     clv_clva_clock_t clock;
+    int64_t due_ns, period_ns; /* of rounds; the first come sooner */
     int64_t n_calls, thread_ns;
     int64_t every;              /* a power of two */
     int64_t max_bytes, n_bytes; /* of the file */
@@ -37,7 +43,6 @@ struct clv_drain {
     unsigned char *buffer;      /* being filled */
     unsigned char *out;         /* being written: ... */
     atomic_size_t n_out;        /* so much of it; 0: the writer is done */
-    clv_clva_call_t batch[BATCH_CALLS];
     unsigned char buffers[2][BUFFER_BYTES];
     unsigned char comm[CLV_CLVA_SLOT_BYTES * 2 + 8 * CLV_CLVA_MAX_RANKS];
 };
@@ -51,6 +56,7 @@ clv_status_t clv_drain_create(clv_drain_t **drain_p)
     }
     drain->fd = -1;
     drain->every = 1;
+    drain->period_ns = FIRST_PERIOD_NS;
     drain->buffer = drain->buffers[0];
     drain->out = drain->buffers[1];
     *drain_p = drain;
@@ -174,32 +180,52 @@ static int has_left(const clv_drain_t *drain, size_t n_bytes)
 
 /* ---- what waits in a ring: how many slots were taken, 0 where the buffer has no room --------- */
 
-/* The calls of a batch that are kept. */
-static void write_calls(clv_drain_t *drain, int32_t rank, int32_t n)
+/* How many of n calls were kept; they stand where they are going to be read. */
+static void close_calls(clv_drain_t *drain, int32_t rank, int32_t n)
 {
-    const size_t n_bytes = 16 + (size_t) n * CLV_CLVA_SLOT_BYTES;
+    const size_t n_bytes = CLV_CLVA_CALLS_AT + (size_t) n * CLV_CLVA_SLOT_BYTES;
 
     if (n > 0 && has_left(drain, n_bytes)) {
-        drain->used += clv_clva_put_calls(room(drain), n_bytes, rank, drain->batch, n);
+        drain->used += clv_clva_close_calls(room(drain), n_bytes, rank, n);
         drain->n_calls += n;
     }
 }
 
+/* Other cores have written these slots, so each line is a long way off: many are asked for before
+ * the first is waited for. */
+static void fetch_slots(const clv_ring_t *ring, uint64_t at, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && i < FETCHED; i += CLV_LINE_BYTES / CLV_CLVA_SLOT_BYTES) {
+        clv_fetch_to_read(clv_ring_slot(ring, at + i));
+    }
+}
+
+/* Up to the first slot that is no call. */
 static uint64_t take_calls(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
                            uint64_t n)
 {
+    const uint64_t rest = (uint64_t) (drain->every - 1);
+    clv_clva_call_t call = {.kind = CLV_CLVA_CALLS};
     uint64_t i = 0;
     int32_t n_kept = 0;
 
-    thin_out(drain, BATCH_CALLS * CLV_CLVA_SLOT_BYTES);
-    if (!has_room(drain, 16 + BATCH_CALLS * CLV_CLVA_SLOT_BYTES)) {
+    if (!has_room(drain, CLV_CLVA_CALLS_AT + BATCH_CALLS * CLV_CLVA_SLOT_BYTES)) {
         return 0;
     }
-    for (; i < n && n_kept < BATCH_CALLS && *clv_ring_slot(ring, at + i) == CLV_CLVA_CALLS; i++) {
-        memcpy(&drain->batch[n_kept], clv_ring_slot(ring, at + i), CLV_CLVA_SLOT_BYTES);
-        n_kept += (drain->batch[n_kept].number & (uint64_t) (drain->every - 1)) == 0;
+    unsigned char *to = room(drain) + CLV_CLVA_CALLS_AT;
+    fetch_slots(ring, at, n);
+    for (; i < n && n_kept < BATCH_CALLS; i++) {
+        if (i % FETCHED == 0 && i + FETCHED < n) {
+            fetch_slots(ring, at + i + FETCHED, n - i - FETCHED);
+        }
+        memcpy(&call, clv_ring_slot(ring, at + i), sizeof call);
+        if (call.kind != CLV_CLVA_CALLS) {
+            break;
+        }
+        memcpy(to + (size_t) n_kept * CLV_CLVA_SLOT_BYTES, &call, sizeof call);
+        n_kept += (call.number & rest) == 0;
     }
-    write_calls(drain, rank, n_kept);
+    close_calls(drain, rank, n_kept);
     return i;
 }
 
@@ -299,6 +325,7 @@ static uint64_t take_slots(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
 {
     switch (*clv_ring_slot(ring, at)) {
     case CLV_CLVA_CALLS:
+        thin_out(drain, BATCH_CALLS * CLV_CLVA_SLOT_BYTES);
         return take_calls(drain, rank, ring, at, n);
     case CLV_CLVA_STREAM:
         return take_stream(drain, rank, ring, at);
@@ -371,30 +398,61 @@ static int64_t cpu_ns(void)
     return (int64_t) used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
+static clv_ring_t *ring_of(unsigned char *memory, size_t ring_bytes, int32_t local)
+{
+    return (clv_ring_t *) (void *) (memory + (size_t) local * ring_bytes);
+}
+
+/* Whether a rank had a reason to ring; others ring for what is not ours. */
+static int is_urgent(const clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
+{
+    uint64_t first;
+
+    for (int32_t i = 0; i < drain->n_ranks; i++) {
+        if (clv_ring_waiting(ring_of(memory, ring_bytes, i), &first) >= CLV_RING_SLOTS / 2) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* 1: all that waited. */
+static int take_rings(clv_drain_t *drain, unsigned char *memory, size_t ring_bytes)
+{
+    int is_all = 1;
+
+    for (int32_t i = 0; i < drain->n_ranks; i++) {
+        clv_ring_t *ring = ring_of(memory, ring_bytes, i);
+        is_all &= take_ring(drain, i, ring);
+        note_dropped(drain, i, ring);
+    }
+    return is_all;
+}
+
 int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
                        const clv_cs_model_t *clock, int64_t now_ns, int is_last)
 {
     clv_drain_t *drain = context;
-    int is_all = 1;
 
     if (drain->fd < 0 || atomic_load_explicit(&drain->is_over, memory_order_relaxed)) {
         return INT64_MAX;
+    }
+    if (!is_last && now_ns < drain->due_ns && !is_urgent(drain, memory, ring_bytes)) {
+        return drain->due_ns;
     }
     drain->is_last = is_last;
     if (is_last) {
         clv_drain_write(drain); /* what is left of the round before */
     }
     note_clock(drain, clock, now_ns);
-    for (int32_t i = 0; i < drain->n_ranks; i++) {
-        clv_ring_t *ring = (clv_ring_t *) (void *) (memory + (size_t) i * ring_bytes);
-        is_all &= take_ring(drain, i, ring);
-        note_dropped(drain, i, ring);
-    }
+    const int is_all = take_rings(drain, memory, ring_bytes);
     if (!is_last) {
         drain->thread_ns = cpu_ns();
     } else if (has_room(drain, 24)) {
         drain->used += clv_clva_put_end(room(drain), 24, drain->n_calls, drain->thread_ns);
     }
     hand_over(drain);
-    return is_all ? now_ns + CLV_DRAIN_PERIOD_NS : now_ns;
+    drain->due_ns = is_all ? now_ns + drain->period_ns : now_ns;
+    drain->period_ns = clv_smaller(2 * drain->period_ns, CLV_DRAIN_PERIOD_NS);
+    return drain->due_ns;
 }

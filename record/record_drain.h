@@ -22,7 +22,9 @@
 #include "record/record_ring.h"
 #include "trace/trace_clva.h"
 
-#define CLV_DRAIN_PERIOD_NS INT64_C(200000000)
+/* From round to round; a ring that is half full does not wait for it. Every wake-up costs what a
+ * thousand calls do. */
+#define CLV_DRAIN_PERIOD_NS INT64_C(500000000)
 
 /* In a ring a communicator is this slot, then its name (CLV_CLVA_NAME_BYTES), then its members, of
  * 4 bytes in the machine's order, up to a whole slot. */
@@ -58,8 +60,8 @@ clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva
 
 /* A round over the rings that lie ring_bytes apart in memory. clock: in force now, or NULL. What
  * has no room as long as the round before is not written stays in the rings.
- * is_last: writes all of it and ends the file, by any thread. Returns when to come again. For
- * clv_pap_tend_t; context is the drain. */
+ * is_last: writes all of it and ends the file, by any thread. Returns when to come again; sooner it
+ * is a look at each ring, unless one is half full. For clv_pap_tend_t; context is the drain. */
 int64_t clv_drain_tend(void *context, unsigned char *memory, size_t ring_bytes,
                        const clv_cs_model_t *clock, int64_t now_ns, int is_last);
 /* Writes what rounds have collected. May block. */

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
         }
     }
     if (argc > 5 && strcmp(argv[5], "die") == 0 && rank == 0) {
-        compute_ms(500); /* longer than the thread needs to look */
+        compute_ms(700); /* longer than from one of the thread's rounds to the next */
         (void) raise(SIGKILL);
     }
     MPI_Finalize();

@@ -141,6 +141,7 @@ typedef struct node {
     char path[64];
     clv_ring_t *rings;
     clv_drain_t *drain;
+    int64_t now_ns;
 } node_t;
 
 static void begin_node(node_t *node, int64_t max_mib)
@@ -155,25 +156,34 @@ static void begin_node(node_t *node, int64_t max_mib)
     (void) snprintf(node->path, sizeof node->path, "/tmp/clv-record-%d.clva", (int) getpid());
     (void) unlink(node->path);
     node->rings = new_ring(N_LOCAL);
+    node->now_ns = 1000;
     assert_int_equal(clv_drain_create(&node->drain), CLV_OK);
     assert_int_equal(
         clv_drain_open(node->drain, node->path, &head, (const int32_t[]){1, 3}, N_LOCAL), CLV_OK);
 }
 
-static int64_t round_of(node_t *node, int is_last)
+/* How long it is to the next. */
+static int64_t round_now(node_t *node, int is_last)
 {
     const clv_cs_model_t model = {.origin_ns = 5, .offset_ns = 6, .error_ns = 7};
 
     return clv_drain_tend(node->drain, (unsigned char *) node->rings, sizeof(clv_ring_t), &model,
-                          1000, is_last);
+                          node->now_ns, is_last) -
+           node->now_ns;
+}
+
+static int64_t round_of(node_t *node, int is_last)
+{
+    node->now_ns += CLV_DRAIN_PERIOD_NS;
+    return round_now(node, is_last);
 }
 
 static int64_t written_round(node_t *node)
 {
-    const int64_t again_ns = round_of(node, 0);
+    const int64_t pause_ns = round_of(node, 0);
 
     clv_drain_write(node->drain);
-    return again_ns;
+    return pause_ns;
 }
 
 static void end_node(node_t *node)
@@ -261,7 +271,7 @@ static void what_ranks_say_is_in_the_file(void **state)
             assert_int_equal(clv_ring_push(&node.rings[1], &stream, 1), CLV_RING_TAKEN);
         }
     }
-    assert_int_equal(written_round(&node), 1000 + CLV_DRAIN_PERIOD_NS);
+    assert_true(written_round(&node) > 0);
     sums_t sums = read_file(node.path); /* as if the job were killed now */
     assert_int_equal(sums.n_calls, 5000);
     assert_int_equal(sums.n[CLV_CLVA_COMM], 1);
@@ -270,6 +280,7 @@ static void what_ranks_say_is_in_the_file(void **state)
     assert_int_equal(sums.n[CLV_CLVA_LOCAL], 1);
     assert_int_equal(sums.n[CLV_CLVA_CLOCK], 1);
     assert_int_equal(sums.n[CLV_CLVA_END], 0);
+    assert_true(sums.n_bytes < sums.n_calls * CLV_CLVA_SLOT_BYTES + 2048); /* 32 bytes a call */
     node.rings[1].n_dropped = 12;
     (void) written_round(&node);
     (void) round_of(&node, 1);
@@ -278,6 +289,35 @@ static void what_ranks_say_is_in_the_file(void **state)
     assert_int_equal(sums.n[CLV_CLVA_DROPPED], 1);
     assert_int_equal(sums.n[CLV_CLVA_CLOCK], 1); /* the same line is said once */
     assert_int_equal(sums.ended, 5000);
+    end_node(&node);
+}
+
+/* The thread is woken for others, too: then rounds wait for their time, and half full rings do
+ * not wait. */
+static void rounds_have_their_time(void **state)
+{
+    const clv_clva_call_t call = a_call(1);
+    int64_t pause_ns = 0, before_ns = 0;
+    node_t node;
+
+    (void) state;
+    begin_node(&node, 16);
+    for (int i = 0; i < 10; i++) { /* more and more seldom */
+        pause_ns = written_round(&node);
+        assert_true(pause_ns == (i == 0 ? CLV_DRAIN_PERIOD_NS / 16
+                                        : before_ns * (before_ns < CLV_DRAIN_PERIOD_NS ? 2 : 1)));
+        before_ns = pause_ns;
+    }
+    node.now_ns += pause_ns / 2;
+    for (int i = 0; i < CLV_RING_SLOTS / 2; i++) {
+        const int64_t more_ns = round_now(&node, 0);
+        assert_int_equal(more_ns, pause_ns - pause_ns / 2);
+        (void) clv_ring_push(&node.rings[1], &call, 1);
+    }
+    assert_int_equal(read_file(node.path).n_calls, 0);
+    assert_int_equal(round_now(&node, 0), CLV_DRAIN_PERIOD_NS);
+    clv_drain_write(node.drain);
+    assert_int_equal(read_file(node.path).n_calls, CLV_RING_SLOTS / 2);
     end_node(&node);
 }
 
@@ -340,8 +380,8 @@ static void a_round_writes_nothing(void **state)
             const clv_clva_call_t call = a_call(number);
             number += clv_ring_push(&node.rings[0], &call, 1) != CLV_RING_DROPPED;
         }
-        const int64_t again_ns = round_of(&node, 0);
-        assert_int_equal(again_ns, i < 2 ? 1000 + CLV_DRAIN_PERIOD_NS : 1000);
+        const int64_t pause_ns = round_of(&node, 0);
+        assert_true(i < 2 ? pause_ns > 0 : pause_ns == 0);
         assert_int_equal(read_file(node.path).n_bytes, n_before);
     }
     assert_true(node.rings[0].n_dropped > 0); /* the ring, too, is full by now */
@@ -546,6 +586,7 @@ int main(void)
         cmocka_unit_test(numbers_that_cannot_be_are_no_slots),
         cmocka_unit_test(threads_take_turns),
         cmocka_unit_test(what_ranks_say_is_in_the_file),
+        cmocka_unit_test(rounds_have_their_time),
         cmocka_unit_test(nonsense_in_a_ring_breaks_nothing),
         cmocka_unit_test(a_file_stays_below_its_limit),
         cmocka_unit_test(a_round_writes_nothing),
