@@ -4,8 +4,8 @@ clv_record_sources = record/record_ring.c record/record_drain.c record/record_pe
 
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
-tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_count.c \
-	tools/view/view_export.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
+tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_count.c tools/view/view_index.h \
+	tools/view/view_export.c tools/view/view_index.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
 	tools/view/view_print_what_if.c tools/view/view_what_if.c
 if CLV_HAVE_OTF2
 tools_clv_view_SOURCES += tools/view/view_otf2.c
@@ -20,7 +20,9 @@ tools/view/page_lines.inc: $(srcdir)/tools/view/page.html $(srcdir)/tools/view/p
 tools/view/view_page.$(OBJEXT): tools/view/page_lines.inc
 CLEANFILES += tools/view/page_lines.inc
 
-unit_tests += tests/unit/test_record
+unit_tests += tests/unit/test_record tests/unit/test_view_index
+tests_unit_test_view_index_SOURCES = tests/unit/test_view_index.c tools/view/view_index.h \
+	tools/view/view_index.c
 tool_programs += tests/support/clva-make
 tests_support_clva_make_SOURCES = tests/support/clva_make.c
 script_tests += tests/unit/test_view_tool.sh tests/unit/test_view_page.sh

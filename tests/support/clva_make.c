@@ -3,11 +3,12 @@
  * Makes the .clva files of a job that never ran, whose times are known: a pattern's arrivals
  * (trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
  *
- * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS]]]]     one-late
+ * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS [STREAMS]]]]]
  *
- * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. TRUTH: the same times
- * as a clv-trace. PS: what a byte costs, as if clv had measured it; then each rank also has
- * looked at a connection. The bound that the clock lines claim is 500 ns.
+ * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. PATTERN: one-late.
+ * TRUTH: the same times as a clv-trace. PS: what a byte costs, as if clv had measured it; then each
+ * rank also has looked at a connection. STREAMS: before it each rank has told of so many that it
+ * alone has, and that have no calls. The bound that the clock lines claim is 500 ns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 static unsigned char bytes[CLV_CLVA_RECORD_BYTES];
 static clv_clva_cost_t cost = {.latency_ns = 70000};
+static int32_t n_unused;
 static clv_clva_stream_t stream = {.op = CLV_CLVA_OP_ALLREDUCE,
                                    .type = CLV_CLVA_TYPE_FLOAT,
                                    .element_bytes = 8,
@@ -57,12 +59,24 @@ static int64_t local_of(const clv_clva_clock_t *clock, int64_t global_ns)
     return local_ns;
 }
 
+static void put_unused(FILE *file, int32_t rank)
+{
+    clv_clva_stream_t other = stream;
+
+    for (int32_t i = 0; i < n_unused; i++) {
+        other.stream = (uint16_t) (i + 1);
+        other.bytes = 1 + i + (int64_t) rank * n_unused;
+        put(file, clv_clva_put_stream(bytes, sizeof bytes, rank, &other));
+    }
+}
+
 static void put_rank(FILE *file, const clv_trace_t *trace, const clv_clva_clock_t *clock,
                      int32_t rank)
 {
     static clv_clva_call_t calls[BATCH];
     int32_t n = 0;
 
+    put_unused(file, rank);
     put(file, clv_clva_put_stream(bytes, sizeof bytes, rank, &stream));
     if (cost.byte_ps > 0) { /* a network that was measured: each rank's other end takes more */
         put(file, clv_clva_put_early(bytes, sizeof bytes, rank,
@@ -141,9 +155,8 @@ int main(int argc, char **argv)
     char reason[256];
 
     if (argc < 5) {
-        fprintf(
-            stderr,
-            "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS]]]]\n");
+        fprintf(stderr, "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH "
+                        "[BYTES [PS [STREAMS]]]]]\n");
         return 2;
     }
     const int32_t n_nodes = atoi(argv[2]);
@@ -159,6 +172,7 @@ int main(int argc, char **argv)
         stream.root = 0;
         stream.bytes = atoll(argv[7]);
         cost.byte_ps = argc > 8 ? atoll(argv[8]) : 0;
+        n_unused = argc > 9 ? atoi(argv[9]) : 0;
     }
     (void) mkdir(argv[1], 0777);
     for (int32_t node = 0; node < n_nodes; node++) {

@@ -74,6 +74,15 @@ tap_ok 'so is what connections took unread, the median of ranks' grep -q 'up to 
 tap_ok 'and unread of a larger message' grep -q '"early_bytes":4194304,"early_from":"measured","flight_bytes":1048576,' <("$view" --json "$work/costly")
 tap_ok 'unless another is given' grep -q '^cost: 0.250 Gb/s given, 70 us measured by clv,' <("$view" --gbit 0.25 "$work/costly")
 
+# ---- as many streams as a rank can have (docs/guide/arrivals.md), and no two ranks one in common but that of the
+# calls; how long they are looked for: tests/unit/test_view_index.c
+"$make" "$work/many" 2 4 20 one-late "$work/truth" 2097152 0 4094
+"$view" --json "$work/many" >"$work/json" 2>"$output"
+tap_report $? '32,753 streams are read'
+tap_ok 'each of them' test "$(grep -c '^{"stream"' "$work/json")" -eq $((8 * 4094 + 1))
+tap_ok 'and one has the calls' test "$(grep '^{"stream"' "$work/json" | grep -vc '"calls":0,')" -eq 1
+tap_ok 'the summary has at most 40 lines with them, too' test "$("$view" "$work/many" | wc -l)" -le 40
+
 # ---- OTF2, where there is one: read by clv-correct, and by OTF2's own tool if that is there
 "$view" --export otf2 "$work/reduces" >"$output" 2>&1
 tap_ok 'an archive needs a folder' test $? -eq 2

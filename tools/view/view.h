@@ -50,7 +50,7 @@ typedef struct view_comm {
     uint8_t how; /* a clv_clva_how_t */
     char name[CLV_CLVA_NAME_BYTES];
     int32_t n_ranks;
-    int32_t *members; /* ranks of the job */
+    int32_t *members; /* ranks of the job; with how, these two are the communicator's */
     int32_t *rank_of; /* by rank of the job; -1: none of its */
     int32_t n_calls;  /* whose numbers ascend */
     uint32_t *number; /* by call */
@@ -71,7 +71,7 @@ typedef struct view {
     int32_t *node_of;   /* by rank; -1: its node is missing */
     int64_t *n_dropped; /* by rank */
     int32_t n_comms;
-    view_comm_t *comms;
+    view_comm_t *comms; /* those of blocking calls first */
     int32_t n_streams;
     view_stream_t *streams;
     int64_t n_cells; /* calls of ranks */

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/view/view_index.h"
 #include "util/util_alloc.h"
+#include "util/util_hash.h"
 #include "util/util_min_max.h"
 
 /* One rank's streams, and how far a pass has come with it. */
@@ -26,6 +28,7 @@ typedef struct loader {
     view_node_t *node; /* of the file that is read */
     rank_state_t *ranks;
     uint8_t *is_wanted; /* by rank */
+    view_index_t comms, streams;
     int32_t max_streams, max_comms;
     int32_t *max_calls; /* by communicator */
     char *reason;
@@ -214,18 +217,16 @@ static int each_file(loader_t *loader, take_t take)
 
 /* ---- first pass: ranks, communicators, clocks ------------------------------------------------ */
 
-static int32_t find_comm(const view_t *view, uint64_t id)
+/* Its number is a hash already, and no two have the same. */
+static int32_t find_comm(const loader_t *loader, uint64_t id)
 {
-    for (int32_t i = 0; i < view->n_comms; i++) {
-        if (view->comms[i].id == id) {
-            return i;
-        }
-    }
-    return -1;
+    size_t probe = 0;
+
+    return view_index_next(&loader->comms, id, &probe);
 }
 
-/* One more, with room for members that are not set. NULL: no memory. */
-static view_comm_t *add_comm(loader_t *loader, uint64_t id, const char *name, int32_t n_ranks)
+/* One more. NULL: no memory. */
+static view_comm_t *add_comm(loader_t *loader, const view_comm_t *like)
 {
     view_t *view = loader->view;
 
@@ -233,48 +234,46 @@ static view_comm_t *add_comm(loader_t *loader, uint64_t id, const char *name, in
               sizeof *view->comms)) {
         return NULL;
     }
-    view_comm_t *comm = &view->comms[view->n_comms++];
-    *comm = (view_comm_t){.id = id, .n_ranks = n_ranks};
-    memcpy(comm->name, name, sizeof comm->name);
-    comm->members = clv_alloc((size_t) comm->n_ranks, sizeof *comm->members);
-    comm->rank_of = clv_alloc((size_t) view->n_ranks, sizeof *comm->rank_of);
-    if (comm->members == NULL || comm->rank_of == NULL) {
-        (void) fail(loader, "%s", "out of memory");
-        return NULL;
-    }
-    memset(comm->rank_of, 0xff, (size_t) view->n_ranks * sizeof *comm->rank_of);
-    return comm;
+    view->comms[view->n_comms] = *like;
+    return &view->comms[view->n_comms++];
 }
 
 static int take_comm(loader_t *loader, const clv_clva_comm_t *from)
 {
     view_t *view = loader->view;
+    view_comm_t like = {.id = from->id, .n_ranks = from->n_ranks};
 
-    if (find_comm(view, from->id) >= 0) {
+    if (find_comm(loader, from->id) >= 0) {
         return 1;
     }
-    view_comm_t *comm = add_comm(loader, from->id, from->name, from->n_ranks);
-    for (int32_t i = 0; comm != NULL && i < comm->n_ranks; i++) {
+    memcpy(like.name, from->name, sizeof like.name);
+    view_comm_t *comm = add_comm(loader, &like);
+    if (comm == NULL) {
+        return 0;
+    }
+    comm->members = clv_alloc((size_t) comm->n_ranks, sizeof *comm->members);
+    comm->rank_of = clv_alloc((size_t) view->n_ranks, sizeof *comm->rank_of);
+    if (comm->members == NULL || comm->rank_of == NULL ||
+        !view_index_put(&loader->comms, comm->id, view->n_comms - 1)) {
+        return fail(loader, "%s", "out of memory");
+    }
+    memset(comm->rank_of, 0xff, (size_t) view->n_ranks * sizeof *comm->rank_of);
+    for (int32_t i = 0; i < comm->n_ranks; i++) {
         comm->members[i] = clv_clva_get_member(from, i);
         comm->rank_of[comm->members[i]] = i;
     }
-    return comm != NULL;
+    return 1;
 }
 
-/* A communicator's like, for calls that are numbered by themselves. -1: no memory. */
+/* A communicator's like, for calls that are numbered by themselves; its members are the other's.
+ * -1: no memory. */
 static int32_t copy_comm(loader_t *loader, int32_t from, uint8_t how)
 {
-    view_t *view = loader->view;
-    const view_comm_t like = view->comms[from];
-    view_comm_t *comm = add_comm(loader, 0, like.name, like.n_ranks);
+    view_comm_t like = loader->view->comms[from];
 
-    if (comm == NULL) {
-        return -1;
-    }
-    comm->how = how;
-    memcpy(comm->members, like.members, (size_t) like.n_ranks * sizeof *like.members);
-    memcpy(comm->rank_of, like.rank_of, (size_t) view->n_ranks * sizeof *like.rank_of);
-    return view->n_comms - 1;
+    like.id = 0;
+    like.how = how;
+    return add_comm(loader, &like) == NULL ? -1 : loader->view->n_comms - 1;
 }
 
 static int take_clock(loader_t *loader, const clv_clva_clock_t *clock)
@@ -344,26 +343,47 @@ static int is_same_stream(const clv_clva_stream_t *a, const clv_clva_stream_t *b
            a->element_bytes == b->element_bytes;
 }
 
-static int32_t find_stream(loader_t *loader, const clv_clva_stream_t *key)
+static uint64_t hash_of(const clv_clva_stream_t *key)
+{
+    const uint64_t words[4] = {key->comm, (uint64_t) key->bytes,
+                               (uint64_t) (uint32_t) key->root << 32 | key->request,
+                               (uint64_t) key->element_bytes << 24 | (uint64_t) key->type << 16 |
+                                   (uint64_t) key->how << 8 | key->op};
+
+    return clv_fnv1a64(CLV_FNV1A64_BASIS, words, sizeof words);
+}
+
+/* -1: its communicator is not known, or there is no memory. */
+static int32_t add_stream(loader_t *loader, const clv_clva_stream_t *key)
 {
     view_t *view = loader->view;
-    int32_t i = 0;
+    int32_t comm = find_comm(loader, key->comm);
 
-    while (i < view->n_streams && !is_same_stream(&view->streams[i].key, key)) {
-        i++;
+    if (comm >= 0 && key->how != CLV_CLVA_HOW_BLOCKING) {
+        comm = copy_comm(loader, comm, key->how);
     }
-    if (i == view->n_streams) {
-        int32_t comm = find_comm(view, key->comm);
-        if (comm >= 0 && key->how != CLV_CLVA_HOW_BLOCKING) {
-            comm = copy_comm(loader, comm, key->how);
-        }
-        if (comm < 0 || !grow(loader, (void **) &view->streams, i, &loader->max_streams,
-                              sizeof *view->streams)) {
-            return -1;
-        }
-        view->streams[view->n_streams++] = (view_stream_t){comm, *key};
+    if (comm < 0 || !grow(loader, (void **) &view->streams, view->n_streams, &loader->max_streams,
+                          sizeof *view->streams)) {
+        return -1;
     }
-    return i;
+    if (!view_index_put(&loader->streams, hash_of(key), view->n_streams)) {
+        (void) fail(loader, "%s", "out of memory");
+        return -1;
+    }
+    view->streams[view->n_streams] = (view_stream_t){comm, *key};
+    return view->n_streams++;
+}
+
+static int32_t find_stream(loader_t *loader, const clv_clva_stream_t *key)
+{
+    const uint64_t hash = hash_of(key);
+    size_t probe = 0;
+    int32_t at;
+
+    do {
+        at = view_index_next(&loader->streams, hash, &probe);
+    } while (at >= 0 && !is_same_stream(&loader->view->streams[at].key, key));
+    return at >= 0 ? at : add_stream(loader, key);
 }
 
 static int take_stream(loader_t *loader, const clv_clva_record_t *record)
@@ -667,6 +687,8 @@ int view_load(const char *folder, const view_choice_t *choice, view_t *view, cha
     clv_free(loader.ranks);
     clv_free(loader.is_wanted);
     clv_free(loader.max_calls);
+    view_index_free(&loader.comms);
+    view_index_free(&loader.streams);
     return loader.failed;
 }
 
@@ -678,8 +700,10 @@ void view_free(view_t *view)
     }
     for (int32_t i = 0; i < view->n_comms; i++) {
         view_comm_t *comm = &view->comms[i];
-        clv_free(comm->members);
-        clv_free(comm->rank_of);
+        if (comm->how == CLV_CLVA_HOW_BLOCKING) { /* the others' are the same */
+            clv_free(comm->members);
+            clv_free(comm->rank_of);
+        }
         clv_free(comm->number);
         clv_free(comm->stream);
         clv_free(comm->choice);

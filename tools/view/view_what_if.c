@@ -31,6 +31,7 @@
 
 typedef struct building {
     const view_t *view;
+    int32_t n_comms; /* those of blocking calls, which come first */
     clv_what_if_run_t run;
     clv_what_if_comm_t *comms;
     clv_what_if_call_t *calls;
@@ -130,7 +131,7 @@ static int is_next(const building_t *building, int32_t comm_at)
     for (int32_t p = 0; p < comm->n_ranks; p++) {
         const int32_t rank = comm->members[p];
         const int64_t here_ns = arrival_at_next(building, comm_at, rank);
-        for (int32_t other = 0; other < building->view->n_comms; other++) {
+        for (int32_t other = 0; other < building->n_comms; other++) {
             if (other != comm_at && arrival_at_next(building, other, rank) < here_ns) {
                 return 0;
             }
@@ -156,7 +157,7 @@ static int32_t next_comm(const building_t *building)
 {
     int32_t first = -1;
 
-    for (int32_t i = 0; i < building->view->n_comms; i++) {
+    for (int32_t i = 0; i < building->n_comms; i++) {
         if (building->next[i] == building->view->comms[i].n_calls) {
             continue;
         }
@@ -201,24 +202,22 @@ static int build(building_t *building)
     const view_t *view = building->view;
     int64_t n_calls = 0, cells = 1;
 
-    building->next = clv_alloc((size_t) view->n_comms + 1, sizeof *building->next);
-    for (int32_t i = 0; building->next != NULL && i < view->n_comms; i++) {
-        const int is_blocking = view->comms[i].how == CLV_CLVA_HOW_BLOCKING;
+    building->next = clv_alloc((size_t) building->n_comms + 1, sizeof *building->next);
+    for (int32_t i = 0; i < building->n_comms; i++) {
         n_calls += view->comms[i].n_calls;
-        building->next[i] = is_blocking ? 0 : view->comms[i].n_calls;
         cells = clv_larger(cells, (int64_t) view->comms[i].n_ranks * SEGMENTS);
     }
     building->max_planned = clv_larger(MAX_CELLS / cells, 1);
-    building->comms = clv_alloc((size_t) view->n_comms + 1, sizeof *building->comms);
+    building->comms = clv_alloc((size_t) building->n_comms + 1, sizeof *building->comms);
     building->calls = clv_alloc((size_t) n_calls + 1, sizeof *building->calls);
     if (building->comms == NULL || building->calls == NULL || building->next == NULL) {
         return 0;
     }
     building->run = (clv_what_if_run_t){.n_ranks = view->n_ranks,
-                                        .n_comms = view->n_comms,
+                                        .n_comms = building->n_comms,
                                         .comms = building->comms,
                                         .calls = building->calls};
-    for (int32_t i = 0; i < view->n_comms; i++) {
+    for (int32_t i = 0; i < building->n_comms; i++) {
         const view_comm_t *comm = &view->comms[i];
         building->comms[i].n_ranks = comm->n_ranks;
         building->comms[i].members = comm->members;
@@ -234,7 +233,7 @@ static int build(building_t *building)
 
 static void unbuild(building_t *building)
 {
-    for (int32_t i = 0; building->comms != NULL && i < building->view->n_comms; i++) {
+    for (int32_t i = 0; building->comms != NULL && i < building->n_comms; i++) {
         clv_free((void *) building->comms[i].place);
     }
     clv_free(building->comms);
@@ -488,8 +487,8 @@ static int32_t n_blocking(const view_t *view)
 {
     int32_t n = 0;
 
-    for (int32_t i = 0; i < view->n_comms; i++) {
-        n += view->comms[i].how == CLV_CLVA_HOW_BLOCKING;
+    while (n < view->n_comms && view->comms[n].how == CLV_CLVA_HOW_BLOCKING) {
+        n++;
     }
     return n;
 }
@@ -497,7 +496,7 @@ static int32_t n_blocking(const view_t *view)
 static int find(building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
-    const char *why = n_blocking(building->view) > MAX_COMMS ? "too many communicators" : NULL;
+    const char *why = building->n_comms > MAX_COMMS ? "too many communicators" : NULL;
     int64_t *front_ns = NULL;
     clv_status_t status = CLV_OK;
 
@@ -525,7 +524,7 @@ static int find(building_t *building, const view_network_t *network)
 
 int view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
 {
-    building_t building = {.view = view, .what_if = what_if};
+    building_t building = {.view = view, .n_comms = n_blocking(view), .what_if = what_if};
     int done = 1;
 
     *what_if = (view_what_if_t){0};
