@@ -12,6 +12,10 @@
 
 #include "coll_clv/coll_clv_compat.h"
 
+#include <pthread.h>
+
+#include "ompi/runtime/mpiruntime.h"
+
 #include "choose/choose.h"
 #include "coll_clv/coll_clv_execute.h"
 #include "coll_clv/coll_clv_process.h"
@@ -39,8 +43,8 @@ typedef struct coll_clv_params {
 #undef COLL_CLV_PARAM_FIELD
 } coll_clv_params_t;
 
-/* One field per counter row. Written by the thread that makes the call; a tool that reads while
- * another thread reduces sees a recent value. */
+/* One field per counter row, for coll_clv_count; a tool that reads while a thread reduces sees a
+ * recent value. */
 typedef struct coll_clv_counters {
 #define COLL_CLV_COUNTER_FIELD(name, meaning) unsigned long long name;
     COLL_CLV_COUNTER_MAP(COLL_CLV_COUNTER_FIELD)
@@ -67,6 +71,7 @@ typedef struct coll_clv_component {
     coll_clv_params_t params;
     coll_clv_counters_t counters;
     unsigned long long calls[CLV_N_COLLECTIVES];
+    pthread_mutex_t account; /* of times, paces and late */
     coll_clv_times_t times[CLV_N_COLLECTIVES];
     coll_clv_pace_t paces[CLV_N_COLLECTIVES];
     coll_clv_late_t late; /* of communicators that were freed ... */
@@ -81,6 +86,16 @@ typedef struct coll_clv_component {
 
 /* The framework looks this name up; nothing else of ours is visible. */
 OMPI_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
+
+/* Threads may make calls on several communicators at once, where the program has asked for that. */
+static inline void coll_clv_count(unsigned long long *counter, unsigned long long more)
+{
+    if (ompi_mpi_thread_multiple) {
+        (void) __atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
+    } else {
+        *counter += more;
+    }
+}
 
 /* The rank-equal parameters as they are now, and nothing else. */
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);

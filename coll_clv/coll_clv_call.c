@@ -30,6 +30,7 @@
 #include "coll_clv/coll_clv_record.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
+#include "util/util_min_max.h"
 
 /* ---- not for us ----------------------------------------------------------------------------- */
 
@@ -135,11 +136,11 @@ static bool peers_are_equal(const coll_clv_call_t *call)
 
 static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
 {
-    mca_coll_clv_component.ran[algorithm]++;
+    coll_clv_count(&mca_coll_clv_component.ran[algorithm], 1);
     call->module->ran.choice = (uint8_t) algorithm;
     call->module->ran.reason = (uint8_t) reason;
     if (CLV_ALGORITHM_PREVIOUS == algorithm) {
-        mca_coll_clv_component.fell_back[reason]++;
+        coll_clv_count(&mca_coll_clv_component.fell_back[reason], 1);
     }
     if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* also the price of a small one */
         coll_clv_tell(call, algorithm, reason);
@@ -194,8 +195,9 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
     if (NULL == assignment->steps) {
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, decision->reason);
     }
-    mca_coll_clv_component.counters.plans_ahead += 0 != assignment->made_ahead;
-    mca_coll_clv_component.counters.plans_late += 0 == assignment->made_ahead;
+    coll_clv_count(0 != assignment->made_ahead ? &mca_coll_clv_component.counters.plans_ahead
+                                               : &mca_coll_clv_component.counters.plans_late,
+                   1);
     count_run(call, decision->algorithm, decision->reason);
     coll_clv_job_t job = {.steps = assignment->steps,
                           .n_steps = assignment->n_steps,
@@ -346,11 +348,24 @@ static void count_pace(clv_collective_t collective, int64_t arrival_ns)
 
     pace->arrival_ns[at % (COLL_CLV_PACE_CALLS + 1)] = arrival_ns;
     if (0 < n) {
-        times->newest_pace_ns = (unsigned long long) ((arrival_ns - first_ns) / n);
+        /* Of two threads' calls the one that ends later may have begun sooner. */
+        times->newest_pace_ns = (unsigned long long) (clv_larger(arrival_ns - first_ns, 0) / n);
     }
     if (COLL_CLV_PACE_CALLS >= at) {
         times->first_pace_ns = times->newest_pace_ns;
     }
+}
+
+/* Threads that make calls on several communicators share the account. */
+static void account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
+                    const coll_clv_assignment_t *assignment, int64_t took_ns)
+{
+    pthread_mutex_lock(&mca_coll_clv_component.account);
+    count_time(call->collective, assignment->decision.algorithm, took_ns);
+    if (!assignment->is_fixed) {
+        count_pace(call->collective, numbered->arrival_ns);
+    }
+    pthread_mutex_unlock(&mca_coll_clv_component.account);
 }
 
 /* For the recorder: when this rank was expected. */
@@ -386,18 +401,17 @@ static int run_by_plan(const coll_clv_call_t *call)
     if (OMPI_SUCCESS != rc) {
         return fail(call, rc);
     }
-    mca_coll_clv_component.counters.lookup_ns += (unsigned long long) assignment.lookup_ns;
-    mca_coll_clv_component.counters.regret_ns = (unsigned long long) clv_choose_regret_ns();
+    coll_clv_count(&mca_coll_clv_component.counters.lookup_ns,
+                   (unsigned long long) assignment.lookup_ns);
+    __atomic_store_n(&mca_coll_clv_component.counters.regret_ns,
+                     (unsigned long long) clv_choose_regret_ns(), __ATOMIC_RELAXED);
     show(call, &key, &assignment);
     if (NULL != module->record && NULL != assignment.forecast) {
         keep_predicted(call, &assignment);
     }
     rc = run_assignment(call, &assignment);
-    count_time(call->collective, assignment.decision.algorithm,
-               coll_clv_group_end(module->group, &numbered, &assignment));
-    if (!assignment.is_fixed) {
-        count_pace(call->collective, numbered.arrival_ns);
-    }
+    account(call, &numbered, &assignment,
+            coll_clv_group_end(module->group, &numbered, &assignment));
     return OMPI_SUCCESS == rc ? rc : fail(call, rc);
 }
 
@@ -410,8 +424,8 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     if (NULL != call->module->group) {
         coll_clv_group_fetch(call->module->group);
     }
-    mca_coll_clv_component.counters.calls++;
-    mca_coll_clv_component.calls[call->collective]++;
+    coll_clv_count(&mca_coll_clv_component.counters.calls, 1);
+    coll_clv_count(&mca_coll_clv_component.calls[call->collective], 1);
     call->total_bytes = coll_clv_total_bytes(call->count, call->dtype);
     call->is_fixed = clv_choose_has_fixed((int32_t) call->collective) && must_keep_order(call);
     unfit = planned ? unfit_for_plans(call, forced) : unfit_for_own(call, forced);

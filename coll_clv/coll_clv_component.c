@@ -40,6 +40,7 @@ coll_clv_component_t mca_coll_clv_component = {
             .collm_init_query = clv_init_query,
             .collm_comm_query = mca_coll_clv_comm_query,
         },
+    .account = PTHREAD_MUTEX_INITIALIZER,
     .output = -1,
 };
 COLL_CLV_COMPONENT_POINTER()

@@ -28,10 +28,12 @@
 /* For the summary: who was last most often here, if this was where most was seen. */
 static void keep_late(const coll_clv_group_t *group)
 {
+    pthread_mutex_lock(&mca_coll_clv_component.account);
     if (coll_clv_process_add_late(&mca_coll_clv_component.late, &group->chooser)) {
         (void) snprintf(mca_coll_clv_component.late_comm, sizeof mca_coll_clv_component.late_comm,
                         "%s", group->comm->c_name);
     }
+    pthread_mutex_unlock(&mca_coll_clv_component.account);
 }
 
 /* Its own part; the exchange is ended already. */

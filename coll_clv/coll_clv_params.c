@@ -350,10 +350,14 @@ static void register_cache_counter(const char *name, const char *meaning, size_t
 static int read_gauge(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     coll_clv_gauges_t gauges;
+    coll_clv_late_t late;
     long long number;
 
     (void) object;
-    coll_clv_process_gauges(&gauges, mca_coll_clv_component.late);
+    pthread_mutex_lock(&mca_coll_clv_component.account);
+    late = mca_coll_clv_component.late;
+    pthread_mutex_unlock(&mca_coll_clv_component.account);
+    coll_clv_process_gauges(&gauges, late);
     memcpy(&number, (const char *) &gauges + (uintptr_t) pvar->ctx, sizeof number);
     *(int64_t *) value = number;
     return OPAL_SUCCESS;

@@ -151,7 +151,7 @@ RECORD_MAP(WRAPPER)
         rc = mine->record->recorded.slot arguments;                                                \
         depth--;                                                                                   \
         if (OMPI_SUCCESS == rc && 0 == depth) {                                                    \
-            (void) __atomic_fetch_add(&mca_coll_clv_component.counters.n, 1, __ATOMIC_RELAXED);    \
+            coll_clv_count(&mca_coll_clv_component.counters.n, 1);                                 \
             then(mine, comm, *request,                                                             \
                  &(coll_clv_ended_t){.op = CLV_CLVA_OP_##code,                                     \
                                      .how = CLV_CLVA_HOW_##made,                                   \

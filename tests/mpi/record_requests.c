@@ -6,7 +6,8 @@
  *            Waitall; the same persistent ones, by Startall and Waitall; two of a derived datatype
  *            and a user's operation, by Test; a barrier to which LATE_RANK comes MS late. At the
  *            end what Open MPI refuses: to free an active request, to cancel one
- *        record_requests ROUNDS threads            two threads, a communicator each
+ *        record_requests ROUNDS threads            two threads, a communicator each; a round: one
+ *            of either kind, and N_SMALL blocking allreduces
  *
  * Prints how many results were right and how many wrong; exit 1 where there was a wrong one.
  */
@@ -27,6 +28,7 @@
 #define N_OPS     16
 #define MAX_RANKS 64
 #define ROOM      4096
+#define N_SMALL   4
 
 /* Of each operation its own buffers: all are on their way at once. */
 typedef struct set {
@@ -264,6 +266,9 @@ static void *in_thread(void *context)
         MPI_Start(&kept);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Wait(&kept, MPI_STATUS_IGNORE);
+        for (int k = 0; k < N_SMALL; k++) {
+            MPI_Allreduce(set->in, set->out[2], 1, MPI_DOUBLE, MPI_SUM, set->comm);
+        }
     }
     MPI_Request_free(&kept);
     return NULL;

@@ -67,7 +67,7 @@ run 4 --mca coll_clv_record "$work/some" --mca coll_clv_record_ops allreduce --m
 "$view" --json "$work/some" >"$work/json"
 tap_ok 'operations and every second call can be chosen' are "$(made persistent | value calls | xargs)" '2 2'
 
-run 2 --mca coll_clv_record "$work/threads" "$program" 300 threads
+run 2 --mca coll clv --mca coll_clv_collectives allreduce --mca coll_clv_print summary --mca coll_clv_record "$work/threads" "$program" 300 threads
 tap_has 'two threads: results are right' '8 right, 0 wrong' "$(<"$output")"
 "$view" --json "$work/threads" >"$work/json"
 if grep -q 'no threads here' "$output"; then
@@ -76,6 +76,9 @@ else
     tap_ok 'and all calls there' are "$(made persistent | value calls | xargs)" "300 300"
     # A request that the other thread completes while its callback is being set is lost: few.
     tap_ok 'of nonblocking ones nearly all' test "$(made nonblocking | value incomplete | sort -n | tail -n 1)" -le 10
+    # 4 a round and thread
+    tap_ok 'blocking ones, too' are "$(grep '"how":"blocking"' "$work/json" | grep '"bytes":8,' | value calls | xargs)" '1200 1200'
+    tap_has 'and what both call at once is counted' '"allreduce":{"calls":2400,' "$(<"$output")"
 fi
 
 run 2 --mca coll clv --mca coll_clv_print summary "$program" 2

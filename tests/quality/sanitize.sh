@@ -28,23 +28,25 @@ unit_tests() { # kind
         timeout 1800 "$top/clv" test tests/unit/
 }
 
-# All operations blocking, nonblocking and persistent, two threads; a finding ends the rank.
+# All operations blocking, nonblocking and persistent, two threads, these with clv's own counters, too; a finding
+# ends the rank.
 recorder() { # kind
     local build=$top/build-$1 folder status=0 line record
     folder=$(mktemp -d)
     CLV_BUILD=$build CFLAGS=$(flags_of "$1") timeout 1800 "$top/clv" build || return
     eval "$(CLV_BUILD=$build "$top/clv" env)"
-    while read -r line; do
-        record=$folder/${line// /-}
+    while IFS=: read -r options line; do
+        record=$folder/${line// /-}${options:+-planned}
         # shellcheck disable=SC2086
         ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \
             timeout -k 5 120 mpirun --oversubscribe -np 4 --mca mpi_yield_when_idle 1 \
-            --mca coll_clv_record "$record" "$build"/tests/mpi/$line </dev/null || status=1
+            --mca coll_clv_record "$record" $options "$build"/tests/mpi/$line </dev/null || status=1
         "$build/tools/clv-view" "$record" || status=1
     done <<'PROGRAMS'
-record_cases 20
-record_requests 5 2 20
-record_requests 500 threads
+:record_cases 20
+:record_requests 5 2 20
+:record_requests 500 threads
+--mca coll clv --mca coll_clv_collectives allreduce --mca coll_clv_print summary:record_requests 500 threads
 PROGRAMS
     rm -rf "$folder"
     return $status
