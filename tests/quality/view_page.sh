@@ -10,11 +10,6 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export CLV_BUILD=${CLV_BUILD:-$top/build}
 "$top/clv" build || exit 2
-if ! command -v chromium >/dev/null; then
-    [ "$(id -u)" = 0 ] || { echo 'no chromium'; exit 2; }
-    { apt-get install -y --no-install-recommends chromium || { apt-get update && apt-get install -y --no-install-recommends chromium; }; } >/dev/null 2>&1 ||
-        { echo 'chromium cannot be installed'; exit 2; }
-fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 kept=${1:-$work/kept}
@@ -23,6 +18,7 @@ status=0
 say() { printf '%s: %s\n' "$1" "$2"; [ "$2" = right ] || status=1; }
 # shellcheck source=tests/support/page.sh
 . "$top/tests/support/page.sh"
+page_ready || { echo 'there is no chromium'; exit 2; }
 
 check() { # name nodes ranks calls pattern
     local page=$kept/$1.html facts

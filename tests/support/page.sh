@@ -1,9 +1,16 @@
 # For scripts that look at clv-view's page in headless Chromium. Source it; $work is a folder to work in.
 #
+#   page_ready                 whether there is one; Debian's is installed where it is missing and we are root
 #   page_browse OPTIONS...     Chromium, at most two minutes; what it logs is in $work/log
 #   page_draw FILE             the page as it is after its script, in $work/dom
 #   page_says ID TEXT          in that, the element ID says TEXT
 #   page_facts DIR             of --json: "wait %|rank that was last most"
+page_ready() {
+    command -v chromium >/dev/null && return
+    [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return
+    local install='apt-get -qq install -y --no-install-recommends chromium'
+    DEBIAN_FRONTEND=noninteractive timeout 240 sh -c "$install || { apt-get -qq update && $install; }" >/dev/null 2>&1
+}
 page_browse() {
     timeout 120 chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir="$work/profile" \
         --virtual-time-budget=20000 --enable-logging=stderr --v=0 --window-size=1240,1900 "$@" 2>"$work/log"
