@@ -13,13 +13,11 @@
 
 #include "util/util_alloc.h"
 #include "util/util_bytes.h"
-#include "util/util_hot.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
 
 #define BUFFER_BYTES CLV_CLVA_RECORD_BYTES
 #define BATCH_CALLS  1024 /* of one rank in one record */
-#define FETCHED      32   /* slots that are asked for at once */
 #define MIB          (INT64_C(1) << 20)
 #define SMALL_BYTES  (MIB / 16) /* of the file, for what is no call */
 #define MAX_EVERY    (INT64_C(1) << 32)
@@ -191,21 +189,12 @@ static void close_calls(clv_drain_t *drain, int32_t rank, int32_t n)
     }
 }
 
-/* Other cores have written these slots, so each line is a long way off: many are asked for before
- * the first is waited for. */
-static void fetch_slots(const clv_ring_t *ring, uint64_t at, uint64_t n)
-{
-    for (uint64_t i = 0; i < n && i < FETCHED; i += CLV_LINE_BYTES / CLV_CLVA_SLOT_BYTES) {
-        clv_fetch_to_read(clv_ring_slot(ring, at + i));
-    }
-}
-
 /* Up to the first slot that is no call. */
 static uint64_t take_calls(clv_drain_t *drain, int32_t rank, const clv_ring_t *ring, uint64_t at,
                            uint64_t n)
 {
     const uint64_t rest = (uint64_t) (drain->every - 1);
-    clv_clva_call_t call = {.kind = CLV_CLVA_CALLS};
+    clv_clva_call_t call;
     uint64_t i = 0;
     int32_t n_kept = 0;
 
@@ -213,11 +202,7 @@ static uint64_t take_calls(clv_drain_t *drain, int32_t rank, const clv_ring_t *r
         return 0;
     }
     unsigned char *to = room(drain) + CLV_CLVA_CALLS_AT;
-    fetch_slots(ring, at, n);
     for (; i < n && n_kept < BATCH_CALLS; i++) {
-        if (i % FETCHED == 0 && i + FETCHED < n) {
-            fetch_slots(ring, at + i + FETCHED, n - i - FETCHED);
-        }
         memcpy(&call, clv_ring_slot(ring, at + i), sizeof call);
         if (call.kind != CLV_CLVA_CALLS) {
             break;

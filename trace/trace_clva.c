@@ -120,37 +120,54 @@ static void put_slot(unsigned char *at, const uint8_t bytes[4], const uint16_t s
     clv_put_u32(at + 28, halves[1]);
 }
 
-size_t clv_clva_close_calls(unsigned char *bytes, size_t size, int32_t rank, int32_t n)
+/* The record's head; where its calls go, NULL when it does not fit. */
+static unsigned char *begin_calls(unsigned char *bytes, size_t size, int32_t rank, int32_t n)
 {
     const size_t payload = CLV_CLVA_CALLS_AT - 8 + (size_t) n * CLV_CLVA_SLOT_BYTES;
     unsigned char *at = begin(bytes, size, CLV_CLVA_CALLS, payload);
-    clv_clva_call_t one;
 
     if (at == NULL) {
-        return 0;
+        return NULL;
     }
     clv_put_u32(at, (uint32_t) rank);
     clv_put_u32(at + 4, (uint32_t) n);
-    for (at += 8; n > 0; n--, at += CLV_CLVA_SLOT_BYTES) {
-        memcpy(&one, at, sizeof one);
-        put_slot(at, (uint8_t[]){CLV_CLVA_CALLS, one.choice, one.reason, 0},
-                 (uint16_t[]){one.stream, 0},
-                 (uint64_t[]){(uint64_t) one.arrival_ns, (uint64_t) one.exit_ns},
-                 (uint32_t[]){one.number, one.predicted_ns});
-    }
-    return 8 + payload;
+    return at + 8;
+}
+
+static void put_call(unsigned char *at, const clv_clva_call_t *one)
+{
+    put_slot(at, (uint8_t[]){CLV_CLVA_CALLS, one->choice, one->reason, 0},
+             (uint16_t[]){one->stream, 0},
+             (uint64_t[]){(uint64_t) one->arrival_ns, (uint64_t) one->exit_ns},
+             (uint32_t[]){one->number, one->predicted_ns});
 }
 
 size_t clv_clva_put_calls(unsigned char *bytes, size_t size, int32_t rank,
                           const clv_clva_call_t *calls, int32_t n)
 {
-    const size_t n_bytes = (size_t) n * CLV_CLVA_SLOT_BYTES;
+    unsigned char *at = begin_calls(bytes, size, rank, n);
 
-    if (size < CLV_CLVA_CALLS_AT || n_bytes > size - CLV_CLVA_CALLS_AT) {
+    for (int32_t i = 0; at != NULL && i < n; i++) {
+        put_call(at + (size_t) i * CLV_CLVA_SLOT_BYTES, &calls[i]);
+    }
+    return at == NULL ? 0 : CLV_CLVA_CALLS_AT + (size_t) n * CLV_CLVA_SLOT_BYTES;
+}
+
+size_t clv_clva_close_calls(unsigned char *bytes, size_t size, int32_t rank, int32_t n)
+{
+    unsigned char *at = begin_calls(bytes, size, rank, n);
+
+    if (at == NULL) {
         return 0;
     }
-    memcpy(bytes + CLV_CLVA_CALLS_AT, calls, n_bytes);
-    return clv_clva_close_calls(bytes, size, rank, n);
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    for (int32_t i = 0; i < n; i++) {
+        clv_clva_call_t one;
+        memcpy(&one, at + (size_t) i * CLV_CLVA_SLOT_BYTES, sizeof one);
+        put_call(at + (size_t) i * CLV_CLVA_SLOT_BYTES, &one);
+    }
+#endif
+    return CLV_CLVA_CALLS_AT + (size_t) n * CLV_CLVA_SLOT_BYTES;
 }
 
 size_t clv_clva_put_stream(unsigned char *bytes, size_t size, int32_t rank,

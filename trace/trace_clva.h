@@ -261,8 +261,8 @@ typedef struct clv_clva_record {
 size_t clv_clva_put_head(char *text, size_t size, const clv_clva_head_t *head);
 size_t clv_clva_put_calls(unsigned char *bytes, size_t size, int32_t rank,
                           const clv_clva_call_t *calls, int32_t n);
-/* The same where the calls stand already, as the machine has them, CLV_CLVA_CALLS_AT from bytes on:
- * so a writer copies each only once. */
+/* The same where the calls stand already, as a ring has them, CLV_CLVA_CALLS_AT from bytes on: so a
+ * writer copies each only once, and most machines have nothing to turn. */
 #define CLV_CLVA_CALLS_AT 16
 size_t clv_clva_close_calls(unsigned char *bytes, size_t size, int32_t rank, int32_t n);
 size_t clv_clva_put_stream(unsigned char *bytes, size_t size, int32_t rank,
