@@ -12,8 +12,10 @@
 # of turns. thread: the component with its thread against the component before any eligible call;
 # component: with it (and the thread) against without it; nothing: both without, which shows
 # what the method makes of no difference.
-# record: 8-byte allreduce in the same turns, clv there but not recording, and recording, against without it.
-# drain: what the thread takes of a core while 16 ranks of a node are recorded, 1,000 calls a second (0.1 % wanted).
+# record: 8-byte allreduce and ping-pong in the same turns, clv there but not recording, and the first recorded,
+# against without it.
+# drain: what the thread takes of a core while 16 ranks of a node are recorded, 1,000 calls a second (0.1 % wanted);
+#        of that what it takes to start. CLV_CALLS: iterations, 20 s by default.
 # init: MPI_Init, 20 runs each way, in turns.
 # CLV_LOCK: a file to lock around each measurement, when others measure on this machine too.
 set -u
@@ -109,19 +111,28 @@ measure_blocks() { # kind
 
 measure_record() {
     locked compare 'allreduce, off' allreduce "$with" "$without" nothread
+    locked compare 'pingpong, off' pingpong "$with" "$without" nothread
     locked compare 'allreduce, recorded' allreduce "--mca coll_clv_record $scratch/record" "$without" nothread
     echo "recorded: $(cat "$scratch"/record/*.clva | wc -c) bytes in $(ls "$scratch/record" | wc -l) files"
 }
 
-# A reduce and a broadcast each two milliseconds; what the thread took stands in the file.
-measure_drain() {
+# A reduce and a broadcast each two milliseconds, the naps a little less; what the thread took stands in the file.
+drained() { # iterations nap-ms: calls, cells, dropped, run and thread in ns
+    rm -rf "$scratch/drain"
     # shellcheck disable=SC2086
     run 16 --mca mpi_yield_when_idle 1 --mca coll_clv_record "$scratch/drain" \
-        "$CLV_BUILD/tests/mpi/iterations" balanced "${CLV_CALLS:-5000}" 8 2 0 bcast >/dev/null
+        "$CLV_BUILD/tests/mpi/iterations" balanced "$1" 8 "$2" 0 bcast >/dev/null
     "$CLV_BUILD/tools/clv-view" --json "$scratch/drain" | tr -d '\n' |
-        sed -n 's/.*"calls":\([0-9]*\),"cells":\([0-9]*\),.*"dropped":\([0-9]*\),"run_ns":\([0-9]*\),.*"thread_ns":\([0-9]*\).*/\1 \2 \3 \4 \5/p' |
-        awk '{ printf "drain: %d calls of 16 ranks in %.1f s, %.0f a second, %d dropped: the thread took %.4f %% of a core, %.0f ns a call and rank; at 1,000 a second %.4f %%\n",
-               $1, $4 / 1e9, $1 / ($4 / 1e9), $3, 100 * $5 / $4, $5 / $2, 100 * $5 / $1 / 1e6 }'
+        sed -n 's/.*"calls":\([0-9]*\),"cells":\([0-9]*\),.*"dropped":\([0-9]*\),"run_ns":\([0-9]*\),.*"thread_ns":\([0-9]*\).*/\1 \2 \3 \4 \5/p'
+    echo # sed leaves out what it was not given
+}
+measure_drain() {
+    { drained 3 100; drained "${CLV_CALLS:-10000}" 1.75; } |
+        awk 'NR == 1 { start = $5; next }
+             { printf "drain: %d calls of 16 ranks in %.1f s, %.0f a second, %d dropped: the thread took %.4f %% of a core, %.0f ns a call and rank; at 1,000 a second %.4f %%\n",
+                   $1, $4 / 1e9, $1 / ($4 / 1e9), $3, 100 * $5 / $4, $5 / $2, 100 * $5 / $1 / 1e6
+               printf "drain: of that %.2f ms at the start; the rest is %.0f ns a call and rank, at 1,000 a second %.4f %%\n",
+                   start / 1e6, ($5 - start) / $2, 100 * ($5 - start) / $1 / 1e6 }'
 }
 
 # In turns, which begins changing too, so that a busy minute falls on both.
