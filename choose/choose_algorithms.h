@@ -21,8 +21,8 @@
 #define CLV_OF_ALL   (~0U)
 
 /* how: PLAN(generator of schedule.h, policy that its plans are run with), OWN(function
- * coll_clv_run_... of the component), or BOTH(function and generator, policy): the function where it
- * is forced, which asks for no group and no forecast, and plans of the same schedule where auto
+ * coll_clv_run_... of the component), or BOTH(function and generator, policy): the function where
+ * it is forced, which asks for no group and no forecast, and plans of the same schedule where auto
  * takes it.
  * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
  * is the same in each call, and ranks that run free keep the distances they have gained; 2: on the

@@ -79,8 +79,8 @@ CLV_COLLECTIVE_MAP(COLL_CLV_COLLECTIVE_FUNCTIONS, )
  * bytes. The copy of a vector with gaps takes its own size in memory. */
 int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job);
 
-/* The algorithms that make no plan where they are forced, coll_clv_run_<function>: the column "how" of CLV_ALGORITHM_MAP.
- */
+/* The algorithms that make no plan where they are forced, coll_clv_run_<function>: the column "how"
+ * of CLV_ALGORITHM_MAP. */
 int coll_clv_run_previous(const coll_clv_call_t *call);
 int coll_clv_run_binomial(const coll_clv_call_t *call);
 int coll_clv_run_rabenseifner(const coll_clv_call_t *call);

@@ -92,8 +92,8 @@ static double estimate_ms(int32_t algorithm)
     return (double) decision.predicted_after_ns / 1e6;
 }
 
-/* The table of docs/decisions/0027-classic-algorithms-in-auto.md: halving is ahead of the chain with
- * many ranks and short vectors, and a tree of all of them never. */
+/* The table of decision 25 (docs/decisions): halving is ahead of the chain with many ranks and
+ * short vectors, and of a tree always. */
 static void estimates_say_where(void **unused)
 {
     static const int32_t ranks[] = {8, 16, 64};
