@@ -37,11 +37,14 @@ clv_bench_plot_sources = bench/compare/bench_plot.c bench/compare/bench_plot.h \
 bench_clv_bench_compare_SOURCES = bench/compare/clv_bench_compare.c \
 	bench/compare/bench_factors.c bench/compare/bench_factors.h \
 	bench/compare/bench_runs.c bench/compare/bench_runs.h \
+	bench/compare/compare_means.c bench/compare/compare_means.h \
 	bench/compare/compare_table.c bench/compare/compare_table.h \
 	bench/measure/bench_normal.c bench/measure/bench_normal.h \
 	bench/measure/bench_smirnov.c bench/measure/bench_smirnov.h $(clv_bench_plot_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
+tool_programs += tests/support/clva_clocks
+tests_support_clva_clocks_SOURCES = tests/support/clva_clocks.c
 tool_programs += bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies
 clv_bench_plans_sources = bench/plans/bench_time.h bench/measure/bench_stats.c bench/measure/bench_stats.h
 bench_bench_plan_SOURCES = bench/plans/bench_plan.c $(clv_bench_plans_sources) tests/support/pairing_heap_plan.c \

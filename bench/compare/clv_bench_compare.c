@@ -19,6 +19,7 @@
 #include "bench/compare/bench_plot.h"
 #include "bench/compare/bench_results.h"
 #include "bench/compare/bench_runs.h"
+#include "bench/compare/compare_means.h"
 #include "bench/compare/compare_table.h"
 #include "cli/cli_options.h"
 
@@ -28,6 +29,7 @@ typedef struct job {
     clv_runs_t runs;
     clv_factors_t factors;
     clv_compare_t compare;
+    clv_means_t means;
     clv_plot_t plot;
     clv_result_set_t set;
     int32_t n_runs;
@@ -78,6 +80,11 @@ static const char *take_test(void *fields, const char *text)
     return job->compare.test ? NULL : "rank, student, welch or smirnov";
 }
 
+static const char *take_means(void *fields, const char *text)
+{
+    return clv_means_read(&((job_t *) fields)->means, text);
+}
+
 #define AT(field) offsetof(job_t, field)
 static const clv_option_t rows[] = {
     CLV_ROW_TAKE("run", take_run, "COMMAND", NULL,
@@ -96,6 +103,9 @@ static const clv_option_t rows[] = {
                  "of loops iteration, first_iteration, in_call, ...; of clocks clock_error, ..."),
     CLV_ROW_WHOLE("sample", AT(set.n_sample), 0, 1e6, "0",
                   "of each mpirun's calls only so many, drawn at random; 0 is all"),
+    CLV_ROW_TAKE("means", take_means, "LIST", NULL,
+                 "in place of a comparison: of how many calls a mean must be until 500 of them,\n"
+                 "drawn at random, are normally distributed (10,30,100,500)"),
     CLV_ROW_TEXT("only", AT(only), "LIST", NULL, "these algorithms (or labels) and no others"),
     CLV_ROW_TEXT("pattern", AT(pattern), "LIST", NULL, "these patterns and no others"),
     CLV_ROW_TAKE("paired", take_paired, "FORM", NULL,
@@ -226,10 +236,15 @@ static clv_status_t gather(job_t *job, char **files)
 
 static clv_status_t tell(job_t *job)
 {
-    clv_status_t status =
-        job->json ? clv_compare_json(&job->compare, job->json, job->reason, sizeof job->reason)
-                  : CLV_OK;
+    clv_status_t status;
 
+    if (job->means.n_sizes > 0) {
+        job->means.seed = (uint64_t) job->seed;
+        return clv_means_tell(&job->means, &job->compare, job->json, job->reason,
+                              sizeof job->reason);
+    }
+    status = job->json ? clv_compare_json(&job->compare, job->json, job->reason, sizeof job->reason)
+                       : CLV_OK;
     if (status == CLV_OK && !(job->json && !strcmp(job->json, "-"))) {
         status = clv_compare_print(&job->compare);
     }

@@ -27,8 +27,7 @@ static int is_of_clocks(const clv_compare_t *compare)
     return !strcmp(compare->set->groups[0].collective, CLV_RESULTS_CLOCK);
 }
 
-/* What values are divided by for the table: ms, clocks in us. */
-static double unit_of(const clv_compare_t *compare)
+double clv_compare_unit(const clv_compare_t *compare)
 {
     return is_of_clocks(compare) ? 1e3 : is_time(compare->metric) ? 1e6 : 1.0;
 }
@@ -213,7 +212,7 @@ static compared_t compare_group(const clv_compare_t *compare, const clv_result_g
 
 static void print_comparison(const clv_compare_t *compare, const compared_t *row)
 {
-    const double unit = unit_of(compare);
+    const double unit = clv_compare_unit(compare);
 
     if (!row->base || row->base == row->group) {
         printf("  (baseline)\n");
@@ -273,7 +272,7 @@ static void print_heading(const clv_compare_t *compare, const clv_result_group_t
 
 static void print_configuration(const clv_compare_t *compare, const clv_result_group_t *first)
 {
-    const double unit = unit_of(compare);
+    const double unit = clv_compare_unit(compare);
 
     print_heading(compare, first);
     printf("%-24s %5s %6s %9s %9s %9s  %6s  %8s     %5s  %9s\n", "algorithm", "runs", "calls",
@@ -340,7 +339,7 @@ static void print_paired_row(const clv_compare_t *compare, const paired_t *paire
     const clv_result_group_t *group = paired->group;
 
     print_name(group);
-    printf(" %6zu %9.3f", paired->n_pairs, paired->median / unit_of(compare));
+    printf(" %6zu %9.3f", paired->n_pairs, paired->median / clv_compare_unit(compare));
     if (paired->base == group) {
         printf("  (baseline)\n");
     } else if (isnan(paired->ratio.low)) {

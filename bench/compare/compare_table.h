@@ -36,6 +36,9 @@ typedef struct clv_compare {
     int has_labels; /* the same algorithm under two labels is compared with itself */
 } clv_compare_t;
 
+/* What values are divided by for tables: ms, clocks in us. */
+double clv_compare_unit(const clv_compare_t *compare);
+
 /* On standard output. CLV_NO_MEMORY. */
 clv_status_t clv_compare_print(const clv_compare_t *compare) CLV_MUST_CHECK;
 

@@ -19,7 +19,7 @@ refuses() { # text options ...
     [ $? -eq 2 ] && [ "$(wc -l <"$output")" -eq 1 ] && grep -q -- "$text" "$output"
 }
 
-echo 1..21
+echo 1..22
 # Medians of a: 10, 11, 12, 13, 14 ms (999 is an outlier, the last value unusable); of b 20 ms more.
 for i in 0 1 2 3 4; do
     a=1$i b=3$i
@@ -178,6 +178,15 @@ row_of() { "$compare" "$@" "$work/long.json" 2>&1 | grep '^a '; }
     "$compare" --baseline b --test smirnov --json "$work/ks" "$work"/[0-4].json >"$output" 2>&1 && grep -q 'better:p  Kolmogorov-Smirnov over mpirun medians, two-sided' "$output" &&
     grep '"algorithm":"a"' "$work/ks" | grep -q '"p_value":0.0079.*"two_sided":true,"normal_p":0.9.*,"normal_ks_p":0\.9'
 tap_report $? "a sample of the calls; Kolmogorov and Smirnov's test"
+
+# Means of ten of these skewed times are not normal, those of thousands are; the same for the same seed.
+line a "$(seq 1 60 | awk '{ printf "%s%.0f", (NR > 1 ? "," : ""), 1e6 * exp($1 / 12) }')" "$(yes 1 | head -60 | paste -sd,)" >"$work/skewed.json"
+means_of() { "$compare" --means "$@" "$work/skewed.json" 2>&1; }
+means_of 5,5000 --json "$work/means" >"$output" && grep -q ' 5 .* not normal' "$output" && grep -q ' 5000 .* may be normal' "$output" &&
+    [ "$(grep -c '"record":"means"' "$work/means")" -eq 2 ] && [ "$(head -1 "$work/means" | grep -o '"sample_means_ns":.*' | tr ',' '\n' | wc -l)" -eq 500 ] &&
+    [ "$(means_of 5)" = "$(means_of 5)" ] && [ "$(means_of 5)" != "$(means_of 5 --seed 2)" ] && refuses 'whole numbers' --means 0 "$work/skewed.json" &&
+    refuses 'whole numbers' --means 3, "$work/skewed.json"
+tap_report $? "of how many calls a mean must be to be normal"
 
 # An interrupt ends all of it, once the mpirun has ended.
 cat >"$work/slow" <<END
