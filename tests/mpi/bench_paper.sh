@@ -67,8 +67,8 @@ tap_none 'docs/results/papers-audit.md is what bench/paper writes' audited
 # ---- sums, on lines with known answers
 {
     echo '{"algorithm":"a","ranks":2,"wait_ns":1000,"run_ns":[1,2,3,4,100],"usable":[1,1,1,1,0],"rank_exit_ns":[0,5,1,3]}'
-    echo '{"algorithm":"b 1","ranks":2,"wait_ns":2e3,"run_ns":[10,20,30,40],"usable":[1,1,1,1],"p":0.5}'
-    echo '{"algorithm":"b 2","ranks":2,"wait_ns":2000,"run_ns":[2,4,6,8],"usable":[1,1,1,1],"p":null}'
+    echo '{"algorithm":"b 1","ranks":2,"wait_ns":2e3,"run_ns":[10,20,30,40],"usable":[1,1,1,1],"p":0.5,"few":0.004}'
+    echo '{"algorithm":"b 2","ranks":2,"wait_ns":2000,"run_ns":[2,4,6,8],"usable":[1,1,1,1],"p":null,"rank":1,"arrival_ns":5,"exit_ns":9}'
 } >"$work/lines"
 value() { # expression
     printf 'x\t%s in - -\n' "$1" >"$work/one"
@@ -98,6 +98,7 @@ if command -v gnuplot >/dev/null; then
     pictures() {
         local how
         for how in 'x=wait_ns y=run_ns by=algorithm log' 'x=algorithm y=run_ns by=ranks' 'x=#call y=run_ns by=algorithm' 'x=#part y=run_ns by=algorithm' \
+            'x=wait_ns y=run_ns by=algorithm frontier' 'x=wait_ns y=run_ns by=algorithm log stars=few' 'x=#gantt y=rank by=algorithm' \
             'x=#lag y=run_ns by=algorithm' 'x=#normal y=run_ns by=algorithm only=wait_ns=2000' 'x=#rank y=rank_exit_ns by=algorithm'; do
             rm -f "$work/f.svg"
             awk -v draw="$how" -v file="$work/f.svg" -v title=T -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/papers/draw.awk" "$work/lines" >"$work/f" &&
