@@ -3,11 +3,13 @@
 #
 # Opt-in: every unit test that draws at random, with many seeds (CLV_SEED), each of them a whole run of
 # the test. What fails is told with its seed. Tests that do thousands of jobs in a run do fewer here, as
-# the seeds are many. TAP, a point for each test.
+# the seeds are many. TAP, a point for each test, with the number of seeds that it ran.
 #
 #   tests/quality/seeds.sh [N [FILTER...]]     N seeds, from 1 on (25); tests whose names match
+#   CLV_SEEDS_FOLDER=DIR                       keep there which seeds are done: a run that was stopped goes on
 #
-# Needs a build; leaves nothing behind. 25 seeds take about 10 minutes, 1000 a night.
+# All tests take 25 seeds in turn, and a run that is stopped tells what it has.
+# Needs a build; leaves nothing else behind. 25 seeds take about 10 minutes, 1000 a night.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
@@ -29,26 +31,42 @@ seeded() {
 mapfile -t tests < <(seeded | grep -E "${filter%|}")
 [ ${#tests[@]} -gt 0 ] || { echo "seeds: no seeded test of that name in $build: run ./clv build" >&2; exit 2; }
 make -s -C "$build" "${tests[@]}" >/dev/null 2>&1 || { echo "seeds: the tests do not build: ./clv build" >&2; exit 1; }
-said=$(mktemp) || exit 1
-trap 'rm -f "$said"' EXIT
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+folder=${CLV_SEEDS_FOLDER:-$work}
+mkdir -p "$folder" || exit 2
 
-# test: the seeds with which it fails, and what it said with each
-bad_seeds() {
+done_of() { cat "$folder/${1##*/}.done" 2>/dev/null || echo 0; }
+
+# test seed: a failure is noted, and what it said
+run_seed() {
+    (cd "$build" && CLV_SEED=$2 timeout 600 "./$1") >"$work/said" 2>&1 && ! grep -q '^not ok' "$work/said" && return
+    {
+        echo "CLV_SEED=$2 $1"
+        grep -E -A 4 '^not ok|Segmentation|Assert' "$work/said" | head -n 6
+    } >>"$folder/${1##*/}.bad"
+}
+run_up_to() { # test last
     local seed
-    for ((seed = 1; seed <= n_seeds; seed++)); do
-        (cd "$build" && CLV_SEED=$seed timeout 600 "./$1") >"$said" 2>&1 && ! grep -q '^not ok' "$said" && continue
-        echo "CLV_SEED=$seed $1"
-        grep -E -A 4 '^not ok|Segmentation|Assert' "$said" | head -n 6
+    for ((seed = $(done_of "$1") + 1; seed <= $2; seed++)); do
+        run_seed "$1" "$seed"
+        echo "$seed" >"$folder/${1##*/}.done"
     done
 }
 
-echo "1..${#tests[@]}"
-n=0 failed=0
-for test in "${tests[@]}"; do
-    n=$((n + 1))
-    bad=$(bad_seeds "$test")
-    [ -z "$bad" ] || { printf 'not '; failed=1; }
-    echo "ok $n - ${test##*/}: $n_seeds seeds"
-    [ -z "$bad" ] || sed 's/^/# /' <<<"$bad"
+tell() {
+    local n=0 test failed=0
+    echo "1..${#tests[@]}"
+    for test in "${tests[@]}"; do
+        n=$((n + 1))
+        [ ! -s "$folder/${test##*/}.bad" ] || { printf 'not '; failed=1; }
+        echo "ok $n - ${test##*/}: $(done_of "$test") seeds"
+        sed 's/^/# /' "$folder/${test##*/}.bad" 2>/dev/null
+    done
+    exit $failed
+}
+trap tell INT TERM
+for ((last = 25; last < n_seeds + 25; last += 25)); do
+    for test in "${tests[@]}"; do run_up_to "$test" $((last < n_seeds ? last : n_seeds)); done
 done
-exit $failed
+tell
