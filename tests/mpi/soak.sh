@@ -4,32 +4,41 @@
 # Opt-in: hours of collectives of all kinds mixed with reduces (tests/mpi/soak.c), one mpirun after the
 # other, each with ranks, threads, algorithm, hosts and other load drawn anew. TAP: a point per mpirun.
 #
-#   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--record]
+#   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--pause FILE] [--record]
+#   tests/mpi/soak.sh --sum
 #
 # --minutes N      how long in all; 10
 # --each SECONDS   how long one mpirun takes calls; 40
 # --seed N         of what is drawn; the time without it. Printed.
-# --record         adds a row to docs/results/data/soak.csv, where hours add up
+# --pause FILE     no mpirun begins while FILE exists; waiting for that does not count
+# --record         adds a row to docs/results/data/soak.csv, where hours add up; --sum prints the sums
 # An mpirun fails with a wrong result, and when nothing moves for CLV_SOAK_STALL seconds (60): then the
 # program tells what each rank is in, and the stacks are taken if there is a gdb. Logs of failed runs stay
-# in a folder that is named.
+# in a folder that is named. Several may run side by side, each with hosts of its own (seeds further apart
+# than there are mpiruns); a row says how many did, and the priority: idle under `chrt -i 0`.
 set -u
 export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
-minutes=10 each=40 seed=$EPOCHSECONDS record=
+page=$CLV_TOP/docs/results/data/soak.csv
+sums() {
+    awk -F, 'NR > 1 { minutes += $7; runs += $8; calls += $9; bad += $10 }
+        END { printf "%.1f hours, %d mpiruns, %.0f calls, %d failed\n", minutes / 60, runs, calls, bad }' "$page"
+}
+minutes=10 each=40 seed=$EPOCHSECONDS pause= record=
 stall=${CLV_SOAK_STALL:-60}
 while [ $# -gt 0 ]; do
     case $1 in
-    --minutes | --each | --seed) declare "${1#--}=${2:?}"; shift ;;
+    --minutes | --each | --seed | --pause) declare "${1#--}=${2:?}"; shift ;;
     --record) record=yes ;;
-    *) sed -n '4,18p' "$0" >&2; exit 2 ;;
+    --sum) sums; exit ;;
+    *) sed -n '4,22p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
 mpi_setup
 export CLV_CLUSTER_STATE
-folder=$(mktemp -d) CLV_CLUSTER_STATE=$folder/state
+folder=$(mktemp -d) CLV_CLUSTER_STATE=$folder/state # hosts that nobody else takes down
 RANDOM=$((seed % 32768))
 echo "# seed $seed, $minutes minutes"
 
@@ -94,8 +103,20 @@ run() { # log
     wait $job
 }
 
-n=0 n_failed=0 calls=0
-while [ $SECONDS -lt $((minutes * 60)) ]; do
+# How many soaks there are at this moment, this one, too (a subshell has its script's command line); and
+# how the kernel ranks this one.
+beside() { pgrep -af '^([^ ]*/)?bash ([^ ]*/)?tests/mpi/soak\.sh( |$)' | cut -d' ' -f2- | sort -u | wc -l; }
+priority() {
+    case $(chrt -p $$) in
+    *SCHED_IDLE*) echo idle ;;
+    *) echo "nice $(nice)" ;;
+    esac
+}
+
+n=0 n_failed=0 calls=0 most=1 taken=0
+while [ $taken -lt $((minutes * 60)) ]; do
+    while [ -n "$pause" ] && [ -e "$pause" ]; do sleep 1; done
+    began=$SECONDS
     draw
     log=$folder/$n.log
     start_load "$loads"
@@ -110,14 +131,19 @@ while [ $SECONDS -lt $((minutes * 60)) ]; do
         printf '# %s\n' "${options[*]}" "$log"
         grep 'STALL\|WRONG\|coll:clv' "$log" | head -n 40 | sed 's/^/# /' ;;
     esac
-    n=$((n + 1))
+    n=$((n + 1)) taken=$((taken + SECONDS - began)) now=$(beside)
+    most=$((now > most ? now : most))
 done
 echo "# $n mpiruns, $calls calls, $n_failed failed"
 if [ -n "$record" ]; then
-    file=$CLV_TOP/docs/results/data/soak.csv
-    mkdir -p "$(dirname "$file")"
-    [ -s "$file" ] || echo 'date,commit,mpi,seed,minutes,mpiruns,calls,failed' >"$file"
-    echo "$(date -u +%F),$(git -C "$CLV_TOP" rev-parse --short HEAD),$(ompi_info --version | sed -n 's/^Open MPI v//p'),$seed,$((SECONDS / 60)),$n,$calls,$n_failed" >>"$file"
+    mkdir -p "$(dirname "$page")"
+    row="$(date -u +%F),$(git -C "$CLV_TOP" rev-parse --short HEAD),$(ompi_info --version | sed -n 's/^Open MPI v//p'),$seed"
+    row+=",$most,$(priority),$(awk "BEGIN { printf \"%.1f\", $taken / 60 }"),$n,$calls,$n_failed"
+    {
+        flock 9
+        [ -s "$page" ] || echo 'date,commit,mpi,seed,soaks beside,priority,minutes,mpiruns,calls,failed' >&9
+        echo "$row" >&9
+    } 9>>"$page"
 fi
 [ $n_failed -gt 0 ] || rm -rf "$folder"
 tap_end
