@@ -10,6 +10,7 @@
 
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/agree/pap_wire.h"
+#include "tests/fuzz/fuzz_alloc.h"
 
 #define N_NODES 4
 #define NODE    2 /* its parent is 0, its child 3 */
@@ -97,5 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     clv_pap_agree_bye(agree, INT64_MAX / 2);
     clv_pap_agree_free(agree);
     clv_pap_layout_clear(&layout);
+    clv_fuzz_alloc_end();
     return 0;
 }

@@ -13,6 +13,7 @@
 #include "util/util_bytes.h"
 #include "pap_predict/pap_card.h"
 #include "net/net_channel.h"
+#include "tests/fuzz/fuzz_alloc.h"
 
 static const unsigned char key[CLV_NET_KEY_BYTES] = "a key that is never told";
 
@@ -104,5 +105,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
     } else {
         try_channel(data + 1, n_bytes - 1, data[0] % 3 == 1);
     }
+    clv_fuzz_alloc_end();
     return 0;
 }

@@ -16,12 +16,11 @@
 
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/agree/pap_wire.h"
+#include "tests/fuzz/fuzz_alloc.h"
 
 #define N_RANKS 4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
-
-static clv_pap_layout_t layout;
 
 typedef struct watch {
     int64_t next[CLV_PAP_MAX_STREAMS];
@@ -116,15 +115,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
     static const int32_t node_of[N_RANKS] = {0, 1, 2, 3};
     watch_t watch = {.lost = 0};
+    clv_pap_layout_t layout;
     clv_pap_agree_t *agree;
     clv_pap_agree_options_t options = {
         .layout = &layout, .node = 2, .lost_ns = 1000, .retry_ns = 100, .abandon_ns = 4000};
-    if (layout.n_ranks == 0 && clv_pap_layout_init(node_of, N_RANKS, N_RANKS, &layout) != CLV_OK) {
-        return 0;
-    }
-    if (clv_pap_agree_create(&options, &ops, &watch, 0, &agree) != CLV_OK) {
-        return 0;
-    }
+    check(clv_pap_layout_init(node_of, N_RANKS, N_RANKS, &layout) == CLV_OK, "a tree");
+    check(clv_pap_agree_create(&options, &ops, &watch, 0, &agree) == CLV_OK, "a node");
     for (int64_t now_ns = 0; n_bytes >= 3; now_ns += 300) {
         size_t length = data[2] <= n_bytes - 3 ? data[2] : n_bytes - 3;
         one_step(agree, now_ns, data[0] % 2 ? 3 : 0, data[1], data + 3, length);
@@ -132,6 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         n_bytes -= 3 + length;
     }
     clv_pap_agree_free(agree);
+    clv_pap_layout_clear(&layout);
+    clv_fuzz_alloc_end();
     return 0;
 }
 
@@ -228,7 +226,6 @@ int main(void)
         make_input(&input, &random);
         LLVMFuzzerTestOneInput(input.bytes, input.n_bytes);
     }
-    clv_pap_layout_clear(&layout);
     printf("ok 1 - %lld mutated conversations break nothing\n", (long long) n_runs);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "schedule/sched_read.h"
 #include "schedule/generators/sched_simd.h"
 #include "schedule/schedule.h"
+#include "tests/fuzz/fuzz_alloc.h"
 #include "tests/support/random_plan.h"
 
 enum { MAX_SIZE = 80, MAX_ORACLE_RANKS = 64, MAX_GIVEN_SENDS = 4000 };
@@ -101,5 +102,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         }
         clv_parsed_free(&parsed);
     }
+    clv_fuzz_alloc_end();
     return 0;
 }
