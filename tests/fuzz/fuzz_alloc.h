@@ -10,9 +10,7 @@
 /* Aborts when something that was given out was not freed; empties the heap. */
 void clv_fuzz_alloc_end(void);
 #else
-static inline void clv_fuzz_alloc_end(void)
-{
-}
+static inline void clv_fuzz_alloc_end(void) {}
 #endif
 
 #endif
