@@ -2,7 +2,7 @@
 # Opt-in: a rank dies, or the communicator is revoked, in the middle of reduces (MPI's fault
 # tolerance, ULFM: Open MPI 5.0 and later under `mpirun --with-ft ulfm`). The rest of the job must
 # have an error, revoke, shrink and reduce a hundred times more: with us, whatever we run, in all
-# cases in which Open MPI alone does. Prints TAP and, last, the table of docs/failures.md.
+# cases in which Open MPI alone does. Prints TAP and, last, the table of docs/guide/failures.md.
 #
 #   tests/versions/ulfm.sh [trixie|sid] [MODE ...]
 #   tests/versions/ulfm.sh here [MODE ...]
