@@ -11,7 +11,7 @@
  *
  * Units: bytes, ns of CLOCK_MONOTONIC.
  * Errors: CLV_SYSTEM with errno; a write that fails later ends the file and is logged, once.
- * Memory: 1 MiB and a few bytes per rank, the drain's own.
+ * Memory: 1.5 MiB and 12 bytes per rank, the drain's own.
  * Threads: open before the thread knows the drain; then it is the thread's, under its lock, but for
  *   clv_drain_write: by one thread at a time, beside rounds but not beside the last.
  */
