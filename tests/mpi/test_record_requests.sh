@@ -73,11 +73,14 @@ tap_has 'two threads: results are right' '8 right, 0 wrong' "$(<"$output")"
 if grep -q 'no threads here' "$output"; then
     tap_skip 'calls of two threads' 'this MPI has none'
 else
-    tap_ok 'and all calls there' are "$(made persistent | value calls | xargs)" "300 300"
+    # 300 of each thread, and 4 blocking ones beside each. A thread that loses its core with the ring in its hand
+    # makes the other drop its calls, which is counted.
+    there() { { made persistent; grep '"how":"blocking"' "$work/json" | grep '"bytes":8,'; } | value calls | awk '{ n += $1 } END { print n + 0 }'; }
+    dropped() { value dropped <"$work/json" | head -n 1; }
+    tap_ok "all calls are there ($(there)) but for those that were dropped ($(dropped))" test $((3000 - $(there))) -le "$(dropped)"
+    tap_ok 'these are few' test "$(dropped)" -lt 300
     # A request that the other thread completes while its callback is being set is lost: few.
     tap_ok 'of nonblocking ones nearly all' test "$(made nonblocking | value incomplete | sort -n | tail -n 1)" -le 10
-    # 4 a round and thread
-    tap_ok 'blocking ones, too' are "$(grep '"how":"blocking"' "$work/json" | grep '"bytes":8,' | value calls | xargs)" '1200 1200'
     tap_has 'and what both call at once is counted' '"allreduce":{"calls":2400,' "$(<"$output")"
 fi
 
