@@ -36,7 +36,11 @@ trap 'rm -rf "$work"' EXIT
 folder=${CLV_SEEDS_FOLDER:-$work}
 mkdir -p "$folder" || exit 2
 
-done_of() { cat "$folder/${1##*/}.done" 2>/dev/null || echo 0; }
+done_of() { # test: its last seed
+    local last=0
+    { read -r last <"$folder/${1##*/}.done"; } 2>/dev/null
+    echo "$last"
+}
 
 # test seed: a failure is noted, and what it said
 run_seed() {
@@ -50,12 +54,13 @@ run_up_to() { # test last
     local seed
     for ((seed = $(done_of "$1") + 1; seed <= $2; seed++)); do
         run_seed "$1" "$seed"
-        echo "$seed" >"$folder/${1##*/}.done"
+        echo "$seed" >"$work/done" && mv "$work/done" "$folder/${1##*/}.done"
     done
 }
 
 tell() {
     local n=0 test failed=0
+    trap '' INT TERM
     echo "1..${#tests[@]}"
     for test in "${tests[@]}"; do
         n=$((n + 1))
