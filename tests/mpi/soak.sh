@@ -37,6 +37,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 mpi_setup
+limit=$((each + 2 * stall + 120)) # of an mpirun
 export CLV_CLUSTER_STATE
 folder=$(mktemp -d) CLV_CLUSTER_STATE=$folder/state # hosts that nobody else takes down
 RANDOM=$((seed % 32768))
@@ -74,10 +75,10 @@ draw() {
 launch() { # log
     local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall")
     if [ "$where" = hosts ]; then
-        timeout -k 5 $((each + stall + 120)) "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
-            --timeout $((each + stall + 90)) "${options[@]}" -- "${program[@]}" >"$1" 2>&1 </dev/null
+        timeout -k 5 "$limit" "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
+            --timeout $((limit - 30)) "${options[@]}" -- "${program[@]}" >"$1" 2>&1 </dev/null
     else
-        timeout -k 5 $((each + stall + 120)) mpirun --oversubscribe -np "$ranks" \
+        timeout -k 5 "$limit" mpirun --oversubscribe -np "$ranks" \
             --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" "${options[@]}" "${program[@]}" >"$1" 2>&1 </dev/null
     fi
 }
@@ -121,6 +122,7 @@ while [ $taken -lt $((minutes * 60)) ]; do
     log=$folder/$n.log
     start_load "$loads"
     run "$log"
+    status=$?
     stop_load
     said=$(grep '^soak: .* calls, ' "$log")
     calls=$((calls + $(sed -n 's/.*: \([0-9]*\) calls.*/\1/p' <<<"$said" | grep . || echo 0)))
@@ -129,6 +131,7 @@ while [ $taken -lt $((minutes * 60)) ]; do
     *' 0 wrong') tap_point 0 "$name"; rm -f "$log" ;;
     *) tap_point 1 "$name"; n_failed=$((n_failed + 1))
         printf '# %s\n' "${options[*]}" "$log"
+        echo "# ended with $status after $((SECONDS - began)) s (124, 137: its limit of $limit s)"
         grep 'STALL\|WRONG\|coll:clv' "$log" | head -n 40 | sed 's/^/# /' ;;
     esac
     n=$((n + 1)) taken=$((taken + SECONDS - began)) now=$(beside)
