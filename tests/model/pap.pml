@@ -6,6 +6,8 @@
  * In it: records up, decisions down, connections that are cut at any moment with any suffix of
  * what was on the way lost, each side noticing at its own time, HELLO and sending again on a new
  * connection, the top giving up on a silent child, a cut-off node leaving when that is certain.
+ * As in the code, what an event lets a node send or decide it sends and decides in the same step; a rank
+ * has its answer as soon as its node knows it, since no later moment could change that answer.
  * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what forecasts
  * contain, and abandoning in the window (the one guess the protocol may make without a detour).
  *
@@ -19,7 +21,8 @@
  * at any time. A call's turn comes when all before it are answered; what it is, it learns then.
  *
  * Checked: assertions marked INVARIANT, and that no run ends before every rank made every call.
- * Tree: TREE 0 is a chain 0 - 1 - 2 (N = 2: one edge), TREE 1 is a top with two children.
+ * Tree: TREE 0 is a chain 0 - 1 - 2 (N = 2: one edge), TREE 1 is a top with two children, TREE 2 (N = 4) the
+ * component's own tree of four nodes: 0 has 1 and 2, and 2 has 3.
  */
 #ifndef CALLS
 #define CALLS 3
@@ -42,11 +45,11 @@
 #define NONE 100 /* no forecast; otherwise a call's answer is its version */
 
 #if TREE == 0
-#define PARENT(i)      (i - 1)
 #define IS_CHILD(c, i) (c == i + 1)
-#else
-#define PARENT(i)      0
+#elif TREE == 1
 #define IS_CHILD(c, i) (i == 0 && c > 0)
+#else
+#define IS_CHILD(c, i) ((i == 0 && (c == 1 || c == 2)) || (i == 2 && c == 3))
 #endif
 
 mtype = { HELLO, UP, DOWN, LOST, GIVE_UP, VOID };
@@ -71,12 +74,10 @@ byte given[N];     /* records its rank gave = calls it began */
 byte in_call[N];   /* 1: its rank looks for its forecast */
 byte decided[N];
 byte got[N];       /* record sets whose UP came over the edge above node i */
-byte sent[N];      /* ... were sent on the present connection */
-byte ever_sent[N];
+byte ever_sent[N]; /* ... were sent over it */
 bit lost[N];
 bit left[N];
 bit asked[N];      /* to end predictions */
-bit asked_sent[N]; /* on the present connection */
 byte truth[CALLS];
 bit known[CALLS];
 byte finished;
@@ -114,16 +115,23 @@ inline put(channel, c, kind, value) {
 }
 
 inline pass_down(i, kind, value) {
-    c = 1;
+    d = 1;
     do
-    :: c < N ->
+    :: d < N ->
         if
-        :: IS_CHILD(c, i) && parent_up[c] && greeted[c] -> put(down[c], c, kind, value)
+        :: IS_CHILD(d, i) && parent_up[d] && greeted[d] -> put(down[d], d, kind, value)
         :: else -> skip
         fi;
-        c++
+        d++
     :: else -> break
     od
+}
+
+/* Nothing of an event is left in the state but what it changed. */
+inline forget() {
+    d = 0;
+    value = 0;
+    kind = HELLO
 }
 
 #define DUE(i)      (given[i] > decided[i] || (i + 1 < N && IS_CHILD(i + 1, i) && got[i + 1] > decided[i]) || \
@@ -132,6 +140,49 @@ inline pass_down(i, kind, value) {
                         (i + 2 >= N || !IS_CHILD(i + 2, i) || got[i + 2] > q))
 #define COMPLETE(i, q) (given[i] > q && CHILDREN(i, q))
 
+/* INVARIANT: one answer per call. */
+inline agree_on(call, what) {
+    if
+    :: known[call] -> assert(truth[call] == what)
+    :: else -> known[call] = 1; truth[call] = what
+    fi
+}
+
+#define ASKS(i, q) (in_call[i] && given[i] == q + 2)
+#if N > 3
+#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q) || ASKS(2, q) || ASKS(3, q))
+#elif N > 2
+#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q) || ASKS(2, q))
+#else
+#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q))
+#endif
+
+inline answer(i, what) {
+    agree_on(given[i] - 1, what);
+    in_call[i] = 0;
+    if
+    :: given[i] == CALLS -> finished++
+    :: else -> skip
+    fi
+}
+
+/* A rank that waits has its answer once the forecast is there, or void, or will never come. */
+inline answer_if_known(i) {
+#if OPEN == 1
+    if
+    :: in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 && !voided[given[i] - 2] ->
+        answer(i, given[i] - 1)
+    :: in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 && voided[given[i] - 2] ->
+        answer(i, NONE)
+    :: in_call[i] && given[i] > 1 && decided[i] < given[i] - 1 && lost[i] -> answer(i, NONE)
+    :: in_call[i] && given[i] == 1 -> answer(i, NONE)
+    :: else -> skip
+    fi
+#else
+    skip
+#endif
+}
+
 /* INVARIANT: the place of version v - 2 is free when version v is published, two places suffice. */
 inline accept(i) {
     assert(given[i] > decided[i]);
@@ -139,32 +190,23 @@ inline accept(i) {
 #if OPEN > 1
     assert(decided[i] < 3 || !HOLDS(i, decided[i] - 2));
 #endif
-    pass_down(i, DOWN, decided[i] - 1)
+    pass_down(i, DOWN, decided[i] - 1);
+    answer_if_known(i)
 }
 
 inline accept_void(i) {
     decided[i]++;
-    pass_down(i, VOID, decided[i] - 1)
+    pass_down(i, VOID, decided[i] - 1);
+    answer_if_known(i)
 }
 
-#define ASKS(i, q) (in_call[i] && given[i] == q + 2)
-#if N > 2
-#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q) || ASKS(2, q))
-#else
-#define SOME_ASKS(q) (ASKS(0, q) || ASKS(1, q))
-#endif
-
+/* What only a node that goes on asks for is forgotten. */
 inline end_here(i) {
     lost[i] = 1;
-    pass_down(i, LOST, decided[i])
-}
-
-/* INVARIANT: one answer per call. */
-inline agree_on(call, what) {
-    if
-    :: known[call] -> assert(truth[call] == what)
-    :: else -> known[call] = 1; truth[call] = what
-    fi
+    left[i] = 0;
+    ever_sent[i] = 0;
+    pass_down(i, LOST, decided[i]);
+    answer_if_known(i)
 }
 
 #if OPEN > 1
@@ -212,17 +254,79 @@ inline look(i) {
 }
 #endif
 
-inline answer(i, what) {
-    agree_on(given[i] - 1, what);
-    in_call[i] = 0;
+inline send_up(i, q) {
     if
-    :: given[i] == CALLS -> finished++
+    :: child_up[i] && !left[i] && !lost[i] && q >= decided[i] ->
+        put(up[i], i, UP, q);
+        if
+        :: ever_sent[i] <= q -> ever_sent[i] = q + 1
+        :: else -> skip
+        fi
     :: else -> skip
     fi
 }
 
+/* Something came to record set q at node i: if that made it complete, it goes up, or the top decides. */
+inline look_at(i, q) {
+    if
+    :: i > 0 && COMPLETE(i, q) -> send_up(i, q)
+    :: i == 0 && !lost[i] && decided[i] < CALLS && COMPLETE(i, decided[i]) -> accept(i)
+    :: else -> skip
+    fi
+}
+
+inline ask_to_end(i) {
+    if
+    :: i == 0 -> end_here(i)
+    :: i > 0 && child_up[i] -> asked[i] = 1; put(up[i], i, GIVE_UP, 0)
+    :: i > 0 && !child_up[i] -> asked[i] = 1
+    fi
+}
+
+/* The next message of child c. */
+inline from_child(i, c) {
+    up[c] ? kind, value;
+    if
+    :: kind == HELLO ->
+        assert(value <= decided[i]);
+        /* INVARIANT: the two newest complete ones suffice */
+#if CALLS > 3
+        assert(LACKS(value, i, 0) + LACKS(value, i, 1) + LACKS(value, i, 2) + LACKS(value, i, CALLS - 1) <= 2);
+#elif CALLS > 2
+        assert(LACKS(value, i, 0) + LACKS(value, i, 1) + LACKS(value, i, CALLS - 1) <= 2);
+#endif
+        greeted[c] = 1;
+        do
+        :: value < decided[i] && !voided[value] -> put(down[c], c, DOWN, value); value++
+        :: value < decided[i] && voided[value] -> put(down[c], c, VOID, value); value++
+        :: else -> break
+        od;
+        if
+        :: lost[i] -> put(down[c], c, LOST, decided[i])
+        :: else -> skip
+        fi
+    :: kind == UP ->
+        assert(greeted[c]);
+        assert(value <= decided[i] + 1);   /* INVARIANT: two open record sets suffice */
+        assert(value <= got[c] || value <= decided[i]); /* what was skipped is void */
+        if
+        :: value >= got[c] -> got[c] = value + 1; look_at(i, value)
+        :: else -> skip
+        fi
+    :: kind == GIVE_UP ->
+        if
+        :: !lost[i] && !asked[i] -> ask_to_end(i)
+        :: else -> skip
+        fi
+    fi;
+    forget()
+}
+
+/* A child that is silent for too long while a record waits. */
+#define IS_SILENT(i, c) (c < N && IS_CHILD(c, i) && !greeted[c] && DUE(i) && !lost[i] && !asked[i])
+
 proctype node(byte i) {
-    byte c;
+    byte d;
     byte value;
     mtype kind;
 end:
@@ -237,7 +341,9 @@ end:
 #endif
             given[i] < CALLS ->
         given[i]++;
-        in_call[i] = 1
+        in_call[i] = 1;
+        look_at(i, given[i] - 1);
+        forget()
     }
     :: atomic { in_call[i] && given[i] == 1 -> next_sample[i] = turn[i] + 1; answer_turn(i) }
     :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 -> look(i); answer_turn(i) }
@@ -256,52 +362,29 @@ end:
 #endif
 #else
     /* its rank: gives the record, then waits for the version that the record set before makes */
-    :: atomic { !in_call[i] && given[i] < CALLS -> given[i]++; in_call[i] = 1 }
-    :: atomic { in_call[i] && given[i] == 1 -> answer(i, NONE) }
-    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 && !voided[given[i] - 2] ->
-        answer(i, given[i] - 1)
+    :: atomic { !in_call[i] && given[i] < CALLS ->
+        given[i]++;
+        in_call[i] = 1;
+        look_at(i, given[i] - 1);
+        answer_if_known(i);
+        forget()
     }
-    :: atomic { in_call[i] && given[i] > 1 && decided[i] >= given[i] - 1 && voided[given[i] - 2] ->
-        answer(i, NONE)
-    }
-    :: atomic { in_call[i] && given[i] > 1 && decided[i] < given[i] - 1 && lost[i] -> answer(i, NONE) }
 #endif
-
-    /* the top decides */
-    :: atomic { i == 0 && !lost[i] && COMPLETE(i, decided[i]) && decided[i] < CALLS -> accept(i) }
 
 #if VOIDS > 0
-    :: atomic { i == 0 && !lost[i] && voids < VOIDS && decided[i] < CALLS && SOME_ASKS(decided[i]) &&
-            !COMPLETE(i, decided[i]) ->
-#ifdef HASTY /* what must be found: one node that decides so by itself */
-        accept_void(i); voids++
-#else
+    :: atomic { i == 0 && !lost[i] && voids < VOIDS && decided[i] < CALLS && SOME_ASKS(decided[i]) ->
         voids++;
+#ifndef HASTY /* what must be found: a node that goes without by its own word */
         voided[decided[i]] = 1;
-        accept_void(i)
 #endif
+        accept_void(i);
+        look_at(i, decided[i]);
+        forget()
     }
-    :: atomic { i > 0 && sent[i] < decided[i] -> sent[i] = decided[i] } /* nobody needs those */
 #ifdef HASTY
     :: atomic { i > 0 && !lost[i] && voids < VOIDS && ASKS(i, decided[i]) -> voids++; answer(i, NONE) }
 #endif
 #endif
-
-    /* a complete subtree goes up, in order */
-    :: atomic {
-        i > 0 && child_up[i] && !left[i] && !lost[i] && sent[i] < decided[i] + 2 &&
-            (VOIDS == 0 || sent[i] >= decided[i]) && COMPLETE(i, sent[i]) ->
-        put(up[i], i, UP, sent[i]);
-        sent[i]++;
-        if
-        :: ever_sent[i] < sent[i] -> ever_sent[i] = sent[i]
-        :: else -> skip
-        fi
-    }
-    :: atomic { i > 0 && child_up[i] && asked[i] && !asked_sent[i] ->
-        put(up[i], i, GIVE_UP, 0);
-        asked_sent[i] = 1
-    }
 
     /* from the parent */
     :: atomic {
@@ -320,98 +403,36 @@ end:
             accept_void(i)
         :: !lost[i] && kind == LOST ->
             assert(value == decided[i]);        /* INVARIANT: the end comes last */
-            end_here(i)
-        fi
+            end_here(i);
+            asked[i] = 0 /* who said so knows */
+        fi;
+        forget()
     }
 
     /* from a child */
-    :: atomic {
-        i + 1 < N && IS_CHILD(i + 1, i) && parent_up[i + 1] && len(up[i + 1]) > 0 -> c = i + 1;
-        goto from_child
-    }
-    :: atomic {
-        i + 2 < N && IS_CHILD(i + 2, i) && parent_up[i + 2] && len(up[i + 2]) > 0 -> c = i + 2;
-        goto from_child
-    }
+    :: atomic { i + 1 < N && IS_CHILD(i + 1, i) && parent_up[i + 1] && len(up[i + 1]) > 0 -> from_child(i, i + 1) }
+    :: atomic { i + 2 < N && IS_CHILD(i + 2, i) && parent_up[i + 2] && len(up[i + 2]) > 0 -> from_child(i, i + 2) }
 
     /* time-outs: a silent child, a silent parent */
-    :: atomic {
-        i + 1 < N && IS_CHILD(i + 1, i) && !greeted[i + 1] && DUE(i) && !lost[i] && !asked[i] ->
-        asked[i] = 1;
-        if
-        :: i == 0 -> end_here(i)
-        :: else -> skip
-        fi
-    }
-    :: atomic {
-        i + 2 < N && IS_CHILD(i + 2, i) && !greeted[i + 2] && DUE(i) && !lost[i] && !asked[i] ->
-        asked[i] = 1;
-        if
-        :: i == 0 -> end_here(i)
-        :: else -> skip
-        fi
-    }
+    :: atomic { IS_SILENT(i, i + 1) || IS_SILENT(i, i + 2) -> ask_to_end(i); forget() }
     :: atomic { i > 0 && !child_up[i] && DUE(i) && !lost[i] && !left[i] ->
         left[i] = 1;
-        asked[i] = 1
+        asked[i] = 1;
+        if
+        :: ever_sent[i] <= decided[i] -> end_here(i)
+        :: else -> skip
+        fi;
+        forget()
     }
 #ifdef BROKEN /* what must be found: leaving although something was sent */
-    :: atomic { i > 0 && left[i] && !lost[i] && !child_up[i] -> end_here(i) }
+    :: atomic { i > 0 && left[i] && !lost[i] && !child_up[i] -> end_here(i); forget() }
 #else
     :: atomic { i > 0 && left[i] && !lost[i] && !child_up[i] && ever_sent[i] <= decided[i] ->
-        end_here(i)
+        end_here(i);
+        forget()
     }
 #endif
-    od;
-
-from_child:
-    atomic {
-        if
-        :: len(up[c]) > 0 -> up[c] ? kind, value
-        :: else -> goto nothing /* the connection was lost between the two */
-        fi;
-        if
-        :: kind == HELLO ->
-            assert(value <= decided[i]);
-            /* INVARIANT: the two newest complete ones suffice */
-#if CALLS > 3
-            assert(LACKS(value, i, 0) + LACKS(value, i, 1) + LACKS(value, i, 2) + LACKS(value, i, CALLS - 1) <= 2);
-#elif CALLS > 2
-            assert(LACKS(value, i, 0) + LACKS(value, i, 1) + LACKS(value, i, CALLS - 1) <= 2);
-#endif
-            greeted[c] = 1;
-            do
-            :: value < decided[i] && !voided[value] -> put(down[c], c, DOWN, value); value++
-            :: value < decided[i] && voided[value] -> put(down[c], c, VOID, value); value++
-            :: else -> break
-            od;
-            if
-            :: lost[i] -> put(down[c], c, LOST, decided[i])
-            :: else -> skip
-            fi
-        :: kind == UP ->
-            assert(greeted[c]);
-            assert(value <= decided[i] + 1);   /* INVARIANT: two open record sets suffice */
-            assert(value <= got[c] || value <= decided[i]); /* what was skipped is void */
-            if
-            :: value >= got[c] -> got[c] = value + 1
-            :: else -> skip
-            fi
-        :: kind == GIVE_UP ->
-            if
-            :: !lost[i] && !asked[i] ->
-                asked[i] = 1;
-                if
-                :: i == 0 -> end_here(i)
-                :: else -> skip
-                fi
-            :: else -> skip
-            fi
-        fi;
-nothing:
-        c = 0; value = 0; kind = HELLO;
-        goto end
-    }
+    od
 }
 
 /* The network: cuts, each side noticing, new connections. */
@@ -426,7 +447,8 @@ end:
         do
         :: len(down[c]) > 0 -> down[c] ? kind, value
         :: else -> break
-        od
+        od;
+        kind = HELLO; value = 0 /* leave no trace in the state */
     }
     :: atomic { !alive[c] && parent_up[c] ->
         parent_up[c] = 0;
@@ -434,7 +456,8 @@ end:
         do
         :: len(up[c]) > 0 -> up[c] ? kind, value
         :: else -> break
-        od
+        od;
+        kind = HELLO; value = 0
     }
 #ifdef DETOUR
     :: atomic { !alive[c] && !child_up[c] && !parent_up[c] &&
@@ -448,13 +471,22 @@ end:
 #else
     :: atomic { !alive[c] && !child_up[c] && !parent_up[c] ->
 #endif
-        kind = HELLO; value = 0; /* leave no trace in the state */
         alive[c] = 1;
         child_up[c] = 1;
         parent_up[c] = 1;
-        sent[c] = decided[c];
-        asked_sent[c] = 0;
-        up[c] ! HELLO, decided[c]
+        up[c] ! HELLO, decided[c];
+        if /* what is complete and may have been lost */
+        :: decided[c] < CALLS && COMPLETE(c, decided[c]) -> send_up(c, decided[c])
+        :: else -> skip
+        fi;
+        if
+        :: decided[c] + 1 < CALLS && COMPLETE(c, decided[c] + 1) -> send_up(c, decided[c] + 1)
+        :: else -> skip
+        fi;
+        if
+        :: asked[c] -> put(up[c], c, GIVE_UP, 0)
+        :: else -> skip
+        fi
     }
     od
 }
@@ -466,8 +498,13 @@ init {
         run edge(1);
 #if N > 2
         run node(2);
-        run edge(2)
+        run edge(2);
 #endif
+#if N > 3
+        run node(3);
+        run edge(3);
+#endif
+        skip
     }
     (finished == N) /* an end before this is a deadlock */
 }
