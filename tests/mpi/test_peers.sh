@@ -22,7 +22,7 @@ while IFS='|' read -r what first others words; do
     tap_lacks "$what: nobody uses the component" 'exchange_calls' "$said"
     tap_has "$what: the message names it" "$words" "$said"
 done <<'CASES'
-min_bytes differs|A=1|OMPI_MCA_coll_clv_min_bytes=1|coll_clv_min_bytes is 32768 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
+min_bytes differs|A=1|OMPI_MCA_coll_clv_min_bytes=1|coll_clv_min_bytes is 65536 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
 an algorithm on some ranks|A=1|OMPI_MCA_coll_clv_reduce_algorithm=ring|coll_clv_reduce_algorithm is auto on rank 0 of MPI_COMM_WORLD and ring on rank 1
 no exchange on rank 0|OMPI_MCA_coll_clv_exchange=0|A=1|coll_clv_exchange is 0 on rank 0 of MPI_COMM_WORLD and 1 on rank
 a refused value on some ranks|A=1|OMPI_MCA_coll_clv_sma_window=0|rank 1 of MPI_COMM_WORLD does not use it, rank 0 does
