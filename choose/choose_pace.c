@@ -79,7 +79,7 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     pace->version = forecast->version;
     pace->call = progress->call;
     pace->front_ns = progress->front_ns;
-    pace->paused = interval.is_pause = is_pause(pace, progress, &interval);
+    pace->paused = is_pause(pace, progress, &interval);
     look_around(pace, progress);
     return interval;
 }

@@ -32,12 +32,12 @@
 typedef struct clv_choose_interval {
     int32_t algorithm;  /* what they ran */
     int64_t n_calls;    /* 0: nothing is known */
-    int32_t is_pause;   /* the program did something else: says nothing of the algorithm */
     int64_t elapsed_ns; /* the program's time */
     int64_t time_ns;    /* what they took by the objective */
 } clv_choose_interval_t;
 
-/* Takes in a forecast: where the front is, whether ranks run free. */
+/* Takes in a forecast: where the front is, whether ranks run free, whether the program paused, and
+ * the interval says nothing of its algorithm (pace->paused). */
 clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
                                            const clv_pap_forecast_t *forecast,
                                            const clv_pap_progress_t *progress,

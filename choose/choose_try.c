@@ -191,7 +191,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     const int was_free = clv_choose_runs_free(config, pace);
     const clv_choose_interval_t interval = clv_choose_pace_take(config, forecast, progress, pace);
     const int64_t earned_ns =
-        interval.is_pause ? 0 : interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
+        pace->paused ? 0 : interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
     int64_t block_ns;
 
     pace->trial.budget_ns =
@@ -200,10 +200,10 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
         pace->verdict[a].age_calls =
             clv_smaller(pace->verdict[a].age_calls + clv_larger(interval.n_calls, 1), LONGEST_WAIT);
     }
-    if (interval.n_calls > 0 && !interval.is_pause) {
-        account(pace, &interval);
-    } else if (interval.n_calls == 0) {
+    if (interval.n_calls == 0) {
         (void) clv_choose_block_add(&pace->block, &interval, &block_ns);
+    } else if (!pace->paused) {
+        account(pace, &interval);
     }
     if (!was_free && clv_choose_runs_free(config, pace)) {
         forget_fixed_orders(pace);
