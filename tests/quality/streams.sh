@@ -32,9 +32,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-declare -A ways=([default]='--mca coll ^clv'
-    [pipeline]='--mca coll ^clv --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_reduce_algorithm 3 --mca coll_tuned_reduce_algorithm_segmentsize 32768'
-    [clv]='--mca coll clv,tuned,basic,libnbc,self,sm,inter,sync')
+. "$CLV_TOP/tests/support/ways.sh"
 
 pace_ms() { # way coupling
     # shellcheck disable=SC2086

@@ -28,10 +28,7 @@ trap 'rm -rf "$work"' EXIT
 folder=${keep:-$work}
 mkdir -p "$folder" || exit 2
 
-# MCA parameters of each way; the words are clv-view's.
-declare -A ways=([default]='--mca coll ^clv'
-    [pipeline]='--mca coll ^clv --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_reduce_algorithm 3 --mca coll_tuned_reduce_algorithm_segmentsize 32768'
-    [clv]='--mca coll clv,tuned,basic,libnbc,self,sm,inter,sync')
+. "$top/tests/support/ways.sh"
 
 run() { # pattern, options of cluster: ns of an iteration
     local pattern=$1
