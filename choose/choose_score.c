@@ -24,22 +24,25 @@ int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int
     return clv_smaller(cost_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
-/* The plan that runs speaks for the plans that never ran, or any other that did. */
+/* The plan that runs speaks for the plans that never ran, or any other that did. A single one that did badly and
+ * runs no more says half of it: its order may not suit these arrivals. */
 static int64_t ratio_of_plans(const clv_choose_state_t *state)
 {
     int64_t least = 0;
+    int n_known = 0;
 
     if (state->running != CLV_ALGORITHM_PREVIOUS && state->score[state->running].n_measured > 0) {
         return state->score[state->running].ratio_permille;
     }
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         const clv_choose_score_t *score = &state->score[a];
-        if (a != CLV_ALGORITHM_PREVIOUS && score->n_measured > 0 &&
-            (least == 0 || score->ratio_permille < least)) {
-            least = score->ratio_permille;
+        if (a != CLV_ALGORITHM_PREVIOUS && score->n_measured > 0) {
+            least =
+                n_known == 0 ? score->ratio_permille : clv_smaller(least, score->ratio_permille);
+            n_known++;
         }
     }
-    return least;
+    return n_known == 1 ? (least + 1000) / 2 : least;
 }
 
 /* Measured / estimated. What was never measured is presumed to do no better than plans that were:

@@ -264,6 +264,25 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
     assert_int_equal(n_run[CLV_ALGORITHM_LATEST_FIRST] + n_run[CLV_ALGORITHM_CLAIRVOYANT], 0);
 }
 
+/* One rank is late: the fixed order takes three times what the model says, so the previous function
+ * comes back. An order that follows arrivals is taken all the same, before anything is settled. */
+static void one_plan_does_not_speak_for_all(void **state)
+{
+    world_t world;
+    int32_t last = CLV_ALGORITHM_PREVIOUS;
+
+    (void) state;
+    world_start(&world);
+    memset(world.predicted_ns, 0, sizeof world.predicted_ns);
+    world.predicted_ns[N_RANKS - 1] = 50000000;
+    world.truth_permille[CLV_ALGORITHM_RANK_CHAIN] = 3000;
+    for (int i = 0; i < 12; i++) {
+        last = world_step(&world)->algorithm;
+    }
+    assert_int_not_equal(last, CLV_ALGORITHM_PREVIOUS);
+    assert_int_not_equal(last, CLV_ALGORITHM_RANK_CHAIN);
+}
+
 /* The first calls, without a forecast, end when the model says; but somebody is late, for whom all
  * wait in the fixed order. That is no reason to stay with the previous reduce, which runs before
  * an order that follows arrivals may be taken, nor is it that plans of few segments, from which
@@ -837,6 +856,7 @@ int main(void)
         cmocka_unit_test(plans_that_do_badly_are_left_for_the_previous_reduce),
         cmocka_unit_test(announced_forecasts_are_judged_by_their_own_calls),
         cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
+        cmocka_unit_test(one_plan_does_not_speak_for_all),
         cmocka_unit_test(what_blind_calls_wait_for_is_not_held_against_plans),
         cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
         cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),
