@@ -10,7 +10,8 @@
 #define RETRY_FORECASTS    8  /* ... and sooner one of a single call, which may have been unlucky */
 #define OUTLIER            3  /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
 #define RATIO_MIN_PERMILLE 100
-#define IN_MPI_WEIGHT      8 /* a second of everybody's waiting counts as 1/8 s after */
+#define PRESUMED_PERMILLE  800 /* a link may be calibrated that much too slow */
+#define IN_MPI_WEIGHT      8   /* a second of everybody's waiting counts as 1/8 s after */
 
 int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int64_t in_mpi_ns)
 {
@@ -28,7 +29,7 @@ int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int
  * runs no more says half of it: its order may not suit these arrivals. */
 static int64_t ratio_of_plans(const clv_choose_state_t *state)
 {
-    int64_t least = 0;
+    int64_t least = 1000;
     int n_known = 0;
 
     if (state->running != CLV_ALGORITHM_PREVIOUS && state->score[state->running].n_measured > 0) {
@@ -55,7 +56,9 @@ static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
     if (score->n_measured > 0) {
         return score->ratio_permille;
     }
-    return algorithm == CLV_ALGORITHM_PREVIOUS ? 1000 : clv_larger(ratio_of_plans(state), 1000);
+    return algorithm == CLV_ALGORITHM_PREVIOUS
+               ? 1000
+               : clv_larger(ratio_of_plans(state), PRESUMED_PERMILLE);
 }
 
 int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,

@@ -283,6 +283,32 @@ static void one_plan_does_not_speak_for_all(void **state)
     assert_int_not_equal(last, CLV_ALGORITHM_RANK_CHAIN);
 }
 
+static int32_t runs_after_12_calls(int64_t truth_permille)
+{
+    world_t world;
+    int32_t last = CLV_ALGORITHM_PREVIOUS;
+
+    world_start(&world);
+    memset(world.predicted_ns, 0, sizeof world.predicted_ns);
+    world.predicted_ns[N_RANKS - 2] = 50000000;
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        world.truth_permille[a] = truth_permille;
+    }
+    for (int i = 0; i < 12; i++) {
+        last = world_step(&world)->algorithm;
+    }
+    return last;
+}
+
+/* That calls end earlier than a link that was calibrated too slow lets expect is no merit of the
+ * plan that ran first. */
+static void a_link_calibrated_too_slow_favours_nobody(void **state)
+{
+    (void) state;
+    assert_int_not_equal(runs_after_12_calls(1000), CLV_ALGORITHM_RANK_CHAIN);
+    assert_int_equal(runs_after_12_calls(850), runs_after_12_calls(1000));
+}
+
 /* The first calls, without a forecast, end when the model says; but somebody is late, for whom all
  * wait in the fixed order. That is no reason to stay with the previous reduce, which runs before
  * an order that follows arrivals may be taken, nor is it that plans of few segments, from which
@@ -857,6 +883,7 @@ int main(void)
         cmocka_unit_test(announced_forecasts_are_judged_by_their_own_calls),
         cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
         cmocka_unit_test(one_plan_does_not_speak_for_all),
+        cmocka_unit_test(a_link_calibrated_too_slow_favours_nobody),
         cmocka_unit_test(what_blind_calls_wait_for_is_not_held_against_plans),
         cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
         cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),
