@@ -13,7 +13,7 @@ output=$work/output
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
-echo 1..6
+echo 1..7
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
   line pipeline 42000000,42000000,42000000,42000000,42000000 1,1,1,1,1 36000000 0.4 1
   line clv+hint 41000000,42000000,43000000,44000000,45000000 1,1,1,1,1 40000000 0.4 null; } >"$work/8-uniform.json"
@@ -61,6 +61,17 @@ go_on 0 0 --plan && grep -q '8 parts to measure, 0 are there' "$output" && grep 
     go_on 0 2 --patterns uniform,repeated && grep -q '1 parts to measure, 1 are there' "$output" &&
     : >"$work/broken" && go_on 1 4 --patterns uniform,sudden && grep -q 'failed; see' "$output" && grep -q '^| uniform' "$output"
 tap_report $? "a plan; a stopped run goes on; a part that fails twice does not stop the rest"
+
+mkdir "$work/several"
+for run in .run2 '' .run3; do
+    line clv 4${#run}000000,4${#run}000000,4${#run}000000,4${#run}000000,4${#run}000000 1,1,1,1,1 2${#run}000000 0.4 1.${#run} >"$work/several/8-uniform$run.json"
+    [ -n "$run" ] || line clv 99000000,99000000,99000000,99000000,99000000 1,1,1,1,1 9000000 0.4 9 >"$work/several/8-uniform.json"
+done
+"$results" --print --hosts 8 --folder "$work/several" >"$output" 2>&1 && grep -q '5 measured in each of 3 mpiruns' "$output" &&
+    grep -qF '| clv | 45.0 | 45.0 - 99.0 | 45.0 - 99.0 | 1.50 | 0.40 | 25.0 |' "$output" && : >"$work/runs" && rm "$work/broken" &&
+    go_on 0 3 --patterns exponential --runs 3 && grep -q '3 parts to measure' "$output" && [ -s "$work/new/8-exponential.run3.json" ] &&
+    go_on 0 3 --patterns exponential --runs 3 && grep -q '0 parts to measure, 3 are there' "$output"
+tap_report $? "several mpiruns of a part: the medians of their figures, and what is between them"
 
 refuses() { # status text options ...
     local status=$1 text=$2
