@@ -37,8 +37,11 @@ with 2 --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3 1
 leaves() { grep -ao '@[01] [0-9]*@[01]' <<<"$said" | awk -F'[@ ]' '$2 != $4 { print $2 }' | sort -u; }
 one_link() { [ "$(leaves)" = 1 ]; }
 tap_ok "to rank 0 only the other node's link is used" one_link
-with 2 --ranks-per-host 2 --by-node "${show[@]}" -- "$probe" 40000 3
+with 2 --ranks-per-host 2 --by-node --shm --mca btl_base_verbose 30 "${show[@]}" -- "$probe" 40000 3
 tap_has 'and mapped by node' '2@0' "$said"
+tap_has "over shared memory inside hosts: right" "sums right" "$said"
+by_memory() { grep -Eq 'component (vader|sm) returned success' <<<"$said"; }
+tap_ok 'and shared memory it was' by_memory
 
 # Nodes of 3, 3 and 2 ranks; communicators that cut them, any root, every legal reduce.
 for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chain; do
