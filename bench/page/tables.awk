@@ -41,13 +41,18 @@ function summarise(id,   n) { n = n_runs[id]
   if (number("right") != number("calls")) wrong++
   calls = number("calls")
   load = number("load"); if (load != "") { if (load > most_load) most_load = load; if (least_load == "" || load < least_load) least_load = load }
-  factors = sprintf("%s; Linux %s; %d ranks, %d bytes, %s, %s, root %d, delay %g ms, jitter %g; clock %s, sync %s, seed %d; %d calls before, %d measured",
+  factors = sprintf("%s; Linux %s; %d ranks, %d bytes, %s, %s, root %d, delay %g ms, jitter %g; clock %s, sync %s, seed %d; %d calls before",
       text("mpi"), text("system"), number("ranks"), number("bytes"), text("type"), text("op"), number("root"),
-      number("delay_ns") / 1e6, number("jitter"), text("clock"), text("sync"), number("seed"), number("warmup"), calls) }
+      number("delay_ns") / 1e6, number("jitter"), text("clock"), text("sync"), number("seed"), number("warmup"))
+  if (calls > most_calls) most_calls = calls
+  if (least_calls == "" || calls < least_calls) least_calls = calls }
+function from_to(least, most) { return least == most ? most : least " to " most }
 END {
     sub(/, package[^;]*/, "", factors)
-    if (most_runs > 1) factors = factors sprintf(" in each of %d mpiruns", most_runs)
-    for (id in n_runs) summarise(id)
+    least_runs = most_runs
+    for (id in n_runs) { summarise(id); if (n_runs[id] < least_runs) least_runs = n_runs[id] }
+    factors = factors ", " from_to(least_calls, most_calls) " measured"
+    if (most_runs > 1) factors = factors " in each of " from_to(least_runs, most_runs) " mpiruns"
     print "Command, once for each pattern (`bench/results` runs them):\n`" command " PATTERN`\n"
     if (least_load != "") factors = factors sprintf("; %d processors, load with this run %.1f to %.1f", number("processors"), least_load, most_load)
     print factors ". Largest median arrival error " sprintf("%.2f", worst_error / 1e6) " ms; " unusable + 0 " calls started late and left out; " wrong + 0 " rows with a wrong result.\n"
