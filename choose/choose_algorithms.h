@@ -57,7 +57,9 @@
     XX(CUT_RING,     cut_ring,     CLV_OF(ALLREDUCE), PLAN("cut-ring", AHEAD),       2,     order,         \
        "a ring whose segments start behind the ranks that are predicted to come last")             \
     XX(OUT_CHAIN,    out_chain,    CLV_OF(BCAST),   PLAN("bcast-chain", AHEAD),      0,     empty,         \
-       "a pipelined chain from the root, latest arrival last")
+       "a pipelined chain from the root, latest arrival last")                                     \
+    XX(HELPER_TREES, helper_trees, CLV_OF(ALLREDUCE), PLAN("helper-trees", AHEAD),   1,     order,         \
+       "trees of the ranks that come early, for many ranks; late ones hand theirs in")
 /* clang-format on */
 
 /* The word beside them that is none of them. */

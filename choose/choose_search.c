@@ -8,7 +8,8 @@
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-#define NEEDS_TIMES_MIN_SETS 4 /* a sigma of fewer sets is a guess */
+#define NEEDS_TIMES_MIN_SETS 4  /* a sigma of fewer sets is a guess */
+#define TREES_MIN_RANKS      32 /* for helper trees: below, TCP takes longer than estimated */
 
 /* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
@@ -378,6 +379,9 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     }
     if (forecast == NULL) {
         return clv_algorithms[algorithm].needs_times <= 0;
+    }
+    if (algorithm == CLV_ALGORITHM_HELPER_TREES && search->config->n_ranks < TREES_MIN_RANKS) {
+        return 0;
     }
     return clv_algorithms[algorithm].needs_times <= 0 ||
            (forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&

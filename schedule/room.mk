@@ -40,6 +40,7 @@ clv_schedule_sources = \
 	schedule/generators/sched_classic.c \
 	schedule/generators/sched_cut_ring.c \
 	schedule/generators/sched_front.c \
+	schedule/generators/sched_helper_trees.c \
 	schedule/generators/sched_nodes.c \
 	schedule/generators/sched_segtree.c \
 	schedule/generators/sched_segtree_nodes.inc \

@@ -40,6 +40,8 @@
 #define CLV_OTHER_GENERATOR_MAP(XX)                                                                \
     XX("plain-ring", plain_ring, ALLREDUCE, "a ring by rank, the same whatever the arrivals")      \
     XX("cut-ring", cut_ring, ALLREDUCE, "a ring whose segments start behind the latest ranks")     \
+    XX("helper-trees", helper_trees, ALLREDUCE,                                                    \
+       "trees of the early ranks, another root for each segment; late ranks hand theirs in")       \
     XX("bcast-chain", bcast_chain, BCAST, "one pipelined chain from the root to the latest")
 
 #define CLV_GENERATOR_DECLARE(name, stem, meaning)                                                 \

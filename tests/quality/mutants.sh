@@ -23,12 +23,12 @@ for unit in "test_sched_goal $((4 * each))" "test_sched_ring $((each * 11 / 10 +
     CLV_ROUNDS=$rounds "$build/tests/unit/$name" >"$work/$name" 2>&1
     tap_point $? "$name, $rounds rounds, $(grep -ao 'CLV_SEED=[0-9]*' "$work/$name" | head -n 1)"
 done
-kinds='allreduce|bcast|plain-ring|cut-ring|bcast-chain'
+kinds='allreduce|bcast|plain-ring|cut-ring|helper-trees|bcast-chain'
 rows() {
     sed -nE "s/^# mutants of ($kinds): ([0-9]+), ([0-9]+) of them wrong, ([0-9]+) .*/| \1 | \2 | \3 | \4 |/p" "$work"/*
 }
 tap_none 'of each kind there were enough' awk -F'|' -v each="$each" '
-    $3 >= each { n++ } END { if (n != 5) print n + 0 " of 5 kinds" }' <<<"$(rows)"
+    $3 >= each { n++ } END { if (n != 6) print n + 0 " of 6 kinds" }' <<<"$(rows)"
 printf '\n| mutants of | drawn | wrong | refused though right |\n|---|---|---|---|\n'
 rows
 tap_end

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What is chosen for allreduces: the plain ring without a forecast, the cut ring where one rank is
- * late, and how far it is trusted.
+ * late, and how far it is trusted; helper trees for many ranks of a fast network.
  */
 #include "choose/choose.h"
 #include "tests/support/test.h"
 
 #define N_RANKS 8
+#define N_MANY  48
 #define VECTOR  (2 << 20)
 
 static clv_choose_config_t config;
 static clv_choose_state_t state;
-static int64_t predicted_ns[N_RANKS];
+static int64_t predicted_ns[N_MANY];
 static clv_pap_forecast_t forecast;
 static const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_ALLREDUCE,
                                          .total_bytes = VECTOR};
@@ -145,6 +146,25 @@ static void many_ranks_have_a_segment_each(void **unused)
     assert_int_equal(decision.n_segments % 100, 0);
 }
 
+/* 100 Gb/s, 1 us: a ring's hops take longer than its bytes. */
+static int32_t chosen_on_a_fast_network(int32_t n_ranks, int32_t distrust)
+{
+    begin(n_ranks, 0);
+    config.cost = (clv_cost_t){.latency_ns = 1500, .byte_ps = 80};
+    predicted_ns[n_ranks - 1] = 3 * vector_ns();
+    forecast.sigma_ns = 1000;
+    state.distrust = distrust;
+    return choose().algorithm;
+}
+
+static void many_ranks_of_a_fast_network_take_helper_trees(void **unused)
+{
+    (void) unused;
+    assert_int_equal(chosen_on_a_fast_network(N_MANY, 0), CLV_ALGORITHM_HELPER_TREES);
+    assert_true(chosen_on_a_fast_network(N_RANKS, 0) != CLV_ALGORITHM_HELPER_TREES);
+    assert_true(chosen_on_a_fast_network(N_MANY, 2) != CLV_ALGORITHM_HELPER_TREES);
+}
+
 static uint64_t fixed_hash(int64_t n_bytes, int16_t max_segments, int32_t *n_segments_p)
 {
     const clv_pap_stream_key_t of = {.collective = CLV_COLLECTIVE_ALLREDUCE,
@@ -197,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_surprise_does_not_bar_the_cut),
         cmocka_unit_test(who_predicts_the_last_rank_is_trusted_with_more),
         cmocka_unit_test(many_ranks_have_a_segment_each),
+        cmocka_unit_test(many_ranks_of_a_fast_network_take_helper_trees),
         cmocka_unit_test(a_fixed_plan_depends_on_communicator_and_call_alone),
     };
     return clv_run_tests(tests);

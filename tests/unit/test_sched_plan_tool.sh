@@ -30,7 +30,7 @@ all_golden() { # scheduler
 
 goal_of() { # scheduler: the line of an instance
     case $1 in
-    plain-ring | cut-ring) echo goal allreduce ;;
+    plain-ring | cut-ring | helper-trees) echo goal allreduce ;;
     bcast-chain) echo goal bcast ;;
     *) echo goal reduce ;;
     esac
@@ -173,7 +173,7 @@ ok 'linear reproduces all golden files' all_golden linear
 ok 'latest-first reproduces its golden hashes' golden_of latest-first "$golden/latest-first.hashes"
 ok 'latest-first-rns reproduces its golden hashes' \
     golden_of latest-first-rns "$golden/latest-first-rns.hashes"
-for scheduler in plain-ring cut-ring bcast-chain; do
+for scheduler in plain-ring cut-ring helper-trees bcast-chain; do
     ok "$scheduler reproduces its golden hashes" golden_of $scheduler "$golden/$scheduler.hashes"
 done
 ok 'every scheduler makes valid plans' every_scheduler_is_valid

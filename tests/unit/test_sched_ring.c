@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rings and the chain of a broadcast: right by the oracle that follows every contribution, no wrong
- * mutant accepted, as many rounds as the design says, and never more than 2 (N + P - 2)
- * after the last arrival, whatever was predicted.
+ * Rings, helper trees and the chain of a broadcast: right by the oracle that follows every
+ * contribution, no wrong mutant accepted, as many rounds as the design says, and rings never more
+ * than 2 (N + P - 2) after the last arrival, whatever was predicted.
  *
  * CLV_ROUNDS: random instances, and mutants, per generator (2000; tests/quality/mutants.sh takes
  * more).
@@ -23,7 +23,7 @@ static int64_t n_rounds;
 static clv_draw_t draw;
 static int32_t place[MAX_RANKS];
 
-static const char *const names[] = {"plain-ring", "cut-ring", "bcast-chain"};
+static const char *const names[] = {"plain-ring", "cut-ring", "helper-trees", "bcast-chain"};
 #define N_NAMES ((int) (sizeof names / sizeof *names))
 
 static clv_plan_t *make(const char *name)
@@ -133,8 +133,10 @@ static void rounds_are_those_of_the_design(void **unused)
     one_spread(1);
     assert_int_equal(after_of("plain-ring"), 2 * 7 * 64 / 8);
     assert_int_equal(after_of("cut-ring"), 64 + 7);
+    assert_true(after_of("helper-trees") <= 64 * 125 / 100);
     one_spread(2);
     assert_true(after_of("cut-ring") <= 64 * 155 / 100);
+    assert_true(after_of("helper-trees") < after_of("cut-ring"));
     one_spread(4);
     assert_true(after_of("cut-ring") <= after_of("plain-ring"));
     draw.instance.root = 7;
