@@ -15,9 +15,9 @@
 #   train    examples/python/train.py of this project, with mpi4py: allreduces of 2 MiB, one rank always late
 #
 # A run leaves its output in the folder (the build's has one for each commit) and is not repeated while that is
-# there. TAP: a program's results are those of Open MPI alone, always; and a table: median of the paired ratios of
-# times (clv / alone) with the limits of the sign test, and the upstream commit. Two minutes a program and bed with
-# --turns 7. Needs root, namespaces and a build; mpi4py and numpy for train.
+# there. TAP: a program's results are those of Open MPI alone, always; and a table: the paired ratio of times
+# (clv / alone) with its limits, and the upstream commit. Two minutes a program and bed with --turns 7; to see one
+# per cent it takes a quiet machine, --realtime and 24 turns or more. Needs root, namespaces and a build; mpi4py and numpy for train.
 set -u
 export LC_ALL=C CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
@@ -151,19 +151,20 @@ are_alike() { # one's results, other's
         END { exit differ }'
 }
 
-# Median of the ratios, and the limits that the sign test gives at 95 %; "-" where there are too few.
-ratio() {
+times_of() { # mode: of its turns, in ns
     local k
-    for ((k = 1; k <= turns; k++)); do
-        echo "$(time_of "$stem-alone-$k.out") $(time_of "$stem-clv-$k.out")"
-    done | awk '{ print $2 / $1 }' | sort -g | awk '
-        { r[NR] = $1 }
-        END {
-            tail = p = 2 / 2 ^ NR
-            for (k = 0; tail <= 0.05 && 2 * k < NR; k++) { p *= (NR - k) / (k + 1); tail += p }
-            printf "%.3f | %s", NR % 2 ? r[(NR + 1) / 2] : (r[NR / 2] + r[NR / 2 + 1]) / 2,
-                k ? sprintf("%.3f to %.3f", r[k], r[NR + 1 - k]) : "-"
-        }'
+    for ((k = 1; k <= turns; k++)); do time_of "$stem-$1-$k.out"; done | awk '{ printf "%s%.0f", NR > 1 ? "," : "", 1e9 * $1 }'
+}
+# Of the paired turns and its limits at 95 %, by clv-bench-compare, whose lines these are; "-" where there are too
+# few turns. The limits of the signed rank test lie closer together than those of the sign test.
+ratio() {
+    local mode
+    for mode in alone clv; do
+        printf '{"mode":"loop","collective":"%s","pattern":"as is","algorithm":"%s","ranks":%d,"bytes":0,"delay_ns":0,"iteration_ns":[%s]}\n' \
+            "$name" "$mode" $((hosts * ${ranks%% *})) "$(times_of "$mode")"
+    done >"$stem.json"
+    "$CLV_BUILD/bench/clv-bench-compare" --paired csv --baseline alone "$stem.json" |
+        awk -F, '$9 == "clv" { printf "%.3f | %s", $13, $14 ~ /nan/ ? "-" : sprintf("%.3f to %.3f", $14, $15) }'
 }
 median_time() { # mode
     local k
