@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-sim: one reduce algorithm under one arrival pattern, on a machine that SimGrid simulates.
+ * clv-sim: one algorithm of a reduce or allreduce under one arrival pattern, on a machine that
+ * SimGrid simulates.
  *
  * What: a plan of ours run by our executor, or a reduce that is no plan (sim_direct.h). Rank 0
  * prints one line of JSON a call; bench/sim/run makes tables of many. Every result is checked.
@@ -91,6 +92,7 @@ static clv_status_t reduce(const job_t *job, const clv_sim_steps_t *steps)
     const clv_sim_call_t call = {.rank = job->rank,
                                  .n_ranks = job->n_ranks,
                                  .n_floats = options->n_floats,
+                                 .is_allreduce = clv_sim_is_allreduce(options),
                                  .combine_ps = options->combine_ps,
                                  .arrival_ns = job->true_ns,
                                  .vector = job->vector,
@@ -130,6 +132,12 @@ static int sum_right(const job_t *job)
     return 1;
 }
 
+static int has_sum(const job_t *job)
+{
+    return (job->rank == 0 || clv_sim_is_allreduce(&job->options)) &&
+           (job->direct == NULL || job->direct->sums);
+}
+
 static clv_sim_timing_t gather_timing(double arrival, double end, int n_ranks)
 {
     double mine[3] = {arrival, end, -arrival}, last[3], spent = end - arrival, spent_sum;
@@ -156,7 +164,7 @@ static clv_sim_timing_t one_call(job_t *job, int64_t call)
         fail("the reduce failed");
     }
     timing = gather_timing(arrival, MPI_Wtime(), job->n_ranks);
-    if (job->rank == 0 && (job->direct == NULL || job->direct->sums) && !sum_right(job)) {
+    if (has_sum(job) && !sum_right(job)) {
         fail("wrong sum");
     }
     timing.n_segments = steps.n_segments;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's reduce and the bound; radix-k has its own file.
+ * The library's reduce and allreduce, and the bounds; radix-k has its own file.
  */
 #include "bench/sim/sim_direct.h"
 
@@ -35,11 +35,27 @@ static clv_status_t run_library(const clv_sim_call_t *call)
     if (combine_ps > 0) {
         MPI_Op_create(add, 1, &op);
     }
-    rc = MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, op, 0, MPI_COMM_WORLD);
+    rc =
+        call->is_allreduce
+            ? MPI_Allreduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, op, MPI_COMM_WORLD)
+            : MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, op, 0, MPI_COMM_WORLD);
     if (combine_ps > 0) {
         MPI_Op_free(&op);
     }
     return rc == MPI_SUCCESS ? CLV_OK : CLV_LOST;
+}
+
+/* The last rank's vector has to leave it, and the sum of the others to come. */
+static clv_status_t run_exchange(const clv_sim_call_t *call, int last)
+{
+    const int partner = (last + 1) % call->n_ranks;
+
+    if (call->rank == last || call->rank == partner) {
+        const int other = call->rank == last ? partner : last;
+        MPI_Sendrecv(call->vector, call->n_floats, MPI_FLOAT, other, TAG, call->sum, call->n_floats,
+                     MPI_FLOAT, other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return CLV_OK;
 }
 
 /* If the root itself is last, any other vector on its way to it. */
@@ -49,6 +65,9 @@ static clv_status_t run_bound(const clv_sim_call_t *call)
 
     for (int p = 1; p < call->n_ranks; p++) {
         sender = call->arrival_ns[p] > call->arrival_ns[sender] ? p : sender;
+    }
+    if (call->is_allreduce) {
+        return run_exchange(call, sender);
     }
     if (call->rank == 0 && sender > 0) {
         MPI_Recv(call->sum, call->n_floats, MPI_FLOAT, sender, TAG, MPI_COMM_WORLD,
@@ -61,9 +80,9 @@ static clv_status_t run_bound(const clv_sim_call_t *call)
 
 /* SimGrid's MPICH and MVAPICH2 find out in their first reduce which ranks share a host. */
 static const clv_sim_direct_t directs[] = {
-    {"library", run_library, .sums = 1, .prepares = 1},
-    {"bound", run_bound, .sums = 0, .prepares = 0},
-    {"radix-k", clv_sim_radix_k, .sums = 1, .prepares = 0},
+    {"library", run_library, .sums = 1, .allreduces = 1, .prepares = 1},
+    {"bound", run_bound, .sums = 0, .allreduces = 1, .prepares = 0},
+    {"radix-k", clv_sim_radix_k, .sums = 1, .allreduces = 0, .prepares = 0},
 };
 
 const clv_sim_direct_t *clv_sim_direct_find(const char *name)

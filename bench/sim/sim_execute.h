@@ -11,7 +11,8 @@
 
 #include "bench/sim/sim_plan.h"
 
-/* Combines the options' n_floats of all ranks into that of rank 0; on the others it is spent. */
+/* Combines the options' n_floats of all ranks into that of rank 0, in an allreduce of every rank;
+ * else on the others it is spent. */
 clv_status_t clv_sim_execute(const clv_sim_steps_t *steps, const clv_sim_options_t *options,
                              float *vector) CLV_MUST_CHECK;
 

@@ -16,6 +16,7 @@
 /* Windows of one: in a fluid network everything sent ahead takes bandwidth from what is needed now
  * (docs/results/simulation.md). */
 static const clv_option_t rows[] = {
+    CLV_ROW_TEXT("collective", AT(collective), "NAME", "reduce", "or allreduce"),
     CLV_ROW_TEXT("algorithm", AT(algorithm), "NAME", "bitset",
                  "library, bound, radix-k, a scheduler"),
     CLV_ROW_TEXT("pattern", AT(pattern), "NAME", "uniform", "of clv-bench"),
@@ -57,9 +58,20 @@ static int error_known(const char *error)
            (end != error && *end == '\0' && percent >= 0 && percent <= 1000);
 }
 
-static int algorithm_known(const char *algorithm)
+int clv_sim_is_allreduce(const clv_sim_options_t *options)
 {
-    return clv_sim_direct_find(algorithm) != NULL || clv_generator_find(algorithm) != NULL;
+    return strcmp(options->collective, "allreduce") == 0;
+}
+
+/* One that does what the collective wants. */
+static int algorithm_known(const clv_sim_options_t *options)
+{
+    const clv_goal_t goal = clv_sim_is_allreduce(options) ? CLV_GOAL_ALLREDUCE : CLV_GOAL_REDUCE;
+    const clv_sim_direct_t *direct = clv_sim_direct_find(options->algorithm);
+    const clv_generator_t *generator = clv_generator_find(options->algorithm);
+
+    return (direct != NULL && (direct->allreduces || goal == CLV_GOAL_REDUCE)) ||
+           (generator != NULL && (generator->goals >> goal & 1) != 0);
 }
 
 /* What the chooser does not know it does not choose for. */
@@ -73,7 +85,12 @@ static int chosen_or_said(const clv_sim_options_t *options)
 clv_status_t clv_sim_options_check(const clv_sim_options_t *options, char *reason,
                                    size_t reason_bytes)
 {
-    if (!algorithm_known(options->algorithm)) {
+    if (!clv_sim_is_allreduce(options) && strcmp(options->collective, "reduce") != 0) {
+        (void) snprintf(reason, reason_bytes, "unknown collective '%s': reduce or allreduce",
+                        options->collective);
+        return CLV_INVALID;
+    }
+    if (!algorithm_known(options)) {
         (void) snprintf(reason, reason_bytes, "unknown algorithm '%s'", options->algorithm);
         return CLV_INVALID;
     }

@@ -15,9 +15,10 @@
 #include "util/util_status.h"
 
 typedef struct clv_sim_options {
-    const char *algorithm; /* of sim_direct.h, or a generator of the schedule room */
-    const char *pattern;   /* as clv_pattern_parse takes it */
-    const char *error;     /* of the prediction: a percentage, random, reversed or equal */
+    const char *collective; /* reduce or allreduce */
+    const char *algorithm;  /* of sim_direct.h, or a generator of the schedule room */
+    const char *pattern;    /* as clv_pattern_parse takes it */
+    const char *error;      /* of the prediction: a percentage, random, reversed or equal */
     double delay_ms;
     double round_factor; /* the plan's round length, in measured rounds */
     int32_t n_floats;
@@ -30,6 +31,9 @@ typedef struct clv_sim_options {
 } clv_sim_options_t;
 
 extern const clv_program_t clv_sim_program;
+
+/* Every rank gets the sum. */
+int clv_sim_is_allreduce(const clv_sim_options_t *options);
 
 /* What the table cannot check: CLV_INVALID and one line in reason. */
 clv_status_t clv_sim_options_check(const clv_sim_options_t *options, char *reason,

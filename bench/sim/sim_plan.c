@@ -85,6 +85,7 @@ clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options, clv_sim_choo
     *chooser = (clv_sim_chooser_t){
         .config = {
             .reduce_algorithm = clv_sim_chosen(options->algorithm),
+            .allreduce_algorithm = clv_sim_chosen(options->algorithm),
             .segment_bytes =
                 n_segments > 0 ? (int32_t) clv_segment_bytes(total_bytes(options), n_segments) : 0,
             .max_cells = CLV_CHOOSE_MAX_CELLS}};
@@ -107,7 +108,9 @@ static int64_t stretched(const clv_sim_options_t *options, int64_t round_ns)
 static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
                                 const int64_t *predicted_ns, int64_t sigma_ns, clv_plan_t **plan_p)
 {
-    const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
+    const clv_pap_stream_key_t key = {.collective = clv_sim_is_allreduce(options)
+                                                        ? CLV_COLLECTIVE_ALLREDUCE
+                                                        : CLV_COLLECTIVE_REDUCE,
                                       .total_bytes = total_bytes(options)};
     const clv_pap_forecast_t forecast = {.n_ranks = chooser->config.n_ranks,
                                          .n_record_sets = N_RECORD_SETS,
@@ -141,6 +144,7 @@ static clv_status_t make_asked(const clv_sim_options_t *options, const clv_sim_c
     const clv_instance_t instance = {
         .n_ranks = chooser->config.n_ranks,
         .n_segments = options->n_segments,
+        .goal = clv_sim_is_allreduce(options) ? CLV_GOAL_ALLREDUCE : CLV_GOAL_REDUCE,
         .round_ns = stretched(options, clv_cost_round_ns(&chooser->config.cost, n_bytes)),
         .arrival_ns = predicted_ns,
         .place = chooser->place};

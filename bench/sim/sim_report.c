@@ -8,7 +8,7 @@
 
 static void write_factors(clv_json_t *json, const clv_sim_options_t *options, int n_ranks)
 {
-    clv_json_text(json, "collective", "reduce");
+    clv_json_text(json, "collective", options->collective);
     clv_json_whole(json, "ranks", n_ranks);
     clv_json_whole(json, "bytes", (int64_t) options->n_floats * 4);
     clv_json_text(json, "type", "float");
