@@ -157,6 +157,7 @@ typedef struct clv_choose_paces {
 typedef struct clv_choose_verdict {
     int64_t wait_calls; /* until it may be tried again; 0: never tried */
     int64_t age_calls;  /* since it was tried */
+    int32_t n_segments; /* that its plan had when it ran last; 0: unknown */
 } clv_choose_verdict_t;
 
 /* The trial under way, or the last one; choose_try.h. */

@@ -8,9 +8,9 @@
  * What `auto` may take has that number within (1 + coll_clv_guard_permille / 1000) times that of
  * the best plan that needs no forecast.
  *
- * Plans whose loss is bounded by their shape (needs times 2) may take half as much again, as long
- * as the rank predicted to come last did in each of the last CLV_CHOOSE_TRUST_FORECASTS judged
- * calls.
+ * Plans whose loss is bounded by their shape (needs times 2) may take more, as long as the rank
+ * predicted to come last did in each of the last CLV_CHOOSE_TRUST_FORECASTS judged calls: half as
+ * much again then, and a tenth more for each further such call, up to three times that number.
  *
  * Not: what is chosen among the plans that pass. The proof is about the model of sched_cost.h.
  * PURE and private to the decider. Units ns. Cost: one search over equal arrivals per stream and

@@ -5,6 +5,7 @@
 #include "choose/choose_search.h"
 
 #include "choose/choose_guard.h"
+#include "choose/choose_late.h"
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
@@ -79,6 +80,7 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     .order_ns = forecast == NULL ? times : forecast->predicted_ns,
                                     .clipped_ns = times + n_ranks,
                                     .eased_ns = times + 2 * n_ranks,
+                                    .late_rank = -1,
                                     .best_score = -1};
     for (int32_t i = 0; i < CLV_N_ALGORITHMS; i++) {
         search->score[i] = -1;
@@ -142,11 +144,36 @@ clv_status_t clv_choose_search_keep(const clv_choose_search_t *search,
                               quantum_of(decision), plan_p);
 }
 
-/* How it will go by the times as predicted, neither clipped nor rounded, and whether it passes the
- * guard. */
+/* How it will go by the times as predicted, neither clipped nor rounded; its score by that, and
+ * whether it passes the guard. */
+static clv_status_t estimate_plan(const clv_choose_search_t *search, const clv_plan_t *plan,
+                                  clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
+{
+    clv_estimate_t estimate;
+    int64_t own_ns = 0;
+    clv_status_t status =
+        clv_plan_estimate(plan, search->order_ns, search->config->place, search->key->total_bytes,
+                          &search->config->cost, &estimate);
+
+    if (status == CLV_OK && search->late_rank >= 0) {
+        status = clv_choose_late_cost(search, plan, estimate.after_ns, &own_ns);
+    }
+    if (status != CLV_OK) {
+        return status;
+    }
+    candidate->predicted_after_ns = clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+    candidate->predicted_in_mpi_ns = clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+    *score_p =
+        search->late_rank >= 0
+            ? clv_choose_score(search->config, search->state, candidate->algorithm, own_ns, 0)
+            : clv_choose_score(search->config, search->state, candidate->algorithm,
+                               candidate->predicted_after_ns, candidate->predicted_in_mpi_ns);
+    return clv_choose_guard_check(search, candidate->algorithm, plan, passes_p);
+}
+
 static clv_status_t estimate_candidate(const clv_choose_search_t *search,
-                                       const clv_choose_decision_t *candidate,
-                                       clv_estimate_t *estimate, int *passes_p)
+                                       clv_choose_decision_t *candidate, int64_t *score_p,
+                                       int *passes_p)
 {
     clv_plan_t *made = NULL;
     const clv_plan_t *plan = NULL;
@@ -159,23 +186,16 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
         status = clv_choose_search_keep(search, candidate, &plan);
     }
     if (status == CLV_OK) {
-        status = clv_plan_estimate(plan, search->order_ns, search->config->place,
-                                   search->key->total_bytes, &search->config->cost, estimate);
-    }
-    if (status == CLV_OK) {
-        status = clv_choose_guard_check(search, candidate->algorithm, plan, passes_p);
+        status = estimate_plan(search, plan, candidate, score_p, passes_p);
     }
     clv_plan_free(made);
     return status;
 }
 
-/* Gives its score. */
-static int64_t remember_candidate(clv_choose_search_t *search,
-                                  const clv_choose_decision_t *candidate)
+static void remember_candidate(clv_choose_search_t *search, const clv_choose_decision_t *candidate,
+                               int64_t score)
 {
     const int32_t algorithm = candidate->algorithm;
-    int64_t score = clv_choose_score(search->config, search->state, algorithm,
-                                     candidate->predicted_after_ns, candidate->predicted_in_mpi_ns);
 
     if (search->best_score < 0 || score < search->best_score) {
         search->best_score = score;
@@ -185,7 +205,6 @@ static int64_t remember_candidate(clv_choose_search_t *search,
         search->score[algorithm] = score;
         search->found[algorithm] = *candidate;
     }
-    return score;
 }
 
 /* Its own best candidate is looked for, whatever others reach: it runs, or it is cheap to make and
@@ -217,7 +236,7 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
                                      after_ns - search->config->n_ranks);
     const int64_t own = search->score[candidate->algorithm];
 
-    return search->best_score < 0 || floor < search->best_score ||
+    return search->late_rank >= 0 || search->best_score < 0 || floor < search->best_score ||
            (is_asked_for(search, candidate->algorithm) && (own < 0 || floor < own));
 }
 
@@ -228,7 +247,7 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     const clv_choose_config_t *config = search->config;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
     clv_choose_decision_t candidate = {.algorithm = algorithm, .n_segments = n_segments};
-    clv_estimate_t estimate;
+    int64_t score = INT64_MAX;
     int passes = 0;
     clv_status_t status;
 
@@ -239,12 +258,10 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     if (!can_win(search, &candidate)) {
         return CLV_OK;
     }
-    status = estimate_candidate(search, &candidate, &estimate, &passes);
+    status = estimate_candidate(search, &candidate, &score, &passes);
     if (status == CLV_OK && passes) {
-        candidate.predicted_after_ns = clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
-        candidate.predicted_in_mpi_ns =
-            clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
-        *score_p = remember_candidate(search, &candidate);
+        remember_candidate(search, &candidate, score);
+        *score_p = score;
     }
     return status == CLV_NO_MEMORY ? status : CLV_OK; /* a limit is the same on all ranks */
 }
@@ -339,6 +356,19 @@ static int32_t guarded_count(const clv_choose_search_t *search)
     return search->limit_ns > 0 ? search->state->balanced.n_segments : 0;
 }
 
+/* By a late rank's own time there may be several valleys. */
+static clv_status_t try_all_counts(clv_choose_search_t *search, int32_t algorithm,
+                                   const int32_t *counts, int32_t n_counts)
+{
+    clv_status_t status = CLV_OK;
+    int64_t score;
+
+    for (int32_t i = 0; i < n_counts && status == CLV_OK; i++) {
+        status = try_candidate(search, algorithm, counts[i], &score);
+    }
+    return status;
+}
+
 /* Few segments fill the pipeline badly, many pay latency for each: between the two lies one
  * valley, and mostly where it lay for the stream's last forecast; where the guard forbids those, it
  * begins at what passes. */
@@ -352,6 +382,9 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
 
     if (n_counts == 0) {
         return CLV_OK;
+    }
+    if (search->late_rank >= 0) {
+        return try_all_counts(search, algorithm, counts, n_counts);
     }
     status = try_candidate(search, algorithm, counts[at], &score);
     if (status == CLV_OK && score == INT64_MAX && guarded_count(search) > counts[at]) {
@@ -442,6 +475,7 @@ clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
 {
     clv_status_t status = clv_choose_guard_limit(search);
 
+    clv_choose_late_find(search, forecast);
     if (status == CLV_OK) {
         status = try_balanced(search);
     }

@@ -24,6 +24,7 @@ typedef struct clv_choose_search {
     int32_t start;             /* segment count that the search begins at */
     int64_t limit_ns;          /* of the guard (choose_guard.h); 0: none */
     int64_t trusted_ns;        /* the same for plans that may be trusted with more */
+    int32_t late_rank;         /* whom plans are compared by (choose_late.h); -1: nobody */
     int64_t best_score;        /* of all; -1: none */
     clv_choose_decision_t best;
     int64_t score[CLV_N_ALGORITHMS]; /* of the best candidate of each; -1: none */

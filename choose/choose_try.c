@@ -18,6 +18,7 @@
 #define FIRST_WAIT      64   /* calls until something is tried again */
 #define LONGEST_WAIT    1024 /* ... and at most so many */
 #define SLACK           8    /* a trial may lose that part of an iteration by chance */
+#define OTHER_PLAN      4    /* one of so many times fewer segments was not tried */
 #define STABLE_SETS     4    /* record sets until ranks show whether they run free */
 
 int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
@@ -280,6 +281,27 @@ static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_f
     return best;
 }
 
+/* What was found out of many messages says nothing of few. */
+static void forget_other_plans(const clv_choose_search_t *search)
+{
+    clv_choose_pace_t *pace = &search->state->pace;
+    const int32_t runs = pace->trial.is_on ? pace->trial.algorithm : pace->settled;
+
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        clv_choose_verdict_t *verdict = &pace->verdict[a];
+        const int32_t n_segments = search->found[a].n_segments;
+
+        if (search->score[a] < 0) {
+            continue;
+        }
+        if (a == runs) {
+            verdict->n_segments = n_segments;
+        } else if (n_segments <= verdict->n_segments / OTHER_PLAN) {
+            *verdict = (clv_choose_verdict_t){0};
+        }
+    }
+}
+
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
 {
     clv_choose_pace_t *pace = &search->state->pace;
@@ -287,6 +309,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
     int64_t expected_ns = 0;
     int32_t algorithm;
 
+    forget_other_plans(search);
     if (trial->is_on && search->score[trial->algorithm] < 0) {
         end_trial(pace); /* there is no such plan any more */
     }

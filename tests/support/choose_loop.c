@@ -91,17 +91,23 @@ static void run_plan(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t
     }
 }
 
-/* Whole vectors up a binomial tree; long messages wait for their receiver. */
+/* Whole vectors up a binomial tree, or a block for each rank round a ring; long messages wait for
+ * their receiver. */
 static void run_previous(loop_t *loop, int32_t call)
 {
     const int64_t none[LOOP_MAX_RANKS] = {0};
+    const clv_goal_t goal = clv_collectives[loop->key.collective].goal;
+    const int is_reduce = goal == CLV_GOAL_REDUCE;
     const clv_instance_t instance = {.n_ranks = loop->setting->config.n_ranks,
-                                     .n_segments = 1,
+                                     .n_segments = is_reduce ? 1 : loop->setting->config.n_ranks,
                                      .round_ns = 1000,
+                                     .goal = goal,
                                      .arrival_ns = none};
     clv_plan_t *plan = NULL;
 
-    assert_int_equal(clv_plan_make(clv_generator_find("binomial"), &instance, &plan), CLV_OK);
+    assert_int_equal(
+        clv_plan_make(clv_generator_find(is_reduce ? "binomial" : "plain-ring"), &instance, &plan),
+        CLV_OK);
     run_plan(loop, call, plan, 0);
     clv_plan_free(plan);
 }
@@ -216,7 +222,7 @@ static void start(loop_t *loop, const loop_program_t *program, const loop_settin
     loop->setting = setting;
     loop->random = setting->seed;
     loop->result = result;
-    loop->key = (clv_pap_stream_key_t){.collective = CLV_COLLECTIVE_REDUCE,
+    loop->key = (clv_pap_stream_key_t){.collective = (int16_t) setting->collective,
                                        .total_bytes = setting->total_bytes};
     assert_int_equal(clv_pap_history_create(setting->config.n_ranks, WINDOW, clv_pap_predictor_best,
                                             &loop->history),
@@ -240,6 +246,8 @@ static void measure_call(loop_t *loop, int32_t call)
     loop->result->after_ns[call] =
         last_of(loop->exit_ns[call], n_ranks) - loop->result->front_ns[call];
     loop->result->in_mpi_ns[call] = sum_ns / n_ranks;
+    loop->result->last_in_mpi_ns[call] =
+        loop->exit_ns[call][n_ranks - 1] - loop->arrival_ns[call][n_ranks - 1];
 }
 
 void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop_result_t *result)

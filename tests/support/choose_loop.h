@@ -28,7 +28,8 @@ typedef struct loop_program {
 } loop_program_t;
 
 typedef struct loop_setting {
-    clv_choose_config_t config; /* with reduce_algorithm: forced */
+    clv_choose_config_t config;  /* with reduce_algorithm, or allreduce_algorithm: forced */
+    clv_collective_t collective; /* REDUCE when not set, or ALLREDUCE */
     int64_t total_bytes;
     int32_t ahead_calls;
     int32_t n_calls;
@@ -39,9 +40,10 @@ typedef struct loop_result {
     int64_t front_ns[LOOP_MAX_CALLS];  /* the last arrival of each call, and the last exit of all */
     int64_t after_ns[LOOP_MAX_CALLS];  /* the last exit, after that */
     int64_t in_mpi_ns[LOOP_MAX_CALLS]; /* exit minus arrival, mean of the ranks */
-    int32_t ran[LOOP_MAX_CALLS];       /* algorithm */
-    int32_t tried[LOOP_MAX_CALLS];     /* as a trial */
-    int32_t n_settled;                 /* changes of what runs when nothing is tried */
+    int64_t last_in_mpi_ns[LOOP_MAX_CALLS]; /* the same of the last rank by number */
+    int32_t ran[LOOP_MAX_CALLS];            /* algorithm */
+    int32_t tried[LOOP_MAX_CALLS];          /* as a trial */
+    int32_t n_settled;                      /* changes of what runs when nothing is tried */
     int64_t regret_ns[LOOP_MAX_CALLS];
 } loop_result_t;
 

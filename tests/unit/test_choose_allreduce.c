@@ -135,6 +135,39 @@ static void who_predicts_the_last_rank_is_trusted_with_more(void **unused)
     assert_int_equal(state.last_right, 0);
 }
 
+/* Half a ring's blocks of 32 KiB and a rank that comes last for sure, by so many vectors, in each of
+ * n_right forecasts. */
+static clv_choose_decision_t choose_for_a_straggler(int64_t vectors, int n_right)
+{
+    const clv_pap_stream_key_t small = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                        .total_bytes = 128 << 10};
+    clv_choose_decision_t decision = {0};
+    begin(N_RANKS, 0);
+    config.cost.latency_ns = 10000;
+    config.ahead_bytes = 64 << 20;
+    predicted_ns[N_RANKS - 1] = vectors * clv_cost_round_ns(&config.cost, small.total_bytes);
+    forecast.sigma_ns = 10000;
+    for (int i = 0; i <= n_right; i++) {
+        assert_int_equal(clv_choose(&config, &small, &forecast, &state, NULL, &decision), CLV_OK);
+        forecast.version++;
+    }
+    return decision;
+}
+
+/* The others have all the time: what counts is how many messages the last one has to handle. */
+static void who_surely_comes_long_after_all_others_gets_few_messages(void **unused)
+{
+    clv_choose_decision_t decision;
+    (void) unused;
+    decision = choose_for_a_straggler(12, 20);
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_CUT_RING);
+    assert_int_equal(decision.n_segments, 4);
+    decision = choose_for_a_straggler(12, 4); /* a wrong prediction would cost too much as yet */
+    assert_true(decision.n_segments > 8);
+    decision = choose_for_a_straggler(1, 20); /* the others would keep it waiting */
+    assert_true(decision.n_segments > 8);
+}
+
 /* Ranks beyond the largest count of the table have a segment each, or the ring would be longer. */
 static void many_ranks_have_a_segment_each(void **unused)
 {
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(noise_gives_a_ring_without_cuts),
         cmocka_unit_test(a_surprise_does_not_bar_the_cut),
         cmocka_unit_test(who_predicts_the_last_rank_is_trusted_with_more),
+        cmocka_unit_test(who_surely_comes_long_after_all_others_gets_few_messages),
         cmocka_unit_test(many_ranks_have_a_segment_each),
         cmocka_unit_test(many_ranks_of_a_fast_network_take_helper_trees),
         cmocka_unit_test(a_fixed_plan_depends_on_communicator_and_call_alone),
