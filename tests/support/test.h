@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What every unit test begins and ends with: cmocka, the headers that it wants before its own and
- * that all tests use, and a run whose output is TAP.
+ * that all tests use, how often to draw, and a run whose output is TAP.
  *
  *      int main(void)
  *      {
@@ -21,6 +21,15 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/* Of n draws the share that CLV_SHARE asks for (0.05: a twentieth), one at least; all without it.
+ * tests/quality/seeds.sh draws with many seeds, so less with each. */
+static inline int clv_share_of(int n)
+{
+    const char *share = getenv("CLV_SHARE");
+    const int some = share != NULL ? (int) (n * atof(share)) : n;
+    return some > 1 ? some : 1;
+}
 
 /* Runs an array of tests; returns how many failed. */
 #define clv_run_tests(tests)                                                                       \

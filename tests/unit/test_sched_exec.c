@@ -15,12 +15,14 @@
 #include "tests/support/random_plan.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define MAX_RANKS    64
 #define MAX_SEGMENTS 96
 #define MAX_SENDS    (MAX_RANKS * MAX_SEGMENTS * 3)
 #define NEVER        INT64_MAX
+#define QUIET_TURNS  4 /* of each rank on average */
 
 static uint64_t random_state;
 
@@ -393,29 +395,110 @@ static void stop_world(void)
     }
 }
 
-/* Gives turns to ranks drawn at random until all are done. A run in which nothing moves for longer
- * than any delay can last hangs. */
+/* When what was asked for can be there or over; NEVER: only other ranks can tell. */
+static int64_t end_of_recv(const rank_t *rank, const request_t *request)
+{
+    const channel_t *channel = &channels[request->peer][rank->id];
+
+    return channel->n_sent > request->index ? channel->messages[request->index].arrives : NEVER;
+}
+
+static int64_t end_of_send(const rank_t *rank, const request_t *request)
+{
+    const channel_t *channel = &channels[rank->id][request->peer];
+
+    if (request->eager) {
+        return request->completes;
+    }
+    return channel->n_matched > request->index
+               ? clv_larger(request->completes, channel->messages[request->index].arrives)
+               : NEVER;
+}
+
+static int64_t next_of_rank(const rank_t *rank)
+{
+    int64_t ends[2 * CLV_EXEC_MAX_WINDOW + 1] = {rank->arrival}, next = NEVER;
+    int32_t n_ends = 1;
+
+    for (int32_t slot = 0; slot < CLV_EXEC_MAX_WINDOW && !rank->done; slot++) {
+        if (rank->recvs[slot].posted) {
+            ends[n_ends++] = end_of_recv(rank, &rank->recvs[slot]);
+        }
+        if (rank->sends[slot].posted) {
+            ends[n_ends++] = end_of_send(rank, &rank->sends[slot]);
+        }
+    }
+    for (int32_t i = 0; i < n_ends; i++) {
+        next = ends[i] > now ? clv_smaller(next, ends[i]) : next;
+    }
+    return next;
+}
+
+/* It is the time before the next thing that can come; returns whether there is any. */
+static int skip_to_next(int64_t end)
+{
+    int64_t next = end;
+
+    for (int32_t p = 0; p < plan.n_ranks; p++) {
+        next = clv_smaller(next, next_of_rank(&ranks[p]));
+    }
+    if (next == NEVER) {
+        return 0;
+    }
+    now = next - 1;
+    return 1;
+}
+
+/* What came of a turn, each with what those before it have. */
+typedef enum turn { IN_VAIN, TOO_EARLY, MOVED, LAST_ONE } turn_t;
+
+static turn_t turn_of(rank_t *rank)
+{
+    int moved = 0;
+    clv_status_t status;
+
+    if (rank->done || now < rank->arrival) {
+        return rank->done ? IN_VAIN : TOO_EARLY;
+    }
+    status = clv_exec_turn(&rank->exec, &moved);
+    assert_true(status == CLV_OK || status == CLV_AGAIN);
+    rank->done = status == CLV_OK;
+    return rank->done ? LAST_ONE : moved ? MOVED : IN_VAIN;
+}
+
+/* A turn for a rank drawn at random. When there have been many in vain, and all ranks have one in
+ * vain now, time goes on to what comes next. */
+static turn_t next_turn(int32_t *n_quiet, int64_t end)
+{
+    turn_t turn = IN_VAIN;
+
+    now++;
+    if (*n_quiet <= QUIET_TURNS * plan.n_ranks) {
+        turn = turn_of(&ranks[random_below(plan.n_ranks)]);
+        *n_quiet = turn >= MOVED ? 0 : *n_quiet + 1;
+        return turn;
+    }
+    *n_quiet = 0;
+    for (int32_t p = 0; p < plan.n_ranks && turn < MOVED; p++) {
+        turn = turn_of(&ranks[p]);
+    }
+    return turn < MOVED && skip_to_next(end) ? TOO_EARLY : turn;
+}
+
+/* Gives turns until all are done. A run in which nothing moves for longer than any delay can last
+ * hangs. */
 static void run_until(int64_t end)
 {
-    int32_t n_done = 0;
+    int32_t n_done = 0, n_quiet = 0;
     int64_t last_moved = now;
 
     for (int32_t p = 0; p < plan.n_ranks; p++) {
         n_done += ranks[p].done;
     }
     while (n_done < plan.n_ranks && now < end) {
-        rank_t *rank = &ranks[random_below(plan.n_ranks)];
-        now++;
-        if (!rank->done && now >= rank->arrival) {
-            int moved = 0;
-            clv_status_t status = clv_exec_turn(&rank->exec, &moved);
-            assert_true(status == CLV_OK || status == CLV_AGAIN);
-            rank->done = status == CLV_OK;
-            n_done += rank->done;
-            last_moved = moved ? now : last_moved;
-        } else if (!rank->done) {
-            last_moved = now;
-        }
+        const turn_t turn = next_turn(&n_quiet, end);
+        n_done += turn == LAST_ONE;
+        last_moved = turn >= TOO_EARLY ? now : last_moved;
         if (now - last_moved > 4 * max_delay + 2000 * (int64_t) plan.n_ranks) {
             fail_msg("hangs at %lld with %d of %d ranks done", (long long) now, (int) n_done,
                      (int) plan.n_ranks);
@@ -520,7 +603,7 @@ static void runs_every_generators_plans(void **state)
 {
     (void) state;
     for (const clv_generator_t *generator = clv_generators; generator->name != NULL; generator++) {
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < clv_share_of(20); i++) {
             clv_exec_limits_t limits = draw_limits();
             generate_plan(generator);
             draw_network();
@@ -536,7 +619,7 @@ static void runs_every_generators_plans(void **state)
 static void sums_every_contribution_once_whatever_the_network_does(void **state)
 {
     (void) state;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < clv_share_of(300); i++) {
         clv_exec_limits_t limits = draw_limits();
         draw_plan(1 + random_below(i % 20 ? 12 : MAX_RANKS), 1 + random_below(i % 20 ? 24 : 64));
         check_plan();
@@ -568,7 +651,7 @@ static void draw_goal_plan(clv_goal_t goal, int32_t n_ranks, int32_t n_segments)
 static void does_random_jobs_of_every_goal(void **state)
 {
     const char *rounds = getenv("CLV_ROUNDS");
-    const int n_jobs = rounds != NULL ? atoi(rounds) : 500;
+    const int n_jobs = rounds != NULL ? atoi(rounds) : clv_share_of(500);
 
     (void) state;
     for (int i = 0; i < n_jobs; i++) {
@@ -628,7 +711,7 @@ static void an_absent_root_finds_at_most_sync_every_segments_per_sender(void **s
 static void a_slow_receiver_is_never_behind_by_two_credits(void **state)
 {
     (void) state;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < clv_share_of(100); i++) {
         clv_exec_limits_t limits = {1 + random_below(8), 1 + random_below(8), 1 + random_below(8),
                                     CLV_EXEC_AHEAD};
         draw_plan(2 + random_below(10), 1 + random_below(48));
