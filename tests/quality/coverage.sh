@@ -5,7 +5,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$top/build-coverage
 gate=${CLV_COVERAGE_GATE:-90}
-export CLV_SCHED_INSTANCES=${CLV_SCHED_INSTANCES:-0.05} # without optimisation; coverage needs few
+export CLV_SHARE=${CLV_SHARE:-0.05} # without optimisation; coverage needs few
 rooms='util schedule clocksync net pap_predict trace record clc choose'
 
 if [ -d "$build" ]; then

@@ -306,7 +306,7 @@ static void one_key_decides_as_without_a_table(void **state)
     const clv_pap_stream_key_t key = key_of(2);
 
     (void) state;
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < clv_share_of(20); round++) {
         clv_choose_state_t alone = {0};
         stream_start(&stream);
         for (int32_t call = 0; call < N_CALLS; call++) {

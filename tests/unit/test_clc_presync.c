@@ -2,18 +2,13 @@
  *
  * Presynchronisation: maps through points, clock records as text, least delays against the truth.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include <math.h>
 
 #include "clc/clc_latency.h"
 #include "clc/clc_presync.h"
 #include "clc/clc_records.h"
 #include "tests/support/clc_synth.h"
+#include "tests/support/test.h"
 #include "util/util_alloc.h"
 
 static cs_random_t rng;
@@ -140,7 +135,7 @@ static void least_delays_are_found(void **state)
     (void) state;
     int n_low = 0, n_high = 0;
     double worst_low = 0, worst_high = 0;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < clv_share_of(100); i++) {
         enum { N = 20000 };
         static clv_clc_delay_t there[N], back[N];
         const double true_ns = cs_random_uniform(&rng, 1000, 20000);
@@ -187,7 +182,6 @@ int main(void)
         cmocka_unit_test(least_delays_are_found),
         cmocka_unit_test(without_both_directions_there_is_none),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     cs_random_seed_from_environment(&rng);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return clv_run_tests(tests);
 }

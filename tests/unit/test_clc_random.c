@@ -461,7 +461,7 @@ static void the_truth_comes_closer(void **state)
 
 int main(int argc, char **argv)
 {
-    n_traces = argc > 1 ? atoi(argv[1]) : n_traces;
+    n_traces = argc > 1 ? atoi(argv[1]) : clv_share_of(n_traces);
     cs_random_seed_from_environment(&rng);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_random_trace_comes_out_right),

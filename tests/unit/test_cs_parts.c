@@ -36,6 +36,8 @@ static void labels_say_what_the_papers_say(void **state)
     assert_int_equal(parsed("netgauge").level[0].offset, CLV_CS_OFFSET_NETGAUGE);
     assert_int_equal(parsed("hca3/9/skampi/5/2ms").level[0].pause_us, 2000);
     assert_int_equal(parsed("hca2/9").level[0].n_fit_points, 9);
+    assert_int_equal(parsed("ClockPropSync").level[0].algorithm, CLV_CS_PROP);
+    assert_true(parsed("hca/50/SKaMPI-Offset/10/recompute_intercept").level[0].recompute_intercept);
 }
 
 static void labels_of_levels(void **state)

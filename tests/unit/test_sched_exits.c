@@ -44,7 +44,7 @@ static void exits_are_those_of_the_estimate(void **unused)
     uint64_t state = seed;
     int32_t place[20];
     (void) unused;
-    for (int k = 0; k < 300; k++) {
+    for (int k = 0; k < clv_share_of(300); k++) {
         const int32_t n_ranks = (int32_t) clv_random_between(&state, 1, 20);
         for (int32_t p = 0; p < n_ranks; p++) {
             place[p] = p / 3;
@@ -208,7 +208,7 @@ static void early_travel_never_ends_a_call_later(void **unused)
     uint64_t state = seed;
     int64_t early_ns[20], late_ns[20];
     (void) unused;
-    for (int k = 0; k < 300; k++) {
+    for (int k = 0; k < clv_share_of(300); k++) {
         const int32_t n_ranks = (int32_t) clv_random_between(&state, 2, 20);
         const clv_early_t early = {MIB, clv_random_between(&state, MIB / 9, 4 * MIB), 0, MIB};
         clv_draw_instance(&draw, &state, (clv_family_t) (k % CLV_N_FAMILIES), n_ranks, 9);

@@ -242,7 +242,7 @@ int main(void)
     const char *given = getenv("CLV_SEED"), *rounds = getenv("CLV_ROUNDS");
     seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
     seed += seed == 0;
-    n_rounds = rounds != NULL ? atoll(rounds) : 20000;
+    n_rounds = rounds != NULL ? atoll(rounds) : clv_share_of(20000);
     print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
     return clv_run_tests(tests);
 }

@@ -127,7 +127,7 @@ static void validator_refuses_every_mutation(void **unused)
         no_ranks,     all_in_one_round};
     uint64_t state = seed;
     (void) unused;
-    for (int k = 0; k < 3000; k++) {
+    for (int k = 0; k < clv_share_of(3000); k++) {
         /* In a chain each send is needed; Clairvoyant's sink may send what it gets back anyway. */
         clv_plan_t *plan = make_random(&state, "chain");
         assert_int_equal(validate(plan), CLV_OK);
@@ -360,7 +360,7 @@ static void steps_are_the_plan_seen_by_each_rank(void **unused)
 {
     uint64_t state = seed;
     (void) unused;
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < clv_share_of(200); k++) {
         clv_plan_t *plan = make_random(&state, k % 2 == 0 ? "bitset" : "chain");
         int64_t n_all = 0;
         for (int32_t p = 0; p < plan->n_ranks; p++) {
@@ -478,7 +478,7 @@ static void cached_plan_depends_on_the_key_only(void **unused)
 {
     uint64_t state = seed;
     (void) unused;
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < clv_share_of(200); k++) {
         clv_plan_cache_t *one = NULL, *other = NULL;
         assert_int_equal(clv_plan_cache_create(4, 0, &one), CLV_OK);
         assert_int_equal(clv_plan_cache_create(4, 1 << 20, &other), CLV_OK);
