@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A script for gnuplot from JSON lines; runs after bench/page/lines.awk. `draw` is "x=X y=KEY by=KEY[,KEY] [log]
-# [only=NAME=VALUE] [frontier] [stars=KEY]": a line for each value of by, with marks and dashes that a printer tells
-# apart; frontier: a line along the points that none is left of and below; stars: of a line whose KEY is a probability
+# [only=NAME=VALUE] [frontier] [deviation] [stars=KEY]": a line for each value of by, with marks and dashes that a printer tells
+# apart; deviation: of each line's list the mean, with a bar of one deviation; frontier: a line along the points that none is left of and below; stars: of a line whose KEY is a probability
 # of 5 %, 1 %, 0.1 % at most. X is a key, or
 #
 #     #call     the calls in turn: medians of a fortieth of them     #lag     autocorrelation up to lag 30
@@ -10,7 +10,7 @@
 #     #rank     of lists of all ranks: the mean of each rank
 #     #gantt    bars from arrival_ns to exit_ns, a row for each value of y, a panel for each value of by
 #
-# With a key, points are medians and bars reach from the least to the largest of the lines.
+# With a key, points are medians and bars reach from the least to the largest of the lines; against duration_ns they are not joined.
 # Units: keys that end in _ns are drawn in ns, us, ms or s, as their median is large.
 
 function scale_of(key, typical) {
@@ -43,7 +43,11 @@ function add_stars(name, px, py,   p) {
     p = number(stars)
     if (p == "" || p + 0 > 0.05) return
     star_x[++n_stars] = px; star_y[n_stars] = py; star[n_stars] = p <= 0.001 ? "***" : p <= 0.01 ? "**" : "*" }
-function add_series(name, v, n,   i, k, m, w, mean, top, bottom, lag, part) {
+function add_deviation(name, px, w, n,   i, mean, d) { # the point is the middle one of three, the bar reaches to the others
+    for (i = 1; i <= n; i++) mean += w[i] / n
+    for (i = 1; i <= n; i++) d += (w[i] - mean) ^ 2 / (n - 1)
+    add(name, px, mean); add(name, px, mean - sqrt(d) > w[1] ? mean - sqrt(d) : w[1]); add(name, px, mean + sqrt(d)) }
+function add_series(name, v, n,   at, i, k, m, w, mean, top, bottom, lag, part) {
     if (x == "#gantt") { add(name, number("arrival_ns"), v[1]); ends[n_points] = number("exit_ns"); return }
     if (x == "#call") {
         m = int((n + 39) / 40)
@@ -59,7 +63,7 @@ function add_series(name, v, n,   i, k, m, w, mean, top, bottom, lag, part) {
         m = number("ranks")
         for (k = 1; k <= m; k++) { mean = 0; for (i = k; i <= n; i += m) mean += v[i] / (n / m); add(name, k - 1, mean) }
     } else for (i = 1; i <= n; i++) w[i] = v[i]
-    if (x !~ /^#/ && n > 0) { sort(w, n); add(name, index($0, "\"" x "\":\"") ? text(x) : number(x), quantile(w, n, 0.5)); if (stars != "") add_stars(name, xs[n_points], ys[n_points]) } }
+    if (x !~ /^#/ && n > 0) { sort(w, n); at = index($0, "\"" x "\":\"") ? text(x) : number(x); if (has_deviation && n > 1) add_deviation(name, at, w, n); else add(name, at, quantile(w, n, 0.5)); if (stars != "") add_stars(name, xs[n_points], ys[n_points]) } }
 function medians(values, n,   i, w) { for (i = 1; i <= n; i++) w[i] = values[i] + 0; sort(w, n); return n ? quantile(w, n, 0.5) : 0 }
 
 # Of what lies below the last point of it, the one that is furthest left.
@@ -93,7 +97,7 @@ BEGIN {
     for (i = 1; i <= n; i++) {
         at = index(parts[i], "="); key = at ? substr(parts[i], 1, at - 1) : parts[i]; value = substr(parts[i], at + 1)
         if (key == "x") x = value; else if (key == "y") y = value; else if (key == "by") by = value
-        else if (key == "log") is_log = 1; else if (key == "frontier") has_frontier = 1; else if (key == "stars") stars = value; else if (key == "only") { at = index(value, "="); only = substr(value, 1, at - 1); wanted = substr(value, at + 1) }
+        else if (key == "log") is_log = 1; else if (key == "frontier") has_frontier = 1; else if (key == "deviation") has_deviation = 1; else if (key == "stars") stars = value; else if (key == "only") { at = index(value, "="); only = substr(value, 1, at - 1); wanted = substr(value, at + 1) }
     }
     split("#0072b2 #d55e00 #009e73 #cc79a7 #000000 #e69f00 #56b4e9 #999999", colour, " "); split("7 5 9 11 13 6 4 8", mark, " ")
     n_dashes = split("1 (8,4) (2,3) (8,3,2,3) (14,4)", dash, " ") }
@@ -113,8 +117,8 @@ END {
     if (x == "bytes" && low_x > 0 && high_x >= 64 * low_x) print "set logscale x 2"
     for (i = 1; i <= n_stars; i++) printf "set label '%s' at %.8g, %.8g center offset 0, 0.5 noenhanced\n", star[i], star_x[i] / sx, star_y[i] / sy
     if (has_frontier) print_frontier(sx, sy)
-    for (i = 1; i <= n_points; i++) if (xs[i] !~ /^[-0-9.eE+]+$/ && !(xs[i] in place)) { place[xs[i]] = n_places++; tics = tics (n_places > 1 ? ", " : "") "'" xs[i] "' " n_places - 1 }
-    if (n_places) print "set xtics (" tics ") noenhanced"
+    for (i = 1; i <= n_points; i++) if (xs[i] !~ /^[-0-9.eE+]+$/ && !(xs[i] in place)) { place[xs[i]] = n_places++; tics = tics (n_places > 1 ? ", " : "") "'" (length(xs[i]) > 32 ? substr(xs[i], 1, 29) "..." : xs[i]) "' " n_places - 1 }
+    if (n_places) print "set xtics (" tics ")" (n_places > 6 ? " rotate by 30 right font ',9'" : "") " noenhanced"
     for (s = 1; s <= n_names; s++) {
         print "$line" s " << EOD"; split("", low); split("", high); split("", values); split("", order); n = 0
         for (i = 1; i <= n_points; i++) if (of[i] == names[s]) {
@@ -131,7 +135,7 @@ END {
     printf "plot "
     for (s = 1; s <= n_names; s++) {
         style = "lc rgb '" colour[(s - 1) % 8 + 1] "' dt " dash[(s - 1) % n_dashes + 1] " pt " mark[(s - 1) % 8 + 1] " ps 0.7" (x == "#part" || x == "#normal" ? " pi 10" : "")
-        printf "%s$line%d using 1:2 with linespoints %s title \"%s\"", (s > 1 ? ", " : ""), s, style, names[s]
+        printf "%s$line%d using 1:2 with %s %s title \"%s\"", (s > 1 ? ", " : ""), s, (x == "duration_ns" ? "points" : "linespoints"), style, names[s]
         if (x !~ /^#/) printf ", $line%d using 1:2:3:4 with yerrorbars %s notitle", s, style
     }
     print (has_frontier ? ", $front using 1:2 with steps lc rgb 'black' lw 2 dt 2 title 'Pareto frontier'" : "") }

@@ -176,8 +176,10 @@ row_of() { "$compare" "$@" "$work/long.json" 2>&1 | grep '^a '; }
 [ "$(row_of | awk '{ print $3 }')" = 100 ] && [ "$(row_of --sample 50 | awk '{ print $3 }')" = 50 ] && [ "$(row_of --sample 50)" = "$(row_of --sample 50)" ] &&
     [ "$(row_of --sample 50)" != "$(row_of --sample 50 --seed 2)" ] && [ "$(row_of --sample 200 | awk '{ print $3 }')" = 100 ] &&
     "$compare" --baseline b --test smirnov --json "$work/ks" "$work"/[0-4].json >"$output" 2>&1 && grep -q 'better:p  Kolmogorov-Smirnov over mpirun medians, two-sided' "$output" &&
-    grep '"algorithm":"a"' "$work/ks" | grep -q '"p_value":0.0079.*"two_sided":true,"normal_p":0.9.*,"normal_ks_p":0\.9'
-tap_report $? "a sample of the calls; Kolmogorov and Smirnov's test"
+    grep '"algorithm":"a"' "$work/ks" | grep -q '"p_value":0.0079.*"two_sided":true,"normal_p":0.9.*,"normal_ks_p":0\.9' &&
+    "$compare" --baseline b --two-sided --json "$work/two" "$work"/[0-4].json >"$output" 2>&1 && grep -q ', two-sided' "$output" &&
+    grep '"algorithm":"a"' "$work/two" | grep -q '"p_value":0.0079.*"test":"rank","two_sided":true'
+tap_report $? "a sample of the calls; Kolmogorov and Smirnov's test; the rank test two-sided"
 
 # Means of ten of these skewed times are not normal, those of thousands are; the same for the same seed.
 line a "$(seq 1 60 | awk '{ printf "%s%.0f", (NR > 1 ? "," : ""), 1e6 * exp($1 / 12) }')" "$(yes 1 | head -60 | paste -sd,)" >"$work/skewed.json"

@@ -98,7 +98,7 @@ if command -v gnuplot >/dev/null; then
     pictures() {
         local how
         for how in 'x=wait_ns y=run_ns by=algorithm log' 'x=algorithm y=run_ns by=ranks' 'x=#call y=run_ns by=algorithm' 'x=#part y=run_ns by=algorithm' \
-            'x=wait_ns y=run_ns by=algorithm frontier' 'x=wait_ns y=run_ns by=algorithm log stars=few' 'x=#gantt y=rank by=algorithm' \
+            'x=wait_ns y=run_ns by=algorithm deviation log' 'x=wait_ns y=run_ns by=algorithm frontier' 'x=wait_ns y=run_ns by=algorithm log stars=few' 'x=#gantt y=rank by=algorithm' \
             'x=#lag y=run_ns by=algorithm' 'x=#normal y=run_ns by=algorithm only=wait_ns=2000' 'x=#rank y=rank_exit_ns by=algorithm'; do
             rm -f "$work/f.svg"
             awk -v draw="$how" -v file="$work/f.svg" -v title=T -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/papers/draw.awk" "$work/lines" >"$work/f" &&
@@ -128,9 +128,9 @@ tap_ok 'a figure that has left its range fails' test $? -eq 1
 tap_has 'and says where' 'of segment 3: 8 is not in 9 to 9' "$output"
 run run no-such-figure
 tap_ok 'an unknown name is wrong use' test $? -eq 2
-run run mbr-fig35
+run run mbr-fig23
 tap_ok 'what cannot be made says why' test $? -eq 1
-tap_has 'in words' 'one machine' "$output"
+tap_has 'in words' 'not ours to set' "$output"
 
 # ---- the page
 page=$CLV_TOP/docs/results/papers.md
