@@ -10,8 +10,8 @@
 #   tests/quality/seeds.sh [N [FILTER...]]     N seeds, from 1 on (25); tests whose names match
 #   CLV_SEEDS_FOLDER=DIR                       keep there which seeds are done: a run that was stopped goes on
 #
-# All tests take 25 seeds in turn, and a run that is stopped tells what it has.
-# Needs a build; leaves nothing else behind. 25 seeds take about 10 minutes, 1000 a night.
+# All tests take 25 seeds in turn, and a run that is stopped tells what it has; what is done is kept in steps of 25.
+# Needs a build; leaves nothing else behind. 25 seeds take 2 minutes of a processor, 1000 an hour.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
@@ -52,12 +52,11 @@ run_seed() {
         grep -E -A 4 '^not ok [0-9]+ - |Segmentation|Assert' "$work/said" | head -n 6
     } >>"$folder/${1##*/}.bad"
 }
-run_up_to() { # test last: what is done is written whole
-    local seed
-    for ((seed = $(done_of "$1") + 1; seed <= $2; seed++)); do
-        run_seed "$1" "$seed"
-        echo "$seed" >"$folder/${1##*/}.part" && mv "$folder/${1##*/}.part" "$folder/${1##*/}.done"
-    done
+run_up_to() { # test last: what is done is written whole, and once for all
+    local seed first=$(($(done_of "$1") + 1))
+    [ "$first" -le "$2" ] || return
+    for ((seed = first; seed <= $2; seed++)); do run_seed "$1" "$seed"; done
+    echo "$2" >"$folder/${1##*/}.part" && mv "$folder/${1##*/}.part" "$folder/${1##*/}.done"
 }
 
 tell() {
