@@ -59,9 +59,11 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
-mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/soak tests/mpi/channel_down
+mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/soak tests/mpi/channel_down \
+	tests/mpi/broken_call
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
-tests_mpi_soak_SOURCES = tests/mpi/soak.c $(clv_pvar_look_sources)
+tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak_calls.c tests/mpi/soak_calls.h \
+	$(clv_pvar_look_sources)
 tests_mpi_allreduce_bits_SOURCES = tests/mpi/allreduce_bits.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h

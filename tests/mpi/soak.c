@@ -3,15 +3,16 @@
  * Soak: collectives of all kinds mixed with reduces over random sub-communicators, for a time, each
  * result checked; and a watchdog that tells where everybody is when nothing moves.
  *
- * usage: soak SECONDS SEED [THREADS [STALL_SECONDS [MAX_COUNT]]]
+ * usage: soak SECONDS SEED [THREADS [STALL_SECONDS [MAX_COUNT [STAND_SECONDS]]]]
  *
  * What: each thread of each rank (all ranks the same number of them) has communicators of its own:
  * its duplicate of MPI_COMM_WORLD and parts of it, now and then made anew. From a seed that all
- * ranks share it draws the operation, communicator, root and count; from one of its own how late it
- * comes. Vectors hold whole numbers, so every sum is exact.
+ * ranks share it draws the operation (soak_calls.c), communicator, root and count, and whether it is
+ * nonblocking; from one of its own how late it comes.
  * The watchdog prints, for a rank whose operations do not move for STALL_SECONDS (120), what its
- * threads are in and what the component says of its wait, then ends the job with status 3; the
- * script adds the stacks.
+ * threads are in and what the component says of its executor, forecasts and channel, twice, so that
+ * one sees what moves; then it ends the job with status 3; the script adds the stacks.
+ * STAND_SECONDS: rank 1 stands still from then on, so that the watchdog has something to tell.
  *
  * Exit: 0 with a line "soak: ... 0 wrong", 1 a wrong result, 3 a stall.
  */
@@ -24,24 +25,12 @@
 #include <unistd.h>
 
 #include "tests/mpi/pvar_look.h"
+#include "tests/mpi/soak_calls.h"
 
 #define MAX_THREADS 8
-#define N_PARTS     4 /* communicators of a thread beside its world */
 
-typedef struct soak {
-    MPI_Comm world; /* of this thread */
-    MPI_Comm part[N_PARTS];
-    unsigned long long shared; /* the state of the draws that all ranks make alike */
-    unsigned long long own;
-    long long *in, *out;
-    long long n_done, n_wrong;
-    long long step; /* written by this thread, read by the watchdog */
-    const char *doing;
-    int doing_count, doing_ranks, doing_root;
-} soak_t;
-
-static int max_count = 1 << 18, stall_seconds = 120;
-static double end_s;
+static int max_count = 1 << 18, stall_seconds = 120, stand_seconds;
+static double begin_s, end_s;
 static int n_threads = 1;
 static soak_t soaks[MAX_THREADS];
 
@@ -58,199 +47,6 @@ static unsigned draw(unsigned long long *state, unsigned below)
     *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
     return (unsigned) (*state >> 33) % below;
 }
-
-/* What rank contributes at index i in step `step`. */
-static long long term(long long step, int rank, int i)
-{
-    return (step * 31 + (long long) rank * 7 + i) % 1009;
-}
-
-static long long sum_of_terms(long long step, int n_ranks, int i)
-{
-    long long sum = 0;
-
-    for (int rank = 0; rank < n_ranks; rank++) {
-        sum += term(step, rank, i);
-    }
-    return sum;
-}
-
-static void fill(soak_t *soak, int rank, int count)
-{
-    for (int i = 0; i < count; i++) {
-        soak->in[i] = term(soak->step, rank, i);
-        soak->out[i] = -1;
-    }
-}
-
-/* Whether out[0 .. count) are the sums over the first n_ranks ranks; some are looked at. */
-static int are_sums(const soak_t *soak, const long long *out, int n_ranks, int first, int count)
-{
-    for (int i = 0; i < count; i += 1 + count / 97) {
-        if (out[i] != sum_of_terms(soak->step, n_ranks, first + i)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* ---- the operations: all ranks of comm call the same one; 1: right --------------------------- */
-
-typedef struct call {
-    MPI_Comm comm;
-    int rank, n_ranks, root, count;
-} call_t;
-
-static int do_reduce(soak_t *soak, const call_t *call)
-{
-    MPI_Reduce(soak->in, soak->out, call->count, MPI_LONG_LONG, MPI_SUM, call->root, call->comm);
-    return call->rank != call->root || are_sums(soak, soak->out, call->n_ranks, 0, call->count);
-}
-
-static int do_reduce_in_place(soak_t *soak, const call_t *call)
-{
-    const int is_root = call->rank == call->root;
-
-    MPI_Reduce(is_root ? MPI_IN_PLACE : soak->in, soak->in, call->count, MPI_LONG_LONG, MPI_SUM,
-               call->root, call->comm);
-    return !is_root || are_sums(soak, soak->in, call->n_ranks, 0, call->count);
-}
-
-/* An MPI_Allreduce of old: what found the stall that this program looks for. */
-static int do_reduces_and_bcast(soak_t *soak, const call_t *call)
-{
-    for (int again = 0; again < 3; again++) {
-        MPI_Reduce(soak->in, soak->out, call->count, MPI_LONG_LONG, MPI_SUM, call->root,
-                   call->comm);
-    }
-    MPI_Bcast(soak->out, call->count, MPI_LONG_LONG, call->root, call->comm);
-    return are_sums(soak, soak->out, call->n_ranks, 0, call->count);
-}
-
-static int do_allreduce(soak_t *soak, const call_t *call)
-{
-    MPI_Allreduce(soak->in, soak->out, call->count, MPI_LONG_LONG, MPI_SUM, call->comm);
-    return are_sums(soak, soak->out, call->n_ranks, 0, call->count);
-}
-
-static int do_bcast(soak_t *soak, const call_t *call)
-{
-    MPI_Bcast(soak->in, call->count, MPI_LONG_LONG, call->root, call->comm);
-    return call->count == 0 ||
-           soak->in[call->count - 1] == term(soak->step, call->root, call->count - 1);
-}
-
-static int do_barrier(soak_t *soak, const call_t *call)
-{
-    (void) soak;
-    MPI_Barrier(call->comm);
-    return 1;
-}
-
-static int do_scan(soak_t *soak, const call_t *call)
-{
-    MPI_Scan(soak->in, soak->out, call->count, MPI_LONG_LONG, MPI_SUM, call->comm);
-    return are_sums(soak, soak->out, call->rank + 1, 0, call->count);
-}
-
-static int do_exscan(soak_t *soak, const call_t *call)
-{
-    MPI_Exscan(soak->in, soak->out, call->count, MPI_LONG_LONG, MPI_SUM, call->comm);
-    return call->rank == 0 || are_sums(soak, soak->out, call->rank, 0, call->count);
-}
-
-/* Of those that move a block for each rank: its items. */
-static int block_of(const call_t *call)
-{
-    return call->count / call->n_ranks;
-}
-
-static int do_reduce_scatter(soak_t *soak, const call_t *call)
-{
-    const int block = block_of(call);
-
-    MPI_Reduce_scatter_block(soak->in, soak->out, block, MPI_LONG_LONG, MPI_SUM, call->comm);
-    return are_sums(soak, soak->out, call->n_ranks, call->rank * block, block);
-}
-
-static int do_alltoall(soak_t *soak, const call_t *call)
-{
-    const int block = block_of(call);
-
-    MPI_Alltoall(soak->in, block, MPI_LONG_LONG, soak->out, block, MPI_LONG_LONG, call->comm);
-    for (int rank = 0; block > 0 && rank < call->n_ranks; rank++) {
-        if (soak->out[rank * block] != term(soak->step, rank, call->rank * block)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* out has a block from each rank: the beginning of what it contributes. */
-static int are_gathered(const soak_t *soak, const call_t *call, int block)
-{
-    for (int rank = 0; block > 0 && rank < call->n_ranks; rank++) {
-        if (soak->out[rank * block] != term(soak->step, rank, 0)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static int do_allgather(soak_t *soak, const call_t *call)
-{
-    const int block = block_of(call);
-
-    MPI_Allgather(soak->in, block, MPI_LONG_LONG, soak->out, block, MPI_LONG_LONG, call->comm);
-    return are_gathered(soak, call, block);
-}
-
-static int do_gather(soak_t *soak, const call_t *call)
-{
-    const int block = block_of(call);
-
-    MPI_Gather(soak->in, block, MPI_LONG_LONG, soak->out, block, MPI_LONG_LONG, call->root,
-               call->comm);
-    return call->rank != call->root || are_gathered(soak, call, block);
-}
-
-static int do_scatter(soak_t *soak, const call_t *call)
-{
-    const int block = block_of(call);
-
-    MPI_Scatter(soak->in, block, MPI_LONG_LONG, soak->out, block, MPI_LONG_LONG, call->root,
-                call->comm);
-    return block == 0 || soak->out[0] == term(soak->step, call->root, call->rank * block);
-}
-
-/* Reduces are half of it. */
-static const struct {
-    const char *name;
-    int (*run)(soak_t *soak, const call_t *call);
-} operations[] = {
-    {"MPI_Reduce", do_reduce},
-    {"MPI_Reduce", do_reduce},
-    {"MPI_Reduce", do_reduce},
-    {"MPI_Reduce", do_reduce},
-    {"MPI_Reduce", do_reduce},
-    {"MPI_Reduce", do_reduce},
-    {"MPI_Reduce in place", do_reduce_in_place},
-    {"MPI_Reduce in place", do_reduce_in_place},
-    {"three MPI_Reduces and MPI_Bcast", do_reduces_and_bcast},
-    {"three MPI_Reduces and MPI_Bcast", do_reduces_and_bcast},
-    {"MPI_Allreduce", do_allreduce},
-    {"MPI_Allreduce", do_allreduce},
-    {"MPI_Bcast", do_bcast},
-    {"MPI_Barrier", do_barrier},
-    {"MPI_Scan", do_scan},
-    {"MPI_Exscan", do_exscan},
-    {"MPI_Reduce_scatter_block", do_reduce_scatter},
-    {"MPI_Alltoall", do_alltoall},
-    {"MPI_Allgather", do_allgather},
-    {"MPI_Gather", do_gather},
-    {"MPI_Scatter", do_scatter},
-};
-#define N_OPERATIONS ((unsigned) (sizeof operations / sizeof operations[0]))
 
 /* ---- a thread -------------------------------------------------------------------------------- */
 
@@ -291,30 +87,64 @@ static void nap(soak_t *soak)
     }
 }
 
-/* The same call ten to forty times, as an iterative program does it, so that plans are made. */
-static void run_calls(soak_t *soak)
+/* By weight. */
+static const soak_operation_t *draw_operation(soak_t *soak)
 {
-    const unsigned which = draw(&soak->shared, N_PARTS + 2);
-    const unsigned operation = draw(&soak->shared, N_OPERATIONS);
-    const int n_calls = 10 + (int) draw(&soak->shared, 31);
-    const unsigned root = draw(&soak->shared, 1 << 20);
-    call_t call = {.comm = which < N_PARTS ? soak->part[which] : soak->world};
+    unsigned weights = 0, drawn;
+    int which = 0;
 
+    for (int i = 0; i < soak_n_operations; i++) {
+        weights += (unsigned) soak_operations[i].weight;
+    }
+    drawn = draw(&soak->shared, weights);
+    while (drawn >= (unsigned) soak_operations[which].weight) {
+        drawn -= (unsigned) soak_operations[which++].weight;
+    }
+    return &soak_operations[which];
+}
+
+static void stand_still(int rank)
+{
+    while (stand_seconds > 0 && rank == 1 && now_s() - begin_s > stand_seconds) {
+        (void) pause();
+    }
+}
+
+static soak_call_t draw_call(soak_t *soak, const soak_operation_t *operation)
+{
+    const unsigned which = draw(&soak->shared, SOAK_PARTS + 2);
+    const unsigned root = draw(&soak->shared, 1 << 20);
+    soak_call_t call = {.comm = which < SOAK_PARTS ? soak->part[which] : soak->world,
+                        .is_open = draw(&soak->shared, 4) == 0};
+
+    call.comm = operation->on_ring ? soak->ring : call.comm;
     call.count = draw_count(soak);
     MPI_Comm_rank(call.comm, &call.rank);
     MPI_Comm_size(call.comm, &call.n_ranks);
     call.root = (int) (root % (unsigned) call.n_ranks);
-    soak->doing = operations[operation].name;
+    soak->doing = operation->name;
     soak->doing_count = call.count;
     soak->doing_ranks = call.n_ranks;
     soak->doing_root = call.root;
+    soak->doing_open = call.is_open;
+    return call;
+}
+
+/* The same call ten to forty times, as an iterative program does it, so that plans are made. */
+static void run_calls(soak_t *soak)
+{
+    const soak_operation_t *operation = draw_operation(soak);
+    const int n_calls = 10 + (int) draw(&soak->shared, 31);
+    soak_call_t call = draw_call(soak, operation);
+
     for (int i = 0; i < n_calls; i++) {
         nap(soak);
-        fill(soak, call.rank, call.count);
-        if (!operations[operation].run(soak, &call)) {
+        stand_still(soak->rank);
+        soak_fill(soak, call.rank, call.count);
+        if (!operation->run(soak, &call)) {
             soak->n_wrong++;
-            printf("soak: WRONG %s, %d items, %d ranks, root %d\n", soak->doing, call.count,
-                   call.n_ranks, call.root);
+            printf("soak: WRONG %s%s, %d items, %d ranks, root %d\n", soak->doing,
+                   call.is_open ? ", nonblocking" : "", call.count, call.n_ranks, call.root);
         }
         soak->n_done++;
         (void) __atomic_fetch_add(&soak->step, 1, __ATOMIC_RELAXED);
@@ -335,17 +165,17 @@ static void *run_thread(void *context)
 {
     soak_t *soak = context;
 
-    for (int which = 0; which < N_PARTS; which++) {
+    for (int which = 0; which < SOAK_PARTS; which++) {
         make_part(soak, which);
     }
     while (goes_on(soak)) {
         if (draw(&soak->shared, 8) == 0) {
             soak->doing = "MPI_Comm_split";
-            make_part(soak, (int) draw(&soak->shared, N_PARTS));
+            make_part(soak, (int) draw(&soak->shared, SOAK_PARTS));
         }
         run_calls(soak);
     }
-    for (int which = 0; which < N_PARTS; which++) {
+    for (int which = 0; which < SOAK_PARTS; which++) {
         MPI_Comm_free(&soak->part[which]);
     }
     return NULL;
@@ -363,24 +193,49 @@ static long long all_steps(void)
     return steps;
 }
 
+/* Executor, forecasts and channel, as the component tells them; counters count from the start. */
+static const char *const states[] = {
+    "coll_clv_wait_for_what",
+    "coll_clv_wait_ns",
+    "coll_clv_wait_steps",
+    "coll_clv_wait_receives",
+    "coll_clv_wait_receive_rank",
+    "coll_clv_wait_receive_segment",
+    "coll_clv_wait_sends",
+    "coll_clv_wait_send_rank",
+    "coll_clv_wait_send_segment",
+    "coll_clv_wait_forecast",
+    "coll_clv_exchange_calls",
+    "coll_clv_exchange_sampled",
+    "coll_clv_exchange_forecasts",
+    "coll_clv_exchange_forecast_waits",
+    "coll_clv_exchange_void_record_sets",
+    "coll_clv_exchange_lost_groups",
+    "coll_clv_exchange_rejected",
+    "coll_clv_exchange_sent_bytes",
+    "coll_clv_exchange_received_bytes",
+    "coll_clv_exchange_thread_cpu_ns",
+    "coll_clv_exchange_clock_error_ns",
+};
+#define N_STATES ((int) (sizeof states / sizeof states[0]))
+static pvar_look_t looks[N_STATES];
+
 static void tell_where(int rank)
 {
-    static const char *const waits[] = {"coll_clv_wait_for_what", "coll_clv_wait_receive_rank",
-                                        "coll_clv_wait_receive_segment", "coll_clv_wait_send_rank",
-                                        "coll_clv_wait_ns"};
-    pvar_look_t look;
+    char line[2048] = "";
+    size_t used = 0;
 
     for (int i = 0; i < n_threads; i++) {
         fprintf(stderr,
-                "soak: STALL rank %d thread %d: step %lld, %s, %d items, %d ranks, root %d\n", rank,
-                i, soaks[i].step, soaks[i].doing, soaks[i].doing_count, soaks[i].doing_ranks,
-                soaks[i].doing_root);
+                "soak: STALL rank %d thread %d: step %lld, %s%s, %d items, %d ranks, root %d\n",
+                rank, i, soaks[i].step, soaks[i].doing, soaks[i].doing_open ? ", nonblocking" : "",
+                soaks[i].doing_count, soaks[i].doing_ranks, soaks[i].doing_root);
     }
-    for (unsigned i = 0; i < sizeof waits / sizeof waits[0]; i++) {
-        (void) pvar_look_open(&look, waits[i]);
-        fprintf(stderr, "soak: STALL rank %d %s=%lld\n", rank, waits[i], pvar_look_read(&look, -1));
-        pvar_look_close(&look);
+    for (int i = 0; i < N_STATES && used < sizeof line; i++) {
+        used += (size_t) snprintf(line + used, sizeof line - used, " %s=%lld",
+                                  states[i] + strlen("coll_clv_"), pvar_look_read(&looks[i], -1));
     }
+    fprintf(stderr, "soak: STALL rank %d:%s\n", rank, line);
 }
 
 /* By the clock, not by its own naps: on a starved machine those are long. */
@@ -398,6 +253,7 @@ static void *watch(void *context)
             tell_where(*(const int *) context);
             fprintf(stderr, "soak: STALL pid %d\n", (int) getpid());
             (void) sleep(20); /* the script takes the stacks */
+            tell_where(*(const int *) context);
             MPI_Abort(MPI_COMM_WORLD, 3);
         }
     }
@@ -414,10 +270,22 @@ static void *room(size_t n_items)
     return memory;
 }
 
+static void make_ring(soak_t *soak)
+{
+    int n_ranks;
+
+    MPI_Comm_size(soak->world, &n_ranks);
+    const int left = (soak->rank + n_ranks - 1) % n_ranks, right = (soak->rank + 1) % n_ranks;
+    MPI_Dist_graph_create_adjacent(soak->world, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &soak->ring);
+}
+
 static void prepare(soak_t *soak, unsigned long long seed, int thread, int rank)
 {
     MPI_Comm_dup(MPI_COMM_WORLD, &soak->world);
-    for (int which = 0; which < N_PARTS; which++) {
+    soak->rank = rank;
+    make_ring(soak);
+    for (int which = 0; which < SOAK_PARTS; which++) {
         soak->part[which] = MPI_COMM_NULL;
     }
     soak->shared = seed * 1000003 + (unsigned long long) thread;
@@ -429,6 +297,7 @@ static void prepare(soak_t *soak, unsigned long long seed, int thread, int rank)
 
 static void finish(soak_t *soak)
 {
+    MPI_Comm_free(&soak->ring);
     MPI_Comm_free(&soak->world);
     free(soak->in);
     free(soak->out);
@@ -465,6 +334,7 @@ int main(int argc, char **argv)
     n_threads = (int) number(argc, argv, 3, n_threads);
     stall_seconds = (int) number(argc, argv, 4, stall_seconds);
     max_count = (int) number(argc, argv, 5, max_count);
+    stand_seconds = (int) number(argc, argv, 6, 0);
     if (n_threads < 1 || n_threads > MAX_THREADS || max_count < 1 || stall_seconds < 1) {
         return 2;
     }
@@ -472,10 +342,17 @@ int main(int argc, char **argv)
     n_threads = level == MPI_THREAD_MULTIPLE ? n_threads : 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    if (n_ranks > SOAK_MAX_RANKS) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     for (int i = 0; i < n_threads; i++) {
         prepare(&soaks[i], seed, i, rank);
     }
-    end_s = now_s() + (double) number(argc, argv, 1, 10);
+    for (int i = 0; i < N_STATES; i++) {
+        (void) pvar_look_open(&looks[i], states[i]);
+    }
+    begin_s = now_s();
+    end_s = begin_s + (double) number(argc, argv, 1, 10);
     run_all(rank);
     for (int i = 0; i < n_threads; i++) {
         counts[0] += soaks[i].n_done;

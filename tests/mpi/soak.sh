@@ -6,12 +6,14 @@
 #
 #   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--pause FILE] [--record]
 #   tests/mpi/soak.sh --sum
+#   tests/mpi/soak.sh --watch-dog
 #
 # --minutes N      how long in all; 10
 # --each SECONDS   how long one mpirun takes calls; 40
 # --seed N         of what is drawn; the time without it. Printed.
 # --pause FILE     no mpirun begins while FILE exists; waiting for that does not count
 # --record         adds a row to docs/results/data/soak.csv, where hours add up; --sum prints the sums
+# --watch-dog      whether the watchdog tells what it should: one mpirun in which a rank stands still
 # An mpirun fails with a wrong result, and when nothing moves for CLV_SOAK_STALL seconds (60): then the
 # program tells what each rank is in, and the stacks are taken if there is a gdb. Logs of failed runs stay
 # in a folder that is named. Several may run side by side, each with hosts of its own (seeds further apart
@@ -25,14 +27,15 @@ sums() {
     awk -F, 'NR > 1 { minutes += $7; runs += $8; calls += $9; bad += $10 }
         END { printf "%.1f hours, %d mpiruns, %.0f calls, %d failed\n", minutes / 60, runs, calls, bad }' "$page"
 }
-minutes=10 each=40 seed=$EPOCHSECONDS pause= record=
+minutes=10 each=40 seed=$EPOCHSECONDS pause= record= stand=0 watch_dog=
 stall=${CLV_SOAK_STALL:-60}
 while [ $# -gt 0 ]; do
     case $1 in
     --minutes | --each | --seed | --pause) declare "${1#--}=${2:?}"; shift ;;
     --record) record=yes ;;
+    --watch-dog) watch_dog=yes stall=8 stand=5 ;;
     --sum) sums; exit ;;
-    *) sed -n '4,22p' "$0" >&2; exit 2 ;;
+    *) sed -n '4,24p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
@@ -73,13 +76,13 @@ draw() {
 }
 
 launch() { # log
-    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall")
+    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall" 262144 "$stand")
     if [ "$where" = hosts ]; then
         timeout -k 5 "$limit" "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
-            --timeout $((limit - 30)) "${options[@]}" -- "${program[@]}" >"$1" 2>&1 </dev/null
+            --timeout $((limit - 30)) "${options[@]}" -- "${program[@]}" >>"$1" 2>&1 </dev/null
     else
         timeout -k 5 "$limit" mpirun --oversubscribe -np "$ranks" \
-            --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" "${options[@]}" "${program[@]}" >"$1" 2>&1 </dev/null
+            --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" "${options[@]}" "${program[@]}" >>"$1" 2>&1 </dev/null
     fi
 }
 
@@ -104,6 +107,24 @@ run() { # log
     wait $job
 }
 
+# Ranks on hosts, so that there is a channel to tell of.
+watch_dog() {
+    local log=$folder/0.log what
+    draw
+    where=hosts ranks=4 threads=1 algorithm=clairvoyant
+    options=(--mca coll clv --mca coll_clv_reduce_algorithm clairvoyant --mca coll_clv_stall_seconds 4 --mca coll_clv_min_bytes 1)
+    run "$log"
+    for what in 'rank 1 thread 0: step' 'rank 0: wait_for_what=[12] .* exchange_forecasts=.* exchange_received_bytes=[1-9]' 'pid [0-9]'; do
+        tap_ok "told: $what" grep -qE "soak: STALL $what" "$log"
+    done
+    tap_ok 'the component tells once, where rank 0 waits' test "$(grep -c 'waiting for .*rank 0 of ' "$log")" -eq 1
+    tap_ok 'the stack of the rank that stands' grep -q ' stand_still ' "$log"
+    tap_ok 'the stack of one that waits for it' grep -qE ' (coll_clv_call|mca_coll_clv_|PMPI_|MPI_)' "$log"
+    tap_ok 'and of the background thread' grep -q '"clv"' "$log"
+    [ $tap_failed -eq 0 ] || { echo "# $log"; trap stop_load EXIT; }
+    tap_end
+}
+
 # How many soaks there are at this moment, this one, too (a subshell has its script's command line); and
 # how the kernel ranks this one.
 beside() { pgrep -af '^([^ ]*/)?bash ([^ ]*/)?tests/mpi/soak\.sh( |$)' | cut -d' ' -f2- | sort -u | wc -l; }
@@ -115,6 +136,7 @@ priority() {
 }
 
 n=0 n_failed=0 calls=0 most=1 taken=0
+[ -z "$watch_dog" ] || watch_dog
 while [ $taken -lt $((minutes * 60)) ]; do
     while [ -n "$pause" ] && [ -e "$pause" ]; do sleep 1; done
     began=$SECONDS
