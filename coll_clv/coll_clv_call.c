@@ -211,7 +211,9 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
                           .count = (size_t) call->count,
                           .dtype = call->dtype,
                           .op = call->op,
-                          .comm = call->comm};
+                          .comm = call->comm,
+                          .is_broken = coll_clv_group_is_broken,
+                          .context = call->module->group};
     return clv_collectives[call->collective].equal_counts
                ? coll_clv_execute_steps(&job, &call->module->scratch)
                : coll_clv_execute_packed(call, &job);
@@ -307,16 +309,20 @@ static int set_up_group(const coll_clv_call_t *call)
     return rc;
 }
 
-/* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why.
- * Such a communicator never reduces again, and Open MPI may keep it for good: what was ours in it
- * goes, but the scratch: coll_clv_ahead.c looks at it once more when the user frees the
+/* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why;
+ * one who was told by another rank waits for that. Everybody is told in turn.
+ * A communicator that failed never reduces again, and Open MPI may keep it for good: what was ours
+ * in it goes, but the scratch: coll_clv_ahead.c looks at it once more when the user frees the
  * communicator. */
 static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
 {
-    const int failure = coll_clv_failure_of(call->comm);
+    const bool was_told = coll_clv_group_is_broken(call->module->group);
+    const bool is_first = coll_clv_group_break(call->module->group);
+    const int failure = was_told && is_first ? coll_clv_failure_awaited(call->comm)
+                                             : coll_clv_failure_of(call->comm);
 
     if (OMPI_SUCCESS == failure) {
-        return rc;
+        return was_told ? MPI_ERR_OTHER : rc;
     }
     release_group(call->comm, call->module);
     return failure;

@@ -49,6 +49,7 @@ typedef struct execution {
     coll_clv_scratch_t *scratch;
 
     int rank;
+    const coll_clv_job_t *job;
     struct ompi_communicator_t *comm;
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op;
@@ -383,7 +384,7 @@ static clv_status_t progress(void *context)
 
     opal_progress();
     coll_clv_wait_turn(&run->wait, &wait_ops, run);
-    rc = coll_clv_failure_of(run->comm);
+    rc = coll_clv_failure_or_broken(run->comm, run->job->is_broken, run->job->context);
     return OMPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
 }
 
@@ -646,6 +647,7 @@ int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratc
 {
     execution_t run = {.scratch = scratch,
                        .rank = ompi_comm_rank(job->comm),
+                       .job = job,
                        .comm = job->comm,
                        .dtype = job->dtype,
                        .op = job->op,

@@ -22,6 +22,7 @@
 #ifndef COLL_CLV_EXECUTE_H
 #define COLL_CLV_EXECUTE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,11 +73,15 @@ typedef struct coll_clv_job {
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op; /* not used by bcast */
     struct ompi_communicator_t *comm;
+    /* Whether a call on comm has failed on another rank, which then ends this one, too. Asked while
+     * nothing moves; may be NULL. */
+    bool (*is_broken)(const void *context);
+    const void *context;
 } coll_clv_job_t;
 
 /* Does the job and blocks until this rank's part is done. OMPI_SUCCESS, OMPI_ERR_BAD_PARAM or
- * OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or the error of a request; then what is
- * outstanding was cancelled or waited for. */
+ * OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or the error of a request, of the communicator or
+ * of another rank; then what is outstanding was cancelled or waited for. */
 int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratch);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Failures that Open MPI knows of (ULFM: a rank died, the communicator was revoked), as whoever
  * waits inside this component has to see them: every loop of ours that waits for another rank asks
- * coll_clv_failure_of, every list of requests that is given up goes through coll_clv_settle.
+ * coll_clv_failure_of or coll_clv_failure_or_broken, every list of requests that is given up goes
+ * through coll_clv_settle.
  *
  * What: the same as Open MPI's own waits do (ompi_request_is_failed), once per idle turn of a loop
  * instead of once per request: a rank's death marks each communicator it was in, and every request
@@ -38,6 +39,17 @@ static inline int coll_clv_failure_of(struct ompi_communicator_t *comm)
     (void) comm;
 #endif
     return OMPI_SUCCESS;
+}
+
+/* The same for a wait, which also ends when some rank has told that its call failed: MPI_ERR_OTHER.
+ * is_broken may be NULL. */
+static inline int coll_clv_failure_or_broken(struct ompi_communicator_t *comm,
+                                             bool (*is_broken)(const void *), const void *context)
+{
+    const int failure = coll_clv_failure_of(comm);
+
+    return OMPI_SUCCESS == failure && NULL != is_broken && is_broken(context) ? MPI_ERR_OTHER
+                                                                              : failure;
 }
 
 /* The same for one who was cut off from another process and does not know why: a process that died

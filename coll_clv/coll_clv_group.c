@@ -77,6 +77,26 @@ void coll_clv_group_abandon(coll_clv_group_t *group)
     }
 }
 
+bool coll_clv_group_break(coll_clv_group_t *group)
+{
+    if (NULL == group || group->is_broken) {
+        return false;
+    }
+    group->is_broken = 1;
+    if (NULL != group->clock.pap) {
+        clv_pap_group_break(group->clock.pap);
+    }
+    return true;
+}
+
+bool coll_clv_group_is_broken(const void *context)
+{
+    const coll_clv_group_t *group = context;
+
+    return NULL != group && (group->is_broken || (NULL != group->clock.pap &&
+                                                  clv_pap_group_is_broken(group->clock.pap)));
+}
+
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group)
 {
     return group->clock.pap;
@@ -187,6 +207,9 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     kept_plan_t *kept = NULL;
     clv_status_t status;
 
+    if (coll_clv_group_is_broken(group)) {
+        return CLV_LOST;
+    }
     assignment->decision = (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS,
                                                    .reason = why_no_forecast(group)};
     if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
@@ -298,7 +321,7 @@ static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_c
         }
         let_others_come(looks);
         coll_clv_wait_turn(&wait, &wait_ops, &of);
-        *failure_p = coll_clv_failure_of(group->comm);
+        *failure_p = coll_clv_failure_or_broken(group->comm, coll_clv_group_is_broken, group);
     }
     coll_clv_wait_end(&wait);
     /* A forecast of no valid record set (clocks not ready) has no node plans, on every rank: as
@@ -375,6 +398,9 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     int failure = OMPI_SUCCESS;
 
     *assignment = (coll_clv_assignment_t){.is_fixed = fixed};
+    if (group->is_broken) {
+        return MPI_ERR_OTHER;
+    }
     if (fixed) {
         return ompi_error_of(assign_without_forecast(group, key, 1, assignment));
     }

@@ -56,6 +56,14 @@ void coll_clv_group_free(coll_clv_group_t *group);
 /* The same after its communicator failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);
 
+/* A call of this rank has failed in the middle. What others were to hear from it never comes, and
+ * what it was sent and did not take would be taken for a part of the next call: no later call of
+ * this communicator succeeds, and all ranks are told so (pap_predict.h). NULL is fine. Whether this
+ * rank had not called it before. */
+bool coll_clv_group_break(coll_clv_group_t *group);
+/* Whether some rank has said that; whoever waits looks. For coll_clv_job_t, too; NULL is fine. */
+bool coll_clv_group_is_broken(const void *group);
+
 /* Asks for the memory that a call touches, some time before coll_clv_group_begin. */
 void coll_clv_group_fetch(const coll_clv_group_t *group);
 

@@ -53,6 +53,7 @@ struct coll_clv_group {
     coll_clv_clock_t clock; /* with the group of pap_predict; NULL there: without the exchange */
     int32_t node_index;     /* of this rank among its node's ranks */
     int32_t last_stream;    /* used last */
+    int32_t is_broken;      /* a call has failed here, so every later one does */
     clv_step_t
         *own_steps; /* of a plan this rank had to make itself; freed at the end of the call */
     _Alignas(CLV_LINE_BYTES) stream_keys_t streams[CLV_PAP_MAX_STREAMS];

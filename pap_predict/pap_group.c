@@ -710,6 +710,19 @@ size_t clv_pap_detour_bytes(int32_t n_ranks)
     return clv_pap_wire_max_bytes(n_ranks);
 }
 
+/* ---- a call that failed ------------------------------------------------------------------- */
+
+void clv_pap_group_break(clv_pap_group_t *group)
+{
+    clv_pap_table_set_broken(group->table);
+    ring_leader(group);
+}
+
+int clv_pap_group_is_broken(const clv_pap_group_t *group)
+{
+    return clv_pap_table_is_broken(group->table);
+}
+
 /* ---- looking ------------------------------------------------------------------------------ */
 
 int clv_pap_group_is_lost(const clv_pap_group_t *group)

@@ -300,6 +300,14 @@ size_t clv_pap_detour_bytes(int32_t n_ranks);
  * progress. */
 int clv_pap_group_is_owing(clv_pap_group_t *group);
 
+/* ---- a call that failed ---------------------------------------------------------------------- */
+
+/* A call of this rank has failed in the middle, and others may wait for what it would have sent:
+ * tells all ranks, as far as the nodes are connected. No more predictions either. */
+void clv_pap_group_break(clv_pap_group_t *group);
+/* Non-zero once some rank has said so. A load. */
+int clv_pap_group_is_broken(const clv_pap_group_t *group);
+
 /* ---- looking ------------------------------------------------------------------------------ */
 
 /* Non-zero once predictions of this group have ended for good. */

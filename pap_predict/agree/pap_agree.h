@@ -33,14 +33,15 @@
     XX(DISAGREE, 4, "ranks reported different forecasts or choices for one call")                  \
     XX(ABANDONED, 5,                                                                               \
        "cut off just after giving a record; this node can not know what the others "               \
-       "decided")
+       "decided")                                                                                  \
+    XX(BROKEN, 6, "a call failed on a rank, and with it every call that waits for that rank")
 
 typedef enum clv_pap_lost_reason {
 #define CLV_PAP_LOST_ENUM(name, value, text) CLV_PAP_LOST_##name = value,
     CLV_PAP_LOST_REASON_MAP(CLV_PAP_LOST_ENUM)
 #undef CLV_PAP_LOST_ENUM
 } clv_pap_lost_reason_t;
-#define CLV_PAP_LOST_LAST CLV_PAP_LOST_ABANDONED
+#define CLV_PAP_LOST_LAST CLV_PAP_LOST_BROKEN
 const char *clv_pap_lost_text(int reason);
 
 typedef struct clv_pap_agree clv_pap_agree_t;
@@ -62,7 +63,8 @@ typedef struct clv_pap_agree_ops {
     void (*publish)(void *context, const clv_pap_record_set_t *set);
     /* Of a lane, record sets first .. end - 1 will never be: the next one after those published. */
     void (*voided)(void *context, int32_t lane, int64_t first, int64_t end);
-    /* At most once: lane l has n_versions[l] record sets and will never have another. */
+    /* Lane l has n_versions[l] record sets and will never have another. Once; with the reason
+     * BROKEN also after another reason, the numbers being the same. */
     void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
     /* The link looks up but nobody answers (half-open): close it and connect again. The machine
      * has counted it as lost already. May be NULL. */
@@ -102,7 +104,8 @@ int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree);
 /* This neighbour has said that it needs nothing more. */
 int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node);
 
-/* Asks node 0 to end predictions for the whole group. */
+/* Asks node 0 to end predictions for the whole group. For the reason BROKEN also where they have
+ * ended. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 
 /* A rank of this node waits too long for a record set of a lane: asks node 0 to decide that it

@@ -5,10 +5,16 @@
  */
 #include "pap_predict/agree/pap_agree_parts.h"
 
+/* There is one end; but that a call is broken all ranks have to hear, even after it. */
+static int is_news(int reason, int known)
+{
+    return known == 0 || (reason == CLV_PAP_LOST_BROKEN && known != CLV_PAP_LOST_BROKEN);
+}
+
 void clv_pap_agree_end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason)
 {
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
-    if (agree->lost) {
+    if (!is_news((int) reason, agree->lost)) {
         return;
     }
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
@@ -26,7 +32,7 @@ void clv_pap_agree_end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason
 
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason)
 {
-    if (agree->lost || agree->give_up_reason != 0) {
+    if (!is_news((int) reason, agree->lost) || !is_news((int) reason, agree->give_up_reason)) {
         return;
     }
     agree->give_up_reason = (int32_t) reason;

@@ -127,10 +127,7 @@ static clv_status_t take_hello(clv_pap_agree_t *agree, clv_pap_link_t *child,
 
 static clv_status_t take_lost(clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
-    if (agree->lost) {
-        return CLV_OK;
-    }
-    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
+    for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS && !agree->lost; i++) {
         if (clv_pap_wire_get_count(message, i) != agree->lane[i].decided) {
             return CLV_PROTOCOL;
         }

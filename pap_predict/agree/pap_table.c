@@ -27,6 +27,7 @@ typedef struct table_head {
     uint64_t token;
     uint64_t n_bytes;
     _Alignas(LINE) _Atomic uint32_t end; /* END_... */
+    _Atomic uint32_t broken;             /* 1: a call has failed */
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     _Alignas(LINE) _Atomic uint32_t clock_sequence;
     _Atomic uint64_t clock_words[CLOCK_WORDS];
@@ -439,6 +440,17 @@ void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_
 int clv_pap_table_is_unsure(const clv_pap_table_t *table)
 {
     return atomic_load_explicit(&table->head->end, memory_order_acquire) == END_UNSURE;
+}
+
+/* seq_cst: set before the bell is pulled, looked at after it was answered. */
+void clv_pap_table_set_broken(clv_pap_table_t *table)
+{
+    atomic_store(&table->head->broken, 1);
+}
+
+int clv_pap_table_is_broken(const clv_pap_table_t *table)
+{
+    return atomic_load(&table->head->broken) != 0;
 }
 
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane)

@@ -8,6 +8,7 @@
  *      notes[place], the first rank
  *      pending, bell                                   clock model (seqlock), ends, decided
  *      asked: waited for too long
+ *      broken: a call has failed                       broken: one elsewhere has
  *                                                      expected: where it looks by itself
  *
  * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the forecast
@@ -125,6 +126,9 @@ clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane, 
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
                            int is_unsure);
 int clv_pap_table_is_unsure(const clv_pap_table_t *table);
+/* By a rank or the leader: a call has failed somewhere, for good. */
+void clv_pap_table_set_broken(clv_pap_table_t *table);
+int clv_pap_table_is_broken(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
                                  int32_t lane); /* INT64_MAX: no end */
 

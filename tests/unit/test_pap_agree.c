@@ -127,7 +127,9 @@ static void on_void(void *context, int32_t lane, int64_t first, int64_t end)
 static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     bench_t *bench = context;
-    assert_int_equal(bench->lost, 0);
+    assert_true(bench->lost == 0 ||
+                (reason == CLV_PAP_LOST_BROKEN && bench->n_versions == n_versions[0]));
+    assert_int_not_equal(bench->lost, reason);
     bench->lost = (int) reason;
     bench->n_versions = n_versions[0];
 }
@@ -201,6 +203,15 @@ static clv_status_t get_counts(bench_t *bench, int64_t now_ns, int32_t from,
     int64_t counts[CLV_PAP_MAX_STREAMS] = {count};
     size_t n = clv_pap_wire_put_counts(bytes, kind, kind == CLV_PAP_WIRE_LOST ? 1 : 0, counts);
     return clv_pap_agree_message(bench->agree, now_ns, from, bytes, n);
+}
+
+/* From the parent, before any record set. */
+static clv_status_t get_lost(bench_t *bench, clv_pap_lost_reason_t reason)
+{
+    unsigned char bytes[1024];
+    int64_t counts[CLV_PAP_MAX_STREAMS] = {0};
+    size_t n = clv_pap_wire_put_counts(bytes, CLV_PAP_WIRE_LOST, (int32_t) reason, counts);
+    return clv_pap_agree_message(bench->agree, 0, 0, bytes, n);
 }
 
 static clv_status_t get_bare(bench_t *bench, int64_t now_ns, int32_t from, clv_pap_wire_kind_t kind)
@@ -642,6 +653,30 @@ static void giving_up_reaches_the_top(void **state)
     take_down(&bench);
 }
 
+static void a_broken_call_reaches_all_even_after_the_end(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    clv_pap_agree_give_up(bench.agree, 0, CLV_PAP_LOST_LINK);
+    clv_pap_agree_give_up(bench.agree, 0, CLV_PAP_LOST_BROKEN); /* more than was asked for */
+    clv_pap_agree_give_up(bench.agree, 0, CLV_PAP_LOST_BROKEN);
+    assert_int_equal(bench.n_sent, 2);
+    assert_sent(&bench, 1, 0, CLV_PAP_WIRE_GIVE_UP);
+    assert_int_equal(bench.sent[1].message.reason, CLV_PAP_LOST_BROKEN);
+    assert_int_equal(get_counts(&bench, 0, 0, CLV_PAP_WIRE_LOST, 0), CLV_OK);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_LINK);
+    assert_sent(&bench, 2, 3, CLV_PAP_WIRE_LOST);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(get_lost(&bench, CLV_PAP_LOST_BROKEN), CLV_OK);
+        assert_int_equal(bench.lost, CLV_PAP_LOST_BROKEN);
+        assert_int_equal(bench.n_sent, 4);
+        assert_sent(&bench, 3, 3, CLV_PAP_WIRE_LOST);
+        assert_int_equal(bench.sent[3].message.reason, CLV_PAP_LOST_BROKEN);
+    }
+    take_down(&bench);
+}
+
 static void different_generations_are_a_disagreement(void **state)
 {
     (void) state;
@@ -730,6 +765,7 @@ int main(void)
         cmocka_unit_test(cut_off_in_the_window_and_back_is_certain_again),
         cmocka_unit_test(a_lost_child_is_told_upward_and_ends_all),
         cmocka_unit_test(giving_up_reaches_the_top),
+        cmocka_unit_test(a_broken_call_reaches_all_even_after_the_end),
         cmocka_unit_test(different_generations_are_a_disagreement),
         cmocka_unit_test(an_old_announcement_becomes_invalid),
         cmocka_unit_test(the_group_closes_from_the_leaves),
