@@ -48,6 +48,8 @@ typedef struct books {
 
 struct coll_clv_ahead {
     struct ompi_communicator_t *comm;
+    bool (*is_broken)(const void *context);
+    const void *context;
     int n_ranks;
     int64_t base; /* promised to each of the others */
     int64_t call;
@@ -90,6 +92,12 @@ static void count_bytes(int64_t difference)
     }
 }
 
+/* What has ended the communicator, or one of its calls on another rank. */
+static int failure_of(const coll_clv_ahead_t *ahead)
+{
+    return coll_clv_failure_or_broken(ahead->comm, ahead->is_broken, ahead->context);
+}
+
 /* ---- words we tell --------------------------------------------------------------------------- */
 
 /* Frees what is complete; one that could not be told, its peer being gone, is nobody's loss.
@@ -117,8 +125,7 @@ static open_word_t *wait_for_place(coll_clv_ahead_t *ahead)
 {
     open_word_t *place;
 
-    while (NULL == (place = reap_words(ahead)) &&
-           OMPI_SUCCESS == coll_clv_failure_of(ahead->comm)) {
+    while (NULL == (place = reap_words(ahead)) && OMPI_SUCCESS == failure_of(ahead)) {
         opal_progress();
     }
     return place;
@@ -162,7 +169,7 @@ void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
  * one that is lost can do no harm any more and waiting for it could. */
 static int may_give_up(const coll_clv_ahead_t *ahead)
 {
-    return ahead->failed || OMPI_SUCCESS != coll_clv_failure_of(ahead->comm) ||
+    return ahead->failed || OMPI_SUCCESS != failure_of(ahead) ||
            ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED;
 }
 
@@ -349,7 +356,8 @@ static int call_at_the_end(coll_clv_ahead_t *ahead)
     return MPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-int coll_clv_ahead_open(struct ompi_communicator_t *comm, coll_clv_ahead_t **ahead_p)
+int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(const void *),
+                        const void *context, coll_clv_ahead_t **ahead_p)
 {
     int n_ranks = ompi_comm_size(comm);
     coll_clv_ahead_t *ahead;
@@ -364,6 +372,8 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, coll_clv_ahead_t **ahe
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     ahead->comm = comm;
+    ahead->is_broken = is_broken;
+    ahead->context = context;
     ahead->n_ranks = n_ranks;
     promise(ahead);
     rc = exchange_promises(ahead);

@@ -15,6 +15,7 @@
 #ifndef COLL_CLV_AHEAD_H
 #define COLL_CLV_AHEAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,8 +43,10 @@ void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges);
 /* Collective. *ahead_p becomes NULL where the pool has no bytes; that must be so on all ranks or on
  * none. OMPI_SUCCESS or what allgather, attributes or memory said.
  * When the communicator is freed, MPI_Comm_free waits for the words that peers still owe: without
- * limit unless something failed before. MPI_Finalize waits for a second at most. */
-int coll_clv_ahead_open(struct ompi_communicator_t *comm, coll_clv_ahead_t **ahead_p);
+ * limit unless something failed before, here or, as is_broken says (may be NULL; asked until the
+ * communicator is freed), on another rank. MPI_Finalize waits for a second at most. */
+int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(const void *),
+                        const void *context, coll_clv_ahead_t **ahead_p);
 
 /* After that. NULL is fine, here only. */
 void coll_clv_ahead_free(coll_clv_ahead_t *ahead);

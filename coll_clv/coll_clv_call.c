@@ -188,6 +188,12 @@ static const int tags[CLV_N_COLLECTIVES] = {
 #undef TAG_ROW
 };
 
+/* A group may be released before its module. */
+static bool is_broken(const void *context)
+{
+    return coll_clv_group_is_broken(((const coll_clv_module_t *) context)->group);
+}
+
 static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment)
 {
     const clv_choose_decision_t *decision = &assignment->decision;
@@ -212,8 +218,8 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
                           .dtype = call->dtype,
                           .op = call->op,
                           .comm = call->comm,
-                          .is_broken = coll_clv_group_is_broken,
-                          .context = call->module->group};
+                          .is_broken = is_broken,
+                          .context = call->module};
     return clv_collectives[call->collective].equal_counts
                ? coll_clv_execute_steps(&job, &call->module->scratch)
                : coll_clv_execute_packed(call, &job);

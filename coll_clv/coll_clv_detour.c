@@ -10,6 +10,7 @@
 #include "ompi/constants.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
 #include "coll_clv/coll_clv_failure.h"
@@ -72,7 +73,9 @@ static void send_to(void *context, int32_t rank, const void *bytes, size_t n_byt
     if (NULL == message) {
         return; /* asked for again */
     }
-    memcpy(message->bytes, bytes, n_bytes);
+    if (0 < n_bytes) {
+        memcpy(message->bytes, bytes, n_bytes);
+    }
     if (OMPI_SUCCESS !=
         MCA_PML_CALL(isend(message->bytes, n_bytes, MPI_BYTE, rank, COLL_CLV_TAG_DETOUR,
                            MCA_PML_BASE_SEND_STANDARD, detour->comm, &message->request))) {
@@ -167,11 +170,19 @@ void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t
     pthread_mutex_unlock(&detour_lock);
 }
 
+/* Nobody needs anything any more once all ranks are in MPI_Finalize, or have failed. */
+static bool may_leave(const coll_clv_detour_t *detour)
+{
+    return OMPI_SUCCESS != coll_clv_failure_of(detour->comm) ||
+           ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED;
+}
+
 static void linger(const coll_clv_detour_t *detour)
 {
     const int64_t end_ns = clv_local_now_ns() + timeout_ns;
 
-    while (clv_pap_group_is_owing(detour->pap) && clv_local_now_ns() < end_ns) {
+    while (clv_pap_group_is_owing(detour->pap) &&
+           (!may_leave(detour) || clv_local_now_ns() < end_ns)) {
         opal_progress();
     }
 }

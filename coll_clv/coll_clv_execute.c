@@ -585,12 +585,12 @@ static int complete_result(execution_t *run, int32_t first, int32_t end)
 }
 
 /* The first call opens the books, on all ranks or on none. */
-static int enter_books(struct ompi_communicator_t *comm, coll_clv_scratch_t *scratch)
+static int enter_books(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
 {
     int rc = OMPI_SUCCESS;
 
     if (!scratch->has_opened) {
-        rc = coll_clv_ahead_open(comm, &scratch->ahead);
+        rc = coll_clv_ahead_open(job->comm, job->is_broken, job->context, &scratch->ahead);
         scratch->has_opened = OMPI_SUCCESS == rc;
     }
     if (NULL != scratch->ahead) {
@@ -661,7 +661,7 @@ int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratc
         return OMPI_ERR_BAD_PARAM;
     }
     ompi_datatype_type_size(job->dtype, &run.element_bytes);
-    rc = enter_books(job->comm, scratch);
+    rc = enter_books(job, scratch);
     if (OMPI_SUCCESS == rc) {
         rc = begin(&run, job);
     }

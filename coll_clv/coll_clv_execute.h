@@ -74,7 +74,7 @@ typedef struct coll_clv_job {
     struct ompi_op_t *op; /* not used by bcast */
     struct ompi_communicator_t *comm;
     /* Whether a call on comm has failed on another rank, which then ends this one, too. Asked while
-     * nothing moves; may be NULL. */
+     * nothing moves, and until comm is freed; may be NULL. */
     bool (*is_broken)(const void *context);
     const void *context;
 } coll_clv_job_t;

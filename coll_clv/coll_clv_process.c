@@ -6,7 +6,11 @@
 
 #include <pthread.h>
 
+#include "util/util_alloc.h"
 #include "util/util_time.h"
+
+/* Some plans of the largest size; address space only. */
+#define SPARE_BYTES ((size_t) 16 << 20)
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_pap_t *process_pap;
@@ -17,6 +21,9 @@ clv_pap_t *coll_clv_process_open(const clv_pap_options_t *options)
     clv_pap_t *pap;
 
     pthread_mutex_lock(&process_lock);
+    if (NULL == process_pap) {
+        clv_alloc_keep_spare(SPARE_BYTES);
+    }
     if (NULL == process_pap && CLV_OK != clv_pap_open(options, &process_pap)) {
         process_pap = NULL;
     }
@@ -108,5 +115,6 @@ void coll_clv_process_close(void)
     pthread_mutex_lock(&process_lock);
     clv_pap_close(process_pap);
     process_pap = NULL;
+    clv_alloc_drop_spare();
     pthread_mutex_unlock(&process_lock);
 }

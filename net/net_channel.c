@@ -485,7 +485,7 @@ static clv_status_t whole_frame(const clv_net_channel_t *channel, const unsigned
     }
     const uint32_t payload_bytes = clv_get_u32(at);
     if (payload_bytes > channel->max_payload || at[4] < CLV_NET_FRAME_PING ||
-        at[4] > CLV_NET_FRAME_DATA || at[5] > 1 || at[6] != 0 || at[7] != 0) {
+        at[4] > CLV_NET_FRAME_THROUGH || at[5] > 1 || at[6] != 0 || at[7] != 0) {
         return CLV_PROTOCOL;
     }
     *frame_bytes_p = HEADER_BYTES + payload_bytes;

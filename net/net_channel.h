@@ -48,8 +48,9 @@ typedef struct clv_net_stamp {
 typedef enum clv_net_frame_kind {
     CLV_NET_FRAME_PING = 1, /* wants a PONG */
     CLV_NET_FRAME_PONG = 2,
-    CLV_NET_FRAME_READY = 3, /* my clock is ready now: ping me */
-    CLV_NET_FRAME_DATA = 4,  /* a message of the agreement */
+    CLV_NET_FRAME_READY = 3,   /* my clock is ready now: ping me */
+    CLV_NET_FRAME_DATA = 4,    /* a message of the agreement */
+    CLV_NET_FRAME_THROUGH = 5, /* my node needs nothing of yours any more */
 } clv_net_frame_kind_t;
 
 typedef struct clv_net_channel_ops {

@@ -51,6 +51,18 @@ static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64
     clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
 }
 
+static void await(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+{
+    neighbour->is_awaited = 1;
+    set_troubled(leader, 1);
+}
+
+/* A parent that has left had told us all that we need, which is more than is left to be asked. */
+static int is_in_doubt(const clv_pap_leader_t *leader)
+{
+    return clv_pap_agree_is_cut_off(leader->agree) && !leader->neighbours[0].is_through;
+}
+
 /* When a child that is away is listened to. */
 static int64_t awaited_ns(const clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour)
 {
@@ -67,14 +79,13 @@ int64_t clv_pap_detour_watch(clv_pap_leader_t *leader, int64_t now_ns)
     if (!leader->pap->options.has_detour || leader->has_left) {
         return next_ns;
     }
-    if (clv_pap_agree_is_cut_off(leader->agree)) {
+    if (is_in_doubt(leader)) {
         take(leader, &leader->neighbours[0], now_ns);
     }
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
         if (now_ns >= awaited_ns(leader, neighbour)) {
-            neighbour->is_awaited = 1;
-            set_troubled(leader, 1);
+            await(leader, neighbour);
         }
         next_ns = clv_smaller(next_ns, awaited_ns(leader, neighbour));
     }
@@ -92,7 +103,9 @@ void clv_pap_detour_post(clv_pap_leader_t *leader, int32_t node, const void *byt
     }
     parcel->node = node;
     parcel->n_bytes = n_bytes;
-    memcpy(parcel->bytes, bytes, n_bytes);
+    if (n_bytes > 0) {
+        memcpy(parcel->bytes, bytes, n_bytes);
+    }
     *leader->outbox_end = parcel;
     leader->outbox_end = &parcel->next;
 }
@@ -123,7 +136,8 @@ void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t 
     }
 }
 
-/* Its first message is that of a child which has given its connection up. */
+/* Its first message is that of a child which has given its connection up; an empty one says only
+ * that it needs nothing. */
 void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
                                 size_t n_bytes)
 {
@@ -131,6 +145,10 @@ void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const vo
     for (int32_t i = 0; i < leader->n_neighbours && !leader->has_left; i++) {
         clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
         if (rank_of(leader, neighbour->node) != rank) {
+            continue;
+        }
+        if (n_bytes == 0) {
+            neighbour->is_through = 1;
             continue;
         }
         if (!neighbour->by_detour) {
@@ -146,33 +164,42 @@ void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const vo
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A child that has been away for less than twice the time may still ask. One that never was there
- * has given no record, so nothing was decided that it could lack. */
-static int owes(clv_pap_leader_t *leader, const clv_pap_neighbour_t *neighbour, int64_t now_ns)
+/* Each tells its neighbours that it is through, and stays until their kernels have that and all
+ * before it. A child that is away may be in doubt, and its rank busy elsewhere: its parent stays
+ * until it is back, asks, or says that it is through, which it does over MPI where it misses its
+ * parent. One that never was there has given no record, so nothing was decided that it could lack.
+ */
+static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
-    const int64_t timeout_ns = leader->pap->options.connect_timeout_ns;
-    if (!is_child(leader, neighbour) || neighbour->by_detour ||
-        clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
+    if (neighbour->by_detour || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
         return 0;
     }
     if (neighbour->is_up) {
+        clv_pap_route_tell_through(leader, neighbour);
         return clv_net_channel_is_unacknowledged(neighbour->conn->channel);
     }
-    return neighbour->was_up && now_ns < neighbour->heard_ns + 2 * timeout_ns;
+    if (!neighbour->was_up || neighbour->is_through) {
+        return 0;
+    }
+    if (is_child(leader, neighbour)) {
+        await(leader, neighbour);
+        return 1;
+    }
+    if (!neighbour->told_through) {
+        neighbour->told_through = 1;
+        set_troubled(leader, 1);
+        clv_pap_detour_post(leader, neighbour->node, NULL, 0);
+    }
+    return 0;
 }
 
 int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
 {
-    const int64_t now_ns = clv_local_now_ns();
-    if (leader->outbox != NULL || clv_pap_agree_is_cut_off(leader->agree)) {
-        return 1;
-    }
+    int is_owing = is_in_doubt(leader);
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        if (owes(leader, &leader->neighbours[i], now_ns)) {
-            return 1;
-        }
+        is_owing |= owes(leader, &leader->neighbours[i]);
     }
-    return 0;
+    return is_owing || leader->outbox != NULL;
 }
 
 void clv_pap_detour_end(clv_pap_leader_t *leader)

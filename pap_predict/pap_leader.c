@@ -4,6 +4,7 @@
  */
 #include "pap_predict/pap_leader_parts.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "net/net_place.h"
@@ -81,6 +82,28 @@ static void place(clv_pap_leader_t *leader)
     leader->pids = NULL;
 }
 
+/* What comes after may not be had: all go on without predictions while there is a spare. */
+static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    static atomic_flag has_told = ATOMIC_FLAG_INIT;
+    if (!clv_alloc_is_short()) {
+        return;
+    }
+    if (!atomic_flag_test_and_set(&has_told)) {
+        clv_log(CLV_LOG_ERROR, "no memory: the communicators of this process go on without "
+                               "predictions");
+    }
+    clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_REQUESTED);
+}
+
+/* A rank of this node has said so, or another node; once is enough. */
+static void pass_on_broken(clv_pap_leader_t *leader, int64_t now_ns)
+{
+    if (clv_pap_table_is_broken(leader->table)) {
+        clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_BROKEN);
+    }
+}
+
 int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
 {
     if (!leader->has_started) {
@@ -101,6 +124,8 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
         leader->must_give_up = 0;
         clv_pap_agree_give_up(leader->agree, now_ns, CLV_PAP_LOST_DISAGREE);
     }
+    pass_on_broken(leader, now_ns);
+    save_memory(leader, now_ns);
     if (now_ns >= clv_pap_agree_deadline(leader->agree)) {
         clv_pap_agree_tick(leader->agree, now_ns);
     }
@@ -121,8 +146,14 @@ int clv_pap_leader_is_done(const clv_pap_leader_t *leader)
 static void agree_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
 {
     clv_pap_leader_t *leader = context;
-    clv_pap_table_set_end(leader->table, n_versions, reason == CLV_PAP_LOST_ABANDONED);
-    if (leader->has_left || reason == CLV_PAP_LOST_LEFT) {
+    const int is_first = clv_pap_table_n_versions(leader->table, 0) == INT64_MAX;
+    if (is_first) {
+        clv_pap_table_set_end(leader->table, n_versions, reason == CLV_PAP_LOST_ABANDONED);
+    }
+    if (reason == CLV_PAP_LOST_BROKEN) {
+        clv_pap_table_set_broken(leader->table);
+    }
+    if (!is_first || leader->has_left || reason == CLV_PAP_LOST_LEFT) {
         return; /* the ordinary end: nobody will need the record set that some gave records for */
     }
     clv_pap_count(leader->pap, CLV_PAP_COUNT_lost_groups, 1);
@@ -275,6 +306,7 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
     if (leader->attach.tend) {
         tend(leader, now_ns, 1);
     }
+    pass_on_broken(leader, now_ns);
     leader->has_left = 1;
     leader->attach.make = NULL;
     leader->attach.tend = NULL;

@@ -27,6 +27,8 @@ typedef struct clv_pap_neighbour {
     int32_t by_detour;     /* its messages go over MPI from now on; conn stays NULL */
     int32_t is_awaited;    /* it may take the detour: its connection is down for too long */
     int32_t is_told;       /* the caller listens to it */
+    int32_t is_through;    /* its ranks have freed the group */
+    int32_t told_through;  /* it was told the same of us: over this connection, or over MPI */
 } clv_pap_neighbour_t;
 
 /* A message for the detour. */
@@ -108,6 +110,8 @@ void clv_pap_route_stale(void *context, int32_t node);
 
 /* Tries the ways to the neighbours while a record waits; returns when next. */
 int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns);
+/* Tells a neighbour that is up, once a connection, that this node's ranks have freed the group. */
+void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
 /* Closes the connection with a neighbour, if there is one. */
 void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
 

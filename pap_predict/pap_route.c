@@ -116,6 +116,14 @@ int64_t clv_pap_route_beat(clv_pap_leader_t *leader, int64_t now_ns)
     return clv_larger(due_ns, leader->beaten_ns) + beat_ns;
 }
 
+void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+{
+    if (!neighbour->told_through) {
+        neighbour->told_through = 1;
+        send_frame(leader, neighbour, CLV_NET_FRAME_THROUGH, NULL, 0);
+    }
+}
+
 /* ---- links ----------------------------------------------------------------------------------- */
 
 const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
@@ -157,6 +165,7 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     const int was_up = neighbour->is_up;
     neighbour->conn = NULL;
     neighbour->is_up = 0;
+    neighbour->told_through = 0;
     if (neighbour == parent_of(leader)) {
         clv_pap_clock_lost(&leader->clock);
         retry_later(&leader->route, now_ns);
@@ -196,6 +205,9 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
         clv_pap_clock_connected(&leader->clock, now_ns);
     }
     clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
+    if (leader->has_left) {
+        clv_pap_route_tell_through(leader, neighbour);
+    }
 }
 
 void clv_pap_route_stale(void *context, int32_t node)
@@ -255,6 +267,9 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
         }
         return is_parent ? CLV_OK : CLV_PROTOCOL;
     case CLV_NET_FRAME_PONG:
+        return CLV_OK;
+    case CLV_NET_FRAME_THROUGH:
+        from->is_through = 1;
         return CLV_OK;
     case CLV_NET_FRAME_DATA:
         if (clv_pap_table_is_pending(leader->table)) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Zeroed allocation with a hook for tests.
+ * Zeroed allocation with a hook for tests, and a spare.
  */
 #include "util/util_alloc.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static clv_alloc_hook_t alloc_hook;
 static void *alloc_hook_context;
@@ -17,33 +19,96 @@ void clv_alloc_set_hook(clv_alloc_hook_t hook, void *context)
     alloc_hook_context = context;
 }
 
-static int may_have(size_t n_items, size_t item_bytes)
+typedef enum source { SOURCE_NONE, SOURCE_SPARE, SOURCE_HEAP } source_t;
+
+static source_t source_of(size_t n_items, size_t item_bytes)
 {
     if (n_items == 0 || item_bytes == 0 || n_items > SIZE_MAX / item_bytes) {
-        return 0;
+        return SOURCE_NONE;
     }
-    return alloc_hook == NULL || alloc_hook(alloc_hook_context, n_items * item_bytes) == 0;
+    const int refused =
+        alloc_hook == NULL ? 0 : alloc_hook(alloc_hook_context, n_items * item_bytes);
+    return refused == 0 ? SOURCE_HEAP : refused == CLV_ALLOC_NO_HEAP ? SOURCE_SPARE : SOURCE_NONE;
 }
+
+/* ---- the spare ------------------------------------------------------------------------------- */
+
+static unsigned char *spare;
+static size_t spare_bytes;
+static atomic_size_t spare_used;
+
+void clv_alloc_keep_spare(size_t n_bytes)
+{
+    void *memory = spare_bytes > 0 ? MAP_FAILED
+                                   : mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) {
+        spare = memory;
+        spare_bytes = n_bytes;
+    }
+}
+
+void clv_alloc_drop_spare(void)
+{
+    if (spare_bytes > 0 && !clv_alloc_is_short()) {
+        (void) munmap(spare, spare_bytes);
+        spare_bytes = 0;
+    }
+}
+
+int clv_alloc_is_short(void)
+{
+    return atomic_load_explicit(&spare_used, memory_order_relaxed) != 0;
+}
+
+/* Zeroed, and a cache line's beginning; each byte is given once. */
+static void *from_spare(size_t n_bytes)
+{
+    size_t used = atomic_load(&spare_used), whole;
+    do {
+        if (n_bytes > spare_bytes || spare_bytes - used < n_bytes + CLV_LINE_BYTES) {
+            return NULL;
+        }
+        whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
+    } while (!atomic_compare_exchange_weak(&spare_used, &used, used + whole));
+    return spare + used;
+}
+
+static int is_spare(const void *memory)
+{
+    return spare_bytes > 0 && (uintptr_t) memory - (uintptr_t) spare < spare_bytes;
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 void *clv_alloc(size_t n_items, size_t item_bytes)
 {
-    return may_have(n_items, item_bytes) ? calloc(n_items, item_bytes) : NULL;
+    const source_t source = source_of(n_items, item_bytes);
+    void *memory = source == SOURCE_HEAP ? calloc(n_items, item_bytes) : NULL;
+    return memory != NULL || source == SOURCE_NONE ? memory : from_spare(n_items * item_bytes);
 }
 
 void *clv_alloc_unset(size_t n_items, size_t item_bytes)
 {
-    return may_have(n_items, item_bytes) ? malloc(n_items * item_bytes) : NULL;
+    const source_t source = source_of(n_items, item_bytes);
+    void *memory = source == SOURCE_HEAP ? malloc(n_items * item_bytes) : NULL;
+    return memory != NULL || source == SOURCE_NONE ? memory : from_spare(n_items * item_bytes);
 }
 
 void *clv_alloc_line(size_t n_bytes)
 {
     const size_t whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
-    void *memory =
-        whole >= n_bytes && may_have(1, n_bytes) ? aligned_alloc(CLV_LINE_BYTES, whole) : NULL;
-    return memory == NULL ? NULL : memset(memory, 0, n_bytes);
+    const source_t source = whole < n_bytes ? SOURCE_NONE : source_of(1, n_bytes);
+    void *memory = source == SOURCE_HEAP ? aligned_alloc(CLV_LINE_BYTES, whole) : NULL;
+    if (memory != NULL) {
+        return memset(memory, 0, n_bytes);
+    }
+    return source == SOURCE_NONE ? NULL : from_spare(whole);
 }
 
 void clv_free(void *memory)
 {
-    free(memory);
+    if (!is_spare(memory)) {
+        free(memory);
+    }
 }

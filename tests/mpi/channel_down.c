@@ -4,17 +4,21 @@
  * checked. Of each call: how long the longest rank was in it after the last had entered; the worst
  * of that, and of the calls in the last fifth how many had a forecast on rank 0:
  *
- *   channel_down: calls=9123 wrong=0 worst_ms=12 forecasts=8100 late_forecasts=0
+ *   channel_down: calls=9123 wrong=0 worst_ms=12 away=0 forecasts=8100 late_forecasts=0
  *
- *   channel_down SECONDS [coupled|free|split]
+ *   channel_down SECONDS [coupled|free|split|root3]
  *
- * After 300 calls it says "under way", and which process rank 0 is.
+ * After 300 calls it says "under way", and which process rank 0 is. A rank that is sent SIGUSR1 stays
+ * away for 3 s before its next call, busy with something else (away: how many did).
  *
  * coupled: all ranks leave a call before one enters the next. free: they run ahead of each other;
  * then a call counts from its rank's own entry. split: free, on a communicator that is freed and
- * made anew each 20 calls. The ranks' CLOCK_REALTIME is one clock here.
+ * made anew each 20 calls. root3: free, and rank 3 is the root of all calls, else each in turn,
+ * with vectors of 1 KiB instead of 64, so that what others send ahead to it finds room in the
+ * sockets. The ranks' CLOCK_REALTIME is one clock here.
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +27,15 @@
 
 #include "tests/mpi/pvar_look.h"
 
-enum { N_NUMBERS = 16384, UNDER_WAY = 300 };
+enum { N_NUMBERS = 16384, N_FEW = 256, UNDER_WAY = 300, AWAY_S = 3 };
+
+static volatile sig_atomic_t is_called_away;
+
+static void call_away(int signal)
+{
+    (void) signal;
+    is_called_away = 1;
+}
 
 static double now_s(void)
 {
@@ -34,24 +46,36 @@ static double now_s(void)
 
 typedef struct job {
     MPI_Comm comm;
-    int rank, n_ranks, is_coupled, does_split;
+    int rank, n_ranks, is_coupled, does_split, has_one_root, away;
     unsigned seed;
     long long calls, wrong;
     double worst_s;
 } job_t;
 
+static void work(job_t *job)
+{
+    const double end_s = now_s() + (is_called_away ? AWAY_S : 0);
+    while (now_s() < end_s) {
+        usleep(10000);
+    }
+    job->away += is_called_away;
+    is_called_away = 0;
+    usleep((useconds_t) (500 + rand_r(&job->seed) % 2000));
+}
+
 static void reduce(job_t *job)
 {
     static int own[N_NUMBERS], sum[N_NUMBERS];
-    const int root = (int) (job->calls % job->n_ranks);
-    for (int i = 0; i < N_NUMBERS; i++) {
+    const int root = job->has_one_root ? 3 : (int) (job->calls % job->n_ranks);
+    const int n_numbers = job->has_one_root ? N_FEW : N_NUMBERS;
+    for (int i = 0; i < n_numbers; i++) {
         own[i] = i + job->rank + (int) job->calls;
     }
-    usleep((useconds_t) (500 + rand_r(&job->seed) % 2000));
+    work(job);
     double enter_s = now_s();
-    MPI_Reduce(own, sum, N_NUMBERS, MPI_INT, MPI_SUM, root, job->comm);
+    MPI_Reduce(own, sum, n_numbers, MPI_INT, MPI_SUM, root, job->comm);
     const double leave_s = now_s();
-    for (int i = 0; job->rank == root && i < N_NUMBERS; i++) {
+    for (int i = 0; job->rank == root && i < n_numbers; i++) {
         const int rest = job->n_ranks * (job->n_ranks - 1) / 2;
         job->wrong += sum[i] != job->n_ranks * (i + (int) job->calls) + rest;
     }
@@ -86,9 +110,11 @@ int main(int argc, char **argv)
     const double seconds = argc > 1 ? atof(argv[1]) : 5;
     const char *how = argc > 2 ? argv[2] : "coupled";
     job_t job = {.is_coupled = strcmp(how, "coupled") == 0,
-                 .does_split = strcmp(how, "split") == 0};
+                 .does_split = strcmp(how, "split") == 0,
+                 .has_one_root = strcmp(how, "root3") == 0};
     pvar_look_t forecasts;
     long long before_last = 0;
+    signal(SIGUSR1, call_away);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
@@ -109,10 +135,12 @@ int main(int argc, char **argv)
                MPI_COMM_WORLD);
     MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.wrong, &job.wrong, 1, MPI_LONG_LONG, MPI_SUM, 0,
                MPI_COMM_WORLD);
+    MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.away, &job.away, 1, MPI_INT, MPI_SUM, 0,
+               MPI_COMM_WORLD);
     if (job.rank == 0) {
-        printf("channel_down: calls=%lld wrong=%lld worst_ms=%.0f forecasts=%lld "
+        printf("channel_down: calls=%lld wrong=%lld worst_ms=%.0f away=%d forecasts=%lld "
                "late_forecasts=%lld\n",
-               job.calls, job.wrong, 1e3 * job.worst_s, all, all - before_last);
+               job.calls, job.wrong, 1e3 * job.worst_s, job.away, all, all - before_last);
     }
     pvar_look_close(&forecasts);
     MPI_Finalize();

@@ -61,7 +61,7 @@ nothing_in_shm() {
     return $left
 }
 
-echo 1..18
+echo 1..19
 
 launch_behind 4 $forced "$cases" -c long_run -i 30
 all_run

@@ -104,6 +104,45 @@ static void memory_is_zeroed_and_refused_where_it_must_be(void **state)
     clv_free(first);
 }
 
+static int refuse_heap(void *context, size_t n_bytes)
+{
+    (void) context;
+    (void) n_bytes;
+    return CLV_ALLOC_NO_HEAP;
+}
+
+static void what_the_heap_has_not_comes_from_the_spare(void **state)
+{
+    enum { SPARE = 4096 };
+    unsigned char *parts[3];
+    (void) state;
+    clv_alloc_set_hook(refuse_heap, NULL);
+    assert_null(clv_alloc(1, 1)); /* there is none yet */
+    clv_alloc_keep_spare(SPARE);
+    assert_false(clv_alloc_is_short());
+    assert_null(clv_alloc(1, SPARE + 1));
+    assert_false(clv_alloc_is_short());
+    parts[0] = clv_alloc(3, 5);
+    parts[1] = clv_alloc_line(65);
+    parts[2] = clv_alloc_unset(1, 1000);
+    for (int i = 0; i < 3; i++) {
+        assert_non_null(parts[i]);
+        assert_int_equal((uintptr_t) parts[i] % CLV_LINE_BYTES, 0);
+        assert_int_equal(parts[i][0], 0);
+        memset(parts[i], 0xff, i == 0 ? 15 : i == 1 ? 65 : 1000);
+    }
+    assert_true(clv_alloc_is_short());
+    assert_int_equal(parts[0][0] & parts[0][14] & parts[1][64], 0xff);
+    assert_null(clv_alloc(1, SPARE - 1000));
+    clv_alloc_set_hook(NULL, NULL);
+    for (int i = 0; i < 3; i++) {
+        clv_free(parts[i]); /* goes nowhere */
+    }
+    clv_free(clv_alloc(1, SPARE)); /* the heap's */
+    clv_alloc_drop_spare();
+    assert_true(clv_alloc_is_short());
+}
+
 static void lines_begin_where_cache_lines_do(void **state)
 {
     (void) state;
@@ -139,6 +178,7 @@ int main(void)
         cmocka_unit_test(the_sink_hears_what_its_level_lets_through),
         cmocka_unit_test(a_long_line_is_cut_not_overrun),
         cmocka_unit_test(memory_is_zeroed_and_refused_where_it_must_be),
+        cmocka_unit_test(what_the_heap_has_not_comes_from_the_spare),
         cmocka_unit_test(lines_begin_where_cache_lines_do),
         cmocka_unit_test(the_hash_is_the_published_one),
     };
