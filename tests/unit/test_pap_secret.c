@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keys and core files: while two nodes are connected, a group's key is found in this process only
- * in pages that the kernel leaves out of core files; once the group is freed, nowhere.
+ * Keys, core files and logs: while two nodes are connected, a group's key is found in this process
+ * only in pages that the kernel leaves out of core files; once the group is freed, nowhere. No line
+ * of the log has it, as bytes or in hexadecimal.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "tests/support/pap_job.h"
 #include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
+#include "util/util_log.h"
 #include "util/util_secret.h"
 #include "util/util_time.h"
 
@@ -84,6 +87,42 @@ static void take_key(pair_t *pair)
     explicit_bzero(&card, sizeof card);
 }
 
+/* All that is logged, at any level. */
+typedef struct heard {
+    pthread_mutex_t mutex;
+    char text[1 << 16];
+    size_t n_bytes;
+} heard_t;
+
+static void hear(void *context, clv_log_level_t level, const char *line)
+{
+    heard_t *heard = context;
+    const size_t n_bytes = strlen(line);
+    (void) level;
+    (void) pthread_mutex_lock(&heard->mutex);
+    if (n_bytes < sizeof heard->text - heard->n_bytes) {
+        memcpy(heard->text + heard->n_bytes, line, n_bytes);
+        heard->n_bytes += n_bytes;
+    }
+    (void) pthread_mutex_unlock(&heard->mutex);
+}
+
+/* Some bytes of it are enough. */
+static int has_key(const heard_t *heard)
+{
+    enum { N = 4 };
+    unsigned char bytes[N];
+    char lower[2 * N + 1], upper[2 * N + 1];
+    for (int i = 0; i < N; i++) {
+        bytes[i] = masked[i] ^ MASK;
+        (void) snprintf(lower + 2 * i, 3, "%02x", bytes[i]);
+        (void) snprintf(upper + 2 * i, 3, "%02X", bytes[i]);
+    }
+    return memmem(heard->text, heard->n_bytes, bytes, N) != NULL ||
+           memmem(heard->text, heard->n_bytes, lower, 2 * N) != NULL ||
+           memmem(heard->text, heard->n_bytes, upper, 2 * N) != NULL;
+}
+
 static void wait_for_connection(const pair_t *pair)
 {
     clv_pap_counters_t counters = {0};
@@ -113,6 +152,32 @@ static void keys_are_in_no_core_file(void **state)
     pair_close(&pair);
     assert_int_equal(look().dumped, 0);
     assert_int_equal(look().left_out, 0);
+}
+
+static void keys_are_in_no_log(void **state)
+{
+    static heard_t heard = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    (void) state;
+    pair_t pair;
+    clv_log_set_sink(hear, &heard, CLV_LOG_DEBUG);
+    assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
+    assert_int_equal(pair_create(&pair), CLV_OK);
+    take_key(&pair);
+    assert_int_equal(pair_attach(&pair), CLV_OK);
+    assert_int_equal(pair_activate(&pair), CLV_OK);
+    wait_for_connection(&pair);
+    pair_free(&pair);
+    pair_close(&pair);
+    clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
+    assert_true(heard.n_bytes > 0);
+    assert_false(has_key(&heard));
+    hear(&heard, CLV_LOG_DEBUG, "here: "); /* and it would be found */
+    for (int i = 0; i < CLV_NET_KEY_BYTES; i++) {
+        char two[3];
+        (void) snprintf(two, sizeof two, "%02x", masked[i] ^ MASK);
+        hear(&heard, CLV_LOG_DEBUG, two);
+    }
+    assert_true(has_key(&heard));
 }
 
 static void secrets_are_zero_and_used_again(void **state)
@@ -154,6 +219,7 @@ int main(int argc, char **argv)
     bind_at_once(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_in_no_core_file),
+        cmocka_unit_test(keys_are_in_no_log),
         cmocka_unit_test(secrets_are_zero_and_used_again),
     };
     return clv_run_tests(tests);
