@@ -195,6 +195,7 @@ static long long all_steps(void)
 
 /* Executor, forecasts and channel, as the component tells them; counters count from the start. */
 static const char *const states[] = {
+    "coll_clv_calls",
     "coll_clv_wait_for_what",
     "coll_clv_wait_ns",
     "coll_clv_wait_steps",
@@ -361,6 +362,7 @@ int main(int argc, char **argv)
     }
     MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) {
+        printf("soak: clv saw %lld calls\n", pvar_look_read(&looks[0], 0));
         printf("soak: %d ranks, %d threads, seed %llu: %lld calls, %lld wrong\n", n_ranks,
                n_threads, seed, counts[0], counts[1]);
     }

@@ -14,7 +14,7 @@
 # --pause FILE     no mpirun begins while FILE exists; waiting for that does not count
 # --record         adds a row to docs/results/data/soak.csv, where hours add up; --sum prints the sums
 # --watch-dog      whether the watchdog tells what it should: one mpirun in which a rank stands still
-# An mpirun fails with a wrong result, and when nothing moves for CLV_SOAK_STALL seconds (60): then the
+# An mpirun fails with a wrong result, when clv was not in it, and when nothing moves for CLV_SOAK_STALL seconds (60): then the
 # program tells what each rank is in, and the stacks are taken if there is a gdb. Logs of failed runs stay
 # in a folder that is named. Several may run side by side, each with hosts of its own (seeds further apart
 # than there are mpiruns); a row says how many did, and the priority: idle under `chrt -i 0`.
@@ -148,6 +148,7 @@ while [ $taken -lt $((minutes * 60)) ]; do
     stop_load
     said=$(grep '^soak: .* calls, ' "$log")
     calls=$((calls + $(sed -n 's/.*: \([0-9]*\) calls.*/\1/p' <<<"$said" | grep . || echo 0)))
+    grep -q '^soak: clv saw [1-9]' "$log" || said="without clv: ${said% wrong}"
     name="$ranks ranks $where, $threads threads, $algorithm, $loads busy processes: ${said##*: }"
     case $said in
     *' 0 wrong') tap_point 0 "$name"; rm -f "$log" ;;

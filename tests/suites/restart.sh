@@ -9,7 +9,7 @@
 # A case passes when every sum is right, the job says no more than 20 lines, and the longest call (counted
 # from when all ranks were in it) takes at most LIMIT seconds longer than Open MPI alone under the same.
 # TAP and, last, the table of docs/guide/failures.md. CLV_STOP (60): seconds for which a rank is stopped.
-# 6 minutes. Needs root and namespaces; for two cases also a cgroup that can be made.
+# 9 minutes. Needs root and namespaces; for two cases also a cgroup that can be made.
 export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
@@ -17,17 +17,20 @@ mpi_setup
 . "$CLV_TOP/tests/support/bed.sh"
 stop=${CLV_STOP:-60}
 
-# name | seconds | limit | bed options | run options | event | what it is
+# name | seconds | limit | bed options | run options | event | what it is | what the job must say, too, with clv
 cases='
 plain|8|1|||true|nothing happens
 time_namespace|8|1|--clock-step 100000000||true|the clocks of two hosts are three years apart
 clock_step|10|1||bent 4 0.5 0|true|a clock jumps half a second ahead, as after a suspension
 clock_back|10|1||bent 4 -0.5 0|true|a clock jumps half a second back
 clock_ppm|10|1||bent 0 0 500|true|a clock is 500 ppm fast
+clock_slow|10|1||bent 0 0 -500|true|a clock is 500 ppm slow
+suspended|STOP+10|1||bent 5 -STOP 0|suspended|a host is suspended for a minute: all of its job stands, and its clock
 stopped|STOP+10|1|||stopped|a rank is stopped (SIGSTOP, a debugger, a host that sleeps)
 crowd|12|2|--ranks-per-host 4||true|16 ranks on two processors, 8 x
 cpu_limit|10|2|||cpu_limit|a cgroup lets a host have 10 % of a processor
 memory|10|1|||memory|a process gets no more memory, its thread neither
+memory_thread|10|1||short 3|true|the thread of one process gets no more memory|thread_memory: refused [1-9]
 memory_cgroup|10|1|||memory_cgroup|a cgroup lets a host have 1 MiB more than it has
 '
 field() { sed '/^$/d' <<<"$cases" | awk -F'|' -v name="$1" -v n="$2" '$1 == name { print $n }'; }
@@ -35,11 +38,13 @@ field() { sed '/^$/d' <<<"$cases" | awk -F'|' -v name="$1" -v n="$2" '$1 == name
 # ---- events, on host 2 ----
 
 ranks='$(pidof channel_down)'
-stopped() {
-    on_host 2 "kill -STOP $ranks"
+stand() { # processes
+    on_host 2 "kill -STOP $1"
     sleep "$stop"
-    on_host 2 "kill -CONT $ranks"
+    on_host 2 "kill -CONT $1"
 }
+stopped() { stand "$ranks"; }
+suspended() { stand '$(pidof channel_down orted)'; }
 # Version 1 or 2; none: the case is skipped.
 group_root() { # controller
     local root=/sys/fs/cgroup
@@ -80,18 +85,28 @@ can() { # case
 
 # ---- a case ----
 
-bent() { # after step ppm
+yield_library() {
     local yield=$CLV_BUILD/bench/cluster_yield.so
     [ -e "$yield" ] || yield=$(ls "$CLV_CLUSTER_STATE"/.yield-*.so)
+    echo "$yield"
+}
+bent() { # after step ppm
+    local yield
+    yield=$(yield_library)
     options+=(--env "LD_PRELOAD=$CLV_CLUSTER_STATE/bend.so:$yield"
         --env CLV_BEND_HOST=h2 --env "CLV_BEND_AFTER=$1" --env "CLV_BEND_STEP=$2" --env "CLV_BEND_PPM=$3")
+}
+short() { # after
+    local yield
+    yield=$(yield_library)
+    options+=(--env "LD_PRELOAD=$CLV_CLUSTER_STATE/memory.so:$yield" --env CLV_SHORT_HOST=h2 --env "CLV_SHORT_AFTER=$1")
 }
 run_one() { # case mode
     local seconds=$(($(field "$1" 2 | sed "s/STOP/$stop/"))) change
     options=(--mca coll '^clv')
     [ "$2" = stock ] || options=(--mca coll_clv_priority 50 --mca coll_clv_min_bytes 1
         --mca coll_clv_reduce_algorithm clairvoyant)
-    change=$(field "$1" 5)
+    change=$(field "$1" 5 | sed "s/STOP/$stop/")
     [ -z "$change" ] || $change
     bed_job "$seconds" coupled "${options[@]}" -- "$(field "$1" 6)"
     status=$?
@@ -99,7 +114,7 @@ run_one() { # case mode
     lines=$(grep -cvE '^(channel_down:|under way|cluster: cpu)' "$output")
 }
 judge() { # case stock's worst
-    [ $status -eq 0 ] && [ "$(number wrong)" = 0 ] && [ "$lines" -le 20 ] &&
+    [ $status -eq 0 ] && [ "$(number wrong)" = 0 ] && [ "$lines" -le 20 ] && grep -q "$(field "$1" 8)" "$output" &&
         [ "$(number worst_ms)" -le $(($2 + 1000 * $(field "$1" 3))) ]
 }
 try() { # case
@@ -126,7 +141,8 @@ try() { # case
     "$cluster" down --name tests >/dev/null 2>&1
 }
 
-gcc -O1 -shared -fPIC -o "$CLV_CLUSTER_STATE/bend.so" "$CLV_TOP/tests/support/clock_bend.c" -ldl || exit 2
+gcc -O1 -shared -fPIC -o "$CLV_CLUSTER_STATE/bend.so" "$CLV_TOP/tests/support/clock_bend.c" -ldl &&
+    gcc -O1 -shared -fPIC -o "$CLV_CLUSTER_STATE/memory.so" "$CLV_TOP/tests/support/thread_memory.c" || exit 2
 [ $# -gt 0 ] || mapfile -t all < <(sed '/^$/d' <<<"$cases" | cut -d'|' -f1)
 rows=()
 for name in "$@" "${all[@]}"; do

@@ -52,13 +52,13 @@ int main(int argc, char **argv)
             printf("rank %d: call %d, error class %d after %.3f s\n", rank, call, class,
                    MPI_Wtime() - begin_s);
             fflush(stdout);
-            sleep(20); /* longer than the script waits: the launcher must not end the others */
+            sleep(40); /* longer than the script waits: the launcher must not end the others */
             _exit(0);
         }
         usleep(2000);
     }
     printf("rank %d: no error in %d calls\n", rank, N_CALLS);
     fflush(stdout);
-    sleep(20);
+    sleep(40);
     _exit(0);
 }

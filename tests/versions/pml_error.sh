@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Opt-in: a connection of MPI's own breaks in the middle of reduces under MPI_ERRORS_RETURN, and what each rank
-# sees of that within 15 s: an error, the end of the job, or nothing. Open MPI alone beside clv, with and
+# sees of that within 30 s: an error, the end of the job, or nothing. Open MPI alone beside clv, with and
 # without MPI's fault tolerance where there is one. Prints rows of docs/guide/failures.md; a measurement, not a
 # judgement: it fails only where clv leaves ranks without an answer and Open MPI alone does not.
 #
@@ -48,7 +48,7 @@ run_here() {
             options=(--mca coll '^clv')
             [ "$mode" = stock ] || options=(--mca coll clv --mca coll_clv_reduce_algorithm "$mode")
             [ $ft = no ] || options+=(--with-ft ulfm)
-            timeout -k 5 15 mpirun --oversubscribe -n 4 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
+            timeout -k 5 30 mpirun --oversubscribe -n 4 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
                 --mca btl_tcp_port_min_v4 40000 --mca btl_tcp_port_range_v4 1000 "${options[@]}" \
                 "$scratch/pml_error" >"$output" 2>&1 </dev/null
             status=$?

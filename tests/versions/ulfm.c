@@ -11,8 +11,8 @@
  *
  * The first rank of the shrunken communicator prints one line, "ulfm: went on: ..." with what the
  * script judges: when the last rank had its error, counted from its first call, how many calls of
- * the new communicator knew a forecast, and what more of files, threads and tables of ours there is
- * at the end than before the communicator that failed. Every survivor prints
+ * the new communicator knew a forecast, and what more of files, threads, tables of ours and memory
+ * of the heap there is at the end than before the communicator that failed. Every survivor prints
  * "ulfm: finalized", or that its MPI_Finalize stands still, as that of Open MPI 5.0.7 does now and
  * then after a rank died (in the fence that it asks of PMIx). Every wrong sum or wrong error is a
  * line "ulfm: WRONG: ...".
@@ -21,6 +21,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <malloc.h>
 #include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ typedef struct holdings {
     int n_files;
     int n_threads; /* without ours */
     int n_tables;  /* mappings */
+    int heap_kib;  /* in use, Open MPI's included */
 } holdings_t;
 
 static int n_wrong;
@@ -116,11 +118,13 @@ static int count_threads(const char *name)
 static holdings_t look(void)
 {
     const int n_own = count_threads("clv\n");
+    const struct mallinfo2 heap = mallinfo2();
 
     CHECK(n_own <= 1, "%d background threads", n_own);
     return (holdings_t){.n_files = count_entries("/proc/self/fd"),
                         .n_threads = count_threads(NULL) - n_own,
-                        .n_tables = count_tables()};
+                        .n_tables = count_tables(),
+                        .heap_kib = (int) ((heap.uordblks + heap.hblkhd) / 1024)};
 }
 
 /* The sum of what ranks of this size contribute: rank r gives r + 1 + i % 7 + call. */
@@ -265,21 +269,22 @@ static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_forecast
 static void report(MPI_Comm rest, double error_s, long long n_forecasts, const holdings_t *now,
                    const holdings_t *before)
 {
-    double mine[6] = {error_s,
+    double mine[7] = {error_s,
                       (double) -n_forecasts,
                       now->n_files - before->n_files,
                       now->n_threads - before->n_threads,
                       now->n_tables - before->n_tables,
-                      n_wrong};
-    double worst[6];
+                      n_wrong,
+                      now->heap_kib - before->heap_kib};
+    double worst[7];
     int rank;
 
     MPI_Comm_rank(rest, &rank);
-    MPI_Allreduce(mine, worst, 6, MPI_DOUBLE, MPI_MAX, rest);
+    MPI_Allreduce(mine, worst, 7, MPI_DOUBLE, MPI_MAX, rest);
     if (rank == 0) {
         printf("ulfm: went on: error_s=%.2f forecasts=%.0f files=%+.0f threads=%+.0f "
-               "tables=%+.0f wrong=%.0f\n",
-               worst[0], -worst[1], worst[2], worst[3], worst[4], worst[5]);
+               "tables=%+.0f wrong=%.0f heap_kib=%+.0f\n",
+               worst[0], -worst[1], worst[2], worst[3], worst[4], worst[5], worst[6]);
     }
 }
 

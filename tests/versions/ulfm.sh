@@ -86,7 +86,7 @@ how_it_ended() { # mode status survivors
 }
 
 n=0 failed=0
-declare -A ended good unfinished # by mode and case, by mode, by mode
+declare -A ended good unfinished heaps # by mode and case, by mode, by mode, by mode
 cases=()
 
 try() { # mode "CASE"
@@ -105,6 +105,7 @@ try() { # mode "CASE"
     [ "$(ls /dev/shm | wc -l)" -le "$before" ] || ended[$mode,$name]+=', leaves files in /dev/shm'
     ! grep -q 'MPI_Finalize stands still' "$output" ||
         unfinished[$mode]=$((${unfinished[$mode]:-0} + 1))
+    heaps[$mode]+=" $(sed -n 's/.* heap_kib=+\{0,1\}//p' "$output")"
     n=$((n + 1))
     if [ "${ended[$mode,$name]}" = 'goes on' ]; then
         good[$mode]=$((${good[$mode]:-0} + 1))
@@ -136,6 +137,24 @@ list_cases() {
     done
 }
 
+middle_and_most() { # numbers
+    printf '%s\n' "$@" | sort -n | awk '{ v[NR] = $1 } END { printf "%d, %d", v[int((NR + 1) / 2)], v[NR] }'
+}
+
+# Of clv nothing: what Open MPI alone leaves, and what its requests that never end still point to.
+judge_heap() { # mode
+    local ours stock
+    # shellcheck disable=SC2086
+    ours=$(middle_and_most ${heaps[$1]:-}) stock=$(middle_and_most ${heaps[stock]:-})
+    n=$((n + 1))
+    if [ "${ours%,*}" -le $((${stock%,*} + 64)) ]; then
+        echo "ok $n - $1: KiB of the heap left, median and most: $ours, Open MPI alone $stock"
+    else
+        failed=$((failed + 1))
+        echo "not ok $n - $1: KiB of the heap left, median and most: $ours, Open MPI alone $stock"
+    fi
+}
+
 show_table() {
     local name mode
     printf '\n| nodes | how | call | victim | doubles |'
@@ -148,6 +167,8 @@ show_table() {
     done
     printf '\n| all | | | | |'
     for mode in "${modes[@]}"; do printf ' %d of %d |' "${good[$mode]:-0}" ${#cases[@]}; done
+    printf '\n| KiB of the heap left, Open MPI included: median, most | | | | |'
+    for mode in "${modes[@]}"; do printf ' %s |' "$(middle_and_most ${heaps[$mode]:-})"; done
     printf '\n| afterwards stood in MPI_Finalize | | | | |'
     for mode in "${modes[@]}"; do printf ' %d of %d |' "${unfinished[$mode]:-0}" ${#cases[@]}; done
     printf '\n'
@@ -173,6 +194,7 @@ run_here() {
     fi
     for mode in "${modes[@]}"; do
         for name in "${cases[@]}"; do try "$mode" "$name"; done
+        [ "$mode" = stock ] || [ "${modes[0]}" != stock ] || judge_heap "$mode"
     done
     echo "1..$n"
     show_table
