@@ -10,7 +10,8 @@
 #include "util/util_alloc.h"
 
 #define NEEDS_TIMES_MIN_SETS 4  /* a sigma of fewer sets is a guess */
-#define TREES_MIN_RANKS      32 /* for helper trees: below, TCP takes longer than estimated */
+#define TREES_MIN_RANKS      32 /* for helper trees: below, TCP takes longer than estimated ... */
+#define TREES_HOPS           4  /* ... and as many messages a rank must take as long as the bytes */
 
 /* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
  * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
@@ -400,6 +401,17 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
     return status;
 }
 
+/* Where a vector takes longer than a ring's hops, a ring is the sturdier one. */
+static int trees_pay(const clv_choose_search_t *search)
+{
+    const clv_cost_t *cost = &search->config->cost;
+    const int64_t n_hops = (int64_t) TREES_HOPS * search->config->n_ranks;
+    const int64_t wire_ns =
+        clv_cost_round_ns(&(clv_cost_t){.byte_ps = cost->byte_ps}, search->key->total_bytes);
+
+    return search->config->n_ranks >= TREES_MIN_RANKS && cost->latency_ns >= wire_ns / n_hops;
+}
+
 static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                    int32_t algorithm)
 {
@@ -413,7 +425,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     if (forecast == NULL) {
         return clv_algorithms[algorithm].needs_times <= 0;
     }
-    if (algorithm == CLV_ALGORITHM_HELPER_TREES && search->config->n_ranks < TREES_MIN_RANKS) {
+    if (algorithm == CLV_ALGORITHM_HELPER_TREES && !trees_pay(search)) {
         return 0;
     }
     return clv_algorithms[algorithm].needs_times <= 0 ||

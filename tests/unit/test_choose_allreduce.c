@@ -196,6 +196,9 @@ static void many_ranks_of_a_fast_network_take_helper_trees(void **unused)
     assert_int_equal(chosen_on_a_fast_network(N_MANY, 0), CLV_ALGORITHM_HELPER_TREES);
     assert_true(chosen_on_a_fast_network(N_RANKS, 0) != CLV_ALGORITHM_HELPER_TREES);
     assert_true(chosen_on_a_fast_network(N_MANY, 2) != CLV_ALGORITHM_HELPER_TREES);
+    begin(N_MANY, 3); /* 400 Mb/s: the bytes take longer */
+    config.cost.latency_ns = 10000;
+    assert_true(choose().algorithm != CLV_ALGORITHM_HELPER_TREES);
 }
 
 static uint64_t fixed_hash(int64_t n_bytes, int16_t max_segments, int32_t *n_segments_p)
