@@ -153,7 +153,7 @@ static const scene_t scenes[] = {
     {"64 hosts, neighbours only",                64, 2, 10,   20,    50000,    5000, 0.5,   0,    0.5,  2},
     {"half of the hosts take messages late",      8, 7, 15,   32,    25000,   12000, 1.0,   2e6, 250, 500},
     {"2 hosts, one takes messages late",          2, 1, 15,   32,    25000,   12000, 1.0,   2e6, 320, 400},
-    {"all messages within 20 ms",                 4, 3, 30,   30.02, 100000,   5000, 0.5,   0,    0.5,  2},
+    {"all messages within 20 ms",                 4, 3, 30,   30.02, 100000,   5000, 0.5,   0,    1.5,  6},
 };
 /* clang-format on */
 
