@@ -8,6 +8,8 @@
 #include "coll_clv/coll_clv.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_detour.h"
@@ -16,6 +18,7 @@
 #include "coll_clv/coll_clv_record.h"
 #include "coll_clv/coll_clv_summary.h"
 #include "coll_clv/coll_clv_wait.h"
+#include "util/util_alloc.h"
 #include "util/util_log.h"
 #include "util/util_version.h"
 
@@ -91,12 +94,28 @@ static int clv_register(void)
     return coll_clv_select_companions();
 }
 
+/* Open MPI's own needs memory, and does not look whether it got some. */
+static void write_line(const char *line)
+{
+    char text[600];
+
+    (void) snprintf(text, sizeof text - 1, "coll:clv: %s", line);
+    (void) strcat(text, "\n");
+    if (0 > write(STDERR_FILENO, text, strlen(text))) {
+        return; /* nobody listens */
+    }
+}
+
 static void log_to_stream(void *context, clv_log_level_t level, const char *line)
 {
     if (CLV_LOG_HOST == level && !coll_clv_help_is_first(line)) {
         return;
     }
-    opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
+    if (clv_alloc_is_short()) {
+        write_line(line);
+    } else {
+        opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
+    }
 }
 
 static int clv_open(void)

@@ -50,11 +50,16 @@ static clv_status_t frame(void *context, clv_net_channel_t *channel, clv_net_fra
 
 static const clv_net_channel_ops_t ops = {find, up, frame};
 
+/* The input is what differs from a right card, so that more than its first bytes are looked at. */
 static void try_card(const uint8_t *data, size_t n_bytes)
 {
-    unsigned char bytes[CLV_PAP_CARD_BYTES] = {0}, again[CLV_PAP_CARD_BYTES];
-    clv_pap_card_t card;
-    memcpy(bytes, data, n_bytes < sizeof bytes ? n_bytes : sizeof bytes);
+    unsigned char bytes[CLV_PAP_CARD_BYTES], again[CLV_PAP_CARD_BYTES];
+    clv_pap_card_t card = {
+        .port = 1, .n_addresses = 2, .addresses = {{.family = 4}, {.family = 6}}};
+    clv_pap_card_encode(&card, bytes);
+    for (size_t i = 0; i < n_bytes && i < sizeof bytes; i++) {
+        bytes[i] ^= data[i];
+    }
     if (clv_pap_card_decode(bytes, &card) == CLV_OK) {
         clv_pap_card_encode(&card, again);
         if (clv_pap_card_decode(again, &card) != CLV_OK) {

@@ -19,6 +19,39 @@ fuzz_row() { # target, which column
     awk -F'|' -v name="$1" -v n="$2" '$1 == name { print $n }' <<<"$fuzz_targets"
 }
 
+# The agreement's messages (pap_wire.h), all of zeros behind the header; bytes in octal.
+octets() { # numbers below 256
+    # shellcheck disable=SC2059
+    printf "$(printf '\\%03o' "$@")"
+}
+wire() { # kind lane reason items sequence bytes-of-items
+    octets $((24 + $6)) 0 0 0 "$1" "$2" "$3" 0 0 0 0 0 "$4" 0 0 0 "$5" 0 0 0 0 0 0 0
+    head -c "$6" /dev/zero
+}
+# A conversation of a node with its child (from 1) and its parent (from 0): each message after what step prints.
+conversation() { # step
+    local kind=()
+    while read -r from kind[1] kind[2] kind[3] kind[4] kind[5] kind[6]; do
+        "$1" "$from" $((24 + kind[6]))
+        wire "${kind[@]:1}"
+    done <<'END'
+1 1 0 0 16 0 128
+0 1 0 0 16 0 128
+1 2 0 0 1 0 48
+0 3 0 0 4 0 192
+1 2 2 0 1 0 48
+0 3 2 0 4 0 192
+1 8 2 0 0 1 0
+0 7 2 0 0 5 0
+1 5 0 3 0 0 0
+0 4 0 1 16 0 128
+0 4 0 6 16 0 128
+1 6 0 0 0 0 0
+END
+}
+step_of_agree() { octets "$2" $((1 - $1)); }
+step_of_wire() { octets "$1" 5 "$2"; }
+
 # Valid inputs to begin with.
 fuzz_start() { # target, folder
     case $1 in
@@ -31,6 +64,12 @@ fuzz_start() { # target, folder
             printf '\4\0\0\0\10\0\0\0\1\0\0\0\1\0\0\0' # the ranks of the node
             printf '\6\0\0\0\20\0\0\0\1\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0' # calls that were dropped
         } >"$2/plain" ;;
+    fuzz_pap_agree) conversation step_of_agree >"$2/conversation" ;;
+    fuzz_pap_wire)
+        {
+            octets 0 0 0 1 0 0 0 2 0 # both links up, a record of its own
+            conversation step_of_wire
+        } >"$2/conversation" ;;
     fuzz_sched) cp tests/data/golden/{00,01,02,03,05,07,09,12,15,17,29,goal-*}.txt "$2" ;;
     fuzz_trace)
         printf 'clv-trace 1\nranks 2\ncall 0 | 0 1 | 2 3\ncall 5 | 9 -8 | 10 11\n' >"$2/plain"

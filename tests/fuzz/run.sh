@@ -66,7 +66,7 @@ show_cover() { # target corpus
 status=0
 [ -z "$cover" ] || {
     command -v llvm-cov >/dev/null && command -v llvm-profdata >/dev/null || { echo 'no llvm-cov' >&2; exit 77; }
-    fuzz_flags=${fuzz_flags/,address,undefined -fno-sanitize-recover=all/ -fprofile-instr-generate -fcoverage-mapping}
+    fuzz_flags+=' -fprofile-instr-generate -fcoverage-mapping'
 }
 for name in "$@"; do
     [ -n "$(fuzz_row "$name" 1)" ] || { echo "no target $name" >&2; exit 2; }

@@ -74,7 +74,7 @@ strangers_come() {
     done
 }
 told=
-bed_job 3 coupled "${clv[@]}" --mca coll_clv_port_min 47000 --mca coll_clv_port_range 50 -- strangers_come
+bed_job 5 coupled "${clv[@]}" --mca coll_clv_port_min 47000 --mca coll_clv_port_range 50 -- strangers_come
 tap_report $? 'strangers from another host connect: the job ends, every sum is right'
 tap_ok "by each network they hear no byte, and the connection ends:$told" test "$told" = ' 0 0 0 0'
 tap_ok 'the job has its forecasts' test "$(number late_forecasts)" -gt 20
@@ -89,7 +89,7 @@ break_call() { # options
 }
 break_call "${on[@]}" --mca coll_clv_reduce_algorithm rank_chain
 
-bed_job 5 coupled "${clv[@]}" --mca coll_clv_channel_timeout_ms 400 -- host_2_loses_it 2
+bed_job 6 coupled "${clv[@]}" --mca coll_clv_channel_timeout_ms 400 -- host_2_loses_it 3
 tap_report $? 'another time-out: the job ends, every sum is right'
 tap_ok "no call is longer than that: $(number worst_ms) ms" within 400
 tap_ok 'the stream goes on without forecasts' test "$(number late_forecasts)" -eq 0
