@@ -318,7 +318,7 @@ static int set_up_group(const coll_clv_call_t *call)
 /* How the call ends: with what Open MPI knows of its communicator, if it fails and that is why;
  * one who was told by another rank waits for that. Everybody is told in turn.
  * A communicator that failed never reduces again, and Open MPI may keep it for good: what was ours
- * in it goes, but the scratch: coll_clv_ahead.c looks at it once more when the user frees the
+ * in it goes, but for the books: coll_clv_ahead.c looks at them once more when the user frees the
  * communicator. */
 static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
 {
@@ -331,6 +331,7 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
         return was_told ? MPI_ERR_OTHER : rc;
     }
     release_group(call->comm, call->module);
+    coll_clv_scratch_drop(&call->module->scratch);
     return failure;
 }
 

@@ -397,11 +397,17 @@ static const clv_exec_ops_t pml_ops = {.post_recv = post_recv,
 
 /* --- scratch --- */
 
-void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
+void coll_clv_scratch_drop(coll_clv_scratch_t *scratch)
 {
-    coll_clv_ahead_free(scratch->ahead);
     clv_free(scratch->buffers);
     clv_free(scratch->tables);
+    *scratch = (coll_clv_scratch_t){.has_opened = scratch->has_opened, .ahead = scratch->ahead};
+}
+
+void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
+{
+    coll_clv_scratch_drop(scratch);
+    coll_clv_ahead_free(scratch->ahead);
     *scratch = (coll_clv_scratch_t){0};
 }
 

@@ -52,6 +52,8 @@ typedef struct coll_clv_scratch {
 } coll_clv_scratch_t;
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch);
+/* Its memory, but for what MPI_Comm_free still looks at: the communicator runs no plan any more. */
+void coll_clv_scratch_drop(coll_clv_scratch_t *scratch);
 
 /* What to do: arguments as MPI's function for the goal has them. */
 typedef struct coll_clv_job {

@@ -70,7 +70,7 @@ ready_root() {
 }
 
 # go_inside NAME SUITE MODE...: builds this tree in that release, runs tests/versions/NAME.sh there with "here" and
-# the modes, and ends with its status. What lies in CLV_LIMIT goes along.
+# the modes, and ends with its status. What lies in CLV_LIMIT and CLV_CASES goes along.
 go_inside() {
     local name=$1 suite=$2 work=/root/clv-$1-$$ status=0
     shift 2
@@ -79,7 +79,7 @@ go_inside() {
     trap 'exit 130' INT TERM
     copy_tree "$top" "$root$work"
     say 'building ...'
-    run_inside "$root" env ${CLV_LIMIT:+CLV_LIMIT="$CLV_LIMIT"} sh -c "cd $work && ./clv build &&
+    run_inside "$root" env ${CLV_LIMIT:+CLV_LIMIT="$CLV_LIMIT"} ${CLV_CASES:+CLV_CASES="$CLV_CASES"} sh -c "cd $work && ./clv build &&
         CLV_BUILD=$work/build tests/versions/$name.sh here \"\$@\"" sh "$@" || status=$?
     exit $status
 }
