@@ -281,7 +281,7 @@ static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_f
     return best;
 }
 
-/* What was found out of many messages says nothing of few. */
+/* What was found out of many messages says nothing of few, where arrivals decide how many. */
 static void forget_other_plans(const clv_choose_search_t *search)
 {
     clv_choose_pace_t *pace = &search->state->pace;
@@ -296,7 +296,8 @@ static void forget_other_plans(const clv_choose_search_t *search)
         }
         if (a == runs) {
             verdict->n_segments = n_segments;
-        } else if (n_segments <= verdict->n_segments / OTHER_PLAN) {
+        } else if (clv_algorithms[a].needs_times == 2 &&
+                   n_segments <= verdict->n_segments / OTHER_PLAN) {
             *verdict = (clv_choose_verdict_t){0};
         }
     }
