@@ -10,7 +10,7 @@
 #     #rank     of lists of all ranks: the mean of each rank
 #     #gantt    bars from arrival_ns to exit_ns, a row for each value of y, a panel for each value of by
 #
-# With a key, points are medians and bars reach from the least to the largest of the lines; against duration_ns they are not joined.
+# With a key, points are medians and bars reach from the least to the largest of the lines; against duration_ns, or words, they are not joined.
 # Units: keys that end in _ns are drawn in ns, us, ms or s, as their median is large.
 
 function scale_of(key, typical) {
@@ -117,8 +117,8 @@ END {
     if (x == "bytes" && low_x > 0 && high_x >= 64 * low_x) print "set logscale x 2"
     for (i = 1; i <= n_stars; i++) printf "set label '%s' at %.8g, %.8g center offset 0, 0.5 noenhanced\n", star[i], star_x[i] / sx, star_y[i] / sy
     if (has_frontier) print_frontier(sx, sy)
-    for (i = 1; i <= n_points; i++) if (xs[i] !~ /^[-0-9.eE+]+$/ && !(xs[i] in place)) { place[xs[i]] = n_places++; tics = tics (n_places > 1 ? ", " : "") "'" (length(xs[i]) > 32 ? substr(xs[i], 1, 29) "..." : xs[i]) "' " n_places - 1 }
-    if (n_places) print "set xtics (" tics ")" (n_places > 6 ? " rotate by 30 right font ',9'" : "") " noenhanced"
+    for (i = 1; i <= n_points; i++) if (xs[i] !~ /^[-0-9.eE+]+$/ && !(xs[i] in place)) { place[xs[i]] = n_places++; n_letters += length(xs[i]); tics = tics (n_places > 1 ? ", " : "") "'" (length(xs[i]) > 32 ? substr(xs[i], 1, 29) "..." : xs[i]) "' " n_places - 1 }
+    if (n_places) print "set xtics (" tics ")" (n_places > 6 || n_letters > 80 ? " rotate by 30 right font ',9'" : "") " noenhanced"
     for (s = 1; s <= n_names; s++) {
         print "$line" s " << EOD"; split("", low); split("", high); split("", values); split("", order); n = 0
         for (i = 1; i <= n_points; i++) if (of[i] == names[s]) {
@@ -135,7 +135,7 @@ END {
     printf "plot "
     for (s = 1; s <= n_names; s++) {
         style = "lc rgb '" colour[(s - 1) % 8 + 1] "' dt " dash[(s - 1) % n_dashes + 1] " pt " mark[(s - 1) % 8 + 1] " ps 0.7" (x == "#part" || x == "#normal" ? " pi 10" : "")
-        printf "%s$line%d using 1:2 with %s %s title \"%s\"", (s > 1 ? ", " : ""), s, (x == "duration_ns" ? "points" : "linespoints"), style, names[s]
+        printf "%s$line%d using 1:2 with %s %s title \"%s\"", (s > 1 ? ", " : ""), s, (x == "duration_ns" || n_places ? "points" : "linespoints"), style, names[s]
         if (x !~ /^#/) printf ", $line%d using 1:2:3:4 with yerrorbars %s notitle", s, style
     }
     print (has_frontier ? ", $front using 1:2 with steps lc rgb 'black' lw 2 dt 2 title 'Pareto frontier'" : "") }
