@@ -82,8 +82,8 @@ typedef struct coll_clv_job {
 } coll_clv_job_t;
 
 /* Does the job and blocks until this rank's part is done. OMPI_SUCCESS, OMPI_ERR_BAD_PARAM or
- * OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or the error of a request, of the communicator or
- * of another rank; then what is outstanding was cancelled or waited for. */
+ * OMPI_ERR_OUT_OF_RESOURCE (both before the first message), or the error of a request, of the
+ * communicator or of another rank; then what is outstanding was cancelled or waited for. */
 int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratch);
 
 #endif

@@ -8,9 +8,9 @@
  * gives one zeroed object that begins with a cache line, for what each call looks at. clv_free
  * takes NULL.
  *
- * A process may keep a spare, from which memory comes when the heap has none: so that the background
- * thread can finish what other hosts count on. Once it is touched clv_alloc_is_short says so, and
- * whoever can do without memory does.
+ * A process may keep a spare, from which memory comes when the heap has none: so that the
+ * background thread can finish what other hosts count on. Once it is touched clv_alloc_is_short
+ * says so, and whoever can do without memory does.
  *
  * Units: bytes.
  * Errors: NULL: no memory, a product that overflows, or 0 bytes.
@@ -35,8 +35,8 @@ void clv_alloc_keep_spare(size_t n_bytes);
 void clv_alloc_drop_spare(void); /* one that was touched stays */
 int clv_alloc_is_short(void);    /* it has been touched */
 
-/* Called before each allocation; a non-zero return makes that allocation fail, CLV_ALLOC_NO_HEAP only
- * what would come from the heap. NULL removes it. */
+/* Called before each allocation; a non-zero return makes that allocation fail, CLV_ALLOC_NO_HEAP
+ * only what would come from the heap. NULL removes it. */
 #define CLV_ALLOC_NO_HEAP 2
 typedef int (*clv_alloc_hook_t)(void *context, size_t n_bytes);
 void clv_alloc_set_hook(clv_alloc_hook_t hook, void *context);

@@ -8,8 +8,8 @@
  *
  *   channel_down SECONDS [coupled|free|split|root3]
  *
- * After 300 calls it says "under way", and which process rank 0 is. A rank that is sent SIGUSR1 stays
- * away for 3 s before its next call, busy with something else (away: how many did).
+ * After 300 calls it says "under way", and which process rank 0 is. A rank that is sent SIGUSR1
+ * stays away for 3 s before its next call, busy with something else (away: how many did).
  *
  * coupled: all ranks leave a call before one enters the next. free: they run ahead of each other;
  * then a call counts from its rank's own entry. split: free, on a communicator that is freed and

@@ -7,8 +7,8 @@
  *
  * What: each thread of each rank (all ranks the same number of them) has communicators of its own:
  * its duplicate of MPI_COMM_WORLD and parts of it, now and then made anew. From a seed that all
- * ranks share it draws the operation (soak_calls.c), communicator, root and count, and whether it is
- * nonblocking; from one of its own how late it comes.
+ * ranks share it draws the operation (soak_calls.c), communicator, root and count, and whether it
+ * is nonblocking; from one of its own how late it comes.
  * The watchdog prints, for a rank whose operations do not move for STALL_SECONDS (120), what its
  * threads are in and what the component says of its executor, forecasts and channel, twice, so that
  * one sees what moves; then it ends the job with status 3; the script adds the stacks.
@@ -221,6 +221,13 @@ static const char *const states[] = {
 #define N_STATES ((int) (sizeof states / sizeof states[0]))
 static pvar_look_t looks[N_STATES];
 
+static void open_looks(void)
+{
+    for (int i = 0; i < N_STATES; i++) {
+        (void) pvar_look_open(&looks[i], states[i]);
+    }
+}
+
 static void tell_where(int rank)
 {
     char line[2048] = "";
@@ -349,9 +356,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < n_threads; i++) {
         prepare(&soaks[i], seed, i, rank);
     }
-    for (int i = 0; i < N_STATES; i++) {
-        (void) pvar_look_open(&looks[i], states[i]);
-    }
+    open_looks();
     begin_s = now_s();
     end_s = begin_s + (double) number(argc, argv, 1, 10);
     run_all(rank);

@@ -316,7 +316,7 @@ static int do_alltoallw(soak_t *soak, soak_call_t *call)
     return have_exchanged(soak, call, &pieces);
 }
 
-/* ---- neighbours: each rank hears the one to its left ------------------------------------------ */
+/* ---- neighbours: each rank hears the one to its left ----------------------------------------- */
 
 static int has_heard(const soak_t *soak, const soak_call_t *call)
 {
