@@ -284,7 +284,8 @@ static void make_ring(soak_t *soak)
 
     MPI_Comm_size(soak->world, &n_ranks);
     const int left = (soak->rank + n_ranks - 1) % n_ranks, right = (soak->rank + 1) % n_ranks;
-    MPI_Dist_graph_create_adjacent(soak->world, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
+    const int weight = 1;
+    MPI_Dist_graph_create_adjacent(soak->world, 1, &left, &weight, 1, &right, &weight,
                                    MPI_INFO_NULL, 0, &soak->ring);
 }
 
