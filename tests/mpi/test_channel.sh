@@ -69,7 +69,7 @@ timeout 5 cat <&3 | wc -c
 END
 strangers_come() {
     local address
-    for address in 10.78.0.2 $(on_host 1 ip -4 -o addr show eth0 | sed -n 's|.* inet \([0-9.]*\)/.*|\1|p'); do
+    for address in 10.78.0.1 $(on_host 0 ip -4 -o addr show eth0 | sed -n 's|.* inet \([0-9.]*\)/.*|\1|p'); do
         told+=" $(on_host 3 "bash $CLV_CLUSTER_STATE/stranger $address 47000") $?"
     done
 }
