@@ -18,7 +18,7 @@ clv="--mca coll clv --mca coll_clv_min_ranks 2 --mca coll_clv_min_bytes 1
 both="$clv --mca coll_clv_collectives reduce,allreduce"
 
 # shellcheck disable=SC2086
-for algorithm in auto previous plain_ring cut_ring; do
+for algorithm in auto previous plain_ring cut_ring helper_trees; do
     for p in $ranks; do
         launch "$p" $both --mca coll_clv_allreduce_algorithm $algorithm --mca coll_clv_verbose 10 \
             "$cases" -i 6 -s "$counts" && has "$all_right" &&

@@ -36,7 +36,7 @@ tap_ok "the late rank: $(counter exchange_late_rank), $(counter exchange_late_ca
 for algorithm in clairvoyant latest_first chain rank_chain binomial rabenseifner ring previous; do
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
 done
-for algorithm in plain_ring cut_ring; do
+for algorithm in plain_ring cut_ring helper_trees; do
     run -np 2 "${on[@]}" --mca coll_clv_collectives reduce,allreduce,bcast \
         --mca coll_clv_allreduce_algorithm $algorithm --mca coll_clv_bcast_algorithm out_chain \
         "$probe" 20000 3 0 others

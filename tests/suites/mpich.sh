@@ -133,9 +133,9 @@ ours() { # reduce allreduce bcast
     for name in reduce allreduce bcast; do options+=(--mca "coll_clv_${name}_algorithm" "$1"); shift; done
 }
 run_forced() {
-    local all_of_all=(plain_ring cut_ring) one i=0
-    for one in $(words reduce | grep -vxE 'plain_ring|cut_ring|out_chain'); do
-        ours "$one" "${all_of_all[i++ % 2]}" out_chain
+    local all_of_all=(plain_ring cut_ring helper_trees) one i=0
+    for one in $(words reduce | grep -vxE 'plain_ring|cut_ring|helper_trees|out_chain'); do
+        ours "$one" "${all_of_all[i++ % 3]}" out_chain
         [[ $one =~ $wanted ]] && run_mode "$one"
     done
 }
