@@ -25,8 +25,8 @@ int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int
     return clv_smaller(cost_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
-/* The plan that runs speaks for the plans that never ran, or any other that did. A single one that did badly and
- * runs no more says half of it: its order may not suit these arrivals. */
+/* The plan that runs speaks for the plans that never ran, or any other that did. A single one that
+ * did badly and runs no more says half of it: its order may not suit these arrivals. */
 static int64_t ratio_of_plans(const clv_choose_state_t *state)
 {
     int64_t least = 1000;

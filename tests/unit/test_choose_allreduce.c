@@ -135,8 +135,8 @@ static void who_predicts_the_last_rank_is_trusted_with_more(void **unused)
     assert_int_equal(state.last_right, 0);
 }
 
-/* Half a ring's blocks of 32 KiB and a rank that comes last for sure, by so many vectors, in each of
- * n_right forecasts. */
+/* Half a ring's blocks of 32 KiB and a rank that comes last for sure, by so many vectors, in each
+ * of n_right forecasts. */
 static clv_choose_decision_t choose_for_a_straggler(int64_t vectors, int n_right)
 {
     const clv_pap_stream_key_t small = {.collective = CLV_COLLECTIVE_ALLREDUCE,
