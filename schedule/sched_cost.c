@@ -32,16 +32,11 @@ int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
     return vector_bytes / n_segments + (vector_bytes % n_segments != 0);
 }
 
-static int compare(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 #define CLV_COST_COMPARE(number)                                                                   \
     static int by_##number(const void *a, const void *b)                                           \
     {                                                                                              \
         const clv_cost_t *x = a, *y = b;                                                           \
-        return compare(x->number, y->number);                                                      \
+        return clv_compare(x->number, y->number);                                                  \
     }
 CLV_COST_MAP(CLV_COST_COMPARE)
 #undef CLV_COST_COMPARE

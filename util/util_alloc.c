@@ -61,16 +61,20 @@ int clv_alloc_is_short(void)
     return atomic_load_explicit(&spare_used, memory_order_relaxed) != 0;
 }
 
+static size_t whole_lines(size_t n_bytes)
+{
+    return (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
+}
+
 /* Zeroed, and a cache line's beginning; each byte is given once. */
 static void *from_spare(size_t n_bytes)
 {
-    size_t used = atomic_load(&spare_used), whole;
+    size_t used = atomic_load(&spare_used);
     do {
         if (n_bytes > spare_bytes || spare_bytes - used < n_bytes + CLV_LINE_BYTES) {
             return NULL;
         }
-        whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
-    } while (!atomic_compare_exchange_weak(&spare_used, &used, used + whole));
+    } while (!atomic_compare_exchange_weak(&spare_used, &used, used + whole_lines(n_bytes)));
     return spare + used;
 }
 
@@ -81,29 +85,33 @@ static int is_spare(const void *memory)
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
+/* What the heap gave, or else the spare. */
+static void *or_spare(void *memory, source_t source, size_t n_bytes)
+{
+    return memory != NULL || source == SOURCE_NONE ? memory : from_spare(n_bytes);
+}
+
 void *clv_alloc(size_t n_items, size_t item_bytes)
 {
     const source_t source = source_of(n_items, item_bytes);
     void *memory = source == SOURCE_HEAP ? calloc(n_items, item_bytes) : NULL;
-    return memory != NULL || source == SOURCE_NONE ? memory : from_spare(n_items * item_bytes);
+    return or_spare(memory, source, n_items * item_bytes);
 }
 
 void *clv_alloc_unset(size_t n_items, size_t item_bytes)
 {
     const source_t source = source_of(n_items, item_bytes);
     void *memory = source == SOURCE_HEAP ? malloc(n_items * item_bytes) : NULL;
-    return memory != NULL || source == SOURCE_NONE ? memory : from_spare(n_items * item_bytes);
+    return or_spare(memory, source, n_items * item_bytes);
 }
 
 void *clv_alloc_line(size_t n_bytes)
 {
-    const size_t whole = (n_bytes + CLV_LINE_BYTES - 1) / CLV_LINE_BYTES * CLV_LINE_BYTES;
+    const size_t whole = whole_lines(n_bytes);
     const source_t source = whole < n_bytes ? SOURCE_NONE : source_of(1, n_bytes);
     void *memory = source == SOURCE_HEAP ? aligned_alloc(CLV_LINE_BYTES, whole) : NULL;
-    if (memory != NULL) {
-        return memset(memory, 0, n_bytes);
-    }
-    return source == SOURCE_NONE ? NULL : from_spare(whole);
+    memory = or_spare(memory, source, whole);
+    return memory == NULL ? NULL : memset(memory, 0, n_bytes);
 }
 
 void clv_free(void *memory)

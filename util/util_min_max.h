@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The smaller and the larger of two int64, mostly the earlier and the later of two times.
+ * The smaller and the larger of two int64, mostly the earlier and the later of two times, and which
+ * comes first.
  *
  * Units: the caller's.
  * Errors: none.
@@ -20,6 +21,12 @@ static inline int64_t clv_smaller(int64_t a, int64_t b)
 static inline int64_t clv_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* -1, 0 or 1, as qsort wants it. */
+static inline int clv_compare(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
 }
 
 #endif

@@ -26,19 +26,14 @@ typedef struct link {
     int32_t rank;
 } link_t;
 
-static int by_key(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_links(const void *a, const void *b)
 {
     const link_t *x = a, *y = b;
-    int order = by_key(x->place_ns, y->place_ns);
+    int order = clv_compare(x->place_ns, y->place_ns);
 
-    order = order != 0 ? order : by_key(x->place, y->place);
-    order = order != 0 ? order : by_key(x->order_ns, y->order_ns);
-    return order != 0 ? order : by_key(x->rank, y->rank);
+    order = order != 0 ? order : clv_compare(x->place, y->place);
+    order = order != 0 ? order : clv_compare(x->order_ns, y->order_ns);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 /* lowest: n_ranks numbers. chain[q].place_ns is kept at the lowest rank q of a place first. */

@@ -25,6 +25,7 @@
 #include "schedule/sched_plan.h"
 #include "schedule/generators/sched_simd.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 /* A bit no set has. */
 #define NO_BIT UINT32_MAX
@@ -206,10 +207,8 @@ typedef struct candidate {
 static int compare_latest_first(const void *a, const void *b)
 {
     const candidate_t *x = a, *y = b;
-    if (x->order_ns != y->order_ns) {
-        return x->order_ns > y->order_ns ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    const int order = clv_compare(y->order_ns, x->order_ns);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 static clv_status_t line_up_latest_first(bitset_t *bitset)

@@ -16,6 +16,7 @@
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 typedef struct link {
     int64_t order_ns;
@@ -25,10 +26,8 @@ typedef struct link {
 static int compare_links(const void *a, const void *b)
 {
     const link_t *x = a, *y = b;
-    if (x->order_ns != y->order_ns) {
-        return x->order_ns < y->order_ns ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    const int order = clv_compare(x->order_ns, y->order_ns);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 static void sort_chain(const clv_instance_t *instance, link_t *chain)

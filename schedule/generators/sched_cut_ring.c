@@ -25,6 +25,7 @@
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 #define WHOLE      1000  /* of a share */
 #define GAIN       995   /* permille: another cut is taken only below this share of the best one */
@@ -72,10 +73,8 @@ typedef struct ring {
 static int compare_seats(const void *a, const void *b)
 {
     const seat_t *x = a, *y = b;
-    if (x->place != y->place) {
-        return x->place < y->place ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    const int order = clv_compare(x->place, y->place);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 static int is_later(const seat_t *a, const seat_t *b)

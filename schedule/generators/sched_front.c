@@ -8,6 +8,7 @@
 
 #include "schedule/sched_instance.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 /* One rank while the seats are sorted. */
 typedef struct guest {
@@ -21,22 +22,16 @@ typedef struct guest {
 static int compare_phase(const void *a, const void *b)
 {
     const guest_t *x = a, *y = b;
-    if (x->phase_ns != y->phase_ns) {
-        return x->phase_ns < y->phase_ns ? -1 : 1;
-    }
-    if (x->lead_ns != y->lead_ns) {
-        return x->lead_ns < y->lead_ns ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    int order = clv_compare(x->phase_ns, y->phase_ns);
+    order = order != 0 ? order : clv_compare(x->lead_ns, y->lead_ns);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 static int compare_arrival(const void *a, const void *b)
 {
     const guest_t *x = a, *y = b;
-    if (x->arrival_ns != y->arrival_ns) {
-        return x->arrival_ns < y->arrival_ns ? -1 : 1;
-    }
-    return x->seat < y->seat ? -1 : x->seat > y->seat;
+    const int order = clv_compare(x->arrival_ns, y->arrival_ns);
+    return order != 0 ? order : clv_compare(x->seat, y->seat);
 }
 
 static void seat_guests(clv_front_t *front, guest_t *guests)

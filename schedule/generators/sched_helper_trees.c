@@ -23,6 +23,7 @@
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
+#include "util/util_min_max.h"
 
 #define GAIN       995   /* permille: more late ranks are taken only below this share of the best */
 #define MANY_CELLS 16384 /* ranks * segments from which on ... */
@@ -64,10 +65,8 @@ typedef struct trees {
 static int compare_members(const void *a, const void *b)
 {
     const member_t *x = a, *y = b;
-    if (x->order_ns != y->order_ns) {
-        return x->order_ns < y->order_ns ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    const int order = clv_compare(x->order_ns, y->order_ns);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 static void take_members(const clv_instance_t *instance, const trees_t *trees)

@@ -56,13 +56,9 @@ typedef struct house {
 static int compare_members(const void *a, const void *b)
 {
     const member_t *x = a, *y = b;
-    if (x->place != y->place) {
-        return x->place < y->place ? -1 : 1;
-    }
-    if (x->order_ns != y->order_ns) {
-        return x->order_ns < y->order_ns ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
+    int order = clv_compare(x->place, y->place);
+    order = order != 0 ? order : clv_compare(x->order_ns, y->order_ns);
+    return order != 0 ? order : clv_compare(x->rank, y->rank);
 }
 
 /* The root comes after everybody. */

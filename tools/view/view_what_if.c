@@ -303,9 +303,7 @@ static clv_cost_t cost_known(const clv_clva_cost_t *measured)
 
 static int smaller_first(const void *a, const void *b)
 {
-    const int64_t one = *(const int64_t *) a, other = *(const int64_t *) b;
-
-    return one < other ? -1 : one > other;
+    return clv_compare(*(const int64_t *) a, *(const int64_t *) b);
 }
 
 /* Of the ranks that looked at a connection, the median of its buffer, with the window or without;
