@@ -34,25 +34,25 @@ static source_t source_of(size_t n_items, size_t item_bytes)
 /* ---- the spare ------------------------------------------------------------------------------- */
 
 static unsigned char *spare;
-static size_t spare_bytes;
+static atomic_size_t spare_bytes; /* 0 until the spare is there */
 static atomic_size_t spare_used;
 
 void clv_alloc_keep_spare(size_t n_bytes)
 {
-    void *memory = spare_bytes > 0 ? MAP_FAILED
-                                   : mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
-                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = atomic_load(&spare_bytes) > 0
+                       ? MAP_FAILED
+                       : mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) {
         spare = memory;
-        spare_bytes = n_bytes;
+        atomic_store(&spare_bytes, n_bytes);
     }
 }
 
 void clv_alloc_drop_spare(void)
 {
-    if (spare_bytes > 0 && !clv_alloc_is_short()) {
-        (void) munmap(spare, spare_bytes);
-        spare_bytes = 0;
+    if (atomic_load(&spare_bytes) > 0 && !clv_alloc_is_short()) {
+        (void) munmap(spare, atomic_exchange(&spare_bytes, 0));
     }
 }
 
@@ -69,9 +69,10 @@ static size_t whole_lines(size_t n_bytes)
 /* Zeroed, and a cache line's beginning; each byte is given once. */
 static void *from_spare(size_t n_bytes)
 {
+    const size_t there = atomic_load(&spare_bytes);
     size_t used = atomic_load(&spare_used);
     do {
-        if (n_bytes > spare_bytes || spare_bytes - used < n_bytes + CLV_LINE_BYTES) {
+        if (n_bytes > there || there - used < n_bytes + CLV_LINE_BYTES) {
             return NULL;
         }
     } while (!atomic_compare_exchange_weak(&spare_used, &used, used + whole_lines(n_bytes)));
@@ -80,7 +81,9 @@ static void *from_spare(size_t n_bytes)
 
 static int is_spare(const void *memory)
 {
-    return spare_bytes > 0 && (uintptr_t) memory - (uintptr_t) spare < spare_bytes;
+    const size_t there = atomic_load_explicit(&spare_bytes, memory_order_acquire);
+
+    return there > 0 && (uintptr_t) memory - (uintptr_t) spare < there;
 }
 
 /* ---- what is asked for ----------------------------------------------------------------------- */

@@ -16,7 +16,8 @@
  * Errors: NULL: no memory, a product that overflows, or 0 bytes.
  * Memory: what is given is the caller's until clv_free. The spare is address space until it is
  * touched, and what was taken from it is not used again.
- * Threads: the hook and the spare are set while no other thread runs; everything else is safe.
+ * Threads: the hook is set, and the spare dropped, while no other thread runs. A spare may come,
+ * from one thread at a time, while others allocate. Everything else is safe.
  */
 #ifndef CLV_UTIL_ALLOC_H
 #define CLV_UTIL_ALLOC_H
