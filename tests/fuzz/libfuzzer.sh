@@ -101,7 +101,7 @@ fuzz_build() { # target: $work/fuzz, its sources compiled side by side
 }
 
 fuzz_run() { # target seconds corpus: what libFuzzer says is in $work/log
-    (cd "$work" && timeout $(($2 + 300)) ./fuzz -max_total_time="$2" -max_len="$(fuzz_row "$1" 2)" \
+    (cd "$work" && timeout $(($2 + 300)) ./fuzz -max_total_time="$2" -max_len="${CLV_FUZZ_LENGTH:-$(fuzz_row "$1" 2)}" \
         -timeout=120 -rss_limit_mb=2048 -print_final_stats=1 "$3" >log 2>&1)
 }
 

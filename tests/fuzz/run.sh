@@ -7,7 +7,7 @@
 #
 # The targets and what they are made of: libfuzzer.sh. What a run found interesting is kept in CLV_FUZZ_CORPUS
 # (~/.cache/clv/fuzz) for the next one to begin with. Findings stay in a folder that is named. An interrupt ends
-# the target that runs, not as a finding.
+# the target that runs, not as a finding. CLV_FUZZ_LENGTH: the longest input; short ones are several times as many.
 # --record adds a row per target to docs/results/data/fuzz.csv, where executions add up: target, date,
 # commit, seconds, executions, edges covered, outcome. --sum prints the sums.
 # --cover runs what is kept once more in a build that counts lines, and prints for each decoder's source how
