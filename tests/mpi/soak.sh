@@ -5,12 +5,14 @@
 # other, each with ranks, threads, algorithm, hosts and other load drawn anew. TAP: a point per mpirun.
 #
 #   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--pause FILE] [--record]
+#   tests/mpi/soak.sh --list N --seed N
 #   tests/mpi/soak.sh --sum
 #   tests/mpi/soak.sh --watch-dog
 #
 # --minutes N      how long in all; 10
 # --each SECONDS   how long one mpirun takes calls; 40
 # --seed N         of what is drawn; the time without it. Printed.
+# --list N         prints the first N draws, and runs nothing
 # --pause FILE     no mpirun begins while FILE exists; waiting for that does not count
 # --record         adds a row to docs/results/data/soak.csv, where hours add up; --sum prints the sums
 # --watch-dog      whether the watchdog tells what it should: one mpirun in which a rank stands still
@@ -27,19 +29,19 @@ sums() {
     awk -F, 'NR > 1 { minutes += $7; runs += $8; calls += $9; bad += $10 }
         END { printf "%.1f hours, %d mpiruns, %.0f calls, %d failed\n", minutes / 60, runs, calls, bad }' "$page"
 }
-minutes=10 each=40 seed=$EPOCHSECONDS pause= record= stand=0 watch_dog=
+minutes=10 each=40 seed=$EPOCHSECONDS pause= list=0 record= stand=0 watch_dog=
 stall=${CLV_SOAK_STALL:-60}
 while [ $# -gt 0 ]; do
     case $1 in
-    --minutes | --each | --seed | --pause) declare "${1#--}=${2:?}"; shift ;;
+    --minutes | --each | --seed | --pause | --list) declare "${1#--}=${2:?}"; shift ;;
     --record) record=yes ;;
     --watch-dog) watch_dog=yes stall=8 stand=5 ;;
     --sum) sums; exit ;;
-    *) sed -n '4,24p' "$0" >&2; exit 2 ;;
+    *) sed -n '4,26p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
-mpi_setup
+[ "$list" -gt 0 ] || mpi_setup
 limit=$((each + 2 * stall + 120)) # of an mpirun
 export CLV_CLUSTER_STATE
 folder=$(mktemp -d) CLV_CLUSTER_STATE=$folder/state # hosts that nobody else takes down
@@ -62,17 +64,28 @@ stop_load() {
 trap 'stop_load; "$CLV_TOP/bench/cluster" down --all >/dev/null 2>&1; rm -rf "$folder/state"' EXIT
 trap 'exit 130' INT TERM
 
-one_of() { # words: one of them
-    eval "echo \${$((1 + RANDOM % $#))}"
+# Not in a subshell, which would draw from a seed of its own.
+one_of() { # variable words: one of them
+    local -n drawn=$1
+    shift
+    local which=$((1 + RANDOM % $#))
+    drawn=${!which}
 }
 
 draw() {
-    ranks=$((2 + RANDOM % 6)) threads=$(one_of 1 1 1 3) loads=$(one_of 0 0 2 4) where=$(one_of here hosts)
-    algorithm=$(one_of auto auto auto chain latest_first clairvoyant ring)
+    local min_bytes ahead_bytes collectives
+    ranks=$((2 + RANDOM % 6))
+    one_of threads 1 1 1 3
+    one_of loads 0 0 2 4
+    one_of where here hosts
+    one_of algorithm auto auto auto chain latest_first clairvoyant ring
+    one_of min_bytes 1 1024 32768
+    one_of ahead_bytes 0 0 67108864
+    one_of collectives reduce reduce,allreduce
     options=(--mca coll clv --mca coll_clv_reduce_algorithm "$algorithm" --mca coll_clv_stall_seconds $((stall / 2))
-        --mca mpi_yield_when_idle 1 --mca coll_clv_min_bytes "$(one_of 1 1024 32768)"
-        --mca coll_clv_ahead_bytes "$(one_of 0 0 67108864)" --mca coll_clv_collectives "$(one_of reduce reduce,allreduce)")
-    [ "$where" = here ] || ranks=$(one_of 4 8)
+        --mca mpi_yield_when_idle 1 --mca coll_clv_min_bytes "$min_bytes" --mca coll_clv_ahead_bytes "$ahead_bytes"
+        --mca coll_clv_collectives "$collectives")
+    [ "$where" = here ] || one_of ranks 4 8
 }
 
 launch() { # log
@@ -136,6 +149,12 @@ priority() {
 }
 
 n=0 n_failed=0 calls=0 most=1 taken=0
+while [ $n -lt "$list" ]; do
+    draw
+    echo "$((seed + n)): $ranks ranks $where, $threads threads, $loads busy processes, ${options[*]}"
+    n=$((n + 1))
+done
+[ "$list" -eq 0 ] || exit 0
 [ -z "$watch_dog" ] || watch_dog
 while [ $taken -lt $((minutes * 60)) ]; do
     while [ -n "$pause" ] && [ -e "$pause" ]; do sleep 1; done
