@@ -59,11 +59,12 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
-mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/soak tests/mpi/channel_down \
+mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
 	tests/mpi/broken_call
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak_calls.c tests/mpi/soak_calls.h \
-	$(clv_pvar_look_sources)
+	tests/mpi/soak_crash.c tests/mpi/soak_crash.h $(clv_pvar_look_sources)
+tests_mpi_soak_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_allreduce_bits_SOURCES = tests/mpi/allreduce_bits.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
 tests_mpi_hint_cases_SOURCES = tests/mpi/hint_cases.c clv.h
@@ -86,7 +87,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
 	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
-mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals
+mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \

@@ -3,7 +3,7 @@
  * Soak: collectives of all kinds mixed with reduces over random sub-communicators, for a time, each
  * result checked; and a watchdog that tells where everybody is when nothing moves.
  *
- * usage: soak SECONDS SEED [THREADS [STALL_SECONDS [MAX_COUNT [STAND_SECONDS]]]]
+ * usage: soak SECONDS SEED [THREADS [STALL_SECONDS [MAX_COUNT [STAND_SECONDS [BREAK_SECONDS]]]]]
  *
  * What: each thread of each rank (all ranks the same number of them) has communicators of its own:
  * its duplicate of MPI_COMM_WORLD and parts of it, now and then made anew. From a seed that all
@@ -13,8 +13,10 @@
  * threads are in and what the component says of its executor, forecasts and channel, twice, so that
  * one sees what moves; then it ends the job with status 3; the script adds the stacks.
  * STAND_SECONDS: rank 1 stands still from then on, so that the watchdog has something to tell.
+ * BREAK_SECONDS: rank 1 breaks a communicator then, so that it crashes. What is told of a crash:
+ * soak_crash.h.
  *
- * Exit: 0 with a line "soak: ... 0 wrong", 1 a wrong result, 3 a stall.
+ * Exit: 0 with a line "soak: ... 0 wrong", 1 a wrong result, 3 a stall; a signal.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -26,10 +28,11 @@
 
 #include "tests/mpi/pvar_look.h"
 #include "tests/mpi/soak_calls.h"
+#include "tests/mpi/soak_crash.h"
 
 #define MAX_THREADS 8
 
-static int max_count = 1 << 18, stall_seconds = 120, stand_seconds;
+static int max_count = 1 << 18, stall_seconds = 120, stand_seconds, break_seconds;
 static double begin_s, end_s;
 static int n_threads = 1;
 static soak_t soaks[MAX_THREADS];
@@ -50,6 +53,16 @@ static unsigned draw(unsigned long long *state, unsigned below)
 
 /* ---- a thread -------------------------------------------------------------------------------- */
 
+static void free_comm(soak_t *soak, MPI_Comm *comm)
+{
+    const MPI_Comm which = *comm;
+
+    soak->doing = "MPI_Comm_free";
+    soak_crash_note(soak, SOAK_FREES, which);
+    MPI_Comm_free(comm);
+    soak_crash_note(soak, SOAK_FREED, which);
+}
+
 /* A part of the world: every rank draws every rank's colour, so that all know who is where. */
 static void make_part(soak_t *soak, int which)
 {
@@ -63,9 +76,12 @@ static void make_part(soak_t *soak, int which)
         colour = other == rank ? drawn : colour;
     }
     if (soak->part[which] != MPI_COMM_NULL) {
-        MPI_Comm_free(&soak->part[which]);
+        free_comm(soak, &soak->part[which]);
     }
+    soak->doing = "MPI_Comm_split";
+    soak_crash_note(soak, SOAK_MAKES, soak->world);
     MPI_Comm_split(soak->world, colour, draw(&soak->shared, 2) ? rank : -rank, &soak->part[which]);
+    soak_crash_note(soak, SOAK_MADE, soak->part[which]);
 }
 
 /* Small ones often, some large, none now and then. */
@@ -110,6 +126,14 @@ static void stand_still(int rank)
     }
 }
 
+static void break_one(const soak_t *soak, MPI_Comm comm)
+{
+    if (break_seconds > 0 && soak->rank == 1 && soak == &soaks[0] &&
+        now_s() - begin_s > break_seconds) {
+        soak_crash_break(comm);
+    }
+}
+
 static soak_call_t draw_call(soak_t *soak, const soak_operation_t *operation)
 {
     const unsigned which = draw(&soak->shared, SOAK_PARTS + 2);
@@ -140,6 +164,7 @@ static void run_calls(soak_t *soak)
     for (int i = 0; i < n_calls; i++) {
         nap(soak);
         stand_still(soak->rank);
+        break_one(soak, call.comm);
         soak_fill(soak, call.rank, call.count);
         if (!operation->run(soak, &call)) {
             soak->n_wrong++;
@@ -165,18 +190,18 @@ static void *run_thread(void *context)
 {
     soak_t *soak = context;
 
+    soak->self = pthread_self();
     for (int which = 0; which < SOAK_PARTS; which++) {
         make_part(soak, which);
     }
     while (goes_on(soak)) {
         if (draw(&soak->shared, 8) == 0) {
-            soak->doing = "MPI_Comm_split";
             make_part(soak, (int) draw(&soak->shared, SOAK_PARTS));
         }
         run_calls(soak);
     }
     for (int which = 0; which < SOAK_PARTS; which++) {
-        MPI_Comm_free(&soak->part[which]);
+        free_comm(soak, &soak->part[which]);
     }
     return NULL;
 }
@@ -306,8 +331,8 @@ static void prepare(soak_t *soak, unsigned long long seed, int thread, int rank)
 
 static void finish(soak_t *soak)
 {
-    MPI_Comm_free(&soak->ring);
-    MPI_Comm_free(&soak->world);
+    free_comm(soak, &soak->ring);
+    free_comm(soak, &soak->world);
     free(soak->in);
     free(soak->out);
 }
@@ -334,17 +359,24 @@ static long long number(int argc, char **argv, int which, long long otherwise)
     return argc > which ? strtoll(argv[which], NULL, 10) : otherwise;
 }
 
+/* Whether they make sense. */
+static int read_numbers(int argc, char **argv)
+{
+    n_threads = (int) number(argc, argv, 3, n_threads);
+    stall_seconds = (int) number(argc, argv, 4, stall_seconds);
+    max_count = (int) number(argc, argv, 5, max_count);
+    stand_seconds = (int) number(argc, argv, 6, 0);
+    break_seconds = (int) number(argc, argv, 7, 0);
+    return n_threads >= 1 && n_threads <= MAX_THREADS && max_count >= 1 && stall_seconds >= 1;
+}
+
 int main(int argc, char **argv)
 {
     const unsigned long long seed = (unsigned long long) number(argc, argv, 2, 1);
     long long counts[2] = {0, 0};
     int rank, n_ranks, level;
 
-    n_threads = (int) number(argc, argv, 3, n_threads);
-    stall_seconds = (int) number(argc, argv, 4, stall_seconds);
-    max_count = (int) number(argc, argv, 5, max_count);
-    stand_seconds = (int) number(argc, argv, 6, 0);
-    if (n_threads < 1 || n_threads > MAX_THREADS || max_count < 1 || stall_seconds < 1) {
+    if (!read_numbers(argc, argv)) {
         return 2;
     }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -358,6 +390,7 @@ int main(int argc, char **argv)
         prepare(&soaks[i], seed, i, rank);
     }
     open_looks();
+    soak_crash_watch(soaks, n_threads, rank);
     begin_s = now_s();
     end_s = begin_s + (double) number(argc, argv, 1, 10);
     run_all(rank);

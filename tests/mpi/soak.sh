@@ -7,7 +7,7 @@
 #   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--pause FILE] [--record]
 #   tests/mpi/soak.sh --list N --seed N
 #   tests/mpi/soak.sh --sum
-#   tests/mpi/soak.sh --watch-dog
+#   tests/mpi/soak.sh --watch-dog | --crash
 #
 # --minutes N      how long in all; 10
 # --each SECONDS   how long one mpirun takes calls; 40
@@ -16,10 +16,12 @@
 # --pause FILE     no mpirun begins while FILE exists; waiting for that does not count
 # --record         adds a row to docs/results/data/soak.csv, where hours add up; --sum prints the sums
 # --watch-dog      whether the watchdog tells what it should: one mpirun in which a rank stands still
-# An mpirun fails with a wrong result, when clv was not in it, and when nothing moves for CLV_SOAK_STALL seconds (60): then the
-# program tells what each rank is in, and the stacks are taken if there is a gdb. Logs of failed runs stay
-# in a folder that is named. Several may run side by side, each with hosts of its own (seeds further apart
-# than there are mpiruns); a row says how many did, and the priority: idle under `chrt -i 0`.
+# --crash          whether a crash is told: one mpirun in which a rank breaks its communicator
+# An mpirun fails with a wrong result, when clv was not in it, when it ends by a signal, and when nothing moves for
+# CLV_SOAK_STALL seconds (60). In the latter two the program tells what each thread is in, and after a signal what Open MPI has
+# of each communicator; the stacks of all ranks are taken if there is a gdb. Logs of failed runs stay in build/soak.
+# Several may run side by side, each with hosts of its own (seeds further apart than there are mpiruns); a row says how many
+# did, and the priority: idle under `chrt -i 0`.
 set -u
 export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
@@ -29,15 +31,16 @@ sums() {
     awk -F, 'NR > 1 { minutes += $7; runs += $8; calls += $9; bad += $10 }
         END { printf "%.1f hours, %d mpiruns, %.0f calls, %d failed\n", minutes / 60, runs, calls, bad }' "$page"
 }
-minutes=10 each=40 seed=$EPOCHSECONDS pause= list=0 record= stand=0 watch_dog=
+minutes=10 each=40 seed=$EPOCHSECONDS pause= list=0 record= stand=0 break=0 trial=
 stall=${CLV_SOAK_STALL:-60}
 while [ $# -gt 0 ]; do
     case $1 in
     --minutes | --each | --seed | --pause | --list) declare "${1#--}=${2:?}"; shift ;;
     --record) record=yes ;;
-    --watch-dog) watch_dog=yes stall=8 stand=5 ;;
+    --watch-dog) trial=watch_dog stall=8 stand=5 ;;
+    --crash) trial=crash break=5 ;;
     --sum) sums; exit ;;
-    *) sed -n '4,26p' "$0" >&2; exit 2 ;;
+    *) sed -n '4,24p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
@@ -61,8 +64,13 @@ stop_load() {
     [ ${#load[@]} -eq 0 ] || kill "${load[@]}" 2>/dev/null
     load=()
 }
-trap 'stop_load; "$CLV_TOP/bench/cluster" down --all >/dev/null 2>&1; rm -rf "$folder/state"' EXIT
+trap 'stop_load; "$CLV_TOP/bench/cluster" down --all >/dev/null 2>&1; rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
+
+# The log of a run that failed, where it stays.
+keep() { # log
+    mkdir -p "$CLV_BUILD/soak" && mv "$1" "$CLV_BUILD/soak/$((seed + n)).log" && echo "$CLV_BUILD/soak/$((seed + n)).log"
+}
 
 # Not in a subshell, which would draw from a seed of its own.
 one_of() { # variable words: one of them
@@ -89,7 +97,7 @@ draw() {
 }
 
 launch() { # log
-    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall" 262144 "$stand")
+    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall" 262144 "$stand" "$break")
     if [ "$where" = hosts ]; then
         timeout -k 5 "$limit" "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
             --timeout $((limit - 30)) "${options[@]}" -- "${program[@]}" >>"$1" 2>&1 </dev/null
@@ -99,13 +107,13 @@ launch() { # log
     fi
 }
 
-# The stacks of every soak process of ours, while the program gives us the time for it.
+# The stacks of every soak process of ours, with what is in them, while the program gives us the time for it.
 stacks() { # log
     local pid
     command -v gdb >/dev/null || { echo 'no gdb: no stacks' >>"$1"; return; }
     for pid in $(pgrep -f "^$CLV_BUILD/tests/mpi/soak $each $((seed + n)) "); do
         echo "== $pid"
-        timeout 15 gdb -p "$pid" -batch -ex 'thread apply all bt 30' 2>/dev/null
+        timeout 15 gdb -p "$pid" -batch -ex 'thread apply all bt full 30' 2>/dev/null
     done >>"$1"
 }
 
@@ -114,19 +122,26 @@ run() { # log
     launch "$1" &
     job=$!
     while kill -0 $job 2>/dev/null; do
-        if grep -q 'soak: STALL pid' "$1" 2>/dev/null; then stacks "$1"; break; fi
+        if grep -qE 'soak: (STALL|CRASH) pid' "$1" 2>/dev/null; then stacks "$1"; break; fi
         sleep 1
     done
     wait $job
 }
 
 # Ranks on hosts, so that there is a channel to tell of.
-watch_dog() {
-    local log=$folder/0.log what
-    draw
-    where=hosts ranks=4 threads=1 algorithm=clairvoyant
+trial() { # threads
+    log=$folder/0.log where=hosts ranks=4 threads=$1 algorithm=clairvoyant
     options=(--mca coll clv --mca coll_clv_reduce_algorithm clairvoyant --mca coll_clv_stall_seconds 4 --mca coll_clv_min_bytes 1)
     run "$log"
+}
+end_trial() {
+    [ $tap_failed -eq 0 ] || echo "# $(keep "$log")"
+    tap_end
+}
+
+watch_dog() {
+    local log what
+    trial 1
     for what in 'rank 1 thread 0: step' 'rank 0: wait_for_what=[12] .* exchange_forecasts=.* exchange_received_bytes=[1-9]' 'pid [0-9]'; do
         tap_ok "told: $what" grep -qE "soak: STALL $what" "$log"
     done
@@ -134,8 +149,23 @@ watch_dog() {
     tap_ok 'the stack of the rank that stands' grep -q ' stand_still ' "$log"
     tap_ok 'the stack of one that waits for it' grep -qE ' (coll_clv_call|mca_coll_clv_|PMPI_|MPI_)' "$log"
     tap_ok 'and of the background thread' grep -q '"clv"' "$log"
-    [ $tap_failed -eq 0 ] || { echo "# $log"; trap stop_load EXIT; }
-    tap_end
+    end_trial
+}
+
+crash() {
+    local log what
+    trial 3
+    for what in 'rank 1: signal 11, code 1, address 0x[0-9a-f]+, at [0-9]+ ms' 'rank 1 registers: r8=.* rip=' 'rank 1 thread [0-2], this one: step [0-9]+, MPI_' \
+        'rank 1 thread [0-2] (world|part .) 0x[0-9a-f]+: references [0-9]+, context [0-9]+, .* pml \(nil\), coll 0x' \
+        'rank 1 thread [0-2] part 0 0x[0-9a-f]+: references [0-9]+, context [0-9]+, .* pml 0x' \
+        'rank 1 at [0-9]+ ms: thread [0-2] made 0x[0-9a-f]+, context [0-9]+' 'stack of rank 1' 'pid [0-9]'; do
+        tap_ok "told: $what" grep -qE "soak: CRASH $what" "$log"
+    done
+    tap_ok 'the stack names functions of Open MPI' grep -qE '^[^#].*mca_pml_ob1[^(]*\((mca_pml_ob1_[a-z_]*)?\+0x' "$log"
+    tap_ok 'and that of the debugger is there, too' grep -q '<signal handler called>' "$log"
+    tap_ok 'a seed draws the same again' test "$("$0" --list 5 --seed "$seed")" = "$("$0" --list 5 --seed "$seed")"
+    tap_ok 'other ranks are where they were' test "$(grep -c '^== [0-9]' "$log")" -ge 4
+    end_trial
 }
 
 # How many soaks there are at this moment, this one, too (a subshell has its script's command line); and
@@ -155,7 +185,7 @@ while [ $n -lt "$list" ]; do
     n=$((n + 1))
 done
 [ "$list" -eq 0 ] || exit 0
-[ -z "$watch_dog" ] || watch_dog
+[ -z "$trial" ] || "$trial"
 while [ $taken -lt $((minutes * 60)) ]; do
     while [ -n "$pause" ] && [ -e "$pause" ]; do sleep 1; done
     began=$SECONDS
@@ -172,9 +202,9 @@ while [ $taken -lt $((minutes * 60)) ]; do
     case $said in
     *' 0 wrong') tap_point 0 "$name"; rm -f "$log" ;;
     *) tap_point 1 "$name"; n_failed=$((n_failed + 1))
-        printf '# %s\n' "${options[*]}" "$log"
+        printf '# %s\n' "${options[*]}" "$(keep "$log")"
         echo "# ended with $status after $((SECONDS - began)) s (124, 137: its limit of $limit s)"
-        grep 'STALL\|WRONG\|coll:clv' "$log" | head -n 40 | sed 's/^/# /' ;;
+        grep -A 30 'STALL\|CRASH\|WRONG\|coll:clv' "$log" | grep -v '^==' | head -n 120 | sed 's/^/# /' ;;
     esac
     n=$((n + 1)) taken=$((taken + SECONDS - began)) now=$(beside)
     most=$((now > most ? now : most))
@@ -190,5 +220,4 @@ if [ -n "$record" ]; then
         echo "$row" >&9
     } 9>>"$page"
 fi
-[ $n_failed -gt 0 ] || rm -rf "$folder"
 tap_end

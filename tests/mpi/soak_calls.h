@@ -14,6 +14,7 @@
 #define CLV_SOAK_CALLS_H
 
 #include <mpi.h>
+#include <pthread.h>
 
 #define SOAK_PARTS     4  /* communicators of a thread beside its world */
 #define SOAK_MAX_RANKS 64 /* of a job */
@@ -23,6 +24,7 @@ typedef struct soak {
     MPI_Comm world; /* of this thread */
     MPI_Comm ring;  /* the same ranks; each hears its left neighbour and tells its right one */
     MPI_Comm part[SOAK_PARTS];
+    pthread_t self;
     int rank;                  /* of the world */
     unsigned long long shared; /* the state of the draws that all ranks make alike */
     unsigned long long own;
