@@ -85,6 +85,7 @@ int coll_clv_execute_packed(const coll_clv_call_t *call, coll_clv_job_t *job)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     job->rbuf = packed;
+    job->lent_p = &packed;
     rc = is_root ? copy_packed(call, packed, job->count, true) : OMPI_SUCCESS;
     if (OMPI_SUCCESS == rc) {
         rc = coll_clv_execute_steps(job, scratch);

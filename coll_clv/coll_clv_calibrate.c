@@ -26,8 +26,8 @@ typedef struct shift {
     int to;
     int from;
     char *out;
-    char *in;   /* CALIBRATE_MESSAGES segments */
-    int n_lost; /* requests that would not end after an error; they may still use out and in */
+    char *in;     /* CALIBRATE_MESSAGES segments */
+    bool gave_up; /* after an error: the memory of both went with the requests */
 } shift_t;
 
 /* What an error leaves behind; the receives first. */
@@ -35,7 +35,8 @@ static int give_up(shift_t *shift, ompi_request_t **requests, int n_receives, in
                    int rc)
 {
     coll_clv_take_back(requests, n_receives);
-    shift->n_lost += coll_clv_settle(requests, n_requests);
+    coll_clv_give_up(requests, n_requests, shift->out, NULL);
+    shift->gave_up = true;
     return rc;
 }
 
@@ -137,7 +138,7 @@ typedef struct calibration {
     struct ompi_communicator_t *comm;
     char *buffer;
     const int32_t *place;
-    int n_lost;
+    bool gave_up;
     clv_cost_t cost;
 } calibration_t;
 
@@ -183,7 +184,7 @@ static int measure_far(calibration_t *all)
                          .in = all->buffer + CALIBRATE_SEGMENT};
         if (0 == i || distances[0] != distances[1]) {
             rc = measure_shift(&shift, &all->cost);
-            all->n_lost += shift.n_lost;
+            all->gave_up = shift.gave_up;
         }
     }
     return rc;
@@ -226,7 +227,7 @@ static int measure_near(calibration_t *all)
             all->cost.near_byte_ps = byte_ps;
         }
     }
-    all->n_lost += shift.n_lost;
+    all->gave_up = shift.gave_up;
     return rc;
 }
 
@@ -282,7 +283,7 @@ int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, c
     }
     rc = NULL == place ? measure_far(&all) : measure_places(&all);
 
-    if (all.n_lost > 0) {
+    if (all.gave_up) {
         *buffer_p = NULL;
     }
     if (OMPI_SUCCESS == rc) {

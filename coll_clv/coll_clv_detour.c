@@ -199,15 +199,14 @@ static void delist(coll_clv_detour_t *detour)
     pthread_mutex_unlock(&detour_lock);
 }
 
-/* What Open MPI may still write to stays. */
 static void give_up(message_t *message)
 {
+    ompi_request_t *request = message->request;
+
     if (0 <= message->rank) {
-        coll_clv_take_back(&message->request, 1);
+        coll_clv_take_back(&request, 1);
     }
-    if (NULL == message->request || 0 == coll_clv_settle(&message->request, 1)) {
-        clv_free(message);
-    }
+    coll_clv_give_up(&request, 1, message, NULL);
 }
 
 void coll_clv_detour_end(coll_clv_detour_t *detour, bool works)

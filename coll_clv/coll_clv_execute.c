@@ -535,8 +535,7 @@ static int lay_out_buffers(execution_t *run, int32_t n_buffers)
 
 /* --- after an error --- */
 
-/* What does not end in time is freed by Open MPI when it does; the memory it may still write to
- * then is nobody's any more. */
+/* Takes the memory that requests may still use, whether or not they end in time. */
 static void abandon(execution_t *run)
 {
     enum { N_REQUESTS = COLL_CLV_RECV_WINDOW + COLL_CLV_SEND_WINDOW };
@@ -545,9 +544,12 @@ static void abandon(execution_t *run)
     coll_clv_take_back(run->recvs, COLL_CLV_RECV_WINDOW);
     memcpy(requests, run->recvs, sizeof run->recvs);
     memcpy(requests + COLL_CLV_RECV_WINDOW, run->sends, sizeof run->sends);
-    if (coll_clv_settle(requests, N_REQUESTS) > 0) {
-        run->scratch->buffers = NULL;
-        run->scratch->buffer_bytes = 0;
+    coll_clv_give_up(requests, N_REQUESTS, run->scratch->buffers,
+                     NULL == run->job->lent_p ? NULL : *run->job->lent_p);
+    run->scratch->buffers = NULL;
+    run->scratch->buffer_bytes = 0;
+    if (NULL != run->job->lent_p) {
+        *run->job->lent_p = NULL;
     }
 }
 

@@ -70,6 +70,8 @@ typedef struct coll_clv_job {
     /* The result: at the root of a reduce, everywhere in allreduce, this rank's block in
      * reduce_scatter; the vector itself in bcast. Else not used. */
     void *rbuf;
+    void **lent_p; /* the caller's heap that rbuf is in; NULL: not the heap, or not the caller's.
+                    * After the error of a request *lent_p is NULL: it goes with the last request */
     size_t
         count; /* elements of the whole vector; in reduce_scatter all blocks, a multiple of them */
     struct ompi_datatype_t *dtype;

@@ -6,6 +6,9 @@
 
 #include "coll_clv/coll_clv_failure.h"
 
+#include <pthread.h>
+#include <string.h>
+
 #include "ompi/runtime/params.h"
 #include "opal/runtime/opal_progress.h"
 
@@ -121,7 +124,8 @@ void coll_clv_take_back(ompi_request_t **requests, int n_requests)
     }
 }
 
-int coll_clv_settle(ompi_request_t **requests, int n_requests)
+/* Returns how many are still open; the others become NULL. */
+static int settle(ompi_request_t **requests, int n_requests)
 {
     const int64_t end_ns = clv_local_now_ns() + COLL_CLV_SETTLE_NS;
     int n_open;
@@ -131,4 +135,64 @@ int coll_clv_settle(ompi_request_t **requests, int n_requests)
         n_open = close_complete(requests, n_requests);
     } while (n_open > 0 && clv_local_now_ns() < end_ns);
     return n_open;
+}
+
+/* ---- what they use of our memory ------------------------------------------------------------ */
+
+/* Some that have not ended, and what goes with the last of them. */
+typedef struct lent {
+    struct lent *next;
+    void *memory;
+    void *more;
+    int n_requests;
+    ompi_request_t *requests[];
+} lent_t;
+
+static pthread_mutex_t lent_lock = PTHREAD_MUTEX_INITIALIZER;
+static lent_t *all_lent;
+
+/* Without memory for the entry, what they use stays for good. */
+static void lend(ompi_request_t **requests, int n_requests, void *memory, void *more)
+{
+    lent_t *lent = clv_alloc(1, sizeof *lent + (size_t) n_requests * sizeof lent->requests[0]);
+
+    if (NULL == lent) {
+        return;
+    }
+    lent->memory = memory;
+    lent->more = more;
+    lent->n_requests = n_requests;
+    memcpy(lent->requests, requests, (size_t) n_requests * sizeof lent->requests[0]);
+    pthread_mutex_lock(&lent_lock);
+    lent->next = all_lent;
+    all_lent = lent;
+    pthread_mutex_unlock(&lent_lock);
+}
+
+void coll_clv_failure_collect(void)
+{
+    pthread_mutex_lock(&lent_lock);
+    for (lent_t **at = &all_lent; NULL != *at;) {
+        lent_t *lent = *at;
+        if (0 < close_complete(lent->requests, lent->n_requests)) {
+            at = &lent->next;
+            continue;
+        }
+        *at = lent->next;
+        clv_free(lent->memory);
+        clv_free(lent->more);
+        clv_free(lent);
+    }
+    pthread_mutex_unlock(&lent_lock);
+}
+
+void coll_clv_give_up(ompi_request_t **requests, int n_requests, void *memory, void *more)
+{
+    coll_clv_failure_collect();
+    if (0 < settle(requests, n_requests)) {
+        lend(requests, n_requests, memory, more);
+        return;
+    }
+    clv_free(memory);
+    clv_free(more);
 }

@@ -3,11 +3,12 @@
  * Failures that Open MPI knows of (ULFM: a rank died, the communicator was revoked), as whoever
  * waits inside this component has to see them: every loop of ours that waits for another rank asks
  * coll_clv_failure_of or coll_clv_failure_or_broken, every list of requests that is given up goes
- * through coll_clv_settle.
+ * through coll_clv_give_up.
  *
  * What: the same as Open MPI's own waits do (ompi_request_is_failed), once per idle turn of a loop
  * instead of once per request: a rank's death marks each communicator it was in, and every request
- * of a collective on a marked communicator has failed.
+ * of a collective on a marked communicator has failed. And what requests that are given up use of
+ * our memory: Open MPI may still read or write there, so it is freed with the last of them.
  * Not: how a failure is found (Open MPI's launcher and transports), nor what is done about it (the
  * caller of MPI, who revokes and shrinks).
  *
@@ -71,11 +72,15 @@ int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_
 /* After an error: takes receives back that are not matched. NULL and MPI_REQUEST_NULL are fine. */
 void coll_clv_take_back(ompi_request_t **requests, int n_requests);
 
-/* Gives requests up after an error: waits COLL_CLV_SETTLE_NS at most until they end by themselves,
- * failed ones at once. Those that ended become NULL. Returns how many are still open: their buffers
- * must stay, Open MPI may still write there. */
-int coll_clv_settle(ompi_request_t **requests, int n_requests);
+/* Gives requests up after an error, and with them what they use: waits COLL_CLV_SETTLE_NS at most
+ * until they end by themselves, failed ones at once. The memory goes with the last of them, now or
+ * when coll_clv_failure_collect finds that it has ended; either block may be NULL. */
+void coll_clv_give_up(ompi_request_t **requests, int n_requests, void *memory, void *more);
 
 #define COLL_CLV_SETTLE_NS INT64_C(1000000000)
+
+/* Frees what was given up and has ended since: a send to a rank that has not revoked yet ends when
+ * it does. Called when requests are given up, and when a communicator begins or ends with us. */
+void coll_clv_failure_collect(void);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The executor where things go wrong: arguments out of range, no memory at each allocation, a
- * message that does not fit. One rank, which talks to itself. Last line as reduce_cases.
+ * message that does not fit, requests that end late. One rank, which talks to itself. Last line as
+ * reduce_cases.
  */
 #include "ompi_config.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
@@ -17,6 +19,7 @@
 #include "ompi/request/request.h"
 
 #include "coll_clv/coll_clv_execute.h"
+#include "coll_clv/coll_clv_failure.h"
 #include "util/util_alloc.h"
 
 /* Eager: ob1 of Open MPI 4.1.4 writes a longer one that does not fit past the end of the buffer. */
@@ -119,7 +122,7 @@ static void without_memory_nothing_is_posted(void)
 }
 
 /* The first of three receives gets too much, the other two get nothing: they are taken back, and
- * the memory can be used again at once. */
+ * what they would have gone to goes, too. */
 static void a_message_that_does_not_fit_is_an_error(void)
 {
     static const clv_step_t receives[] = {{0, 0, 0, CLV_STEP_RECV_REDUCE},
@@ -130,11 +133,46 @@ static void a_message_that_does_not_fit_is_an_error(void)
     for (int i = 0; i < 50; i++) {
         ompi_request_t *request = send_numbers(N_NUMBERS);
         CHECK(execute(receives, 3, 3, 0, &scratch) == MPI_ERR_TRUNCATE);
-        CHECK(scratch.buffers != NULL);
+        CHECK(scratch.buffers == NULL);
         CHECK(ompi_request_wait(&request, MPI_STATUS_IGNORE) == OMPI_SUCCESS);
     }
     without_memory_nothing_is_posted(); /* nothing is left in the queues */
     coll_clv_scratch_free(&scratch);
+}
+
+/* Beyond what any heap takes from its own: it is mapped, and unmapped when it is freed. */
+#define LARGE_BYTES ((size_t) 64 << 20)
+
+static size_t mapped_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    size_t n_pages = 0;
+
+    CHECK(file != NULL && fscanf(file, "%zu", &n_pages) == 1);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return n_pages * (size_t) sysconf(_SC_PAGESIZE);
+}
+
+/* A receive whose message comes after it was given up writes where it was told to. */
+static void what_a_late_request_uses_stays_until_it_ends(void)
+{
+    double *late = clv_alloc(1, LARGE_BYTES);
+    const size_t with = mapped_bytes();
+    ompi_request_t *receive = NULL, *send;
+
+    CHECK(late != NULL &&
+          MCA_PML_CALL(irecv(late, N_NUMBERS, MPI_DOUBLE, 0, MCA_COLL_BASE_TAG_REDUCE,
+                             MPI_COMM_SELF, &receive)) == OMPI_SUCCESS);
+    coll_clv_give_up(&receive, 1, late, NULL);
+    coll_clv_failure_collect();
+    CHECK(mapped_bytes() > with - LARGE_BYTES / 2);
+    send = send_numbers(N_NUMBERS);
+    CHECK(late[5] == message[5]);
+    CHECK(ompi_request_wait(&send, MPI_STATUS_IGNORE) == OMPI_SUCCESS);
+    coll_clv_failure_collect();
+    CHECK(mapped_bytes() < with - LARGE_BYTES / 2);
 }
 
 int main(int argc, char **argv)
@@ -148,6 +186,7 @@ int main(int argc, char **argv)
     nobody_else_is_a_copy();
     without_memory_nothing_is_posted();
     a_message_that_does_not_fit_is_an_error();
+    what_a_late_request_uses_stays_until_it_ends();
     if (n_wrong == 0) {
         printf("# reduce_cases: all right\n");
     }
