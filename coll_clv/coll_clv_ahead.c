@@ -48,6 +48,7 @@ typedef struct books {
 
 struct coll_clv_ahead {
     struct ompi_communicator_t *comm;
+    coll_clv_ahead_t **home_p; /* whoever has it */
     bool (*is_broken)(const void *context);
     const void *context;
     int n_ranks;
@@ -325,7 +326,8 @@ static int64_t words_owed(const coll_clv_ahead_t *ahead, int peer)
     return ahead->books[peer].to.n_owed - ahead->books[peer].to.n_taken;
 }
 
-/* What MPI_Comm_free does to our attribute, as long as the communicator can still be used. */
+/* What MPI_Comm_free does to our attribute, as long as the communicator can still be used. One that
+ * failed never reduces again, but Open MPI may keep it, and its module, for good. */
 static int take_last_words(MPI_Comm comm, int keyval, void *attribute, void *extra)
 {
     coll_clv_ahead_t *ahead = attribute;
@@ -338,6 +340,10 @@ static int take_last_words(MPI_Comm comm, int keyval, void *attribute, void *ext
         while (words_owed(ahead, peer) > 0 && must_wait(ahead, end_ns) &&
                OMPI_SUCCESS == take_words(ahead, peer)) {
         }
+    }
+    if (OMPI_SUCCESS != coll_clv_failure_of(ahead->comm)) {
+        *ahead->home_p = NULL;
+        coll_clv_ahead_free(ahead);
     }
     return MPI_SUCCESS;
 }
@@ -372,6 +378,7 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     ahead->comm = comm;
+    ahead->home_p = ahead_p;
     ahead->is_broken = is_broken;
     ahead->context = context;
     ahead->n_ranks = n_ranks;
@@ -388,6 +395,21 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
     return OMPI_SUCCESS;
 }
 
+/* Words that nobody took go first: Open MPI reads them there. */
+static void release(coll_clv_ahead_t *ahead)
+{
+    ompi_request_t *requests[MAX_OPEN_WORDS];
+
+    if (0 == ahead->n_open) {
+        clv_free(ahead);
+        return;
+    }
+    for (int i = 0; i < MAX_OPEN_WORDS; i++) {
+        requests[i] = ahead->open[i].request;
+    }
+    coll_clv_give_up(requests, MAX_OPEN_WORDS, ahead, NULL);
+}
+
 void coll_clv_ahead_free(coll_clv_ahead_t *ahead)
 {
     if (NULL == ahead) {
@@ -397,7 +419,5 @@ void coll_clv_ahead_free(coll_clv_ahead_t *ahead)
         count_bytes(-clv_credit_ahead(&ahead->books[peer].to));
     }
     give_back(ahead);
-    if (0 == ahead->n_open) { /* else, after a failure, Open MPI may still read words there */
-        clv_free(ahead);
-    }
+    release(ahead);
 }

@@ -268,7 +268,7 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
 
 /* ---- a call by plan ------------------------------------------------------------------------- */
 
-/* When the communicator has failed, or is freed by the user. */
+/* When the communicator has failed, or is freed by the user: it runs no plan any more. */
 static void release_group(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_module_t *module = context;
@@ -280,6 +280,8 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
         coll_clv_group_abandon(module->group);
     }
     module->group = NULL;
+    coll_clv_scratch_drop(&module->scratch);
+    coll_clv_failure_collect();
 }
 
 static void show_links(const coll_clv_call_t *call)
@@ -301,6 +303,7 @@ static int set_up_group(const coll_clv_call_t *call)
     int rc =
         coll_clv_group_setup(call->comm, &call->module->config, params, &call->module->group, &why);
 
+    coll_clv_failure_collect();
     if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
         clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));
     }
@@ -331,7 +334,6 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
         return was_told ? MPI_ERR_OTHER : rc;
     }
     release_group(call->comm, call->module);
-    coll_clv_scratch_drop(&call->module->scratch);
     return failure;
 }
 
