@@ -12,7 +12,10 @@
  * The first rank of the shrunken communicator prints one line, "ulfm: went on: ..." with what the
  * script judges: when the last rank had its error, counted from its first call, how many calls of
  * the new communicator knew a forecast, and what more of files, threads, tables of ours and memory
- * of the heap there is at the end than before the communicator that failed. Every survivor prints
+ * of the heap (ours; all but Open MPI's pools; the pools) there is at the end than before the
+ * communicator that failed. Before that all ranks have learned in a whole communicator as they do
+ * after the failure, so that what Open MPI keeps in its pools for the same messages is there
+ * already; and both times there is one communicator that nobody has used. Every survivor prints
  * "ulfm: finalized", or that its MPI_Finalize stands still, as that of Open MPI 5.0.7 does now and
  * then after a rank died (in the fence that it asks of PMIx). Every wrong sum or wrong error is a
  * line "ulfm: WRONG: ...".
@@ -30,6 +33,7 @@
 #include <unistd.h>
 
 #include "tests/mpi/pvar_look.h"
+#include "tests/versions/own_heap.h"
 
 enum { N_MORE = 100, LATE_US = 300000, SEARCH_CALLS = 100000, FINALIZE_S = 8, LEARN_S = 8 };
 
@@ -47,7 +51,9 @@ typedef struct holdings {
     int n_files;
     int n_threads; /* without ours */
     int n_tables;  /* mappings */
-    int heap_kib;  /* in use, Open MPI's included */
+    int own_bytes; /* of the heap: those of our component */
+    int pool_kib;  /* those of Open MPI's pools, which keep what they once had */
+    int heap_kib;  /* what is in use but for the pools, ours included */
 } holdings_t;
 
 static int n_wrong;
@@ -119,12 +125,15 @@ static holdings_t look(void)
 {
     const int n_own = count_threads("clv\n");
     const struct mallinfo2 heap = mallinfo2();
+    const long own = own_heap_bytes(OWN_HEAP_OURS), pools = own_heap_bytes(OWN_HEAP_POOLS);
 
     CHECK(n_own <= 1, "%d background threads", n_own);
     return (holdings_t){.n_files = count_entries("/proc/self/fd"),
                         .n_threads = count_threads(NULL) - n_own,
                         .n_tables = count_tables(),
-                        .heap_kib = (int) ((heap.uordblks + heap.hblkhd) / 1024)};
+                        .own_bytes = (int) own,
+                        .pool_kib = (int) (pools / 1024),
+                        .heap_kib = (int) ((heap.uordblks + heap.hblkhd - (size_t) pools) / 1024)};
 }
 
 /* The sum of what ranks of this size contribute: rank r gives r + 1 + i % 7 + call. */
@@ -215,7 +224,7 @@ static MPI_Comm duplicate(MPI_Comm comm)
 static int has_more(const holdings_t *now, const holdings_t *before)
 {
     return now->n_files > before->n_files || now->n_threads > before->n_threads ||
-           now->n_tables > before->n_tables;
+           now->n_tables > before->n_tables || now->own_bytes > before->own_bytes;
 }
 
 /* What the background still has to close is closed within a moment. */
@@ -239,13 +248,27 @@ static int any_has_none(MPI_Comm comm, long long number)
     return least < 1;
 }
 
-/* The rest of the job goes on, until it knows forecasts again (clocks take their time); fills in
- * how many of its calls knew a forecast. */
+/* Until all ranks know forecasts (clocks take their time); how many calls of this rank knew one. */
+static long long learn(const plan_t *plan, MPI_Comm comm)
+{
+    pvar_look_t forecasts;
+    const double end = MPI_Wtime() + LEARN_S;
+    long long n_forecasts;
+
+    pvar_look_open(&forecasts, "coll_clv_exchange_forecasts");
+    do {
+        reduce_on(plan, comm, N_MORE);
+        n_forecasts = pvar_look_read(&forecasts, 1); /* nobody learns in a job without us */
+    } while (any_has_none(comm, n_forecasts) && MPI_Wtime() < end);
+    n_forecasts = pvar_look_read(&forecasts, 0);
+    pvar_look_close(&forecasts);
+    return n_forecasts;
+}
+
+/* The rest of the job goes on; fills in how many of its calls knew a forecast. */
 static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_forecasts_p)
 {
     MPI_Comm rest;
-    pvar_look_t forecasts;
-    const double end = MPI_Wtime() + LEARN_S;
     int size, left, rc;
 
     MPIX_Comm_revoke(broken);
@@ -255,13 +278,7 @@ static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_forecast
     MPI_Comm_size(rest, &left);
     CHECK(left == size - (strcmp(plan->how, "revoke") != 0), "of %d ranks %d are left", size, left);
     MPI_Comm_set_errhandler(rest, MPI_ERRORS_RETURN);
-    pvar_look_open(&forecasts, "coll_clv_exchange_forecasts");
-    do {
-        reduce_on(plan, rest, N_MORE);
-        *n_forecasts_p = pvar_look_read(&forecasts, 1); /* nobody learns in a job without us */
-    } while (any_has_none(rest, *n_forecasts_p) && MPI_Wtime() < end);
-    *n_forecasts_p = pvar_look_read(&forecasts, 0);
-    pvar_look_close(&forecasts);
+    *n_forecasts_p = learn(plan, rest);
     return rest;
 }
 
@@ -269,22 +286,25 @@ static MPI_Comm go_on(const plan_t *plan, MPI_Comm broken, long long *n_forecast
 static void report(MPI_Comm rest, double error_s, long long n_forecasts, const holdings_t *now,
                    const holdings_t *before)
 {
-    double mine[7] = {error_s,
+    double mine[9] = {error_s,
                       (double) -n_forecasts,
                       now->n_files - before->n_files,
                       now->n_threads - before->n_threads,
                       now->n_tables - before->n_tables,
                       n_wrong,
-                      now->heap_kib - before->heap_kib};
-    double worst[7];
+                      now->own_bytes - before->own_bytes,
+                      now->heap_kib - before->heap_kib,
+                      now->pool_kib - before->pool_kib};
+    double worst[9];
     int rank;
 
     MPI_Comm_rank(rest, &rank);
-    MPI_Allreduce(mine, worst, 7, MPI_DOUBLE, MPI_MAX, rest);
+    MPI_Allreduce(mine, worst, 9, MPI_DOUBLE, MPI_MAX, rest);
     if (rank == 0) {
         printf("ulfm: went on: error_s=%.2f forecasts=%.0f files=%+.0f threads=%+.0f "
-               "tables=%+.0f wrong=%.0f heap_kib=%+.0f\n",
-               worst[0], -worst[1], worst[2], worst[3], worst[4], worst[5], worst[6]);
+               "tables=%+.0f wrong=%.0f own_bytes=%+.0f heap_kib=%+.0f pool_kib=%+.0f\n",
+               worst[0], -worst[1], worst[2], worst[3], worst[4], worst[5], worst[6], worst[7],
+               worst[8]);
     }
 }
 
@@ -297,11 +317,11 @@ static void run(const plan_t *plan)
     double started;
 
     meet_everyone();
-    reduce_on(plan, comm, 20);
+    (void) learn(plan, comm);
     MPI_Comm_free(&comm);
-    before = look_when_quiet(&(holdings_t){.n_files = INT_MAX, .n_threads = INT_MAX});
-
     comm = duplicate(MPI_COMM_WORLD);
+    before = look_when_quiet(
+        &(holdings_t){.n_files = INT_MAX, .n_threads = INT_MAX, .own_bytes = INT_MAX});
     started = MPI_Wtime();
     (void) reduce_until_error(plan, comm);
     started = MPI_Wtime() - started;
@@ -346,6 +366,7 @@ int main(int argc, char **argv)
     plan.sum = calloc((size_t) plan.n_numbers, sizeof *plan.sum);
     signal(SIGPIPE, SIG_IGN); /* Open MPI's TCP writes to a dead peer without MSG_NOSIGNAL */
     MPI_Init(&argc, &argv);
+    own_heap_begin();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run(&plan);
     fflush(stdout);
