@@ -151,6 +151,14 @@ typedef struct lent {
 static pthread_mutex_t lent_lock = PTHREAD_MUTEX_INITIALIZER;
 static lent_t *all_lent;
 
+static void put_back(lent_t *lent)
+{
+    pthread_mutex_lock(&lent_lock);
+    lent->next = all_lent;
+    all_lent = lent;
+    pthread_mutex_unlock(&lent_lock);
+}
+
 /* Without memory for the entry, what they use stays for good. */
 static void lend(ompi_request_t **requests, int n_requests, void *memory, void *more)
 {
@@ -163,27 +171,36 @@ static void lend(ompi_request_t **requests, int n_requests, void *memory, void *
     lent->more = more;
     lent->n_requests = n_requests;
     memcpy(lent->requests, requests, (size_t) n_requests * sizeof lent->requests[0]);
-    pthread_mutex_lock(&lent_lock);
-    lent->next = all_lent;
-    all_lent = lent;
-    pthread_mutex_unlock(&lent_lock);
+    put_back(lent);
 }
 
+static lent_t *take_all_lent(void)
+{
+    lent_t *list;
+
+    pthread_mutex_lock(&lent_lock);
+    list = all_lent;
+    all_lent = NULL;
+    pthread_mutex_unlock(&lent_lock);
+    return list;
+}
+
+/* Without the lock: the last request of a communicator takes it along, whose module may give up
+ * what it has. */
 void coll_clv_failure_collect(void)
 {
-    pthread_mutex_lock(&lent_lock);
-    for (lent_t **at = &all_lent; NULL != *at;) {
-        lent_t *lent = *at;
+    lent_t *next;
+
+    for (lent_t *lent = take_all_lent(); NULL != lent; lent = next) {
+        next = lent->next;
         if (0 < close_complete(lent->requests, lent->n_requests)) {
-            at = &lent->next;
+            put_back(lent);
             continue;
         }
-        *at = lent->next;
         clv_free(lent->memory);
         clv_free(lent->more);
         clv_free(lent);
     }
-    pthread_mutex_unlock(&lent_lock);
 }
 
 void coll_clv_give_up(ompi_request_t **requests, int n_requests, void *memory, void *more)
