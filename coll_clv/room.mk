@@ -63,7 +63,8 @@ mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
 	tests/mpi/broken_call
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak_calls.c tests/mpi/soak_calls.h \
-	tests/mpi/soak_crash.c tests/mpi/soak_crash.h $(clv_pvar_look_sources)
+	tests/mpi/soak_crash.c tests/mpi/soak_crash.h tests/mpi/soak_preempt.c \
+	tests/mpi/soak_preempt.h $(clv_pvar_look_sources)
 tests_mpi_soak_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_allreduce_bits_SOURCES = tests/mpi/allreduce_bits.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)

@@ -3,7 +3,8 @@
  * Soak: collectives of all kinds mixed with reduces over random sub-communicators, for a time, each
  * result checked; and a watchdog that tells where everybody is when nothing moves.
  *
- * usage: soak SECONDS SEED [THREADS [STALL_SECONDS [MAX_COUNT [STAND_SECONDS [BREAK_SECONDS]]]]]
+ * usage: soak SECONDS SEED [THREADS [STALL_SECONDS [MAX_COUNT [STAND_SECONDS [BREAK_SECONDS
+ *             [PREEMPT_US]]]]]]
  *
  * What: each thread of each rank (all ranks the same number of them) has communicators of its own:
  * its duplicate of MPI_COMM_WORLD and parts of it, now and then made anew. From a seed that all
@@ -14,7 +15,7 @@
  * one sees what moves; then it ends the job with status 3; the script adds the stacks.
  * STAND_SECONDS: rank 1 stands still from then on, so that the watchdog has something to tell.
  * BREAK_SECONDS: rank 1 breaks a communicator then, so that it crashes. What is told of a crash:
- * soak_crash.h.
+ * soak_crash.h. PREEMPT_US: threads stand still for up to so long, anywhere (soak_preempt.h).
  *
  * Exit: 0 with a line "soak: ... 0 wrong", 1 a wrong result, 3 a stall; a signal.
  */
@@ -29,8 +30,12 @@
 #include "tests/mpi/pvar_look.h"
 #include "tests/mpi/soak_calls.h"
 #include "tests/mpi/soak_crash.h"
+#include "tests/mpi/soak_preempt.h"
 
 #define MAX_THREADS 8
+
+/* Of a thread's own time, where it may be made to stand still. */
+#define PREEMPT_EVERY_US 300
 
 static int max_count = 1 << 18, stall_seconds = 120, stand_seconds, break_seconds;
 static double begin_s, end_s;
@@ -191,6 +196,7 @@ static void *run_thread(void *context)
     soak_t *soak = context;
 
     soak->self = pthread_self();
+    soak_preempt_begin(soak->own);
     for (int which = 0; which < SOAK_PARTS; which++) {
         make_part(soak, which);
     }
@@ -367,6 +373,7 @@ static int read_numbers(int argc, char **argv)
     max_count = (int) number(argc, argv, 5, max_count);
     stand_seconds = (int) number(argc, argv, 6, 0);
     break_seconds = (int) number(argc, argv, 7, 0);
+    soak_preempt_open(PREEMPT_EVERY_US, (int) number(argc, argv, 8, 0));
     return n_threads >= 1 && n_threads <= MAX_THREADS && max_count >= 1 && stall_seconds >= 1;
 }
 

@@ -4,7 +4,7 @@
 # Opt-in: hours of collectives of all kinds mixed with reduces (tests/mpi/soak.c), one mpirun after the
 # other, each with ranks, threads, algorithm, hosts and other load drawn anew. TAP: a point per mpirun.
 #
-#   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--pause FILE] [--record]
+#   tests/mpi/soak.sh [--minutes N] [--each SECONDS] [--seed N] [--pause FILE] [--preempt US] [--record]
 #   tests/mpi/soak.sh --list N --seed N
 #   tests/mpi/soak.sh --sum
 #   tests/mpi/soak.sh --watch-dog | --crash
@@ -14,6 +14,8 @@
 # --seed N         of what is drawn; the time without it. Printed.
 # --list N         prints the first N draws, and runs nothing
 # --pause FILE     no mpirun begins while FILE exists; waiting for that does not count
+# --preempt US     threads stand still for up to so long at any place, so that races come to light sooner; not with
+#                  --record: no program is like that
 # --record         adds a row to docs/results/data/soak.csv, where hours add up; --sum prints the sums
 # --watch-dog      whether the watchdog tells what it should: one mpirun in which a rank stands still
 # --crash          whether a crash is told: one mpirun in which a rank breaks its communicator
@@ -31,19 +33,20 @@ sums() {
     awk -F, 'NR > 1 { minutes += $7; runs += $8; calls += $9; bad += $10 }
         END { printf "%.1f hours, %d mpiruns, %.0f calls, %d failed\n", minutes / 60, runs, calls, bad }' "$page"
 }
-minutes=10 each=40 seed=$EPOCHSECONDS pause= list=0 record= stand=0 break=0 trial=
+minutes=10 each=40 seed=$EPOCHSECONDS pause= preempt=0 list=0 record= stand=0 break=0 trial=
 stall=${CLV_SOAK_STALL:-60}
 while [ $# -gt 0 ]; do
     case $1 in
-    --minutes | --each | --seed | --pause | --list) declare "${1#--}=${2:?}"; shift ;;
+    --minutes | --each | --seed | --pause | --preempt | --list) declare "${1#--}=${2:?}"; shift ;;
     --record) record=yes ;;
     --watch-dog) trial=watch_dog stall=8 stand=5 ;;
     --crash) trial=crash break=5 ;;
     --sum) sums; exit ;;
-    *) sed -n '4,24p' "$0" >&2; exit 2 ;;
+    *) sed -n '4,26p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
+[ "$preempt" -eq 0 ] || record=
 [ "$list" -gt 0 ] || mpi_setup
 limit=$((each + 2 * stall + 120)) # of an mpirun
 export CLV_CLUSTER_STATE
@@ -97,7 +100,7 @@ draw() {
 }
 
 launch() { # log
-    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall" 262144 "$stand" "$break")
+    local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall" 262144 "$stand" "$break" "$preempt")
     if [ "$where" = hosts ]; then
         timeout -k 5 "$limit" "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
             --timeout $((limit - 30)) "${options[@]}" -- "${program[@]}" >>"$1" 2>&1 </dev/null
