@@ -552,9 +552,17 @@ static clv_status_t read_some(clv_net_channel_t *channel, const clv_net_channel_
 clv_status_t clv_net_channel_io(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                 void *context)
 {
-    clv_status_t status = channel->state == CONNECTING ? finish_connect(channel) : flush(channel);
-    for (int i = 0; i < MAX_READS && status == CLV_OK && channel->state != CONNECTING; i++) {
+    if (channel->state == CONNECTING) {
+        const clv_status_t connected = finish_connect(channel);
+        if (connected != CLV_OK || channel->state == CONNECTING) {
+            return connected;
+        }
+    }
+    /* What cannot be sent any more says nothing of what has come before that. */
+    const clv_status_t sent = flush(channel);
+    clv_status_t status = CLV_OK;
+    for (int i = 0; status == CLV_OK && (i < MAX_READS || sent != CLV_OK); i++) {
         status = read_some(channel, ops, context);
     }
-    return status == CLV_AGAIN ? CLV_OK : status;
+    return status == CLV_OK || status == CLV_AGAIN ? sent : status;
 }

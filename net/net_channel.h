@@ -92,8 +92,9 @@ uint32_t clv_net_channel_events(const clv_net_channel_t *channel); /* epoll even
 int64_t clv_net_channel_sent_bytes(const clv_net_channel_t *channel);
 int64_t clv_net_channel_received_bytes(const clv_net_channel_t *channel);
 
-/* The socket is ready (or may be). CLV_LOST: it ended; CLV_PROTOCOL: the peer is not one of us or
- * said nonsense; CLV_NO_MEMORY, CLV_SYSTEM. Anything but CLV_OK: close it. */
+/* The socket is ready (or may be). CLV_LOST: it ended, and all that had come was taken;
+ * CLV_PROTOCOL: the peer is not one of us or said nonsense; CLV_NO_MEMORY, CLV_SYSTEM. Anything but
+ * CLV_OK: close it. */
 clv_status_t clv_net_channel_io(clv_net_channel_t *channel, const clv_net_channel_ops_t *ops,
                                 void *context) CLV_MUST_CHECK;
 

@@ -153,6 +153,14 @@ void clv_net_conn_rewatch(clv_net_conn_t *conn)
                            clv_net_channel_events(conn->channel));
 }
 
+void clv_net_conn_drain(clv_net_conn_t *conn)
+{
+    if (clv_net_channel_is_up(conn->channel) &&
+        clv_net_channel_io(conn->channel, &conn_ops, conn) != CLV_OK) {
+        conn->is_broken = 1;
+    }
+}
+
 void clv_net_conn_close(clv_net_conn_t *conn)
 {
     if (conn) {

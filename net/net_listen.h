@@ -91,6 +91,8 @@ void clv_net_listen_close(clv_net_server_t *server);
 /* Wraps a channel and watches its socket; on failure the channel is closed. */
 clv_net_conn_t *clv_net_conn_new(clv_net_server_t *server, clv_net_channel_t *channel, void *owner,
                                  int32_t place, int64_t deadline_ns);
+/* Takes what has come on one that is about to be closed: its sender may count on that. */
+void clv_net_conn_drain(clv_net_conn_t *conn);
 void clv_net_conn_close(clv_net_conn_t *conn);   /* NULL is fine; counts its bytes */
 void clv_net_conn_rewatch(clv_net_conn_t *conn); /* after sends */
 
