@@ -155,6 +155,12 @@ int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node)
     return link != NULL && link->gone;
 }
 
+int clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node)
+{
+    const clv_pap_link_t *link = clv_pap_agree_find_link(agree, node);
+    return link != NULL && link->up && link->heard;
+}
+
 int clv_pap_agree_is_top(const clv_pap_agree_t *agree)
 {
     return agree->parent.node < 0;

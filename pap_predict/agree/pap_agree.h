@@ -103,6 +103,12 @@ int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree);
 int clv_pap_agree_is_cut_off(const clv_pap_agree_t *agree);
 /* This neighbour has said that it needs nothing more. */
 int clv_pap_agree_is_gone(clv_pap_agree_t *agree, int32_t node);
+/* It is up and has been heard: a child has been sent all that it lacked. */
+int clv_pap_agree_is_heard(clv_pap_agree_t *agree, int32_t node);
+
+/* The parent's ranks have ended all calls, and it has told what they had: no record is sent to it
+ * from now on, since nothing that this node needs can come of one. */
+void clv_pap_agree_parent_is_through(clv_pap_agree_t *agree);
 
 /* Asks node 0 to end predictions for the whole group. For the reason BROKEN also where they have
  * ended. */

@@ -45,12 +45,18 @@ void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_
 }
 
 /* Cut off from node 0 for too long. Nothing goes up from now on, so node 0 can decide nothing that
- * was not sent already; if nothing was, the end is certain here at once. */
-void clv_pap_agree_leave(clv_pap_agree_t *agree)
+ * was not sent already; if nothing was, the end is certain here at once. A link that has just come
+ * up, and has not been heard, asks for the end of the others' part; a later one does when it comes.
+ */
+void clv_pap_agree_leave(clv_pap_agree_t *agree, int64_t now_ns)
 {
     agree->left = 1;
     if (agree->give_up_reason == 0) {
         agree->give_up_reason = CLV_PAP_LOST_LINK;
+    }
+    if (agree->parent.up) {
+        clv_pap_agree_send_bare(agree, &agree->parent, CLV_PAP_WIRE_GIVE_UP, agree->give_up_reason);
+        clv_pap_agree_expect_answer(agree, now_ns);
     }
     if (!clv_pap_agree_is_unsure(agree)) {
         clv_pap_agree_end_here(agree, CLV_PAP_LOST_LINK);

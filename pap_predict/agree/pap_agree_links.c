@@ -46,6 +46,11 @@ void clv_pap_agree_link_lost(clv_pap_agree_t *agree, int64_t now_ns, int32_t nod
     }
 }
 
+void clv_pap_agree_parent_is_through(clv_pap_agree_t *agree)
+{
+    agree->parent_is_through = 1;
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* When a silent link counts as lost: only while a record here waits for its set. */
@@ -120,7 +125,7 @@ void clv_pap_agree_tick(clv_pap_agree_t *agree, int64_t now_ns)
             clv_pap_agree_end_here(agree, clv_pap_agree_is_unsure(agree) ? CLV_PAP_LOST_ABANDONED
                                                                          : CLV_PAP_LOST_LINK);
         } else {
-            clv_pap_agree_leave(agree);
+            clv_pap_agree_leave(agree, now_ns);
         }
     }
 }

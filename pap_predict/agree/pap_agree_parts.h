@@ -58,6 +58,7 @@ struct clv_pap_agree {
     unsigned char *message;    /* scratch for send */
     int lost;                  /* no more record sets, final */
     int left;                  /* cut off from node 0: no record goes up any more */
+    int parent_is_through;     /* the same, as nothing comes of it */
     int freed;
     int bye_sent;
     int32_t give_up_reason; /* asked for, not yet decided */
@@ -103,7 +104,7 @@ void clv_pap_agree_send_lane(clv_pap_agree_t *agree, const clv_pap_link_t *link,
                              clv_pap_wire_kind_t kind, int32_t lane_index, int64_t sequence);
 
 /* This node's subtree of a slot to the parent, which owes an answer then; nothing without a parent
- * that is up, or after leave. */
+ * that is up, to one that is through, or after leave. */
 void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
                                 const clv_pap_slot_t *slot);
 
@@ -149,6 +150,6 @@ clv_pap_slot_t *clv_pap_agree_open_slot(clv_pap_agree_t *agree, int64_t now_ns,
 void clv_pap_agree_end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason);
 
 /* Cut off from node 0 for too long: nothing goes up any more. */
-void clv_pap_agree_leave(clv_pap_agree_t *agree);
+void clv_pap_agree_leave(clv_pap_agree_t *agree, int64_t now_ns);
 
 #endif

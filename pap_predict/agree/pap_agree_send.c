@@ -52,7 +52,7 @@ void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t 
                                 const clv_pap_slot_t *slot)
 {
     clv_pap_lane_t *lane = &agree->lane[lane_index];
-    if (agree->left || !agree->parent.up) {
+    if (agree->left || agree->parent_is_through || !agree->parent.up) {
         return;
     }
     send_bytes(agree, &agree->parent,

@@ -613,6 +613,56 @@ static void cut_off_in_the_window_and_back_is_certain_again(void **state)
     take_down(&bench);
 }
 
+/* The link is up again, but not heard, when it counts as lost: the others have to know, since this
+ * node gives no record any more. */
+static void cut_off_while_a_link_comes_up_is_told(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    complete_subtree(&bench, 0, 0);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 0);
+    clv_pap_agree_link_up(bench.agree, 11 * S - 1, 0);
+    assert_sent(&bench, 1, 0, CLV_PAP_WIRE_HELLO);
+    assert_sent(&bench, 2, 0, CLV_PAP_WIRE_UP);
+    assert_int_equal(tick_on(&bench), 11 * S);
+    assert_int_equal(bench.n_sent, 4);
+    assert_sent(&bench, 3, 0, CLV_PAP_WIRE_GIVE_UP);
+    assert_int_equal(bench.lost, 0); /* in doubt */
+    take_down(&bench);
+}
+
+/* Its calls are over, so nothing that this node needs can come of a record. */
+static void a_parent_that_is_through_gets_no_record(void **state)
+{
+    (void) state;
+    bench_t bench;
+    start_middle(&bench);
+    clv_pap_agree_parent_is_through(bench.agree);
+    complete_subtree(&bench, 0, 0);
+    assert_int_equal(bench.n_sent, 0);
+    clv_pap_agree_link_lost(bench.agree, 1 * S, 0);
+    assert_int_equal(tick_on(&bench), 11 * S);
+    assert_int_equal(bench.lost, CLV_PAP_LOST_LINK); /* not in doubt */
+    take_down(&bench);
+}
+
+static void a_child_is_heard_once_it_has_asked(void **state)
+{
+    (void) state;
+    bench_t bench;
+    assert_int_equal(start(&bench, 4, 2), CLV_OK);
+    assert_int_equal(clv_pap_agree_is_heard(bench.agree, 3), 0);
+    clv_pap_agree_link_up(bench.agree, 0, 3);
+    assert_int_equal(clv_pap_agree_is_heard(bench.agree, 3), 0);
+    assert_int_equal(get_counts(&bench, 0, 3, CLV_PAP_WIRE_HELLO, 0), CLV_OK);
+    assert_int_equal(clv_pap_agree_is_heard(bench.agree, 3), 1);
+    clv_pap_agree_link_lost(bench.agree, 0, 3);
+    assert_int_equal(clv_pap_agree_is_heard(bench.agree, 3), 0);
+    assert_int_equal(clv_pap_agree_is_heard(bench.agree, 1), 0); /* no neighbour */
+    take_down(&bench);
+}
+
 static void a_lost_child_is_told_upward_and_ends_all(void **state)
 {
     (void) state;
@@ -763,6 +813,9 @@ int main(void)
         cmocka_unit_test(cut_off_with_nothing_sent_is_certain),
         cmocka_unit_test(cut_off_in_the_window_waits_longer),
         cmocka_unit_test(cut_off_in_the_window_and_back_is_certain_again),
+        cmocka_unit_test(cut_off_while_a_link_comes_up_is_told),
+        cmocka_unit_test(a_parent_that_is_through_gets_no_record),
+        cmocka_unit_test(a_child_is_heard_once_it_has_asked),
         cmocka_unit_test(a_lost_child_is_told_upward_and_ends_all),
         cmocka_unit_test(giving_up_reaches_the_top),
         cmocka_unit_test(a_broken_call_reaches_all_even_after_the_end),
