@@ -273,11 +273,13 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_module_t *module = context;
 
-    if (OMPI_SUCCESS == coll_clv_failure_of(comm)) {
-        coll_clv_group_settle(module->group);
+    if (OMPI_SUCCESS != coll_clv_failure_of(comm)) {
+        coll_clv_group_abandon(module->group);
+    } else if (coll_clv_group_settle(module->group)) {
         coll_clv_group_free(module->group);
     } else {
-        coll_clv_group_abandon(module->group);
+        clv_log(CLV_LOG_INFO, "%s is freed, and stays for a host that is away", comm->c_name);
+        return; /* with its group: see coll_clv_detour_settle */
     }
     module->group = NULL;
     coll_clv_scratch_drop(&module->scratch);

@@ -177,14 +177,24 @@ static bool may_leave(const coll_clv_detour_t *detour)
            ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED;
 }
 
-static void linger(const coll_clv_detour_t *detour)
+bool coll_clv_detour_settle(coll_clv_detour_t *detour)
 {
     const int64_t end_ns = clv_local_now_ns() + timeout_ns;
+    bool is_owing;
 
-    while (clv_pap_group_is_owing(detour->pap) &&
-           (!may_leave(detour) || clv_local_now_ns() < end_ns)) {
+    if (!detour->has_begun) {
+        return true;
+    }
+    while ((is_owing = clv_pap_group_is_owing(detour->pap)) && clv_local_now_ns() < end_ns) {
         opal_progress();
     }
+    if (may_leave(detour)) {
+        return true;
+    }
+    if (is_owing || clv_pap_group_is_apart(detour->pap)) {
+        OBJ_RETAIN(detour->comm);
+    }
+    return !is_owing;
 }
 
 static void delist(coll_clv_detour_t *detour)
@@ -209,13 +219,10 @@ static void give_up(message_t *message)
     coll_clv_give_up(&request, 1, message, NULL);
 }
 
-void coll_clv_detour_end(coll_clv_detour_t *detour, bool works)
+void coll_clv_detour_end(coll_clv_detour_t *detour)
 {
     if (!detour->has_begun) {
         return;
-    }
-    if (works) {
-        linger(detour);
     }
     delist(detour);
     while (NULL != detour->messages) {

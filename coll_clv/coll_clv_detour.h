@@ -43,8 +43,12 @@ int64_t coll_clv_detour_lost_ns(void);
 /* The communicator's group is active. */
 void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t *comm,
                            clv_pap_group_t *pap);
-/* It ends: before its group is freed, once or more. works: the communicator does, and is not being
- * taken apart, so what neighbours may still lack is told to them, for the time-out at most. */
-void coll_clv_detour_end(coll_clv_detour_t *detour, bool works);
+/* The user frees the communicator, which works: what neighbours may still lack is told to them, for
+ * the time-out at most. False: there is one that could not be reached; the detour must go on, and
+ * the group with it, until Open MPI takes the communicator apart. That lives on where anything may
+ * still be sent to it, so that its number is not another one's meanwhile. */
+bool coll_clv_detour_settle(coll_clv_detour_t *detour);
+/* It ends: before its group is freed, once or more. */
+void coll_clv_detour_end(coll_clv_detour_t *detour);
 
 #endif

@@ -50,18 +50,16 @@ static void group_clear(coll_clv_group_t *group)
     clv_free(group);
 }
 
-void coll_clv_group_settle(coll_clv_group_t *group)
+bool coll_clv_group_settle(coll_clv_group_t *group)
 {
-    if (NULL != group) {
-        coll_clv_detour_end(&group->detour, true);
-    }
+    return NULL == group || coll_clv_detour_settle(&group->detour);
 }
 
 void coll_clv_group_free(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
-        coll_clv_detour_end(&group->detour, false);
+        coll_clv_detour_end(&group->detour);
         clv_pap_group_free(group->clock.pap);
         group_clear(group);
     }
@@ -71,7 +69,7 @@ void coll_clv_group_abandon(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
-        coll_clv_detour_end(&group->detour, false);
+        coll_clv_detour_end(&group->detour);
         clv_pap_group_abandon(group->clock.pap);
         group_clear(group);
     }

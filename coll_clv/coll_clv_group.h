@@ -50,8 +50,9 @@ typedef struct coll_clv_group coll_clv_group_t;
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                          const struct coll_clv_params *params, coll_clv_group_t **group_p,
                          int *why_p);
-/* Before free, while the communicator works: tells neighbours what they may lack. NULL is fine. */
-void coll_clv_group_settle(coll_clv_group_t *group);
+/* Before free, while the communicator works: tells neighbours what they may lack. False: no free
+ * now, that comes with the communicator's end in Open MPI. NULL is fine. */
+bool coll_clv_group_settle(coll_clv_group_t *group);
 void coll_clv_group_free(coll_clv_group_t *group);
 /* The same after its communicator failed: clv_pap_group_abandon. */
 void coll_clv_group_abandon(coll_clv_group_t *group);

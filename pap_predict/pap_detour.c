@@ -165,16 +165,20 @@ void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const vo
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Each tells its neighbours that it is through, and stays until their kernels have that and all
- * before it. A child that is away may be in doubt, and its rank busy elsewhere: its parent stays
- * until it is back, asks, or says that it is through, which it does over MPI where it misses its
- * parent. One that never was there has given no record, so nothing was decided that it could lack.
- */
+ * before it: a child, all that it lacked, so its question comes first. A child that is away may be
+ * in doubt, and its rank busy elsewhere: its parent stays until it is back, asks, or says that it
+ * is through, which it does over MPI where it misses its parent. One that never was there has given
+ * no record, so nothing was decided that it could lack. */
 static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
     if (neighbour->by_detour || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
         return 0;
     }
     if (neighbour->is_up) {
+        if (is_child(leader, neighbour) &&
+            !clv_pap_agree_is_heard(leader->agree, neighbour->node)) {
+            return 1;
+        }
         clv_pap_route_tell_through(leader, neighbour);
         return clv_net_channel_is_unacknowledged(neighbour->conn->channel);
     }
@@ -196,10 +200,22 @@ static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
 {
     int is_owing = is_in_doubt(leader);
+    leader->is_leaving = 1;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         is_owing |= owes(leader, &leader->neighbours[i]);
     }
     return is_owing || leader->outbox != NULL;
+}
+
+/* Also one that is back: what it sent over MPI meanwhile may be on its way. */
+int clv_pap_leader_is_apart(clv_pap_leader_t *leader)
+{
+    for (int32_t i = 0; i < leader->n_neighbours; i++) {
+        if (leader->neighbours[i].by_detour || leader->neighbours[i].was_lost) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 void clv_pap_detour_end(clv_pap_leader_t *leader)

@@ -705,6 +705,17 @@ int clv_pap_group_is_owing(clv_pap_group_t *group)
     return owes;
 }
 
+int clv_pap_group_is_apart(clv_pap_group_t *group)
+{
+    if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
+        return 0;
+    }
+    clv_net_thread_lock(group->pap->thread);
+    const int is_apart = clv_pap_leader_is_apart(group->leader);
+    clv_net_thread_unlock(group->pap->thread);
+    return is_apart;
+}
+
 size_t clv_pap_detour_bytes(int32_t n_ranks)
 {
     return clv_pap_wire_max_bytes(n_ranks);

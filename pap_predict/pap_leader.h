@@ -56,6 +56,7 @@ void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t 
 void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
                                 size_t n_bytes);
 int clv_pap_leader_is_owing(clv_pap_leader_t *leader);
+int clv_pap_leader_is_apart(clv_pap_leader_t *leader);
 
 /* ---- called by connections ---------------------------------------------------------------- */
 

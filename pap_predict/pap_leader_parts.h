@@ -23,7 +23,9 @@ typedef struct clv_pap_neighbour {
     int64_t echo_sent_ns;  /* of the last frame from it */
     int64_t echo_local_ns; /* when that came */
     int64_t heard_ns;      /* the same, or when the connection came up */
-    int32_t was_up;        /* once */
+    int32_t is_joined;     /* the agreement uses conn: of a parent, once it was heard there */
+    int32_t was_up;        /* joined, once */
+    int32_t was_lost;      /* a joined one went although the neighbour had not said BYE */
     int32_t by_detour;     /* its messages go over MPI from now on; conn stays NULL */
     int32_t is_awaited;    /* it may take the detour: its connection is down for too long */
     int32_t is_told;       /* the caller listens to it */
@@ -79,6 +81,7 @@ struct clv_pap_leader {
     clv_pap_parcel_t *outbox, **outbox_end;
     int is_troubled; /* a neighbour is on the detour, or may be: counted in the process */
     int has_started;
+    int is_leaving; /* its rank frees the group, and waits until it owes nothing */
     int has_left;
     int must_give_up;  /* found within a callback; asked for outside */
     int64_t linger_ns; /* when to go, after has_left */

@@ -296,9 +296,12 @@ void clv_pap_group_detour(clv_pap_group_t *group, const clv_pap_detour_ops_t *op
 void clv_pap_group_detour_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
                                size_t n_bytes);
 size_t clv_pap_detour_bytes(int32_t n_ranks);
-/* A neighbour may not have all that this node owes it: free the group a little later, while making
- * progress. */
+/* Asked by whoever frees the group. A neighbour may not have all that this node owes it: free the
+ * group a little later, while making progress; or, where that takes too long, not at all. */
 int clv_pap_group_is_owing(clv_pap_group_t *group);
+/* A neighbour whose connection is away, or was, may have sent a message over the caller's transport
+ * that comes when the group is freed: it must not be taken for another group's. */
+int clv_pap_group_is_apart(clv_pap_group_t *group);
 
 /* ---- a call that failed ---------------------------------------------------------------------- */
 

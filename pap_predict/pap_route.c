@@ -163,8 +163,11 @@ void clv_pap_leader_conn_lost(clv_pap_leader_t *leader, clv_net_conn_t *conn)
         return;
     }
     const int was_up = neighbour->is_up;
+    neighbour->was_lost |=
+        neighbour->is_joined && !clv_pap_agree_is_gone(leader->agree, neighbour->node);
     neighbour->conn = NULL;
     neighbour->is_up = 0;
+    neighbour->is_joined = 0;
     neighbour->told_through = 0;
     if (neighbour == parent_of(leader)) {
         clv_pap_clock_lost(&leader->clock);
@@ -187,6 +190,23 @@ void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbou
     }
 }
 
+/* A child's side of a handshake is over first. It must not count on a connection of which its
+ * parent may never hear: what it gave there would put it in doubt, and nobody would wait for it. */
+static void join(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+{
+    neighbour->is_joined = 1;
+    neighbour->was_up = 1;
+    clv_pap_agree_link_up(leader->agree, clv_local_now_ns(), neighbour->node);
+}
+
+/* The first word of one who has left: nobody is in doubt whom it did not wait for. */
+static void tell_at_once(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
+{
+    if (leader->has_left || (leader->is_leaving && neighbour == parent_of(leader))) {
+        clv_pap_route_tell_through(leader, neighbour);
+    }
+}
+
 void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
 {
     clv_pap_neighbour_t *neighbour = &leader->neighbours[conn->place];
@@ -196,18 +216,16 @@ void clv_pap_leader_conn_up(clv_pap_leader_t *leader, clv_net_conn_t *conn)
     }
     neighbour->conn = conn;
     neighbour->is_up = 1;
-    neighbour->was_up = 1;
     neighbour->echo_sent_ns = 0;
     neighbour->heard_ns = now_ns;
     clv_net_channel_set_patience(conn->channel, 2 * leader->pap->options.connect_timeout_ns / 3);
     if (neighbour == parent_of(leader)) {
         leader->route.pause_ns = RETRY_FIRST_NS;
-        clv_pap_clock_connected(&leader->clock, now_ns);
+        clv_pap_clock_connected(&leader->clock, now_ns); /* a ping, to which it answers */
+    } else {
+        join(leader, neighbour);
     }
-    clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
-    if (leader->has_left) {
-        clv_pap_route_tell_through(leader, neighbour);
-    }
+    tell_at_once(leader, neighbour);
 }
 
 void clv_pap_route_stale(void *context, int32_t node)
@@ -225,6 +243,7 @@ void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns)
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_net_conn_t *conn = leader->neighbours[i].conn;
         if (conn && (conn->is_broken || now_ns >= conn->deadline_ns)) {
+            clv_net_conn_drain(conn);
             clv_pap_route_close(leader, &leader->neighbours[i]);
         }
     }
@@ -244,6 +263,14 @@ int clv_pap_route_is_flushed(const clv_pap_leader_t *leader)
 
 /* ---- frames in ------------------------------------------------------------------------------- */
 
+static void take_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *from)
+{
+    from->is_through = 1;
+    if (from == parent_of(leader)) {
+        clv_pap_agree_parent_is_through(leader->agree);
+    }
+}
+
 clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn,
                                   clv_net_frame_kind_t kind, const clv_net_stamp_t *stamp,
                                   int64_t received_ns, const unsigned char *payload,
@@ -257,6 +284,12 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
     if (is_parent && (kind == CLV_NET_FRAME_PONG || kind == CLV_NET_FRAME_DATA)) {
         take_clock(leader, stamp, received_ns, kind == CLV_NET_FRAME_PONG);
     }
+    if (kind == CLV_NET_FRAME_THROUGH) {
+        take_through(leader, from);
+    }
+    if (!from->is_joined) {
+        join(leader, from);
+    }
     switch (kind) {
     case CLV_NET_FRAME_PING:
         send_frame(leader, from, CLV_NET_FRAME_PONG, NULL, 0);
@@ -267,9 +300,7 @@ clv_status_t clv_pap_leader_frame(clv_pap_leader_t *leader, clv_net_conn_t *conn
         }
         return is_parent ? CLV_OK : CLV_PROTOCOL;
     case CLV_NET_FRAME_PONG:
-        return CLV_OK;
     case CLV_NET_FRAME_THROUGH:
-        from->is_through = 1;
         return CLV_OK;
     case CLV_NET_FRAME_DATA:
         if (clv_pap_table_is_pending(leader->table)) {

@@ -228,10 +228,32 @@ static void who_is_through_stays_for_a_child_that_is_away(void **state)
     job_sleep_ns(5 * LOST_NS); /* longer than any time-out */
     serve(&pair, 0);
     assert_true(clv_pap_group_is_owing(pair.group[0]));
+    assert_true(clv_pap_group_is_apart(pair.group[0]));
     leave(&pair);
     assert_false(clv_pap_group_is_owing(pair.group[0]));
+    assert_true(clv_pap_group_is_apart(pair.group[0])); /* what was sent may come late */
     pair_free(&pair);
     pair_close(&pair);
+}
+
+/* As nearly always: nothing is owed, and nothing more can come. */
+static void a_connection_that_holds_ends_at_once(void **state)
+{
+    (void) state;
+    for (int i = 0; i < 10; i++) { /* another one if a busy machine has lost it */
+        pair_t pair;
+        open_and_learn(&pair);
+        leave(&pair);
+        const int was_lost = is_lost(&pair) || clv_pap_group_is_apart(pair.group[0]) ||
+                             clv_pap_group_is_apart(pair.group[1]);
+        assert_int_equal(box.n_sent > 0 && !was_lost, 0);
+        pair_free(&pair);
+        pair_close(&pair);
+        if (!was_lost) {
+            return;
+        }
+    }
+    fail_msg("no way stays");
 }
 
 static void garbage_on_the_detour_is_refused(void **state)
@@ -259,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_in_doubt_asks),
         cmocka_unit_test(who_is_through_stays_for_a_child_that_is_away),
+        cmocka_unit_test(a_connection_that_holds_ends_at_once),
         cmocka_unit_test(garbage_on_the_detour_is_refused),
     };
     return clv_run_tests(tests);
