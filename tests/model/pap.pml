@@ -20,6 +20,13 @@
  * Overlapping calls: a rank has begun up to OPEN that have not ended, asks and ends in any order and
  * at any time. A call's turn comes when all before it are answered; what it is, it learns then.
  *
+ * FREE: ranks that made all calls free the communicator. COMES new connections, the first of all among them; then
+ * the channel is gone, and who is in doubt asks over MPI, for as long as the parent serves that. Who frees tells its
+ * neighbours (THROUGH, or an empty message over MPI to a parent whose connection is away) and leaves once their
+ * kernels have that; a child that is away is waited for up to a limit, after which the node goes on serving it
+ * (stays). A node that left closes its connections at any time. DIES: one child dies at any moment. Whatever
+ * is sent over MPI finds a communicator: one that was left while a connection was away is kept.
+ *
  * Checked: assertions marked INVARIANT, and that no run ends before every rank made every call.
  * Tree: TREE 0 is a chain 0 - 1 - 2 (N = 2: one edge), TREE 1 is a top with two children, TREE 2 (N = 4) the
  * component's own tree of four nodes: 0 has 1 and 2, and 2 has 3.
@@ -44,15 +51,24 @@
 #endif
 #define NONE 100 /* no forecast; otherwise a call's answer is its version */
 
+#ifndef COMES
+#define COMES 2 /* FREE: new connections of all edges together */
+#endif
 #if TREE == 0
 #define IS_CHILD(c, i) (c == i + 1)
+#define PARENT(c)      ((c) - 1)
 #elif TREE == 1
 #define IS_CHILD(c, i) (i == 0 && c > 0)
+#define PARENT(c)      0
 #else
 #define IS_CHILD(c, i) ((i == 0 && (c == 1 || c == 2)) || (i == 2 && c == 3))
 #endif
 
+#ifdef FREE
+mtype = { HELLO, UP, DOWN, LOST, GIVE_UP, VOID, THROUGH };
+#else
 mtype = { HELLO, UP, DOWN, LOST, GIVE_UP, VOID };
+#endif
 
 chan up[N] = [8] of { mtype, byte };   /* of the edge above node i */
 chan down[N] = [8] of { mtype, byte };
@@ -61,7 +77,23 @@ bit alive[N];      /* the connection of the edge above node i works */
 bit child_up[N];   /* the child believes in it */
 bit parent_up[N];  /* the parent believes in it ... */
 bit greeted[N];    /* ... and has heard HELLO on it */
-#ifdef DETOUR
+#ifdef FREE
+bit by_detour[N];
+bit seen_up[N];    /* the edge above node i had its connection, as its parent knows ... */
+bit was_up[N];   /* ... and as it knows itself */
+bit child_is_through[N], parent_is_through[N]; /* the other side of the edge above node i has heard so */
+bit told_up[N], told_down[N];                  /* over this connection, or over MPI */
+byte sure_up[N], sure_down[N]; /* messages in up, down that the receiver's kernel has: it reads them */
+bit lost_up[N], lost_down[N]; /* the child, the parent has lost a connection */
+bit letter[N];      /* an empty message over MPI to node i's parent */
+byte comes;         /* new connections */
+bit out[N];         /* its rank is back from MPI_Comm_free */
+bit stays[N];       /* it still serves MPI */
+bit kept[N];        /* or only the communicator is still there */
+byte closed[N];     /* 2: it died */
+byte deaths;
+#define MAY_CUT(c) (!by_detour[c])
+#elif defined(DETOUR)
 bit was_up[N];     /* the edge above node i had its connection */
 bit by_detour[N];  /* its messages go over MPI */
 #define MAY_CUT(c) (!by_detour[c])
@@ -254,9 +286,15 @@ inline look(i) {
 }
 #endif
 
+#if defined(FREE) && !defined(EAGER) /* what must be found: records for a parent that is through */
+#define MAY_SEND(i) && !parent_is_through[i]
+#else
+#define MAY_SEND(i)
+#endif
+
 inline send_up(i, q) {
     if
-    :: child_up[i] && !left[i] && !lost[i] && q >= decided[i] ->
+    :: child_up[i] && !left[i] && !lost[i] && q >= decided[i] MAY_SEND(i) ->
         put(up[i], i, UP, q);
         if
         :: ever_sent[i] <= q -> ever_sent[i] = q + 1
@@ -286,7 +324,13 @@ inline ask_to_end(i) {
 /* The next message of child c. */
 inline from_child(i, c) {
     up[c] ? kind, value;
+#ifdef FREE
+    sure_up[c] = (sure_up[c] > 0 -> sure_up[c] - 1 : 0);
+#endif
     if
+#ifdef FREE
+    :: kind == THROUGH -> child_is_through[c] = 1
+#endif
     :: kind == HELLO ->
         assert(value <= decided[i]);
         /* INVARIANT: the two newest complete ones suffice */
@@ -325,12 +369,114 @@ inline from_child(i, c) {
 /* A child that is silent for too long while a record waits. */
 #define IS_SILENT(i, c) (c < N && IS_CHILD(c, i) && !greeted[c] && DUE(i) && !lost[i] && !asked[i])
 
+#ifdef FREE
+#define DONE(i)     (given[i] == CALLS && !in_call[i])
+#define SERVES(i)   (!closed[i] && (!out[i] || stays[i]))
+#define IN_DOUBT(i) (left[i] && !lost[i] && !child_up[i] && !parent_is_through[i])
+#ifdef EARLY /* what must be found: a child is told THROUGH before it has all that it lacks */
+#define MAY_TELL(c) parent_up[c]
+#else
+#define MAY_TELL(c) (parent_up[c] && greeted[c])
+#endif
+#ifdef HASTE /* what must be found: nobody waits for a child that is away */
+#define MISSES(c) 0
+#else
+#define MISSES(c) (seen_up[c] && !child_is_through[c])
+#endif
+
+/* Nothing is owed over the edge above node i: by that node, by its parent. */
+#define CHILD_IS_EVEN(i) \
+    (by_detour[i] || (child_up[i] && alive[i] && told_up[i]) || (!child_up[i] && !IN_DOUBT(i)))
+#define PARENT_IS_EVEN(c) \
+    ((by_detour[c] && greeted[c]) || (parent_up[c] && alive[c] && told_down[c] && !by_detour[c]) || \
+     (!parent_up[c] && !MISSES(c)))
+#define HAS_CHILD(i, c) (c < N && IS_CHILD(c, i))
+#define IS_EVEN(i) ((i == 0 || CHILD_IS_EVEN(i)) && (!HAS_CHILD(i, i + 1) || PARENT_IS_EVEN(i + 1)) && \
+                    (!HAS_CHILD(i, i + 2) || PARENT_IS_EVEN(i + 2)))
+
+inline tell_down(c) {
+    told_down[c] = 1;
+    put(down[c], c, THROUGH, 0)
+}
+
+/* INVARIANT: what is sent over MPI finds its communicator. */
+inline post_letter(i, parent) {
+    assert(SERVES(parent) || kept[parent] || closed[parent] == 2);
+    told_up[i] = 1;
+    letter[i] = 1
+}
+
+/* The edge above node i, as its parent leaves it. */
+inline leave_child(i, c) {
+    if
+    :: HAS_CHILD(i, c) ->
+        sure_down[c] = (parent_up[c] && alive[c] -> len(down[c]) : sure_down[c]);
+        kept[i] = kept[i] || by_detour[c] || lost_down[c];
+        assert(!letter[c] || kept[i] || stays[i]) /* INVARIANT: the same */
+    :: else -> skip
+    fi
+}
+
+inline leave_parent(i) {
+    if
+    :: i > 0 ->
+        sure_up[i] = (child_up[i] && alive[i] -> len(up[i]) : sure_up[i]);
+        kept[i] = kept[i] || by_detour[i] || lost_up[i];
+        if
+        :: !by_detour[i] && !child_up[i] && was_up[i] && !parent_is_through[i] && !told_up[i] ->
+            post_letter(i, PARENT(i))
+        :: else -> skip
+        fi
+    :: else -> skip
+    fi
+}
+
+inline leave(i) {
+    leave_parent(i);
+    leave_child(i, i + 1);
+    leave_child(i, i + 2);
+    out[i] = 1
+}
+
+inline hang_up(i, kind_of_end) {
+    d = 1;
+    do
+    :: d < N ->
+        if
+        :: (d == i || IS_CHILD(d, i)) && !by_detour[d] -> alive[d] = 0
+        :: else -> skip
+        fi;
+        d++
+    :: else -> break
+    od;
+    forget();
+    closed[i] = kind_of_end /* the last thing that it does */
+}
+#endif
+
 proctype node(byte i) {
     byte d;
     byte value;
     mtype kind;
+#ifdef FREE
+    {
+#endif
 end:
     do
+#ifdef FREE
+    :: atomic { DONE(i) && HAS_CHILD(i, i + 1) && MAY_TELL(i + 1) && !told_down[i + 1] -> tell_down(i + 1) }
+    :: atomic { DONE(i) && HAS_CHILD(i, i + 2) && MAY_TELL(i + 2) && !told_down[i + 2] -> tell_down(i + 2) }
+    :: atomic { DONE(i) && i > 0 && child_up[i] && !told_up[i] -> told_up[i] = 1; put(up[i], i, THROUGH, 0) }
+    :: atomic { DONE(i) && !out[i] && IS_EVEN(i) -> leave(i); forget() }
+#ifndef UNBOUNDED /* what must be found: a child that died holds its parent for ever */
+    :: atomic { DONE(i) && !out[i] && !IS_EVEN(i) -> stays[i] = 1; leave(i); forget() }
+#endif
+    :: atomic { i > 0 && letter[i] && SERVES(PARENT(i)) -> letter[i] = 0; child_is_through[i] = 1 }
+    :: atomic { out[i] && !stays[i] -> hang_up(i, 1) }
+#ifdef DIES
+    :: atomic { i == N - 1 && deaths == 0 -> deaths = 1; out[i] = 1; hang_up(i, 2) }
+#endif
+#endif
 #if OPEN > 1
     /* its rank: calls begin, come in one by one, are answered, end. in_call: a sampled one waits */
     :: atomic { begun[i] < CALLS && begun[i] - ended[i] < OPEN -> begun[i]++ }
@@ -390,8 +536,16 @@ end:
     :: atomic {
         i > 0 && child_up[i] && len(down[i]) > 0 ->
         down[i] ? kind, value;
+#ifdef FREE
+        sure_down[i] = (sure_down[i] > 0 -> sure_down[i] - 1 : 0);
+#endif
         if
+#ifdef FREE
+        :: kind == THROUGH -> parent_is_through[i] = 1
+        :: kind != THROUGH && lost[i] -> skip
+#else
         :: lost[i] -> skip
+#endif
         :: !lost[i] && kind == DOWN && value < decided[i] -> skip
         :: !lost[i] && kind == DOWN && value >= decided[i] ->
             assert(value == decided[i]);        /* INVARIANT: no gap */
@@ -433,6 +587,9 @@ end:
     }
 #endif
     od
+#ifdef FREE
+    } unless { closed[i] -> skip }
+#endif
 }
 
 /* The network: cuts, each side noticing, new connections. */
@@ -441,17 +598,39 @@ proctype edge(byte c) {
     byte value;
 end:
     do
+#ifdef FREE
+    :: atomic { alive[c] && MAY_CUT(c) && cuts < CUTS -> cuts++; alive[c] = 0 }
+#else
     :: atomic { alive[c] && MAY_CUT(c) && cuts < CUTS && finished < N -> cuts++; alive[c] = 0 }
+#endif
+#if defined(FREE) && !defined(HURRIED) /* what must be found: what the kernel has is thrown away */
+    :: atomic { !alive[c] && child_up[c] && !closed[c] && sure_down[c] == 0 ->
+#else
     :: atomic { !alive[c] && child_up[c] ->
+#endif
         child_up[c] = 0;
+#ifdef FREE
+        told_up[c] = 0;
+        lost_up[c] = 1;
+        sure_down[c] = 0;
+#endif
         do
         :: len(down[c]) > 0 -> down[c] ? kind, value
         :: else -> break
         od;
         kind = HELLO; value = 0 /* leave no trace in the state */
     }
+#if defined(FREE) && !defined(HURRIED)
+    :: atomic { !alive[c] && parent_up[c] && !closed[PARENT(c)] && sure_up[c] == 0 ->
+#else
     :: atomic { !alive[c] && parent_up[c] ->
+#endif
         parent_up[c] = 0;
+#ifdef FREE
+        told_down[c] = 0;
+        lost_down[c] = 1;
+        sure_up[c] = 0;
+#endif
         greeted[c] = 0;
         do
         :: len(up[c]) > 0 -> up[c] ? kind, value
@@ -459,7 +638,34 @@ end:
         od;
         kind = HELLO; value = 0
     }
-#ifdef DETOUR
+#ifdef FREE
+    /* a new connection that is lost when only one side knows of it: the parent */
+    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] && !by_detour[c] && comes < COMES && !closed[c] &&
+            !closed[PARENT(c)] ->
+        comes++;
+#ifdef FORWARD /* what must be found: it is the child, which has sent its records */
+        was_up[c] = 1;
+        ever_sent[c] = (given[c] > ever_sent[c] -> given[c] : ever_sent[c]);
+#else
+        seen_up[c] = 1;
+        lost_down[c] = 1
+#endif
+    }
+    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] && !by_detour[c] && !closed[c] &&
+            ((comes < COMES && !closed[PARENT(c)]) ||
+             (IN_DOUBT(c) && was_up[c] && !(out[c] && !stays[c]) && SERVES(PARENT(c)))) ->
+        if
+        :: comes < COMES && !closed[PARENT(c)] -> comes++
+        :: IN_DOUBT(c) && was_up[c] && !(out[c] && !stays[c]) && SERVES(PARENT(c)) -> by_detour[c] = 1
+        fi;
+        was_up[c] = 1;
+        seen_up[c] = 1;
+        told_up[c] = by_detour[c];
+        told_down[c] = by_detour[c] || !SERVES(PARENT(c));
+#ifndef SILENT /* what must be found: the first word of a parent that has left is not THROUGH */
+        parent_is_through[c] = parent_is_through[c] || (!by_detour[c] && !SERVES(PARENT(c)));
+#endif
+#elif defined(DETOUR)
     :: atomic { !alive[c] && !child_up[c] && !parent_up[c] &&
 #ifdef SHY /* what must be found: a node in doubt does not ask */
             !was_up[c] ->
@@ -506,5 +712,13 @@ init {
 #endif
         skip
     }
+#ifdef FREE
+#if N > 2
+    (out[0] && out[1] && out[2])
+#else
+    (out[0] && out[1])
+#endif
+#else
     (finished == N) /* an end before this is a deadlock */
+#endif
 }

@@ -3,7 +3,8 @@
 #
 # Checks the protocol's model with Spin: trees of three nodes and of four must be free of errors, with up to
 # four calls and three cuts; so must one edge alone, cut four times; and broken variants must be found
-# out. So must connections cut for good, where who is in doubt asks over MPI. Opt-in: CLV_MODEL=1 (a few
+# out. So must connections cut for good, where who is in doubt asks over MPI, and ranks that free the
+# communicator meanwhile. Opt-in: CLV_MODEL=1 (a few
 # minutes and 1.5 GB); skips without spin.
 # MEMORY_MB (3000) and SECONDS_EACH (900) bound each search: one that ends by a bound is no proof and
 # fails, with how far it came. CLV_CHECKS: a regular expression of the numbers to run; all without.
@@ -43,7 +44,7 @@ check() {
     fi
 }
 
-echo "1..25"
+echo "1..36"
 chain=(-DTREE=0) star=(-DTREE=1) edge=(-DN=2 -DTREE=0) four=(-DN=4 -DTREE=2)
 check 1 "chain of three, 4 calls, 2 cuts: one answer per call, no deadlock" 0 "${chain[@]}" -DCALLS=4 -DCUTS=2
 check 2 "chain of three, 3 calls, 3 cuts: the same" 0 "${chain[@]}" -DCALLS=3 -DCUTS=3
@@ -70,4 +71,16 @@ check 22 "a node in doubt that does not ask is found out" some "${edge[@]}" -DCA
 check 23 "four nodes, 3 calls, 1 cut: the same" 0 "${four[@]}" -DCALLS=3 -DCUTS=1
 check 24 "four nodes, 2 calls, 1 cut for good: the same" 0 "${four[@]}" -DCALLS=2 -DCUTS=1 -DDETOUR
 check 25 "four nodes, 2 calls, no cut, 1 void: the same" 0 "${four[@]}" -DCALLS=2 -DCUTS=0 -DVOIDS=1
+free=("${edge[@]}" -DFREE -DCALLS=2 -DCUTS=2 -DCOMES=2)
+check 26 "one edge, 2 calls, 2 cuts, 2 new connections, then for good; the ranks free: every one gets out" 0 "${free[@]}"
+check 27 "one edge, 3 calls, 3 cuts, 3 new connections: the same" 0 "${edge[@]}" -DFREE -DCALLS=3 -DCUTS=3 -DCOMES=3
+check 28 "the child dies: the same for its parent" 0 "${free[@]}" -DDIES
+check 29 "a child that died holds a parent that waits without limit: found out" some "${free[@]}" -DDIES -DUNBOUNDED
+check 30 "nobody waits for a child that is away: found out" some "${free[@]}" -DHASTE
+check 31 "a child is told THROUGH before it has what it lacks: found out" some "${free[@]}" -DEARLY
+check 32 "a child counts on a connection of which its parent has not heard: found out" some "${free[@]}" -DFORWARD
+check 33 "what the kernel has is thrown away with the connection: found out" some "${free[@]}" -DHURRIED
+check 34 "the first word of a parent that has left is not THROUGH: found out" some "${free[@]}" -DSILENT
+check 35 "records go to a parent that is through: found out" some "${free[@]}" -DEAGER
+check 36 "top with two children, 1 call, 1 cut, 2 new connections: every one gets out" 0 "${star[@]}" -DFREE -DCALLS=1 -DCUTS=1 -DCOMES=2
 exit $failed

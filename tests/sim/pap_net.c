@@ -33,6 +33,10 @@ typedef enum kind {
     CONNECT,
     SIDE_UP,
     DETOUR,
+    ACK,
+    LETTER,
+    LIMIT,
+    CLOSE,
     TICK
 } kind_t;
 
@@ -56,7 +60,14 @@ typedef struct edge {
     int64_t cut_at_ns;
     int32_t dead; /* never again */
     int32_t by_detour;
-    int32_t detour_comes; /* on its way */
+    int32_t detour_comes;  /* on its way */
+    int64_t seen;          /* newest connection that the parent had */
+    int64_t told[2];       /* connection on which a side said that it is through; -1: over MPI */
+    int64_t known[2];      /* the same, and the other side's kernel has it */
+    int32_t is_through[2]; /* what a side knows of the other */
+    int32_t was_up[2];
+    int32_t was_lost[2];
+    int64_t heard; /* connection on which the parent had a question from the child */
 } edge_t;
 
 typedef struct store {
@@ -79,9 +90,15 @@ typedef struct node {
     int32_t stale;         /* close the link to the parent as soon as the callback is over */
     int32_t closed;
     int32_t n_running; /* ranks */
+    int64_t leaves_ns; /* in MPI_Comm_free since; 0: not */
+    int32_t out;       /* that is over; or the node died */
+    int32_t stays;     /* it serves MPI all the same */
+    int32_t kept;      /* the communicator is not another one meanwhile */
+    int32_t dies;
 } node_t;
 
 #define MAX_OPEN         4
+#define MAX_FREE_NS      (100 * S)
 #define ALL_CONNECTED_NS (60 * MS) /* connections come up within 50 ms */
 
 /* A call of one rank from begin to end. */
@@ -106,6 +123,7 @@ typedef struct rank {
     open_call_t open[MAX_OPEN];
     int64_t last_record_ns;
     int64_t base_ns; /* its usual lateness */
+    int32_t away_at; /* call before which it is away */
     clv_cs_model_t clock;
 } rank_t;
 
@@ -278,11 +296,13 @@ static void send_message(void *context, int32_t to, const void *message, size_t 
     int64_t at_ns = departure(world, &world->node[sender->node], n_bytes) + message_delay(world);
     at_ns = at_ns > edge->last_ns[to_side] ? at_ns : edge->last_ns[to_side];
     edge->last_ns[to_side] = at_ns;
-    void *copy = malloc(n_bytes);
+    void *copy = malloc(n_bytes + 1);
     if (copy == NULL) {
         abort();
     }
-    memcpy(copy, message, n_bytes);
+    if (n_bytes > 0) {
+        memcpy(copy, message, n_bytes);
+    }
     push_event(world, (event_t){.at_ns = at_ns,
                                 .kind = DELIVER,
                                 .who = name,
@@ -330,12 +350,21 @@ static void side_lost(world_t *world, int32_t name, int32_t side, int64_t number
     if (edge->believes[side] != number || node->closed) {
         return;
     }
+    edge->was_lost[side] = 1;
     clv_pap_agree_link_lost(node->agree, world->now_ns, side_node(name, 1 - side));
     if (side == CHILD_SIDE) {
         node_lost_parent(world, name);
     } else {
         edge->believes[PARENT_SIDE] = 0;
     }
+}
+
+static void hear_first_word(world_t *world, int32_t name, int side, int64_t number);
+
+/* Its rank looks for messages of this communicator. */
+static int serves(const node_t *node)
+{
+    return !node->out || node->stays;
 }
 
 static void connect_edge(world_t *world, int32_t name)
@@ -350,7 +379,8 @@ static void connect_edge(world_t *world, int32_t name)
     later(world, 2 * world->options->delay_ns, SIDE_UP, name, CHILD_SIDE, edge->alive);
 }
 
-/* A connection that died on its way up is seen up and then lost, as with real sockets. */
+/* A connection that died on its way up is seen up and then lost, as with real sockets; but a child
+ * counts on one only after a word of its parent. */
 static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
 {
     edge_t *edge = &world->edge[name];
@@ -360,9 +390,16 @@ static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
         return;
     }
     if (edge->believes[side] != 0) {
+        edge->was_lost[side] = 1;
         clv_pap_agree_link_lost(node->agree, world->now_ns, other);
     }
+    if (side == CHILD_SIDE && world->options->frees && number != edge->alive) {
+        node_lost_parent(world, name);
+        return;
+    }
+    hear_first_word(world, name, side, number);
     edge->believes[side] = number;
+    edge->was_up[side] = 1;
     edge->last_ns[side] = world->now_ns;
     clv_pap_agree_link_up(node->agree, world->now_ns, other);
     if (number != edge->alive) {
@@ -376,7 +413,7 @@ static void detour_later(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
     if (!world->options->detour || edge->detour_comes || name == 0 ||
-        !clv_pap_agree_is_cut_off(world->node[name].agree)) {
+        edge->is_through[CHILD_SIDE] || !clv_pap_agree_is_cut_off(world->node[name].agree)) {
         return;
     }
     edge->detour_comes = 1;
@@ -386,10 +423,22 @@ static void detour_later(world_t *world, int32_t name)
 static void take_detour(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    edge->detour_comes = 0;
-    if (!clv_pap_agree_is_cut_off(world->node[name].agree)) {
+    const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
+    if (!clv_pap_agree_is_cut_off(world->node[name].agree) || edge->is_through[CHILD_SIDE]) {
+        edge->detour_comes = 0;
         return;
     }
+    if (!serves(&world->node[name])) {
+        return;
+    }
+    if (!serves(parent)) { /* it asks in vain, and waits forever */
+        if (!parent->kept && !parent->dies) {
+            broken(world, "a question over MPI came to a communicator that was freed");
+        }
+        return;
+    }
+    edge->detour_comes = 0;
+    world->result->n_late += parent->leaves_ns > 0;
     if (edge->alive != 0) {
         side_lost(world, name, CHILD_SIDE, edge->believes[CHILD_SIDE]);
     }
@@ -400,13 +449,191 @@ static void take_detour(world_t *world, int32_t name)
     side_up(world, name, CHILD_SIDE, edge->alive);
 }
 
+/* ---- the end of a communicator ----------------------------------------------------------------
+ *
+ * As pap_detour.c has it. A frame without bytes says that its sender is through.
+ */
+
+/* A parent that has left says so first. */
+static void hear_first_word(world_t *world, int32_t name, int side, int64_t number)
+{
+    edge_t *edge = &world->edge[name];
+    const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
+    if (side == PARENT_SIDE) {
+        edge->seen = number;
+    } else if (!serves(parent) && number == edge->alive) {
+        edge->is_through[CHILD_SIDE] = 1;
+        clv_pap_agree_parent_is_through(world->node[name].agree);
+    }
+}
+
+static void hear_through(world_t *world, const event_t *event)
+{
+    edge_t *edge = &world->edge[event->who];
+    edge->is_through[event->side] = 1;
+    if (event->side == CHILD_SIDE) {
+        clv_pap_agree_parent_is_through(world->node[event->who].agree);
+    }
+    later(world, message_delay(world), ACK, event->who, 1 - event->side, event->number);
+}
+
+static void hear_ack(world_t *world, const event_t *event)
+{
+    edge_t *edge = &world->edge[event->who];
+    if (event->number == edge->alive) {
+        edge->known[event->side] = event->number;
+    }
+}
+
+static void hear_letter(world_t *world, int32_t name)
+{
+    const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
+    if (serves(parent)) {
+        world->edge[name].is_through[PARENT_SIDE] = 1;
+    } else if (!parent->kept && !parent->dies) {
+        broken(world, "a message over MPI came to a communicator that was freed");
+    }
+}
+
+/* Over a connection; 1: something is owed. */
+static int tell_through(world_t *world, int32_t name, int side)
+{
+    edge_t *edge = &world->edge[name];
+    sender_t at = {world, side_node(name, side)};
+    if (side == PARENT_SIDE && edge->heard != edge->believes[side]) {
+        return 1; /* its question comes first */
+    }
+    if (edge->told[side] != edge->believes[side]) {
+        edge->told[side] = edge->believes[side];
+        send_message(&at, side_node(name, 1 - side), NULL, 0);
+    }
+    return edge->known[side] != edge->believes[side];
+}
+
+static int owes_child(world_t *world, int32_t name)
+{
+    edge_t *edge = &world->edge[name];
+    if (edge->by_detour) {
+        return edge->heard != edge->believes[PARENT_SIDE];
+    }
+    if (edge->believes[PARENT_SIDE] != 0) {
+        return tell_through(world, name, PARENT_SIDE);
+    }
+    return edge->was_up[PARENT_SIDE] && !edge->is_through[PARENT_SIDE] &&
+           world->options->plant != 3;
+}
+
+static int owes_parent(world_t *world, int32_t name)
+{
+    edge_t *edge = &world->edge[name];
+    if (edge->by_detour) {
+        return 0;
+    }
+    if (edge->believes[CHILD_SIDE] != 0) {
+        return tell_through(world, name, CHILD_SIDE);
+    }
+    if (!edge->was_up[CHILD_SIDE] || edge->is_through[CHILD_SIDE]) {
+        return 0;
+    }
+    if (edge->told[CHILD_SIDE] != -1) {
+        edge->told[CHILD_SIDE] = -1;
+        world->result->n_letters++;
+        later(world, random_between(world, 0, PAP_NET_DETOUR_NS), LETTER, name, 0, 0);
+    }
+    return clv_pap_agree_is_cut_off(world->node[name].agree);
+}
+
+static int is_apart(const edge_t *edge, int side)
+{
+    return edge->by_detour || edge->was_lost[side];
+}
+
+static void get_out(world_t *world, int32_t index, int stays)
+{
+    node_t *node = &world->node[index];
+    const int64_t took_ns = world->now_ns - node->leaves_ns;
+    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
+        node->kept |=
+            (name == index && is_apart(&world->edge[name], CHILD_SIDE)) ||
+            (side_node(name, PARENT_SIDE) == index && is_apart(&world->edge[name], PARENT_SIDE));
+    }
+    node->out = 1;
+    node->stays = stays;
+    world->result->n_out++;
+    world->result->n_stays += stays;
+    if (took_ns > world->result->worst_free_ns) {
+        world->result->worst_free_ns = took_ns;
+    }
+    if (!stays) {
+        clv_pap_agree_bye(node->agree, world->now_ns);
+        later(world, random_between(world, 0, 2 * S), CLOSE, index, 0, 0);
+    }
+}
+
+static void try_to_get_out(world_t *world, int32_t index)
+{
+    const node_t *node = &world->node[index];
+    int owes = 0;
+    if (node->leaves_ns == 0 || node->out) {
+        return;
+    }
+    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
+        if (name == index) {
+            owes |= owes_parent(world, name);
+        } else if (side_node(name, PARENT_SIDE) == index) {
+            owes |= owes_child(world, name);
+        }
+    }
+    if (!owes) {
+        get_out(world, index, 0);
+    }
+}
+
+static void close_node(world_t *world, int32_t index)
+{
+    world->node[index].closed = 1;
+    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
+        if (name == index || side_node(name, PARENT_SIDE) == index) {
+            cut_edge(world, name);
+        }
+    }
+}
+
+/* Its ranks have ended all their calls. */
+static void begin_to_free(world_t *world, int32_t index)
+{
+    node_t *node = &world->node[index];
+    node->leaves_ns = world->now_ns;
+    if (node->dies) {
+        node->out = 1;
+        world->result->n_out++;
+        close_node(world, index);
+        return;
+    }
+    for (int32_t name = 1; name < world->layout.n_nodes; name++) {
+        world->result->n_away += side_node(name, PARENT_SIDE) == index &&
+                                 world->edge[name].was_up[PARENT_SIDE] &&
+                                 world->edge[name].alive == 0;
+    }
+    if (world->options->limit_ns > 0) {
+        later(world, world->options->limit_ns, LIMIT, index, 0, 0);
+    }
+}
+
 static void deliver(world_t *world, event_t *event)
 {
     edge_t *edge = &world->edge[event->who];
     node_t *node = &world->node[side_node(event->who, event->side)];
     int survives = event->number == edge->alive ||
                    (event->number == edge->newest && event->at_ns <= edge->grace_ns[event->side]);
-    if (survives && edge->believes[event->side] == event->number && !node->closed) {
+    const int is_taken = survives && edge->believes[event->side] == event->number && !node->closed;
+    if (is_taken && edge->by_detour && !serves(node)) {
+        survives = 0; /* the communicator may be there, but nobody listens */
+    }
+    if (is_taken && event->n_bytes == 0) {
+        hear_through(world, event);
+    } else if (survives && is_taken) {
+        edge->heard = event->side == PARENT_SIDE ? event->number : edge->heard;
         clv_status_t status = clv_pap_agree_message(node->agree, world->now_ns,
                                                     side_node(event->who, 1 - event->side),
                                                     event->data, (size_t) event->n_bytes);
@@ -574,7 +801,9 @@ static void settle(world_t *world, int32_t index)
         int64_t after_ns = deadline_ns > world->now_ns ? deadline_ns - world->now_ns : 0;
         later(world, after_ns, TICK, index, 0, deadline_ns);
     }
-    if (node->n_running == 0 && clv_pap_agree_may_close(node->agree)) {
+    try_to_get_out(world, index);
+    if (node->n_running == 0 && clv_pap_agree_may_close(node->agree) &&
+        (!world->options->frees || !serves(node))) {
         node->closed = 1;
     }
 }
@@ -809,6 +1038,9 @@ static int64_t compute_time(world_t *world, const rank_t *rank)
 {
     int64_t mean_ns = world->options->compute_ns;
     int64_t time_ns = rank->base_ns + random_between(world, 0, mean_ns);
+    if (world->options->away_ns > 0 && rank->next == rank->away_at) {
+        time_ns += random_between(world, 0, world->options->away_ns);
+    }
     return chance(world, 1) ? time_ns + 20 * mean_ns : time_ns;
 }
 
@@ -827,7 +1059,12 @@ static void maybe_hint(world_t *world, int32_t index, int64_t compute_ns)
 static void rank_done(world_t *world, rank_t *rank)
 {
     node_t *node = &world->node[rank->node];
-    if (--node->n_running == 0) {
+    if (--node->n_running > 0) {
+        return;
+    }
+    if (world->options->frees) {
+        begin_to_free(world, rank->node);
+    } else {
         clv_pap_agree_bye(node->agree, world->now_ns);
     }
 }
@@ -912,6 +1149,10 @@ static void make_ranks(world_t *world)
         rank->base_ns = random_between(world, 0, world->options->compute_ns);
         rank->clock = (clv_cs_model_t){.offset_ns = random_between(world, -S, S), .error_ns = 500};
         world->node[rank->node].n_running++;
+        rank->away_at = -1;
+        if (world->options->away_ns > 0 && chance(world, 25)) {
+            rank->away_at = (int32_t) random_between(world, 1, world->options->n_calls);
+        }
         later(world, compute_time(world, rank), RANK_BEGIN, index, 0, 0);
     }
 }
@@ -1035,6 +1276,20 @@ static void handle(world_t *world, event_t *event)
     case DETOUR:
         take_detour(world, event->who);
         break;
+    case ACK:
+        hear_ack(world, event);
+        break;
+    case LETTER:
+        hear_letter(world, event->who);
+        break;
+    case LIMIT:
+        if (!world->node[event->who].out) {
+            get_out(world, event->who, 1);
+        }
+        break;
+    case CLOSE:
+        close_node(world, event->who);
+        break;
     case TICK:
         tick(world, event);
         break;
@@ -1053,6 +1308,8 @@ static void settle_all(world_t *world, const event_t *event)
     case RECORD:
         settle(world, world->rank[event->who].node);
         break;
+    case LIMIT:
+    case CLOSE:
     case TICK:
         settle(world, event->who);
         break;
@@ -1071,6 +1328,9 @@ static void check_end(world_t *world)
     }
     for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
         world->result->evictions += (int32_t) world->rank[0].streams.lane[lane].generation;
+    }
+    if (world->options->frees && world->result->n_out < world->layout.n_nodes) {
+        broken(world, "MPI_Comm_free waits forever");
     }
     for (int32_t node = 0; node < world->layout.n_nodes; node++) {
         world->result->open_nodes += !world->node[node].closed;
@@ -1098,6 +1358,16 @@ static void free_world(world_t *world)
     clv_pap_layout_clear(&world->layout);
 }
 
+/* One of those that nobody else needs: without fault tolerance its children's calls would not end.
+ */
+static void let_die(world_t *world)
+{
+    const int32_t last = world->layout.n_nodes - 1;
+    const int32_t node = (int32_t) random_between(world, 1, last);
+    const int is_leaf = clv_pap_tree_n_children(world->layout.n_nodes, node) == 0;
+    world->node[is_leaf ? node : last].dies = 1;
+}
+
 void pap_net_run(const pap_net_options_t *options, pap_net_result_t *result)
 {
     world_t world = {.options = options, .result = result, .random = {options->seed}};
@@ -1111,7 +1381,12 @@ void pap_net_run(const pap_net_options_t *options, pap_net_result_t *result)
         make_node(&world, node, &senders[node]);
     }
     make_links(&world);
-    while (world.n_events > 0 && result->broken == NULL) {
+    for (int32_t i = 0; i < options->n_deaths; i++) {
+        let_die(&world);
+    }
+    /* Who asks in vain asks for ever. */
+    while (world.n_events > 0 && result->broken == NULL &&
+           (!options->frees || world.heap[0].at_ns < MAX_FREE_NS)) {
         event_t event = pop_event(&world);
         world.now_ns = event.at_ns;
         handle(&world, &event);

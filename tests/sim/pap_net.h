@@ -32,13 +32,18 @@ typedef struct pap_net_options {
     int32_t detour;        /* who was cut off in doubt asks over MPI, which is always there */
     int32_t hints;         /* 0 none, 1 some ranks sometimes, 2 all ranks always */
     int32_t invalid_calls; /* clocks become ready after about so many calls */
-    int32_t plant;         /* 0 nothing, 1 one rank lies about its choice, 2 a node's forecast */
+    int32_t plant;         /* 0 nothing, 1 one rank lies about its choice, 2 a node's forecast,
+                            * 3 who frees waits for no child that is away */
     int64_t compute_ns;    /* mean time between calls */
     int64_t delay_ns;      /* of a message: uniform in [delay / 2, 3 delay / 2] */
     double bytes_per_ns;   /* of each sender; 0: infinite */
     int32_t synchronous_percent; /* calls that nobody leaves before all are in */
     int64_t patience_ns;         /* who waits longer asks to go without; 0: never */
     int32_t max_open;            /* calls that a rank has open at once, at most; 0: 1 */
+    int32_t frees;    /* at the end each node frees the communicator, as its ranks' leader does */
+    int64_t away_ns;  /* before one call of each rank in four, at most */
+    int32_t n_deaths; /* nodes that die when their calls are over, and free nothing */
+    int64_t limit_ns; /* of waiting in that for a child that is away; 0: none */
 } pap_net_options_t;
 
 typedef struct pap_net_result {
@@ -68,6 +73,12 @@ typedef struct pap_net_result {
     int32_t lost_reason;   /* at node 0; 0: not lost */
     int32_t disagreements; /* forecasts that said so */
     int32_t open_nodes;    /* that could not close at the end */
+    int32_t n_out;         /* nodes that ended MPI_Comm_free, or died */
+    int32_t n_away;        /* of them, began it while a child was away */
+    int32_t n_stays;       /* of them, ended it by the limit, and serve MPI on */
+    int32_t n_letters;     /* said over MPI that they are through */
+    int32_t n_late;        /* detours that were taken to a parent which had begun to free */
+    int64_t worst_free_ns;
 } pap_net_result_t;
 
 /* A text also when memory runs out. */

@@ -16,6 +16,8 @@
  * travel. */
 #define LATE_RANK_NS (250 * MS)
 
+#define FREE_LIMIT_NS (2000 * MS) /* coll_clv_channel_timeout_ms */
+
 typedef struct totals {
     int64_t jobs;
     int64_t calls;
@@ -34,6 +36,7 @@ typedef struct totals {
     int64_t detours;
     int64_t stale;
     int32_t max_sample_every;
+    int64_t away, letters, late, stays, worst_free_ns;
 } totals_t;
 
 static uint64_t first_seed;
@@ -63,6 +66,13 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->wrong += result->wrong_guesses > 0;
     totals->stale += result->stale_links;
     totals->detours += result->detours;
+    totals->away += result->n_away;
+    totals->letters += result->n_letters;
+    totals->late += result->n_late;
+    totals->stays += result->n_stays;
+    if (result->worst_free_ns > totals->worst_free_ns) {
+        totals->worst_free_ns = result->worst_free_ns;
+    }
     if (result->max_sample_every > totals->max_sample_every) {
         totals->max_sample_every = result->max_sample_every;
     }
@@ -80,6 +90,14 @@ static void print_totals(const char *name, const totals_t *totals)
         (long long) totals->record_sets, (long long) totals->voids, (long long) totals->evictions,
         (long long) totals->announced, totals->max_sample_every, (long long) totals->lost,
         (long long) totals->abandoned, (long long) totals->wrong, (long long) totals->stale);
+}
+
+static void print_free(const totals_t *totals)
+{
+    printf("# %lld began to free while a child was away, %lld said over MPI that they are through, "
+           "%lld asked a parent that had begun, %lld ended it by the limit; longest %lld ms\n",
+           (long long) totals->away, (long long) totals->letters, (long long) totals->late,
+           (long long) totals->stays, (long long) (totals->worst_free_ns / MS));
 }
 
 /* A small job, every property drawn from its seed. */
@@ -114,7 +132,7 @@ static void run_jobs(const char *name, int64_t n, void (*change)(pap_net_options
         if (result.broken != NULL) {
             fail_msg("%s, seed %llu: %s", name, (unsigned long long) seed, result.broken);
         }
-        int may_lose_bye = options.lose_for_good || options.n_cuts > 0;
+        int may_lose_bye = options.lose_for_good || options.n_cuts > 0 || options.frees;
         if (!may_lose_bye && result.open_nodes != 0) {
             fail_msg("%s, seed %llu: %d nodes can never close", name, (unsigned long long) seed,
                      result.open_nodes);
@@ -206,6 +224,72 @@ static void change_patience(pap_net_options_t *options, uint64_t seed)
     options->n_nodes = 2 + (int32_t) (seed % 8);
     options->n_calls = 100;
     options->compute_ns = 10 * MS;
+}
+
+/* Few calls, ranks that are away for long before one of them, and connections that go: at the end
+ * some are through while others are away, or in doubt. */
+static void change_free(pap_net_options_t *options, uint64_t seed)
+{
+    change_detour(options, seed);
+    options->lose_for_good = (int32_t) (seed % 4);
+    options->n_nodes = 2 + (int32_t) (seed / 4 % 5);
+    options->n_calls = 2 + (int32_t) (seed / 3 % 8);
+    options->synchronous_percent = 0;
+    options->away_ns = seed % 2 == 0 ? 4 * CLV_NS_PER_S : 200 * MS;
+    options->frees = 1;
+    options->limit_ns = FREE_LIMIT_NS;
+}
+
+static void change_free_deaths(pap_net_options_t *options, uint64_t seed)
+{
+    change_free(options, seed);
+    options->n_deaths = 1;
+}
+
+static void who_frees_leaves_nobody_in_doubt(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("free", n_jobs() / 2, change_free, &totals);
+    print_free(&totals);
+    assert_int_equal(totals.abandoned, 0);
+    assert_true(totals.away > 0 && totals.letters > 0 && totals.late > 0 && totals.stays > 0);
+    assert_true(totals.worst_free_ns <= FREE_LIMIT_NS);
+}
+
+static void who_dies_holds_nobody(void **state)
+{
+    (void) state;
+    totals_t totals;
+    run_jobs("free, one node dies", n_jobs() / 5, change_free_deaths, &totals);
+    print_free(&totals);
+    assert_true(totals.worst_free_ns <= FREE_LIMIT_NS);
+}
+
+/* Without the limit one who died holds its parent, and without waiting somebody stays in doubt. */
+static void freeing_otherwise_is_found_out(void **state)
+{
+    (void) state;
+    int32_t n_held = 0, n_in_doubt = 0;
+    const uint64_t n = (uint64_t) clv_share_of(2000);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t seed = first_seed + i;
+        pap_net_options_t options = draw(seed);
+        pap_net_result_t result;
+        change_free_deaths(&options, seed);
+        options.limit_ns = 0;
+        pap_net_run(&options, &result);
+        n_held += result.broken != NULL;
+        options = draw(seed);
+        change_free(&options, seed);
+        options.plant = 3;
+        pap_net_run(&options, &result);
+        n_in_doubt += result.broken != NULL;
+    }
+    printf("# of %d jobs each: %d where one who frees is held for ever, %d where one asks in "
+           "vain\n",
+           (int) n, n_held, n_in_doubt);
+    assert_true(n_held > 0 && n_in_doubt > 0);
 }
 
 static void nobody_waits_longer_than_asking_takes(void **state)
@@ -372,6 +456,9 @@ int main(void)
         cmocka_unit_test(links_that_come_back_leave_forecasts_equal),
         cmocka_unit_test(a_link_lost_for_good_ends_predictions_for_all),
         cmocka_unit_test(a_channel_lost_for_good_is_settled_over_mpi),
+        cmocka_unit_test(who_frees_leaves_nobody_in_doubt),
+        cmocka_unit_test(who_dies_holds_nobody),
+        cmocka_unit_test(freeing_otherwise_is_found_out),
         cmocka_unit_test(streams_that_push_each_other_out_leave_forecasts_equal),
         cmocka_unit_test(calls_that_overlap_leave_forecasts_equal),
         cmocka_unit_test(nobody_waits_longer_than_asking_takes),
