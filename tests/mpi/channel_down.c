@@ -2,9 +2,10 @@
  *
  * Reduces for SECONDS while somebody takes the network of the background channel away. Every sum is
  * checked. Of each call: how long the longest rank was in it after the last had entered; the worst
- * of that, and of the calls in the last fifth how many had a forecast on rank 0:
+ * of that, and of the calls in the last fifth how many had a forecast on rank 0; the longest
+ * MPI_Comm_free at the end:
  *
- *   channel_down: calls=9123 wrong=0 worst_ms=12 away=0 forecasts=8100 late_forecasts=0
+ *   channel_down: calls=9123 wrong=0 worst_ms=12 away=0 forecasts=8100 late_forecasts=0 free_ms=0
  *
  *   channel_down SECONDS [coupled|free|split|root3]
  *
@@ -130,7 +131,11 @@ int main(int argc, char **argv)
         reduce(&job); /* so that the next part asks at another call */
     }
     const long long all = pvar_look_read(&forecasts, 0);
+    const double free_s = now_s();
     MPI_Comm_free(&job.comm);
+    double freed_s = now_s() - free_s;
+    MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &freed_s, &freed_s, 1, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
     MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.worst_s, &job.worst_s, 1, MPI_DOUBLE, MPI_MAX, 0,
                MPI_COMM_WORLD);
     MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.wrong, &job.wrong, 1, MPI_LONG_LONG, MPI_SUM, 0,
@@ -139,8 +144,9 @@ int main(int argc, char **argv)
                MPI_COMM_WORLD);
     if (job.rank == 0) {
         printf("channel_down: calls=%lld wrong=%lld worst_ms=%.0f away=%d forecasts=%lld "
-               "late_forecasts=%lld\n",
-               job.calls, job.wrong, 1e3 * job.worst_s, job.away, all, all - before_last);
+               "late_forecasts=%lld free_ms=%.0f\n",
+               job.calls, job.wrong, 1e3 * job.worst_s, job.away, all, all - before_last,
+               1e3 * freed_s);
     }
     pvar_look_close(&forecasts);
     MPI_Finalize();

@@ -59,6 +59,7 @@ bed_job 4 root3 "${on[@]}" --mca coll_clv_reduce_algorithm chain -- host_3_loses
 tap_report $? 'its rank is away, too: the job ends, every sum is right'
 tap_ok "it was away: $(number away)" test "$(number away)" -eq 1
 tap_ok "nobody who may run ahead waits for it: $(number worst_ms) ms" within 2500
+tap_ok "nor in MPI_Comm_free for longer than the time-out: $(number free_ms) ms" test "$(number free_ms)" -le 2250
 
 # A process on another host that has no key: it may connect, is told nothing, and is sent away.
 cat >"$CLV_CLUSTER_STATE/stranger" <<'END'

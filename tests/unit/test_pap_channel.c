@@ -560,9 +560,30 @@ static void interface_can_be_named(void **state)
     assert_int_equal(clv_net_interface_list("nosuch0", addresses, &n_addresses), CLV_UNSUPPORTED);
 }
 
+/* The sender counts on what this end's kernel has, also where this end can send no more. */
+static void what_came_before_the_end_is_taken(void **state)
+{
+    (void) state;
+    line_t line;
+    line_open(&line, right_key);
+    pump(&line);
+    assert_int_equal(line.client.n_up, 1);
+    send_bytes(&line.server, 10, CLV_OK);
+    assert_int_equal(pass(&line, 1), 1);
+    (void) close(line.wire[0]);
+    line.wire[0] = -1;
+    send_bytes(&line.client, 20, CLV_LOST);
+    step(&line.client);
+    assert_int_equal(line.client.status, CLV_LOST);
+    assert_int_equal(line.client.n_frames, 1);
+    assert_int_equal(line.client.n_bytes, 10);
+    line_close(&line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_came_before_the_end_is_taken),
         cmocka_unit_test(frames_of_all_lengths_arrive_both_ways),
         cmocka_unit_test(wrong_key_gets_nowhere),
         cmocka_unit_test(no_changed_byte_of_the_handshake_passes),
