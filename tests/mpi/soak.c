@@ -291,7 +291,7 @@ static void *watch(void *context)
         } else if (now_s() - moved_s >= stall_seconds) {
             tell_where(*(const int *) context);
             fprintf(stderr, "soak: STALL pid %d\n", (int) getpid());
-            (void) sleep(20); /* the script takes the stacks */
+            (void) sleep(60); /* the script takes the stacks */
             tell_where(*(const int *) context);
             MPI_Abort(MPI_COMM_WORLD, 3);
         }

@@ -112,11 +112,16 @@ launch() { # log
 
 # The stacks of every soak process of ours, with what is in them, while the program gives us the time for it.
 stacks() { # log
-    local pid
+    local pid pids
     command -v gdb >/dev/null || { echo 'no gdb: no stacks' >>"$1"; return; }
-    for pid in $(pgrep -f "^$CLV_BUILD/tests/mpi/soak $each $((seed + n)) "); do
+    pids=$(pgrep -f "^$CLV_BUILD/tests/mpi/soak $each $((seed + n)) ")
+    for pid in $pids; do
+        timeout 55 gdb -p "$pid" -batch -ex 'thread apply all bt full 30' >"$folder/$pid.stacks" 2>/dev/null &
+    done
+    for pid in $pids; do
+        while kill -0 "$pid" 2>/dev/null && ! grep -qF '[Inferior 1' "$folder/$pid.stacks"; do sleep 1; done
         echo "== $pid"
-        timeout 15 gdb -p "$pid" -batch -ex 'thread apply all bt full 30' 2>/dev/null
+        cat "$folder/$pid.stacks"
     done >>"$1"
 }
 
