@@ -150,7 +150,7 @@ end_trial() {
 watch_dog() {
     local log what
     trial 1
-    for what in 'rank 1 thread 0: step' 'rank 0: wait_for_what=[12] .* exchange_forecasts=.* exchange_received_bytes=[1-9]' 'pid [0-9]'; do
+    for what in 'rank 1 thread 0: step' 'rank 0: calls=[1-9][0-9]* wait_for_what=[12] .* exchange_forecasts=.* exchange_received_bytes=[1-9]' 'pid [0-9]'; do
         tap_ok "told: $what" grep -qE "soak: STALL $what" "$log"
     done
     tap_ok 'the component tells once, where rank 0 waits' test "$(grep -c 'waiting for .*rank 0 of ' "$log")" -eq 1
