@@ -106,6 +106,16 @@ static int goes_on(const job_t *job, double end_s)
     return 1;
 }
 
+static double longest_free(job_t *job)
+{
+    const double begin_s = now_s();
+    MPI_Comm_free(&job->comm);
+    const double took_s = now_s() - begin_s;
+    double longest_s = took_s;
+    MPI_Reduce(&took_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return longest_s;
+}
+
 int main(int argc, char **argv)
 {
     const double seconds = argc > 1 ? atof(argv[1]) : 5;
@@ -131,11 +141,7 @@ int main(int argc, char **argv)
         reduce(&job); /* so that the next part asks at another call */
     }
     const long long all = pvar_look_read(&forecasts, 0);
-    const double free_s = now_s();
-    MPI_Comm_free(&job.comm);
-    double freed_s = now_s() - free_s;
-    MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &freed_s, &freed_s, 1, MPI_DOUBLE, MPI_MAX, 0,
-               MPI_COMM_WORLD);
+    const double freed_s = longest_free(&job);
     MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.worst_s, &job.worst_s, 1, MPI_DOUBLE, MPI_MAX, 0,
                MPI_COMM_WORLD);
     MPI_Reduce(job.rank == 0 ? MPI_IN_PLACE : &job.wrong, &job.wrong, 1, MPI_LONG_LONG, MPI_SUM, 0,

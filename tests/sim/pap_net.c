@@ -1239,6 +1239,31 @@ static void tick(world_t *world, const event_t *event)
     }
 }
 
+static void handle_detour(world_t *world, const event_t *event)
+{
+    switch (event->kind) {
+    case DETOUR:
+        take_detour(world, event->who);
+        break;
+    case ACK:
+        hear_ack(world, event);
+        break;
+    case LETTER:
+        hear_letter(world, event->who);
+        break;
+    case LIMIT:
+        if (!world->node[event->who].out) {
+            get_out(world, event->who, 1);
+        }
+        break;
+    case CLOSE:
+        close_node(world, event->who);
+        break;
+    default:
+        break;
+    }
+}
+
 static void handle(world_t *world, event_t *event)
 {
     switch (event->kind) {
@@ -1273,26 +1298,11 @@ static void handle(world_t *world, event_t *event)
     case SIDE_UP:
         side_up(world, event->who, event->side, event->number);
         break;
-    case DETOUR:
-        take_detour(world, event->who);
-        break;
-    case ACK:
-        hear_ack(world, event);
-        break;
-    case LETTER:
-        hear_letter(world, event->who);
-        break;
-    case LIMIT:
-        if (!world->node[event->who].out) {
-            get_out(world, event->who, 1);
-        }
-        break;
-    case CLOSE:
-        close_node(world, event->who);
-        break;
     case TICK:
         tick(world, event);
         break;
+    default:
+        handle_detour(world, event);
     }
 }
 
