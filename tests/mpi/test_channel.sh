@@ -52,14 +52,14 @@ done
 host_3_loses_both() {
     on_host 3 ip link set eth1 down
     on_host 3 'kill -USR1 $(pidof channel_down)'
-    sleep 3.5
+    sleep 9
     on_host 3 ip link set eth1 up
 }
 bed_job 4 root3 "${on[@]}" --mca coll_clv_reduce_algorithm chain -- host_3_loses_both
 tap_report $? 'its rank is away, too: the job ends, every sum is right'
 tap_ok "it was away: $(number away)" test "$(number away)" -eq 1
 tap_ok "nobody who may run ahead waits for it: $(number worst_ms) ms" within 2500
-tap_ok "nor in MPI_Comm_free for longer than the time-out: $(number free_ms) ms" test "$(number free_ms)" -le 2250
+tap_ok "nor in MPI_Comm_free for longer than it is away, and the time-out: $(number free_ms) ms" test "$(number free_ms)" -le 5250
 
 # A process on another host that has no key: it may connect, is told nothing, and is sent away.
 cat >"$CLV_CLUSTER_STATE/stranger" <<'END'
