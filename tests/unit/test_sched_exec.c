@@ -692,7 +692,7 @@ static void an_absent_root_finds_at_most_sync_every_segments_per_sender(void **s
 {
     (void) state;
     for (int32_t sync_every = 1; sync_every <= 5; sync_every++) {
-        clv_exec_limits_t limits = {8, 8, sync_every, CLV_EXEC_AHEAD};
+        clv_exec_limits_t limits = {8, 8, sync_every, CLV_EXEC_AHEAD, 0};
         flood_plan(9, 40);
         max_delay = 20;
         eager_percent = 100;
@@ -713,7 +713,7 @@ static void a_slow_receiver_is_never_behind_by_two_credits(void **state)
     (void) state;
     for (int i = 0; i < clv_share_of(100); i++) {
         clv_exec_limits_t limits = {1 + random_below(8), 1 + random_below(8), 1 + random_below(8),
-                                    CLV_EXEC_AHEAD};
+                                    CLV_EXEC_AHEAD, 0};
         draw_plan(2 + random_below(10), 1 + random_below(48));
         draw_network();
         eager_percent = 100;
@@ -731,7 +731,7 @@ static void a_slow_receiver_is_never_behind_by_two_credits(void **state)
 
 static void without_credits_an_absent_root_would_be_flooded(void **state)
 {
-    clv_exec_limits_t limits = {8, 8, 0, CLV_EXEC_AHEAD};
+    clv_exec_limits_t limits = {8, 8, 0, CLV_EXEC_AHEAD, 0};
 
     (void) state;
     flood_plan(4, 40);
@@ -788,7 +788,7 @@ static void a_late_source_does_not_starve_another(void **state)
 static void a_segment_sent_away_and_taken_back_is_stored_not_combined(void **state)
 {
     static const clv_send_t sends[] = {{0, 0, 1, 0, CLV_MOVE}, {1, 1, 0, 0, CLV_MOVE}};
-    clv_exec_limits_t limits = {4, 4, 0, CLV_EXEC_AHEAD};
+    clv_exec_limits_t limits = {4, 4, 0, CLV_EXEC_AHEAD, 0};
 
     (void) state;
     plan.n_ranks = 2;
@@ -811,7 +811,7 @@ static void an_error_of_the_table_comes_out_at_once(void **state)
 
     (void) state;
     for (n_calls = 0;; n_calls++) {
-        clv_exec_limits_t limits = {2, 2, 2, CLV_EXEC_AHEAD};
+        clv_exec_limits_t limits = {2, 2, 2, CLV_EXEC_AHEAD, 0};
         clv_status_t status = CLV_AGAIN;
         int moved;
         flood_plan(2, 3);
@@ -836,7 +836,7 @@ static void an_error_of_the_table_comes_out_at_once(void **state)
  * can be done, and come to the end. */
 static void run_turns_until_the_end(void **state)
 {
-    clv_exec_limits_t limits = {1, 1, 1, CLV_EXEC_AHEAD};
+    clv_exec_limits_t limits = {1, 1, 1, CLV_EXEC_AHEAD, 0};
 
     (void) state;
     plan.n_ranks = 1;
@@ -863,23 +863,25 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
         int64_t n_steps;
         clv_exec_limits_t limits;
     } cases[] = {
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {0, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 0, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -2, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {0, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 0, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {CLV_EXEC_MAX_WINDOW + 1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, CLV_EXEC_MAX_WINDOW + 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, 1, {1, 1, -2, CLV_EXEC_AHEAD, 0}},
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {4, 1, 1, CLV_EXEC_AHEAD, 5}},
         {{{0, 1, 0, CLV_STEP_SEND}}, 1, {4, 1, 1, CLV_EXEC_AHEAD, -1}},
-        {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 1, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, -1, CLV_STEP_RECV_REDUCE}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, 4}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, -1}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_RECV_COPY}}, 1, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND_COPY}}, 2, {1, 1, 1, CLV_EXEC_AHEAD}},
-        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND}}, 2, {1, 1, 1, CLV_EXEC_AHEAD}},
+        {{{0, 1, 0, CLV_STEP_SEND}}, -1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 2, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, -1, 0, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 1, CLV_STEP_SEND}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, -1, CLV_STEP_RECV_REDUCE}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, 4}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, -1}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_RECV_COPY}}, 1, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND_COPY}},
+         2,
+         {1, 1, 1, CLV_EXEC_AHEAD, 0}},
+        {{{0, 1, 0, CLV_STEP_SEND}, {1, 1, 0, CLV_STEP_SEND}}, 2, {1, 1, 1, CLV_EXEC_AHEAD, 0}},
     };
     clv_exec_t exec;
     clv_exec_segment_t segments[1];
@@ -895,7 +897,7 @@ static void nonsense_is_refused_before_anything_is_posted(void **state)
 
 static void no_steps_are_done_at_once(void **state)
 {
-    clv_exec_limits_t limits = {1, 1, 1, CLV_EXEC_AHEAD};
+    clv_exec_limits_t limits = {1, 1, 1, CLV_EXEC_AHEAD, 0};
     clv_exec_t exec;
     clv_exec_segment_t segments[1];
     clv_exec_peer_t peers[1];
@@ -916,7 +918,7 @@ static int refuse(void *context, size_t n_bytes)
 
 static void allocates_nothing(void **state)
 {
-    clv_exec_limits_t limits = {8, 4, 3, CLV_EXEC_AHEAD};
+    clv_exec_limits_t limits = {8, 4, 3, CLV_EXEC_AHEAD, 0};
     int n_calls = 0;
 
     (void) state;
