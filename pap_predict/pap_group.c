@@ -694,26 +694,26 @@ void clv_pap_group_detour_take(clv_pap_group_t *group, int32_t rank, const void 
     clv_net_thread_ring(group->pap->thread); /* what it said may have to go on */
 }
 
-int clv_pap_group_is_owing(clv_pap_group_t *group)
+/* Under the thread's lock; 0 without a leader, and in a forked child. */
+static int ask_leader(clv_pap_group_t *group, int (*question)(clv_pap_leader_t *))
 {
     if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
         return 0;
     }
     clv_net_thread_lock(group->pap->thread);
-    const int owes = clv_pap_leader_is_owing(group->leader);
+    const int answer = question(group->leader);
     clv_net_thread_unlock(group->pap->thread);
-    return owes;
+    return answer;
+}
+
+int clv_pap_group_is_owing(clv_pap_group_t *group)
+{
+    return ask_leader(group, clv_pap_leader_is_owing);
 }
 
 int clv_pap_group_is_apart(clv_pap_group_t *group)
 {
-    if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
-        return 0;
-    }
-    clv_net_thread_lock(group->pap->thread);
-    const int is_apart = clv_pap_leader_is_apart(group->leader);
-    clv_net_thread_unlock(group->pap->thread);
-    return is_apart;
+    return ask_leader(group, clv_pap_leader_is_apart);
 }
 
 size_t clv_pap_detour_bytes(int32_t n_ranks)
