@@ -42,6 +42,7 @@ bed_job() {
         options+=("$1")
         shift
     done
+    : >"$output.job" # or the one before would seem under way until the job has begun
     "$cluster" run --name tests --timeout $((2 * seconds + 60)) "${options[@]}" -- \
         "$CLV_BUILD/tests/mpi/channel_down" "$seconds" "$how" >"$output.job" 2>&1 </dev/null &
     pid=$!
