@@ -29,7 +29,8 @@ int64_t clv_clc_points_sort(clv_clc_point_t *points, int64_t n_points);
 /* The offset at local_ns; outside the points the first or last line goes on. *hint is any number at
  * first, then what the call before left: rising times are found at once. */
 double clv_clc_map_offset(const clv_clc_map_t *map, int64_t local_ns, int64_t *hint);
-/* global = local - offset, rounded: never falls where local does not. */
+/* global = local - offset, rounded: never falls where local does not, as long as no offset rises by
+ * more than local time does between two points. */
 int64_t clv_clc_map_global(const clv_clc_map_t *map, int64_t local_ns, int64_t *hint);
 
 /* How far the result may be off: the larger bound of the two neighbours; outside, also what both

@@ -34,16 +34,22 @@ static void a_map_goes_through_its_points(void **state)
     assert_int_equal(clv_clc_map_bound(&none, 0), -1);
 }
 
+/* In any order, at least a microsecond apart: offsets rise by no more than that. */
+static void draw_points(clv_clc_point_t points[20])
+{
+    for (int k = 0; k < 20; k++) {
+        points[k] = (clv_clc_point_t){
+            7 * k % 20 * INT64_C(50000000) + cs_random_range(&rng, 0, 50000000 - 1000),
+            INT64_C(3600000000000) + cs_random_range(&rng, -500, 500), 10};
+    }
+}
+
 static void a_map_never_falls(void **state)
 {
     (void) state;
     for (int i = 0; i < 200; i++) {
         clv_clc_point_t points[20];
-        for (int k = 0; k < 20; k++) {
-            points[k] =
-                (clv_clc_point_t){cs_random_range(&rng, 0, 1000000000),
-                                  INT64_C(3600000000000) + cs_random_range(&rng, -500, 500), 10};
-        }
+        draw_points(points);
         const clv_clc_map_t map = {points, clv_clc_points_sort(points, 20)};
         int64_t hint = 0, local = -1000000, last = INT64_MIN;
         for (int k = 0; k < 200; k++) {
@@ -51,7 +57,7 @@ static void a_map_never_falls(void **state)
             int64_t other = cs_random_range(&rng, 0, 30);
             const int64_t global = clv_clc_map_global(&map, local, &hint);
             assert_int_equal(global, clv_clc_map_global(&map, local, &other));
-            assert_true(global >= last || map.n_points < 15);
+            assert_true(global >= last);
             last = global;
         }
     }
