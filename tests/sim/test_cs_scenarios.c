@@ -41,7 +41,7 @@ static const scenario_t scenarios[] = {
     {"jitter", 25 US, 50000, 0, 0, 0, 30e-6, 0, 200 MS, 10, 0, 0, 0, 100 US},
     {"asymmetric", 50 US, 5000, 0.8, 0, 0, 30e-6, 0, 200 MS, 10, 0, 0, 0, 150 US},
     {"outliers", 25 US, 5000, 0, 0.2, 50 MS, 30e-6, 0, 200 MS, 10, 0, 0, 0, 40 US},
-    {"busy processors", 25 US, 100000, 0, 0.3, 10 MS, 30e-6, 0, 200 MS, 20, 0, 0, 0, 450 US},
+    {"busy processors", 25 US, 100000, 0, 0.3, 10 MS, 30e-6, 0, 200 MS, 20, 0, 0, 0, 500 US},
     {"wandering crystals", 25 US, 5000, 0, 0, 0, 30e-6, 2e-6, 200 MS, 10, 0, 0, 0, 60 US},
     {"perfect clocks", 25 US, 5000, 0, 0, 0, 0, 0, 200 MS, 10, 0, 0, 0, 20 US},
     {"edge of the prior", 25 US, 5000, 0, 0, 0, 49e-6, 0, 200 MS, 10, 0, 0, 0, 40 US},
