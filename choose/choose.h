@@ -165,6 +165,7 @@ typedef struct clv_choose_trial {
     int32_t is_on;
     int32_t algorithm;
     int32_t needed_permille; /* of the pace before: at most so long a pace settles it */
+    int32_t was_free;        /* ranks were seen to run free while it was on */
     clv_choose_paces_t paces;
     int64_t expected_loss_ns; /* a call */
     int64_t loss_ns;          /* so far, also what calls lose that were under way when it ended */
@@ -274,5 +275,16 @@ clv_status_t clv_choose_fixed(const clv_choose_config_t *config, const clv_pap_s
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision) CLV_MUST_CHECK;
+
+/* Calls whose forecast never comes (its record set is void) run the newest decision of their stream
+ * that needs none and was no trial: the previous function, or an order that is the same in each
+ * call. The model knows less, and a change for some calls binds ranks that run free: what they were
+ * ahead is lost. Equal on all ranks, as decisions are. */
+static inline int clv_choose_goes_on(const clv_choose_decision_t *decision)
+{
+    return decision->reason != CLV_REASON_TRYING &&
+           (decision->algorithm == CLV_ALGORITHM_PREVIOUS ||
+            clv_algorithm_holds(decision->algorithm));
+}
 
 #endif

@@ -112,6 +112,17 @@ static void win_trial(clv_choose_pace_t *pace)
     pace->paces = pace->trial.paces;
 }
 
+static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t needed_permille,
+                        int64_t expected_loss_ns)
+{
+    trial->is_on = 1;
+    trial->algorithm = algorithm;
+    trial->was_free = 0;
+    trial->needed_permille = needed_permille;
+    trial->expected_loss_ns = expected_loss_ns;
+    trial->paces = (clv_choose_paces_t){0};
+}
+
 static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
 {
     clv_choose_paces_t *paces = &pace->trial.paces;
@@ -126,6 +137,16 @@ static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
         end_trial(pace);
     } else if (paces->n_blocks == CLV_CHOOSE_BLOCKS) {
         win_trial(pace);
+    }
+}
+
+/* What ran in place of both, since neither had a plan, cost no trial; where it is worth one, that
+ * has begun. */
+static void judge_stand_in(clv_choose_pace_t *pace, int32_t algorithm, int64_t block_ns)
+{
+    if (is_permille_of(block_ns, BETTER_PERMILLE, clv_choose_paces_middle(&pace->paces))) {
+        begin_trial(&pace->trial, algorithm, BETTER_PERMILLE, 0);
+        judge_trial(pace, block_ns);
     }
 }
 
@@ -183,6 +204,8 @@ static void account(clv_choose_pace_t *pace, const clv_choose_interval_t *interv
         judge_settled(pace, block_ns);
     } else if (is_trial && pace->trial.is_on) {
         judge_trial(pace, block_ns);
+    } else if (!is_trial) {
+        judge_stand_in(pace, interval->algorithm, block_ns);
     }
 }
 
@@ -247,12 +270,13 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
 
 /* The longest pace that settles a trial. A program that waits for a clock, or for somebody else,
  * goes at one pace whatever runs: then what is clearly estimated to end calls sooner is taken all
- * the same. Where ranks run free a trial lives on the distances that a fixed order has made. */
+ * the same. Where ranks run free a trial lives on the distances that a fixed order has made, and
+ * what binds them soon hides that they did. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
 
-    if (clv_choose_runs_free(search->config, pace)) {
+    if (clv_choose_runs_free(search->config, pace) || (pace->trial.is_on && pace->trial.was_free)) {
         return clv_algorithm_holds(algorithm) ? BETTER_PERMILLE : FREE_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])) {
@@ -315,6 +339,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
         end_trial(pace); /* there is no such plan any more */
     }
     if (trial->is_on) { /* its estimate is by now one of calls that were measured */
+        trial->was_free |= clv_choose_runs_free(search->config, pace);
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }
     if (trial->is_on || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
@@ -323,11 +348,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
     }
     algorithm = most_promising(search, forecast, &expected_ns);
     if (algorithm >= 0) {
-        trial->is_on = 1;
-        trial->algorithm = algorithm;
-        trial->needed_permille = needed_permille(search, algorithm);
-        trial->paces = (clv_choose_paces_t){0};
-        trial->expected_loss_ns =
-            clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
+        begin_trial(trial, algorithm, needed_permille(search, algorithm),
+                    clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0));
     }
 }

@@ -146,23 +146,24 @@ static clv_status_t choose_kept(const coll_clv_group_t *group, kept_plan_t *kept
     const clv_choose_config_t *config = &group->chooser.config;
     clv_status_t status;
 
-    if (kept->is_fixed) {
+    if (KEPT_FIXED == kept->rule) {
         return clv_choose_fixed(config, &kept->key, &kept->decision, plan_p);
     }
-    status = clv_choose_without_forecast(config, &kept->key, &kept->decision);
+    status = KEPT_BLIND == kept->rule
+                 ? clv_choose_without_forecast(config, &kept->key, &kept->decision)
+                 : CLV_OK;
     return CLV_OK == status && CLV_ALGORITHM_PREVIOUS != kept->decision.algorithm
                ? clv_choose_plan(config, &kept->key, NULL, &kept->decision, plan_p)
                : status;
 }
 
-static clv_status_t make_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
-                              kept_plan_t *kept)
+static clv_status_t make_kept(coll_clv_group_t *group, const kept_plan_t *wanted, kept_plan_t *kept)
 {
     clv_plan_t *plan = NULL;
     clv_status_t status;
 
     clv_free(kept->steps);
-    *kept = (kept_plan_t){.key = *key, .is_fixed = fixed};
+    *kept = *wanted;
     status = choose_kept(group, kept, &plan);
     if (NULL != plan) {
         status = take_steps(group, plan, &kept->steps, &kept->n_steps);
@@ -179,29 +180,57 @@ static int why_no_forecast(const coll_clv_group_t *group)
     return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_FORECAST;
 }
 
+static int is_wanted(const kept_plan_t *kept, const kept_plan_t *wanted)
+{
+    return kept->is_set && kept->rule == wanted->rule &&
+           clv_choose_same_key(&kept->key, &wanted->key) &&
+           (KEPT_GOES_ON != kept->rule ||
+            (kept->decision.algorithm == wanted->decision.algorithm &&
+             kept->decision.n_segments == wanted->decision.n_segments &&
+             kept->decision.round_ns == wanted->decision.round_ns));
+}
+
 /* What such calls run; *kept_p may be of no use when the status is none. */
-static clv_status_t find_kept(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
+static clv_status_t find_kept(coll_clv_group_t *group, const kept_plan_t *wanted,
                               kept_plan_t **kept_p)
 {
     for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
-        kept_plan_t *kept = &group->kept[i];
-        if (kept->is_set && fixed == kept->is_fixed && clv_choose_same_key(&kept->key, key)) {
-            *kept_p = kept;
+        if (is_wanted(&group->kept[i], wanted)) {
+            *kept_p = &group->kept[i];
             return CLV_OK;
         }
     }
     *kept_p = &group->kept[group->next_kept];
     group->next_kept = (group->next_kept + 1) % COLL_CLV_KEPT_PLANS;
-    return make_kept(group, key, fixed, *kept_p);
+    return make_kept(group, wanted, *kept_p);
 }
 
-/* Without a forecast: the best plan for equal arrivals, or the forced one, or the previous reduce.
- * What runs depends on the config and the key alone, since ranks notice a lost group at different
- * calls; where there is no exchange nothing is chosen but what is forced or fixed. */
+/* stream: the call's; NULL: it has none. */
+static kept_plan_t wanted_of(const clv_pap_stream_key_t *key, int fixed,
+                             const stream_keys_t *stream)
+{
+    kept_plan_t wanted = {.key = *key, .rule = fixed ? KEPT_FIXED : KEPT_BLIND};
+
+    if (!fixed && NULL != stream && stream->goes_on &&
+        clv_choose_same_key(&stream->held_key, key)) {
+        wanted.rule = KEPT_GOES_ON;
+        wanted.decision = stream->held;
+        wanted.decision.reason = CLV_REASON_NO_FORECAST;
+        wanted.decision.is_blind = 1;
+    }
+    return wanted;
+}
+
+/* Without a forecast: what the stream goes on with, else the best
+ * plan for equal arrivals, or the forced one, or the previous function. What runs depends on the
+ * config, the key and decisions alone, since ranks notice a lost group at different calls; where
+ * there is no exchange nothing is chosen but what is forced or fixed. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
                                                      const clv_pap_stream_key_t *key, int fixed,
+                                                     const stream_keys_t *stream,
                                                      coll_clv_assignment_t *assignment)
 {
+    const kept_plan_t wanted = wanted_of(key, fixed, stream);
     kept_plan_t *kept = NULL;
     clv_status_t status;
 
@@ -214,7 +243,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         CLV_FIT != group->why && !fixed) {
         return CLV_OK;
     }
-    status = find_kept(group, key, fixed, &kept);
+    status = find_kept(group, &wanted, &kept);
     if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous reduce */
         assignment->decision.reason = CLV_REASON_NO_PLAN;
         return CLV_OK;
@@ -351,7 +380,7 @@ static CLV_COLD int cut_off(const coll_clv_group_t *group, clv_status_t status)
 
 /* Every call of a stream says so once it is answered, in the order of calls: equal on all ranks.
  * NULL: it has no stream. */
-static CLV_HOT clv_choose_keys_t *stream_keys(coll_clv_group_t *group, const clv_pap_call_t *call)
+static CLV_HOT stream_keys_t *stream_of(coll_clv_group_t *group, const clv_pap_call_t *call)
 {
     stream_keys_t *stream;
 
@@ -363,7 +392,7 @@ static CLV_HOT clv_choose_keys_t *stream_keys(coll_clv_group_t *group, const clv
     if (stream->generation != call->generation) {
         *stream = (stream_keys_t){.generation = call->generation};
     }
-    return &stream->keys;
+    return stream;
 }
 
 /* Of the stream used last. */
@@ -375,14 +404,42 @@ CLV_HOT void coll_clv_group_fetch(const coll_clv_group_t *group)
     }
 }
 
-static CLV_HOT void use_key(coll_clv_group_t *group, const clv_pap_call_t *call,
-                            const clv_pap_stream_key_t *key)
+/* Decisions change at sampled calls only. */
+static CLV_HOT void keep_decision(stream_keys_t *stream, const clv_pap_call_t *call,
+                                  const clv_pap_stream_key_t *key,
+                                  const clv_choose_decision_t *decision)
 {
-    clv_choose_keys_t *keys = stream_keys(group, call);
-
-    if (NULL != keys) {
-        clv_choose_keys_use(keys, key);
+    if (NULL != stream && call->sampled && clv_choose_goes_on(decision)) {
+        stream->goes_on = 1;
+        stream->held_key = *key;
+        stream->held = *decision;
     }
+}
+
+/* forecast, node_plans: NULL where there is none. */
+static CLV_HOT clv_status_t assign(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                   const clv_pap_call_t *call, const clv_pap_forecast_t *forecast,
+                                   const clv_node_plans_t *node_plans,
+                                   coll_clv_assignment_t *assignment)
+{
+    stream_keys_t *stream = NULL == group->clock.pap ? NULL : stream_of(group, call);
+    const clv_node_plan_t *node_plan = NULL;
+    clv_status_t status;
+
+    if (NULL != stream) {
+        clv_choose_keys_use(&stream->keys, key);
+    }
+    if (NULL != forecast && NULL != node_plans) {
+        node_plan = clv_node_plans_find(node_plans, key);
+    }
+    if (NULL == node_plan) {
+        return assign_without_forecast(group, key, 0, stream, assignment);
+    }
+    status = assign_from(group, key, forecast, node_plan, assignment);
+    if (CLV_OK == status) { /* else the communicator is broken */
+        keep_decision(stream, call, key, &assignment->decision);
+    }
+    return status;
 }
 
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
@@ -391,7 +448,6 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     const clv_pap_forecast_t *forecast = NULL;
     const clv_pap_stream_key_t stream_key = clv_choose_arrivals_key(key);
     const clv_node_plans_t *node_plans = NULL;
-    const clv_node_plan_t *node_plan = NULL;
     clv_status_t status = CLV_NONE;
     int failure = OMPI_SUCCESS;
 
@@ -400,7 +456,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
         return MPI_ERR_OTHER;
     }
     if (fixed) {
-        return ompi_error_of(assign_without_forecast(group, key, 1, assignment));
+        return ompi_error_of(assign_without_forecast(group, key, 1, NULL, assignment));
     }
     if (NULL != group->clock.pap) {
         clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
@@ -412,13 +468,7 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     if (status < CLV_OK) {
         return cut_off(group, status);
     }
-    if (NULL != group->clock.pap) {
-        use_key(group, call, key);
-    }
-    node_plan = NULL == node_plans ? NULL : clv_node_plans_find(node_plans, key);
-    status = CLV_OK == status && NULL != node_plan
-                 ? assign_from(group, key, forecast, node_plan, assignment)
-                 : assign_without_forecast(group, key, 0, assignment);
+    status = assign(group, key, call, CLV_OK == status ? forecast : NULL, node_plans, assignment);
     if (NULL != group->clock.pap) {
         assignment->lookup_ns = clv_local_now_ns() - call->arrival_ns;
     }
@@ -432,7 +482,8 @@ CLV_HOT int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call
 
     if (NULL != group->clock.pap && !assignment->is_fixed) {
         const int64_t now_ns = clv_local_now_ns();
-        const clv_choose_keys_t *keys = stream_keys(group, call);
+        const stream_keys_t *stream = stream_of(group, call);
+        const clv_choose_keys_t *keys = NULL == stream ? NULL : &stream->keys;
         clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm, keys,
                          NULL == keys ? 0 : clv_choose_keys_bytes(keys), now_ns);
         took_ns = now_ns - call->arrival_ns;

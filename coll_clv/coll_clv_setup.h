@@ -20,20 +20,27 @@
  * and asking takes an exchange: below 10 ms together. */
 #define COLL_CLV_PATIENCE_NS INT64_C(4000000)
 
-/* What calls without a forecast run; forced or not. */
+/* By what calls without a forecast are planned: the model, forced or not; clv_choose_fixed; the
+ * stream's newest decision that goes on (clv_choose_goes_on). */
+typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_GOES_ON } kept_rule_t;
+
+/* What they run. */
 typedef struct kept_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
     int is_set;
-    int is_fixed;      /* by clv_choose_fixed */
+    kept_rule_t rule;
     clv_step_t *steps; /* NULL: the previous function */
     int64_t n_steps;
 } kept_plan_t;
 
-/* The plan keys of a stream's calls so far. */
+/* The plan keys of a stream's calls so far, and the newest decision that goes on, with its key. */
 typedef struct stream_keys {
     _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
+    int goes_on;
+    clv_pap_stream_key_t held_key;
+    clv_choose_decision_t held;
 } stream_keys_t;
 
 /* The background channel, opened as config and the parameters say unless it is open. NULL: it

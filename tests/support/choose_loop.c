@@ -3,6 +3,7 @@
  */
 #include "tests/support/choose_loop.h"
 
+#include "choose/choose_previous.h"
 #include "pap_predict/predict/pap_history.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
@@ -29,13 +30,16 @@ typedef struct loop {
     int64_t in_ns[LOOP_MAX_RANKS];
     int64_t ready_ns[LOOP_MAX_RANKS][CLV_SCHED_MAX_SEGMENTS];
     /* exchange */
-    int32_t next_sample;
+    int32_t next_sample, every;
     int64_t n_samples;
     int64_t known_ns;            /* when the newest forecast was made */
     clv_pap_forecast_t forecast; /* the newest, and what was decided for it */
     int64_t predicted_ns[LOOP_MAX_RANKS];
     clv_choose_decision_t newest;
-    clv_pap_forecast_t in_use; /* the one that calls use; version 0: none */
+    int is_void; /* the forecast of the next sampled call never comes */
+    uint64_t luck;
+    clv_choose_decision_t held; /* what calls without a forecast run */
+    clv_pap_forecast_t in_use;  /* the one that calls use; version 0: none */
     int64_t in_use_ns[LOOP_MAX_RANKS];
     clv_choose_decision_t decision;
     clv_pap_record_t records[LOOP_MAX_RANKS];
@@ -162,6 +166,10 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
     const int32_t settled = loop->state.pace.settled;
     const int is_settled = loop->state.pace.paces.n_blocks > 0;
 
+    loop->is_void = clv_random_between(&loop->luck, 1, 1000) <= loop->setting->void_permille;
+    if (loop->is_void) {
+        return;
+    }
     make_records(loop, call);
     clv_pap_history_feed(loop->history, &set, &loop->forecast, loop->predicted_ns);
     assert_int_equal(clv_choose_shared(&loop->setting->config, &loop->key, &loop->forecast,
@@ -178,16 +186,22 @@ static void sample(loop_t *loop, int32_t call)
     const int32_t n_ranks = loop->setting->config.n_ranks;
     int32_t every = 1;
 
-    if (loop->n_samples > 0) {
+    if (loop->is_void) {
+        every = clv_pap_sample_every_void(loop->every);
+        loop->in_use.version = 0;
+        loop->decision = loop->held;
+    } else if (loop->n_samples > 0) {
         memcpy(loop->in_use_ns, loop->predicted_ns, sizeof loop->in_use_ns);
         loop->in_use = loop->forecast;
         loop->in_use.predicted_ns = loop->in_use_ns;
         loop->decision = loop->newest;
+        loop->held = clv_choose_goes_on(&loop->newest) ? loop->newest : loop->held;
         every = loop->forecast.sample_every;
     }
     for (int32_t p = 0; p < n_ranks; p++) {
         loop->start_ns[call][p] = clv_larger(loop->arrival_ns[call][p], loop->known_ns);
     }
+    loop->every = every;
     loop->next_sample = call + every;
     decide(loop, call, loop->n_samples++);
     loop->known_ns = last_of(loop->arrival_ns[call], n_ranks) + LATENCY_NS;
@@ -221,6 +235,7 @@ static void start(loop_t *loop, const loop_program_t *program, const loop_settin
     loop->program = program;
     loop->setting = setting;
     loop->random = setting->seed;
+    loop->luck = ~setting->seed;
     loop->result = result;
     loop->key = (clv_pap_stream_key_t){.collective = (int16_t) setting->collective,
                                        .total_bytes = setting->total_bytes};
@@ -231,8 +246,13 @@ static void start(loop_t *loop, const loop_program_t *program, const loop_settin
         clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &loop->plans),
         CLV_OK);
     assert_int_equal(clv_choose_begin(&setting->config, &loop->key, none, &loop->state), CLV_OK);
-    assert_int_equal(clv_choose_without_forecast(&setting->config, &loop->key, &loop->decision),
+    assert_int_equal(clv_choose_without_forecast(&setting->config, &loop->key, &loop->held),
                      CLV_OK);
+    if (setting->void_permille > 0) {
+        assert_int_equal(clv_choose_previous(&setting->config, &loop->key, NULL, &loop->held),
+                         CLV_OK);
+    }
+    loop->decision = loop->held;
 }
 
 static void measure_call(loop_t *loop, int32_t call)

@@ -8,7 +8,8 @@
  * Network: each rank has a way in and a way out; a segment occupies both for its wire time. A
  * sender may be so many whole calls ahead of the receiver (ahead_calls; 0: it waits until that has
  * come); who may be ahead hands a segment over and goes on. A sampled call waits until all ranks
- * have come to the sampled call before.
+ * have come to the sampled call before; or that call's record set is void, and its forecast never
+ * comes.
  */
 #ifndef CLV_TEST_CHOOSE_LOOP_H
 #define CLV_TEST_CHOOSE_LOOP_H
@@ -33,6 +34,8 @@ typedef struct loop_setting {
     int64_t total_bytes;
     int32_t ahead_calls;
     int32_t n_calls;
+    int32_t
+        void_permille; /* of the record sets; calls that know nothing run the previous function */
     uint64_t seed;
 } loop_setting_t;
 
