@@ -272,6 +272,9 @@ static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
     static const uint64_t seeds[] = {474, 142};
 
     (void) state;
+    if (clv_draws_few()) {
+        skip(); /* the seeds are these */
+    }
     for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
         const loop_setting_t setting = setting_of(8, seeds[i]);
         one_program(&programs[FRESH_FREED], &setting, 1025, 70);
