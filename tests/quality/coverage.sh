@@ -24,7 +24,7 @@ coverage_of_room() {
     for notes in "$build/$1"/*.gcno "$build/$1"/.libs/*.gcno; do
         [ -f "$notes" ] && (cd "$build" && gcov -n "$notes" 2>/dev/null)
     done | awk -v room="/$1/" '
-        /^File / { name = $2; gsub("\047", "", name) }
+        /^File / { name = "/" $2; gsub("\047", "", name) }
         /^Lines executed:/ && index(name, room) && name ~ /\.c$/ {
             split($0, part, /[:% ]+/)
             lines = part[5]; covered = int(part[3] * lines / 100 + 0.5)
