@@ -215,8 +215,10 @@ static kept_plan_t wanted_of(const clv_pap_stream_key_t *key, int fixed,
         clv_choose_same_key(&stream->held_key, key)) {
         wanted.rule = KEPT_GOES_ON;
         wanted.decision = stream->held;
-        wanted.decision.reason = CLV_REASON_NO_FORECAST;
         wanted.decision.is_blind = 1;
+        if (CLV_REASON_FORCED != wanted.decision.reason) {
+            wanted.decision.reason = CLV_REASON_NO_FORECAST;
+        }
     }
     return wanted;
 }
