@@ -109,7 +109,7 @@ static open_word_t *reap_words(coll_clv_ahead_t *ahead)
 
     for (int i = 0; i < MAX_OPEN_WORDS; i++) {
         open_word_t *open = &ahead->open[i];
-        if (NULL != open->request && REQUEST_COMPLETE(open->request)) {
+        if (NULL != open->request && coll_clv_is_over(open->request)) {
             ompi_request_free(&open->request);
             open->request = NULL;
             ahead->n_open--;

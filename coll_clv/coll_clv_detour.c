@@ -100,7 +100,7 @@ static void take(const coll_clv_detour_t *detour, message_t *message)
 
 static bool is_over(const message_t *message)
 {
-    return NULL == message->request || REQUEST_COMPLETE(message->request);
+    return NULL == message->request || coll_clv_is_over(message->request);
 }
 
 /* Sends that ended go; receives give what they have. */

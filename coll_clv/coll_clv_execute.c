@@ -31,7 +31,6 @@
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
 #include "opal/runtime/opal_progress.h"
-#include "opal/sys/atomic.h"
 
 #include "coll_clv/coll_clv_ahead.h"
 #include "schedule/sched_exec.h"
@@ -205,10 +204,9 @@ static clv_status_t test_request(execution_t *run, ompi_request_t **request_p)
 {
     int rc;
 
-    if (!REQUEST_COMPLETE(*request_p)) {
+    if (!coll_clv_is_over(*request_p)) {
         return CLV_AGAIN;
     }
-    opal_atomic_rmb(); /* another thread's progress may have completed it */
     rc = (*request_p)->req_status.MPI_ERROR;
     ompi_request_free(request_p);
     *request_p = NULL;

@@ -102,10 +102,10 @@ static int close_complete(ompi_request_t **requests, int n_requests)
         if (!is_open(requests[i])) {
             continue;
         }
-        if (!REQUEST_COMPLETE(requests[i])) {
+        if (!coll_clv_is_over(requests[i])) {
             look_at(requests[i]);
         }
-        if (REQUEST_COMPLETE(requests[i])) {
+        if (coll_clv_is_over(requests[i])) {
             ompi_request_free(&requests[i]);
             requests[i] = NULL;
         } else {

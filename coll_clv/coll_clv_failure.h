@@ -24,6 +24,17 @@
 
 #include "ompi/constants.h"
 #include "ompi/request/request.h"
+#include "opal/sys/atomic.h"
+
+/* Whether a request has ended; then all that the thread wrote whose progress ended it is seen. */
+static inline bool coll_clv_is_over(const ompi_request_t *request)
+{
+    if (!REQUEST_COMPLETE(request)) {
+        return false;
+    }
+    opal_atomic_rmb();
+    return true;
+}
 
 /* OMPI_SUCCESS, or the class of error with which every collective on comm ends from now on:
  * MPI_ERR_REVOKED or MPI_ERR_PROC_FAILED. */
