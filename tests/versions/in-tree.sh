@@ -32,6 +32,7 @@ packages='gcc g++ make pkg-config autoconf automake libtool flex perl python3 dp
     libevent-dev libpmix-dev zlib1g-dev'
 
 . "$top/tests/versions/copy_tree.sh"
+. "$top/tests/versions/fetch_openmpi.sh"
 say() { printf 'in-tree: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
 
@@ -74,22 +75,6 @@ clean_up() {
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
-
-# Debian's source package, from the mirrors that apt uses here, without changing apt's own sources.
-fetch_source() {
-    local apt=$work/apt sources
-    mkdir -p "$apt/lists/partial" "$apt/parts"
-    sources=$apt/parts/clv.list
-    apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) main' 'Created-By: Packages' \
-        'Origin: Debian' 'Component: main' | sort -u >"$sources"
-    [ -s "$sources" ] || die 'apt on this machine has no Debian mirror'
-    local options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/parts"
-        -o "Dir::State::lists=$apt/lists" -o APT::Sandbox::User=root)
-    (cd "$work" && timeout 600 apt-get -qq "${options[@]}" update &&
-        timeout 600 apt-get -qq "${options[@]}" source --only-source openmpi) \
-        >"$log/fetch" 2>&1 || die "fetching the source failed, see $log/fetch"
-    mv "$work"/openmpi-[0-9]*/ "$tree"
-}
 
 # Our files as git knows them: building in the link must not leave anything in the working tree.
 copy_ourselves() {
@@ -224,7 +209,7 @@ is_uninstalled() {
     cp -a "$source_tree" "$tree"
 else
     say 'fetching the source package ...'
-    fetch_source
+    fetch_openmpi "$work" >"$log/fetch" 2>&1 || die "fetching the source failed, see $log/fetch"
 fi
 
 copy_ourselves
