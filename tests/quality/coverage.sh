@@ -34,7 +34,7 @@ coverage_of_room() {
         END { for (name in best) print all[name], best[name], substr(name, 2) }' | sort -k3
 }
 
-echo 1..5
+echo 1..$(($(wc -w <<<"$rooms") + 1))
 n=1
 [ $tests -eq 0 ] || printf 'not '
 echo "ok 1 - unit tests pass with coverage counters"
