@@ -273,18 +273,19 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
 static void release_group(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_module_t *module = context;
+    bool stays = false;
 
-    coll_clv_scratch_drop(&module->scratch);
-    coll_clv_failure_collect();
     if (OMPI_SUCCESS != coll_clv_failure_of(comm)) {
         coll_clv_group_abandon(module->group);
     } else if (coll_clv_group_settle(module->group)) {
         coll_clv_group_free(module->group);
     } else {
         clv_log(CLV_LOG_INFO, "%s is freed, and stays for a host that is away", comm->c_name);
-        return;
+        stays = true;
     }
-    module->group = NULL;
+    module->group = stays ? module->group : NULL;
+    coll_clv_scratch_drop(&module->scratch);
+    coll_clv_failure_collect();
 }
 
 static void show_links(const coll_clv_call_t *call)

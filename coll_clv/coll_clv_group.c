@@ -223,17 +223,16 @@ static kept_plan_t wanted_of(const clv_pap_stream_key_t *key, int fixed,
     return wanted;
 }
 
-/* Without a forecast: what the stream goes on with, else the best
- * plan for equal arrivals, or the forced one, or the previous function. What runs depends on the
- * config, the key and decisions alone, since ranks notice a lost group at different calls; where
- * there is no exchange nothing is chosen but what is forced or fixed. */
+/* Without a forecast: what the stream goes on with, else the best plan for equal arrivals, or the
+ * forced one, or the previous function. What runs depends on the config, the key and decisions
+ * alone, since ranks notice a lost group at different calls; where there is no exchange nothing is
+ * chosen but what is forced or fixed. */
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
                                                      const clv_pap_stream_key_t *key, int fixed,
                                                      const stream_keys_t *stream,
                                                      coll_clv_assignment_t *assignment)
 {
-    const kept_plan_t wanted = wanted_of(key, fixed, stream);
-    kept_plan_t *kept = NULL;
+    kept_plan_t wanted, *kept = NULL;
     clv_status_t status;
 
     if (coll_clv_group_is_broken(group)) {
@@ -245,6 +244,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         CLV_FIT != group->why && !fixed) {
         return CLV_OK;
     }
+    wanted = wanted_of(key, fixed, stream);
     status = find_kept(group, &wanted, &kept);
     if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous reduce */
         assignment->decision.reason = CLV_REASON_NO_PLAN;

@@ -88,14 +88,19 @@ prepare() {
         make_ob1 moments add_moments && make_ob1 mended add_mend add_moments
 }
 prepare >"$work/log" 2>&1
-tap_point $? "Open MPI's ob1 is there with moments to stand still, without and with a mend" || { tail -n 5 "$work/log" | sed 's/^/# /'; tap_end; }
+is_ready=$?
+tap_point $is_ready "Open MPI's ob1 is there with moments to stand still, without and with a mend"
+[ $is_ready -eq 0 ] || { tail -n 5 "$work/log" | sed 's/^/# /'; tap_end; }
 
 declare -A n_wrong=([moments]=0 [mended]=0)
 for ((seed = 1; seed <= n_runs; seed++)); do
     for name in moments mended; do
         said=$(run_program $name $seed)
         echo "# $name, seed $seed: ${said:-right}"
-        [ -z "$said" ] || n_wrong[$name]=$((n_wrong[$name] + 1))
+        case $name:$said in
+        *: | moments:'no end') ;; # what did not even run shows no fault
+        *) n_wrong[$name]=$((n_wrong[$name] + 1)) ;;
+        esac
     done
 done
 tap_ok "without the mend contents or status are wrong: in ${n_wrong[moments]} of $n_runs mpiruns" test "${n_wrong[moments]}" -gt 0
