@@ -81,16 +81,18 @@ typedef struct coll_clv_component {
     clv_cost_t link;                             /* of the newest communicator */
     int priority;                                /* what comm_query answers; 0 is off */
     bool only_records;                           /* coll_clv_record is all that was asked for */
+    bool is_threaded;                            /* MPI_THREAD_MULTIPLE was given to the program */
     int output;                                  /* stream of coll_clv_verbose, -1 before open */
 } coll_clv_component_t;
 
 /* The framework looks this name up; nothing else of ours is visible. */
 OMPI_DECLSPEC extern coll_clv_component_t mca_coll_clv_component;
 
-/* Threads may make calls on several communicators at once, where the program has asked for that. */
+/* Threads may make calls on several communicators at once, where the program has asked for that.
+ * ompi_mpi_thread_multiple is what the newest MPI_T_init_thread has asked for. */
 static inline void coll_clv_count(unsigned long long *counter, unsigned long long more)
 {
-    if (ompi_mpi_thread_multiple) {
+    if (mca_coll_clv_component.is_threaded) {
         (void) __atomic_fetch_add(counter, more, __ATOMIC_RELAXED);
     } else {
         *counter += more;

@@ -153,10 +153,10 @@ static int clv_close(void)
     return OMPI_SUCCESS;
 }
 
-/* Thread levels make no difference: a communicator has one collective at a time. */
+/* Thread levels make no difference but for counters: a communicator has one collective at a time. */
 static int clv_init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;
-    (void) enable_mpi_threads;
+    mca_coll_clv_component.is_threaded |= enable_mpi_threads;
     return OMPI_SUCCESS;
 }

@@ -7,6 +7,7 @@
  */
 #include "coll_clv/coll_clv.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "ompi/mca/coll/base/coll_base_functions.h"
@@ -14,6 +15,7 @@
 #include "coll_clv/coll_clv_call.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_record.h"
+#include "util/util_log.h"
 
 static void module_construct(coll_clv_module_t *module)
 {
@@ -102,6 +104,20 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     return OMPI_SUCCESS;
 }
 
+/* Open MPI takes what a tool asks MPI_T_init_thread for as the program's level, and its own functions
+ * use things that threads share without a lock from then on (docs/guide/openmpi-threads.md). */
+static void tell_lowered_level(void)
+{
+    static atomic_bool has_told;
+
+    if (mca_coll_clv_component.is_threaded && !ompi_mpi_thread_multiple &&
+        !atomic_exchange(&has_told, true)) {
+        clv_log(CLV_LOG_HOST,
+                "MPI_T_init_thread was called with less than MPI_THREAD_MULTIPLE, which the "
+                "program has: threads that call MPI at once are not safe in Open MPI any more");
+    }
+}
+
 mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
     coll_clv_module_t *module;
@@ -110,6 +126,7 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)) {
         return NULL;
     }
+    tell_lowered_level();
     module = OBJ_NEW(coll_clv_module_t);
     if (NULL == module) {
         return NULL;

@@ -149,10 +149,11 @@ static void watch(counters_t *counters, int index)
 
 static void watch_all(counters_t *counters)
 {
-    int provided, n_pvars = 0;
+    int level, provided, n_pvars = 0;
 
     counters->n = 0;
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Query_thread(&level);
+    MPI_T_init_thread(level, &provided);
     MPI_T_pvar_session_create(&counters->session);
     MPI_T_pvar_get_num(&n_pvars);
     for (int i = 0; i < n_pvars; i++) {

@@ -27,9 +27,10 @@ static int find(const char *full_name)
 
 int pvar_look_open(pvar_look_t *look, const char *full_name)
 {
-    int provided, index, n_values;
+    int level, provided, index, n_values;
 
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Query_thread(&level); /* Open MPI takes a lower one for the program's, from then on */
+    MPI_T_init_thread(level, &provided);
     MPI_T_pvar_session_create(&look->session);
     index = find(full_name);
     look->is_there = index >= 0 && MPI_T_pvar_handle_alloc(look->session, index, NULL,
