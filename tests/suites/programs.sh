@@ -153,7 +153,7 @@ are_alike() { # one's results, other's
 
 times_of() { # mode: of its turns, in ns
     local k
-    for ((k = 1; k <= turns; k++)); do time_of "$stem-$1-$k.out"; done | awk '{ printf "%s%.0f", NR > 1 ? "," : "", 1e9 * $1 }'
+    for ((k = 1; k <= turns; k++)); do time_of "$stem-$1-$k.out"; done | awk '{ printf("%s%.0f", NR > 1 ? "," : "", 1e9 * $1) }'
 }
 # Of the paired turns and its limits at 95 %, by clv-bench-compare, whose lines these are; "-" where there are too
 # few turns. The limits of the signed rank test lie closer together than those of the sign test.

@@ -268,7 +268,7 @@ void recorder_clock_open(int rank, int n_ranks)
 {
     const char *prefix = getenv("CLV_OTF2_CLOCKS");
     char path[4096], host[64] = "", boot[64], space[64];
-    int provided;
+    int level, provided;
     MPI_Comm here;
     int number;
     offsets.rank = rank;
@@ -279,7 +279,8 @@ void recorder_clock_open(int rank, int n_ranks)
     if (prefix) {
         wake_component();
     }
-    if (!prefix || number != 0 || MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS ||
+    PMPI_Query_thread(&level);
+    if (!prefix || number != 0 || MPI_T_init_thread(level, &provided) != MPI_SUCCESS ||
         MPI_T_pvar_session_create(&sampling.session) != MPI_SUCCESS ||
         !open_variable("coll_clv_exchange_clock_offset_ns", &sampling.offset) ||
         !open_variable("coll_clv_exchange_clock_error_ns", &sampling.bound)) {
