@@ -153,7 +153,7 @@ static int clv_close(void)
     return OMPI_SUCCESS;
 }
 
-/* Thread levels make no difference but for counters: a communicator has one collective at a time. */
+/* Levels of threads matter to counters alone: a communicator has one collective at a time. */
 static int clv_init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;

@@ -104,8 +104,8 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     return OMPI_SUCCESS;
 }
 
-/* Open MPI takes what a tool asks MPI_T_init_thread for as the program's level, and its own functions
- * use things that threads share without a lock from then on (docs/guide/openmpi-threads.md). */
+/* Open MPI takes what a tool asks MPI_T_init_thread for as the program's level: from then on its
+ * own functions use what threads share without a lock (docs/guide/openmpi-threads.md). */
 static void tell_lowered_level(void)
 {
     static atomic_bool has_told;
