@@ -273,17 +273,16 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
 static void release_group(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_module_t *module = context;
-    bool stays = false;
 
     if (OMPI_SUCCESS != coll_clv_failure_of(comm)) {
         coll_clv_group_abandon(module->group);
+        module->group = NULL;
     } else if (coll_clv_group_settle(module->group)) {
         coll_clv_group_free(module->group);
+        module->group = NULL;
     } else {
         clv_log(CLV_LOG_INFO, "%s is freed, and stays for a host that is away", comm->c_name);
-        stays = true;
     }
-    module->group = stays ? module->group : NULL;
     coll_clv_scratch_drop(&module->scratch);
     coll_clv_failure_collect();
 }

@@ -690,7 +690,7 @@ static void fill_setup(bench_t *bench)
 int main(int argc, char **argv)
 {
     static bench_t bench;
-    int provided;
+    int level, provided;
     int code = clv_options_main(&program, argc, argv, &bench.options, NULL);
 
     if (code >= 0) {
@@ -700,7 +700,8 @@ int main(int argc, char **argv)
         return clv_options_wrong(&program, bench.reason);
     }
     MPI_Init(&argc, &argv);
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Query_thread(&level); /* Open MPI takes a lower one for the program's */
+    MPI_T_init_thread(level, &provided);
     fill_setup(&bench);
     code = run(&bench);
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
