@@ -3,8 +3,9 @@
  * The previous function as a plan (see choose_previous.h): Open MPI's reduce of medium and long
  * vectors is an unsegmented binomial tree.
  *
- * With a link for each rank that is the depth of the tree in vectors. Where ranks share links it is
- * replayed, since it depends on who is where how often a link is crossed.
+ * It is replayed with the predicted arrivals, as every plan is: who comes early waits for the
+ * others in the previous function, too, and where ranks share links it depends on who is where how
+ * often one is crossed. Other collectives: the depth of the tree in vectors.
  */
 #include "choose/choose_previous.h"
 
@@ -70,7 +71,7 @@ clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pa
     decision->round_ns = tree_ns;
     decision->predicted_after_ns = tree_ns * ceil_log2(config->n_ranks);
     decision->predicted_in_mpi_ns = decision->predicted_after_ns;
-    return config->place != NULL && clv_collectives[key->collective].goal == CLV_GOAL_REDUCE
+    return clv_collectives[key->collective].goal == CLV_GOAL_REDUCE
                ? refine(config, key, arrival_ns, decision)
                : CLV_OK;
 }

@@ -6,7 +6,7 @@
  * Units: ns.
  * Errors: CLV_NO_MEMORY.
  * Memory: none kept.
- * Threads: safe. Cost: O(1); where ranks share links the replay of a plan of one segment.
+ * Threads: safe. Cost: of a reduce the replay of a plan of one segment, else O(1).
  */
 #ifndef CLV_CHOOSE_PREVIOUS_H
 #define CLV_CHOOSE_PREVIOUS_H

@@ -842,6 +842,23 @@ static void the_previous_reduce_is_replayed_on_nodes(void **state)
     }
 }
 
+/* Where the root comes 800 ms late, three of the tree's ranks have nothing left to do but to wait
+ * for it, as in any plan. */
+static void who_is_early_waits_in_the_previous_reduce_too(void **state)
+{
+    const int64_t late[8] = {800000000};
+    world_t world;
+    clv_choose_decision_t together = {0}, previous = {0};
+
+    (void) state;
+    world_start_on(&world, NULL);
+    assert_int_equal(clv_choose_previous(&world.config, &two_mib, NULL, &together), CLV_OK);
+    assert_int_equal(clv_choose_previous(&world.config, &two_mib, late, &previous), CLV_OK);
+    assert_true(together.predicted_in_mpi_ns <= together.predicted_after_ns);
+    assert_true(previous.predicted_after_ns <= together.predicted_after_ns);
+    assert_true(previous.predicted_in_mpi_ns > 200000000);
+}
+
 static void printed_links_are_of_nodes_where_there_are_any(void **state)
 {
     clv_choose_config_t config = {.n_ranks = 3, .cost = {60000, 20500, 5000, 500, 125}};
@@ -879,6 +896,7 @@ int main(void)
         cmocka_unit_test(plans_on_nodes_send_a_vector_over_a_link),
         cmocka_unit_test(calls_without_a_forecast_keep_the_fixed_order),
         cmocka_unit_test(the_previous_reduce_is_replayed_on_nodes),
+        cmocka_unit_test(who_is_early_waits_in_the_previous_reduce_too),
         cmocka_unit_test(printed_links_are_of_nodes_where_there_are_any),
         cmocka_unit_test(first_calls_run_the_best_plan_by_the_model),
         cmocka_unit_test(first_calls_run_the_previous_reduce_where_the_model_says_so),
