@@ -492,12 +492,18 @@ static void register_counters(coll_clv_component_t *component)
 #undef REGISTER_REASON
 }
 
+/* Open MPI keeps the variables of a component that refuses: who finds parameters and no counters
+   knows that it is out. */
 int coll_clv_params_register(coll_clv_component_t *component)
 {
-    register_about();
-    register_gauges();
-    register_counters(component);
-    return register_params(&component->params);
+    const int status = register_params(&component->params);
+
+    if (OMPI_SUCCESS == status) {
+        register_about();
+        register_gauges();
+        register_counters(component);
+    }
+    return status;
 }
 
 /* What was refused is no list; then there is no module either. */

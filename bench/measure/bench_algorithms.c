@@ -395,17 +395,36 @@ static int has_component(const char *name)
     return 1;
 }
 
+/* The library keeps the control variables of a component that refused one of them. Our own has its
+   counters only if it did not. */
+static int is_refused(const char *name)
+{
+    int index;
+
+    return !strcmp(name, "clv") &&
+           MPI_T_pvar_get_index("coll_clv_reduce_calls", MPI_T_PVAR_CLASS_COUNTER, &index) !=
+               MPI_SUCCESS;
+}
+
 /* The components asked for by name must be there; the excluded ones need not. */
 static clv_status_t check_components(const char *components, char *reason, size_t reason_bytes)
 {
     char name[CLV_ALGORITHM_TEXT];
 
     snprintf(name, sizeof name, "%.*s", (int) strcspn(components, ",^"), components);
-    if (!*name || has_component(name)) {
+    if (!*name) {
         return CLV_OK;
     }
-    snprintf(reason, reason_bytes, "the MPI library has no coll component '%s' loaded", name);
-    return CLV_UNSUPPORTED;
+    if (!has_component(name)) {
+        snprintf(reason, reason_bytes, "the MPI library has no coll component '%s' loaded", name);
+        return CLV_UNSUPPORTED;
+    }
+    if (is_refused(name)) {
+        snprintf(reason, reason_bytes,
+                 "the component '%s' refused a parameter and is out; its message says which", name);
+        return CLV_UNSUPPORTED;
+    }
+    return CLV_OK;
 }
 
 static clv_status_t duplicate(const clv_algorithm_t *algorithm, MPI_Comm parent, MPI_Comm *comm_p)
