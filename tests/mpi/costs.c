@@ -6,7 +6,9 @@
  * usage: costs calls N WORK_US [NAP_US]     N eligible reduces (64 KiB), each after a nap (none)
  *                                    and so much computing
  *        costs idle SECONDS          30 eligible reduces, 5 s to settle, and then none for so long
- *        costs blocks KIND START_S FIRST N_BLOCKS [nothread]     8-byte pingpong, reduce, allreduce
+ *        costs blocks KIND[:BYTES] START_S FIRST N_BLOCKS [nothread]
+ *                                    pingpong, reduce, allreduce, bcast; of 8 bytes where nothing
+ *                                    else is said, of 64 KiB at most
  *        costs init                  how long MPI_Init took
  *        costs slots SECONDS WORK_US NAP_US      rounds of a nap, computing and an eligible reduce;
  *                                    per slot of ATTACK_MS of CLOCK_REALTIME the median time of a
@@ -192,31 +194,60 @@ static int idle(int seconds)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+static int n_doubles = 1;
+
 static void ping_pong(void)
 {
-    static double word;
     if (rank == 0) {
-        MPI_Send(&word, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
-        MPI_Recv(&word, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(mine, n_doubles, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(mine, n_doubles, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
-        MPI_Recv(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+        MPI_Recv(mine, n_doubles, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(mine, n_doubles, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
     }
 }
 
-/* A reduce to each of the two in turn: the root of one waits for the other, so nobody runs
- * ahead. */
-static void small_reduce(void)
+/* To each of the two in turn: the root of one waits for the other, so nobody runs ahead. */
+static void two_reduces(void)
 {
-    static double one = 1, sum;
-    MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+    MPI_Reduce(mine, sums, n_doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(mine, sums, n_doubles, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
 }
 
-static void small_allreduce(void)
+static void two_broadcasts(void) /* as above */
 {
-    static double one = 1, sum;
-    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Bcast(mine, n_doubles, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(mine, n_doubles, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+
+static void one_allreduce(void)
+{
+    MPI_Allreduce(mine, sums, n_doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+typedef struct kind {
+    const char *name;
+    void (*operation)(void);
+} kind_t;
+
+/* NULL for a name that is none; the bytes behind its colon become n_doubles. */
+static const kind_t *read_kind(const char *text)
+{
+    static const kind_t kinds[] = {{"pingpong", ping_pong},
+                                   {"reduce", two_reduces},
+                                   {"allreduce", one_allreduce},
+                                   {"bcast", two_broadcasts}};
+    const size_t length = strcspn(text, ":");
+    const long bytes = text[length] ? strtol(text + length + 1, NULL, 10) : 8;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0 &&
+            bytes >= 8 && bytes <= (long) sizeof mine) {
+            n_doubles = (int) (bytes / 8);
+            return &kinds[i];
+        }
+    }
+    return NULL;
 }
 
 /* Rank 0 says when it is enough; the others ask after each batch. */
@@ -240,14 +271,15 @@ static int run_block(void (*operation)(void))
     return n;
 }
 
-static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, int has_thread)
+static int blocks(const char *name, int64_t start_s, int first, int n_blocks, int has_thread)
 {
-    void (*const operation)(void) = strcmp(kind, "reduce") == 0      ? small_reduce
-                                    : strcmp(kind, "allreduce") == 0 ? small_allreduce
-                                                                     : ping_pong;
+    const kind_t *kind = read_kind(name);
     const int64_t slot_ns = SLOT_MS * 1000000LL;
     static double medians[100000];
 
+    if (kind == NULL) {
+        return 1;
+    }
     for (int call = 0; has_thread && call < N_TO_SETTLE; call++) {
         eligible_reduce(); /* the thread is there */
     }
@@ -255,7 +287,7 @@ static int blocks(const char *kind, int64_t start_s, int first, int n_blocks, in
         const int64_t begin_ns = start_s * NS_PER_S + (2 * block + first) * slot_ns;
         sleep_until(begin_ns);
         const int in_time = now_ns(CLOCK_REALTIME) < begin_ns + slot_ns / 4;
-        const int n = run_block(operation);
+        const int n = run_block(kind->operation);
         medians[block] =
             in_time && now_ns(CLOCK_REALTIME) < begin_ns + slot_ns ? 1e3 * quantile_us(n, 50) : -1;
     }
@@ -361,7 +393,8 @@ int main(int argc, char **argv)
             stderr,
             "usage: costs calls N WORK_US [NAP_US] | idle SECONDS | init |\n"
             "             slots SECONDS WORK_US NAP_US |\n"
-            "             blocks pingpong|reduce|allreduce START_S FIRST N_BLOCKS [nothread]\n");
+            "             blocks pingpong|reduce|allreduce|bcast[:BYTES] START_S FIRST N_BLOCKS\n"
+            "                    [nothread]\n");
     }
     MPI_Finalize();
     return status;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Opt-in: what the component costs a program that it does not help. The figures of docs/design/channel.md
-# come from here. About seven minutes; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
+# come from here. About a quarter of an hour; ranks run under SCHED_RR (chrt -r 1, needs root) so that other
 # work of this machine does not get between them; the background thread stays what it always is.
 #
-#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [init] [record] [drain]      all without arguments
+#   tests/quality/costs.sh [calls] [idle] [latency] [blocks] [below] [init] [record] [drain]      all without arguments
 #
 # calls: time of the main thread per eligible call.  idle: the thread when nobody calls, 60 s.
 # latency: from the last record to its forecast on 4, 8 and 16 emulated hosts, which share this machine's
@@ -12,6 +12,8 @@
 # of turns. thread: the component with its thread against the component before any eligible call;
 # component: with it (and the thread) against without it; nothing: both without, which shows
 # what the method makes of no difference.
+# below: reduce, allreduce and bcast of 8 bytes to 32 KiB, which clv leaves alone, with it (and its thread)
+#        against without it, as blocks
 # record: 8-byte allreduce and ping-pong in the same turns, clv there but not recording, and the first recorded,
 # against without it.
 # drain: what the thread takes of a core while 16 ranks of a node are recorded, 1,000 calls a second (0.1 % wanted);
@@ -97,7 +99,7 @@ compare() { # what, then as take_turns
         cat "$scratch/turns" >>"$pairs"
         awk '{ print $1 / $2 }' "$scratch/turns" | median >>"$ratios"
     done
-    printf '%-20s ratio %.3f (%.3f to %.3f over %d restarts), medians %d and %d ns, %d pairs\n' \
+    printf '%-22s ratio %.3f (%.3f to %.3f over %d restarts), medians %d and %d ns, %d pairs\n' \
         "$what" "$(median <"$ratios")" "$(sort -g "$ratios" | head -n 1)" \
         "$(sort -g "$ratios" | tail -n 1)" "$restart" "$(cut -d' ' -f1 "$pairs" | median)" \
         "$(cut -d' ' -f2 "$pairs" | median)" "$(wc -l <"$pairs")"
@@ -107,6 +109,13 @@ measure_blocks() { # kind
     locked compare "$1, thread" "$1" "$with" "$with" nothread
     locked compare "$1, component" "$1" "$with" "$without"
     locked compare "$1, nothing" "$1" "$without" "$without"
+}
+
+measure_below() {
+    local kind bytes
+    for kind in reduce allreduce bcast; do for bytes in 8 1024 4096 32768; do
+        locked compare "$kind, $bytes bytes" "$kind:$bytes" "$with" "$without"
+    done; done
 }
 
 measure_record() {
@@ -150,7 +159,7 @@ measure_init() { # runs
                   v[w, int((3 * n[w] + 3) / 4)] }'
 }
 
-[ $# -gt 0 ] || set -- calls idle latency blocks init record drain
+[ $# -gt 0 ] || set -- calls idle latency blocks below init record drain
 for part in "$@"; do
     case $part in
     calls)
@@ -165,6 +174,7 @@ for part in "$@"; do
     blocks)
         measure_blocks pingpong
         measure_blocks reduce ;;
+    below) measure_below ;;
     record) measure_record ;;
     drain) locked measure_drain ;;
     init) locked measure_init "${CLV_RUNS:-20}" ;;
