@@ -35,13 +35,17 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..17
+echo 1..18
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 tap_report $? "eight ranks start on four hosts"
 hosts=$(grep -c '^h[0-3]$' "$output") times=$(grep '^time:' "$output" | sort -u | wc -l)
 [ "$hosts" -eq 8 ] && [ "$times" -eq 4 ]
 tap_report $? "each host has its own name and its own clock"
+
+run "$cluster" with 2 -- cat /proc/sys/net/ipv4/tcp_congestion_control
+[ "$(grep -Ecx 'cubic|reno' "$output")" -eq 2 ]
+tap_report $? "TCP is cubic's or reno's, whatever this machine prefers"
 
 run "$cluster" with 2 --exec -- sh -c 'exit 7'
 [ $? -eq 7 ]
