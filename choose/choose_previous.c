@@ -3,9 +3,10 @@
  * The previous function as a plan (see choose_previous.h): Open MPI's reduce of medium and long
  * vectors is an unsegmented binomial tree.
  *
- * It is replayed with the predicted arrivals, as every plan is: who comes early waits for the
- * others in the previous function, too, and where ranks share links it depends on who is where how
- * often one is crossed. Other collectives: the depth of the tree in vectors.
+ * With a link for each rank that ends after the depth of the tree in vectors: each rank takes its
+ * children in one order, so one that is late holds up the others, whenever they came. Who comes
+ * early waits as in the replay. Where ranks share links the replay says both, since it depends on
+ * who is where how often a link is crossed.
  */
 #include "choose/choose_previous.h"
 
@@ -52,9 +53,14 @@ static clv_status_t refine(const clv_choose_config_t *config, const clv_pap_stre
         zeros == NULL ? CLV_NO_MEMORY : replay_tree(config, key, zeros, arrival_ns, &estimate);
 
     if (status == CLV_OK) {
-        decision->predicted_after_ns = clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
-        decision->predicted_in_mpi_ns =
-            clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+        const int64_t in_mpi_ns = clv_smaller(estimate.in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+        if (config->place == NULL) {
+            decision->predicted_in_mpi_ns = clv_larger(decision->predicted_in_mpi_ns, in_mpi_ns);
+        } else {
+            decision->predicted_after_ns =
+                clv_smaller(estimate.after_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+            decision->predicted_in_mpi_ns = in_mpi_ns;
+        }
     }
     clv_free(zeros);
     return status == CLV_NO_MEMORY ? status : CLV_OK;

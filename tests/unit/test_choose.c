@@ -855,7 +855,7 @@ static void who_is_early_waits_in_the_previous_reduce_too(void **state)
     assert_int_equal(clv_choose_previous(&world.config, &two_mib, NULL, &together), CLV_OK);
     assert_int_equal(clv_choose_previous(&world.config, &two_mib, late, &previous), CLV_OK);
     assert_true(together.predicted_in_mpi_ns <= together.predicted_after_ns);
-    assert_true(previous.predicted_after_ns <= together.predicted_after_ns);
+    assert_int_equal(previous.predicted_after_ns, together.predicted_after_ns);
     assert_true(previous.predicted_in_mpi_ns > 200000000);
 }
 
