@@ -48,8 +48,9 @@ tap_report $? "the page gets the verdicts between its marks"
 # Beds that only write: what was asked goes to `asked`; 8K takes 110, or cannot be measured while `broken`.
 cat >"$work/bed" <<END
 #!/bin/bash
-while [ \$# -gt 0 ]; do case \$1 in --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; esac; shift; done
+while [ \$# -gt 0 ]; do case \$1 in --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; --collective) collective=\$2 ;; --algorithms) algorithms=\$2 ;; esac; shift; done
 echo "\$size \$pattern \$c \$seed" >>"$work/asked"
+echo "\$collective \$size \$algorithms" >>"$work/asked-of"
 [ "\$size" != 8K ] || [ ! -e "$work/broken" ] || { echo half >"\$file"; exit 1; }
 ms=100; [ "\$size" != 8K ] || [ "\$seed" != 1 ] || ms=110
 sed "s/:100,/:\$ms,/" "$work/bed-\$ms" >"\$file"
@@ -72,6 +73,10 @@ grid "${part[@]}" --repeat
 [ $? -eq 0 ] && [ "$(sort "$work/asked" | tr '\n' ';')" = '8K one-late 1x 1001;8K uniform 1x 1001;8K uniform 4x 1001;' ] &&
     says '5 cells: **0 fail**, 0 undecided, 5 hold' && says '3 were measured again'
 tap_report $? "losses are measured again with a new seed, and that verdict counts"
+rm "$work/asked-of"
+grid --folder "$work/others" --collective allreduce --hosts 8 --sizes 4K,1M --patterns balanced --couples none
+[ $? -eq 0 ] && [ "$(sort "$work/asked-of" | tr '\n' ';')" = 'allreduce 1M default,clv;allreduce 4K default,clv;' ]
+tap_report $? "another collective is measured against the default only"
 unset CLV_GRID_CLUSTER
 
 grid --plan --folder "$work/none" && says '720 cells to measure' && grid --plan --fixed --folder "$work/none" && says '60 cells to measure'
@@ -82,6 +87,6 @@ refuses() { # text options ...
     grid --folder "$work/none" "$@"
     [ $? -eq 2 ] && says "$text"
 }
-refuses 'unknown option' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page
+refuses 'unknown option' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page && refuses '--collective is' --collective scan
 tap_report $? "wrong use is told, exit 2"
 tap_end

@@ -278,7 +278,7 @@ static int blocks(const char *name, int64_t start_s, int first, int n_blocks, in
     static double medians[100000];
 
     if (kind == NULL) {
-        return 1;
+        return 2;
     }
     for (int call = 0; has_thread && call < N_TO_SETTLE; call++) {
         eligible_reduce(); /* the thread is there */
