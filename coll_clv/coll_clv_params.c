@@ -493,7 +493,7 @@ static void register_counters(coll_clv_component_t *component)
 }
 
 /* Open MPI keeps the variables of a component that refuses: who finds parameters and no counters
-   knows that it is out. */
+ * knows that it is out. */
 int coll_clv_params_register(coll_clv_component_t *component)
 {
     const int status = register_params(&component->params);

@@ -396,7 +396,7 @@ static int has_component(const char *name)
 }
 
 /* The library keeps the control variables of a component that refused one of them. Our own has its
-   counters only if it did not. */
+ * counters only if it did not. */
 static int is_refused(const char *name)
 {
     int index;
