@@ -13,10 +13,13 @@
 #include "ompi/request/request.h"
 
 #include "coll_clv/coll_clv_failure.h"
+#include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define CALIBRATE_SEGMENT  COLL_CLV_CALIBRATE_SEGMENT
 #define CALIBRATE_MESSAGES COLL_CLV_CALIBRATE_MESSAGES
+#define CALIBRATE_LEAST    11 /* messages */
+#define CALIBRATE_SHARE    10 /* of the vector */
 #define CALIBRATE_PINGS    5
 #define CALIBRATE_TRIES    3
 
@@ -73,16 +76,17 @@ static int measure_latency(shift_t *shift, int64_t *latency_ns_p)
     return OMPI_SUCCESS;
 }
 
-static int post_stream(const shift_t *shift, ompi_request_t **receives, ompi_request_t **sends)
+static int post_stream(const shift_t *shift, int n_messages, ompi_request_t **receives,
+                       ompi_request_t **sends)
 {
     int rc = OMPI_SUCCESS;
 
-    for (int i = 0; i < CALIBRATE_MESSAGES && OMPI_SUCCESS == rc; i++) {
+    for (int i = 0; i < n_messages && OMPI_SUCCESS == rc; i++) {
         rc = MCA_PML_CALL(irecv(shift->in + (size_t) i * CALIBRATE_SEGMENT, CALIBRATE_SEGMENT,
                                 MPI_BYTE, shift->from, MCA_COLL_BASE_TAG_REDUCE, shift->comm,
                                 &receives[i]));
     }
-    for (int i = 0; i < CALIBRATE_MESSAGES && OMPI_SUCCESS == rc; i++) {
+    for (int i = 0; i < n_messages && OMPI_SUCCESS == rc; i++) {
         rc = MCA_PML_CALL(isend(shift->out, CALIBRATE_SEGMENT, MPI_BYTE, shift->to,
                                 MCA_COLL_BASE_TAG_REDUCE, MCA_PML_BASE_SEND_STANDARD, shift->comm,
                                 &sends[i]));
@@ -90,47 +94,39 @@ static int post_stream(const shift_t *shift, ompi_request_t **receives, ompi_req
     return rc;
 }
 
-/* Picoseconds per byte of a stream, without its first n_before messages. */
-static int measure_stream(shift_t *shift, int n_before, int64_t *byte_ps_p)
+/* Into at_ns: when it began, and when each segment was there. */
+static int time_stream(shift_t *shift, int n_messages, int64_t at_ns[CALIBRATE_MESSAGES + 1])
 {
     ompi_request_t *requests[2 * CALIBRATE_MESSAGES] = {NULL};
     ompi_request_t **receives = requests;
     ompi_request_t **sends = requests + CALIBRATE_MESSAGES;
-    const int n_counted = CALIBRATE_MESSAGES - n_before;
-    int64_t start_ns = clv_local_now_ns();
-    int rc = post_stream(shift, receives, sends);
+    int rc;
 
-    if (OMPI_SUCCESS == rc && n_before > 0) {
-        rc = ompi_request_wait_all((size_t) n_before, receives, MPI_STATUSES_IGNORE);
-        start_ns = clv_local_now_ns();
+    at_ns[0] = clv_local_now_ns();
+    rc = post_stream(shift, n_messages, receives, sends);
+    for (int i = 0; i < n_messages && OMPI_SUCCESS == rc; i++) {
+        rc = ompi_request_wait(&receives[i], MPI_STATUS_IGNORE);
+        at_ns[i + 1] = clv_local_now_ns();
     }
     if (OMPI_SUCCESS == rc) {
-        rc = ompi_request_wait_all((size_t) n_counted, receives + n_before, MPI_STATUSES_IGNORE);
-    }
-    *byte_ps_p = (clv_local_now_ns() - start_ns) * 1000 / ((int64_t) CALIBRATE_SEGMENT * n_counted);
-    if (OMPI_SUCCESS == rc) {
-        rc = ompi_request_wait_all(CALIBRATE_MESSAGES, sends, MPI_STATUSES_IGNORE);
+        rc = ompi_request_wait_all((size_t) n_messages, sends, MPI_STATUSES_IGNORE);
     }
     return OMPI_SUCCESS == rc
                ? rc
                : give_up(shift, requests, CALIBRATE_MESSAGES, 2 * CALIBRATE_MESSAGES, rc);
 }
 
-static int measure_shift(shift_t *shift, clv_cost_t *cost_p)
+/* Of a segment, by the least squares: they come in lumps of two (segmentation offload), which the
+ * first and the last alone would feel. */
+static double mean_gap_ns(const int64_t *at_ns, int n_points)
 {
-    clv_cost_t cost = {0};
-    int rc = measure_latency(shift, &cost.latency_ns);
+    const double n = n_points;
+    double sum = 0;
 
-    if (OMPI_SUCCESS == rc) {
-        rc = measure_stream(shift, CALIBRATE_MESSAGES / 2, &cost.byte_ps);
+    for (int i = 0; i < n_points; i++) {
+        sum += (i - (n - 1) / 2) * (double) (at_ns[i] - at_ns[0]);
     }
-    if (cost.latency_ns > cost_p->latency_ns) {
-        cost_p->latency_ns = cost.latency_ns;
-    }
-    if (cost.byte_ps > cost_p->byte_ps) {
-        cost_p->byte_ps = cost.byte_ps;
-    }
-    return rc;
+    return sum * 12 / (n * (n * n - 1));
 }
 
 /* What a calibration goes by. place as in coll_clv_calibrate. */
@@ -138,6 +134,7 @@ typedef struct calibration {
     struct ompi_communicator_t *comm;
     char *buffer;
     const int32_t *place;
+    int n_messages; /* of a stream */
     bool gave_up;
     clv_cost_t cost;
 } calibration_t;
@@ -164,6 +161,33 @@ static int32_t count_places(const calibration_t *all)
     return last + 1;
 }
 
+/* Between ranks that may be far apart. Two distances, since a message may take longer over the
+ * larger one; the stream is of one alone, as a second would meet who is still busy with the first.
+ * A third of it does not count: three segments are more than shapers usually save up. */
+static int measure_shifts(calibration_t *all, shift_t *shifts, int n_shifts)
+{
+    const int n_before = all->n_messages / 3;
+    int64_t at_ns[CALIBRATE_MESSAGES + 1];
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < n_shifts && OMPI_SUCCESS == rc; i++) {
+        int64_t latency_ns = 0;
+        rc = measure_latency(&shifts[i], &latency_ns);
+        all->cost.latency_ns = clv_larger(latency_ns, all->cost.latency_ns);
+        all->gave_up = shifts[i].gave_up;
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = time_stream(&shifts[0], all->n_messages, at_ns);
+        all->gave_up = shifts[0].gave_up;
+    }
+    if (OMPI_SUCCESS == rc) {
+        all->cost.byte_ps =
+            (int64_t) (mean_gap_ns(at_ns + n_before, all->n_messages + 1 - n_before) * 1000 /
+                       CALIBRATE_SEGMENT);
+    }
+    return rc;
+}
+
 /* One rank of each place to that of the place half of them away, and to the next one's. */
 static int measure_far(calibration_t *all)
 {
@@ -171,23 +195,19 @@ static int measure_far(calibration_t *all)
     const int32_t mine = NULL == all->place ? rank : all->place[rank];
     const int32_t n_places = count_places(all);
     const int32_t distances[2] = {n_places / 2, 1};
-    int rc = OMPI_SUCCESS;
+    shift_t shifts[2];
 
     if (first_of(all, mine) != rank) {
         return OMPI_SUCCESS;
     }
-    for (int i = 0; i < 2 && OMPI_SUCCESS == rc; i++) {
-        shift_t shift = {.comm = all->comm,
-                         .to = first_of(all, (mine + distances[i]) % n_places),
-                         .from = first_of(all, (mine + n_places - distances[i]) % n_places),
-                         .out = all->buffer,
-                         .in = all->buffer + CALIBRATE_SEGMENT};
-        if (0 == i || distances[0] != distances[1]) {
-            rc = measure_shift(&shift, &all->cost);
-            all->gave_up = shift.gave_up;
-        }
+    for (int i = 0; i < 2; i++) {
+        shifts[i] = (shift_t){.comm = all->comm,
+                              .to = first_of(all, (mine + distances[i]) % n_places),
+                              .from = first_of(all, (mine + n_places - distances[i]) % n_places),
+                              .out = all->buffer,
+                              .in = all->buffer + CALIBRATE_SEGMENT};
     }
-    return rc;
+    return measure_shifts(all, shifts, distances[0] == distances[1] ? 1 : 2);
 }
 
 /* ---- where ranks share links ----------------------------------------------------------------- */
@@ -221,8 +241,11 @@ static int measure_near(calibration_t *all)
     }
     rc = measure_latency(&shift, &all->cost.near_latency_ns);
     for (int i = 0; i < CALIBRATE_TRIES && OMPI_SUCCESS == rc; i++) {
-        int64_t byte_ps = 0;
-        rc = measure_stream(&shift, 0, &byte_ps);
+        int64_t at_ns[CALIBRATE_MESSAGES + 1] = {0};
+        int64_t byte_ps;
+        rc = time_stream(&shift, all->n_messages, at_ns);
+        byte_ps = (at_ns[all->n_messages] - at_ns[0]) * 1000 /
+                  ((int64_t) CALIBRATE_SEGMENT * all->n_messages);
         if (0 == i || byte_ps < all->cost.near_byte_ps) {
             all->cost.near_byte_ps = byte_ps;
         }
@@ -272,10 +295,20 @@ static int measure_places(calibration_t *all)
     return rc;
 }
 
-int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, char **buffer_p,
-                       clv_cost_t *cost_p)
+/* Of a stream. */
+static int messages_for(int64_t vector_bytes)
 {
-    calibration_t all = {.comm = comm, .buffer = *buffer_p, .place = place};
+    const int64_t share = vector_bytes / CALIBRATE_SHARE / CALIBRATE_SEGMENT;
+    return (int) clv_larger(CALIBRATE_LEAST, clv_smaller(share, CALIBRATE_MESSAGES));
+}
+
+int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, int64_t vector_bytes,
+                       char **buffer_p, clv_cost_t *cost_p)
+{
+    calibration_t all = {.comm = comm,
+                         .buffer = *buffer_p,
+                         .place = place,
+                         .n_messages = messages_for(vector_bytes)};
     int rc;
 
     if (NULL != place) {

@@ -2,17 +2,18 @@
  *
  * Measures the links between the ranks of a communicator, once, over the PML.
  *
- * Every rank streams COLL_CLV_CALIBRATE_MESSAGES segments to the rank half the communicator away,
- * and receives as many, as all do in a round of a plan; then the same with its neighbour. The later
- * half of the stream counts: buffers and shapers let the first bytes through too fast.
+ * Every rank streams segments to the rank half the communicator away, and receives as many, as all
+ * do in a round of a plan; what a message alone takes is measured with its neighbour, too. The
+ * later part of a stream counts: buffers and shapers let the first bytes through too fast.
  *
  * Where ranks share links, in three phases with a barrier between them, so that nobody disturbs:
  * the above among the first ranks of places alone, one to a link; then all ranks around their
  * places; then all combine a segment of doubles.
  *
- * Cost: some 1.1 MiB each way and rank (where links are shared, 1.6 MiB inside), once per
- * communicator. The result is this rank's own, -1 where it did not measure; the caller agrees on
- * one (an upper quartile).
+ * Cost, once per communicator: a tenth of the vector of the call that waits for it, but no less
+ * than 352 KiB (what a rate is worth measuring from: docs/decisions/0032) and no more than 512;
+ * where links are shared three times that inside, too. The result is this rank's own, -1 where it
+ * did not measure; the caller agrees on one (an upper quartile).
  */
 #ifndef COLL_CLV_CALIBRATE_H
 #define COLL_CLV_CALIBRATE_H
@@ -25,14 +26,15 @@
 #include "schedule/sched_cost.h"
 
 #define COLL_CLV_CALIBRATE_SEGMENT  32768
-#define COLL_CLV_CALIBRATE_MESSAGES 16
+#define COLL_CLV_CALIBRATE_MESSAGES 16 /* of a stream, at most */
 #define COLL_CLV_CALIBRATE_BYTES    ((COLL_CLV_CALIBRATE_MESSAGES + 1) * COLL_CLV_CALIBRATE_SEGMENT)
 
 /* place: of each rank, numbers from 0 on in the order of their first ranks; NULL: no link is
- * shared. *buffer_p: COLL_CLV_CALIBRATE_BYTES, of zeros, which are combined as doubles. It is the
- * caller's so that a rank without memory can be found out before the first message. It becomes NULL
- * when after an error Open MPI may still use it: then it is nobody's. */
-int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, char **buffer_p,
-                       clv_cost_t *cost_p);
+ * shared. vector_bytes: of the call, the same on all ranks. *buffer_p: COLL_CLV_CALIBRATE_BYTES, of
+ * zeros, which are combined as doubles. It is the caller's so that a rank without memory can be
+ * found out before the first message. It becomes NULL when after an error Open MPI may still use
+ * it: then it is nobody's. */
+int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, int64_t vector_bytes,
+                       char **buffer_p, clv_cost_t *cost_p);
 
 #endif

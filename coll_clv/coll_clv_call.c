@@ -303,8 +303,8 @@ static int set_up_group(const coll_clv_call_t *call)
 {
     const coll_clv_params_t *params = &mca_coll_clv_component.params;
     int why = CLV_FIT;
-    int rc =
-        coll_clv_group_setup(call->comm, &call->module->config, params, &call->module->group, &why);
+    int rc = coll_clv_group_setup(call->comm, &call->module->config, params, call->total_bytes,
+                                  &call->module->group, &why);
 
     coll_clv_failure_collect();
     if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {

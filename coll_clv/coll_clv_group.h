@@ -46,10 +46,11 @@ typedef struct coll_clv_group coll_clv_group_t;
  * a group on every rank. Without the exchange (parameter, no interface, a rank that could not
  * attach, unequal parameters) the group only makes plans without a forecast; then *why_p is the
  * reason, else CLV_FIT. config: rank-equal parameters, n_ranks and max_cells; its cost is measured
- * and agreed here. params: of this process, for its listener. */
+ * and agreed here. params: of this process, for its listener. vector_bytes: of the call, which it
+ * takes longer by a tenth for that or a little more (coll_clv_calibrate.h). */
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
-                         const struct coll_clv_params *params, coll_clv_group_t **group_p,
-                         int *why_p);
+                         const struct coll_clv_params *params, int64_t vector_bytes,
+                         coll_clv_group_t **group_p, int *why_p);
 /* Before free, while the communicator works: tells neighbours what they may lack. False: no free
  * now, that comes with the communicator's end in Open MPI. NULL is fine. */
 bool coll_clv_group_settle(coll_clv_group_t *group);

@@ -38,6 +38,7 @@ typedef struct setup {
     struct ompi_communicator_t *comm;
     coll_clv_group_t *group;
     const coll_clv_params_t *params;
+    int64_t vector_bytes;
     group_card_t mine;
     group_card_t *cards;
     unsigned char *pap_cards;
@@ -210,8 +211,8 @@ static int join(setup_t *setup)
     if (CLV_FIT == setup->why) {
         mine.ok = CLV_OK == clv_pap_group_attach(group->clock.pap, setup->pap_cards);
     }
-    rc = coll_clv_calibrate(setup->comm, group->chooser.config.place, &setup->calibrate_buffer,
-                            &mine.cost);
+    rc = coll_clv_calibrate(setup->comm, group->chooser.config.place, setup->vector_bytes,
+                            &setup->calibrate_buffer, &mine.cost);
     if (OMPI_SUCCESS == rc) {
         rc = coll_clv_setup_gather(setup->comm, &mine, setup->reports, sizeof mine);
     }
@@ -287,11 +288,15 @@ static void settle(coll_clv_group_t *group, int why)
 }
 
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
-                         const struct coll_clv_params *params, coll_clv_group_t **group_p,
-                         int *why_p)
+                         const struct coll_clv_params *params, int64_t vector_bytes,
+                         coll_clv_group_t **group_p, int *why_p)
 {
     coll_clv_group_t *group = new_group(comm, config);
-    setup_t setup = {.comm = comm, .group = group, .params = params, .why = CLV_FIT};
+    setup_t setup = {.comm = comm,
+                     .group = group,
+                     .params = params,
+                     .vector_bytes = vector_bytes,
+                     .why = CLV_FIT};
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (NULL != group && reserve(&setup)) {
