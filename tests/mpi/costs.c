@@ -19,7 +19,7 @@
  * the other the odd ones. Who has no turn sleeps. So both see the same machine, a hundredth of a
  * second apart. nothread: no eligible reduce before, so the component has nothing running. Prints a
  * line a block: its number and the median time of an operation in ns; a block that ran into the
- * next slot is left out.
+ * next slot is left out. Last a line "reached": how many of the calls the component counted.
  */
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -276,10 +276,14 @@ static int blocks(const char *name, int64_t start_s, int first, int n_blocks, in
     const kind_t *kind = read_kind(name);
     const int64_t slot_ns = SLOT_MS * 1000000LL;
     static double medians[100000];
+    char counter[64];
+    pvar_look_t reached;
 
     if (kind == NULL) {
         return 2;
     }
+    (void) snprintf(counter, sizeof counter, "coll_clv_%s_calls", kind->name);
+    pvar_look_open(&reached, counter);
     for (int call = 0; has_thread && call < N_TO_SETTLE; call++) {
         eligible_reduce(); /* the thread is there */
     }
@@ -293,9 +297,13 @@ static int blocks(const char *name, int64_t start_s, int first, int n_blocks, in
     }
     for (int block = 0; rank == 0 && block < n_blocks; block++) {
         if (medians[block] > 0) {
-            printf("block %d %.0f\n", block, medians[block]);
+            printf("block %d %.1f\n", block, medians[block]);
         }
     }
+    if (rank == 0) {
+        printf("reached %lld\n", pvar_look_read(&reached, 0));
+    }
+    pvar_look_close(&reached);
     return 0;
 }
 

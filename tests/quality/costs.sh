@@ -111,10 +111,13 @@ measure_blocks() { # kind
     locked compare "$1, nothing" "$1" "$without" "$without"
 }
 
+# A row of calls that do not come to clv would say nothing.
 measure_below() {
     local kind bytes
     for kind in reduce allreduce bcast; do for bytes in 8 1024 4096 32768; do
-        locked compare "$kind, $bytes bytes" "$kind:$bytes" "$with" "$without"
+        locked compare "$kind, $bytes bytes" "$kind:$bytes" "$with --mca coll_clv_collectives reduce,allreduce,bcast" "$without"
+        grep -q '^reached [1-9]' "$scratch/first" && grep -q '^reached 0' "$scratch/second" ||
+            echo "$kind, $bytes bytes: WRONG, with and without clv reached it $(sed -n 's/^reached //p' "$scratch/first" "$scratch/second" | xargs) times"
     done; done
 }
 
