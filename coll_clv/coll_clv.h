@@ -43,8 +43,8 @@ typedef struct coll_clv_params {
 #undef COLL_CLV_PARAM_FIELD
 } coll_clv_params_t;
 
-/* One field per counter row, for coll_clv_count; a tool that reads while a thread reduces sees a
- * recent value. */
+/* One field per counter row, for coll_clv_count and coll_clv_counted; a tool that reads while a
+ * thread reduces sees a recent value. */
 typedef struct coll_clv_counters {
 #define COLL_CLV_COUNTER_FIELD(name, meaning) unsigned long long name;
     COLL_CLV_COUNTER_MAP(COLL_CLV_COUNTER_FIELD)
@@ -81,8 +81,10 @@ typedef struct coll_clv_component {
     clv_cost_t link;                             /* of the newest communicator */
     int priority;                                /* what comm_query answers; 0 is off */
     bool only_records;                           /* coll_clv_record is all that was asked for */
-    bool is_threaded;                            /* MPI_THREAD_MULTIPLE was given to the program */
     int output;                                  /* stream of coll_clv_verbose, -1 before open */
+    /* Side by side, as they are all that a small call needs of here. */
+    bool is_threaded;                            /* MPI_THREAD_MULTIPLE was given to the program */
+    unsigned long long alone[CLV_N_COLLECTIVES]; /* calls that were left alone for their size */
 } coll_clv_component_t;
 
 /* The framework looks this name up; nothing else of ours is visible. */
@@ -98,6 +100,10 @@ static inline void coll_clv_count(unsigned long long *counter, unsigned long lon
         *counter += more;
     }
 }
+
+/* What a counter says: its own number and, in those that are about them, the calls that were left
+ * alone, which are counted in one place only, since that is most of what they cost. */
+unsigned long long coll_clv_counted(const unsigned long long *counter);
 
 /* The rank-equal parameters as they are now, and nothing else. */
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);

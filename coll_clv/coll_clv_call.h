@@ -59,10 +59,7 @@ static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collect
         (NULL != op && !ompi_op_is_commute(op))) { /* another reason then */
         return false;
     }
-    coll_clv_count(&mca_coll_clv_component.counters.calls, 1);
-    coll_clv_count(&mca_coll_clv_component.calls[collective], 1);
-    coll_clv_count(&mca_coll_clv_component.ran[CLV_ALGORITHM_PREVIOUS], 1);
-    coll_clv_count(&mca_coll_clv_component.fell_back[CLV_REASON_TOO_SMALL], 1);
+    coll_clv_count(&mca_coll_clv_component.alone[collective], 1);
     module->ran.choice = CLV_ALGORITHM_PREVIOUS;
     module->ran.reason = CLV_REASON_TOO_SMALL;
     return true;

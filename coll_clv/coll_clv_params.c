@@ -294,13 +294,36 @@ void coll_clv_params_tell_unknown(void)
     }
 }
 
+unsigned long long coll_clv_counted(const unsigned long long *counter)
+{
+    const coll_clv_component_t *component = &mca_coll_clv_component;
+    const bool of_all = counter == &component->counters.calls ||
+                        counter == &component->ran[CLV_ALGORITHM_PREVIOUS] ||
+                        counter == &component->fell_back[CLV_REASON_TOO_SMALL];
+    unsigned long long sum = *counter;
+
+    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
+        if (of_all || counter == &component->calls[c]) {
+            sum += component->alone[c];
+        }
+    }
+    return sum;
+}
+
+static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    (void) object;
+    *(unsigned long long *) value = coll_clv_counted(pvar->ctx);
+    return OPAL_SUCCESS;
+}
+
 static void register_counter(const char *name, const char *meaning, unsigned long long *counter)
 {
     (void) mca_base_component_pvar_register(
         &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
         MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
         MCA_BASE_VAR_BIND_NO_OBJECT, MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-        NULL, NULL, NULL, counter);
+        read_counter, NULL, NULL, counter);
 }
 
 /* The channel's counters are snapshots: the context of the variable is the place of its field. */

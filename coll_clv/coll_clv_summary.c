@@ -53,11 +53,12 @@ static void say_times(const coll_clv_component_t *component)
 {
     for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
         const coll_clv_times_t *times = &component->times[c];
+        const unsigned long long calls = coll_clv_counted(&component->calls[c]);
         line_t line = {0};
-        if (0 == component->calls[c]) {
+        if (0 == calls) {
             continue;
         }
-        add(&line, "%s: %llu calls", clv_collective_name(c), component->calls[c]);
+        add(&line, "%s: %llu calls", clv_collective_name(c), calls);
         if (0 < times->planned_calls) {
             add(&line, "; %llu by a plan, %.3f ms in the mean", times->planned_calls,
                 mean_ms(times->planned_ns, times->planned_calls));
@@ -80,15 +81,16 @@ static void say_choices(const coll_clv_component_t *component)
     line_t ran = {0}, why = {0};
 
     for (int a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (0 < component->ran[a]) {
-            add(&ran, "%s %s %llu", 0 == ran.used ? "ran:" : ",", clv_algorithm_word(a),
-                component->ran[a]);
+        const unsigned long long calls = coll_clv_counted(&component->ran[a]);
+        if (0 < calls) {
+            add(&ran, "%s %s %llu", 0 == ran.used ? "ran:" : ",", clv_algorithm_word(a), calls);
         }
     }
     for (int r = 0; r < CLV_N_REASONS; r++) {
-        if (0 < component->fell_back[r]) {
-            add(&why, "%s %llu times %s", 0 == why.used ? "the previous function:" : ",",
-                component->fell_back[r], clv_reason_text(r));
+        const unsigned long long calls = coll_clv_counted(&component->fell_back[r]);
+        if (0 < calls) {
+            add(&why, "%s %llu times %s", 0 == why.used ? "the previous function:" : ",", calls,
+                clv_reason_text(r));
         }
     }
     if (0 < ran.used) {
@@ -146,8 +148,9 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
             "\"%s\":{\"calls\":%llu,\"planned_calls\":%llu,\"planned_ns\":%llu,"
             "\"previous_calls\":%llu,\"previous_ns\":%llu,\"first_pace_ns\":%llu,"
             "\"newest_pace_ns\":%llu},",
-            clv_collective_name(c), component->calls[c], times->planned_calls, times->planned_ns,
-            times->previous_calls, times->previous_ns, times->first_pace_ns, times->newest_pace_ns);
+            clv_collective_name(c), coll_clv_counted(&component->calls[c]), times->planned_calls,
+            times->planned_ns, times->previous_calls, times->previous_ns, times->first_pace_ns,
+            times->newest_pace_ns);
     }
     add(&line,
         "\"nonblocking\":%llu,\"persistent\":%llu,\"late_rank\":%d,\"late_calls\":%lld,"
@@ -168,7 +171,7 @@ void coll_clv_summary(void)
     clv_pap_counters_t counters = {0};
 
     if (0 == (component->params.print & CLV_PRINT_SUMMARY) ||
-        0 == component->counters.calls + component->counters.nonblocking +
+        0 == coll_clv_counted(&component->counters.calls) + component->counters.nonblocking +
                  component->counters.persistent ||
         0 != OMPI_PROC_MY_NAME->vpid) {
         return;

@@ -99,7 +99,7 @@ compare() { # what, then as take_turns
         cat "$scratch/turns" >>"$pairs"
         awk '{ print $1 / $2 }' "$scratch/turns" | median >>"$ratios"
     done
-    printf '%-22s ratio %.3f (%.3f to %.3f over %d restarts), medians %d and %d ns, %d pairs\n' \
+    printf '%-22s ratio %.3f (%.3f to %.3f over %d restarts), medians %.1f and %.1f ns, %d pairs\n' \
         "$what" "$(median <"$ratios")" "$(sort -g "$ratios" | head -n 1)" \
         "$(sort -g "$ratios" | tail -n 1)" "$restart" "$(cut -d' ' -f1 "$pairs" | median)" \
         "$(cut -d' ' -f2 "$pairs" | median)" "$(wc -l <"$pairs")"
