@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The previous function as a plan (see choose_previous.h): Open MPI's reduce of medium and long
- * vectors is an unsegmented binomial tree.
+ * The previous function as a plan (see choose_previous.h).
  *
- * With a link for each rank that ends after the depth of the tree in vectors: each rank takes its
- * children in one order, so one that is late holds up the others, whenever they came. Who comes
- * early waits as in the replay. Where ranks share links the replay says both, since it depends on
- * who is where how often a link is crossed.
+ * Open MPI's reduce of medium and long vectors is an unsegmented binomial tree. With a link for
+ * each rank that ends after the depth of the tree in vectors: each rank takes its children in one
+ * order, so one that is late holds up the others, whenever they came. Who comes early waits as in
+ * the replay. Where ranks share links the replay says both, since it depends on who is where how
+ * often a link is crossed.
+ *
+ * Its allreduce is Rabenseifner's: halves, quarters, ... of the vector, each way at once, to a sum
+ * of parts and back. Large messages wait for their receiver, and the two ways follow each other in
+ * part (docs/decisions/0033). Nobody ends before all have come.
  */
 #include "choose/choose_previous.h"
 
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
+
+#define BOTH_WAYS_BYTES 131072 /* messages of up to so many travel both ways at once ... */
+#define LARGE_PERMILLE  1600   /* ... and larger ones take so much longer */
 
 static int64_t ceil_log2(int32_t n)
 {
@@ -44,8 +51,9 @@ static clv_status_t replay_tree(const clv_choose_config_t *config, const clv_pap
 }
 
 /* A limit of the replay is the same on all ranks: the decision stays as it is. */
-static clv_status_t refine(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                           const int64_t *arrival_ns, clv_choose_decision_t *decision)
+static clv_status_t refine_reduce(const clv_choose_config_t *config,
+                                  const clv_pap_stream_key_t *key, const int64_t *arrival_ns,
+                                  clv_choose_decision_t *decision)
 {
     int64_t *zeros = clv_alloc((size_t) config->n_ranks, sizeof *zeros);
     clv_estimate_t estimate;
@@ -66,6 +74,52 @@ static clv_status_t refine(const clv_choose_config_t *config, const clv_pap_stre
     return status == CLV_NO_MEMORY ? status : CLV_OK;
 }
 
+static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
+{
+    const int64_t ns =
+        clv_smaller(clv_cost_round_ns(&config->cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
+    return n_bytes > BOTH_WAYS_BYTES ? ns * LARGE_PERMILLE / 1000 : ns;
+}
+
+/* With a link for each rank. Ranks beyond a power of two first give their vector to another one,
+ * and get it back last. */
+static int64_t rabenseifner_ns(const clv_choose_config_t *config, int64_t n_bytes)
+{
+    const int64_t n_ranks = config->n_ranks;
+    int64_t power = 1, sum_ns = 0, part = n_bytes;
+
+    for (; 2 * power <= n_ranks; power *= 2) {
+        part = (part + 1) / 2;
+        sum_ns += 2 * exchange_ns(config, part);
+    }
+    return power == n_ranks ? sum_ns : sum_ns + 2 * exchange_ns(config, n_bytes);
+}
+
+static int64_t mean_wait_ns(const clv_choose_config_t *config, const int64_t *arrival_ns)
+{
+    int64_t last_ns = 0, sum_ns = 0;
+
+    for (int32_t p = 0; arrival_ns != NULL && p < config->n_ranks; p++) {
+        last_ns = clv_larger(last_ns, arrival_ns[p]);
+    }
+    for (int32_t p = 0; arrival_ns != NULL && p < config->n_ranks; p++) {
+        sum_ns += (last_ns - arrival_ns[p]) / config->n_ranks;
+    }
+    return sum_ns;
+}
+
+static void refine_allreduce(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
+                             const int64_t *arrival_ns, clv_choose_decision_t *decision)
+{
+    if (config->place == NULL) {
+        decision->predicted_after_ns =
+            clv_smaller(rabenseifner_ns(config, key->total_bytes), CLV_CHOOSE_SCORE_CEILING_NS);
+    }
+    decision->predicted_in_mpi_ns =
+        clv_smaller(decision->predicted_after_ns + mean_wait_ns(config, arrival_ns),
+                    CLV_CHOOSE_SCORE_CEILING_NS);
+}
+
 clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  const int64_t *arrival_ns, clv_choose_decision_t *decision)
 {
@@ -77,7 +131,13 @@ clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pa
     decision->round_ns = tree_ns;
     decision->predicted_after_ns = tree_ns * ceil_log2(config->n_ranks);
     decision->predicted_in_mpi_ns = decision->predicted_after_ns;
-    return clv_collectives[key->collective].goal == CLV_GOAL_REDUCE
-               ? refine(config, key, arrival_ns, decision)
-               : CLV_OK;
+    switch (clv_collectives[key->collective].goal) {
+    case CLV_GOAL_REDUCE:
+        return refine_reduce(config, key, arrival_ns, decision);
+    case CLV_GOAL_ALLREDUCE:
+        refine_allreduce(config, key, arrival_ns, decision);
+        return CLV_OK;
+    default:
+        return CLV_OK;
+    }
 }

@@ -48,7 +48,8 @@ static int64_t ratio_of_plans(const clv_choose_state_t *state)
 
 /* Measured / estimated. What was never measured is presumed to do no better than plans that were:
  * that a model flatters all plans, or that a plan's first call had to connect, is no reason to try
- * the others. */
+ * the others. The previous function sends over the same links: where these are faster than they
+ * were calibrated it is faster, too, but it is no plan, and what is wrong with plans is its own. */
 static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
 {
     const clv_choose_score_t *score = &state->score[algorithm];
@@ -56,9 +57,9 @@ static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
     if (score->n_measured > 0) {
         return score->ratio_permille;
     }
-    return algorithm == CLV_ALGORITHM_PREVIOUS
-               ? 1000
-               : clv_larger(ratio_of_plans(state), PRESUMED_PERMILLE);
+    return clv_larger(algorithm == CLV_ALGORITHM_PREVIOUS ? clv_smaller(ratio_of_plans(state), 1000)
+                                                          : ratio_of_plans(state),
+                      PRESUMED_PERMILLE);
 }
 
 int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,

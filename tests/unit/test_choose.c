@@ -312,6 +312,24 @@ static void a_link_calibrated_too_slow_favours_nobody(void **state)
     assert_int_equal(runs_after_12_calls(850), runs_after_12_calls(1000));
 }
 
+/* It sends over the same links; but that plans take longer than estimated is their own. */
+static void links_faster_than_calibrated_are_faster_for_the_previous_function_too(void **state)
+{
+    static const int64_t permille[][2] = {{830, 830}, {400, 800}, {1000, 1000}, {3000, 1000}};
+    world_t world;
+
+    (void) state;
+    world_start(&world);
+    world.state.running = CLV_ALGORITHM_RANK_CHAIN;
+    for (size_t i = 0; i < 4; i++) {
+        world.state.score[CLV_ALGORITHM_RANK_CHAIN] =
+            (clv_choose_score_t){.n_measured = 2, .ratio_permille = permille[i][0]};
+        assert_int_equal(
+            clv_choose_score(&world.config, &world.state, CLV_ALGORITHM_PREVIOUS, 1000000, 0),
+            permille[i][1] * 1000);
+    }
+}
+
 /* The first calls, without a forecast, end when the model says; but somebody is late, for whom all
  * wait in the fixed order. That is no reason to stay with the previous reduce, which runs before
  * an order that follows arrivals may be taken, nor is it that plans of few segments, from which
@@ -908,6 +926,7 @@ int main(void)
         cmocka_unit_test(a_flattering_model_is_no_reason_to_try_others),
         cmocka_unit_test(one_plan_does_not_speak_for_all),
         cmocka_unit_test(a_link_calibrated_too_slow_favours_nobody),
+        cmocka_unit_test(links_faster_than_calibrated_are_faster_for_the_previous_function_too),
         cmocka_unit_test(what_blind_calls_wait_for_is_not_held_against_plans),
         cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
         cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),

@@ -4,6 +4,7 @@
  * late, and how far it is trusted; helper trees for many ranks of a fast network.
  */
 #include "choose/choose.h"
+#include "choose/choose_previous.h"
 #include "tests/support/test.h"
 
 #define N_RANKS 8
@@ -67,6 +68,52 @@ static void without_a_forecast_the_plain_ring_runs(void **unused)
     assert_in_range(decision.predicted_after_ns, vector_ns() * 170 / 100, vector_ns() * 195 / 100);
     assert_int_equal(clv_choose_balanced(&config, &key, &decision), CLV_OK);
     assert_int_equal(decision.algorithm, CLV_ALGORITHM_PLAIN_RING);
+}
+
+/* Of so many bytes on so many ranks, in permille of a vector's time over a link. */
+static int64_t previous_permille(int32_t n_ranks, int64_t n_bytes)
+{
+    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                         .total_bytes = n_bytes};
+    clv_choose_decision_t previous = {0};
+
+    begin(n_ranks, 0);
+    config.cost.latency_ns = 0;
+    assert_int_equal(clv_choose_previous(&config, &stream, NULL, &previous), CLV_OK);
+    assert_int_equal(previous.predicted_in_mpi_ns, previous.predicted_after_ns);
+    return previous.predicted_after_ns * 1000 / clv_cost_round_ns(&config.cost, n_bytes);
+}
+
+static void the_previous_allreduce_halves_the_vector(void **unused)
+{
+    const int64_t late[N_RANKS] = {[3] = 80000000};
+    clv_choose_decision_t together = {0}, previous = {0};
+
+    (void) unused;
+    assert_int_equal(previous_permille(4, 256 << 10), 1500);
+    assert_int_equal(previous_permille(8, 256 << 10), 1750);
+    assert_int_equal(previous_permille(8, 512 << 10), 2350); /* its first part is large */
+    assert_int_equal(previous_permille(8, 2 << 20), 2800);
+    assert_int_equal(previous_permille(6, 64 << 10), 3500); /* two ranks beyond four */
+    begin(N_RANKS, 0);
+    assert_int_equal(clv_choose_previous(&config, &key, NULL, &together), CLV_OK);
+    assert_int_equal(clv_choose_previous(&config, &key, late, &previous), CLV_OK);
+    assert_int_equal(previous.predicted_after_ns, together.predicted_after_ns);
+    assert_int_equal(previous.predicted_in_mpi_ns, together.predicted_in_mpi_ns + 70000000);
+}
+
+/* A ring takes as long by the model, and more messages. */
+static void short_vectors_stay_with_the_previous_allreduce(void **unused)
+{
+    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                         .total_bytes = 64 << 10};
+    clv_choose_decision_t decision;
+
+    (void) unused;
+    begin(N_RANKS, 0);
+    config.cost.latency_ns = 12000;
+    assert_int_equal(clv_choose_without_forecast(&config, &stream, &decision), CLV_OK);
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PREVIOUS);
 }
 
 static void one_late_rank_is_cut_behind(void **unused)
@@ -251,6 +298,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_forecast_the_plain_ring_runs),
+        cmocka_unit_test(the_previous_allreduce_halves_the_vector),
+        cmocka_unit_test(short_vectors_stay_with_the_previous_allreduce),
         cmocka_unit_test(one_late_rank_is_cut_behind),
         cmocka_unit_test(noise_gives_a_ring_without_cuts),
         cmocka_unit_test(a_surprise_does_not_bar_the_cut),
