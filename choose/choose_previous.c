@@ -74,10 +74,13 @@ static clv_status_t refine_reduce(const clv_choose_config_t *config,
     return status == CLV_NO_MEMORY ? status : CLV_OK;
 }
 
+/* Without what a message alone takes: by that a ring would begin where it gains nothing, which is
+ * found out later than that it gains something. */
 static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
 {
+    const clv_cost_t cost = {.byte_ps = config->cost.byte_ps};
     const int64_t ns =
-        clv_smaller(clv_cost_round_ns(&config->cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
+        clv_smaller(clv_cost_round_ns(&cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
     return n_bytes > BOTH_WAYS_BYTES ? ns * LARGE_PERMILLE / 1000 : ns;
 }
 

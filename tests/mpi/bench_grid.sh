@@ -39,9 +39,9 @@ tap_report $? "judged by the limits, against the default and the best stock sett
 [ "$(grep -m 1 -A 2 '^| cell' "$output" | tail -n 1 | cut -d' ' -f2)" = 8-4K-uniform-none-1 ]
 tap_report $? "the largest ratio comes first"
 
-printf 'before\n<!-- grid -->\nold\n<!-- end -->\nafter\n' >"$work/page.md"
+printf 'before\n<!-- grid reduce -->\nold\n<!-- end -->\nafter\n' >"$work/page.md"
 grid --print --folder "$work/cells" --page "$work/page.md"
-[ "$(head -n 2 "$work/page.md" | tail -n 1)" = '<!-- grid -->' ] && [ "$(tail -n 1 "$work/page.md")" = after ] &&
+[ "$(head -n 2 "$work/page.md" | tail -n 1)" = '<!-- grid reduce -->' ] && [ "$(tail -n 1 "$work/page.md")" = after ] &&
     ! grep -q '^old' "$work/page.md" && grep -q '8-4K-uniform' "$work/page.md"
 tap_report $? "the page gets the verdicts between its marks"
 
