@@ -79,8 +79,9 @@ grid --folder "$work/others" --collective allreduce --hosts 8 --sizes 4K,1M --pa
 tap_report $? "another collective is measured against the default only"
 unset CLV_GRID_CLUSTER
 
-grid --plan --folder "$work/none" && says '720 cells to measure' && grid --plan --fixed --folder "$work/none" && says '60 cells to measure'
-tap_report $? "the whole grid, and the sixty that are fixed"
+grid --plan --folder "$work/none" && says '720 cells to measure' && grid --plan --fixed --folder "$work/none" && says '60 cells to measure' &&
+    grid --plan --fixed --hosts 16 --sizes 64K --couples none --folder "$work/none" && says '2 cells to measure'
+tap_report $? "the whole grid, the sixty that are fixed, and a part of them"
 refuses() { # text options ...
     local text=$1
     shift
