@@ -18,8 +18,8 @@
  * SLOT_MS that start at second START_S of CLOCK_REALTIME; the one with FIRST 0 has the even slots,
  * the other the odd ones. Who has no turn sleeps. So both see the same machine, a hundredth of a
  * second apart. nothread: no eligible reduce before, so the component has nothing running. Prints a
- * line a block: its number and the median time of ten operations, of one, in ns; a block that ran into the
- * next slot is left out. Last a line "reached": how many of the calls the component counted.
+ * line a block: its number and a tenth of the median time of ten operations, in ns; a block that
+ * ran into the next slot is left out. Last a line "reached": how many calls the component counted.
  */
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -41,7 +41,7 @@
 #define SLOT_MS        20
 #define MAX_OPERATIONS 100000
 #define MAX_RANKS      64
-#define IN_A_ROW       10 /* operations that are timed together: clocks may tick in steps of 10 ns */
+#define IN_A_ROW       10 /* operations timed together: clocks may tick in steps of 10 ns */
 #define BLOCK_NS       (SLOT_MS * 1000000LL / 4)
 
 static double mine[N_ELEMENTS], sums[N_ELEMENTS];
