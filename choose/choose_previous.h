@@ -6,7 +6,8 @@
  * Units: ns.
  * Errors: CLV_NO_MEMORY.
  * Memory: none kept.
- * Threads: safe. Cost: of a reduce the replay of a plan of one segment, else O(1).
+ * Threads: safe. Cost: of a reduce the replay of a plan of one segment, else
+ * O(ranks).
  */
 #ifndef CLV_CHOOSE_PREVIOUS_H
 #define CLV_CHOOSE_PREVIOUS_H
