@@ -102,10 +102,10 @@ static int64_t mean_wait_ns(const clv_choose_config_t *config, const int64_t *ar
 {
     int64_t last_ns = 0, sum_ns = 0;
 
-    for (int32_t p = 0; arrival_ns != NULL && p < config->n_ranks; p++) {
+    for (int32_t p = 0; p < config->n_ranks; p++) {
         last_ns = clv_larger(last_ns, arrival_ns[p]);
     }
-    for (int32_t p = 0; arrival_ns != NULL && p < config->n_ranks; p++) {
+    for (int32_t p = 0; p < config->n_ranks; p++) {
         sum_ns += (last_ns - arrival_ns[p]) / config->n_ranks;
     }
     return sum_ns;
@@ -114,13 +114,14 @@ static int64_t mean_wait_ns(const clv_choose_config_t *config, const int64_t *ar
 static void refine_allreduce(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                              const int64_t *arrival_ns, clv_choose_decision_t *decision)
 {
+    const int64_t wait_ns = arrival_ns == NULL ? 0 : mean_wait_ns(config, arrival_ns);
+
     if (config->place == NULL) {
         decision->predicted_after_ns =
             clv_smaller(rabenseifner_ns(config, key->total_bytes), CLV_CHOOSE_SCORE_CEILING_NS);
     }
     decision->predicted_in_mpi_ns =
-        clv_smaller(decision->predicted_after_ns + mean_wait_ns(config, arrival_ns),
-                    CLV_CHOOSE_SCORE_CEILING_NS);
+        clv_smaller(decision->predicted_after_ns + wait_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
 clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
