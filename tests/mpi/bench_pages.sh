@@ -37,8 +37,10 @@ for page in loop.md nodes.md allreduce.md; do
     done
 done
 grid() { "$CLV_TOP/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
-tap_none 'the grid' differs loop.md grid --print --folder "$data/grid"
-for collective in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/allreduce.md"); do
-    tap_none "the grid of $collective" differs allreduce.md grid --print --folder "$data/grid-$collective" --collective "$collective"
+for page in loop.md allreduce.md; do
+    for collective in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
+        tap_none "the grid of $collective" differs "$page" \
+            grid --print --folder "$data/grid-$collective" --collective "$collective"
+    done
 done
 tap_end
