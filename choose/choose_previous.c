@@ -17,8 +17,11 @@
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-#define BOTH_WAYS_BYTES 131072 /* messages of up to so many travel both ways at once ... */
-#define LARGE_PERMILLE  1600   /* ... and larger ones take so much longer */
+/* Messages of up to so many bytes travel both ways at once; for each time as many again, up to
+ * the most that counts, they take so much longer. */
+#define BOTH_WAYS_BYTES  65536
+#define WAITING_BYTES    131072
+#define WAITING_PERMILLE 300
 
 static int64_t ceil_log2(int32_t n)
 {
@@ -81,7 +84,9 @@ static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
     const clv_cost_t cost = {.byte_ps = config->cost.byte_ps};
     const int64_t ns =
         clv_smaller(clv_cost_round_ns(&cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
-    return n_bytes > BOTH_WAYS_BYTES ? ns * LARGE_PERMILLE / 1000 : ns;
+    const int64_t waiting = clv_smaller(clv_larger(n_bytes - BOTH_WAYS_BYTES, 0), WAITING_BYTES);
+
+    return ns + ns * (waiting * WAITING_PERMILLE / BOTH_WAYS_BYTES) / 1000;
 }
 
 /* With a link for each rank. Ranks beyond a power of two first give their vector to another one,

@@ -19,6 +19,7 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/group/group.h"
 #include "ompi/proc/proc.h"
+#include "opal/runtime/opal_progress.h"
 
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_setup.h"
@@ -269,8 +270,8 @@ static bool join(start_t *start, const clv_choose_config_t *config, bool has_mem
     return coll_clv_setup_agree(start->comm, CLV_OK == clv_pap_group_activate(recorder->group));
 }
 
-void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
-                           bool has_memory)
+static void start_recording(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
+                            bool has_memory)
 {
     start_t start = {.comm = comm};
     uint32_t devices;
@@ -288,6 +289,17 @@ void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_co
         coll_clv_record_is_on = true;
     }
     unreserve(&start);
+}
+
+/* This is within MPI_Init, where Open MPI's waits do not give the processor away yet, whatever
+ * mpi_yield_when_idle says. */
+void coll_clv_record_start(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
+                           bool has_memory)
+{
+    const bool yields = opal_progress_set_yield_when_idle(true);
+
+    start_recording(comm, config, has_memory);
+    (void) opal_progress_set_yield_when_idle(yields);
 }
 
 void coll_clv_record_stop(void)

@@ -90,9 +90,10 @@ static void the_previous_allreduce_halves_the_vector(void **unused)
     clv_choose_decision_t together = {0}, previous = {0};
 
     (void) unused;
-    assert_int_equal(previous_permille(4, 256 << 10), 1500);
-    assert_int_equal(previous_permille(8, 256 << 10), 1750);
-    assert_int_equal(previous_permille(8, 512 << 10), 2350); /* its first part is large */
+    assert_int_equal(previous_permille(8, 128 << 10), 1750);
+    assert_int_equal(previous_permille(4, 256 << 10), 1800); /* its first part waits a little */
+    assert_int_equal(previous_permille(8, 256 << 10), 2050);
+    assert_int_equal(previous_permille(8, 512 << 10), 2500);
     assert_int_equal(previous_permille(8, 2 << 20), 2800);
     assert_int_equal(previous_permille(6, 64 << 10), 3500); /* two ranks beyond four */
     begin(N_RANKS, 0);
@@ -114,6 +115,19 @@ static void short_vectors_stay_with_the_previous_allreduce(void **unused)
     config.cost.latency_ns = 12000;
     assert_int_equal(clv_choose_without_forecast(&config, &stream, &decision), CLV_OK);
     assert_int_equal(decision.algorithm, CLV_ALGORITHM_PREVIOUS);
+}
+
+/* Emulated, 8 hosts: 8.2 ms against 9.4. */
+static void a_ring_of_middle_vectors_gains(void **unused)
+{
+    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                         .total_bytes = 256 << 10};
+    clv_choose_decision_t decision;
+
+    (void) unused;
+    begin(N_RANKS, 0);
+    assert_int_equal(clv_choose_without_forecast(&config, &stream, &decision), CLV_OK);
+    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PLAIN_RING);
 }
 
 static void one_late_rank_is_cut_behind(void **unused)
@@ -300,6 +314,7 @@ int main(void)
         cmocka_unit_test(without_a_forecast_the_plain_ring_runs),
         cmocka_unit_test(the_previous_allreduce_halves_the_vector),
         cmocka_unit_test(short_vectors_stay_with_the_previous_allreduce),
+        cmocka_unit_test(a_ring_of_middle_vectors_gains),
         cmocka_unit_test(one_late_rank_is_cut_behind),
         cmocka_unit_test(noise_gives_a_ring_without_cuts),
         cmocka_unit_test(a_surprise_does_not_bar_the_cut),
