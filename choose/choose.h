@@ -114,8 +114,9 @@ typedef struct clv_choose_decision {
     int32_t algorithm; /* a clv_algorithm_t that makes plans, or CLV_ALGORITHM_PREVIOUS */
     int32_t reason;    /* a clv_reason_t */
     int32_t n_segments;
-    int32_t announced; /* the forecast came from hints */
-    int32_t is_blind;  /* there was no forecast: what is predicted below is for equal arrivals */
+    int32_t announced;   /* the forecast came from hints */
+    int32_t is_far_late; /* of the plan's instance, see schedule/schedule.h */
+    int32_t is_blind;    /* there was no forecast: what is predicted below is for equal arrivals */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;

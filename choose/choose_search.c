@@ -118,7 +118,8 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                             .round_ns = decision->round_ns,
                             .arrival_ns = by_need[clv_larger(needs, -1) + 1],
                             .order_ns = needs > 0 ? search->order_ns : NULL,
-                            .place = search->config->place};
+                            .place = search->config->place,
+                            .is_far_late = decision->is_far_late};
 }
 
 /* Its generator, or where links are shared the one that stands for it there. */
@@ -247,7 +248,8 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
 {
     const clv_choose_config_t *config = search->config;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
-    clv_choose_decision_t candidate = {.algorithm = algorithm, .n_segments = n_segments};
+    clv_choose_decision_t candidate = {
+        .algorithm = algorithm, .n_segments = n_segments, .is_far_late = search->late_rank >= 0};
     int64_t score = INT64_MAX;
     int passes = 0;
     clv_status_t status;

@@ -115,6 +115,7 @@ static uint64_t hash_key(const entry_t *entry)
     hash = clv_fnv1a64_u32(hash, (uint32_t) instance->n_segments);
     hash = clv_fnv1a64_u32(hash, (uint32_t) instance->root);
     hash = clv_fnv1a64_u32(hash, (uint32_t) instance->goal);
+    hash = clv_fnv1a64_u32(hash, (uint32_t) instance->is_far_late);
     return clv_fnv1a64(hash, entry->times_ns, key_bytes(instance));
 }
 
@@ -177,8 +178,8 @@ static int same_key(const entry_t *a, const entry_t *b)
     const clv_instance_t *x = &a->instance, *y = &b->instance;
     return a->hash == b->hash && a->generator == b->generator && x->n_ranks == y->n_ranks &&
            x->n_segments == y->n_segments && x->root == y->root && x->round_ns == y->round_ns &&
-           x->goal == y->goal && n_times(x) == n_times(y) && place_bytes(x) == place_bytes(y) &&
-           memcmp(a->times_ns, b->times_ns, key_bytes(x)) == 0;
+           x->goal == y->goal && x->is_far_late == y->is_far_late && n_times(x) == n_times(y) &&
+           place_bytes(x) == place_bytes(y) && memcmp(a->times_ns, b->times_ns, key_bytes(x)) == 0;
 }
 
 static entry_t *find_entry(const clv_plan_cache_t *cache, const entry_t *key)

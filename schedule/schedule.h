@@ -53,7 +53,11 @@ typedef enum clv_goal {
  * order_ns where it stands among the others (the plain prediction). Exactly: Clairvoyant orders a
  * round by (availability, order - arrival, rank), so ranks whose arrivals were clipped to the same
  * time keep their predicted order and without a clip the paper's order (availability, rank)
- * remains; latest-first and chain order by (order, rank). NULL means equal to arrival_ns. */
+ * remains; latest-first and chain order by (order, rank). NULL means equal to arrival_ns.
+ *
+ * is_far_late: the last rank comes so long after all others that nothing of theirs need wait for it
+ * but the sum. The cut ring begins every segment behind it then, also where another cut would be
+ * over sooner, so that the last rank takes and sends each segment once. */
 typedef struct clv_instance {
     int32_t n_ranks;           /* 1 .. CLV_SCHED_MAX_RANKS */
     int32_t n_segments;        /* 1 .. CLV_SCHED_MAX_SEGMENTS */
@@ -63,6 +67,7 @@ typedef struct clv_instance {
     const int64_t *order_ns;   /* >= 0, or NULL */
     clv_goal_t goal;           /* REDUCE when not set */
     const int32_t *place;      /* 0 .. n_ranks - 1 for each rank, or NULL */
+    int32_t is_far_late;       /* 0 or 1, for the cut ring */
 } clv_instance_t;
 
 /* MOVE: the sender gives its copy away, the receiver combines it into its own, or takes it as its

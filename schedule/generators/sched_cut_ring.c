@@ -11,8 +11,9 @@
  * what the others have is combined when it comes, and the rest is one vector. Between the two lies
  * a choice of weights: the last owns a share, the next latest the others in equal parts. The cut
  * ring replays them in its own rounds and takes the least; with equal arrivals that is the even
- * one. No link ever carries more than two vectors, so a wrong prediction costs little: all of its
- * plans end within 2 (N + P - 2) rounds of the last arrival.
+ * one. Where the last rank is far late all are its own. No link ever carries more than two vectors,
+ * so a wrong prediction costs little: all of its plans end within 2 (N + P - 2) rounds of the last
+ * arrival.
  *
  * Seats are ranks by (lowest rank of the place, rank), so that a ring leaves each host once. A seat
  * sends what it has in the order in which that came, as soon as both ends have arrived.
@@ -214,7 +215,7 @@ static int32_t replay(const ring_t *ring, clv_builder_t *builder)
 }
 
 /* Leaves the owners of the best cut. */
-static void choose_cut(const ring_t *ring)
+static void find_cut(const ring_t *ring)
 {
     const int32_t last = ring->seats[ring->latest[0]].arrived;
     const int64_t n_cells = (int64_t) ring->n_ranks * ring->n_segments;
@@ -239,6 +240,15 @@ static void choose_cut(const ring_t *ring)
     own_evenly(ring);
     if (best != NULL) {
         own_by_share(ring, best);
+    }
+}
+
+static void choose_cut(const clv_instance_t *instance, const ring_t *ring)
+{
+    if (instance->is_far_late) {
+        own_by_share(ring, &cuts[0]);
+    } else {
+        find_cut(ring);
     }
 }
 
@@ -272,7 +282,7 @@ static clv_status_t generate(const clv_instance_t *instance, int cuts_it, clv_pl
         take_seats(instance, &ring);
         own_evenly(&ring);
         if (cuts_it) {
-            choose_cut(&ring);
+            choose_cut(instance, &ring);
         }
         (void) replay(&ring, &builder);
         status = clv_builder_finish(&builder, instance, plan_p);

@@ -201,21 +201,20 @@ static void who_predicts_the_last_rank_is_trusted_with_more(void **unused)
     assert_int_equal(state.last_right, 0);
 }
 
-/* Half a ring's blocks of 32 KiB and a rank that comes last for sure, by so many vectors, in each
- * of n_right forecasts. */
-static clv_choose_decision_t choose_for_a_straggler(int64_t vectors, int n_right)
+/* A rank that comes last for sure, by so many vectors, in each of n_right forecasts. */
+static clv_choose_decision_t choose_for_a_straggler(int64_t n_bytes, int64_t vectors, int n_right)
 {
-    const clv_pap_stream_key_t small = {.collective = CLV_COLLECTIVE_ALLREDUCE,
-                                        .total_bytes = 128 << 10};
+    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                         .total_bytes = n_bytes};
     begin(N_RANKS, 0);
     config.cost.latency_ns = 10000;
     config.ahead_bytes = 64 << 20;
-    predicted_ns[N_RANKS - 1] = vectors * clv_cost_round_ns(&config.cost, small.total_bytes);
+    predicted_ns[N_RANKS - 1] = vectors * clv_cost_round_ns(&config.cost, n_bytes);
     forecast.sigma_ns = 10000;
     for (int i = 0; i < n_right; i++) {
-        (void) choose_for(&small);
+        (void) choose_for(&stream);
     }
-    return choose_for(&small);
+    return choose_for(&stream);
 }
 
 /* The others have all the time: what counts is how many messages the last one has to handle. */
@@ -223,12 +222,20 @@ static void who_surely_comes_long_after_all_others_gets_few_messages(void **unus
 {
     clv_choose_decision_t decision;
     (void) unused;
-    decision = choose_for_a_straggler(12, 20);
+    decision = choose_for_a_straggler(128 << 10, 12, 20);
     assert_int_equal(decision.algorithm, CLV_ALGORITHM_CUT_RING);
-    assert_int_equal(decision.n_segments, 4);
-    decision = choose_for_a_straggler(12, 4); /* a wrong prediction would cost too much as yet */
-    assert_true(decision.n_segments > 8);
-    decision = choose_for_a_straggler(1, 20); /* the others would keep it waiting */
+    assert_int_equal(decision.n_segments, 4); /* three would cost too much if it is another one */
+    for (int64_t n_bytes = 256 << 10; n_bytes <= 512 << 10; n_bytes *= 2) {
+        decision = choose_for_a_straggler(n_bytes, 12, 20);
+        assert_int_equal(decision.algorithm, CLV_ALGORITHM_CUT_RING);
+        assert_int_equal(decision.n_segments, n_bytes >> 15);
+        assert_true(decision.is_far_late);
+    }
+    decision = choose_for_a_straggler(128 << 10, 12, 4); /* four would cost too much as yet */
+    assert_int_equal(decision.n_segments, 8);
+    decision = choose_for_a_straggler(128 << 10, 12, 2); /* so would any few */
+    assert_false(decision.is_far_late);
+    decision = choose_for_a_straggler(128 << 10, 1, 20); /* the others would keep it waiting */
     assert_true(decision.n_segments > 8);
 }
 

@@ -46,6 +46,7 @@ static void draw_instance(uint64_t *state, int64_t k)
         place[p] = (int32_t) clv_random_between(state, 0, (n_ranks - 1) / 3);
     }
     draw.instance.place = k / CLV_N_FAMILIES % 2 == 0 ? NULL : place;
+    draw.instance.is_far_late = (int32_t) clv_random_between(state, 0, 1);
 }
 
 static int is_valid(const clv_plan_t *plan)
@@ -149,6 +150,7 @@ static void equal_arrivals_give_the_plain_ring(void **unused)
     (void) unused;
     for (int k = 0; k < 200; k++) {
         draw_instance(&state, k);
+        draw.instance.is_far_late = 0;
         for (int32_t p = 0; p < draw.instance.n_ranks; p++) {
             draw.arrival_ns[p] = draw.order_ns[p] = 7;
         }
@@ -160,6 +162,25 @@ static void equal_arrivals_give_the_plain_ring(void **unused)
         clv_plan_free(cut);
         clv_plan_free(plain);
     }
+}
+
+/* By few segments, for which another cut would be over sooner. */
+static void who_is_far_late_sends_each_segment_once(void **unused)
+{
+    (void) unused;
+    one_spread(1);
+    draw.instance.n_segments = 16;
+    const int64_t soonest = after_of("cut-ring");
+    draw.instance.is_far_late = 1;
+    clv_plan_t *plan = make("cut-ring");
+    int64_t n_sent = 0;
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        n_sent += plan->sends[k].sender == 0;
+        assert_true(plan->sends[k].sender != 0 || plan->sends[k].kind == CLV_COPY);
+    }
+    assert_int_equal(n_sent, 16);
+    assert_in_range(after(plan, draw.arrival_ns), soonest + 1, 16 + 7);
+    clv_plan_free(plan);
 }
 
 /* Made for one pattern, run under another. */
@@ -239,6 +260,7 @@ int main(void)
         cmocka_unit_test(no_mutant_that_is_wrong_is_accepted),
         cmocka_unit_test(rounds_are_those_of_the_design),
         cmocka_unit_test(equal_arrivals_give_the_plain_ring),
+        cmocka_unit_test(who_is_far_late_sends_each_segment_once),
         cmocka_unit_test(a_wrong_prediction_is_bounded),
         cmocka_unit_test(chain_enters_each_place_once_and_ends_at_the_latest),
         cmocka_unit_test(a_ring_leaves_each_place_once),
