@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A component of Open MPI 5.0's accelerator framework for a machine without one: its device is
- * fake_device.h's. Copies are done at once, so streams and events are always ready.
+ * A component of Open MPI's accelerator framework, as 5.0 and 6.0 have it, for a machine without
+ * one: its device is fake_device.h's. Copies are done at once, so streams and events are always
+ * ready.
  */
 #include "opal_config.h"
 
@@ -28,9 +29,8 @@ static int create_stream(int device, opal_accelerator_stream_t **stream)
     return OPAL_SUCCESS;
 }
 
-static int create_event(int device, opal_accelerator_event_t **event)
+static int make_event(opal_accelerator_event_t **event)
 {
-    (void) device;
     *event = OBJ_NEW(opal_accelerator_event_t);
     return OPAL_SUCCESS;
 }
@@ -122,6 +122,64 @@ static int get_buffer_id(int device, const void *address, opal_accelerator_buffe
     return OPAL_SUCCESS;
 }
 
+#if OPAL_MAJOR_VERSION >= 6
+static int create_event(int device, opal_accelerator_event_t **event, bool enable_ipc)
+{
+    (void) device, (void) enable_ipc;
+    return make_event(event);
+}
+
+static int sync_stream(opal_accelerator_stream_t *stream)
+{
+    (void) stream;
+    return OPAL_SUCCESS;
+}
+
+static int wait_event(int device, opal_accelerator_event_t *event,
+                      opal_accelerator_stream_t *stream)
+{
+    (void) device, (void) event, (void) stream;
+    return OPAL_SUCCESS;
+}
+
+static int mem_alloc_stream(int device, void **memory, size_t size,
+                            opal_accelerator_stream_t *stream)
+{
+    (void) stream;
+    return mem_alloc(device, memory, size);
+}
+
+static int mem_release_stream(int device, void *memory, opal_accelerator_stream_t *stream)
+{
+    (void) stream;
+    return mem_release(device, memory);
+}
+
+static bool is_ipc_enabled(void)
+{
+    return false;
+}
+
+static int num_devices(int *n)
+{
+    *n = 1;
+    return OPAL_SUCCESS;
+}
+
+static int get_mem_bw(int device, float *gigabytes_per_s)
+{
+    (void) device;
+    *gigabytes_per_s = 1;
+    return OPAL_SUCCESS;
+}
+#else
+static int create_event(int device, opal_accelerator_event_t **event)
+{
+    (void) device;
+    return make_event(event);
+}
+#endif
+
 static opal_accelerator_base_module_t module = {.check_addr = check_addr,
                                                 .create_stream = create_stream,
                                                 .create_event = create_event,
@@ -138,6 +196,15 @@ static opal_accelerator_base_module_t module = {.check_addr = check_addr,
                                                 .get_device = get_device,
                                                 .get_device_pci_attr = get_device_pci_attr,
                                                 .device_can_access_peer = device_can_access_peer,
+#if OPAL_MAJOR_VERSION >= 6
+                                                .sync_stream = sync_stream,
+                                                .wait_event = wait_event,
+                                                .mem_alloc_stream = mem_alloc_stream,
+                                                .mem_release_stream = mem_release_stream,
+                                                .is_ipc_enabled = is_ipc_enabled,
+                                                .num_devices = num_devices,
+                                                .get_mem_bw = get_mem_bw,
+#endif
                                                 .get_buffer_id = get_buffer_id};
 
 static opal_accelerator_base_module_t *init(void)

@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi.h"
-#include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
-#include "ompi/mca/coll/base/base.h"
-#include "ompi/mca/coll/coll.h"
 
+#include "coll_clv/coll_clv_compat.h"
 #include "tests/versions/fake_device.h"
 
 typedef struct copier {
@@ -46,12 +43,12 @@ static void back(void *address, void *host, size_t n_bytes)
     }
 }
 
-static size_t bytes_of(int count, const ompi_datatype_t *type)
+static size_t bytes_of(coll_clv_count_t count, const ompi_datatype_t *type)
 {
     return (size_t) count * type->super.size;
 }
 
-static int reduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type,
+static int reduce(const void *sbuf, void *rbuf, coll_clv_count_t count, ompi_datatype_t *type,
                   struct ompi_op_t *op, int root, ompi_communicator_t *comm,
                   mca_coll_base_module_t *module)
 {
@@ -68,7 +65,7 @@ static int reduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type
     return rc;
 }
 
-static int allreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type,
+static int allreduce(const void *sbuf, void *rbuf, coll_clv_count_t count, ompi_datatype_t *type,
                      struct ompi_op_t *op, ompi_communicator_t *comm,
                      mca_coll_base_module_t *module)
 {
@@ -85,7 +82,7 @@ static int allreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *t
     return rc;
 }
 
-static int bcast(void *buffer, int count, ompi_datatype_t *type, int root,
+static int bcast(void *buffer, coll_clv_count_t count, ompi_datatype_t *type, int root,
                  ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     const copier_t *copier = (copier_t *) module;
@@ -101,6 +98,9 @@ static int bcast(void *buffer, int count, ompi_datatype_t *type, int root,
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
     ((copier_t *) module)->below = *comm->c_coll;
+    COLL_CLV_COMPAT_SET(comm, reduce, reduce, module);
+    COLL_CLV_COMPAT_SET(comm, allreduce, allreduce, module);
+    COLL_CLV_COMPAT_SET(comm, bcast, bcast, module);
     return OMPI_SUCCESS;
 }
 
@@ -127,7 +127,7 @@ static int register_priority(void);
 
 OMPI_DECLSPEC extern mca_coll_base_component_t mca_coll_accelerator_component;
 mca_coll_base_component_t mca_coll_accelerator_component = {
-    .collm_version = {MCA_COLL_BASE_VERSION_2_4_0, .mca_component_name = "accelerator",
+    .collm_version = {COLL_CLV_BASE_VERSION, .mca_component_name = "accelerator",
                       MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
                                             OMPI_RELEASE_VERSION),
                       .mca_register_component_params = register_priority},
