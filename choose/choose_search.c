@@ -248,8 +248,10 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
 {
     const clv_choose_config_t *config = search->config;
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
-    clv_choose_decision_t candidate = {
-        .algorithm = algorithm, .n_segments = n_segments, .is_far_late = search->late_rank >= 0};
+    clv_choose_decision_t candidate = {.algorithm = algorithm,
+                                       .n_segments = n_segments,
+                                       .is_far_late = algorithm == CLV_ALGORITHM_CUT_RING &&
+                                                      search->late_rank >= 0};
     int64_t score = INT64_MAX;
     int passes = 0;
     clv_status_t status;

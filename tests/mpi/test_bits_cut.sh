@@ -7,6 +7,8 @@
 # skipped without root or namespaces. 15 s.
 #
 #   test_bits_cut.sh [MPIRUNS]    2; 20 take 3 minutes
+export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 . "$CLV_TOP/tests/support/bed.sh"

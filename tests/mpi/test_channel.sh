@@ -7,6 +7,8 @@
 #   test_channel.sh                        what belongs to every change; 40 s
 #   test_channel.sh SECONDS ...            the table of docs/guide/failures.md: down for so long, Open MPI
 #                                          alone beside clv; each takes as long, twice, and a quarter more
+export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 . "$CLV_TOP/tests/support/bed.sh"

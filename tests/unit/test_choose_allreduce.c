@@ -103,31 +103,32 @@ static void the_previous_allreduce_halves_the_vector(void **unused)
     assert_int_equal(previous.predicted_in_mpi_ns, together.predicted_in_mpi_ns + 70000000);
 }
 
+/* What runs of so many bytes where nothing is known of arrivals. */
+static int32_t first_algorithm(int64_t n_bytes)
+{
+    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                         .total_bytes = n_bytes};
+    clv_choose_decision_t decision;
+
+    assert_int_equal(clv_choose_without_forecast(&config, &stream, &decision), CLV_OK);
+    return decision.algorithm;
+}
+
 /* A ring takes as long by the model, and more messages. */
 static void short_vectors_stay_with_the_previous_allreduce(void **unused)
 {
-    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
-                                         .total_bytes = 64 << 10};
-    clv_choose_decision_t decision;
-
     (void) unused;
     begin(N_RANKS, 0);
     config.cost.latency_ns = 12000;
-    assert_int_equal(clv_choose_without_forecast(&config, &stream, &decision), CLV_OK);
-    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PREVIOUS);
+    assert_int_equal(first_algorithm(64 << 10), CLV_ALGORITHM_PREVIOUS);
 }
 
 /* Emulated, 8 hosts: 8.2 ms against 9.4. */
 static void a_ring_of_middle_vectors_gains(void **unused)
 {
-    const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
-                                         .total_bytes = 256 << 10};
-    clv_choose_decision_t decision;
-
     (void) unused;
     begin(N_RANKS, 0);
-    assert_int_equal(clv_choose_without_forecast(&config, &stream, &decision), CLV_OK);
-    assert_int_equal(decision.algorithm, CLV_ALGORITHM_PLAIN_RING);
+    assert_int_equal(first_algorithm(256 << 10), CLV_ALGORITHM_PLAIN_RING);
 }
 
 static void one_late_rank_is_cut_behind(void **unused)
