@@ -82,12 +82,26 @@ unset CLV_GRID_CLUSTER
 grid --plan --folder "$work/none" && says '720 cells to measure' && grid --plan --fixed --folder "$work/none" && says '60 cells to measure' &&
     grid --plan --fixed --hosts 16 --sizes 64K --couples none --folder "$work/none" && says '2 cells to measure'
 tap_report $? "the whole grid, the sixty that are fixed, and a part of them"
+# A sample: none of the fixed cells, a larger one begins with a smaller one, another collective has its own.
+unset CLV_GRID_CLUSTER
+drawn() { # n collective: names of the cells that a bed was asked for
+    rm -rf "$work/drawn" "$work/asked"
+    CLV_GRID_CLUSTER=$work/bed grid --folder "$work/drawn" --collective "$2" --sizes 4K,8K --sample "$1"
+    (cd "$work/drawn" && printf '%s\n' *.json | sort)
+}
+few=$(drawn 6 bcast) more=$(drawn 12 bcast)
+[ "$(wc -l <<<"$more")" -eq 12 ] && [ -z "$(comm -23 <(echo "$few") <(echo "$more"))" ] && [ "$few" != "$(drawn 6 reduce)" ] && says 'that are not fixed, 6 are among them'
+tap_report $? "a sample of the cells that are not fixed grows by the same ones first"
+fixed_again=$(CLV_GRID_CLUSTER=$work/bed grid --folder "$work/fixed" --collective bcast --sizes 4K,8K --fixed; cd "$work/fixed" && printf '%s\n' *.json | sort)
+[ "$(wc -l <<<"$fixed_again")" -eq 12 ] && ! says 'not fixed' && [ -z "$(comm -12 <(echo "$fixed_again") <(drawn 400 bcast))" ]
+tap_report $? "and has none of the fixed ones"
 refuses() { # text options ...
     local text=$1
     shift
     grid --folder "$work/none" "$@"
     [ $? -eq 2 ] && says "$text"
 }
-refuses 'unknown option' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page && refuses '--collective is' --collective scan
+refuses 'unknown option' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page && refuses '--collective is' --collective scan &&
+    refuses 'without --fixed' --fixed --sample 4
 tap_report $? "wrong use is told, exit 2"
 tap_end
