@@ -177,14 +177,15 @@ void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
                  near_ns = (double) cost->near_byte_ps / 1000;
 
     if (config->place == NULL) {
-        say(&to, "%s: %" PRId32 " ranks; a message takes %.3f ms and %.3f ns a byte", title,
-            config->n_ranks, MS(cost->latency_ns), far_ns);
+        say(&to,
+            "%s: %" PRId32 " ranks; a message takes %.3f ms and %.3f ns a byte, one every %.3f ms",
+            title, config->n_ranks, MS(cost->latency_ns), far_ns, MS(cost->gap_ns));
     } else {
         say(&to,
             "%s: %" PRId32 " ranks on %" PRId32 " nodes; a message takes %.3f ms and %.3f ns a "
-            "byte between nodes, %.3f ms and %.3f ns inside; combining %.3f ns",
+            "byte between nodes, %.3f ms and %.3f ns inside, one every %.3f ms; combining %.3f ns",
             title, config->n_ranks, count_places(config), MS(cost->latency_ns), far_ns,
-            MS(cost->near_latency_ns), near_ns, (double) cost->combine_ps / 1000);
+            MS(cost->near_latency_ns), near_ns, MS(cost->gap_ns), (double) cost->combine_ps / 1000);
     }
 }
 

@@ -21,7 +21,13 @@
 #define CALIBRATE_LEAST    11 /* messages */
 #define CALIBRATE_SHARE    10 /* of the vector */
 #define CALIBRATE_PINGS    5
-#define CALIBRATE_TRIES    3
+#define CALIBRATE_SHORT    1024 /* bytes of a message that costs what any message does */
+#define CALIBRATE_BURST    4    /* of them at a time, as the executor sends */
+#define CALIBRATE_BURSTS   4
+/* What a segment of a plan costs in such messages: it is combined, told of, and looked for among
+ * others (docs/decisions/0034). */
+#define CALIBRATE_OF_A_SEGMENT 2
+#define CALIBRATE_TRIES        3
 
 /* One exchange with the ranks a distance up and down. */
 typedef struct shift {
@@ -76,26 +82,25 @@ static int measure_latency(shift_t *shift, int64_t *latency_ns_p)
     return OMPI_SUCCESS;
 }
 
-static int post_stream(const shift_t *shift, int n_messages, ompi_request_t **receives,
-                       ompi_request_t **sends)
+static int post_stream(const shift_t *shift, int n_messages, size_t n_bytes,
+                       ompi_request_t **receives, ompi_request_t **sends)
 {
     int rc = OMPI_SUCCESS;
 
     for (int i = 0; i < n_messages && OMPI_SUCCESS == rc; i++) {
-        rc = MCA_PML_CALL(irecv(shift->in + (size_t) i * CALIBRATE_SEGMENT, CALIBRATE_SEGMENT,
-                                MPI_BYTE, shift->from, MCA_COLL_BASE_TAG_REDUCE, shift->comm,
-                                &receives[i]));
+        rc = MCA_PML_CALL(irecv(shift->in + (size_t) i * n_bytes, n_bytes, MPI_BYTE, shift->from,
+                                MCA_COLL_BASE_TAG_REDUCE, shift->comm, &receives[i]));
     }
     for (int i = 0; i < n_messages && OMPI_SUCCESS == rc; i++) {
-        rc = MCA_PML_CALL(isend(shift->out, CALIBRATE_SEGMENT, MPI_BYTE, shift->to,
-                                MCA_COLL_BASE_TAG_REDUCE, MCA_PML_BASE_SEND_STANDARD, shift->comm,
-                                &sends[i]));
+        rc = MCA_PML_CALL(isend(shift->out, n_bytes, MPI_BYTE, shift->to, MCA_COLL_BASE_TAG_REDUCE,
+                                MCA_PML_BASE_SEND_STANDARD, shift->comm, &sends[i]));
     }
     return rc;
 }
 
 /* Into at_ns: when it began, and when each segment was there. */
-static int time_stream(shift_t *shift, int n_messages, int64_t at_ns[CALIBRATE_MESSAGES + 1])
+static int time_stream(shift_t *shift, int n_messages, size_t n_bytes,
+                       int64_t at_ns[CALIBRATE_MESSAGES + 1])
 {
     ompi_request_t *requests[2 * CALIBRATE_MESSAGES] = {NULL};
     ompi_request_t **receives = requests;
@@ -103,7 +108,7 @@ static int time_stream(shift_t *shift, int n_messages, int64_t at_ns[CALIBRATE_M
     int rc;
 
     at_ns[0] = clv_local_now_ns();
-    rc = post_stream(shift, n_messages, receives, sends);
+    rc = post_stream(shift, n_messages, n_bytes, receives, sends);
     for (int i = 0; i < n_messages && OMPI_SUCCESS == rc; i++) {
         rc = ompi_request_wait(&receives[i], MPI_STATUS_IGNORE);
         at_ns[i + 1] = clv_local_now_ns();
@@ -184,7 +189,7 @@ static int measure_shifts(calibration_t *all, shift_t *shifts, int n_shifts)
         all->gave_up = shifts[i].gave_up;
     }
     if (OMPI_SUCCESS == rc) {
-        rc = time_stream(&shifts[0], all->n_messages, at_ns);
+        rc = time_stream(&shifts[0], all->n_messages, CALIBRATE_SEGMENT, at_ns);
         all->gave_up = shifts[0].gave_up;
     }
     if (OMPI_SUCCESS == rc) {
@@ -250,7 +255,7 @@ static int measure_near(calibration_t *all)
     for (int i = 0; i < CALIBRATE_TRIES && OMPI_SUCCESS == rc; i++) {
         int64_t at_ns[CALIBRATE_MESSAGES + 1] = {0};
         int64_t byte_ps;
-        rc = time_stream(&shift, all->n_messages, at_ns);
+        rc = time_stream(&shift, all->n_messages, CALIBRATE_SEGMENT, at_ns);
         byte_ps = whole_ps(at_ns, all->n_messages);
         if (0 == i || byte_ps < all->cost.near_byte_ps) {
             all->cost.near_byte_ps = byte_ps;
@@ -280,6 +285,31 @@ static void measure_combine(calibration_t *all)
 static int wait_for_all(const calibration_t *all)
 {
     return all->comm->c_coll->coll_barrier(all->comm, all->comm->c_coll->coll_barrier_module);
+}
+
+/* Short messages around all ranks, by all at once, as in a chain: where ranks share cores, it is
+ * what all of them cost together. The whole of it counts: all of a burst may be there at the first
+ * look. */
+static int measure_gap(calibration_t *all)
+{
+    const int n_ranks = ompi_comm_size(all->comm);
+    const int rank = ompi_comm_rank(all->comm);
+    shift_t shift = {.comm = all->comm,
+                     .to = (rank + 1) % n_ranks,
+                     .from = (rank + n_ranks - 1) % n_ranks,
+                     .out = all->buffer,
+                     .in = all->buffer + CALIBRATE_SEGMENT};
+    int64_t at_ns[CALIBRATE_MESSAGES + 1];
+    int rc = wait_for_all(all);
+    const int64_t start_ns = clv_local_now_ns();
+
+    for (int i = 0; i < CALIBRATE_BURSTS && OMPI_SUCCESS == rc; i++) {
+        rc = time_stream(&shift, CALIBRATE_BURST, CALIBRATE_SHORT, at_ns);
+    }
+    all->cost.gap_ns = (clv_local_now_ns() - start_ns) * CALIBRATE_OF_A_SEGMENT /
+                       (CALIBRATE_BURSTS * CALIBRATE_BURST);
+    all->gave_up = all->gave_up || shift.gave_up;
+    return rc;
 }
 
 static int measure_places(calibration_t *all)
@@ -318,10 +348,12 @@ int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, i
     int rc;
 
     if (NULL != place) {
-        all.cost = (clv_cost_t){-1, -1, -1, -1, -1};
+        all.cost = (clv_cost_t){-1, -1, -1, -1, -1, -1};
     }
     rc = NULL == place ? measure_far(&all) : measure_places(&all);
-
+    if (OMPI_SUCCESS == rc) {
+        rc = measure_gap(&all);
+    }
     if (all.gave_up) {
         *buffer_p = NULL;
     }

@@ -86,7 +86,8 @@ typedef struct coll_clv_gauges {
     XX(near_latency_ns, "time of a message without its bytes between ranks of a node, ns; 0 where "\
                         "none or all are on one node")                                             \
     XX(near_byte_ps,    "time of a byte there, picoseconds")                                       \
-    XX(combine_ps,      "time to combine a byte of doubles, picoseconds; 0 as above")
+    XX(combine_ps,      "time to combine a byte of doubles, picoseconds; 0 as above")              \
+    XX(gap_ns,          "from one message of a rank to its next, however short they are, ns")
 /* clang-format on */
 
 /* MPI_T performance variables coll_clv_ahead_<name>, of this process. */

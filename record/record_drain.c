@@ -272,7 +272,7 @@ static uint64_t take_comm(clv_drain_t *drain, const clv_ring_t *ring, uint64_t a
 
 static uint64_t take_cost(clv_drain_t *drain, const clv_ring_t *ring, uint64_t at, uint64_t n)
 {
-    const size_t n_bytes = 48;
+    const size_t n_bytes = CLV_CLVA_COST_BYTES;
     clv_clva_cost_t cost;
 
     if (n < 2) {

@@ -27,6 +27,11 @@ int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes)
     return cost->latency_ns > COST_CEILING_NS - wire ? COST_CEILING_NS : cost->latency_ns + wire;
 }
 
+int64_t clv_cost_wire_ns(const clv_cost_t *cost, int64_t n_bytes)
+{
+    return clv_larger(cost->gap_ns, wire_ns(n_bytes, cost->byte_ps));
+}
+
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
 {
     return vector_bytes / n_segments + (vector_bytes % n_segments != 0);
@@ -57,11 +62,14 @@ CLV_COST_MAP(CLV_COST_QUARTILE)
 
 clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
 {
-    return (clv_cost_t){
+    clv_cost_t agreed = {
 #define CLV_COST_AGREE(number) .number = agree_##number(costs, n_costs),
         CLV_COST_MAP(CLV_COST_AGREE)
 #undef CLV_COST_AGREE
     };
+
+    agreed.gap_ns = clv_smaller(agreed.gap_ns, wire_ns(CLV_COST_GAP_BYTES, agreed.byte_ps));
+    return agreed;
 }
 
 /* ---- every rank in a place of its own: in plan order, without events ------------------------- */
@@ -187,11 +195,12 @@ clv_status_t clv_plan_estimate_exits(const clv_plan_t *plan, const int64_t *arri
                                      int64_t *exit_ns)
 {
     const int64_t n_bytes = clv_segment_bytes(vector_bytes, plan->n_segments);
-    const clv_replay_lengths_t lengths = {.far_wire_ns = wire_ns(n_bytes, cost->byte_ps),
-                                          .far_latency_ns = cost->latency_ns,
-                                          .near_wire_ns = wire_ns(n_bytes, cost->near_byte_ps),
-                                          .near_latency_ns = cost->near_latency_ns,
-                                          .combine_ns = wire_ns(n_bytes, cost->combine_ps)};
+    const clv_replay_lengths_t lengths = {
+        .far_wire_ns = clv_cost_wire_ns(cost, n_bytes),
+        .far_latency_ns = cost->latency_ns,
+        .near_wire_ns = clv_larger(cost->gap_ns, wire_ns(n_bytes, cost->near_byte_ps)),
+        .near_latency_ns = cost->near_latency_ns,
+        .combine_ns = wire_ns(n_bytes, cost->combine_ps)};
 
     if (!fits_in_time(plan, arrival_ns, &lengths)) {
         return CLV_OVERFLOW;

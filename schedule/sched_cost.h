@@ -3,9 +3,9 @@
  * What a plan would cost: a replay of its sends against arrival times and a linear cost model.
  *
  * Model where every rank has a place of its own: a segment of n bytes occupies the sender's way out
- * and the receiver's way in for n * byte_ps, and is combined latency_ns after that; each rank sends
- * and combines in plan order and nothing moves before both ends have arrived. That is the executor
- * without its look-ahead.
+ * and the receiver's way in for n * byte_ps, but no less than gap_ns, and is combined latency_ns
+ * after that; each rank sends and combines in plan order and nothing moves before both ends have
+ * arrived. That is the executor without its look-ahead.
  *
  * Model where ranks share a place (a host): between places a segment occupies the link out of the
  * sender's place and the link into the receiver's, whoever of its ranks is ready first being served
@@ -29,9 +29,10 @@
 /* XX(number). byte_ps: picoseconds per byte on the slowest link of a pair, that of a place where
  * ranks share one; latency_ns: per segment, message latency, its handling and the combination; the
  * near ones: the same two between ranks of one place; combine_ps: per byte, of the receiver's core,
- * 0 when the latencies contain it. The last three count only where ranks share places. */
+ * 0 when the latencies contain it. The last three count only where ranks share places. gap_ns: from
+ * one message of a rank to its next, however short they are (the g of LogGP). */
 #define CLV_COST_MAP(XX)                                                                           \
-    XX(latency_ns) XX(byte_ps) XX(near_latency_ns) XX(near_byte_ps) XX(combine_ps)
+    XX(latency_ns) XX(byte_ps) XX(near_latency_ns) XX(near_byte_ps) XX(combine_ps) XX(gap_ns)
 
 /* All >= 0, except in what one rank measured (clv_cost_agree). */
 typedef struct clv_cost {
@@ -54,8 +55,15 @@ typedef struct clv_estimate {
  * link that truly is slow is so in every plan, since each rank sends its vector in each. */
 clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs);
 
+/* The agreed gap is no longer than so many bytes take: where a machine was busy for a moment while
+ * it was measured, segments need not be larger than is common in pipelines. */
+#define CLV_COST_GAP_BYTES 32768
+
 /* Time of one message of n_bytes: the paper's d. Saturates at INT64_MAX / 4. */
 int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes);
+
+/* How long it keeps the way that it takes busy. Saturates as above. */
+int64_t clv_cost_wire_ns(const clv_cost_t *cost, int64_t n_bytes);
 
 /* Bytes of the largest segment when vector_bytes are cut into n_segments. */
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments);

@@ -224,7 +224,7 @@ static void measure_segment(replay_t *replay, int64_t n_bytes, const clv_cost_t 
 {
     const clv_early_t *early = &replay->exits->early;
 
-    replay->wire_ns = times(n_bytes, cost->byte_ps);
+    replay->wire_ns = clv_cost_wire_ns(cost, n_bytes);
     replay->latency_ns = cost->latency_ns;
     replay->take_ns = times(n_bytes, early->take_ps);
     replay->flight_ns = times(early->flight_bytes, cost->byte_ps);

@@ -220,16 +220,18 @@ typedef struct clv_clva_clock {
     int64_t error_ns, error_ppb;
 } clv_clva_clock_t;
 
-/* Of a message between nodes; of one inside a node; of combining a byte. 0: not measured. In a ring
+/* Of a message between nodes; of one inside a node; of combining a byte; from one
+ * message to the next. 0: not measured. In a ring
  * two slots. */
 typedef struct clv_clva_cost {
     uint8_t kind; /* CLV_CLVA_COST, in a ring */
     uint8_t unused[7];
     int64_t latency_ns, byte_ps;
     int64_t near_latency_ns, near_byte_ps;
-    int64_t combine_ps;
-    uint64_t unused_too[2];
+    int64_t combine_ps, gap_ns;
+    uint64_t unused_too;
 } clv_clva_cost_t;
+#define CLV_CLVA_COST_BYTES 56 /* of its record */
 _Static_assert(sizeof(clv_clva_cost_t) == 2 * CLV_CLVA_SLOT_BYTES, "a cost is two slots");
 
 /* Of the rank's TCP connection that had sent most: what it had sent, the window that its other end

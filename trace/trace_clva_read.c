@@ -308,7 +308,7 @@ static int get_COST(const payload_t *payload, clv_clva_record_t *record)
 {
     clv_clva_cost_t *cost = &record->cost;
 
-    if (payload->n_bytes != 40) {
+    if (payload->n_bytes != 40 && payload->n_bytes != 48) { /* older files have no gap_ns */
         return 0;
     }
     cost->latency_ns = get_i64(payload->bytes);
@@ -316,8 +316,10 @@ static int get_COST(const payload_t *payload, clv_clva_record_t *record)
     cost->near_latency_ns = get_i64(payload->bytes + 16);
     cost->near_byte_ps = get_i64(payload->bytes + 24);
     cost->combine_ps = get_i64(payload->bytes + 32);
-    return is_cost(cost->latency_ns) && is_cost(cost->byte_ps) && is_cost(cost->near_latency_ns) &&
-           is_cost(cost->near_byte_ps) && is_cost(cost->combine_ps);
+    cost->gap_ns = payload->n_bytes > 40 ? get_i64(payload->bytes + 40) : 0;
+    return is_cost(cost->gap_ns) && is_cost(cost->latency_ns) && is_cost(cost->byte_ps) &&
+           is_cost(cost->near_latency_ns) && is_cost(cost->near_byte_ps) &&
+           is_cost(cost->combine_ps);
 }
 
 static int get_EARLY(const payload_t *payload, clv_clva_record_t *record)

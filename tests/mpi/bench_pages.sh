@@ -37,10 +37,12 @@ for page in loop.md nodes.md allreduce.md; do
     done
 done
 grid() { "$CLV_TOP/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
-for page in loop.md allreduce.md; do
-    for collective in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
-        tap_none "the grid of $collective" differs "$page" \
-            grid --print --folder "$data/grid-$collective" --collective "$collective"
+for page in loop.md nodes.md allreduce.md; do
+    for cells in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
+        per_host=1
+        [ "${cells%-x*}" = "$cells" ] || per_host=${cells##*-x}
+        tap_none "the grid of $cells" differs "$page" \
+            grid --print --folder "$data/grid-$cells" --collective "${cells%-x*}" --ranks-per-host "$per_host"
     done
 done
 tap_end

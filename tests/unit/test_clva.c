@@ -136,8 +136,9 @@ static size_t put_all(unsigned char *bytes, size_t size)
     n += clv_clva_put_clock(bytes + n, size - n, &clock);
     n += clv_clva_put_dropped(bytes + n, size - n, 2, 17);
     n += clv_clva_put_every(bytes + n, size - n, 4);
-    n += clv_clva_put_cost(bytes + n, size - n,
-                           &(clv_clva_cost_t){.latency_ns = 50, .byte_ps = 20, .combine_ps = 3});
+    n += clv_clva_put_cost(
+        bytes + n, size - n,
+        &(clv_clva_cost_t){.latency_ns = 50, .byte_ps = 20, .combine_ps = 3, .gap_ns = 9});
     n += clv_clva_put_early(bytes + n, size - n, 1, &an_early);
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
@@ -168,6 +169,7 @@ static void check_cost(const clv_clva_cost_t *cost)
     assert_int_equal(cost->byte_ps, 20);
     assert_int_equal(cost->near_byte_ps, 0);
     assert_int_equal(cost->combine_ps, 3);
+    assert_int_equal(cost->gap_ns, 9);
 }
 
 static void check_calls(const clv_clva_record_t *record)
@@ -288,7 +290,8 @@ static const struct bad_record {
     {CLV_CLVA_EVERY, 8, 0},
     {CLV_CLVA_END, 20, 0x80000000},
     {CLV_CLVA_COST, 12, 0x80000000},
-    {CLV_CLVA_COST, 44, 1025},        /* no such long time */
+    {CLV_CLVA_COST, 44, 1025}, /* no such long time */
+    {CLV_CLVA_COST, 52, 1025},
     {CLV_CLVA_EARLY, 8, 5},           /* rank */
     {CLV_CLVA_EARLY, 20, 0x80000000}, /* bytes below 0 */
     {CLV_CLVA_EARLY, 28, 0x80000000},
@@ -313,6 +316,23 @@ static void records_are_checked(void **state)
         assert_int_equal(clv_clva_get_record(bytes + at, n_bytes - at, 5, &record, &used),
                          CLV_PROTOCOL);
     }
+}
+
+/* What it costs to send one message after the other came last. */
+static void costs_of_older_recorders_are_read(void **state)
+{
+    unsigned char bytes[64];
+    clv_clva_record_t record;
+    size_t used;
+    const size_t n_bytes = clv_clva_put_cost(
+        bytes, sizeof bytes, &(clv_clva_cost_t){.latency_ns = 50, .combine_ps = 3, .gap_ns = 9});
+
+    (void) state;
+    assert_int_equal(n_bytes, CLV_CLVA_COST_BYTES);
+    clv_put_u32(bytes + 4, (uint32_t) n_bytes - 16);
+    assert_int_equal(clv_clva_get_record(bytes, n_bytes - 8, 5, &record, &used), CLV_OK);
+    assert_int_equal(record.cost.combine_ps, 3);
+    assert_int_equal(record.cost.gap_ns, 0);
 }
 
 static void calls_are_checked(void **state)
@@ -399,6 +419,7 @@ int main(void)
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(nothing_is_written_beyond_its_room),
         cmocka_unit_test(records_are_checked),
+        cmocka_unit_test(costs_of_older_recorders_are_read),
         cmocka_unit_test(calls_are_checked),
         cmocka_unit_test(unknown_kinds_are_passed_over),
         cmocka_unit_test(a_clock_maps_and_bounds),

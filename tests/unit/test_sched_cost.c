@@ -83,7 +83,7 @@ static void a_place_for_each_rank_changes_nothing(void **unused)
     for (int k = 0; k < clv_share_of(500); k++) {
         const int32_t n_ranks = (int32_t) clv_random_between(&state, 1, 20);
         const int32_t shift = (int32_t) clv_random_between(&state, 0, n_ranks - 1);
-        const clv_cost_t cost = {1000, 100, 5, 5, 5};
+        const clv_cost_t cost = {1000, 100, 5, 5, 5, 9};
         int32_t place[20];
         clv_draw_instance(&draw, &state, CLV_FAMILY_UNIFORM, n_ranks, 9);
         for (int32_t p = 0; p < n_ranks; p++) {
@@ -191,6 +191,37 @@ static void copies_cost_no_combining(void **unused)
     const int32_t place[2] = {0, 0};
     (void) unused;
     assert_int_equal(estimate_small(sends, 2, 2, arrival_ns, place).end_ns, 12 + 5 + 4);
+}
+
+/* Ten segments of one byte down a chain of three take 11 gaps, or 11 times what a byte takes where
+ * that is longer; inside a place, too. */
+static void a_rank_passes_messages_no_faster_than_one_a_gap(void **unused)
+{
+    const int32_t place[3] = {0, 1, 1};
+    const int64_t arrival_ns[3] = {0, 0, 0};
+    clv_send_t sends[20];
+    const clv_plan_t plan = {
+        .n_ranks = 3, .n_segments = 10, .n_rounds = 11, .n_sends = 20, .sends = sends};
+
+    (void) unused;
+    for (int32_t round = 0, at = 0; round < 11; round++) {
+        if (round < 10) {
+            sends[at++] = (clv_send_t){round, 2, 1, round, CLV_MOVE};
+        }
+        if (round > 0) {
+            sends[at++] = (clv_send_t){round, 1, 0, round - 1, CLV_MOVE};
+        }
+    }
+    for (int64_t gap_ns = 10; gap_ns <= 40; gap_ns += 30) {
+        const clv_cost_t cost = {.byte_ps = 20000, .near_byte_ps = 20000, .gap_ns = gap_ns};
+        const int64_t each_ns = gap_ns < 20 ? 20 : gap_ns;
+        clv_estimate_t apart, shared;
+        assert_int_equal(clv_cost_wire_ns(&cost, 1), each_ns);
+        assert_int_equal(clv_plan_estimate(&plan, arrival_ns, NULL, 10, &cost, &apart), CLV_OK);
+        assert_int_equal(clv_plan_estimate(&plan, arrival_ns, place, 10, &cost, &shared), CLV_OK);
+        assert_int_equal(apart.end_ns, 11 * each_ns);
+        assert_int_equal(shared.end_ns, 11 * each_ns);
+    }
 }
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
@@ -359,6 +390,7 @@ int main(void)
         cmocka_unit_test(who_is_ready_first_is_served_first),
         cmocka_unit_test(what_comes_back_waits_until_it_left),
         cmocka_unit_test(copies_cost_no_combining),
+        cmocka_unit_test(a_rank_passes_messages_no_faster_than_one_a_gap),
         cmocka_unit_test(time_is_the_vectors_over_the_busiest_link),
         cmocka_unit_test(replays_of_random_plans_are_within_bounds),
         cmocka_unit_test(ranks_without_events_end_as_with_them),

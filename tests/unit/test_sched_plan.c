@@ -401,9 +401,10 @@ static void chain_is_pipelined(void **unused)
 /* One rank of eight that was interrupted while it measured changes nothing. */
 static void agreed_cost_leaves_a_straggler_out(void **unused)
 {
-    clv_cost_t costs[] = {{60, 900, -1, 1, 9},  {9000, 1000, -1, -1, 9}, {70, 1010, -1, 3, 9},
-                          {50, 990, -1, 2, 9},  {65, 70000, -1, -1, 9},  {80, 1020, -1, 70, 9},
-                          {75, 980, -1, -1, 9}, {55, 1005, -1, -1, 9}};
+    clv_cost_t costs[] = {{60, 900, -1, 1, 9, 5},    {9000, 1000, -1, -1, 9, 6},
+                          {70, 1010, -1, 3, 9, 5},   {50, 990, -1, 2, 9, 5},
+                          {65, 70000, -1, -1, 9, 4}, {80, 1020, -1, 70, 9, 800},
+                          {75, 980, -1, -1, 9, 7},   {55, 1005, -1, -1, 9, 5}};
     clv_cost_t alone[] = {{.latency_ns = 7, .byte_ps = 8}};
     clv_cost_t agreed = clv_cost_agree(costs, 8);
 
@@ -413,6 +414,12 @@ static void agreed_cost_leaves_a_straggler_out(void **unused)
     assert_int_equal(agreed.near_latency_ns, 0); /* nobody measured it */
     assert_int_equal(agreed.near_byte_ps, 3);    /* four ranks did */
     assert_int_equal(agreed.combine_ps, 9);
+    assert_int_equal(agreed.gap_ns, 6);
+    for (int p = 0; p < 8; p++) {
+        costs[p].byte_ps = 1000;
+        costs[p].gap_ns = 50000;
+    }
+    assert_int_equal(clv_cost_agree(costs, 8).gap_ns, CLV_COST_GAP_BYTES);
     agreed = clv_cost_agree(alone, 1);
     assert_int_equal(agreed.latency_ns, 7);
     assert_int_equal(agreed.byte_ps, 8);

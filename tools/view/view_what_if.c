@@ -289,6 +289,7 @@ static clv_cost_t cost_known(const clv_clva_cost_t *measured)
     clv_cost_t cost = {
         .latency_ns = LATENCY_NS, .near_latency_ns = NEAR_LATENCY_NS, .near_byte_ps = NEAR_PS};
 
+    cost.gap_ns = measured->gap_ns;
     if (measured->byte_ps > 0) {
         cost.latency_ns = measured->latency_ns;
         cost.byte_ps = measured->byte_ps;
