@@ -26,7 +26,7 @@
 #define CALIBRATE_BURSTS   4
 /* What a segment of a plan costs in such messages: it is combined, told of, and looked for among
  * others (docs/decisions/0034). */
-#define CALIBRATE_OF_A_SEGMENT 2
+#define CALIBRATE_OF_A_SEGMENT 3
 #define CALIBRATE_TRIES        3
 
 /* One exchange with the ranks a distance up and down. */

@@ -27,11 +27,6 @@ int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes)
     return cost->latency_ns > COST_CEILING_NS - wire ? COST_CEILING_NS : cost->latency_ns + wire;
 }
 
-int64_t clv_cost_wire_ns(const clv_cost_t *cost, int64_t n_bytes)
-{
-    return clv_larger(cost->gap_ns, wire_ns(n_bytes, cost->byte_ps));
-}
-
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
 {
     return vector_bytes / n_segments + (vector_bytes % n_segments != 0);
@@ -86,6 +81,7 @@ typedef struct replay {
     int64_t *ready_ns; /* [rank * n_segments + segment]: when that copy may leave */
     const int64_t *arrival_ns;
     int64_t wire_ns;
+    int64_t busy_ns; /* wire_ns, or the gap where that is longer */
     int64_t latency_ns;
     int32_t n_segments;
 } replay_t;
@@ -102,9 +98,9 @@ static void replay_send(replay_t *replay, const clv_send_t *send)
     int64_t sent = start + replay->wire_ns;
     int64_t combined = sent + replay->latency_ns;
 
-    sender->out_free_ns = sent;
+    sender->out_free_ns = start + replay->busy_ns;
     sender->exit_ns = clv_larger(sender->exit_ns, sent);
-    receiver->in_free_ns = sent;
+    receiver->in_free_ns = start + replay->busy_ns;
     receiver->exit_ns = clv_larger(receiver->exit_ns, combined);
     replay->ready_ns[in] = clv_larger(replay->ready_ns[in], combined);
 }
@@ -143,6 +139,7 @@ static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arriv
 {
     replay_t replay = {.arrival_ns = arrival_ns,
                        .wire_ns = lengths->far_wire_ns,
+                       .busy_ns = clv_larger(lengths->far_wire_ns, lengths->gap_ns),
                        .latency_ns = lengths->far_latency_ns,
                        .n_segments = plan->n_segments};
     clv_status_t status = CLV_NO_MEMORY;
@@ -178,6 +175,7 @@ static int fits_in_time(const clv_plan_t *plan, const int64_t *arrival_ns,
                                    clv_larger(lengths->far_latency_ns, lengths->near_latency_ns),
                                    &sum_ns) &&
            !__builtin_add_overflow(sum_ns, lengths->combine_ns, &sum_ns) &&
+           !__builtin_add_overflow(sum_ns, lengths->gap_ns, &sum_ns) &&
            !__builtin_mul_overflow(sum_ns, plan->n_sends, &sum_ns) &&
            !__builtin_add_overflow(sum_ns, last_ns, &sum_ns);
 }
@@ -195,12 +193,12 @@ clv_status_t clv_plan_estimate_exits(const clv_plan_t *plan, const int64_t *arri
                                      int64_t *exit_ns)
 {
     const int64_t n_bytes = clv_segment_bytes(vector_bytes, plan->n_segments);
-    const clv_replay_lengths_t lengths = {
-        .far_wire_ns = clv_cost_wire_ns(cost, n_bytes),
-        .far_latency_ns = cost->latency_ns,
-        .near_wire_ns = clv_larger(cost->gap_ns, wire_ns(n_bytes, cost->near_byte_ps)),
-        .near_latency_ns = cost->near_latency_ns,
-        .combine_ns = wire_ns(n_bytes, cost->combine_ps)};
+    const clv_replay_lengths_t lengths = {.far_wire_ns = wire_ns(n_bytes, cost->byte_ps),
+                                          .far_latency_ns = cost->latency_ns,
+                                          .near_wire_ns = wire_ns(n_bytes, cost->near_byte_ps),
+                                          .near_latency_ns = cost->near_latency_ns,
+                                          .combine_ns = wire_ns(n_bytes, cost->combine_ps),
+                                          .gap_ns = cost->gap_ns};
 
     if (!fits_in_time(plan, arrival_ns, &lengths)) {
         return CLV_OVERFLOW;

@@ -3,9 +3,9 @@
  * What a plan would cost: a replay of its sends against arrival times and a linear cost model.
  *
  * Model where every rank has a place of its own: a segment of n bytes occupies the sender's way out
- * and the receiver's way in for n * byte_ps, but no less than gap_ns, and is combined latency_ns
- * after that; each rank sends and combines in plan order and nothing moves before both ends have
- * arrived. That is the executor without its look-ahead.
+ * and the receiver's way in for n * byte_ps and is combined latency_ns after that, while the next
+ * one of either follows no sooner than gap_ns behind it; each rank sends and combines in plan order
+ * and nothing moves before both ends have arrived. That is the executor without its look-ahead.
  *
  * Model where ranks share a place (a host): between places a segment occupies the link out of the
  * sender's place and the link into the receiver's, whoever of its ranks is ready first being served
@@ -61,9 +61,6 @@ clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs);
 
 /* Time of one message of n_bytes: the paper's d. Saturates at INT64_MAX / 4. */
 int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes);
-
-/* How long it keeps the way that it takes busy. Saturates as above. */
-int64_t clv_cost_wire_ns(const clv_cost_t *cost, int64_t n_bytes);
 
 /* Bytes of the largest segment when vector_bytes are cut into n_segments. */
 int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments);

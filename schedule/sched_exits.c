@@ -88,9 +88,10 @@ typedef struct replay {
     const int32_t *members;
     const int64_t *arrival_ns;
     int64_t *exit_ns;
-    int64_t *core_free_ns; /* by rank of the plan */
-    int64_t *ready_ns;     /* [rank * n_segments + segment]: when that copy may leave */
-    int64_t wire_ns, latency_ns, take_ns, flight_ns;
+    int64_t *core_free_ns;    /* by rank of the plan */
+    int64_t *ready_ns;        /* [rank * n_segments + segment]: when that copy may leave */
+    int64_t wire_ns, busy_ns; /* the latter with the gap */
+    int64_t latency_ns, take_ns, flight_ns;
     int32_t n_slots; /* of a segment; 0: it does not travel early */
 } replay_t;
 
@@ -124,14 +125,14 @@ static pair_t *pair_of(const replay_t *replay, const clv_send_t *send)
 
 /* The segment has left its sender's way out; gives when it has crossed the way in. What is gone
  * before that was last in use did not wait for it, whatever the order of the plan. */
-static int64_t cross(node_t *in, int64_t gone_ns, int64_t wire_ns)
+static int64_t cross(node_t *in, int64_t gone_ns, int64_t wire_ns, int64_t busy_ns)
 {
     if (gone_ns <= in->in_since_ns) {
         return gone_ns;
     }
     const int64_t there_ns = clv_larger(gone_ns, in->in_free_ns + wire_ns);
     in->in_since_ns = there_ns - wire_ns;
-    in->in_free_ns = there_ns;
+    in->in_free_ns = there_ns - wire_ns + busy_ns;
     return there_ns;
 }
 
@@ -156,13 +157,14 @@ static void send_early(const replay_t *replay, const clv_send_t *send, pair_t *p
     const int64_t last_slot = pair->n_filled + replay->n_slots - 1;
     const int64_t handed_ns = clv_larger(*ready_of(replay, send->sender, send->segment),
                                          pair->free_ns[last_slot % SLOTS]);
-    const int64_t gone_ns = clv_larger(sender->out_free_ns, handed_ns) + replay->wire_ns;
-    const int64_t there_ns = cross(receiver, gone_ns, replay->wire_ns);
+    const int64_t start_ns = clv_larger(sender->out_free_ns, handed_ns);
+    const int64_t there_ns =
+        cross(receiver, start_ns + replay->wire_ns, replay->wire_ns, replay->busy_ns);
     const int64_t taken_ns = there_ns <= receiver->left_ns
                                  ? there_ns
                                  : clv_larger(there_ns, replay->arrival_ns[send->receiver]);
 
-    sender->out_free_ns = gone_ns;
+    sender->out_free_ns = start_ns + replay->busy_ns;
     for (int32_t i = 0; i < replay->n_slots; i++) {
         pair->free_ns[pair->n_filled++ % SLOTS] = taken_ns;
     }
@@ -179,9 +181,9 @@ static void send_together(const replay_t *replay, const clv_send_t *send)
                    clv_larger(receiver->in_free_ns, replay->arrival_ns[send->receiver]));
     const int64_t sent_ns = start_ns + replay->wire_ns;
 
-    sender->out_free_ns = sent_ns;
+    sender->out_free_ns = start_ns + replay->busy_ns;
     receiver->in_since_ns = start_ns;
-    receiver->in_free_ns = sent_ns;
+    receiver->in_free_ns = start_ns + replay->busy_ns;
     leave_after(replay, send->sender, clv_larger(start_ns, sent_ns - replay->flight_ns));
     combine(replay, send, sent_ns);
 }
@@ -224,7 +226,8 @@ static void measure_segment(replay_t *replay, int64_t n_bytes, const clv_cost_t 
 {
     const clv_early_t *early = &replay->exits->early;
 
-    replay->wire_ns = clv_cost_wire_ns(cost, n_bytes);
+    replay->wire_ns = times(n_bytes, cost->byte_ps);
+    replay->busy_ns = clv_larger(replay->wire_ns, cost->gap_ns);
     replay->latency_ns = cost->latency_ns;
     replay->take_ns = times(n_bytes, early->take_ps);
     replay->flight_ns = times(early->flight_bytes, cost->byte_ps);

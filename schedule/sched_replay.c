@@ -205,10 +205,10 @@ static void arrive(world_t *world, int32_t k, int64_t now_ns)
     offer(world, send->receiver);
 }
 
-static void occupy_links(world_t *world, const clv_send_t *send, int64_t until_ns)
+static void occupy_links(world_t *world, const clv_send_t *send, int64_t busy_ns, int64_t until_ns)
 {
     if (is_near(world, send)) {
-        world->ranks[send->receiver].in_free_ns = until_ns;
+        world->ranks[send->receiver].in_free_ns = busy_ns;
     } else {
         world->links[world->place[send->sender]].out_free_ns = until_ns;
         world->links[world->place[send->receiver]].in_free_ns = until_ns;
@@ -223,10 +223,11 @@ static int64_t leave(world_t *world, int32_t p, int64_t now_ns)
     const clv_replay_lengths_t *lengths = world->lengths;
     const int near = is_near(world, send);
     const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
+    const int64_t busy_ns = clv_larger(out_ns, now_ns + lengths->gap_ns);
     copy_t *copy = copy_of(world, p, send->segment);
 
-    occupy_links(world, send, out_ns);
-    rank->out_free_ns = out_ns;
+    occupy_links(world, send, busy_ns, out_ns);
+    rank->out_free_ns = busy_ns;
     rank->exit_ns = clv_larger(rank->exit_ns, out_ns);
     rank->next++;
     rank->offered = 0;

@@ -22,6 +22,7 @@ typedef struct clv_replay_lengths {
     int64_t near_wire_ns; /* inside a place: occupies both ranks' own ways */
     int64_t near_latency_ns;
     int64_t combine_ns; /* of a MOVE, at the receiver's core */
+    int64_t gap_ns;     /* a rank's own way is free no sooner after a segment's start */
 } clv_replay_lengths_t;
 
 /* place[rank] in 0 .. n_ranks - 1. All lengths of all sends one after the other, counted from the
