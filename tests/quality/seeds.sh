@@ -11,7 +11,7 @@
 #   CLV_SEEDS_FOLDER=DIR                       keep there which seeds are done: a run that was stopped goes on
 #
 # All tests take 25 seeds in turn, and a run that is stopped tells what it has; what is done is kept in steps of 25.
-# Needs a build; leaves nothing else behind. 25 seeds take 2 minutes of a processor, 1000 an hour.
+# Builds first; leaves nothing else behind. 25 seeds take 2 minutes of a processor, 1000 an hour.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
@@ -22,6 +22,8 @@ filter=$(printf '%s|' "$@")
 export CLV_TOP=$top CLV_BUILD=$build
 export CLV_SHARE=${CLV_SHARE:-0.02} CLV_FUZZ_RUNS=${CLV_FUZZ_RUNS:-4000}
 
+"$top/clv" build >/dev/null || exit 1
+
 # Those whose source takes the seed.
 seeded() {
     local test
@@ -31,7 +33,7 @@ seeded() {
 }
 
 mapfile -t tests < <(seeded | grep -E "${filter%|}")
-[ ${#tests[@]} -gt 0 ] || { echo "seeds: no seeded test of that name in $build: run ./clv build" >&2; exit 2; }
+[ ${#tests[@]} -gt 0 ] || { echo "seeds: no seeded test of that name in $build" >&2; exit 2; }
 make -s -C "$build" "${tests[@]}" >/dev/null 2>&1 || { echo "seeds: the tests do not build: ./clv build" >&2; exit 1; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
