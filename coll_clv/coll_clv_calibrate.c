@@ -354,6 +354,7 @@ int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, i
     if (OMPI_SUCCESS == rc) {
         rc = measure_gap(&all);
     }
+
     if (all.gave_up) {
         *buffer_p = NULL;
     }

@@ -10,8 +10,9 @@
  * Model where ranks share a place (a host): between places a segment occupies the link out of the
  * sender's place and the link into the receiver's, whoever of its ranks is ready first being served
  * first; inside a place it occupies the receiver's own way in, for near_byte_ps and
- * near_latency_ns. A rank sends in plan order, one segment after the other; combining one occupies
- * its core for combine_ps per byte, and the receives and sends of one copy keep their order.
+ * near_latency_ns. A rank sends in plan order, one segment after the other, the next no sooner than
+ * gap_ns behind it, as its own way in takes them; combining one occupies its core for combine_ps
+ * per byte, and the receives and sends of one copy keep their order.
  *
  * Not: a network simulation; contention beyond the links of places is outside the model.
  *

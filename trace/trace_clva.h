@@ -220,9 +220,8 @@ typedef struct clv_clva_clock {
     int64_t error_ns, error_ppb;
 } clv_clva_clock_t;
 
-/* Of a message between nodes; of one inside a node; of combining a byte; from one
- * message to the next. 0: not measured. In a ring
- * two slots. */
+/* Of a message between nodes; of one inside a node; of combining a byte; from one message to the
+ * next. 0: not measured. In a ring two slots. */
 typedef struct clv_clva_cost {
     uint8_t kind; /* CLV_CLVA_COST, in a ring */
     uint8_t unused[7];
@@ -231,8 +230,8 @@ typedef struct clv_clva_cost {
     int64_t combine_ps, gap_ns;
     uint64_t unused_too;
 } clv_clva_cost_t;
-#define CLV_CLVA_COST_BYTES 56 /* of its record */
 _Static_assert(sizeof(clv_clva_cost_t) == 2 * CLV_CLVA_SLOT_BYTES, "a cost is two slots");
+#define CLV_CLVA_COST_BYTES 56 /* of its record */
 
 /* Of the rank's TCP connection that had sent most: what it had sent, the window that its other end
  * offered, its own buffer. */

@@ -19,15 +19,15 @@ function section(title, which,   i, any) {
 {
     n++; cell[n] = $1; ratio[n] = $2; low[n] = $3; high[n] = $4; verdict[n] = $5
     best[n] = $6; stock_ratio[n] = $7; stock_low[n] = $8; stock_high[n] = $9; stock_verdict[n] = $10
-    cpu[n] = $11; count[$5]++; stock[$10]++; bound += $11; again += ($12 ~ /again/); if ($13 == "other") others[$5]++ }
+    cpu[n] = $11; count[$5]++; stock[$10]++; bound += $11; again += ($12 ~ /again/); if ($13 == "other") { n_others++; others[$5]++ } }
 
 END {
     if (!n) { print "Not measured yet: `bench/grid`."; exit }
     printf "%d cells: **%d fail**, %d undecided, %d hold (ratio of an iteration to default above %s). ", n, count["fails"], count["undecided"], count["holds"], limit
     printf "Against the best stock setting, from 256 KiB on: %d fail, %d undecided, %d hold (above %s). ", stock["fails"], stock["undecided"], stock["holds"], stock_limit
     printf "%d were measured again; in %d ranks waited for processors.\n", again, bound
-    if (length(others)) printf "\nOf the cells that are not fixed, %d are among them: %d fail, %d undecided, %d hold.\n",
-        others["fails"] + others["undecided"] + others["holds"], others["fails"], others["undecided"], others["holds"]
+    if (n_others) printf "\nOf the cells that are not fixed, %d are among them: %d fail, %d undecided, %d hold.\n",
+        n_others, others["fails"], others["undecided"], others["holds"]
     section("The ten with the largest ratio to default:", "worst")
     section("Losses, against either:", "lost")
     section("Undecided against default:", "undecided")

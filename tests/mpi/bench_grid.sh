@@ -83,7 +83,6 @@ grid --plan --folder "$work/none" && says '720 cells to measure' && grid --plan 
     grid --plan --fixed --hosts 16 --sizes 64K --couples none --folder "$work/none" && says '2 cells to measure'
 tap_report $? "the whole grid, the sixty that are fixed, and a part of them"
 # A sample: none of the fixed cells, a larger one begins with a smaller one, another collective has its own.
-unset CLV_GRID_CLUSTER
 drawn() { # n collective: names of the cells that a bed was asked for
     rm -rf "$work/drawn" "$work/asked"
     CLV_GRID_CLUSTER=$work/bed grid --folder "$work/drawn" --collective "$2" --sizes 4K,8K --sample "$1"
@@ -95,6 +94,9 @@ tap_report $? "a sample of the cells that are not fixed grows by the same ones f
 fixed_again=$(CLV_GRID_CLUSTER=$work/bed grid --folder "$work/fixed" --collective bcast --sizes 4K,8K --fixed; cd "$work/fixed" && printf '%s\n' *.json | sort)
 [ "$(wc -l <<<"$fixed_again")" -eq 12 ] && ! says 'not fixed' && [ -z "$(comm -12 <(echo "$fixed_again") <(drawn 400 bcast))" ]
 tap_report $? "and has none of the fixed ones"
+grid --print --folder "$work/fixed" --collective bcast --hosts 8 --patterns uniform --couples none
+! says 'not fixed' && says '12 cells'
+tap_report $? "which are fixed does not depend on the part that is asked for"
 refuses() { # text options ...
     local text=$1
     shift

@@ -309,7 +309,7 @@ static void replays_of_random_plans_are_within_bounds(void **unused)
  * nodes, where most ranks need none. */
 static void ranks_without_events_end_as_with_them(void **unused)
 {
-    const clv_replay_lengths_t lengths = {20, 50, 5, 4, 3};
+    const clv_replay_lengths_t lengths = {20, 50, 5, 4, 3, 12};
     uint64_t state = seed;
     (void) unused;
     for (int k = 0; k < clv_share_of(4000); k++) {

@@ -286,10 +286,11 @@ static int64_t exchange_ns(int32_t n_nodes, int64_t latency_ns)
 /* What clv measured, where the job ran it; else what is known of most networks. */
 static clv_cost_t cost_known(const clv_clva_cost_t *measured)
 {
-    clv_cost_t cost = {
-        .latency_ns = LATENCY_NS, .near_latency_ns = NEAR_LATENCY_NS, .near_byte_ps = NEAR_PS};
+    clv_cost_t cost = {.latency_ns = LATENCY_NS,
+                       .near_latency_ns = NEAR_LATENCY_NS,
+                       .near_byte_ps = NEAR_PS,
+                       .gap_ns = measured->gap_ns};
 
-    cost.gap_ns = measured->gap_ns;
     if (measured->byte_ps > 0) {
         cost.latency_ns = measured->latency_ns;
         cost.byte_ps = measured->byte_ps;
@@ -363,6 +364,7 @@ static clv_status_t find_cost(const building_t *building, const view_network_t *
     setting->exchange_ns = exchange_ns(building->view->n_nodes, setting->cost.latency_ns);
     if (network->gbit > 0) {
         setting->cost.byte_ps = (int64_t) (8000 / network->gbit);
+        setting->cost.gap_ns = 0; /* that of the network that was measured */
     }
     if (setting->cost.byte_ps > 0) {
         return CLV_OK;
