@@ -10,7 +10,7 @@
 #define RETRY_FORECASTS    8  /* ... and sooner one of a single call, which may have been unlucky */
 #define OUTLIER            3  /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
 #define RATIO_MIN_PERMILLE 100
-#define PRESUMED_PERMILLE  800 /* a link may be calibrated that much too slow */
+#define PRESUMED_PERMILLE  500 /* links may be that much faster than calibrated: bursts pass */
 #define IN_MPI_WEIGHT      8   /* a second of everybody's waiting counts as 1/8 s after */
 
 int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int64_t in_mpi_ns)

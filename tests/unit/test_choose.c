@@ -310,18 +310,20 @@ static void a_link_calibrated_too_slow_favours_nobody(void **state)
     (void) state;
     assert_int_not_equal(runs_after_12_calls(1000), CLV_ALGORITHM_RANK_CHAIN);
     assert_int_equal(runs_after_12_calls(850), runs_after_12_calls(1000));
+    assert_int_equal(runs_after_12_calls(550), runs_after_12_calls(1000));
 }
 
 /* It sends over the same links; but that plans take longer than estimated is their own. */
 static void links_faster_than_calibrated_are_faster_for_the_previous_function_too(void **state)
 {
-    static const int64_t permille[][2] = {{830, 830}, {400, 800}, {1000, 1000}, {3000, 1000}};
+    static const int64_t permille[][2] = {
+        {830, 830}, {550, 550}, {400, 500}, {1000, 1000}, {3000, 1000}};
     world_t world;
 
     (void) state;
     world_start(&world);
     world.state.running = CLV_ALGORITHM_RANK_CHAIN;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof permille / sizeof permille[0]; i++) {
         world.state.score[CLV_ALGORITHM_RANK_CHAIN] =
             (clv_choose_score_t){.n_measured = 2, .ratio_permille = permille[i][0]};
         assert_int_equal(
