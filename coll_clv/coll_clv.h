@@ -144,7 +144,7 @@ typedef struct coll_clv_previous {
 #undef COLL_CLV_PREVIOUS_FIELD
 } coll_clv_previous_t;
 
-/* What the newest call ran, for the recorder. */
+/* What the newest call ran, for the recorder; one left alone for its size does not say. */
 typedef struct coll_clv_ran {
     uint8_t choice; /* a clv_algorithm_t, or CLV_CLVA_NOT_OURS */
     uint8_t reason; /* a clv_reason_t */
@@ -153,11 +153,12 @@ typedef struct coll_clv_ran {
 
 typedef struct coll_clv_module {
     mca_coll_base_module_t super;
-    coll_clv_previous_t previous;
-    clv_choose_config_t config;             /* the parameters when this was made */
+    /* Side by side, as they are all that a small call needs of here. */
     int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
-    bool has_asked;                         /* about its peers ... */
-    bool peers_are_equal;                   /* ... and what coll_clv_peers.c said */
+    coll_clv_previous_t previous;
+    clv_choose_config_t config;   /* the parameters when this was made */
+    bool has_asked;               /* about its peers ... */
+    bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
     uint32_t devices;             /* it, too: collectives that may be given device memory */
     struct coll_clv_group *group; /* NULL until the first eligible call */
     int64_t shown_version;        /* what coll_clv_print showed last */

@@ -51,8 +51,8 @@ void coll_clv_set_alone_below(coll_clv_module_t *module);
 /* Whether this is a call that auto leaves alone for its size, as most calls of most programs are:
  * it is counted, and the function before us is all that is left to do. Few instructions, as such a
  * call may take half a microsecond. */
-static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collective_t collective,
-                                          coll_clv_count_t count,
+static inline bool coll_clv_is_left_alone(const coll_clv_module_t *module,
+                                          clv_collective_t collective, coll_clv_count_t count,
                                           const struct ompi_datatype_t *dtype, struct ompi_op_t *op)
 {
     if (coll_clv_total_bytes(count, dtype) >= module->alone_below[collective] ||
@@ -60,8 +60,6 @@ static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collect
         return false;
     }
     coll_clv_count(&mca_coll_clv_component.alone[collective], 1);
-    module->ran.choice = CLV_ALGORITHM_PREVIOUS;
-    module->ran.reason = CLV_REASON_TOO_SMALL;
     return true;
 }
 

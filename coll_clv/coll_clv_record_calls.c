@@ -94,7 +94,7 @@ static _Thread_local int depth;
         const int64_t arrival_ns = clv_local_now_ns();                                             \
         int rc;                                                                                    \
                                                                                                    \
-        mine->ran = nothing_ran;                                                                   \
+        mine->ran = &mine->super == saved ? left_alone : nothing_ran;                              \
         depth++;                                                                                   \
         rc = mine->record->recorded.name arguments;                                                \
         depth--;                                                                                   \
@@ -118,6 +118,10 @@ static bool is_wanted(const coll_clv_module_t *module, clv_clva_op_t op)
 
 static const coll_clv_ran_t nothing_ran = {.choice = CLV_CLVA_NOT_OURS,
                                            .predicted_ns = CLV_CLVA_NO_FORECAST};
+/* Of our own functions the small call alone says nothing. */
+static const coll_clv_ran_t left_alone = {.choice = CLV_ALGORITHM_PREVIOUS,
+                                          .reason = CLV_REASON_TOO_SMALL,
+                                          .predicted_ns = CLV_CLVA_NO_FORECAST};
 
 /* Numbers count every call on the communicator, whoever makes it, so that ranks agree on them. */
 static CLV_HOT void end(coll_clv_module_t *module, struct ompi_communicator_t *comm,

@@ -66,6 +66,10 @@ recorded planned 4 --mca coll clv --mca coll_clv_collectives allreduce \
     --mca coll_clv_allreduce_algorithm plain_ring "$program" 5 0 1 800
 forced() { "$view" --export jsonl "$work/planned" | grep -c '"choice":"plain_ring","reason":"forced"'; }
 tap_ok 'a forced plan is named' are "$(forced)" 20
+recorded alone 4 --mca coll clv --mca coll_clv_collectives allreduce "$program" 5 0 1 800
+alone() { "$view" --export jsonl "$work/alone" | grep -c "$1"; }
+tap_ok 'a call that is left alone for its size, too' are "$(alone '"choice":"previous","reason":"too_small"')" 20
+tap_ok 'and no other' are "$(alone '"choice"')" 20
 recorded measured 4 --mca coll clv --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo \
     "$CLV_BUILD/tests/mpi/iterations" one-late 30 262144 1 3 none
 what_if() { "$view" --what-if "$work/measured" >"$output" && grep -qE '^cost: [0-9.]+ Gb/s measured by clv, [0-9]+ us measured by clv, up to [1-9][0-9]* KiB of a pair early measured$' "$output"; }
