@@ -91,7 +91,7 @@ static void make_table(const clv_option_t *rows, table_t *table)
 
     *letter++ = ':'; /* tell a missing value from an unknown option; say nothing */
     *letter++ = 'h';
-    for (; rows[n].name != NULL && n < MAX_OPTIONS; n++) {
+    for (; n < MAX_OPTIONS && rows[n].name != NULL; n++) {
         const int takes_value = rows[n].kind != CLV_OPTION_FLAG;
         table->names[n] = (struct option){rows[n].name, takes_value, NULL, FIRST_LONG + (int) n};
         if (rows[n].letter != '\0') {

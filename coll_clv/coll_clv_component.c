@@ -99,8 +99,7 @@ static void write_line(const char *line)
 {
     char text[600];
 
-    (void) snprintf(text, sizeof text - 1, "coll:clv: %s", line);
-    (void) strcat(text, "\n");
+    (void) snprintf(text, sizeof text, "coll:clv: %.580s\n", line);
     if (0 > write(STDERR_FILENO, text, strlen(text))) {
         return; /* nobody listens */
     }

@@ -153,5 +153,7 @@ int main(int argc, char **argv)
     measure(&bench, "fragments", by_fragments, n_runs);
     measure(&bench, "one copy", by_one_copy, n_runs);
     measure(&bench, "in place", in_place, n_runs);
+    free(bench.mine);
+    free(bench.buffer);
     return 0;
 }

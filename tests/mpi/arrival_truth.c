@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     if (true_ns == NULL || pattern.n_ranks > MAX_RANKS ||
         clv_pattern_parse(name, &pattern, reason, sizeof reason) != CLV_OK) {
         MPI_Abort(MPI_COMM_WORLD, 2);
+        free(true_ns);
         return 2;
     }
     run(&pattern, rank, n_calls, apart_ns, true_ns);

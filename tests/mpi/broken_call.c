@@ -47,7 +47,7 @@ static int try_others(void)
     for (int call = 0; call < N_OTHER; call++) {
         n_wrong += reduce(MPI_COMM_WORLD, N_NUMBERS) != MPI_SUCCESS;
         for (int i = 0; rank == ROOT && i < N_NUMBERS; i++) {
-            n_wrong += sum[i] != n_ranks * (n_ranks + 1) / 2;
+            n_wrong += sum[i] != 0.5 * n_ranks * (n_ranks + 1);
         }
     }
     return n_wrong;

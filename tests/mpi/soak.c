@@ -53,7 +53,7 @@ static double now_s(void)
 static unsigned draw(unsigned long long *state, unsigned below)
 {
     *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (unsigned) (*state >> 33) % below;
+    return (unsigned) (*state >> 33) % (below > 0 ? below : 1);
 }
 
 /* ---- a thread -------------------------------------------------------------------------------- */

@@ -143,16 +143,17 @@ static void run(looks_t *looks, size_t kind)
 {
     pthread_t thread;
     const int root = strcmp(kinds[kind].word, "forecast") == 0 ? 2 : 0;
+    const int looks_on = rank == kinds[kind].looker;
 
     for (int i = 0; i < kinds[kind].n_before; i++) {
         kinds[kind].call(root);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    if (rank == kinds[kind].looker) {
+    if (looks_on) {
         pthread_create(&thread, NULL, look, looks);
     }
     kinds[kind].wait(looks->seconds);
-    if (rank == kinds[kind].looker) {
+    if (looks_on) {
         pthread_join(thread, NULL);
         printf("stall: after for=%lld\n", pvar_look_read(&looks->at[0], -1));
     }
