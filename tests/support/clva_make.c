@@ -22,7 +22,7 @@
 #define BATCH       1000
 
 static unsigned char bytes[CLV_CLVA_RECORD_BYTES];
-static clv_clva_cost_t cost = {.latency_ns = 70000};
+static clv_clva_cost_t cost = {.latency_ns = 70000, .gap_ns = 90000};
 static int32_t n_unused;
 static clv_clva_stream_t stream = {.op = CLV_CLVA_OP_ALLREDUCE,
                                    .type = CLV_CLVA_TYPE_FLOAT,

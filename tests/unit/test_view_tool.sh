@@ -69,6 +69,8 @@ tap_ok 'what cannot have run is refused' test $? -eq 2
 
 "$make" "$work/costly" 4 1 20 ascending "$work/truth" 2097152 16000
 tap_ok 'what clv measured is used' grep -q '^cost: 0.500 Gb/s measured by clv, 70 us measured by clv,' <("$view" "$work/costly")
+tap_ok 'from message to message, too' grep -q '"gap_ns":90000,' <("$view" --json "$work/costly")
+tap_ok 'not for a network with another rate' grep -q '"gap_ns":0,' <("$view" --json --gbit 0.25 "$work/costly")
 # Ranks 0 to 3: a buffer of 1 MiB, windows of 1 to 4.
 tap_ok 'so is what connections took unread, the median of ranks' grep -q 'up to 4096 KiB of a pair early measured$' <("$view" "$work/costly")
 tap_ok 'and unread of a larger message' grep -q '"early_bytes":4194304,"early_from":"measured","flight_bytes":1048576,' <("$view" --json "$work/costly")

@@ -121,15 +121,16 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         file,
         "{\"ran\":\"%s\",\"planned\":%d,\"left_out\":%d,\"gbit\":%.6f,\"gbit_from\":\"%s\","
         "\"latency_ns\":%lld,\"latency_from\":\"%s\",\"early_bytes\":%lld,\"early_from\":\"%s\","
-        "\"flight_bytes\":%lld,\"indicative\":\"%s\","
+        "\"flight_bytes\":%lld,\"gap_ns\":%lld,\"indicative\":\"%s\","
         "\"fidelity\":{\"run\":%.6f,\"pace\":%.6f,\"in_mpi\":%.6f,\"after\":%.6f},"
         "\"measured\":",
         clv_what_if_ways[what_if->ran].word, (int) what_if->measured.n_planned,
         (int) what_if->n_left_out, gbit_of(what_if), what_if->cost_from,
         (long long) what_if->setting.cost.latency_ns, what_if->latency_from,
         (long long) what_if->setting.early.pair_bytes, what_if->early_from,
-        (long long) what_if->setting.early.flight_bytes, names, what_if->fidelity_run,
-        what_if->fidelity_pace, what_if->fidelity_in_mpi, what_if->fidelity_after);
+        (long long) what_if->setting.early.flight_bytes, (long long) what_if->setting.cost.gap_ns,
+        names, what_if->fidelity_run, what_if->fidelity_pace, what_if->fidelity_in_mpi,
+        what_if->fidelity_after);
     put_result(file, &what_if->measured);
     fputs(",\"measured_curve_ns\":", file);
     put_curve(file, what_if->measured_pace_ns, what_if->n_parts);
