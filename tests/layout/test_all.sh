@@ -40,6 +40,9 @@ all clang clang
 tap_ok 'on a commit that it passed on it is not' test "$(runs clang)" -eq 3
 all --again clang
 tap_ok 'but when told so' test "$(runs clang)" -eq 4
+suite lint 0 'not ok 1 - a point alone'
+all lint
+tap_ok 'a point that fails makes a suite fail that ends as if it had not' test "$? $(row lint | grep -c 'failed: 0 passed, 1 failed')" = '1 1'
 all nothing
 tap_ok 'an unknown suite is wrong use' test $? -eq 2
 tap_end

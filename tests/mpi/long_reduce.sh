@@ -2,12 +2,13 @@
 # Opt-in, about ten minutes: every legal reduce with 1 to 16 ranks under every algorithm, many
 # iterations with random late ranks, and a vector of more than 2 GiB. TAP.
 #
-#   tests/mpi/long_reduce.sh      after ./clv build
+#   tests/mpi/long_reduce.sh      builds first
 #
 # CLV_SEED: of the random cases. The vector of more than 2 GiB takes 9 GiB of memory and is left out
 # where there is less.
 export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
+"$CLV_TOP/clv" build >&2 || exit 2
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
 cases=$CLV_BUILD/tests/mpi/reduce_cases
 direct=$CLV_BUILD/tests/mpi/execute_cases
