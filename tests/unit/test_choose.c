@@ -7,6 +7,7 @@
 #include "choose/choose_previous.h"
 #include "choose/choose_print.h"
 #include "choose/choose_node_plan.h"
+#include "choose/choose_score.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 
