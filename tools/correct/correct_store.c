@@ -35,7 +35,8 @@ static int64_t limit, n_own_bytes, n_file_bytes;
 static char file_folder[4096];
 static int file = -1;
 static pthread_t trimmer;
-static int is_trimming; /* atomic */
+static int has_trimmer;
+static int is_trimming; /* atomic; the trimmer ends when it is 0 */
 
 #define LOOK_NS     1000000
 #define FILE_SHARE  16 /* of the limit, for what is resident of the file */
@@ -100,9 +101,9 @@ static int open_file(void)
                                 file_folder, strerror(errno));
         }
         unlink(name);
-        is_trimming = 1;
-        is_trimming = !pthread_create(&trimmer, NULL, trim, NULL);
-        if (is_trimming) {
+        __atomic_store_n(&is_trimming, 1, __ATOMIC_RELEASE);
+        has_trimmer = !pthread_create(&trimmer, NULL, trim, NULL);
+        if (has_trimmer) {
             const struct sched_param first = {sched_get_priority_max(SCHED_RR)};
             (void) pthread_setschedparam(trimmer, SCHED_RR, &first);
         }
@@ -201,7 +202,7 @@ void correct_store_give_back(void *memory)
 
 void correct_store_close(void)
 {
-    if (is_trimming) {
+    if (has_trimmer) {
         __atomic_store_n(&is_trimming, 0, __ATOMIC_RELEASE);
         pthread_join(trimmer, NULL);
     }
