@@ -40,6 +40,17 @@ static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forec
     return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, 1) : best;
 }
 
+/* Ranks that run free under a fixed order have come as that order lets them, and would come
+ * otherwise under what makes them wait: what it takes, a trial must say. */
+static int holds_on(const clv_choose_search_t *search)
+{
+    const int32_t running = search->state->running;
+
+    return search->config->objective == CLV_OBJECTIVE_PACE && clv_algorithm_holds(running) &&
+           search->score[running] >= 0 &&
+           clv_choose_runs_free(search->config, &search->state->pace);
+}
+
 /* The previous reduce is left, and a running plan, only for a clear gain. */
 static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                      int32_t *reason_p)
@@ -48,6 +59,10 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     const int64_t previous_score = search->score[CLV_ALGORITHM_PREVIOUS];
     const int32_t best = best_guess(search, forecast);
 
+    *reason_p = CLV_REASON_KEPT;
+    if (holds_on(search)) {
+        return running;
+    }
     *reason_p = CLV_REASON_NO_PLAN;
     if (best == CLV_ALGORITHM_PREVIOUS) {
         return best;

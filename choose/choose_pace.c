@@ -6,12 +6,13 @@
 
 #include "choose/choose_score.h"
 
-#define FREE_SETS    16 /* record sets for which a sight of ranks that run free counts */
-#define CHANGE_CALLS 2  /* after a change of algorithm the first calls do not count ... */
-#define SPARSE_CALLS 4  /* ... unless there is no record set for so many calls */
-#define PAUSE_TIMES  2  /* so many times the usual */
-#define MAX_CALLS    (INT64_C(1) << 20)
-#define LONGEST_NS   (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
+#define FREE_SETS      16 /* record sets for which a sight of ranks that run free counts */
+#define CHANGE_CALLS   2  /* after a change of algorithm the first calls do not count ... */
+#define SPARSE_CALLS   4  /* ... unless there is no record set for so many calls */
+#define PAUSE_TIMES    2  /* so many times the usual */
+#define SHARE_OF_CALLS 4  /* ... and more than this part of what many calls usually take */
+#define MAX_CALLS      (INT64_C(1) << 20)
+#define LONGEST_NS     (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
 
 /* Known when both ends are. */
 static int64_t elapsed(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
@@ -34,10 +35,33 @@ static int64_t time_of(const clv_choose_config_t *config, const clv_choose_inter
            interval->n_calls;
 }
 
-/* Computing is between calls: whatever runs in them does not make it longer. That before calls
- * without a record is not seen, but what is settled on does not take that much longer at once. */
-static int is_pause(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress,
-                    const clv_choose_interval_t *interval)
+/* Computing is between calls: whatever runs in them does not make it longer. */
+static int is_pause_before(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress,
+                           int64_t usual_ns)
+{
+    return pace->computing_ns > 0 && progress->computing_ns / PAUSE_TIMES > usual_ns;
+}
+
+/* Computing before calls without a record is not seen. Such calls take what their last one says
+ * that computing and call take, or the usual; they may differ, and the program go over to longer
+ * computing, but not by so much. */
+static int is_pause_within(const clv_pap_progress_t *progress,
+                           const clv_choose_interval_t *interval, int64_t after_ns,
+                           int64_t usual_ns)
+{
+    const int64_t most_ns = INT64_MAX / MAX_CALLS / 4; /* so that the sums below have room */
+    const int64_t seen_ns = clv_smaller(progress->computing_ns, most_ns) +
+                            clv_smaller(clv_larger(after_ns, 0), most_ns);
+
+    usual_ns = clv_smaller(usual_ns, most_ns);
+    return interval->n_calls > 1 &&
+           interval->elapsed_ns > interval->n_calls * clv_larger(seen_ns, usual_ns) +
+                                      clv_larger(PAUSE_TIMES * usual_ns,
+                                                 interval->n_calls * usual_ns / SHARE_OF_CALLS);
+}
+
+static int is_pause(const clv_choose_pace_t *pace, const clv_pap_forecast_t *forecast,
+                    const clv_pap_progress_t *progress, const clv_choose_interval_t *interval)
 {
     const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
     const int64_t usual_ns = clv_larger(pace->computing_ns, middle_ns);
@@ -45,9 +69,9 @@ static int is_pause(const clv_choose_pace_t *pace, const clv_pap_progress_t *pro
     if (pace->paused || interval->n_calls == 0) {
         return 0;
     }
-    return (pace->computing_ns > 0 && progress->computing_ns / PAUSE_TIMES > usual_ns) ||
-           (middle_ns > 0 && interval->n_calls > 1 && interval->algorithm == pace->settled &&
-            interval->elapsed_ns / interval->n_calls / PAUSE_TIMES > middle_ns);
+    return is_pause_before(pace, progress, usual_ns) ||
+           (middle_ns > 0 &&
+            is_pause_within(progress, interval, forecast->previous_after_ns, usual_ns));
 }
 
 static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
@@ -79,7 +103,7 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     pace->version = forecast->version;
     pace->call = progress->call;
     pace->front_ns = progress->front_ns;
-    pace->paused = is_pause(pace, progress, &interval);
+    pace->paused = is_pause(pace, forecast, progress, &interval);
     look_around(pace, progress);
     return interval;
 }

@@ -9,10 +9,13 @@
  * often a link is crossed.
  *
  * Its allreduce is Rabenseifner's: halves, quarters, ... of the vector, each way at once, to a sum
- * of parts and back. Large messages wait for their receiver, and the two ways follow each other in
- * part (docs/decisions/0033). Nobody ends before all have come.
+ * of parts and back, the halves between neighbours in rank. Large messages wait for their receiver,
+ * and the two ways follow each other in part (docs/decisions/0033). Nobody ends before all have
+ * come. Where ranks share links a step takes what crosses the busiest one.
  */
 #include "choose/choose_previous.h"
+
+#include <string.h>
 
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
@@ -89,18 +92,57 @@ static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
     return ns + ns * (waiting * WAITING_PERMILLE / BOTH_WAYS_BYTES) / 1000;
 }
 
-/* With a link for each rank. Ranks beyond a power of two first give their vector to another one,
- * and get it back last. */
-static int64_t rabenseifner_ns(const clv_choose_config_t *config, int64_t n_bytes)
+/* One rank of each pair of the 2 * n_beyond first ones takes part for both. */
+static int32_t taking_part(int32_t number, int32_t n_beyond)
 {
-    const int64_t n_ranks = config->n_ranks;
-    int64_t power = 1, sum_ns = 0, part = n_bytes;
+    return number < n_beyond ? 2 * number : number + n_beyond;
+}
 
-    for (; 2 * power <= n_ranks; power *= 2) {
-        part = (part + 1) / 2;
-        sum_ns += 2 * exchange_ns(config, part);
+/* How many messages cross the busiest link of a place each way, in the step in which ranks that
+ * many apart exchange; loads: of each place, written over. */
+static int32_t link_load(const clv_choose_config_t *config, int32_t apart, int32_t power,
+                         int32_t *loads)
+{
+    const int32_t n_beyond = config->n_ranks - power;
+    int32_t most = 0;
+
+    memset(loads, 0, (size_t) config->n_ranks * sizeof *loads);
+    for (int32_t i = 0; i < power; i++) {
+        const int32_t place = config->place[taking_part(i, n_beyond)];
+        if (place != config->place[taking_part(i ^ apart, n_beyond)]) {
+            most = ++loads[place] > most ? loads[place] : most;
+        }
     }
-    return power == n_ranks ? sum_ns : sum_ns + 2 * exchange_ns(config, n_bytes);
+    return most;
+}
+
+/* A step of the halving: each rank's part to the one so far apart, and its to this one. */
+static int64_t step_ns(const clv_choose_config_t *config, int32_t apart, int32_t power,
+                       int64_t part, int32_t *loads)
+{
+    const int32_t n_crossing = config->place == NULL ? 1 : link_load(config, apart, power, loads);
+    const clv_cost_t near = {.byte_ps = config->cost.near_byte_ps};
+
+    return n_crossing > 0
+               ? n_crossing * exchange_ns(config, part)
+               : clv_cost_round_ns(&near, clv_smaller(part, CLV_CHOOSE_SCORE_CEILING_NS));
+}
+
+/* Ranks beyond a power of two first give their vector to another one, and get it back last.
+ * loads: of n_ranks, where ranks share links. */
+static int64_t rabenseifner_ns(const clv_choose_config_t *config, int64_t n_bytes, int32_t *loads)
+{
+    int64_t sum_ns = 0, part = n_bytes;
+    int32_t power = 1;
+
+    while (2 * power <= config->n_ranks) {
+        power *= 2;
+    }
+    for (int32_t apart = 1; apart < power; apart *= 2) {
+        part = (part + 1) / 2;
+        sum_ns += 2 * step_ns(config, apart, power, part, loads);
+    }
+    return power == config->n_ranks ? sum_ns : sum_ns + 2 * exchange_ns(config, n_bytes);
 }
 
 static int64_t mean_wait_ns(const clv_choose_config_t *config, const int64_t *arrival_ns)
@@ -116,17 +158,25 @@ static int64_t mean_wait_ns(const clv_choose_config_t *config, const int64_t *ar
     return sum_ns;
 }
 
-static void refine_allreduce(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                             const int64_t *arrival_ns, clv_choose_decision_t *decision)
+static clv_status_t refine_allreduce(const clv_choose_config_t *config,
+                                     const clv_pap_stream_key_t *key, const int64_t *arrival_ns,
+                                     clv_choose_decision_t *decision)
 {
     const int64_t wait_ns = arrival_ns == NULL ? 0 : mean_wait_ns(config, arrival_ns);
+    int32_t *loads = NULL;
 
-    if (config->place == NULL) {
-        decision->predicted_after_ns =
-            clv_smaller(rabenseifner_ns(config, key->total_bytes), CLV_CHOOSE_SCORE_CEILING_NS);
+    if (config->place != NULL) {
+        loads = clv_alloc((size_t) config->n_ranks, sizeof *loads);
+        if (loads == NULL) {
+            return CLV_NO_MEMORY;
+        }
     }
+    decision->predicted_after_ns =
+        clv_smaller(rabenseifner_ns(config, key->total_bytes, loads), CLV_CHOOSE_SCORE_CEILING_NS);
     decision->predicted_in_mpi_ns =
         clv_smaller(decision->predicted_after_ns + wait_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+    clv_free(loads);
+    return CLV_OK;
 }
 
 clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
@@ -144,8 +194,7 @@ clv_status_t clv_choose_previous(const clv_choose_config_t *config, const clv_pa
     case CLV_GOAL_REDUCE:
         return refine_reduce(config, key, arrival_ns, decision);
     case CLV_GOAL_ALLREDUCE:
-        refine_allreduce(config, key, arrival_ns, decision);
-        return CLV_OK;
+        return refine_allreduce(config, key, arrival_ns, decision);
     default:
         return CLV_OK;
     }

@@ -237,7 +237,8 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 /* ---- what to try ----------------------------------------------------------------------------- */
 
 /* What an iteration would take, by the estimates. Where ranks run free, an order that follows their
- * arrivals makes each of them wait for the slowest again, and no fixed one does worse than that. */
+ * arrivals makes each of them wait for the slowest again, and a fixed one goes at the pace of the
+ * slowest's computing, in time; it does no worse than what makes ranks wait. */
 static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
@@ -250,7 +251,9 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
         return expected_ns;
     }
     if (is_stable) {
-        return clv_algorithm_holds(pace->settled) ? expected_ns : settled_ns / 1000 * GOOD_PERMILLE;
+        return clv_algorithm_holds(pace->settled)
+                   ? expected_ns
+                   : clv_smaller(settled_ns / 1000 * GOOD_PERMILLE, pace->computing_ns);
     }
     return clv_larger(expected_ns,
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);

@@ -103,6 +103,42 @@ static void the_previous_allreduce_halves_the_vector(void **unused)
     assert_int_equal(previous.predicted_in_mpi_ns, together.predicted_in_mpi_ns + 70000000);
 }
 
+/* Four hosts of four: its first halves are exchanged inside by slot, over the links by node, where
+ * four ranks of each share one. */
+static void the_previous_allreduce_crosses_links_where_neighbours_are_apart(void **unused)
+{
+    static const clv_pap_stream_key_t stream = {.collective = CLV_COLLECTIVE_ALLREDUCE,
+                                                .total_bytes = 64 << 10};
+    int32_t by_slot[16], by_node[16];
+    const int32_t *places[] = {by_slot, by_node};
+    static const int64_t permille[] = {1500, 6000};
+
+    (void) unused;
+    for (int32_t p = 0; p < 16; p++) {
+        by_slot[p] = p / 4;
+        by_node[p] = p % 4;
+    }
+    for (int i = 0; i < 2; i++) {
+        clv_choose_decision_t previous = {0};
+        begin(16, 0);
+        config.cost.latency_ns = 0;
+        config.place = places[i];
+        assert_int_equal(clv_choose_previous(&config, &stream, NULL, &previous), CLV_OK);
+        assert_int_equal(previous.predicted_after_ns * 1000 /
+                             clv_cost_round_ns(&config.cost, stream.total_bytes),
+                         permille[i]);
+    }
+    begin(6,
+          0); /* ranks 0 and 2 take part for 1 and 3: of their pair only the second step crosses */
+    config.cost.latency_ns = 0;
+    config.place = (const int32_t[]){0, 0, 0, 1, 1, 1};
+    clv_choose_decision_t previous = {0};
+    assert_int_equal(clv_choose_previous(&config, &stream, NULL, &previous), CLV_OK);
+    assert_int_equal(previous.predicted_after_ns * 1000 /
+                         clv_cost_round_ns(&config.cost, stream.total_bytes),
+                     3000);
+}
+
 /* What runs of so many bytes where nothing is known of arrivals. */
 static int32_t first_algorithm(int64_t n_bytes)
 {
@@ -321,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_forecast_the_plain_ring_runs),
         cmocka_unit_test(the_previous_allreduce_halves_the_vector),
+        cmocka_unit_test(the_previous_allreduce_crosses_links_where_neighbours_are_apart),
         cmocka_unit_test(short_vectors_stay_with_the_previous_allreduce),
         cmocka_unit_test(a_ring_of_middle_vectors_gains),
         cmocka_unit_test(one_late_rank_is_cut_behind),

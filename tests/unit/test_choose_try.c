@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What decides beside estimates: pauses that nobody recorded, and ranks that run free, which have
+ * come as a fixed order lets them.
+ */
+#include "choose/choose.h"
+#include "choose/choose_try.h"
+#include "tests/support/test.h"
+
+#define N_RANKS   8
+#define MS        INT64_C(1000000)
+#define PACE_MS   5
+#define N_BETWEEN 10 /* calls from one record set to the next */
+
+static clv_choose_config_t config;
+static clv_choose_state_t state;
+static int64_t predicted_ns[N_RANKS];
+static clv_pap_forecast_t forecast;
+static clv_pap_progress_t progress;
+static const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
+                                         .total_bytes = 256 << 10};
+
+/* A stream that has settled on an algorithm, 5 ms an iteration, most of them computing. */
+static void begin(int32_t settled)
+{
+    config = (clv_choose_config_t){.n_ranks = N_RANKS,
+                                   .reduce_algorithm = CLV_ALGORITHM_AUTO,
+                                   .guard_permille = 200,
+                                   .max_cells = CLV_CHOOSE_MAX_CELLS,
+                                   .cost = {.latency_ns = 60000, .byte_ps = 20000}};
+    memset(predicted_ns, 0, sizeof predicted_ns);
+    state = (clv_choose_state_t){.running = settled};
+    state.pace = (clv_choose_pace_t){.version = 8,
+                                     .call = 100,
+                                     .front_ns = 1000 * MS,
+                                     .computing_ns = 4 * MS,
+                                     .settled = settled,
+                                     .trial.budget_ns = 20 * MS};
+    for (int i = 0; i < CLV_CHOOSE_BLOCKS; i++) {
+        clv_choose_paces_add(&state.pace.paces, PACE_MS * MS);
+    }
+    forecast = (clv_pap_forecast_t){.n_ranks = N_RANKS,
+                                    .n_record_sets = 8,
+                                    .version = 8,
+                                    .sigma_ns = 100000,
+                                    .previous_choice = settled,
+                                    .previous_after_ns = MS,
+                                    .sample_every = N_BETWEEN,
+                                    .predicted_ns = predicted_ns};
+    progress = (clv_pap_progress_t){.call = 100, .front_ns = 1000 * MS, .computing_ns = 4 * MS};
+}
+
+/* The next record set comes so much later. */
+static void account_for(int64_t elapsed_ms)
+{
+    forecast.version++;
+    progress.call += N_BETWEEN;
+    progress.front_ns += elapsed_ms * MS;
+    clv_choose_try_account(&config, &forecast, &progress, &state.pace);
+}
+
+static void begin_trial(int32_t algorithm)
+{
+    state.pace.trial.is_on = 1;
+    state.pace.trial.algorithm = algorithm;
+    state.pace.trial.needed_permille = 990;
+    forecast.previous_choice = algorithm;
+}
+
+/* 300 ms pass before a call without a record, in a trial or not; computing before the recorded one
+ * is as ever. */
+static void a_pause_that_no_record_tells_of_costs_no_trial(void **unused)
+{
+    (void) unused;
+    for (int is_trial = 0; is_trial < 2; is_trial++) {
+        begin(CLV_ALGORITHM_CHAIN);
+        if (is_trial) {
+            begin_trial(CLV_ALGORITHM_PREVIOUS);
+        }
+        account_for(N_BETWEEN * PACE_MS + 300);
+        assert_true(state.pace.paused);
+        assert_int_equal(state.pace.trial.is_on, is_trial);
+        assert_int_equal(state.pace.trial.loss_ns, 0);
+        assert_int_equal(state.pace.trial.budget_ns, 20 * MS);
+        assert_int_equal(state.pace.n_odd, 0);
+        account_for(N_BETWEEN * PACE_MS);
+        assert_false(state.pace.paused);
+    }
+}
+
+/* What the calls themselves say that they take is no pause, nor is what follows one. */
+static void slow_calls_are_no_pause(void **unused)
+{
+    (void) unused;
+    begin(CLV_ALGORITHM_CHAIN);
+    begin_trial(CLV_ALGORITHM_PREVIOUS);
+    forecast.previous_after_ns = 30 * MS;
+    account_for(N_BETWEEN * (4 + 30));
+    assert_false(state.pace.paused);
+    assert_false(state.pace.trial.is_on); /* over its budget */
+    assert_int_equal(state.pace.trial.loss_ns, N_BETWEEN * (4 + 30 - PACE_MS) * MS);
+
+    begin(CLV_ALGORITHM_CHAIN);
+    begin_trial(CLV_ALGORITHM_PREVIOUS);
+    account_for(N_BETWEEN * PACE_MS + 300);
+    account_for(N_BETWEEN * PACE_MS + 300);
+    assert_false(state.pace.paused);
+    assert_int_equal(state.pace.trial.loss_ns, 300 * MS);
+}
+
+/* Many calls may differ by more than two of them together. */
+static void calls_that_differ_are_no_pause(void **unused)
+{
+    (void) unused;
+    begin(CLV_ALGORITHM_CHAIN);
+    account_for(N_BETWEEN * PACE_MS * 5 / 4);
+    assert_false(state.pace.paused);
+}
+
+static int32_t decide(void)
+{
+    clv_choose_decision_t decision;
+
+    forecast.version++;
+    progress.call += N_BETWEEN;
+    progress.front_ns += N_BETWEEN * PACE_MS * MS;
+    assert_int_equal(
+        clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, &decision), CLV_OK);
+    return decision.algorithm;
+}
+
+/* Nothing is settled yet, and by estimates the previous reduce is better than the fixed order. */
+static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused)
+{
+    (void) unused;
+    for (int runs_free = 0; runs_free < 2; runs_free++) {
+        begin(CLV_ALGORITHM_RANK_CHAIN);
+        state.pace.paces = (clv_choose_paces_t){0};
+        for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a < CLV_N_ALGORITHMS; a++) {
+            state.score[a] = (clv_choose_score_t){.n_measured = 2, .ratio_permille = 20000};
+        }
+        forecast.previous_after_ns = -1;
+        progress.runs_free = runs_free;
+        assert_int_equal(decide(), runs_free ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_PREVIOUS);
+    }
+}
+
+/* The chain sorted by arrival is estimated to gain, the fixed order, by arrivals as they are while
+ * the previous reduce runs, is not; but nobody waits for anybody in it. */
+static void free_ranks_try_a_fixed_order_first(void **unused)
+{
+    (void) unused;
+    for (int runs_free = 0; runs_free < 2; runs_free++) {
+        begin(CLV_ALGORITHM_PREVIOUS);
+        state.score[CLV_ALGORITHM_RANK_CHAIN] =
+            (clv_choose_score_t){.n_measured = 2, .ratio_permille = 2000};
+        forecast.previous_after_ns = -1;
+        progress.runs_free = runs_free;
+        (void) decide();
+        assert_true(state.pace.trial.is_on);
+        assert_int_equal(state.pace.trial.algorithm == CLV_ALGORITHM_RANK_CHAIN, runs_free);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pause_that_no_record_tells_of_costs_no_trial),
+        cmocka_unit_test(slow_calls_are_no_pause),
+        cmocka_unit_test(calls_that_differ_are_no_pause),
+        cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
+        cmocka_unit_test(free_ranks_try_a_fixed_order_first),
+    };
+    return clv_run_tests(tests);
+}
