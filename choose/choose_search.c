@@ -298,11 +298,13 @@ static int32_t count_at(const clv_choose_search_t *search, int32_t i)
 }
 
 /* The segment counts there are for this vector, rising. One that is asked for in bytes is as near
- * to that as elements allow. */
+ * to that as elements allow. Segments that wait for their receiver are none where smaller ones
+ * can be had: who is early could not leave them behind, nor the last find them there. */
 static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
 {
     const int64_t n_bytes = search->key->total_bytes;
     const int64_t segment_bytes = search->config->segment_bytes;
+    const int32_t eager = first_count(search->key);
     int32_t n_counts = 0;
 
     if (segment_bytes > 0) {
@@ -314,6 +316,9 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
     for (int32_t i = 0; i < MOST_COUNTS; i++) {
         const int32_t n = count_at(search, i);
         if (fits(search, n) && (n == 1 || n_bytes / n >= MIN_SEGMENT_BYTES)) {
+            if (n_counts > 0 && counts[0] < eager && search->late_rank < 0) {
+                n_counts = 0; /* this one is nearer to it */
+            }
             counts[n_counts++] = n;
         }
     }

@@ -20,6 +20,7 @@
 #define CALIBRATE_MESSAGES COLL_CLV_CALIBRATE_MESSAGES
 #define CALIBRATE_LEAST    11 /* messages */
 #define CALIBRATE_SHARE    10 /* of the vector */
+#define CALIBRATE_NEAR     4  /* messages: a place's ranks all send theirs at once */
 #define CALIBRATE_PINGS    5
 #define CALIBRATE_SHORT    1024 /* bytes of a message that costs what any message does */
 #define CALIBRATE_BURST    4    /* of them at a time, as the executor sends */
@@ -255,8 +256,8 @@ static int measure_near(calibration_t *all)
     for (int i = 0; i < CALIBRATE_TRIES && OMPI_SUCCESS == rc; i++) {
         int64_t at_ns[CALIBRATE_MESSAGES + 1] = {0};
         int64_t byte_ps;
-        rc = time_stream(&shift, all->n_messages, CALIBRATE_SEGMENT, at_ns);
-        byte_ps = whole_ps(at_ns, all->n_messages);
+        rc = time_stream(&shift, CALIBRATE_NEAR, CALIBRATE_SEGMENT, at_ns);
+        byte_ps = whole_ps(at_ns, CALIBRATE_NEAR);
         if (0 == i || byte_ps < all->cost.near_byte_ps) {
             all->cost.near_byte_ps = byte_ps;
         }
