@@ -299,7 +299,8 @@ static int32_t count_at(const clv_choose_search_t *search, int32_t i)
 
 /* The segment counts there are for this vector, rising. One that is asked for in bytes is as near
  * to that as elements allow. Segments that wait for their receiver are none where smaller ones
- * can be had: who is early could not leave them behind, nor the last find them there. */
+ * can be had: who is early could not leave them behind, nor the last find them there. A late
+ * rank's own time knows of that. */
 static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
 {
     const int64_t n_bytes = search->key->total_bytes;

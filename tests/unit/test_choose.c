@@ -531,6 +531,32 @@ static void a_long_vector_is_cut_into_eager_segments_when_that_pays(void **state
 
 /* Each rank comes long after the one before, the root last: by the estimate all counts are as
  * good. */
+/* A message may cost more than the bytes of ten segments: what waits for its receiver is worse, and
+ * the estimate does not know it. Where elements are too few for that, it is as near as can be. */
+static void no_segment_waits_for_its_receiver_where_smaller_ones_can_be_had(void **state)
+{
+    static const struct {
+        int64_t n_bytes;
+        int16_t max_segments;
+        int32_t wanted;
+    } cases[] = {{64 << 10, 0, 2}, {256 << 10, 0, 8}, {2 << 20, 0, 64}, {256 << 10, 6, 4}};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        world_t world;
+        world_start(&world);
+        memset(world.predicted_ns, 0, sizeof world.predicted_ns);
+        world.predicted_ns[0] = 10000000;
+        world.config.cost.gap_ns = 5000000;
+        world.key.total_bytes = cases[i].n_bytes;
+        world.key.max_segments = cases[i].max_segments;
+        for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a <= CLV_ALGORITHM_CHAIN; a++) {
+            world.config.reduce_algorithm = a;
+            assert_int_equal(world_step(&world)->n_segments, cases[i].wanted);
+        }
+    }
+}
+
 static void segments_are_eager_where_their_number_does_not_matter(void **state)
 {
     world_t world;
@@ -938,6 +964,7 @@ int main(void)
         cmocka_unit_test(equal_forecasts_give_equal_decisions),
         cmocka_unit_test(decisions_and_plans_are_equal_whatever_a_cache_holds),
         cmocka_unit_test(a_long_vector_is_cut_into_eager_segments_when_that_pays),
+        cmocka_unit_test(no_segment_waits_for_its_receiver_where_smaller_ones_can_be_had),
         cmocka_unit_test(segments_are_eager_where_their_number_does_not_matter),
         cmocka_unit_test(forced_choices_are_forced_with_and_without_a_forecast),
         cmocka_unit_test(no_plan_has_more_segments_than_the_call_has_elements),
