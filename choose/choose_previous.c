@@ -82,11 +82,16 @@ static clv_status_t refine_reduce(const clv_choose_config_t *config,
 
 /* Without what a message alone takes: by that a ring would begin where it gains nothing, which is
  * found out later than that it gains something. */
+static int64_t bytes_ns(int64_t byte_ps, int64_t n_bytes)
+{
+    const clv_cost_t cost = {.byte_ps = byte_ps};
+    return clv_smaller(clv_cost_round_ns(&cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
+}
+
+/* Both ways at once. */
 static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
 {
-    const clv_cost_t cost = {.byte_ps = config->cost.byte_ps};
-    const int64_t ns =
-        clv_smaller(clv_cost_round_ns(&cost, n_bytes), CLV_CHOOSE_SCORE_CEILING_NS / 1000);
+    const int64_t ns = bytes_ns(config->cost.byte_ps, n_bytes);
     const int64_t waiting = clv_smaller(clv_larger(n_bytes - BOTH_WAYS_BYTES, 0), WAITING_BYTES);
 
     return ns + ns * (waiting * WAITING_PERMILLE / BOTH_WAYS_BYTES) / 1000;
@@ -121,11 +126,9 @@ static int64_t step_ns(const clv_choose_config_t *config, int32_t apart, int32_t
                        int64_t part, int32_t *loads)
 {
     const int32_t n_crossing = config->place == NULL ? 1 : link_load(config, apart, power, loads);
-    const clv_cost_t near = {.byte_ps = config->cost.near_byte_ps};
 
-    return n_crossing > 0
-               ? n_crossing * exchange_ns(config, part)
-               : clv_cost_round_ns(&near, clv_smaller(part, CLV_CHOOSE_SCORE_CEILING_NS));
+    return n_crossing > 0 ? n_crossing * exchange_ns(config, part)
+                          : bytes_ns(config->cost.near_byte_ps, part);
 }
 
 /* Ranks beyond a power of two first give their vector to another one, and get it back last.

@@ -529,8 +529,6 @@ static void a_long_vector_is_cut_into_eager_segments_when_that_pays(void **state
     assert_int_equal(world_step(&world)->n_segments, 64);
 }
 
-/* Each rank comes long after the one before, the root last: by the estimate all counts are as
- * good. */
 /* A message may cost more than the bytes of ten segments: what waits for its receiver is worse, and
  * the estimate does not know it. Where elements are too few for that, it is as near as can be. */
 static void no_segment_waits_for_its_receiver_where_smaller_ones_can_be_had(void **state)
@@ -557,6 +555,8 @@ static void no_segment_waits_for_its_receiver_where_smaller_ones_can_be_had(void
     }
 }
 
+/* Each rank comes long after the one before, the root last: by the estimate all counts are as
+ * good. */
 static void segments_are_eager_where_their_number_does_not_matter(void **state)
 {
     world_t world;

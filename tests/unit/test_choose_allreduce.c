@@ -128,8 +128,8 @@ static void the_previous_allreduce_crosses_links_where_neighbours_are_apart(void
                              clv_cost_round_ns(&config.cost, stream.total_bytes),
                          permille[i]);
     }
-    begin(6,
-          0); /* ranks 0 and 2 take part for 1 and 3: of their pair only the second step crosses */
+    /* Ranks 0 and 2 take part for 1 and 3: only the second of two steps crosses. */
+    begin(6, 0);
     config.cost.latency_ns = 0;
     config.place = (const int32_t[]){0, 0, 0, 1, 1, 1};
     clv_choose_decision_t previous = {0};
