@@ -37,7 +37,7 @@
 #define NS_PER_US      1000LL
 #define N_ELEMENTS     8192 /* doubles: 64 KiB, an eligible reduce */
 #define N_WARM_UP      50
-#define N_TO_SETTLE    30
+#define N_TO_SETTLE    2000 /* calls: the thread has had something to do */
 #define SLOT_MS        20
 #define MAX_OPERATIONS 100000
 #define MAX_RANKS      64
