@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A call that fails on one rank, under MPI_ERRORS_RETURN: after 200 right ones, rank 3 passes a few
- * numbers more than the others, which one of them finds too long to receive. What each rank has of
- * it, or that it waits for ever:
+ * numbers more than the others, which one of them finds too long to receive: for sure where
+ * coll_clv_segment_bytes is more than the vector. What each rank has of it, or that it waits for
+ * ever:
  *
  *   broken_call: rank 2: error class 15 after 1.0 s
  *   broken_call: rank 0 waits on

@@ -82,7 +82,7 @@ kill -KILL "$(pids 0)"
 report $? "rank 0 killed in the middle: the same"
 
 all_have_errors() { [ "$(grep -c 'broken_call: rank [0-3]: error class 1[56] after [0-3][.]' "$output")" -eq 4 ]; }
-launch 4 $clv --mca coll_clv_reduce_algorithm rank_chain "$CLV_BUILD/tests/mpi/broken_call" && all_have_errors &&
+launch 4 $clv --mca coll_clv_reduce_algorithm rank_chain --mca coll_clv_segment_bytes 1048576 "$CLV_BUILD/tests/mpi/broken_call" && all_have_errors &&
     has 'broken_call: the others go on'
 report $? "a call that fails on one rank: all have an error within 4 s, other communicators go on"
 
