@@ -332,8 +332,7 @@ static int measure_places(calibration_t *all)
     return rc;
 }
 
-/* Of a stream. */
-static int messages_for(int64_t vector_bytes)
+int coll_clv_calibrate_messages(int64_t vector_bytes)
 {
     const int64_t share = vector_bytes / CALIBRATE_SHARE / CALIBRATE_SEGMENT;
     return (int) clv_larger(CALIBRATE_LEAST, clv_smaller(share, CALIBRATE_MESSAGES));
@@ -345,7 +344,7 @@ int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, i
     calibration_t all = {.comm = comm,
                          .buffer = *buffer_p,
                          .place = place,
-                         .n_messages = messages_for(vector_bytes)};
+                         .n_messages = coll_clv_calibrate_messages(vector_bytes)};
     int rc;
 
     if (NULL != place) {

@@ -13,7 +13,7 @@
  * At last, on all communicators, short messages around all ranks at once: what a segment costs
  * however few bytes it has, with everything that ranks share, cores too (docs/decisions/0034).
  *
- * Cost, once per communicator: a tenth of the vector of the call that waits for it, but no less
+ * Cost, once for the communicators over the same processes (coll_clv_known.h): a tenth of the vector of the call that waits for it, but no less
  * than 352 KiB (what a rate is worth measuring from: docs/decisions/0032) and no more than 512;
  * where links are shared three times that inside, too; and 16 short messages. The result is this
  * rank's own, -1 where it did not measure; the caller agrees on one (an upper quartile).
@@ -31,6 +31,9 @@
 #define COLL_CLV_CALIBRATE_SEGMENT  32768
 #define COLL_CLV_CALIBRATE_MESSAGES 16 /* of a stream, at most */
 #define COLL_CLV_CALIBRATE_BYTES    ((COLL_CLV_CALIBRATE_MESSAGES + 1) * COLL_CLV_CALIBRATE_SEGMENT)
+
+/* Of the stream that coll_clv_calibrate measures with, for the vector of the call that waits. */
+int coll_clv_calibrate_messages(int64_t vector_bytes);
 
 /* place: of each rank, numbers from 0 on in the order of their first ranks; NULL: no link is
  * shared. vector_bytes: of the call, the same on all ranks. *buffer_p: COLL_CLV_CALIBRATE_BYTES, of

@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "ompi/constants.h"
+#include "ompi/group/group.h"
 #include "ompi/mca/coll/coll.h"
 
 #include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_calibrate.h"
 #include "coll_clv/coll_clv_compat.h"
+#include "coll_clv/coll_clv_known.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
@@ -24,6 +26,7 @@ typedef struct group_card {
     uint64_t config_hash;
     int32_t ok;
     int32_t reserved;
+    coll_clv_known_t known;
     unsigned char pap[CLV_PAP_CARD_BYTES];
 } group_card_t;
 
@@ -45,7 +48,8 @@ typedef struct setup {
     group_report_t *reports;
     clv_cost_t *costs;
     char *calibrate_buffer;
-    int why; /* not to exchange: a clv_reason_t, else CLV_FIT */
+    bool is_known; /* what links cost: not measured again */
+    int why;       /* not to exchange: a clv_reason_t, else CLV_FIT */
 } setup_t;
 
 static uint64_t hash_config(const clv_choose_config_t *config)
@@ -54,6 +58,17 @@ static uint64_t hash_config(const clv_choose_config_t *config)
 
     clv_choose_config_numbers(config, numbers);
     return clv_fnv1a64(CLV_FNV1A64_BASIS, numbers, sizeof numbers);
+}
+
+static uint64_t hash_processes(struct ompi_communicator_t *comm)
+{
+    uint64_t hash = CLV_FNV1A64_BASIS;
+
+    for (int p = 0; p < ompi_comm_size(comm); p++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
+        hash = clv_fnv1a64_u32(clv_fnv1a64_u32(hash, name.jobid), name.vpid);
+    }
+    return hash;
 }
 
 int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
@@ -138,6 +153,7 @@ static void fill_card(setup_t *setup)
     clv_pap_t *pap = config->exchange ? coll_clv_setup_channel(config, setup->params) : NULL;
 
     setup->mine.config_hash = hash_config(config);
+    setup->mine.known = coll_clv_known_find(hash_processes(setup->comm));
     setup->mine.ok =
         NULL != pap && CLV_OK == clv_pap_group_create(pap, config->n_ranks, group->rank, &attach,
                                                       setup->mine.pap, &group->clock.pap);
@@ -170,6 +186,21 @@ static void find_places(setup_t *setup)
     config->place = 1 < n_places && n_places < config->n_ranks ? setup->group->place : NULL;
 }
 
+/* Whether all ranks know the same of these links, from a stream as long as this one would be. */
+static bool all_know(const setup_t *setup)
+{
+    const clv_choose_config_t *config = &setup->group->chooser.config;
+    const coll_clv_known_t *known = &setup->cards[0].known;
+
+    for (int32_t p = 1; p < config->n_ranks; p++) {
+        if (0 != memcmp(known, &setup->cards[p].known, sizeof *known)) {
+            return false;
+        }
+    }
+    return known->n_messages >= coll_clv_calibrate_messages(setup->vector_bytes) &&
+           (NULL != config->place) == (0 != known->has_places);
+}
+
 static void find_node(coll_clv_group_t *group)
 {
     group->chooser.node_ranks =
@@ -181,14 +212,35 @@ static void find_node(coll_clv_group_t *group)
     }
 }
 
+static int calibrate(setup_t *setup, clv_cost_t *mine_p)
+{
+    setup->is_known = all_know(setup);
+    if (setup->is_known) {
+        return OMPI_SUCCESS;
+    }
+    coll_clv_count(&mca_coll_clv_component.counters.calibrations, 1);
+    return coll_clv_calibrate(setup->comm, setup->group->chooser.config.place, setup->vector_bytes,
+                              &setup->calibrate_buffer, mine_p);
+}
+
 static void agree_cost(setup_t *setup)
 {
-    const int32_t n_ranks = setup->group->chooser.config.n_ranks;
+    clv_choose_config_t *config = &setup->group->chooser.config;
+    const int32_t n_ranks = config->n_ranks;
+    coll_clv_known_t known = setup->mine.known;
 
+    if (setup->is_known) {
+        config->cost = known.cost;
+        return;
+    }
     for (int32_t p = 0; p < n_ranks; p++) {
         setup->costs[p] = setup->reports[p].cost;
     }
-    setup->group->chooser.config.cost = clv_cost_agree(setup->costs, n_ranks);
+    config->cost = clv_cost_agree(setup->costs, n_ranks);
+    known.n_messages = coll_clv_calibrate_messages(setup->vector_bytes);
+    known.has_places = NULL != config->place;
+    known.cost = config->cost;
+    coll_clv_known_put(&known);
 }
 
 static int read_reports(const setup_t *setup)
@@ -211,8 +263,7 @@ static int join(setup_t *setup)
     if (CLV_FIT == setup->why) {
         mine.ok = CLV_OK == clv_pap_group_attach(group->clock.pap, setup->pap_cards);
     }
-    rc = coll_clv_calibrate(setup->comm, group->chooser.config.place, setup->vector_bytes,
-                            &setup->calibrate_buffer, &mine.cost);
+    rc = calibrate(setup, &mine.cost);
     if (OMPI_SUCCESS == rc) {
         rc = coll_clv_setup_gather(setup->comm, &mine, setup->reports, sizeof mine);
     }

@@ -22,6 +22,8 @@
     XX(nonblocking,       "nonblocking collectives begun; counted where calls are recorded or "    \
                           "coll_clv_print has summary. clv plans none of them")                    \
     XX(persistent,        "persistent collectives made; counted and planned as those")             \
+    XX(calibrations,      "communicators that measured what their links cost; others are over the " \
+                          "same processes as one before")                                          \
     XX(regret_ns,         "time lost to trying other choices, in the streams that this "   \
                           "process decides for, ns")
 /* clang-format on */

@@ -11,6 +11,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_hwloc.h \
+	coll_clv/coll_clv_known.h \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_process.h \
 	coll_clv/coll_clv_record.h \
@@ -32,6 +33,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_group.c \
 	coll_clv/coll_clv_help.c \
 	coll_clv/coll_clv_hint.c \
+	coll_clv/coll_clv_known.c \
 	coll_clv/coll_clv_module.c \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_peers.c \
@@ -47,7 +49,9 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_tell.c \
 	coll_clv/coll_clv_wait.c
 
-unit_tests += tests/unit/test_coll_tables
+unit_tests += tests/unit/test_coll_tables tests/unit/test_coll_known
+tests_unit_test_coll_known_SOURCES = tests/unit/test_coll_known.c coll_clv/coll_clv_known.c \
+	coll_clv/coll_clv_known.h
 
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
@@ -60,7 +64,8 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
 mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
-	tests/mpi/broken_call
+	tests/mpi/broken_call tests/mpi/known_links
+tests_mpi_known_links_SOURCES = tests/mpi/known_links.c $(clv_pvar_look_sources)
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak_calls.c tests/mpi/soak_calls.h \
 	tests/mpi/soak_crash.c tests/mpi/soak_crash.h tests/mpi/soak_preempt.c \

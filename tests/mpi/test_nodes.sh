@@ -56,6 +56,23 @@ with 3 --ranks-per-host 3 --np 4 "${use[@]}" --mca coll_clv_min_ranks 2 --mca co
 tap_has 'spawned processes that share nodes with their parents: right' 'reduce_cases: all right' "$said"
 tap_has 'and planned' '10 by a plan' "$said"
 
+# What links cost is measured once for the same processes, places or not.
+known='first 1
+duplicate 0
+longer vector 1
+turned 1
+turned again 0
+after many others 1
+right'
+knows() { # NAME
+    tap_ok "$1: communicators over the same processes measure their links once" \
+        test "$(sed -n 's/^known_links: //p' <<<"$said")" = "$known"
+}
+with 2 --ranks-per-host 2 "${use[@]}" --mca coll_clv_min_ranks 2 -- "$CLV_BUILD/tests/mpi/known_links"
+knows 'two hosts of two'
+with 4 "${use[@]}" --mca coll_clv_min_ranks 2 -- "$CLV_BUILD/tests/mpi/known_links"
+knows 'four hosts'
+
 with 3 "${show[@]}" -- "$probe" 40000 3
 no_places() { grep -q 'clv: 0 [0-2] [0-2] 0' <<<"$said" && ! grep -q '[0-9]@[0-9]' <<<"$said"; }
 tap_ok 'one rank on each host: no nodes are named' no_places

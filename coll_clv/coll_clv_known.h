@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What links cost, as communicators of this process have agreed: one over the same processes in the
+ * same order need not measure again. Programs and libraries duplicate communicators, and some make
+ * a new one for each step; a calibration would be most of what a short-lived one takes
+ * (docs/decisions/0038).
+ *
+ * The newest COLL_CLV_KNOWN_MAX of a process. Which of them each rank has is its own affair: the
+ * ranks show each other what they know, and take it where all know the same (coll_clv_setup.c).
+ *
+ * Threads: any function by any thread at any time. Cost: no system call.
+ */
+#ifndef COLL_CLV_KNOWN_H
+#define COLL_CLV_KNOWN_H
+
+#include <stdint.h>
+
+#include "schedule/sched_cost.h"
+
+#define COLL_CLV_KNOWN_MAX 8
+
+/* No padding: ranks compare its bytes. */
+typedef struct coll_clv_known {
+    uint64_t processes; /* a hash of their names in the order of ranks */
+    int32_t n_messages; /* of the stream that measured; 0: nothing is known */
+    int32_t has_places; /* 1: some ranks share links, and the near numbers were measured */
+    clv_cost_t cost;
+} coll_clv_known_t;
+
+/* What is known of those processes. */
+coll_clv_known_t coll_clv_known_find(uint64_t processes);
+
+/* Instead of what was known of the same processes, or else of those longest in here. */
+void coll_clv_known_put(const coll_clv_known_t *known);
+
+#endif
