@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether all ranks of a communicator have this component, with the same parameters.
+ * Whether all ranks of a communicator have this component, made of the same sources, with the same
+ * parameters.
  *
  * A rank that lacks it, or would judge a call's size by another limit, runs another reduce than
- * its peers, and the job hangs. That a file on one host, a missing installation there, or spawned
- * processes can do. So each process publishes the parameters that decide what runs, before the
- * fence of MPI_Init; and before a communicator runs anything but the previous reduce for the first
+ * its peers, and the job hangs. That a file on one host, a missing installation there, one that is
+ * older, or spawned processes can do. So each process publishes a checksum of the sources and the
+ * parameters that decide what runs, before the fence of MPI_Init; and before a communicator runs anything but the previous reduce for the first
  * time, each rank looks at what all its peers published. All see the same, so all answer the same,
  * also those that were not asked yet; no message is needed, and who is not there need not answer.
  *
@@ -32,13 +33,15 @@
 
 #include "coll_clv/coll_clv_devices.h"
 #include "coll_clv/coll_clv_peers.h"
+#include "coll_clv_made_of.h" /* by Makefile.am */
 
 typedef struct published {
+    char made_of[sizeof COLL_CLV_MADE_OF + 1];
     int32_t equal[CLV_N_EQUAL]; /* the rank-equal parameters, by clv_equal_t */
     uint32_t devices;           /* may differ */
 } published_t;
 
-static published_t mine;
+static published_t mine = {.made_of = COLL_CLV_MADE_OF};
 
 /* MPI_COMM_WORLD was looked through and all its processes are as this one; what it may be given. */
 static atomic_bool world_is_equal;
@@ -64,8 +67,8 @@ void coll_clv_peers_publish(void)
 
 typedef enum verdict { SAME, OTHER, ABSENT } verdict_t;
 
-/* SAME: *his_p is all of it. OTHER: *which_p is the first parameter that differs, or -1 for another
- * build of this component. */
+/* SAME: *his_p is all of it. OTHER: *which_p is the first parameter that differs, or -1 for a
+ * component of other sources. */
 static verdict_t look_at(const opal_process_name_t *name, int *which_p, published_t *his_p)
 {
     void *bytes = NULL;
@@ -80,7 +83,9 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, publishe
     }
     if (sizeof mine == (size_t) n_bytes) {
         memcpy(his_p, bytes, sizeof *his_p);
-    } else {
+    }
+    if (sizeof mine != (size_t) n_bytes ||
+        0 != memcmp(mine.made_of, his_p->made_of, sizeof mine.made_of)) {
         verdict = OTHER;
     }
     for (int i = 0; SAME == verdict && i < CLV_N_EQUAL; i++) {

@@ -34,6 +34,17 @@ tap_has 'calls are counted with the reason' 'fell_back_unequal=' \
 said=$(unequal OMPI_MCA_coll_clv_verbose=5 OMPI_MCA_coll_clv_print=none)
 tap_has 'what a process may have alone is no difference' 'exchange_calls=' "$said"
 
+# A component of other sources on some hosts, as after an update that is not through yet.
+older=$(mktemp -d) || exit 1
+trap 'rm -rf "$older"' EXIT
+made_of=$(sed -n 's/.*"\([0-9]\{10\}\)".*/\1/p' "$CLV_BUILD/coll_clv_made_of.h")
+LC_ALL=C sed "s/$made_of/${made_of//[0-9]/7}/" "$CLV_BUILD/component/mca_coll_clv.so" >"$older/mca_coll_clv.so"
+said=$(unequal A=1 "OMPI_MCA_mca_base_component_path=${OMPI_MCA_mca_base_component_path/"$CLV_BUILD/component"/"$older"}")
+tap_has 'older sources on some ranks: every sum is right' 'sums right' "$said"
+tap_lacks 'older sources on some ranks: nobody uses the component' 'exchange_calls' "$said"
+tap_has 'older sources on some ranks: the message names it' \
+    'of MPI_COMM_WORLD has another version of it than rank' "$said"
+
 # Spawned processes do not get what only the environment of their parents says.
 cases=$CLV_BUILD/tests/mpi/reduce_cases
 said=$(mpi_run --mca mpi_yield_when_idle 1 --mca btl_tcp_if_include lo -np 2 env $on \
