@@ -4,8 +4,9 @@
  * coll_clv_group.c; the recorder comes to be in the same steps.
  *
  * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
- * everywhere. Three steps, each an allgather of the communicator itself: cards, calibration,
- * reports; whatever fails on one rank, all take all steps.
+ * everywhere. Three steps: cards, by an allgather of the communicator itself; calibration, unless
+ * the cards say that all know what these links cost; reports, by another allgather. Whatever fails
+ * on one rank, all take all steps.
  */
 #ifndef COLL_CLV_SETUP_H
 #define COLL_CLV_SETUP_H
