@@ -13,6 +13,7 @@
 #define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear ... */
 #define NOISE_PERMILLE  20   /* ... and as much more as the blocks before lie apart, at most this */
 #define CLEAR_PERMILLE  950
+#define WAITS_PERMILLE  750  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
 #define FIRST_WAIT      64   /* calls until something is tried again */
@@ -271,9 +272,20 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
            loss_ns <= pace->trial.budget_ns / n_calls;
 }
 
+/* Expected to end calls no later than what runs, with ranks that wait much less in them. */
+static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const int32_t settled = search->state->pace.settled;
+
+    return search->config->objective == CLV_OBJECTIVE_PACE &&
+           search->score[algorithm] <= search->score[settled] &&
+           is_permille_of(search->found[algorithm].predicted_in_mpi_ns, WAITS_PERMILLE,
+                          search->found[settled].predicted_in_mpi_ns);
+}
+
 /* The longest pace that settles a trial. A program that waits for a clock, or for somebody else,
  * goes at one pace whatever runs: then what is clearly estimated to end calls sooner is taken all
- * the same. Where ranks run free a trial lives on the distances that a fixed order has made, and
+ * the same, or to let ranks out of them sooner. Where ranks run free a trial lives on the distances that a fixed order has made, and
  * what binds them soon hides that they did. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
@@ -283,7 +295,7 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
         return clv_algorithm_holds(algorithm) ? BETTER_PERMILLE : FREE_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])) {
-        return BETTER_PERMILLE;
+        return waits_less(search, algorithm) ? EQUAL_PERMILLE : BETTER_PERMILLE;
     }
     return EQUAL_PERMILLE +
            (int32_t) clv_smaller(clv_choose_paces_spread(&pace->paces), NOISE_PERMILLE);

@@ -162,6 +162,40 @@ static void free_ranks_try_a_fixed_order_first(void **unused)
     }
 }
 
+/* What a trial of the chain needs, instead of the fixed order that runs. */
+static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int runs_free)
+{
+    clv_choose_search_t search = {.config = &config, .state = &state};
+
+    begin(CLV_ALGORITHM_RANK_CHAIN);
+    config.objective = objective;
+    state.pace.free_sets = runs_free;
+    state.pace.trial.budget_ns = 1000 * MS;
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        search.score[a] = -1;
+    }
+    search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
+    search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_in_mpi_ns = 40 * MS;
+    search.score[CLV_ALGORITHM_CHAIN] = after_ms * MS;
+    search.found[CLV_ALGORITHM_CHAIN].predicted_in_mpi_ns = in_mpi_ms * MS;
+    clv_choose_try_next(&search, &forecast);
+    assert_true(state.pace.trial.is_on);
+    assert_int_equal(state.pace.trial.algorithm, CLV_ALGORITHM_CHAIN);
+    return state.pace.trial.needed_permille;
+}
+
+/* Less than three quarters of the time in MPI, calls that end no later, and ranks that are bound. */
+static void at_an_equal_pace_those_win_who_wait_less(void **unused)
+{
+    (void) unused;
+    assert_int_equal(needed(CLV_OBJECTIVE_PACE, 40, 29, 0), 1005);
+    assert_int_equal(needed(CLV_OBJECTIVE_PACE, 40, 31, 0), 990);
+    assert_int_equal(needed(CLV_OBJECTIVE_PACE, 41, 29, 0), 990);
+    assert_int_equal(needed(CLV_OBJECTIVE_PACE, 40, 29, 16), 970);
+    assert_int_equal(needed(CLV_OBJECTIVE_AFTER, 40, 29, 0), 990);
+    assert_int_equal(needed(CLV_OBJECTIVE_PACE, 37, 40, 0), 1005); /* clearly sooner, as ever */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +204,7 @@ int main(void)
         cmocka_unit_test(calls_that_differ_are_no_pause),
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
+        cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
     };
     return clv_run_tests(tests);
 }
