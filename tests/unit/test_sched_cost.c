@@ -206,10 +206,10 @@ static void a_rank_passes_messages_no_faster_than_one_a_gap(void **unused)
     (void) unused;
     for (int32_t round = 0, at = 0; round < 11; round++) {
         if (round < 10) {
-            sends[at++] = (clv_send_t){round, 2, 1, round, CLV_MOVE};
+            sends[at++] = clv_send_of(round, 2, 1, round, CLV_MOVE);
         }
         if (round > 0) {
-            sends[at++] = (clv_send_t){round, 1, 0, round - 1, CLV_MOVE};
+            sends[at++] = clv_send_of(round, 1, 0, round - 1, CLV_MOVE);
         }
     }
     for (int64_t gap_ns = 10; gap_ns <= 40; gap_ns += 30) {
