@@ -285,8 +285,8 @@ static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 
 /* The longest pace that settles a trial. A program that waits for a clock, or for somebody else,
  * goes at one pace whatever runs: then what is clearly estimated to end calls sooner is taken all
- * the same, or to let ranks out of them sooner. Where ranks run free a trial lives on the distances that a fixed order has made, and
- * what binds them soon hides that they did. */
+ * the same, or to let ranks out of them sooner. Where ranks run free a trial lives on the distances
+ * that a fixed order has made, and what binds them soon hides that they did. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;

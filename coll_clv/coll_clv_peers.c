@@ -6,9 +6,10 @@
  * A rank that lacks it, or would judge a call's size by another limit, runs another reduce than
  * its peers, and the job hangs. That a file on one host, a missing installation there, one that is
  * older, or spawned processes can do. So each process publishes a checksum of the sources and the
- * parameters that decide what runs, before the fence of MPI_Init; and before a communicator runs anything but the previous reduce for the first
- * time, each rank looks at what all its peers published. All see the same, so all answer the same,
- * also those that were not asked yet; no message is needed, and who is not there need not answer.
+ * parameters that decide what runs, before the fence of MPI_Init; and before a communicator runs
+ * anything but the previous reduce for the first time, each rank looks at what all its peers
+ * published. All see the same, so all answer the same, also those that were not asked yet; no
+ * message is needed, and who is not there need not answer.
  *
  * It also publishes in which collectives it may be given device memory (coll_clv_devices.h): plans
  * combine and copy as the processor does. One rank that may is enough, so all its peers answer

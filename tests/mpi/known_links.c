@@ -11,8 +11,8 @@
  *   known_links: after many others 1          of the first three ranks, who forget; the last knows
  *   known_links: right
  *
- * known_links BYTES CALLS LIVES: how long so many communicators live that are made, used for so many
- * reduces and freed; on any number of ranks, with any components:
+ * known_links BYTES CALLS LIVES: how long so many communicators live that are made, used for so
+ * many reduces and freed; on any number of ranks, with any components:
  *
  *   known_links: a life of 1 reduces of 65536 bytes: 5.07 ms (4.90 to 5.26)   median and quartiles
  */

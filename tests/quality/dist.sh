@@ -114,7 +114,10 @@ tree=$work/somewhere/else/$name
 other=$work/other
 mkdir -p "$other/bin" "$other/include" "$other/none" "$work/config"
 real=$(command -v mpicc.openmpi || command -v mpicc)
-for file in $("$real" --showme:incdirs | xargs -n 1 printf '%s/*.h\n'); do cp "$file" "$other/include"; done
+for folder in $("$real" --showme:incdirs); do # what programs include; nothing internal
+    cp "$folder"/*.h "$other/include"
+    [ ! -d "$folder/openmpi/mpiext" ] || { mkdir -p "$other/include/openmpi" && cp -r "$folder/openmpi/mpiext" "$other/include/openmpi"; }
+done
 cat >"$other/bin/mpicc" <<END
 #!/bin/sh
 case \$1 in

@@ -184,7 +184,7 @@ static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, in
     return state.pace.trial.needed_permille;
 }
 
-/* Less than three quarters of the time in MPI, calls that end no later, and ranks that are bound. */
+/* Less than three quarters of the time in MPI, calls that end no later, ranks that are bound. */
 static void at_an_equal_pace_those_win_who_wait_less(void **unused)
 {
     (void) unused;
