@@ -15,8 +15,9 @@
  *
  * Cost, once for the communicators over the same processes (coll_clv_known.h): a tenth of the
  * vector of the call that waits for it, but no less than 352 KiB (what a rate is worth measuring
- * from: docs/decisions/0032) and no more than 512; where links are shared three times that inside, too; and 16 short messages. The result is this
- * rank's own, -1 where it did not measure; the caller agrees on one (an upper quartile).
+ * from: docs/decisions/0032) and no more than 512; where links are shared three times that inside,
+ * too; and 16 short messages. The result is this rank's own, -1 where it did not measure; the
+ * caller agrees on one (an upper quartile).
  */
 #ifndef COLL_CLV_CALIBRATE_H
 #define COLL_CLV_CALIBRATE_H
