@@ -171,8 +171,17 @@ static void nobody_sends_before_arriving(void **unused)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-static clv_status_t check(clv_instance_t instance)
+/* A reduce whose other fields are right. */
+static clv_status_t check(int32_t n_ranks, int32_t n_segments, int32_t root, int64_t round_ns,
+                          const int64_t *arrival_ns, const int64_t *order_ns)
 {
+    const clv_instance_t instance = {.n_ranks = n_ranks,
+                                     .n_segments = n_segments,
+                                     .root = root,
+                                     .round_ns = round_ns,
+                                     .arrival_ns = arrival_ns,
+                                     .order_ns = order_ns,
+                                     .goal = CLV_GOAL_REDUCE};
     const char *reason = NULL;
     clv_plan_t *plan = NULL;
     clv_status_t status = clv_instance_check(&instance, &reason);
@@ -186,36 +195,17 @@ static void instances_out_of_range_are_refused(void **unused)
 {
     int64_t arrival_ns[2] = {0, 7}, negative_ns[2] = {0, -1}, far_ns[2] = {0, INT64_MAX};
     (void) unused;
-    assert_int_equal(
-        check((clv_instance_t){2, 1, 1, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}), CLV_OK);
-    assert_int_equal(
-        check((clv_instance_t){0, 1, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_INVALID);
-    assert_int_equal(
-        check((clv_instance_t){2, 0, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_INVALID);
-    assert_int_equal(
-        check((clv_instance_t){4097, 1, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_LIMIT);
-    assert_int_equal(
-        check((clv_instance_t){2, 4097, 0, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_LIMIT);
-    assert_int_equal(
-        check((clv_instance_t){2, 1, 2, 1, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_INVALID);
-    assert_int_equal(
-        check((clv_instance_t){2, 1, 0, 0, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, NULL, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-                     CLV_INVALID);
-    assert_int_equal(
-        check((clv_instance_t){2, 1, 0, 1, negative_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_INVALID);
-    assert_int_equal(
-        check((clv_instance_t){2, 1, 0, 1, arrival_ns, negative_ns, CLV_GOAL_REDUCE, NULL, 0}),
-        CLV_INVALID);
-    assert_int_equal(check((clv_instance_t){2, 1, 0, 1, far_ns, NULL, CLV_GOAL_REDUCE, NULL, 0}),
-                     CLV_OVERFLOW);
+    assert_int_equal(check(2, 1, 1, 1, arrival_ns, NULL), CLV_OK);
+    assert_int_equal(check(0, 1, 0, 1, arrival_ns, NULL), CLV_INVALID);
+    assert_int_equal(check(2, 0, 0, 1, arrival_ns, NULL), CLV_INVALID);
+    assert_int_equal(check(4097, 1, 0, 1, arrival_ns, NULL), CLV_LIMIT);
+    assert_int_equal(check(2, 4097, 0, 1, arrival_ns, NULL), CLV_LIMIT);
+    assert_int_equal(check(2, 1, 2, 1, arrival_ns, NULL), CLV_INVALID);
+    assert_int_equal(check(2, 1, 0, 0, arrival_ns, NULL), CLV_INVALID);
+    assert_int_equal(check(2, 1, 0, 1, NULL, NULL), CLV_INVALID);
+    assert_int_equal(check(2, 1, 0, 1, negative_ns, NULL), CLV_INVALID);
+    assert_int_equal(check(2, 1, 0, 1, arrival_ns, negative_ns), CLV_INVALID);
+    assert_int_equal(check(2, 1, 0, 1, far_ns, NULL), CLV_OVERFLOW);
 }
 
 /* Times and round numbers at the edge of their types: right or a clear error, never a wrap. */
