@@ -84,9 +84,8 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, publishe
     }
     if (sizeof mine == (size_t) n_bytes) {
         memcpy(his_p, bytes, sizeof *his_p);
-    }
-    if (sizeof mine != (size_t) n_bytes ||
-        0 != memcmp(mine.made_of, his_p->made_of, sizeof mine.made_of)) {
+        verdict = 0 == memcmp(mine.made_of, his_p->made_of, sizeof mine.made_of) ? SAME : OTHER;
+    } else {
         verdict = OTHER;
     }
     for (int i = 0; SAME == verdict && i < CLV_N_EQUAL; i++) {
