@@ -77,6 +77,33 @@ rm "$work/asked-of"
 grid --folder "$work/others" --collective allreduce --hosts 8 --sizes 4K,1M --patterns balanced --couples none
 [ $? -eq 0 ] && [ "$(sort "$work/asked-of" | tr '\n' ';')" = 'allreduce 1M default,clv;allreduce 4K default,clv;' ]
 tap_report $? "another collective is measured against the default only"
+
+# A bed that takes two seconds, and says how many of it there are.
+cat >"$work/slow-bed" <<END
+#!/bin/bash
+trap 'echo stopped >>"$work/stopped"; exit 130' TERM
+touch "$work/beds/\$\$"
+ls "$work/beds" | wc -l >>"$work/side-by-side"
+for i in \$(seq 20); do sleep 0.1; done
+rm "$work/beds/\$\$"
+exec "$work/bed" "\$@"
+END
+chmod +x "$work/slow-bed"
+mkdir "$work/beds"
+export CLV_GRID_CLUSTER=$work/slow-bed
+part=(--hosts 8 --sizes 1M --patterns uniform,one-late,sudden,balanced --couples none --stock pipeline)
+rm "$work/asked-of"
+grid --folder "$work/beside" "${part[@]}" --jobs 3
+[ "$(sort -n "$work/side-by-side" | tail -n 1)" = 3 ] && [ "$(ls "$work/beside"/*.json | wc -l)" -eq 4 ] &&
+    [ "$(sort -u "$work/asked-of")" = 'reduce 1M default,clv,pipeline' ]
+tap_report $? "so many cells side by side as were asked for, of the settings that were asked for"
+"$CLV_TOP/bench/grid" --folder "$work/stopped-grid" "${part[@]}" --jobs 2 >"$output" 2>&1 &
+stopped=$!
+sleep 1
+kill -TERM $stopped
+wait $stopped
+[ $? -eq 130 ] && [ "$(wc -l <"$work/stopped")" -eq 2 ] && ! ls "$work/stopped-grid"/*.json 2>/dev/null
+tap_report $? "who stops it stops the beds"
 unset CLV_GRID_CLUSTER
 
 grid --plan --folder "$work/none" && says '720 cells to measure' && grid --plan --fixed --folder "$work/none" && says '60 cells to measure' &&
