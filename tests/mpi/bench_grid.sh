@@ -97,12 +97,15 @@ grid --folder "$work/beside" "${part[@]}" --jobs 3
 [ "$(sort -n "$work/side-by-side" | tail -n 1)" = 3 ] && [ "$(ls "$work/beside"/*.json | wc -l)" -eq 4 ] &&
     [ "$(sort -u "$work/asked-of")" = 'reduce 1M default,clv,pipeline' ]
 tap_report $? "so many cells side by side as were asked for, of the settings that were asked for"
+stopped_beds() { cat "$work/stopped" 2>/dev/null | wc -l; }
 "$CLV_TOP/bench/grid" --folder "$work/stopped-grid" "${part[@]}" --jobs 2 >"$output" 2>&1 &
 stopped=$!
 sleep 1
 kill -TERM $stopped
 wait $stopped
-[ $? -eq 130 ] && [ "$(wc -l <"$work/stopped")" -eq 2 ] && ! ls "$work/stopped-grid"/*.json 2>/dev/null
+status=$?
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ "$(stopped_beds)" -eq 2 ] || sleep 0.2; done
+[ $status -eq 130 ] && [ "$(stopped_beds)" -eq 2 ] && ! ls "$work/stopped-grid"/*.json 2>/dev/null
 tap_report $? "who stops it stops the beds"
 unset CLV_GRID_CLUSTER
 
