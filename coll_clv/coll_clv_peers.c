@@ -19,7 +19,7 @@
  * and another component above this one on some ranks only.
  *
  * Cost: 100 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
- * communicator, once for the processes of MPI_COMM_WORLD, usually in local memory.
+ * communicator, some 0.3 ms each; none once a communicator of the whole job was looked through.
  */
 #include "coll_clv/coll_clv.h"
 
@@ -44,7 +44,7 @@ typedef struct published {
 
 static published_t mine = {.made_of = COLL_CLV_MADE_OF};
 
-/* MPI_COMM_WORLD was looked through and all its processes are as this one; what it may be given. */
+/* The whole job was looked through, all its processes are as this one; what they may be given. */
 static atomic_bool world_is_equal;
 static atomic_uint world_devices;
 static atomic_bool has_told;
@@ -185,13 +185,31 @@ static void tell(struct ompi_communicator_t *comm, const difference_t *found)
     }
 }
 
+/* Its ranks are all processes of this one's job: MPI_COMM_WORLD, or who has it duplicated or put in
+ * another order. A program that begins with sessions alone has no world. */
+static bool is_whole_job(struct ompi_communicator_t *comm)
+{
+    const struct ompi_communicator_t *world = (const struct ompi_communicator_t *) MPI_COMM_WORLD;
+    const int n_ranks = ompi_comm_size(comm);
+
+    if (NULL == world->c_local_group || world->c_local_group->grp_proc_count != n_ranks) {
+        return false;
+    }
+    for (int p = 0; p < n_ranks; p++) {
+        if (ompi_group_get_proc_name(comm->c_local_group, p).jobid != OMPI_PROC_MY_NAME->jobid) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool coll_clv_peers_are_equal(struct ompi_communicator_t *comm, uint32_t *devices_p)
 {
     difference_t found;
 
     find_difference(comm, &found);
     *devices_p = found.devices;
-    if (SAME == found.verdict && MPI_COMM_WORLD == comm) {
+    if (SAME == found.verdict && !atomic_load(&world_is_equal) && is_whole_job(comm)) {
         atomic_store(&world_devices, found.devices);
         atomic_store(&world_is_equal, true);
     }
