@@ -161,6 +161,7 @@ typedef struct coll_clv_module {
     bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
     uint32_t devices;             /* it, too: collectives that may be given device memory */
     struct coll_clv_group *group; /* NULL until the first eligible call */
+    int64_t carried_bytes;        /* by calls before its set-up */
     int64_t shown_version;        /* what coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;

@@ -7,7 +7,8 @@
  *   not all ranks have us, with the same parameters -> the previous function
  *   a rank's buffers may be in device memory -------> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
- *   first eligible call: the communicator's group is set up (collective)
+ *   too little carried so far to be worth a set-up --> a plan for equal arrivals, or the previous
+ *   else, the first time: the communicator's group is set up (collective)
  *   one order is asked for, and the collective has a plan for that -> that plan
  *   begin: number the call, give the record, wait for the forecast
  *       the node plan beside the forecast has steps ---> run this rank's
@@ -299,6 +300,22 @@ static void show_links(const coll_clv_call_t *call)
     }
 }
 
+/* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
+ * a small share of it: equal on all ranks. Who asks for an algorithm, or one order, waits for
+ * nothing. */
+static bool carries_enough(const coll_clv_call_t *call)
+{
+    coll_clv_module_t *module = call->module;
+    const int64_t enough = module->config.setup_bytes;
+
+    if (call->is_fixed ||
+        CLV_ALGORITHM_AUTO != clv_choose_forced(&module->config, (int32_t) call->collective)) {
+        return true;
+    }
+    module->carried_bytes += clv_smaller(call->total_bytes, enough);
+    return module->carried_bytes >= enough;
+}
+
 static int set_up_group(const coll_clv_call_t *call)
 {
     const coll_clv_params_t *params = &mca_coll_clv_component.params;
@@ -338,6 +355,25 @@ static CLV_COLD int fail(const coll_clv_call_t *call, int rc)
     }
     release_group(call->comm, call->module);
     return failure;
+}
+
+/* Until the communicator is set up it has a young group; broken, it keeps that for good. */
+static int find_group(const coll_clv_call_t *call)
+{
+    coll_clv_module_t *module = call->module;
+
+    if (!coll_clv_group_is_young(module->group) || coll_clv_group_is_broken(module->group)) {
+        return OMPI_SUCCESS;
+    }
+    if (carries_enough(call)) {
+        coll_clv_group_free(module->group);
+        module->group = NULL;
+        return set_up_group(call);
+    }
+    if (NULL == module->group) {
+        module->group = coll_clv_group_young(call->comm, &module->config);
+    }
+    return NULL == module->group ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 static void count_time(clv_collective_t collective, int32_t algorithm, int64_t took_ns)
@@ -410,8 +446,8 @@ static int run_by_plan(const coll_clv_call_t *call)
     clv_pap_call_t numbered;
     int rc = coll_clv_failure_of(call->comm); /* another component's call may come here late */
 
-    if (OMPI_SUCCESS == rc && NULL == module->group) {
-        rc = set_up_group(call);
+    if (OMPI_SUCCESS == rc) {
+        rc = find_group(call);
     }
     if (OMPI_SUCCESS == rc) {
         rc = coll_clv_group_begin(module->group, &key, call->is_fixed, &numbered, &assignment);

@@ -172,6 +172,12 @@ static clv_status_t make_kept(coll_clv_group_t *group, const kept_plan_t *wanted
     return status;
 }
 
+/* Where ranks found at set-up that there is no exchange, nothing is chosen. */
+static bool chooses(const coll_clv_group_t *group)
+{
+    return CLV_FIT == group->why || CLV_REASON_NOT_YET == group->why;
+}
+
 static int why_no_forecast(const coll_clv_group_t *group)
 {
     if (CLV_FIT != group->why) {
@@ -241,7 +247,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     assignment->decision = (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS,
                                                    .reason = why_no_forecast(group)};
     if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
-        CLV_FIT != group->why && !fixed) {
+        !chooses(group) && !fixed) {
         return CLV_OK;
     }
     wanted = wanted_of(key, fixed, stream);
@@ -251,7 +257,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         return CLV_OK;
     }
     assignment->decision = kept->decision;
-    if (CLV_REASON_NO_FORECAST == kept->decision.reason) {
+    if (CLV_REASON_NO_FORECAST == kept->decision.reason || CLV_REASON_NOT_YET == group->why) {
         assignment->decision.reason = why_no_forecast(group);
     }
     assignment->steps = kept->steps;
@@ -460,7 +466,9 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     if (fixed) {
         return ompi_error_of(assign_without_forecast(group, key, 1, NULL, assignment));
     }
-    if (NULL != group->clock.pap) {
+    if (NULL == group->clock.pap) {
+        call->arrival_ns = clv_local_now_ns();
+    } else {
         clv_pap_call_begin(group->clock.pap, &stream_key, clv_local_now_ns(), call);
         status = wait_for_forecast(group, call, &forecast, &node_plans, &failure);
     }
@@ -477,18 +485,27 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     return ompi_error_of(status);
 }
 
+static CLV_HOT void end_numbered(coll_clv_group_t *group, clv_pap_call_t *call,
+                                 const coll_clv_assignment_t *assignment, int64_t now_ns)
+{
+    const stream_keys_t *stream = stream_of(group, call);
+    const clv_choose_keys_t *keys = NULL == stream ? NULL : &stream->keys;
+
+    clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm, keys,
+                     NULL == keys ? 0 : clv_choose_keys_bytes(keys), now_ns);
+}
+
 CLV_HOT int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                                    const coll_clv_assignment_t *assignment)
 {
     int64_t took_ns = -1;
 
-    if (NULL != group->clock.pap && !assignment->is_fixed) {
+    if (!assignment->is_fixed) {
         const int64_t now_ns = clv_local_now_ns();
-        const stream_keys_t *stream = stream_of(group, call);
-        const clv_choose_keys_t *keys = NULL == stream ? NULL : &stream->keys;
-        clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm, keys,
-                         NULL == keys ? 0 : clv_choose_keys_bytes(keys), now_ns);
         took_ns = now_ns - call->arrival_ns;
+        if (NULL != group->clock.pap) {
+            end_numbered(group, call, assignment, now_ns);
+        }
     }
     clv_free(group->own_steps);
     group->own_steps = NULL;

@@ -2,8 +2,10 @@
  *
  * One communicator's share in the prediction: forecasts, and the plans made beside them.
  *
- * What: joins pap_predict (forecasts) and choose (plans) to a communicator. Set up inside the first
- * eligible call, by collectives of the communicator itself; until then nothing exists.
+ * What: joins pap_predict (forecasts) and choose (plans) to a communicator. Set up inside an
+ * eligible call, by collectives of the communicator itself, as soon as such calls have carried
+ * enough to be worth it (docs/decisions/0040). Until then a young group plans alone, for equal
+ * arrivals and by built-in costs, and nothing else exists.
  * Not: eligibility, and running a plan.
  *
  * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
@@ -51,6 +53,11 @@ typedef struct coll_clv_group coll_clv_group_t;
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                          const struct coll_clv_params *params, int64_t vector_bytes,
                          coll_clv_group_t **group_p, int *why_p);
+/* A young one: nobody else is asked, nothing is measured. NULL: no memory. */
+coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
+                                       const clv_choose_config_t *config);
+/* NULL is young, too. */
+bool coll_clv_group_is_young(const coll_clv_group_t *group);
 /* Before free, while the communicator works: tells neighbours what they may lack. False: no free
  * now, that comes with the communicator's end in Open MPI. NULL is fine. */
 bool coll_clv_group_settle(coll_clv_group_t *group);
@@ -75,7 +82,8 @@ void coll_clv_group_fetch(const coll_clv_group_t *group);
  * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
                          clv_pap_call_t *call, coll_clv_assignment_t *assignment);
-/* How long the call took this rank since its begin, ns; -1: nobody looked at the clock. */
+/* How long the call took this rank since its begin, ns; -1: a fixed one, nobody looked at the
+ * clock. */
 int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
                            const coll_clv_assignment_t *assignment);
 

@@ -301,9 +301,13 @@ static int exchange_cards(setup_t *setup)
     return join(setup);
 }
 
-/* A group that knows itself, without anybody else. NULL: no memory. */
-static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
-                                   const clv_choose_config_t *config)
+/* Links as long as nobody has measured them: a gigabit network on which a message is dear, so that
+ * plans are made of vectors alone that gain from being cut on any network. Where ranks share links
+ * is not known yet either. */
+static const clv_cost_t built_in_cost = {.latency_ns = 100000, .byte_ps = 8000, .gap_ns = 50000};
+
+coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
+                                       const clv_choose_config_t *config)
 {
     coll_clv_group_t *group = clv_alloc_line(sizeof *group);
 
@@ -312,7 +316,26 @@ static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
     }
     group->comm = comm;
     group->rank = ompi_comm_rank(comm);
+    group->why = CLV_REASON_NOT_YET;
     group->chooser.config = *config;
+    group->chooser.config.cost = built_in_cost;
+    return group;
+}
+
+bool coll_clv_group_is_young(const coll_clv_group_t *group)
+{
+    return NULL == group || CLV_REASON_NOT_YET == group->why;
+}
+
+/* A group that knows itself, without anybody else. NULL: no memory. */
+static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
+                                   const clv_choose_config_t *config)
+{
+    coll_clv_group_t *group = coll_clv_group_young(comm, config);
+
+    if (NULL == group) {
+        return NULL;
+    }
     if (config->exchange &&
         CLV_OK != clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
                                         &group->chooser.plans)) {

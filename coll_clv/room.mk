@@ -64,7 +64,8 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
 mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
-	tests/mpi/broken_call tests/mpi/known_links
+	tests/mpi/broken_call tests/mpi/known_links tests/mpi/setup_cases
+tests_mpi_setup_cases_SOURCES = tests/mpi/setup_cases.c $(clv_pvar_look_sources)
 tests_mpi_known_links_SOURCES = tests/mpi/known_links.c $(clv_pvar_look_sources)
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
 tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak_calls.c tests/mpi/soak_calls.h \
@@ -91,7 +92,7 @@ if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
-	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh
+	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak
 endif

@@ -175,7 +175,7 @@ tap_report $? "balanced calls have no delay to overlap with"
 if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     eval "$("$CLV_TOP/clv" env)"
     # shellcheck disable=SC2086
-    OMPI_MCA_coll_clv_print=forecast run 4 --sizes 64K --patterns uniform --delay 20ms --iterations 4 --warmup 8 --balanced-calls 0 \
+    OMPI_MCA_coll_clv_setup_bytes=0 OMPI_MCA_coll_clv_print=forecast run 4 --sizes 64K --patterns uniform --delay 20ms --iterations 4 --warmup 8 --balanced-calls 0 \
         --algorithms clv,clv+hint,clv:clairvoyant:sma,clv:clairvoyant+hint --json "$work/hinted" &&
         [ "$(grep -c '[0-4]/4$' "$output")" -eq 4 ] && [ "$(grep -c 'announced in 4 calls of 4' "$output")" -eq 2 ] &&
         grep -q "announced from" "$output" && grep -q "coll_clv_predictor\":\"sma" "$work/hinted" && [ "$(grep -c '"announced":4,' "$work/hinted")" -eq 2 ]

@@ -9,7 +9,7 @@
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
 bits=$CLV_BUILD/tests/mpi/allreduce_bits
 runs=${CLV_TEST_RUNS:-6}
-clv=(--mca coll clv --mca coll_clv_collectives allreduce)
+clv=(--mca coll clv --mca coll_clv_collectives allreduce --mca coll_clv_setup_bytes 0)
 
 # A busy loop beside the ranks, ended with the script.
 busy_loop() { while :; do :; done; }

@@ -6,6 +6,7 @@
 # calls agree with each other.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
+export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 probe=$CLV_BUILD/tests/mpi/coll_probe
 on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2)
 
@@ -79,6 +80,8 @@ else
         exchange_clock_error_ns exchange_invalid_record_sets'
     tap_skip 'two nodes exchange bytes' 'no process namespaces here'
 fi
+
+run -np 4 "${on[@]}" --mca coll_clv_setup_bytes 100000000 --mca coll_clv_min_bytes 1 "$probe" 100 2
 
 # What else moves the others; predicted to no_plan: the decider's own tests (tests/unit/test_choose.c).
 elsewhere="$nodes
