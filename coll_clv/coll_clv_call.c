@@ -301,8 +301,9 @@ static void show_links(const coll_clv_call_t *call)
 }
 
 /* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
- * a small share of it: equal on all ranks. Who asks for an algorithm, or one order, waits for
- * nothing. */
+ * a small share of it: equal on all ranks. One that carries half of it alone does not wait for the
+ * next, where ranks that run free would set up amid what this one has sent. Who asks for an
+ * algorithm, or one order, waits for nothing. */
 static bool carries_enough(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;
@@ -313,7 +314,7 @@ static bool carries_enough(const coll_clv_call_t *call)
         return true;
     }
     module->carried_bytes += clv_smaller(call->total_bytes, enough);
-    return module->carried_bytes >= enough;
+    return module->carried_bytes >= enough || call->total_bytes >= enough / 2;
 }
 
 static int set_up_group(const coll_clv_call_t *call)

@@ -24,13 +24,13 @@ call_of enough 55
 before=$(sed -n 's/.* \([0-9]*\) threads before.*/\1/p' <<<"$said")
 tap_has 'the leader has its thread since' ", $before threads before and $((before + 1)) behind" "$said"
 
-lives "$program" 'long:4194304,65536'
-right 'a long vector'
-call_of long 1
+lives "$program" 'long:65536,1802240,65536'
+right 'a vector of half of it'
+call_of long 2
 
-lives "$program" 'mixed:2097152,1024,1048576,1024,400000,65536,8192,262144'
+lives "$program" 'mixed:1802232,1024,1048576,1024,600000,65536,131072,8192,262144'
 right 'what is too small does not count'
-call_of mixed 6
+call_of mixed 7
 
 lives "$program" "reduces:$(times 262144 30)+allreduces:$(times 1048576 30):allreduce"
 right 'two communicators in turn'
