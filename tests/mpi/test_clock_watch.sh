@@ -4,7 +4,6 @@
 # tests/quality/clock_watch.sh is the same for minutes. Skipped without root or namespaces.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 export CLV_BUILD
 
 watch_three_hosts() {

@@ -4,7 +4,6 @@
 # afresh, which no average predicts, are known when they are announced.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 program=$CLV_BUILD/tests/mpi/hint_cases
 
 # Median of what the forecasts say the newest prediction was off by, in us, without the first forecasts, which still learn.

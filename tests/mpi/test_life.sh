@@ -6,7 +6,6 @@
 # are connected. Both ways the exchange runs: the program's calls have forecasts.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 program=$CLV_BUILD/tests/mpi/life_cases
 on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2 --mca coll_clv_verbose 10
     --mca coll_clv_print forecast)

@@ -3,7 +3,6 @@
 # ones are taken.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 probe=$CLV_BUILD/tests/mpi/coll_probe
 list=(--mca coll clv,tuned,basic,libnbc,self,inter)
 

@@ -5,7 +5,6 @@
 # its sums are right, nobody uses the component, and one message names what differs.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 probe=$CLV_BUILD/tests/mpi/coll_probe
 on=OMPI_MCA_coll_clv_priority=40
 

@@ -6,7 +6,6 @@
 # calls agree with each other.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-export OMPI_MCA_coll_clv_setup_bytes=0 # set up in the first call
 probe=$CLV_BUILD/tests/mpi/coll_probe
 on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_min_ranks 2)
 
