@@ -22,6 +22,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <threads.h>
 
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
@@ -29,7 +30,9 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
+#include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
+#include "opal/mca/base/mca_base_var.h"
 #include "opal/runtime/opal_progress.h"
 
 #include "coll_clv/coll_clv_ahead.h"
@@ -173,6 +176,18 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
     return coll_clv_ahead_ask(run->scratch->ahead, peer, segment_bytes(run, segment), &run->rc);
 }
 
+/* Ranks of one host that begin together push whole vectors into their sockets, one rank after the
+ * other where processors are fewer than ranks, while those whose links should be busy by then wait
+ * for a processor, some of them to arrive at all. Not sched_yield, which tools put something in the
+ * place of for ranks that wait (bench/cluster does): this one has more to do. */
+static void make_way(const execution_t *run, int32_t peer)
+{
+    if (run->scratch->makes_way &&
+        OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(run->comm, peer)->super.proc_flags)) {
+        thrd_yield();
+    }
+}
+
 static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t segment,
                               int synchronous)
 {
@@ -196,6 +211,7 @@ static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t
     if (NULL != run->scratch->ahead) {
         coll_clv_ahead_sent(run->scratch->ahead, peer, segment_bytes(run, segment));
     }
+    make_way(run, peer);
     return CLV_OK;
 }
 
@@ -399,7 +415,9 @@ void coll_clv_scratch_drop(coll_clv_scratch_t *scratch)
 {
     clv_free(scratch->buffers);
     clv_free(scratch->tables);
-    *scratch = (coll_clv_scratch_t){.has_opened = scratch->has_opened, .ahead = scratch->ahead};
+    *scratch = (coll_clv_scratch_t){.has_opened = scratch->has_opened,
+                                    .makes_way = scratch->makes_way,
+                                    .ahead = scratch->ahead};
 }
 
 void coll_clv_scratch_free(coll_clv_scratch_t *scratch)
@@ -590,6 +608,16 @@ static int complete_result(execution_t *run, int32_t first, int32_t end)
     return rc;
 }
 
+/* Said by the user, or found by Open MPI where a host has more ranks than processors. */
+static int yields_when_idle(void)
+{
+    const int index = mca_base_var_find("ompi", "mpi", NULL, "yield_when_idle");
+    const bool *value = NULL;
+
+    return index >= 0 && OPAL_SUCCESS == mca_base_var_get_value(index, &value, NULL, NULL) &&
+           NULL != value && *value;
+}
+
 /* The first call opens the books, on all ranks or on none. */
 static int enter_books(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
 {
@@ -598,6 +626,7 @@ static int enter_books(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
     if (!scratch->has_opened) {
         rc = coll_clv_ahead_open(job->comm, job->is_broken, job->context, &scratch->ahead);
         scratch->has_opened = OMPI_SUCCESS == rc;
+        scratch->makes_way = yields_when_idle();
     }
     if (NULL != scratch->ahead) {
         coll_clv_ahead_enter(scratch->ahead);

@@ -17,6 +17,10 @@
  * a reduce_scatter is copied to rbuf when everything else is done, so it may overlap the input.
  * Kept between calls up to COLL_CLV_SCRATCH_KEEP_BYTES.
  *
+ * Processors: with mpi_yield_when_idle, which Open MPI sets by itself where a host has more ranks
+ * than processors, a rank offers its processor to others after each segment that it has sent to a
+ * rank of its own host (docs/decisions/0041-who-sends-inside-a-host-makes-way.md).
+ *
  * Threads: one execution per scratch at a time, as one collective per communicator at a time.
  */
 #ifndef COLL_CLV_EXECUTE_H
@@ -47,7 +51,8 @@ typedef struct coll_clv_scratch {
     void *tables;  /* counters of the executor */
     size_t buffer_bytes;
     size_t table_bytes;
-    int has_opened;               /* ahead was asked for, in the first call */
+    int has_opened; /* ahead was asked for, in the first call */
+    int makes_way; /* Open MPI's waits yield (mpi_yield_when_idle): so does who sends to its host */
     struct coll_clv_ahead *ahead; /* what may be sent ahead; NULL: the synchronous sends bound it */
 } coll_clv_scratch_t;
 

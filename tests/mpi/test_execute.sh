@@ -14,7 +14,7 @@ ranks=${CLV_TEST_RANKS:-1 3 8}
 pmls='tcp ucx cm'
 
 # shellcheck disable=SC2086
-echo 1..$(($(set -- $ranks $ranks $ranks $ranks $pmls; echo $#) + 2))
+echo 1..$(($(set -- $ranks $ranks $ranks $ranks $pmls; echo $#) + 3))
 for p in $ranks; do
     launch "$p" $(pml_options ob1) "$cases" -i 10 && has "$all_right"
     report $? "$p ranks, ob1 in shared memory"
@@ -37,3 +37,18 @@ launch 4 "$cases" -c flood_of_a_late_root && has "$all_right"
 report $? "2000 reduces of 64 KiB with the root 2 s late: its memory is bounded"
 launch 1 $(pml_options ob1) "${cases%_cases}_errors" && has "$all_right"
 report $? "bad arguments, no memory, a message that does not fit"
+
+# Who sends inside its host offers its processor to the others, where Open MPI's waits do.
+yields() { # 0|1: how often the ranks did
+    launch 2 $(pml_options tcp) --mca mpi_yield_when_idle "$1" -x LD_PRELOAD="$scratch/yields.so" "$cases" -i 1 &&
+        has "$all_right" && awk '/^yields: / { n += $2 } END { print n + 0 }' "$output"
+}
+gcc -Wall -Werror -shared -fPIC -x c -o "$scratch/yields.so" - <<'END' 2>"$output" &&
+#include <stdio.h>
+#include <threads.h>
+static int n;
+void thrd_yield(void) { n++; }
+__attribute__((destructor)) static void tell(void) { fprintf(stderr, "yields: %d\n", n); }
+END
+    [ "$(yields 0)" -eq 0 ] && [ "$(yields 1)" -gt 0 ]
+report $? "2 ranks of a host: with mpi_yield_when_idle who sends makes way for others, else not"
