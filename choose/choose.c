@@ -11,8 +11,16 @@
 
 #define FIXED_BYTES 32768 /* a segment of a fixed plan */
 
-#define LEAVE_PERMILLE  970 /* leave the previous reduce only below this share of its score */
-#define SWITCH_PERMILLE 950 /* leave a running plan only below this share of its score */
+#define LEAVE_PERMILLE       970  /* leave the previous reduce only below this share of its score */
+#define LEAVE_HOSTS_PERMILLE 1050 /* ... this one for host_chains */
+#define SWITCH_PERMILLE      950  /* leave a running plan only below this share of its score */
+
+/* Arrivals decide nothing between orders that do not follow them: of the fixed ones that which is
+ * best with equal arrivals stands for all. */
+static int stands_back(const clv_choose_search_t *search, int32_t algorithm)
+{
+    return clv_algorithm_holds(algorithm) && algorithm != search->state->fixed;
+}
 
 /* The plan of the least score, of all or of those that estimates alone may take;
  * CLV_ALGORITHM_PREVIOUS when there is none. */
@@ -22,7 +30,7 @@ static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast
     int32_t best = CLV_ALGORITHM_PREVIOUS;
 
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 &&
+        if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 && !stands_back(search, a) &&
             ((all && !clv_algorithm_binds(a)) ||
              clv_choose_try_may_guess(search->config, &search->state->pace, forecast, a)) &&
             (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
@@ -51,6 +59,13 @@ static int holds_on(const clv_choose_search_t *search)
            clv_choose_runs_free(search->config, &search->state->pace);
 }
 
+/* Whole vectors inside a host, which the previous reduce sends, take several times what they are
+ * estimated to where all its ranks begin together; and a fixed order lets ranks run free. */
+static int64_t leave_permille(int32_t algorithm)
+{
+    return algorithm == CLV_ALGORITHM_HOST_CHAINS ? LEAVE_HOSTS_PERMILLE : LEAVE_PERMILLE;
+}
+
 /* The previous reduce is left, and a running plan, only for a clear gain. */
 static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                      int32_t *reason_p)
@@ -68,7 +83,7 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
         return best;
     }
     *reason_p = CLV_REASON_NO_GAIN;
-    if (search->score[best] >= previous_score / 1000 * LEAVE_PERMILLE) {
+    if (search->score[best] >= previous_score / 1000 * leave_permille(best)) {
         return CLV_ALGORITHM_PREVIOUS;
     }
     *reason_p = CLV_REASON_KEPT;
@@ -238,23 +253,39 @@ static int32_t fixed_algorithm(int32_t collective)
     return CLV_ALGORITHM_PREVIOUS;
 }
 
+/* Of the fixed orders that of the least score; CLV_ALGORITHM_PREVIOUS: none. */
+static int32_t best_fixed(const clv_choose_search_t *search)
+{
+    int32_t best = CLV_ALGORITHM_PREVIOUS;
+
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithm_holds(a) && search->score[a] >= 0 &&
+            (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
+            best = a;
+        }
+    }
+    return best;
+}
+
 /* A fixed order that ends about as early as the best one, whatever time in MPI it takes: calls
  * without a forecast come between others that have one (a record set that is void), and what ranks
  * run ahead by is lost where the order changes. */
 static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_t *decision)
 {
-    const int32_t fixed = fixed_algorithm(search->key->collective);
+    const int32_t fixed = best_fixed(search);
 
-    if (fixed != CLV_ALGORITHM_PREVIOUS && search->score[fixed] >= 0 &&
+    if (fixed != CLV_ALGORITHM_PREVIOUS &&
         search->found[fixed].predicted_after_ns / 1000 * SWITCH_PERMILLE <=
             search->best.predicted_after_ns) {
         *decision = search->found[fixed];
     }
 }
 
-/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. */
+/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. *fixed_p: the best fixed order;
+ * may be NULL. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                                 int32_t forced, int wants_fixed, clv_choose_decision_t *decision)
+                                 int32_t forced, int wants_fixed, clv_choose_decision_t *decision,
+                                 int32_t *fixed_p)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, NULL, NULL, NULL, &search);
@@ -272,6 +303,9 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
         if (wants_fixed) {
             prefer_fixed(&search, decision);
         }
+        if (fixed_p != NULL) {
+            *fixed_p = best_fixed(&search);
+        }
     }
     clv_choose_search_close(&search);
     return status;
@@ -280,14 +314,26 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision)
 {
-    return clv_choose_balanced_of(config, key, CLV_ALGORITHM_AUTO, decision);
+    return clv_choose_balanced_and_fixed(config, key, decision, NULL);
+}
+
+clv_status_t clv_choose_balanced_and_fixed(const clv_choose_config_t *config,
+                                           const clv_pap_stream_key_t *key,
+                                           clv_choose_decision_t *decision, int32_t *fixed_p)
+{
+    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, 0, decision, fixed_p);
+
+    if (status == CLV_OK) {
+        decision->reason = CLV_REASON_PREDICTED;
+    }
+    return status;
 }
 
 clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key, int32_t algorithm,
                                     clv_choose_decision_t *decision)
 {
-    const clv_status_t status = choose_blind(config, key, algorithm, 0, decision);
+    const clv_status_t status = choose_blind(config, key, algorithm, 0, decision, NULL);
 
     if (status == CLV_OK) {
         decision->reason = CLV_REASON_PREDICTED;
@@ -301,7 +347,7 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 {
     const int32_t forced = clv_choose_forced(config, key->collective);
     clv_choose_decision_t previous = {0};
-    clv_status_t status = choose_blind(config, key, forced, 1, decision);
+    clv_status_t status = choose_blind(config, key, forced, 1, decision, NULL);
 
     if (status == CLV_OK) {
         status = clv_choose_previous(config, key, NULL, &previous);
@@ -310,8 +356,8 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
         return status;
     }
     decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_FORECAST;
-    if (forced < 0 &&
-        score_of(config, decision) >= score_of(config, &previous) / 1000 * LEAVE_PERMILLE) {
+    if (forced < 0 && score_of(config, decision) >= score_of(config, &previous) / 1000 *
+                                                        leave_permille(decision->algorithm)) {
         *decision = previous;
         decision->reason = CLV_REASON_NO_GAIN;
     }

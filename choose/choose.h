@@ -202,7 +202,8 @@ typedef struct clv_choose_state {
     clv_choose_pace_t pace;
     int64_t balanced_bytes; /* for vectors of this length ... */
     clv_choose_decision_t
-        balanced; /* ... the best plan that needs no forecast; no segments: none */
+        balanced;  /* ... the best plan that needs no forecast; no segments: none */
+    int32_t fixed; /* ... the fixed order that is best with equal arrivals; 0: none */
     int16_t n_bound_segments[CLV_N_ALGORITHMS]; /* ... and the segments of classic ones that pass
                                                    the guard; 0: it does not */
 } clv_choose_state_t;
@@ -254,6 +255,12 @@ clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
  * algorithm is not looked at. CLV_LIMIT: none is possible. */
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision) CLV_MUST_CHECK;
+/* *fixed_p, too: of the algorithms with the same order in each call that which is best so;
+ * CLV_ALGORITHM_PREVIOUS: there is none. */
+clv_status_t clv_choose_balanced_and_fixed(const clv_choose_config_t *config,
+                                           const clv_pap_stream_key_t *key,
+                                           clv_choose_decision_t *decision,
+                                           int32_t *fixed_p) CLV_MUST_CHECK;
 /* The same of one algorithm that makes plans, whatever is forced. */
 clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key, int32_t algorithm,

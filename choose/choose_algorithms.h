@@ -59,7 +59,9 @@
     XX(OUT_CHAIN,    out_chain,    CLV_OF(BCAST),   PLAN("bcast-chain", AHEAD),      0,     empty,         \
        "a pipelined chain from the root, latest arrival last")                                     \
     XX(HELPER_TREES, helper_trees, CLV_OF(ALLREDUCE), PLAN("helper-trees", AHEAD),   1,     order,         \
-       "trees of the ranks that come early, for many ranks; late ones hand theirs in")
+       "trees of the ranks that come early, for many ranks; late ones hand theirs in")                 \
+    XX(HOST_CHAINS,  host_chains,  CLV_OF(REDUCE),  PLAN("node-sorted", AHEAD),      -1,    order,         \
+       "a chain inside each host and one between hosts, the same in each call")
 /* clang-format on */
 
 /* The word beside them that is none of them. */

@@ -55,9 +55,11 @@ static clv_status_t find_balanced(const clv_choose_search_t *search, clv_choose_
     if (state->balanced_bytes == search->key->total_bytes) {
         return CLV_OK;
     }
-    status = clv_choose_balanced(search->config, search->key, &state->balanced);
+    status =
+        clv_choose_balanced_and_fixed(search->config, search->key, &state->balanced, &state->fixed);
     if (status == CLV_LIMIT) {
         state->balanced = (clv_choose_decision_t){0};
+        state->fixed = CLV_ALGORITHM_PREVIOUS;
         status = CLV_OK;
     }
     if (status == CLV_OK) {

@@ -428,6 +428,9 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     if (search->forced >= 0) {
         return algorithm == search->forced;
     }
+    if (algorithm == CLV_ALGORITHM_HOST_CHAINS && search->config->place == NULL) {
+        return 0; /* it is rank_chain */
+    }
     if (clv_algorithm_binds(algorithm)) {
         return forecast != NULL && forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&
                search->state->n_bound_segments[algorithm] > 0;

@@ -239,7 +239,8 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 
 /* What an iteration would take, by the estimates. Where ranks run free, an order that follows their
  * arrivals makes each of them wait for the slowest again, and a fixed one goes at the pace of the
- * slowest's computing, in time; it does no worse than what makes ranks wait. */
+ * slowest's computing, in time; it does no worse than what makes ranks wait, and no better than
+ * another fixed one that runs. */
 static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
@@ -253,7 +254,7 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
     }
     if (is_stable) {
         return clv_algorithm_holds(pace->settled)
-                   ? expected_ns
+                   ? clv_larger(expected_ns, pace->computing_ns)
                    : clv_smaller(settled_ns / 1000 * GOOD_PERMILLE, pace->computing_ns);
     }
     return clv_larger(expected_ns,
@@ -310,7 +311,8 @@ static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_f
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         if (a != search->state->pace.settled && search->score[a] >= 0) {
             const int64_t expected_ns = expected_pace(search, a);
-            if ((best < 0 || expected_ns < *expected_p) &&
+            if ((best < 0 || expected_ns < *expected_p ||
+                 (expected_ns == *expected_p && a == search->state->fixed)) &&
                 may_try(search, forecast, a, expected_ns)) {
                 best = a;
                 *expected_p = expected_ns;
