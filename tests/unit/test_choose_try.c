@@ -162,6 +162,26 @@ static void free_ranks_try_a_fixed_order_first(void **unused)
     }
 }
 
+/* Two fixed orders go at one pace where ranks run free, that of the slowest's computing. */
+static void free_ranks_do_not_try_another_fixed_order(void **unused)
+{
+    (void) unused;
+    for (int runs_free = 0; runs_free < 2; runs_free++) {
+        clv_choose_search_t search = {.config = &config, .state = &state};
+
+        begin(CLV_ALGORITHM_RANK_CHAIN);
+        state.pace.free_sets = runs_free ? 16 : 0;
+        state.pace.computing_ns = 2 * PACE_MS * MS;
+        for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+            search.score[a] = -1;
+        }
+        search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
+        search.score[CLV_ALGORITHM_HOST_CHAINS] = 38 * MS;
+        clv_choose_try_next(&search, &forecast);
+        assert_int_equal(state.pace.trial.is_on, !runs_free);
+    }
+}
+
 /* What a trial of the chain needs, instead of the fixed order that runs. */
 static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int runs_free)
 {
@@ -204,6 +224,7 @@ int main(void)
         cmocka_unit_test(calls_that_differ_are_no_pause),
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
+        cmocka_unit_test(free_ranks_do_not_try_another_fixed_order),
         cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
     };
     return clv_run_tests(tests);
