@@ -13,6 +13,7 @@
 #define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear ... */
 #define NOISE_PERMILLE  20   /* ... and as much more as the blocks before lie apart, at most this */
 #define CLEAR_PERMILLE  950
+#define BOUND_PERMILLE  1010 /* a pace so near the slowest's computing is as good as that */
 #define WAITS_PERMILLE  750  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
@@ -239,8 +240,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 
 /* What an iteration would take, by the estimates. Where ranks run free, an order that follows their
  * arrivals makes each of them wait for the slowest again, and a fixed one goes at the pace of the
- * slowest's computing, in time; it does no worse than what makes ranks wait, and no better than
- * another fixed one that runs. */
+ * slowest's computing, in time; it does no worse than what makes ranks wait. */
 static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
@@ -254,11 +254,23 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
     }
     if (is_stable) {
         return clv_algorithm_holds(pace->settled)
-                   ? clv_larger(expected_ns, pace->computing_ns)
+                   ? expected_ns
                    : clv_smaller(settled_ns / 1000 * GOOD_PERMILLE, pace->computing_ns);
     }
     return clv_larger(expected_ns,
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
+}
+
+/* Ranks that run free under a fixed order go as fast as the slowest computes already: another fixed
+ * order can only cost them their distances. */
+static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const clv_choose_pace_t *pace = &search->state->pace;
+
+    return clv_algorithm_holds(algorithm) && clv_algorithm_holds(pace->settled) &&
+           clv_choose_runs_free(search->config, pace) &&
+           is_permille_of(clv_choose_paces_middle(&pace->paces), BOUND_PERMILLE,
+                          pace->computing_ns);
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
@@ -269,8 +281,8 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
     const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
 
-    return verdict->age_calls >= verdict->wait_calls && pace->trial.budget_ns > 0 &&
-           loss_ns <= pace->trial.budget_ns / n_calls;
+    return !cannot_gain(search, algorithm) && verdict->age_calls >= verdict->wait_calls &&
+           pace->trial.budget_ns > 0 && loss_ns <= pace->trial.budget_ns / n_calls;
 }
 
 /* Expected to end calls no later than what runs, with ranks that wait much less in them. */

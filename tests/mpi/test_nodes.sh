@@ -43,7 +43,7 @@ by_memory() { grep -Eq 'component (vader|sm) returned success' <<<"$said"; }
 tap_ok 'and shared memory it was' by_memory
 
 # Nodes of 3, 3 and 1 ranks; communicators that cut them, any root, every legal reduce.
-for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chain; do
+for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chain host_chains 'host_chains --by-node'; do
     set -- $run
     with 3 --ranks-per-host 3 --np 7 ${2:-} "${use[@]}" --mca coll_clv_reduce_algorithm "$1" -- \
         "$CLV_BUILD/tests/mpi/reduce_cases"

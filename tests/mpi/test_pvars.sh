@@ -33,7 +33,7 @@ tap_ok "the late rank: $(counter exchange_late_rank), $(counter exchange_late_ca
     test "$(($(counter exchange_late_rank) % 2))" -eq 1 -a "$(counter exchange_late_calls)" -ge 3 -a \
     "$(counter exchange_late_of_calls)" -ge "$(counter exchange_late_calls)"
 
-for algorithm in clairvoyant latest_first chain rank_chain binomial rabenseifner ring previous; do
+for algorithm in clairvoyant latest_first chain rank_chain host_chains binomial rabenseifner ring previous; do
     run -np 2 "${on[@]}" --mca coll_clv_reduce_algorithm $algorithm "$probe" 20000 3
 done
 for algorithm in plain_ring cut_ring helper_trees; do
