@@ -9,6 +9,10 @@
  *     place 1: earliest -> ... -> latest --+-- a plan of places --> root <- ... <- earliest
  *     place 2: earliest -> ... -> latest --'
  *
+ * Where the root comes after all that could be over without it, the last arriver beside it speaks for
+ * its place and hands it one whole result: it does not take in two vectors then, one from inside and
+ * one from outside, when everybody waits for it.
+ *
  * Rounds: one between places is as long as SLOTS rounds of the whole plan. A send between places
  * takes the last of them, sends inside a place take the others: so nobody sends or receives twice
  * in a round, and at one who speaks the two levels come in turn. A round between places is moved
@@ -43,6 +47,7 @@ typedef struct house {
     int64_t slot_ns;
     int32_t n_nodes;
     int32_t root_node;
+    int32_t hands_over; /* 1: the root does not speak for its node */
     member_t *members;  /* node after node, in the order of its chain */
     int32_t *first;     /* of members; the end of the last node's at [n_nodes] */
     int32_t *ready;     /* [node * n_segments + segment]: first slot after it came from inside */
@@ -86,9 +91,33 @@ static void count_nodes(house_t *house)
     house->first[house->n_nodes] = n_ranks;
 }
 
+/* The place among the members of who speaks for the node. */
+static int32_t speaker_at(const house_t *house, int32_t node)
+{
+    return house->first[node + 1] - 1 - (node == house->root_node ? house->hands_over : 0);
+}
+
 static int32_t speaker(const house_t *house, int32_t node)
 {
-    return house->members[house->first[node + 1] - 1].rank;
+    return house->members[speaker_at(house, node)].rank;
+}
+
+/* Whether the root has somebody beside it and comes when the vectors of all others could have come
+ * together: a round for each segment and each node. */
+static int is_root_far_late(const house_t *house)
+{
+    const clv_instance_t *instance = house->instance;
+    const int64_t n_rounds = (int64_t) instance->n_segments + house->n_nodes;
+    const int64_t root_ns = instance->arrival_ns[instance->root];
+    int64_t last_ns = house->first_ns;
+
+    for (int32_t p = 0; p < instance->n_ranks; p++) {
+        if (p != instance->root) {
+            last_ns = clv_larger(last_ns, instance->arrival_ns[p]);
+        }
+    }
+    return house->first[house->root_node + 1] - house->first[house->root_node] > 1 &&
+           root_ns > last_ns && (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS;
 }
 
 /* ---- inside ---------------------------------------------------------------------------------- */
@@ -123,11 +152,11 @@ static void fill_node(house_t *house, int32_t node)
     int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
     const int32_t rank = speaker(house, node);
 
-    for (int32_t i = house->first[node]; i + 1 < house->first[node + 1]; i++) {
+    for (int32_t i = house->first[node]; i < speaker_at(house, node); i++) {
         fill_hop(house, &house->members[i], ready);
     }
     house->speaks_ns[node] = instance->arrival_ns[rank];
-    if (rank != instance->root) { /* who takes from outside what it never sends need not wait */
+    if (node != house->root_node) { /* who takes from outside what it never sends need not wait */
         house->speaks_ns[node] =
             clv_larger(house->speaks_ns[node], house->first_ns + ready[0] * house->slot_ns);
     }
@@ -167,6 +196,32 @@ static int64_t round_slot(const house_t *house, int64_t slot, const clv_send_t *
     return link_slot(slot);
 }
 
+/* To the root's node, before it is handed over. */
+static void came_from_outside(house_t *house, int32_t segment, int32_t slot)
+{
+    const size_t n_segments = (size_t) house->instance->n_segments;
+    int32_t *ready = &house->ready[(size_t) house->root_node * n_segments + (size_t) segment];
+
+    *ready = (int32_t) clv_larger(*ready, slot + 1);
+}
+
+static clv_status_t hand_over(house_t *house)
+{
+    const int32_t n_segments = house->instance->n_segments;
+    int32_t *ready = &house->ready[(size_t) house->root_node * (size_t) n_segments];
+
+    if (!house->hands_over) {
+        return CLV_OK;
+    }
+    for (int32_t s = 0; s < n_segments; s++) {
+        if (ready[s] > LATEST_ROUND - 2 * n_segments) {
+            return CLV_OVERFLOW;
+        }
+    }
+    fill_hop(house, &house->members[speaker_at(house, house->root_node)], ready);
+    return CLV_OK;
+}
+
 static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t slot)
 {
     int32_t round = -1;
@@ -183,6 +238,9 @@ static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t 
         }
         clv_builder_put(&house->builder, (int32_t) slot, speaker(house, send->sender),
                         speaker(house, send->receiver), send->segment);
+        if (send->receiver == house->root_node) {
+            came_from_outside(house, send->segment, (int32_t) slot);
+        }
     }
     return CLV_OK;
 }
@@ -229,6 +287,7 @@ static int list_nodes(house_t *house)
     }
     list_members(house);
     count_nodes(house);
+    house->hands_over = is_root_far_late(house);
     return 1;
 }
 
@@ -267,6 +326,9 @@ static clv_status_t fill(house_t *house, const clv_generator_t *between, clv_pla
     }
     if (status == CLV_OK) {
         status = fill_between(house, between);
+    }
+    if (status == CLV_OK) {
+        status = hand_over(house);
     }
     if (status == CLV_OK) {
         status = clv_builder_sort(&house->builder);
