@@ -136,6 +136,7 @@ typedef struct clv_choose_score {
     int64_t n_measured;
     int64_t ratio_permille;  /* measured / predicted, moving average; 0: never measured */
     int64_t newest_permille; /* of the newest call alone */
+    int64_t in_mpi_ns;       /* mean time of a rank in its calls, moving average */
     int64_t idle_forecasts;  /* since it was last measured */
 } clv_choose_score_t;
 

@@ -285,6 +285,20 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
            pace->trial.budget_ns > 0 && loss_ns <= pace->trial.budget_ns / n_calls;
 }
 
+/* As measured, where both were: segments that leave without their receiver take their rank out of
+ * the call, which estimates do not know. */
+static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t settled)
+{
+    const clv_choose_score_t *one = &search->state->score[algorithm];
+    const clv_choose_score_t *other = &search->state->score[settled];
+
+    if (one->n_measured > 0 && other->n_measured > 0) {
+        return is_permille_of(one->in_mpi_ns, WAITS_PERMILLE, other->in_mpi_ns);
+    }
+    return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, WAITS_PERMILLE,
+                          search->found[settled].predicted_in_mpi_ns);
+}
+
 /* Expected to end calls no later than what runs, with ranks that wait much less in them. */
 static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 {
@@ -292,8 +306,7 @@ static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 
     return search->config->objective == CLV_OBJECTIVE_PACE &&
            search->score[algorithm] <= search->score[settled] &&
-           is_permille_of(search->found[algorithm].predicted_in_mpi_ns, WAITS_PERMILLE,
-                          search->found[settled].predicted_in_mpi_ns);
+           is_less_in_mpi(search, algorithm, settled);
 }
 
 /* The longest pace that settles a trial. A program that waits for a clock, or for somebody else,

@@ -103,7 +103,7 @@ static int32_t speaker(const house_t *house, int32_t node)
 }
 
 /* Whether the root has somebody beside it and comes when the vectors of all others could have come
- * together: a round for each segment and each node. */
+ * together for the most part: half a round for each segment and each node. */
 static int is_root_far_late(const house_t *house)
 {
     const clv_instance_t *instance = house->instance;
@@ -117,7 +117,7 @@ static int is_root_far_late(const house_t *house)
         }
     }
     return house->first[house->root_node + 1] - house->first[house->root_node] > 1 &&
-           root_ns > last_ns && (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS;
+           root_ns > last_ns && (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2;
 }
 
 /* ---- inside ---------------------------------------------------------------------------------- */
