@@ -204,6 +204,30 @@ static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, in
     return state.pace.trial.needed_permille;
 }
 
+/* What calls took of their ranks' time counts before what they were estimated to. */
+static void time_in_mpi_is_compared_as_measured(void **unused)
+{
+    (void) unused;
+    for (int measured = 0; measured < 2; measured++) {
+        clv_choose_search_t search = {.config = &config, .state = &state};
+
+        begin(CLV_ALGORITHM_RANK_CHAIN);
+        state.pace.trial.budget_ns = 1000 * MS;
+        for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+            search.score[a] = -1;
+        }
+        for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a <= CLV_ALGORITHM_CHAIN; a++) {
+            search.score[a] = 40 * MS;
+            search.found[a].predicted_in_mpi_ns = 40 * MS;
+            state.score[a] = (clv_choose_score_t){
+                .n_measured = measured, .in_mpi_ns = a == CLV_ALGORITHM_CHAIN ? 9 * MS : 16 * MS};
+        }
+        clv_choose_try_next(&search, &forecast);
+        assert_true(state.pace.trial.is_on);
+        assert_int_equal(state.pace.trial.needed_permille, measured ? 1005 : 990);
+    }
+}
+
 /* Less than three quarters of the time in MPI, calls that end no later, ranks that are bound. */
 static void at_an_equal_pace_those_win_who_wait_less(void **unused)
 {
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(free_ranks_do_not_try_another_fixed_order),
         cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
+        cmocka_unit_test(time_in_mpi_is_compared_as_measured),
     };
     return clv_run_tests(tests);
 }
