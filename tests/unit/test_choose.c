@@ -851,28 +851,6 @@ static void plans_on_nodes_send_a_vector_over_a_link(void **state)
     }
 }
 
-/* Ranks that come in the order of the chain by rank, far apart: its estimate is then the best there
- * is, and says nothing of the next calls. On one rank per place host_chains is no candidate. */
-static void arrivals_do_not_decide_between_fixed_orders(void **state)
-{
-    (void) state;
-    for (int shares = 0; shares < 2; shares++) {
-        world_t world;
-        world_start_on(&world, shares ? by_slot : NULL);
-        for (int p = 0; p < N_RANKS; p++) {
-            world.predicted_ns[p] = (N_RANKS - p) % N_RANKS * INT64_C(60000000);
-        }
-        world.predicted_ns[0] = INT64_C(480000000);
-        for (int i = 0; i < 10; i++) {
-            const int32_t algorithm = world_step(&world)->algorithm;
-            assert_int_not_equal(algorithm,
-                                 shares ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_HOST_CHAINS);
-        }
-        assert_int_equal(world.state.fixed,
-                         shares ? CLV_ALGORITHM_HOST_CHAINS : CLV_ALGORITHM_RANK_CHAIN);
-    }
-}
-
 /* Calls that have no forecast come between calls that have one; another order would cost a program
  * that runs free what its ranks are ahead. */
 static void calls_without_a_forecast_keep_the_fixed_order(void **state)
@@ -964,7 +942,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_on_nodes_send_a_vector_over_a_link),
-        cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(calls_without_a_forecast_keep_the_fixed_order),
         cmocka_unit_test(the_previous_reduce_is_replayed_on_nodes),
         cmocka_unit_test(who_is_early_waits_in_the_previous_reduce_too),

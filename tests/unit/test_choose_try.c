@@ -162,6 +162,34 @@ static void free_ranks_try_a_fixed_order_first(void **unused)
     }
 }
 
+/* Ranks come in the order of the chain by rank, far apart: its estimate is then the best there is,
+ * and says nothing of the next calls. With one rank per place host_chains is no candidate. */
+static void arrivals_do_not_decide_between_fixed_orders(void **unused)
+{
+    int32_t place[N_RANKS];
+
+    (void) unused;
+    for (int shares = 0; shares < 2; shares++) {
+        const int32_t fixed = shares ? CLV_ALGORITHM_HOST_CHAINS : CLV_ALGORITHM_RANK_CHAIN;
+
+        begin(fixed);
+        state.pace.paces = (clv_choose_paces_t){0};
+        for (int32_t p = 0; p < N_RANKS; p++) {
+            place[p] = p / 2;
+            predicted_ns[p] = (N_RANKS - p) * 60 * MS;
+        }
+        predicted_ns[0] = N_RANKS * 60 * MS;
+        config.place = shares ? place : NULL;
+        config.cost.near_byte_ps = 500;
+        forecast.previous_after_ns = -1;
+        for (int i = 0; i < 10; i++) {
+            assert_int_not_equal(decide(),
+                                 shares ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_HOST_CHAINS);
+        }
+        assert_int_equal(state.fixed, fixed);
+    }
+}
+
 /* Two fixed orders go at one pace where ranks run free, that of the slowest's computing. */
 static void free_ranks_do_not_try_another_fixed_order(void **unused)
 {
@@ -248,6 +276,7 @@ int main(void)
         cmocka_unit_test(calls_that_differ_are_no_pause),
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
+        cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(free_ranks_do_not_try_another_fixed_order),
         cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
         cmocka_unit_test(time_in_mpi_is_compared_as_measured),

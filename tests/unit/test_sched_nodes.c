@@ -237,8 +237,8 @@ static void unshared_places_have_the_flat_plans(void **unused)
                      clv_generator_find("ring"));
 }
 
-/* One number for 2000 plans of each kind, recorded when they were first made, and again when far late
- * roots were handed one vector. */
+/* One number for 2000 plans of each kind, recorded when they were first made, and again when roots
+ * that come far later than all others were handed one vector. */
 static void plans_do_not_change(void **unused)
 {
     uint64_t state = 20211204, hash = CLV_FNV1A64_BASIS;
