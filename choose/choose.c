@@ -311,34 +311,37 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
     return status;
 }
 
+/* fixed_p as in choose_blind. */
+static clv_status_t choose_balanced(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key, int32_t algorithm,
+                                    clv_choose_decision_t *decision, int32_t *fixed_p)
+{
+    const clv_status_t status = choose_blind(config, key, algorithm, 0, decision, fixed_p);
+
+    if (status == CLV_OK) {
+        decision->reason = CLV_REASON_PREDICTED;
+    }
+    return status;
+}
+
 clv_status_t clv_choose_balanced(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  clv_choose_decision_t *decision)
 {
-    return clv_choose_balanced_and_fixed(config, key, decision, NULL);
+    return choose_balanced(config, key, CLV_ALGORITHM_AUTO, decision, NULL);
 }
 
 clv_status_t clv_choose_balanced_and_fixed(const clv_choose_config_t *config,
                                            const clv_pap_stream_key_t *key,
                                            clv_choose_decision_t *decision, int32_t *fixed_p)
 {
-    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, 0, decision, fixed_p);
-
-    if (status == CLV_OK) {
-        decision->reason = CLV_REASON_PREDICTED;
-    }
-    return status;
+    return choose_balanced(config, key, CLV_ALGORITHM_AUTO, decision, fixed_p);
 }
 
 clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key, int32_t algorithm,
                                     clv_choose_decision_t *decision)
 {
-    const clv_status_t status = choose_blind(config, key, algorithm, 0, decision, NULL);
-
-    if (status == CLV_OK) {
-        decision->reason = CLV_REASON_PREDICTED;
-    }
-    return status;
+    return choose_balanced(config, key, algorithm, decision, NULL);
 }
 
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,

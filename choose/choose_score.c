@@ -117,6 +117,8 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
                        const clv_pap_forecast_t *forecast)
 {
     const clv_choose_decision_t *made = clv_choose_measured(state, forecast);
+    const int64_t in_mpi_ns =
+        clv_smaller(forecast->previous_in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS);
     clv_choose_score_t *score;
     int64_t predicted;
     int64_t ratio;
@@ -133,11 +135,9 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
     ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
-    score->in_mpi_ns =
-        score->n_measured == 0
-            ? forecast->previous_in_mpi_ns
-            : score->in_mpi_ns - score->in_mpi_ns / 4 +
-                  clv_smaller(forecast->previous_in_mpi_ns, CLV_CHOOSE_SCORE_CEILING_NS) / 4;
+    score->in_mpi_ns = score->n_measured == 0
+                           ? in_mpi_ns
+                           : score->in_mpi_ns - score->in_mpi_ns / 4 + in_mpi_ns / 4;
     score->n_measured++;
     score->idle_forecasts = 0;
 }

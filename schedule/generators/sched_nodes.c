@@ -9,9 +9,9 @@
  *     place 1: earliest -> ... -> latest --+-- a plan of places --> root <- ... <- earliest
  *     place 2: earliest -> ... -> latest --'
  *
- * Where the root comes after all that could be over without it, the last arriver beside it speaks
- * for its place and hands it one whole result: it does not take in two vectors then, one from
- * inside and one from outside, when everybody waits for it.
+ * Where the root comes after most of what could be over without it, the last arriver beside it
+ * speaks for its place and hands it one whole result: it does not take in two vectors then, one
+ * from inside and one from outside, when everybody waits for it.
  *
  * Rounds: one between places is as long as SLOTS rounds of the whole plan. A send between places
  * takes the last of them, sends inside a place take the others: so nobody sends or receives twice

@@ -190,19 +190,27 @@ static void arrivals_do_not_decide_between_fixed_orders(void **unused)
     }
 }
 
+/* A search that came across no plan. */
+static clv_choose_search_t nothing_found(void)
+{
+    clv_choose_search_t search = {.config = &config, .state = &state};
+
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        search.score[a] = -1;
+    }
+    return search;
+}
+
 /* Two fixed orders go at one pace where ranks run free, that of the slowest's computing. */
 static void free_ranks_do_not_try_another_fixed_order(void **unused)
 {
     (void) unused;
     for (int runs_free = 0; runs_free < 2; runs_free++) {
-        clv_choose_search_t search = {.config = &config, .state = &state};
+        clv_choose_search_t search = nothing_found();
 
         begin(CLV_ALGORITHM_RANK_CHAIN);
         state.pace.free_sets = runs_free ? 16 : 0;
         state.pace.computing_ns = 2 * PACE_MS * MS;
-        for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-            search.score[a] = -1;
-        }
         search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
         search.score[CLV_ALGORITHM_HOST_CHAINS] = 38 * MS;
         clv_choose_try_next(&search, &forecast);
@@ -213,15 +221,12 @@ static void free_ranks_do_not_try_another_fixed_order(void **unused)
 /* What a trial of the chain needs, instead of the fixed order that runs. */
 static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int runs_free)
 {
-    clv_choose_search_t search = {.config = &config, .state = &state};
+    clv_choose_search_t search = nothing_found();
 
     begin(CLV_ALGORITHM_RANK_CHAIN);
     config.objective = objective;
     state.pace.free_sets = runs_free;
     state.pace.trial.budget_ns = 1000 * MS;
-    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        search.score[a] = -1;
-    }
     search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
     search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_in_mpi_ns = 40 * MS;
     search.score[CLV_ALGORITHM_CHAIN] = after_ms * MS;
@@ -237,13 +242,10 @@ static void time_in_mpi_is_compared_as_measured(void **unused)
 {
     (void) unused;
     for (int measured = 0; measured < 2; measured++) {
-        clv_choose_search_t search = {.config = &config, .state = &state};
+        clv_choose_search_t search = nothing_found();
 
         begin(CLV_ALGORITHM_RANK_CHAIN);
         state.pace.trial.budget_ns = 1000 * MS;
-        for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-            search.score[a] = -1;
-        }
         for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a <= CLV_ALGORITHM_CHAIN; a++) {
             search.score[a] = 40 * MS;
             search.found[a].predicted_in_mpi_ns = 40 * MS;

@@ -134,8 +134,7 @@ static void links_carry_one_vector_each_way(void **unused)
     }
 }
 
-/* Who speaks for a place came last to it, and in the root's place is the root, or beside one that
- * comes after all others who came last; nobody else has to do with another place. */
+/* By a good part of what all others need for a vector. */
 static int is_far_later(int32_t rank)
 {
     for (int32_t p = 0; p < draw.instance.n_ranks; p++) {
@@ -147,6 +146,18 @@ static int is_far_later(int32_t rank)
     return 1;
 }
 
+/* Whether `end`, which sends to another place or receives from there, may speak for its own as far
+ * as the rank p beside it is concerned. */
+static int may_speak(int32_t end, int32_t p, int32_t root, const int64_t *order_ns)
+{
+    if (end == root) {
+        return 1;
+    }
+    return p == root ? is_far_later(root) : order_ns[p] <= order_ns[end];
+}
+
+/* Who speaks for a place came last to it, and in the root's place is the root, or beside one that
+ * comes after all others who came last; nobody else has to do with another place. */
 static void the_last_arriver_speaks(void **unused)
 {
     uint64_t state = seed;
@@ -160,13 +171,9 @@ static void the_last_arriver_speaks(void **unused)
             for (int64_t i = 0; i < plan->n_sends; i++) {
                 const int32_t ends[] = {plan->sends[i].sender, plan->sends[i].receiver};
                 for (int e = 0; e < 2 && place[ends[0]] != place[ends[1]]; e++) {
-                    const int is_home = place[ends[e]] == place[plan->root];
                     for (int32_t p = 0; p < plan->n_ranks; p++) {
-                        assert_true(is_home && ends[e] == plan->root ? 1
-                                    : is_home && p == plan->root
-                                        ? is_far_later(p)
-                                        : place[p] != place[ends[e]] ||
-                                              order_ns[p] <= order_ns[ends[e]]);
+                        assert_true(place[p] != place[ends[e]] ||
+                                    may_speak(ends[e], p, plan->root, order_ns));
                     }
                 }
             }
