@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Whether an allreduce gives the same bits in each call and on each rank: the same random numbers
- * of two magnitudes are summed CALLS times, with other ranks late each time.
+ * of two magnitudes are summed CALLS times, with other ranks late each time, and one far later for
+ * a quarter of the calls, then another: that is what predictions follow on a busy machine, too.
  * Usage: allreduce_bits [CALLS [SEED [integers]]]. SEED: who is late; integers: after each of them
  * one of integers, whose order is free. Rank 0 prints the hash of the first result, how many
  * different ones there were, and how many communicators lost the channel.
@@ -41,14 +42,18 @@ static void draw_numbers(float *numbers, uint64_t state)
     }
 }
 
-static void be_late(uint64_t *state, int rank, int size)
+static void be_late(uint64_t *state, int rank, int size, int straggler)
 {
+    long late_ns = rank == straggler ? 15000000 : 0;
+
     for (int p = 0; p < size; p++) {
-        const struct timespec time = {.tv_nsec = (long) (draw(state) % 3000000)};
+        const long some_ns = (long) (draw(state) % 3000000);
         if (draw(state) % 2 == 0 && p == rank) {
-            nanosleep(&time, NULL);
+            late_ns += some_ns;
         }
     }
+    const struct timespec time = {.tv_nsec = late_ns};
+    nanosleep(&time, NULL);
 }
 
 static void add_integers(void)
@@ -81,7 +86,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     draw_numbers(own, 1000 + (uint64_t) rank);
     for (int k = 0; k < n_calls && k < MAX_CALLS; k++) {
-        be_late(&lateness, rank, size);
+        be_late(&lateness, rank, size, (4 * k / n_calls + 1) % size);
         MPI_Allreduce(own, sum, N_NUMBERS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         const uint64_t hash = hash_of(sum, sizeof sum);
         int known = 0;
