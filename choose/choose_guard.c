@@ -90,15 +90,14 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
 }
 
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
-                                    const clv_plan_t *plan, int *passes_p)
+                                    const clv_choose_subject_t *subject, int *passes_p)
 {
     const int is_bounded = clv_algorithms[algorithm].needs_times == 2;
     clv_estimate_t balanced = {0};
     clv_status_t status = CLV_OK;
 
     if (search->limit_ns > 0) {
-        status = clv_plan_estimate(plan, search->times, search->config->place,
-                                   search->key->total_bytes, &search->config->cost, &balanced);
+        status = clv_choose_search_estimate(search, subject, search->times, &balanced);
     }
     *passes_p = balanced.after_ns <= (is_bounded ? search->trusted_ns : search->limit_ns);
     return status;

@@ -29,6 +29,7 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search) CLV_MUST_CHECK;
 /* *passes_p: whether the algorithm's plan stays within the limit for whatever arrivals.
  * CLV_NO_MEMORY. */
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
-                                    const clv_plan_t *plan, int *passes_p) CLV_MUST_CHECK;
+                                    const clv_choose_subject_t *subject,
+                                    int *passes_p) CLV_MUST_CHECK;
 
 #endif

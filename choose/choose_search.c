@@ -146,19 +146,30 @@ clv_status_t clv_choose_search_keep(const clv_choose_search_t *search,
                               quantum_of(decision), plan_p);
 }
 
+clv_status_t clv_choose_search_estimate(const clv_choose_search_t *search,
+                                        const clv_choose_subject_t *subject,
+                                        const int64_t *arrival_ns, clv_estimate_t *estimate_p)
+{
+    const clv_choose_config_t *config = search->config;
+
+    return subject->outline != NULL
+               ? clv_outline_estimate(subject->outline, arrival_ns, search->key->total_bytes,
+                                      &config->cost, estimate_p)
+               : clv_plan_estimate(subject->plan, arrival_ns, config->place,
+                                   search->key->total_bytes, &config->cost, estimate_p);
+}
+
 /* How it will go by the times as predicted, neither clipped nor rounded; its score by that, and
  * whether it passes the guard. */
-static clv_status_t estimate_plan(const clv_choose_search_t *search, const clv_plan_t *plan,
-                                  clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
+static clv_status_t judge(const clv_choose_search_t *search, const clv_choose_subject_t *subject,
+                          clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
 {
     clv_estimate_t estimate;
     int64_t own_ns = 0;
-    clv_status_t status =
-        clv_plan_estimate(plan, search->order_ns, search->config->place, search->key->total_bytes,
-                          &search->config->cost, &estimate);
+    clv_status_t status = clv_choose_search_estimate(search, subject, search->order_ns, &estimate);
 
     if (status == CLV_OK && search->late_rank >= 0) {
-        status = clv_choose_late_cost(search, plan, estimate.after_ns, &own_ns);
+        status = clv_choose_late_cost(search, subject->plan, estimate.after_ns, &own_ns);
     }
     if (status != CLV_OK) {
         return status;
@@ -170,28 +181,57 @@ static clv_status_t estimate_plan(const clv_choose_search_t *search, const clv_p
             ? clv_choose_score(search->config, search->state, candidate->algorithm, own_ns, 0)
             : clv_choose_score(search->config, search->state, candidate->algorithm,
                                candidate->predicted_after_ns, candidate->predicted_in_mpi_ns);
-    return clv_choose_guard_check(search, candidate->algorithm, plan, passes_p);
+    return clv_choose_guard_check(search, candidate->algorithm, subject, passes_p);
 }
 
-static clv_status_t estimate_candidate(const clv_choose_search_t *search,
-                                       clv_choose_decision_t *candidate, int64_t *score_p,
-                                       int *passes_p)
+static clv_status_t judge_by_outline(const clv_choose_search_t *search,
+                                     clv_choose_decision_t *candidate, int64_t *score_p,
+                                     int *passes_p)
+{
+    const clv_instance_t instance = instance_of(search, candidate);
+    clv_outline_t *outline = NULL;
+    clv_status_t status = clv_outline_make_rounded(generator_of(search, candidate->algorithm),
+                                                   &instance, quantum_of(candidate), &outline);
+
+    if (status == CLV_OK) {
+        const clv_choose_subject_t subject = {.outline = outline};
+        status = judge(search, &subject, candidate, score_p, passes_p);
+    }
+    clv_outline_free(outline);
+    return status;
+}
+
+static clv_status_t judge_by_plan(const clv_choose_search_t *search,
+                                  clv_choose_decision_t *candidate, int64_t *score_p, int *passes_p)
 {
     clv_plan_t *made = NULL;
-    const clv_plan_t *plan = NULL;
+    clv_choose_subject_t subject = {.plan = NULL};
     clv_status_t status;
 
     if (search->plans == NULL) {
         status = clv_choose_search_make(search, candidate, &made);
-        plan = made;
+        subject.plan = made;
     } else {
-        status = clv_choose_search_keep(search, candidate, &plan);
+        status = clv_choose_search_keep(search, candidate, &subject.plan);
     }
     if (status == CLV_OK) {
-        status = estimate_plan(search, plan, candidate, score_p, passes_p);
+        status = judge(search, &subject, candidate, score_p, passes_p);
     }
     clv_plan_free(made);
     return status;
+}
+
+/* A late rank's own time is asked of the plan. */
+static clv_status_t estimate_candidate(const clv_choose_search_t *search,
+                                       clv_choose_decision_t *candidate, int64_t *score_p,
+                                       int *passes_p)
+{
+    clv_status_t status = CLV_UNSUPPORTED;
+
+    if (search->config->place != NULL && search->late_rank < 0) {
+        status = judge_by_outline(search, candidate, score_p, passes_p);
+    }
+    return status == CLV_UNSUPPORTED ? judge_by_plan(search, candidate, score_p, passes_p) : status;
 }
 
 static void remember_candidate(clv_choose_search_t *search, const clv_choose_decision_t *candidate,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates for one forecast: each kind of plan in a few segment counts, made, estimated and
- * scored. PURE and private to the decider.
+ * The candidates for one forecast: each kind of plan in a few segment counts, made or outlined,
+ * estimated and scored. PURE and private to the decider.
  *
- * Not: which of them is taken (choose.c). Cost: a plan per candidate that could still win.
+ * Not: which of them is taken (choose.c). Cost: a plan per candidate that could still win; where
+ * ranks share places only its outline.
  */
 #ifndef CLV_CHOOSE_SEARCH_H
 #define CLV_CHOOSE_SEARCH_H
 
 #include "choose/choose.h"
+#include "schedule/sched_outline.h"
 
 /* One decision in the making: what is asked, and the best answer so far. */
 typedef struct clv_choose_search {
@@ -30,6 +32,19 @@ typedef struct clv_choose_search {
     int64_t score[CLV_N_ALGORITHMS]; /* of the best candidate of each; -1: none */
     clv_choose_decision_t found[CLV_N_ALGORITHMS];
 } clv_choose_search_t;
+
+/* What a candidate is judged by: where ranks share places the outline of its plan, if there is one,
+ * else the plan. The other is NULL. */
+typedef struct clv_choose_subject {
+    const clv_outline_t *outline;
+    const clv_plan_t *plan;
+} clv_choose_subject_t;
+
+/* How the candidate would go by these arrivals. Errors as of clv_plan_estimate. */
+clv_status_t clv_choose_search_estimate(const clv_choose_search_t *search,
+                                        const clv_choose_subject_t *subject,
+                                        const int64_t *arrival_ns,
+                                        clv_estimate_t *estimate_p) CLV_MUST_CHECK;
 
 /* A search over a forecast's arrivals (forecast NULL: all equal), to be closed. state and plans may
  * be NULL: no experience; every plan is made anew. CLV_NO_MEMORY. */

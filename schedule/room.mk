@@ -9,6 +9,7 @@ clv_schedule_headers = \
 	schedule/sched_generators.h \
 	schedule/sched_goal.h \
 	schedule/sched_instance.h \
+	schedule/sched_outline.h \
 	schedule/sched_plan.h \
 	schedule/sched_print.h \
 	schedule/sched_read.h \
@@ -25,6 +26,7 @@ clv_schedule_sources = \
 	schedule/sched_generators.c \
 	schedule/sched_goal.c \
 	schedule/sched_instance.c \
+	schedule/sched_outline.c \
 	schedule/sched_plan.c \
 	schedule/sched_print.c \
 	schedule/sched_read.c \
@@ -52,7 +54,9 @@ unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/t
 unit_tests += tests/unit/test_sched_credit
 unit_tests += tests/unit/test_sched_ring
 unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
-unit_tests += tests/unit/test_sched_nodes tests/unit/test_sched_exits
+unit_tests += tests/unit/test_sched_nodes tests/unit/test_sched_exits tests/unit/test_sched_outline
+tests_unit_test_sched_outline_SOURCES = tests/unit/test_sched_outline.c \
+	tests/support/random_instance.h
 tests_unit_test_sched_nodes_SOURCES = tests/unit/test_sched_nodes.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h

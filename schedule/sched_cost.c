@@ -162,21 +162,35 @@ static clv_status_t replay_in_order(const clv_plan_t *plan, const int64_t *arriv
 
 /* ---- which of the two ------------------------------------------------------------------------ */
 
-/* Every time of a replay is at most the last arrival and all lengths of all sends one after the
- * other. */
-static int fits_in_time(const clv_plan_t *plan, const int64_t *arrival_ns,
-                        const clv_replay_lengths_t *lengths)
+clv_replay_lengths_t clv_replay_lengths_of(const clv_cost_t *cost, int64_t segment_bytes)
 {
-    int64_t last_ns = 0, sum_ns = 0;
-    for (int32_t p = 0; p < plan->n_ranks; p++) {
+    return (clv_replay_lengths_t){.far_wire_ns = wire_ns(segment_bytes, cost->byte_ps),
+                                  .far_latency_ns = cost->latency_ns,
+                                  .near_wire_ns = wire_ns(segment_bytes, cost->near_byte_ps),
+                                  .near_latency_ns = cost->near_latency_ns,
+                                  .combine_ns = wire_ns(segment_bytes, cost->combine_ps),
+                                  .gap_ns = cost->gap_ns};
+}
+
+int64_t clv_replay_last_ns(const int64_t *arrival_ns, int32_t n_ranks)
+{
+    int64_t last_ns = 0;
+    for (int32_t p = 0; p < n_ranks; p++) {
         last_ns = clv_larger(last_ns, arrival_ns[p]);
     }
+    return last_ns;
+}
+
+int clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns)
+{
+    int64_t sum_ns = 0;
+
     return !__builtin_add_overflow(clv_larger(lengths->far_wire_ns, lengths->near_wire_ns),
                                    clv_larger(lengths->far_latency_ns, lengths->near_latency_ns),
                                    &sum_ns) &&
            !__builtin_add_overflow(sum_ns, lengths->combine_ns, &sum_ns) &&
            !__builtin_add_overflow(sum_ns, lengths->gap_ns, &sum_ns) &&
-           !__builtin_mul_overflow(sum_ns, plan->n_sends, &sum_ns) &&
+           !__builtin_mul_overflow(sum_ns, n_sends, &sum_ns) &&
            !__builtin_add_overflow(sum_ns, last_ns, &sum_ns);
 }
 
@@ -192,18 +206,13 @@ clv_status_t clv_plan_estimate_exits(const clv_plan_t *plan, const int64_t *arri
                                      const clv_cost_t *cost, clv_estimate_t *estimate_p,
                                      int64_t *exit_ns)
 {
-    const int64_t n_bytes = clv_segment_bytes(vector_bytes, plan->n_segments);
-    const clv_replay_lengths_t lengths = {.far_wire_ns = wire_ns(n_bytes, cost->byte_ps),
-                                          .far_latency_ns = cost->latency_ns,
-                                          .near_wire_ns = wire_ns(n_bytes, cost->near_byte_ps),
-                                          .near_latency_ns = cost->near_latency_ns,
-                                          .combine_ns = wire_ns(n_bytes, cost->combine_ps),
-                                          .gap_ns = cost->gap_ns};
+    const clv_replay_lengths_t lengths =
+        clv_replay_lengths_of(cost, clv_segment_bytes(vector_bytes, plan->n_segments));
 
-    if (!fits_in_time(plan, arrival_ns, &lengths)) {
+    if (!clv_replay_fits(&lengths, plan->n_sends, clv_replay_last_ns(arrival_ns, plan->n_ranks))) {
         return CLV_OVERFLOW;
     }
     return clv_sched_shares_place(place, plan->n_ranks)
-               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, estimate_p, exit_ns)
+               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, NULL, estimate_p, exit_ns)
                : replay_in_order(plan, arrival_ns, &lengths, estimate_p, exit_ns);
 }

@@ -8,18 +8,19 @@
 
 const clv_generator_t clv_generators[] = {
 #define CLV_GENERATOR_ROW(name, stem, meaning)                                                     \
-    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate},
+    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate, NULL},
     CLV_GENERATOR_MAP(CLV_GENERATOR_ROW)
 #undef CLV_GENERATOR_ROW
 #define CLV_PLACE_GENERATOR_ROW(name, stem, flat, meaning)                                         \
-    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate},
+    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate,                            \
+     clv_sched_##stem##_outline},
         CLV_PLACE_GENERATOR_MAP(CLV_PLACE_GENERATOR_ROW)
 #undef CLV_PLACE_GENERATOR_ROW
 #define CLV_OTHER_GENERATOR_ROW(name, stem, goal, meaning)                                         \
-    {name, meaning, 1u << CLV_GOAL_##goal, clv_sched_##stem##_generate},
+    {name, meaning, 1u << CLV_GOAL_##goal, clv_sched_##stem##_generate, NULL},
             CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_ROW)
 #undef CLV_OTHER_GENERATOR_ROW
-                {NULL, NULL, 0, NULL},
+                {NULL, NULL, 0, NULL, NULL},
 };
 
 const clv_generator_t *clv_generator_find(const char *name)

@@ -67,6 +67,7 @@ typedef struct world {
     const int64_t *arrival_ns;
     const int32_t *place;
     const clv_replay_lengths_t *lengths;
+    const clv_replay_given_t *given; /* or NULL */
     rank_t *ranks;
     link_t *links; /* by place */
     copy_t *copies;
@@ -329,6 +330,18 @@ static void number_sends(world_t *world)
     }
 }
 
+/* The copies a rank begins with. */
+static void place_copies(world_t *world, int32_t p)
+{
+    const int64_t arrival = world->arrival_ns[p];
+    const clv_replay_given_t given =
+        world->given == NULL ? (clv_replay_given_t){0, 0} : world->given[p];
+    for (int32_t s = 0; s < world->plan->n_segments; s++) {
+        const int64_t ready_ns = clv_larger(arrival, given.first_ns + s * given.step_ns);
+        *copy_of(world, p, s) = (copy_t){ready_ns, 0, NONE};
+    }
+}
+
 /* Ranks as they arrive, each with the part of by_sender that is as long as its sends. */
 static void place_ranks(world_t *world)
 {
@@ -345,9 +358,7 @@ static void place_ranks(world_t *world)
                                    .next = first,
                                    .end = first};
         first += n_sends;
-        for (int32_t s = 0; s < world->plan->n_segments; s++) {
-            *copy_of(world, p, s) = (copy_t){arrival, 0, NONE};
-        }
+        place_copies(world, p);
     }
     for (int32_t k = 0; k < world->plan->n_sends; k++) {
         world->by_sender[world->ranks[world->plan->sends[k].sender].end++] = k;
@@ -415,9 +426,11 @@ static int allocate(world_t *world)
 
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
-                              int events_only, clv_estimate_t *estimate_p, int64_t *exit_ns)
+                              int events_only, const clv_replay_given_t *given,
+                              clv_estimate_t *estimate_p, int64_t *exit_ns)
 {
-    world_t world = {.plan = plan, .arrival_ns = arrival_ns, .place = place, .lengths = lengths};
+    world_t world = {
+        .plan = plan, .arrival_ns = arrival_ns, .place = place, .lengths = lengths, .given = given};
     clv_status_t status = CLV_NO_MEMORY;
 
     if (plan->n_sends > MAX_SENDS) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a plan of ranks that share nodes costs: CPU time to make and to estimate it, beside those of
- * flat plans of as many ranks as there are nodes, and of as many as there are ranks.
+ * What a plan of ranks that share nodes costs: CPU time to make and to estimate it and its outline,
+ * beside those of flat plans of as many ranks as there are nodes, and of as many as there are ranks.
  *
  * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
- * median over fresh arrivals, to make and to estimate the node plan, the flat plan of the nodes and
- * the flat plan of the ranks (each rank a node of its own). 64 segments, arrivals over 50 ms.
+ * median over fresh arrivals, to make and to estimate the outline of the node plan, that plan, the
+ * flat plan of the nodes and the flat plan of the ranks (each rank a node of its own). 64 segments,
+ * arrivals over 50 ms.
  * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
  */
 #include <stdio.h>
@@ -14,14 +15,14 @@
 #include "bench/measure/bench_stats.h"
 #include "bench/plans/bench_time.h"
 #include "cli/cli_options.h"
-#include "schedule/sched_cost.h"
+#include "schedule/sched_outline.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
 
 enum { MAX_RANKS = 1024, MAX_RUNS = 1000, N_SEGMENTS = 64, VECTOR_BYTES = 2 << 20 };
 
 static const int32_t sizes[][2] = {{4, 4}, {16, 4}, {16, 16}, {16, 64}, {64, 16}};
-static const char *const names[] = {"chain", "latest-first-rns", "bitset"};
+static const char *const names[] = {"chain-by-rank", "chain", "latest-first-rns", "bitset"};
 static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0};
 
 static void must(clv_status_t status)
@@ -32,9 +33,42 @@ static void must(clv_status_t status)
     }
 }
 
+/* Makes and estimates; what that took. */
+typedef void (*way_t)(const clv_generator_t *generator, const clv_instance_t *instance,
+                      double *make_us, double *estimate_us);
+
+static void by_plan(const clv_generator_t *generator, const clv_instance_t *instance,
+                    double *make_us, double *estimate_us)
+{
+    clv_plan_t *plan = NULL;
+    clv_estimate_t estimate;
+    const double start_us = clv_bench_cpu_us();
+    must(clv_plan_make(generator, instance, &plan));
+    const double made_us = clv_bench_cpu_us();
+    must(clv_plan_estimate(plan, instance->arrival_ns, instance->place, VECTOR_BYTES, &cost,
+                           &estimate));
+    *make_us = made_us - start_us;
+    *estimate_us = clv_bench_cpu_us() - made_us;
+    clv_plan_free(plan);
+}
+
+static void by_outline(const clv_generator_t *generator, const clv_instance_t *instance,
+                       double *make_us, double *estimate_us)
+{
+    clv_outline_t *outline = NULL;
+    clv_estimate_t estimate;
+    const double start_us = clv_bench_cpu_us();
+    must(clv_outline_make(generator, instance, &outline));
+    const double made_us = clv_bench_cpu_us();
+    must(clv_outline_estimate(outline, instance->arrival_ns, VECTOR_BYTES, &cost, &estimate));
+    *make_us = made_us - start_us;
+    *estimate_us = clv_bench_cpu_us() - made_us;
+    clv_outline_free(outline);
+}
+
 /* place NULL: a flat plan. */
-static void measure(const clv_generator_t *generator, int32_t n_ranks, const int32_t *place,
-                    int n_runs)
+static void measure(way_t way, const clv_generator_t *generator, int32_t n_ranks,
+                    const int32_t *place, int n_runs)
 {
     static int64_t arrival_ns[MAX_RANKS];
     static double make_us[MAX_RUNS], estimate_us[MAX_RUNS];
@@ -49,15 +83,7 @@ static void measure(const clv_generator_t *generator, int32_t n_ranks, const int
                                              clv_cost_round_ns(&cost, VECTOR_BYTES / N_SEGMENTS),
                                          .arrival_ns = arrival_ns,
                                          .place = place};
-        clv_plan_t *plan = NULL;
-        clv_estimate_t estimate;
-        const double start_us = clv_bench_cpu_us();
-        must(clv_plan_make(generator, &instance, &plan));
-        const double made_us = clv_bench_cpu_us();
-        must(clv_plan_estimate(plan, arrival_ns, place, VECTOR_BYTES, &cost, &estimate));
-        make_us[i] = made_us - start_us;
-        estimate_us[i] = clv_bench_cpu_us() - made_us;
-        clv_plan_free(plan);
+        way(generator, &instance, &make_us[i], &estimate_us[i]);
     }
     printf(" | %.0f + %.0f", clv_stats_median(make_us, (size_t) n_runs),
            clv_stats_median(estimate_us, (size_t) n_runs));
@@ -78,8 +104,9 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    puts("| nodes x ranks | between | node plan, us | flat, of the nodes | flat, of the ranks |");
-    puts("|---|---|---|---|---|");
+    puts("| nodes x ranks | between | outline, us | node plan | flat, of the nodes | flat, of the "
+         "ranks |");
+    puts("|---|---|---|---|---|---|");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const int32_t n_nodes = sizes[i][0], n_ranks = n_nodes * sizes[i][1];
         for (int32_t p = 0; p < n_ranks; p++) {
@@ -88,9 +115,10 @@ int main(int argc, char **argv)
         for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
             const clv_generator_t *flat = clv_generator_find(names[g]);
             printf("| %d x %d | %s", (int) n_nodes, (int) sizes[i][1], names[g]);
-            measure(clv_generator_on_places(flat), n_ranks, place, n_runs);
-            measure(flat, n_nodes, NULL, n_runs);
-            measure(flat, n_ranks, NULL, n_runs);
+            measure(by_outline, clv_generator_on_places(flat), n_ranks, place, n_runs);
+            measure(by_plan, clv_generator_on_places(flat), n_ranks, place, n_runs);
+            measure(by_plan, flat, n_nodes, NULL, n_runs);
+            measure(by_plan, flat, n_ranks, NULL, n_runs);
             puts(" |");
         }
     }

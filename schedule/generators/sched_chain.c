@@ -14,6 +14,7 @@
 
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
+#include "schedule/sched_outline.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
@@ -128,6 +129,33 @@ static clv_status_t make(const clv_instance_t *instance, int by_place, clv_plan_
 clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
     return make(instance, 0, plan_p);
+}
+
+/* All ranks are one chain. */
+clv_status_t clv_sched_node_chain_outline(const clv_instance_t *instance, clv_outline_t **outline_p)
+{
+    const size_t n_ranks = (size_t) instance->n_ranks;
+    clv_status_t status = CLV_NO_MEMORY;
+    clv_outline_t *outline = clv_outline_new(instance);
+    link_t *chain = clv_alloc(n_ranks, sizeof *chain);
+    int32_t *numbers = clv_alloc(n_ranks, sizeof *numbers);
+
+    if (outline != NULL && sort(instance, 1, numbers, chain)) {
+        for (int32_t k = 0; k < instance->n_ranks; k++) {
+            outline->ranks[k] = chain[k].rank;
+        }
+        outline->n_sends = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
+        outline->first[1] = instance->n_ranks;
+        outline->feeds[0] = -1;
+        outline->n_chains = 1;
+        *outline_p = outline;
+        outline = NULL;
+        status = CLV_OK;
+    }
+    clv_free(numbers);
+    clv_free(chain);
+    clv_outline_free(outline);
+    return status;
 }
 
 clv_status_t clv_sched_node_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)

@@ -26,6 +26,7 @@
 
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
+#include "schedule/sched_outline.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
@@ -48,6 +49,7 @@ typedef struct house {
     int32_t n_nodes;
     int32_t root_node;
     int32_t hands_over; /* 1: the root does not speak for its node */
+    int32_t is_outline; /* 1: of each chain only the last hop is written */
     member_t *members;  /* node after node, in the order of its chain */
     int32_t *first;     /* of members; the end of the last node's at [n_nodes] */
     int32_t *ready;     /* [node * n_segments + segment]: first slot after it came from inside */
@@ -146,13 +148,43 @@ static void fill_hop(house_t *house, const member_t *from, int32_t *ready)
     }
 }
 
+/* The n-th slot behind `first` that is not for the links, as `first` is not. */
+static int32_t inner_slot_behind(int32_t first, int32_t n)
+{
+    const int32_t at = first / SLOTS * (SLOTS - 1) + first % SLOTS + n;
+    return at / (SLOTS - 1) * SLOTS + at % (SLOTS - 1);
+}
+
+/* What fill_hop leaves in ready[] after these members' hops one after the other, which are not
+ * written: each hop sends in one inner slot after the other, from where its first segment goes. */
+static void skip_hops(const house_t *house, int32_t from, int32_t until, int32_t *ready)
+{
+    int32_t slot = -1;
+    for (int32_t i = from; i < until; i++) {
+        const int32_t both = (int32_t) clv_larger(arrival_slot(house, house->members[i].rank),
+                                                  arrival_slot(house, house->members[i + 1].rank));
+        slot = inner_slot((int32_t) clv_larger(both, slot + 1));
+    }
+    for (int32_t s = 0; from < until && s < house->instance->n_segments; s++) {
+        ready[s] = inner_slot_behind(slot, s) + 1;
+    }
+}
+
+/* The first of the node's members whose hop is written. */
+static int32_t first_written(const house_t *house, int32_t node)
+{
+    return house->is_outline ? (int32_t) clv_larger(house->first[node], speaker_at(house, node) - 1)
+                             : house->first[node];
+}
+
 static void fill_node(house_t *house, int32_t node)
 {
     const clv_instance_t *instance = house->instance;
     int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
     const int32_t rank = speaker(house, node);
 
-    for (int32_t i = house->first[node]; i < speaker_at(house, node); i++) {
+    skip_hops(house, house->first[node], first_written(house, node), ready);
+    for (int32_t i = first_written(house, node); i < speaker_at(house, node); i++) {
         fill_hop(house, &house->members[i], ready);
     }
     house->speaks_ns[node] = instance->arrival_ns[rank];
@@ -314,9 +346,10 @@ static void close_house(house_t *house)
     clv_free(house->members);
 }
 
-static clv_status_t fill(house_t *house, const clv_generator_t *between, clv_plan_t **plan_p)
+/* All sends, in plan order. */
+static clv_status_t fill(house_t *house, const char *between)
 {
-    clv_status_t status = reserve(house) ? CLV_OK : CLV_NO_MEMORY;
+    clv_status_t status = list_nodes(house) && reserve(house) ? CLV_OK : CLV_NO_MEMORY;
 
     if (status == CLV_OK && !fits_in_time(house)) {
         status = CLV_OVERFLOW;
@@ -325,34 +358,88 @@ static clv_status_t fill(house_t *house, const clv_generator_t *between, clv_pla
         fill_node(house, node);
     }
     if (status == CLV_OK) {
-        status = fill_between(house, between);
+        status = fill_between(house, clv_generator_find(between));
     }
     if (status == CLV_OK) {
         status = hand_over(house);
     }
-    if (status == CLV_OK) {
-        status = clv_builder_sort(&house->builder);
-    }
-    if (status == CLV_OK) {
-        status = clv_builder_finish(&house->builder, house->instance, plan_p);
-    }
-    return status;
+    return status == CLV_OK ? clv_builder_sort(&house->builder) : status;
+}
+
+static house_t open_house(const clv_instance_t *instance)
+{
+    const int64_t slot_ns = clv_larger(clv_sched_effective_round_ns(instance) / SLOTS,
+                                       clv_sched_spread_ns(instance) / SPREAD_SLOTS + 1);
+    return (house_t){
+        .instance = instance, .first_ns = clv_sched_first_ns(instance), .slot_ns = slot_ns};
 }
 
 static clv_status_t compose(const clv_instance_t *instance, const char *between,
                             clv_plan_t **plan_p)
 {
-    const clv_generator_t *generator = clv_generator_find(between);
-    house_t house = {.instance = instance, .first_ns = clv_sched_first_ns(instance)};
-    clv_status_t status = CLV_NO_MEMORY;
+    house_t house;
+    clv_status_t status;
 
     if (!clv_sched_shares_place(instance->place, instance->n_ranks)) {
-        return generator->generate(instance, plan_p);
+        return clv_generator_find(between)->generate(instance, plan_p);
     }
-    house.slot_ns = clv_larger(clv_sched_effective_round_ns(instance) / SLOTS,
-                               clv_sched_spread_ns(instance) / SPREAD_SLOTS + 1);
-    if (list_nodes(&house)) {
-        status = fill(&house, generator, plan_p);
+    house = open_house(instance);
+    status = fill(&house, between);
+    if (status == CLV_OK) {
+        status = clv_builder_finish(&house.builder, instance, plan_p);
+    }
+    close_house(&house);
+    return status;
+}
+
+/* ---- its outline ----------------------------------------------------------------------------- */
+
+/* Of each node the chain up to who hands on to its speaker. */
+static void list_chains(const house_t *house, clv_outline_t *outline)
+{
+    int32_t n = 0;
+
+    for (int32_t node = 0; node < house->n_nodes; node++) {
+        const int32_t first = house->first[node], end = speaker_at(house, node);
+        if (first == end) {
+            continue;
+        }
+        for (int32_t i = first; i < end; i++) {
+            outline->ranks[n++] = house->members[i].rank;
+        }
+        outline->first[++outline->n_chains] = n;
+        outline->n_sends += (int64_t) (end - 1 - first) * outline->n_segments;
+    }
+}
+
+static clv_status_t finish_outline(house_t *house, clv_outline_t *outline)
+{
+    clv_send_t *const sends = house->builder.sends;
+
+    list_chains(house, outline);
+    outline->n_sends += house->builder.n_sends;
+    house->builder.sends = NULL;
+    return clv_outline_set_core(outline, sends, house->builder.n_sends, house->instance);
+}
+
+static clv_status_t compose_outline(const clv_instance_t *instance, const char *between,
+                                    clv_outline_t **outline_p)
+{
+    house_t house = open_house(instance);
+    clv_outline_t *outline = clv_outline_new(instance);
+    clv_status_t status = CLV_NO_MEMORY;
+
+    house.is_outline = 1;
+    if (outline != NULL) {
+        status = fill(&house, between);
+    }
+    if (status == CLV_OK) {
+        status = finish_outline(&house, outline);
+    }
+    if (status == CLV_OK) {
+        *outline_p = outline;
+    } else {
+        clv_outline_free(outline);
     }
     close_house(&house);
     return status;
@@ -362,6 +449,11 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
     clv_status_t clv_sched_##stem##_generate(const clv_instance_t *instance, clv_plan_t **plan_p)  \
     {                                                                                              \
         return compose(instance, between, plan_p);                                                 \
+    }                                                                                              \
+    clv_status_t clv_sched_##stem##_outline(const clv_instance_t *instance,                        \
+                                            clv_outline_t **outline_p)                             \
+    {                                                                                              \
+        return compose_outline(instance, between, outline_p);                                      \
     }
 
 COMPOSE(node_sorted, "chain")

@@ -118,6 +118,24 @@ static inline void clv_draw_clip(clv_draw_t *draw, int64_t clip_ns)
     draw->instance.order_ns = draw->order_ns;
 }
 
+/* 1 to max_ranks ranks on 1 to 6 places with gaps in their numbers; draw k of many, so that all
+ * families come up, some of them clipped. place is the caller's, for as long as the instance. */
+static inline void clv_draw_places(clv_draw_t *draw, int32_t *place, uint64_t *state, int k,
+                                   int32_t max_ranks)
+{
+    const int32_t n_ranks = (int32_t) clv_random_between(state, 1, max_ranks);
+    const int32_t n_places = (int32_t) clv_random_between(state, 1, 6);
+    clv_draw_instance(draw, state, (clv_family_t) (k % CLV_N_FAMILIES), n_ranks,
+                      (int32_t) clv_random_between(state, 1, 20));
+    if (k % 3 == 0) {
+        clv_draw_clip(draw, clv_random_between(state, 0, 3 * draw->instance.round_ns));
+    }
+    for (int32_t p = 0; p < n_ranks; p++) {
+        place[p] = (int32_t) clv_random_between(state, 0, n_places - 1) * 5 % n_ranks;
+    }
+    draw->instance.place = place;
+}
+
 /* The two cases of the paper's Table 1, in units of a millisecond: d uniform in [0.001, 1];
  * uniform: arrivals in [0, P + 0.1], any root; skewed: all at 0, the last at N, root 0. */
 static inline void clv_draw_paper(clv_draw_t *draw, uint64_t *state, int skewed, int32_t n_ranks,

@@ -22,20 +22,9 @@ static uint64_t seed;
 static clv_draw_t draw;
 static int32_t place[CLV_SCHED_MAX_RANKS];
 
-/* Some ranks at random on 1 to 6 places with gaps in their numbers; some of them clipped. */
 static void draw_places(uint64_t *state, int k)
 {
-    const int32_t n_ranks = (int32_t) clv_random_between(state, 1, MAX_RANKS);
-    const int32_t n_places = (int32_t) clv_random_between(state, 1, 6);
-    clv_draw_instance(&draw, state, (clv_family_t) (k % CLV_N_FAMILIES), n_ranks,
-                      (int32_t) clv_random_between(state, 1, 20));
-    if (k % 3 == 0) {
-        clv_draw_clip(&draw, clv_random_between(state, 0, 3 * draw.instance.round_ns));
-    }
-    for (int32_t p = 0; p < n_ranks; p++) {
-        place[p] = (int32_t) clv_random_between(state, 0, n_places - 1) * 5 % n_ranks;
-    }
-    draw.instance.place = place;
+    clv_draw_places(&draw, place, state, k, MAX_RANKS);
 }
 
 static clv_plan_t *make(const char *name)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The outline of a plan says of its end what the whole plan says, to the nanosecond, whatever the
+ * places, arrivals and costs; and at a small part of its memory.
+ */
+#include "schedule/sched_cache.h"
+#include "schedule/sched_outline.h"
+#include "tests/support/random_instance.h"
+#include "tests/support/test.h"
+#include "util/util_alloc.h"
+#include "util/util_time.h"
+
+static const char *const names[] = {"node-chain", "node-sorted", "node-latest", "node-bitset"};
+enum { N_NAMES = sizeof names / sizeof names[0], MAX_RANKS = 40, N_SEGMENTS = 16 };
+
+static uint64_t seed;
+static clv_draw_t draw;
+static int32_t place[CLV_SCHED_MAX_RANKS];
+static int64_t other_ns[CLV_SCHED_MAX_RANKS];
+
+/* Hosts of `per_host` ranks each, one after the other. */
+static void draw_hosts(uint64_t *state, int32_t n_ranks, int32_t per_host)
+{
+    clv_draw_instance(&draw, state, CLV_FAMILY_UNIFORM, n_ranks, N_SEGMENTS);
+    for (int32_t p = 0; p < n_ranks; p++) {
+        place[p] = p / per_host;
+    }
+    draw.instance.place = place;
+}
+
+/* Every number large or small beside the others, or none. */
+static int64_t draw_number(uint64_t *state, int64_t most)
+{
+    const int64_t shares[] = {0, 1, 50, 1000};
+    return clv_random_between(state, 0, most * shares[clv_random_between(state, 0, 3)] / 1000);
+}
+
+static clv_cost_t draw_cost(uint64_t *state)
+{
+    return (clv_cost_t){.latency_ns = draw_number(state, 100000),
+                        .byte_ps = draw_number(state, 20000),
+                        .near_latency_ns = draw_number(state, 100000),
+                        .near_byte_ps = draw_number(state, 20000),
+                        .combine_ps = draw_number(state, 20000),
+                        .gap_ns = draw_number(state, 1000000)};
+}
+
+/* Arrivals that the plan was made for, or others. */
+static const int64_t *draw_arrivals(uint64_t *state, int k)
+{
+    if (k % 2 == 0) {
+        return draw.arrival_ns;
+    }
+    for (int32_t p = 0; p < draw.instance.n_ranks; p++) {
+        other_ns[p] = clv_random_between(state, 0, 40 * draw.instance.round_ns);
+    }
+    return other_ns;
+}
+
+static void assert_same_estimate(const clv_generator_t *generator, const int64_t *arrival_ns,
+                                 int64_t quantum_ns, const clv_cost_t *cost)
+{
+    clv_plan_t *plan = NULL;
+    clv_outline_t *outline = NULL;
+    clv_estimate_t whole, by_outline;
+
+    assert_int_equal(clv_plan_make_rounded(generator, &draw.instance, quantum_ns, &plan), CLV_OK);
+    assert_int_equal(clv_outline_make_rounded(generator, &draw.instance, quantum_ns, &outline),
+                     CLV_OK);
+    assert_int_equal(clv_plan_estimate(plan, arrival_ns, place, 1 << 20, cost, &whole), CLV_OK);
+    assert_int_equal(clv_outline_estimate(outline, arrival_ns, 1 << 20, cost, &by_outline), CLV_OK);
+    assert_int_equal(outline->n_sends, plan->n_sends);
+    if (whole.end_ns != by_outline.end_ns || whole.after_ns != by_outline.after_ns ||
+        whole.in_mpi_ns != by_outline.in_mpi_ns) {
+        fail_msg("%s, %d ranks: the plan ends at %lld, %lld in MPI; the outline says %lld, %lld",
+                 generator->name, (int) plan->n_ranks, (long long) whole.end_ns,
+                 (long long) whole.in_mpi_ns, (long long) by_outline.end_ns,
+                 (long long) by_outline.in_mpi_ns);
+    }
+    clv_outline_free(outline);
+    clv_plan_free(plan);
+}
+
+static void outlines_say_what_plans_say(void **unused)
+{
+    uint64_t state = seed;
+    int n_shared = 0;
+
+    (void) unused;
+    for (int k = 0; k < clv_share_of(8000); k++) {
+        clv_outline_t *outline;
+        clv_draw_places(&draw, place, &state, k, MAX_RANKS);
+        const clv_cost_t cost = draw_cost(&state);
+        const int64_t *arrival_ns = draw_arrivals(&state, k);
+        const int64_t quantum_ns = clv_random_between(&state, 1, draw.instance.round_ns);
+        const clv_generator_t *generator = clv_generator_find(names[k % N_NAMES]);
+        clv_status_t status =
+            clv_outline_make_rounded(generator, &draw.instance, quantum_ns, &outline);
+        if (status == CLV_UNSUPPORTED) { /* no place is shared */
+            continue;
+        }
+        assert_int_equal(status, CLV_OK);
+        clv_outline_free(outline);
+        assert_same_estimate(generator, arrival_ns, quantum_ns, &cost);
+        n_shared++;
+    }
+    assert_true(n_shared > clv_share_of(8000) / 2);
+}
+
+/* A flat generator, a goal it is not for, and ranks that share nothing. */
+static void who_has_none_says_so(void **unused)
+{
+    uint64_t state = seed;
+    clv_outline_t *outline = NULL;
+    const clv_generator_t *sorted = clv_generator_find("node-sorted");
+
+    (void) unused;
+    draw_hosts(&state, 6, 2);
+    draw.instance.place = NULL;
+    assert_int_equal(clv_outline_make(sorted, &draw.instance, &outline), CLV_UNSUPPORTED);
+    draw.instance.place = place;
+    assert_int_equal(clv_outline_make(clv_generator_find("chain"), &draw.instance, &outline),
+                     CLV_UNSUPPORTED);
+    draw.instance.goal = CLV_GOAL_BCAST;
+    assert_int_equal(clv_outline_make(sorted, &draw.instance, &outline), CLV_UNSUPPORTED);
+    draw.instance.goal = CLV_GOAL_REDUCE;
+    draw.instance.root = 6;
+    assert_int_equal(clv_outline_make(sorted, &draw.instance, &outline), CLV_INVALID);
+    assert_null(outline);
+}
+
+/* 16 places of 64: the core is of two ranks a place at most. */
+static void the_core_is_small(void **unused)
+{
+    uint64_t state = seed;
+    clv_outline_t *outline = NULL;
+
+    (void) unused;
+    draw_hosts(&state, 1024, 64);
+    assert_int_equal(clv_outline_make(clv_generator_find("node-sorted"), &draw.instance, &outline),
+                     CLV_OK);
+    assert_true(outline->n_core <= 33);
+    assert_true(outline->core->n_sends <= 32 * N_SEGMENTS);
+    assert_int_equal(outline->n_sends, 1023 * N_SEGMENTS);
+    clv_outline_free(outline);
+}
+
+static clv_status_t make_and_estimate(const char *name)
+{
+    static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0};
+    clv_outline_t *outline = NULL;
+    clv_estimate_t estimate;
+    clv_status_t status =
+        clv_outline_make_rounded(clv_generator_find(name), &draw.instance, 1000, &outline);
+
+    if (status == CLV_OK) {
+        status = clv_outline_estimate(outline, draw.arrival_ns, 1 << 20, &cost, &estimate);
+    }
+    clv_outline_free(outline);
+    return status;
+}
+
+static int fail_nth(void *context, size_t n_bytes)
+{
+    (void) n_bytes;
+    return (*(int *) context)-- == 0;
+}
+
+/* Whichever allocation fails, it says so, and nothing is lost (a sanitizer sees that). */
+static void lack_of_memory_is_reported(void **unused)
+{
+    uint64_t state = seed;
+
+    (void) unused;
+    draw_hosts(&state, 12, 3);
+    for (int g = 0; g < N_NAMES; g++) {
+        int n_failures = 0;
+        for (clv_status_t status = CLV_NO_MEMORY; status != CLV_OK; n_failures++) {
+            int countdown = n_failures;
+            clv_alloc_set_hook(fail_nth, &countdown);
+            status = make_and_estimate(names[g]);
+            clv_alloc_set_hook(NULL, NULL);
+            assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
+        }
+        assert_true(n_failures > 5);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outlines_say_what_plans_say),
+        cmocka_unit_test(who_has_none_says_so),
+        cmocka_unit_test(the_core_is_small),
+        cmocka_unit_test(lack_of_memory_is_reported),
+    };
+    const char *given = getenv("CLV_SEED");
+    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
+    seed += seed == 0;
+    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    return clv_run_tests(tests);
+}
