@@ -14,16 +14,6 @@ size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps)
            (size_t) n_steps * sizeof(clv_step_t);
 }
 
-static int64_t count_listed(const clv_plan_t *plan, const int32_t *ranks, int32_t n_ranks_listed)
-{
-    int64_t n_steps = 0;
-
-    for (int32_t i = 0; i < n_ranks_listed; i++) {
-        n_steps += clv_plan_count_steps(plan, ranks[i]);
-    }
-    return n_steps;
-}
-
 static clv_step_t *steps_of(clv_node_plan_t *node_plan)
 {
     return (clv_step_t *) (void *) &node_plan->first[node_plan->n_listed + 1];
@@ -33,21 +23,21 @@ size_t clv_node_plan_write(clv_node_plan_t *node_plan, size_t capacity,
                            const clv_choose_decision_t *decision, const clv_plan_t *plan,
                            const int32_t *ranks, int32_t n_ranks_listed)
 {
-    int64_t n_steps = plan == NULL ? 0 : count_listed(plan, ranks, n_ranks_listed);
-
     node_plan->status = CLV_OK;
     node_plan->decision = *decision;
     node_plan->n_listed = 0;
     node_plan->first[0] = 0;
-    if (plan == NULL || clv_node_plan_bytes(n_ranks_listed, n_steps) > capacity) {
+    if (plan == NULL || clv_node_plan_bytes(n_ranks_listed, 0) > capacity) {
+        return clv_node_plan_bytes(0, 0);
+    }
+    clv_plan_index_steps(plan, ranks, n_ranks_listed, node_plan->first);
+    const size_t n_bytes = clv_node_plan_bytes(n_ranks_listed, node_plan->first[n_ranks_listed]);
+    if (n_bytes > capacity) {
         return clv_node_plan_bytes(0, 0);
     }
     node_plan->n_listed = n_ranks_listed;
-    for (int32_t i = 0; i < n_ranks_listed; i++) {
-        clv_plan_copy_steps(plan, ranks[i], steps_of(node_plan) + node_plan->first[i]);
-        node_plan->first[i + 1] = node_plan->first[i] + clv_plan_count_steps(plan, ranks[i]);
-    }
-    return clv_node_plan_bytes(n_ranks_listed, n_steps);
+    clv_plan_list_steps(plan, ranks, n_ranks_listed, node_plan->first, steps_of(node_plan));
+    return n_bytes;
 }
 
 CLV_HOT const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, int32_t index,

@@ -154,41 +154,93 @@ uint64_t clv_plan_hash(const clv_plan_t *plan)
     return hash;
 }
 
-int64_t clv_plan_count_steps(const clv_plan_t *plan, int32_t rank)
+/* Which of the listed ranks each rank is, -1: none. */
+static void number_listed(const clv_plan_t *plan, const int32_t *ranks, int32_t n_listed,
+                          int16_t *number)
 {
-    int64_t n_steps = 0;
-    for (int64_t k = 0; k < plan->n_sends; k++) {
-        n_steps += (plan->sends[k].sender == rank) + (plan->sends[k].receiver == rank);
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        number[p] = -1;
     }
-    return n_steps;
+    for (int32_t i = 0; i < n_listed; i++) {
+        number[ranks[i]] = (int16_t) i;
+    }
 }
 
-static void swap_steps(clv_step_t *a, clv_step_t *b)
+void clv_plan_index_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t n_listed,
+                          int64_t *first)
 {
-    clv_step_t saved = *a;
-    *a = *b;
-    *b = saved;
+    int16_t number[CLV_SCHED_MAX_RANKS];
+
+    number_listed(plan, ranks, n_listed, number);
+    memset(first, 0, ((size_t) n_listed + 1) * sizeof *first);
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const int16_t sender = number[plan->sends[k].sender];
+        const int16_t receiver = number[plan->sends[k].receiver];
+        first[sender + 1] += sender >= 0;
+        first[receiver + 1] += receiver >= 0;
+    }
+    for (int32_t i = 0; i < n_listed; i++) {
+        first[i + 1] += first[i];
+    }
+}
+
+int64_t clv_plan_count_steps(const clv_plan_t *plan, int32_t rank)
+{
+    int64_t first[2];
+
+    clv_plan_index_steps(plan, &rank, 1, first);
+    return first[1];
 }
 
 /* Indexed by clv_send_kind_t. */
 static const int32_t kind_there[] = {CLV_STEP_SEND, CLV_STEP_SEND_COPY};
 static const int32_t kind_here[] = {CLV_STEP_RECV_REDUCE, CLV_STEP_RECV_COPY};
 
-void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps)
+/* One rank's steps so far. */
+typedef struct tail {
+    clv_step_t *first;
+    clv_step_t *next;
+} tail_t;
+
+/* The receive comes first in a round: then posting it never waits behind that round's send. */
+static void put_recv(tail_t *tail, clv_step_t step)
 {
-    int64_t n_steps = 0;
+    clv_step_t *const last = tail->next - 1;
+
+    if (tail->next > tail->first && last->round == step.round) {
+        *tail->next++ = *last;
+        *last = step;
+    } else {
+        *tail->next++ = step;
+    }
+}
+
+void clv_plan_list_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t n_listed,
+                         const int64_t *first, clv_step_t *steps)
+{
+    int16_t number[CLV_SCHED_MAX_RANKS];
+    tail_t tails[CLV_SCHED_MAX_RANKS];
+
+    number_listed(plan, ranks, n_listed, number);
+    for (int32_t i = 0; i < n_listed; i++) {
+        tails[i] = (tail_t){steps + first[i], steps + first[i]};
+    }
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
-        if (send->sender == rank) {
-            steps[n_steps++] =
+        if (number[send->sender] >= 0) {
+            *tails[number[send->sender]].next++ =
                 (clv_step_t){send->round, send->receiver, send->segment, kind_there[send->kind]};
-        } else if (send->receiver == rank) {
-            steps[n_steps++] =
-                (clv_step_t){send->round, send->sender, send->segment, kind_here[send->kind]};
-            /* The receive comes first: then posting it never waits behind this round's send. */
-            if (n_steps > 1 && steps[n_steps - 2].round == send->round) {
-                swap_steps(&steps[n_steps - 2], &steps[n_steps - 1]);
-            }
+        }
+        if (number[send->receiver] >= 0) {
+            put_recv(&tails[number[send->receiver]],
+                     (clv_step_t){send->round, send->sender, send->segment, kind_here[send->kind]});
         }
     }
+}
+
+void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps)
+{
+    const int64_t first = 0;
+
+    clv_plan_list_steps(plan, &rank, 1, &first, steps);
 }

@@ -216,9 +216,9 @@ static int wanted(const char *list, const char *name)
 static int gather_contestants(const char *only)
 {
     static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,
-                                         clv_pairing_heap_generate};
+                                         clv_pairing_heap_generate, NULL};
     static const clv_generator_t busy = {"linear-busy", "", 1u << CLV_GOAL_REDUCE,
-                                         clv_sched_busy_generate};
+                                         clv_sched_busy_generate, NULL};
     const clv_generator_t *segtree = clv_generator_find("segtree");
     int n_rows = 0;
     if (segtree != NULL && wanted(only, segtree->name)) {
