@@ -35,7 +35,7 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..18
+echo 1..20
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 tap_report $? "eight ranks start on four hosts"
@@ -46,6 +46,16 @@ tap_report $? "each host has its own name and its own clock"
 run "$cluster" with 2 -- cat /proc/sys/net/ipv4/tcp_congestion_control
 [ "$(grep -Ecx 'cubic|reno' "$output")" -eq 2 ]
 tap_report $? "TCP is cubic's or reno's, whatever this machine prefers"
+
+machine=$(cat /proc/sys/net/ipv4/tcp_wmem)
+two_hosts_say() { [ "$(grep -Fcx -- "$1" "$output")" -eq 2 ]; }
+run "$cluster" with 2 --send-buffer 8M -- sh -c 'echo $(cat /proc/sys/net/ipv4/tcp_wmem) $CLV_CLUSTER' &&
+    two_hosts_say "$(awk '{ print $1, $2, 8388608 }' <<<"$machine") 2:400mbit:send-buffer=8388608" &&
+    [ "$(cat /proc/sys/net/ipv4/tcp_wmem)" = "$machine" ]
+tap_report $? "sockets of the hosts take what --send-buffer says, results tell it, and this machine's stay as they were"
+run "$cluster" with 2 -- sh -c 'cat /proc/sys/net/ipv4/tcp_wmem; echo $CLV_CLUSTER' &&
+    two_hosts_say "$machine" && two_hosts_say 2:400mbit
+tap_report $? "without it they are this machine's, and nothing is told"
 
 run "$cluster" with 2 --exec -- sh -c 'exit 7'
 [ $? -eq 7 ]
@@ -85,6 +95,9 @@ run "$cluster" up 1 --name next && [ "$("$cluster" list)" = next ] && [ ! -d "$C
 tap_report $? "a script killed while its bed comes up leaves nothing, either"
 
 fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
+    fails_with 2 'must be 64K to 1G' "$cluster" with 2 --send-buffer 65535 -- true &&
+    fails_with 2 'must be 64K to 1G' "$cluster" with 2 --send-buffer=1025M -- true &&
+    fails_with 2 'must be 64K to 1G' "$cluster" with 2 --send-buffer 4m -- true &&
     fails_with 2 'number of hosts' "$cluster" with 0 -- true &&
     fails_with 2 'nothing to run' "$cluster" with 2 &&
     fails_with 2 'unknown option' "$cluster" with 2 --what -- true &&
