@@ -48,9 +48,10 @@ tap_report $? "the page gets the verdicts between its marks"
 # Beds that only write: what was asked goes to `asked`; 8K takes 110, or cannot be measured while `broken`.
 cat >"$work/bed" <<END
 #!/bin/bash
-while [ \$# -gt 0 ]; do case \$1 in --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; --collective) collective=\$2 ;; --algorithms) algorithms=\$2 ;; esac; shift; done
+while [ \$# -gt 0 ]; do case \$1 in --sizes) size=\$2 ;; --seed) seed=\$2 ;; --patterns) pattern=\$2 ;; --compute) c=\$2 ;; --json) file=\$2 ;; --collective) collective=\$2 ;; --algorithms) algorithms=\$2 ;; --send-buffer) buffer=\$2 ;; esac; shift; done
 echo "\$size \$pattern \$c \$seed" >>"$work/asked"
 echo "\$collective \$size \$algorithms" >>"$work/asked-of"
+echo "\${buffer:-none}" >>"$work/asked-buffers"
 [ "\$size" != 8K ] || [ ! -e "$work/broken" ] || { echo half >"\$file"; exit 1; }
 ms=100; [ "\$size" != 8K ] || [ "\$seed" != 1 ] || ms=110
 sed "s/:100,/:\$ms,/" "$work/bed-\$ms" >"\$file"
@@ -77,6 +78,11 @@ rm "$work/asked-of"
 grid --folder "$work/others" --collective allreduce --hosts 8 --sizes 4K,1M --patterns balanced --couples none
 [ $? -eq 0 ] && [ "$(sort "$work/asked-of" | tr '\n' ';')" = 'allreduce 1M default,clv;allreduce 4K default,clv;' ]
 tap_report $? "another collective is measured against the default only"
+part=(--hosts 8 --sizes 4K --patterns balanced --couples none)
+rm "$work/asked-buffers"
+grid --folder "$work/plain" "${part[@]}" && grid --folder "$work/buffer" "${part[@]}" --send-buffer 8M &&
+    [ "$(tr '\n' ' ' <"$work/asked-buffers")" = 'none 8M ' ]
+tap_report $? "a bed is told of another send buffer, and of none unless asked for"
 
 # A bed that takes two seconds, and says how many of it there are.
 cat >"$work/slow-bed" <<END
@@ -134,6 +140,6 @@ refuses() { # text options ...
     [ $? -eq 2 ] && says "$text"
 }
 refuses 'unknown option' --what && refuses 'must be a whole number' --minutes x && refuses 'must be a whole number' --hosts eight && refuses 'cannot write' --page /nowhere/page && refuses '--collective is' --collective scan &&
-    refuses 'without --fixed' --fixed --sample 4
+    refuses 'must be like 8M' --send-buffer much && refuses 'without --fixed' --fixed --sample 4
 tap_report $? "wrong use is told, exit 2"
 tap_end
