@@ -486,7 +486,14 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
             (clv_algorithms[algorithm].needs_times == 2 || search->state->distrust == 0));
 }
 
-/* A plan of that many segments is the dearest to make: only for those that can be chosen. */
+/* A classic one is the same plan for each forecast, in the count that was found out once. */
+static int has_one_count(const clv_choose_search_t *search, int32_t algorithm)
+{
+    return search->forced < 0 && clv_algorithm_binds(algorithm);
+}
+
+/* A plan of that many segments is the dearest to make: only for those that can be chosen, and not
+ * for those whose count was found out once. */
 static clv_status_t try_eager_counts(clv_choose_search_t *search)
 {
     int64_t n_segments = (search->key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
@@ -498,11 +505,12 @@ static clv_status_t try_eager_counts(clv_choose_search_t *search)
         n_segments <= segment_counts[N_SEGMENT_COUNTS - 1]) {
         return CLV_OK;
     }
-    if (leader >= 0) {
+    if (leader >= 0 && !has_one_count(search, leader)) {
         status = try_candidate(search, leader, (int32_t) n_segments, &score);
     }
     for (int32_t a = 0; a < CLV_N_ALGORITHMS && status == CLV_OK; a++) {
-        if (a != leader && search->score[a] >= 0 && is_asked_for(search, a)) {
+        if (a != leader && search->score[a] >= 0 && is_asked_for(search, a) &&
+            !has_one_count(search, a)) {
             status = try_candidate(search, a, (int32_t) n_segments, &score);
         }
     }
@@ -524,12 +532,11 @@ static clv_status_t try_balanced(clv_choose_search_t *search)
     return try_candidate(search, balanced->algorithm, balanced->n_segments, &score);
 }
 
-/* A classic one is the same plan for each forecast, in the count that was found out once. */
 static clv_status_t try_algorithm(clv_choose_search_t *search, int32_t algorithm)
 {
     int64_t score;
 
-    return search->forced < 0 && clv_algorithm_binds(algorithm)
+    return has_one_count(search, algorithm)
                ? try_candidate(search, algorithm, search->state->n_bound_segments[algorithm],
                                &score)
                : try_segment_counts(search, algorithm);
