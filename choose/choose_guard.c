@@ -89,6 +89,12 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
     return status;
 }
 
+/* What is the same plan for each forecast passed when its count was found. */
+static int has_passed(const clv_choose_search_t *search, int32_t algorithm)
+{
+    return search->limit_ns == 0 || clv_algorithm_binds(algorithm);
+}
+
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,
                                     const clv_choose_subject_t *subject, int *passes_p)
 {
@@ -96,7 +102,7 @@ clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t a
     clv_estimate_t balanced = {0};
     clv_status_t status = CLV_OK;
 
-    if (search->limit_ns > 0) {
+    if (!has_passed(search, algorithm)) {
         status = clv_choose_search_estimate(search, subject, search->times, &balanced);
     }
     *passes_p = balanced.after_ns <= (is_bounded ? search->trusted_ns : search->limit_ns);
