@@ -4,13 +4,13 @@
  *
  * A chain hands S segments on, one hop after the other. When segment s is ready at a rank is a
  * maximum of straight lines, offset + s * step. A hop of period p (how soon the next segment
- * follows), w + l (the way) and c (combining it) to a rank that arrives at a turns that into
+ * follows), w (the way) and c (combining it) to a rank that arrives at a turns that into
  *
- *     leaves(s) = max(ready(s), leaves(s - 1) + p, a)      offset,           step max(step, p); a, p
- *     done(s)   = max(leaves(s) + w + l, done(s - 1)) + c  offset + w + l + c, step max(step, c)
+ *     leaves(s) = max(ready(s), leaves(s - 1) + p, a)     offset, max(step, p); and a, p
+ *     done(s)   = max(leaves(s) + w, done(s - 1)) + c     offset + w + c, max(step, c)
  *
- * Hops are near or far, so there are three steps at most, and a line for each: those that either kind
- * leaves behind, and the period of this hop.
+ * Hops are near or far, so there are three steps at most, and a line for each: those that either
+ * kind leaves behind, and the period of this hop.
  */
 #include "schedule/sched_outline.h"
 

@@ -13,7 +13,10 @@
  * candidates can be compared of which one is made.
  *
  * Not: plans that run (schedule.h), nor estimates of single ranks' exits (sched_cost.h).
- * PURE. Units: int64 ns. Errors: those of clv_plan_make and clv_plan_estimate.
+ * PURE.
+ *
+ * Units: int64 ns.
+ * Errors: those of clv_plan_make and clv_plan_estimate; outputs are set only on CLV_OK.
  * Memory: an outline is its caller's to free; 12 bytes per send of the core, 8 per rank.
  * Threads: safe on distinct outlines.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a plan of ranks that share nodes costs: CPU time to make and to estimate it and its outline,
- * beside those of flat plans of as many ranks as there are nodes, and of as many as there are ranks.
+ * beside those of flat plans of as many ranks as there are nodes, and as there are ranks.
  *
  * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
  * median over fresh arrivals, to make and to estimate the outline of the node plan, that plan, the
