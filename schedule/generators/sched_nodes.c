@@ -20,7 +20,8 @@
  *
  * A place may have one rank, all places one, one place all ranks; where none is shared the plan is
  * that of the generator between places.
- * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send.
+ * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send. Of an
+ * outline (sched_outline.h) the sends are those between places and the last hop of each chain.
  */
 #include <stdlib.h>
 
