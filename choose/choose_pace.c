@@ -83,6 +83,7 @@ static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progr
             pace->computing_ns == 0 ? now_ns : (3 * pace->computing_ns + now_ns) / 4;
     }
     pace->free_sets = progress->runs_free ? FREE_SETS : clv_larger(pace->free_sets - 1, 0);
+    pace->has_run_free |= pace->free_sets > 0;
 }
 
 clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,

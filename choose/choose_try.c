@@ -85,6 +85,7 @@ static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
         pace->n_odd = 0;
         pace->paces = (clv_choose_paces_t){0};
         pace->trial.budget_ns = clv_larger(pace->trial.budget_ns, 0); /* no trial took that */
+        pace->has_run_free = pace->free_sets > 0;
         forget_verdicts(pace);
     }
     clv_choose_paces_add(&pace->paces, block_ns);
@@ -261,14 +262,16 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* Ranks that run free under a fixed order go as fast as the slowest computes already: another fixed
- * order can only cost them their distances. */
+/* A program whose ranks can run free and that goes at the pace of the slowest's computing has
+ * nothing to gain: another fixed order costs ranks their distances, and an order by arrival takes
+ * them apart for as long as it runs, to wait for each other when it ends. What runs may bind ranks
+ * of unlike computing, though; then a fixed order can be faster than the slowest. */
 static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
 
-    return clv_algorithm_holds(algorithm) && clv_algorithm_holds(pace->settled) &&
-           clv_choose_runs_free(search->config, pace) &&
+    return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
+           (clv_algorithm_holds(pace->settled) || !clv_algorithm_holds(algorithm)) &&
            is_permille_of(clv_choose_paces_middle(&pace->paces), BOUND_PERMILLE,
                           pace->computing_ns);
 }
@@ -377,8 +380,9 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
     int32_t algorithm;
 
     forget_other_plans(search);
-    if (trial->is_on && search->score[trial->algorithm] < 0) {
-        end_trial(pace); /* there is no such plan any more */
+    if (trial->is_on && (search->score[trial->algorithm] < 0 || /* there is no such plan any more */
+                         cannot_gain(search, trial->algorithm))) {
+        end_trial(pace);
     }
     if (trial->is_on) { /* its estimate is by now one of calls that were measured */
         trial->was_free |= clv_choose_runs_free(search->config, pace);

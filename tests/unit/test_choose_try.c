@@ -201,21 +201,76 @@ static clv_choose_search_t nothing_found(void)
     return search;
 }
 
-/* Two fixed orders go at one pace where ranks run free, that of the slowest's computing. */
-static void free_ranks_do_not_try_another_fixed_order(void **unused)
+/* A stream at the pace of its slowest rank's computing, or far from it, and something else that is
+ * estimated to be better; what ranks were seen to do lies so many record sets back. */
+static clv_choose_search_t at_pace(int32_t settled, int32_t other, int is_bound, int has_run_free)
+{
+    clv_choose_search_t search = nothing_found();
+
+    begin(settled);
+    state.pace.has_run_free = has_run_free;
+    state.pace.trial.budget_ns = 1000 * MS;
+    if (is_bound) {
+        state.pace.computing_ns = PACE_MS * MS;
+    }
+    search.score[settled] = 40 * MS;
+    search.score[other] = 30 * MS;
+    return search;
+}
+
+/* Whatever runs, it cannot be faster than the slowest's computing, where that is the same. */
+static void who_can_run_free_at_the_slowest_s_pace_tries_nothing(void **unused)
+{
+    static const int32_t others[] = {CLV_ALGORITHM_HOST_CHAINS, CLV_ALGORITHM_CHAIN,
+                                     CLV_ALGORITHM_LATEST_FIRST, CLV_ALGORITHM_PREVIOUS};
+
+    (void) unused;
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 4; k++) {
+            const clv_choose_search_t search =
+                at_pace(CLV_ALGORITHM_RANK_CHAIN, others[i], k & 1, k >> 1);
+            clv_choose_try_next(&search, &forecast);
+            assert_int_equal(state.pace.trial.is_on, k != 3);
+        }
+    }
+}
+
+/* What binds ranks hides that a fixed order would be faster than the slowest of each call. */
+static void a_fixed_order_is_tried_where_none_runs(void **unused)
+{
+    const clv_choose_search_t search =
+        at_pace(CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_RANK_CHAIN, 1, 1);
+
+    (void) unused;
+    clv_choose_try_next(&search, &forecast);
+    assert_true(state.pace.trial.is_on);
+}
+
+/* Ranks show within the trial that they can run free. */
+static void a_trial_that_cannot_gain_ends(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
-        clv_choose_search_t search = nothing_found();
-
-        begin(CLV_ALGORITHM_RANK_CHAIN);
-        state.pace.free_sets = runs_free ? 16 : 0;
-        state.pace.computing_ns = 2 * PACE_MS * MS;
-        search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
-        search.score[CLV_ALGORITHM_HOST_CHAINS] = 38 * MS;
+    for (int has_run_free = 0; has_run_free < 2; has_run_free++) {
+        const clv_choose_search_t search =
+            at_pace(CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, 1, has_run_free);
+        begin_trial(CLV_ALGORITHM_CHAIN);
         clv_choose_try_next(&search, &forecast);
-        assert_int_equal(state.pace.trial.is_on, !runs_free);
+        assert_int_equal(state.pace.trial.is_on, !has_run_free);
     }
+}
+
+/* Whether ranks can run free is asked anew of another program. */
+static void another_program_may_try_again(void **unused)
+{
+    (void) unused;
+    begin(CLV_ALGORITHM_CHAIN);
+    state.pace.has_run_free = 1;
+    for (int i = 0; i < 2; i++) {
+        assert_true(state.pace.has_run_free);
+        progress.computing_ns = 9 * MS;
+        account_for(2 * N_BETWEEN * PACE_MS);
+    }
+    assert_false(state.pace.has_run_free);
 }
 
 /* What a trial of the chain needs, instead of the fixed order that runs. */
@@ -279,7 +334,10 @@ int main(void)
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
-        cmocka_unit_test(free_ranks_do_not_try_another_fixed_order),
+        cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
+        cmocka_unit_test(a_fixed_order_is_tried_where_none_runs),
+        cmocka_unit_test(a_trial_that_cannot_gain_ends),
+        cmocka_unit_test(another_program_may_try_again),
         cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
         cmocka_unit_test(time_in_mpi_is_compared_as_measured),
     };
