@@ -13,7 +13,6 @@
 #define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear ... */
 #define NOISE_PERMILLE  20   /* ... and as much more as the blocks before lie apart, at most this */
 #define CLEAR_PERMILLE  950
-#define BOUND_PERMILLE  1010 /* a pace so near the slowest's computing is as good as that */
 #define WAITS_PERMILLE  750  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
@@ -262,18 +261,18 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* A program whose ranks can run free and that goes at the pace of the slowest's computing has
- * nothing to gain: another fixed order costs ranks their distances, and an order by arrival takes
- * them apart for as long as it runs, to wait for each other when it ends. What runs may bind ranks
- * of unlike computing, though; then a fixed order can be faster than the slowest. */
+/* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a trial
+ * that would have to be faster than that cannot be won: another fixed order costs them their
+ * distances, and an order by arrival takes them apart for as long as it runs, to wait for each other
+ * when it ends. */
 static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
+    const int32_t most = clv_algorithm_holds(algorithm) ? BETTER_PERMILLE : FREE_PERMILLE;
 
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
-           (clv_algorithm_holds(pace->settled) || !clv_algorithm_holds(algorithm)) &&
-           is_permille_of(clv_choose_paces_middle(&pace->paces), BOUND_PERMILLE,
-                          pace->computing_ns);
+           clv_algorithm_holds(pace->settled) &&
+           !is_permille_of(pace->computing_ns, most, clv_choose_paces_middle(&pace->paces));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
