@@ -54,7 +54,7 @@ static clv_plan_t *make(const clv_generator_t *generator)
 static void compare_busy(void)
 {
     static const clv_generator_t busy = {"linear-busy", "", 1u << CLV_GOAL_REDUCE,
-                                         clv_sched_busy_generate};
+                                         clv_sched_busy_generate, NULL};
     clv_plan_t *oracle = make(clv_generator_find("linear"));
     clv_plan_t *plan = make(&busy);
     check_same(oracle, plan, busy.name);
@@ -66,7 +66,7 @@ static void compare_busy(void)
 static void compare_with(const char *oracle_name, const char *const *names, int with_heap)
 {
     static const clv_generator_t heap = {"pairing-heap", "", 1u << CLV_GOAL_REDUCE,
-                                         clv_pairing_heap_generate};
+                                         clv_pairing_heap_generate, NULL};
     clv_plan_t *oracle = make(clv_generator_find(oracle_name));
     check_valid(oracle, oracle_name);
     for (; *names != NULL; names++) {
