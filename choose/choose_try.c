@@ -261,10 +261,10 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a trial
- * that would have to be faster than that cannot be won: another fixed order costs them their
- * distances, and an order by arrival takes them apart for as long as it runs, to wait for each other
- * when it ends. */
+/* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
+ * trial that would have to be faster than that cannot be won: another fixed order costs them their
+ * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
+ * other when it ends. */
 static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
