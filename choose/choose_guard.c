@@ -89,7 +89,8 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
     return status;
 }
 
-/* What is the same plan for each forecast passed when its count was found. */
+/* Without a limit everything passes; what is the same plan for each forecast passed when its count
+ * was found. */
 static int has_passed(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->limit_ns == 0 || clv_algorithm_binds(algorithm);

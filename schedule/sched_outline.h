@@ -17,7 +17,7 @@
  *
  * Units: int64 ns.
  * Errors: those of clv_plan_make and clv_plan_estimate; outputs are set only on CLV_OK.
- * Memory: an outline is its caller's to free; 12 bytes per send of the core, 8 per rank.
+ * Memory: an outline is its caller's to free; 12 bytes per send of the core, 16 per rank.
  * Threads: safe on distinct outlines.
  */
 #ifndef CLV_SCHED_OUTLINE_H

@@ -196,22 +196,17 @@ int64_t clv_plan_count_steps(const clv_plan_t *plan, int32_t rank)
 static const int32_t kind_there[] = {CLV_STEP_SEND, CLV_STEP_SEND_COPY};
 static const int32_t kind_here[] = {CLV_STEP_RECV_REDUCE, CLV_STEP_RECV_COPY};
 
-/* One rank's steps so far. */
-typedef struct tail {
-    clv_step_t *first;
-    clv_step_t *next;
-} tail_t;
-
-/* The receive comes first in a round: then posting it never waits behind that round's send. */
-static void put_recv(tail_t *tail, clv_step_t step)
+/* Writes a step of a rank whose steps lie from first on, behind those before *next_p. The receive
+ * comes first in a round: then posting it never waits behind that round's send. */
+static void put_recv(clv_step_t *steps, int64_t first, int64_t *next_p, clv_step_t step)
 {
-    clv_step_t *const last = tail->next - 1;
+    const int64_t at = (*next_p)++;
 
-    if (tail->next > tail->first && last->round == step.round) {
-        *tail->next++ = *last;
-        *last = step;
+    if (at > first && steps[at - 1].round == step.round) {
+        steps[at] = steps[at - 1];
+        steps[at - 1] = step;
     } else {
-        *tail->next++ = step;
+        steps[at] = step;
     }
 }
 
@@ -219,20 +214,19 @@ void clv_plan_list_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t n
                          const int64_t *first, clv_step_t *steps)
 {
     int16_t number[CLV_SCHED_MAX_RANKS];
-    tail_t tails[CLV_SCHED_MAX_RANKS];
+    int64_t next[CLV_SCHED_MAX_RANKS]; /* by listed rank: where its next step goes */
 
     number_listed(plan, ranks, n_listed, number);
-    for (int32_t i = 0; i < n_listed; i++) {
-        tails[i] = (tail_t){steps + first[i], steps + first[i]};
-    }
+    memcpy(next, first, (size_t) n_listed * sizeof *next);
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
-        if (number[send->sender] >= 0) {
-            *tails[number[send->sender]].next++ =
+        const int16_t sender = number[send->sender], receiver = number[send->receiver];
+        if (sender >= 0) {
+            steps[next[sender]++] =
                 (clv_step_t){send->round, send->receiver, send->segment, kind_there[send->kind]};
         }
-        if (number[send->receiver] >= 0) {
-            put_recv(&tails[number[send->receiver]],
+        if (receiver >= 0) {
+            put_recv(steps, first[receiver], &next[receiver],
                      (clv_step_t){send->round, send->sender, send->segment, kind_here[send->kind]});
         }
     }

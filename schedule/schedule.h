@@ -192,7 +192,7 @@ void clv_plan_copy_steps(const clv_plan_t *plan, int32_t rank, clv_step_t *steps
 
 /* The same for n_listed different ranks in one pass each: where each one's steps begin, rank after
  * rank as listed (n_listed + 1 numbers, the last is how many there are in all), and the steps
- * written there. 80 KiB of the stack. */
+ * written there. 40 KiB of the stack. */
 void clv_plan_index_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t n_listed,
                           int64_t *first);
 void clv_plan_list_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t n_listed,

@@ -136,11 +136,17 @@ static int32_t arrival_slot(const house_t *house, int32_t rank)
     return (int32_t) ((house->instance->arrival_ns[rank] - house->first_ns) / house->slot_ns);
 }
 
+/* When a member and the next one in its chain have arrived. */
+static int32_t both_slot(const house_t *house, const member_t *from)
+{
+    return (int32_t) clv_larger(arrival_slot(house, from[0].rank),
+                                arrival_slot(house, from[1].rank));
+}
+
 /* All segments from one member of a node to the next; ready: of the node. */
 static void fill_hop(house_t *house, const member_t *from, int32_t *ready)
 {
-    int32_t free_from =
-        (int32_t) clv_larger(arrival_slot(house, from[0].rank), arrival_slot(house, from[1].rank));
+    int32_t free_from = both_slot(house, from);
     for (int32_t s = 0; s < house->instance->n_segments; s++) {
         const int32_t slot = inner_slot((int32_t) clv_larger(free_from, ready[s]));
         clv_builder_put(&house->builder, slot, from[0].rank, from[1].rank, s);
@@ -162,9 +168,7 @@ static void skip_hops(const house_t *house, int32_t from, int32_t until, int32_t
 {
     int32_t slot = -1;
     for (int32_t i = from; i < until; i++) {
-        const int32_t both = (int32_t) clv_larger(arrival_slot(house, house->members[i].rank),
-                                                  arrival_slot(house, house->members[i + 1].rank));
-        slot = inner_slot((int32_t) clv_larger(both, slot + 1));
+        slot = inner_slot((int32_t) clv_larger(both_slot(house, &house->members[i]), slot + 1));
     }
     for (int32_t s = 0; from < until && s < house->instance->n_segments; s++) {
         ready[s] = inner_slot_behind(slot, s) + 1;
