@@ -2,7 +2,8 @@
 #
 # Rows of bench/loop's tables, behind lines.awk. In: the lines of clv-bench-compare --paired csv, then the
 # JSON lines of clv-bench --loop, of one program; out: a row for each algorithm. With factors=1 only
-# JSON lines come in, of all programs, and one line about the machine goes out.
+# JSON lines come in, of all programs, and one line about the machine goes out. With brief=1 one row: clv
+# against the baseline.
 
 function largest(key,   v, n, i, most) {
     n = list(key, v)
@@ -25,11 +26,16 @@ factors {
 {
     a = text("algorithm"); names[++n] = a; first[a] = number("first_median_ns") / 1e6
     row[a] = sprintf("%.1f | %.1f - %.1f", number("iteration_median_ns") / 1e6, number("iteration_q1_ns") / 1e6, number("iteration_q3_ns") / 1e6)
+    it[a] = number("iteration_median_ns") / 1e6; call[a] = middle("in_call_ns") / 1e6; worst[a] = largest("worst_ns")
     rest[a] = sprintf("%.1f | %g | %.0f | %.0f", middle("in_call_ns") / 1e6, middle("ahead_calls"), largest("worst_ns"), largest("first_worst_ns"))
     if (index($0, "\"network_bound\":false")) bound = " NOT network-bound" }
 
 END {
     if (factors) printf "%s, load with these runs %.1f to %.1f. Every result was checked, %d were wrong.\n", machine, least, most, wrong
+    if (brief) {
+        printf "| %s | %s | %.1f | %.1f | %.3f | %.3f - %.3f | %.2f | %.1f | %.1f | %.0f | %.0f |%s\n", program, baseline, it[baseline], it["clv"],
+            ratio["clv"], low["clv"], high["clv"], first["clv"] / first[baseline], call[baseline], call["clv"], worst[baseline], worst["clv"], bound
+        exit }
     for (i = 1; i <= n; i++) {
         a = names[i]
         printf "| %s | %s | %s | %.2f | %.2f - %.2f | %.1f | %.2f | %s |%s\n", i == 1 ? program : "", a, row[a], ratio[a], low[a], high[a],

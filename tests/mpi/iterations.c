@@ -8,8 +8,9 @@
  *
  * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (trace/trace_patterns.h) adds of
  * DELAY_MS, reduces doubles to rank 0, and, where COUPLE is bcast, gets a number from there. Rank 0
- * prints "pace_ns N run_ns N longest_wait_ns N": from one call's last arrival to the next one's, in
- * the mean; from the first arrival to the last exit; the longest that a rank waited for a forecast.
+ * prints "pace_ns N run_ns N longest_wait_ns N longest_late_ns N": from one call's last arrival to
+ * the next one's, in the mean; from the first arrival to the last exit; the longest that a rank
+ * waited for a forecast; the longest that one overslept: how long it had no processor.
  * Times are CLOCK_REALTIME, which the hosts must have in common. STREAMS: calls go through so many
  * streams in turn: five communicators, eight sizes from BYTES down by halves, roots that rotate.
  */
@@ -21,6 +22,7 @@
 
 #include "tests/mpi/pvar_look.h"
 #include "trace/trace_patterns.h"
+#include "util/util_min_max.h"
 
 #define MAX_RANKS 1024
 #define N_COMMS   5
@@ -35,17 +37,21 @@ static int64_t now_ns(void)
     return (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-static void wait_ns(int64_t ns)
+/* Says how much longer that took: a rank whose time is over waits for a processor. */
+static int64_t wait_ns(int64_t ns)
 {
     const struct timespec time = {ns / NS_PER_S, ns % NS_PER_S};
+    const int64_t start_ns = now_ns();
 
     (void) nanosleep(&time, NULL);
+    return now_ns() - start_ns - ns;
 }
 
 typedef struct program {
     int n_calls, n_doubles, n_streams, is_coupled;
     MPI_Comm comms[N_COMMS]; /* the first is MPI_COMM_WORLD; the others where there are streams */
     int64_t compute_ns;
+    int64_t late_ns; /* the longest that this rank overslept */
     clv_pattern_t pattern;
 } program_t;
 
@@ -78,15 +84,15 @@ static void free_communicators(program_t *program)
 }
 
 /* arrival_ns: of this rank at each call; gives its last exit. */
-static int64_t run(const program_t *program, int rank, double *vector, double *sum,
-                   int64_t *arrival_ns)
+static int64_t run(program_t *program, int rank, double *vector, double *sum, int64_t *arrival_ns)
 {
     static int64_t delay_ns[MAX_RANKS];
     int64_t number = 0;
 
     for (int i = 0; i < program->n_calls; i++) {
         clv_pattern_fill(&program->pattern, i, delay_ns);
-        wait_ns(program->compute_ns + delay_ns[rank]);
+        program->late_ns =
+            clv_larger(program->late_ns, wait_ns(program->compute_ns + delay_ns[rank]));
         arrival_ns[i] = now_ns();
         reduce(program, i, vector, sum);
         if (program->is_coupled) {
@@ -110,15 +116,16 @@ static int64_t longest_wait(void)
 
 static void tell(const program_t *program, int rank, const int64_t *arrival_ns, int64_t end_ns)
 {
-    int64_t most[4] = {-arrival_ns[0], arrival_ns[program->n_calls - 1], end_ns, longest_wait()};
-    int64_t first_front_ns, all[4];
+    int64_t most[5] = {-arrival_ns[0], arrival_ns[program->n_calls - 1], end_ns, longest_wait(),
+                       program->late_ns};
+    int64_t first_front_ns, all[5];
 
-    MPI_Reduce(most, all, 4, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(most, all, 5, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(arrival_ns, &first_front_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("pace_ns %lld run_ns %lld longest_wait_ns %lld\n",
+        printf("pace_ns %lld run_ns %lld longest_wait_ns %lld longest_late_ns %lld\n",
                (long long) ((all[1] - first_front_ns) / (program->n_calls - 1)),
-               (long long) (all[2] + all[0]), (long long) all[3]);
+               (long long) (all[2] + all[0]), (long long) all[3], (long long) all[4]);
     }
 }
 
