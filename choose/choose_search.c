@@ -22,6 +22,8 @@ static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
 
+#define CLASSIC_FORECASTS 8 /* where links are shared its replay is the dearest: in every so many */
+
 /* The clip rule: nobody is expected before so many sigma have passed, nobody after the last. */
 static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
                           int64_t n_sigmas, int64_t sigma_ns)
@@ -249,16 +251,20 @@ static void remember_candidate(clv_choose_search_t *search, const clv_choose_dec
     }
 }
 
+static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
+{
+    const clv_choose_state_t *state = search->state;
+
+    return state != NULL && (algorithm == state->running || algorithm == state->pace.settled ||
+                             (state->pace.trial.is_on && algorithm == state->pace.trial.algorithm));
+}
+
 /* Its own best candidate is looked for, whatever others reach: it runs, or it is cheap to make and
  * may be tried. */
 static int is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
 {
-    const clv_choose_state_t *state = search->state;
-
-    return state != NULL &&
-           (algorithm == state->running || algorithm == state->pace.settled ||
-            (state->pace.trial.is_on && algorithm == state->pace.trial.algorithm) ||
-            clv_algorithms[algorithm].needs_times <= 0);
+    return is_in_use(search, algorithm) ||
+           (search->state != NULL && clv_algorithms[algorithm].needs_times <= 0);
 }
 
 /* Whether the candidate could become the best one, or the best of an algorithm that is asked for,
@@ -282,6 +288,12 @@ static int can_win(const clv_choose_search_t *search, const clv_choose_decision_
            (is_asked_for(search, candidate->algorithm) && (own < 0 || floor < own));
 }
 
+/* The best one of an algorithm so far is not asked again. */
+static int is_known(const clv_choose_search_t *search, int32_t algorithm, int32_t n_segments)
+{
+    return search->score[algorithm] >= 0 && search->found[algorithm].n_segments == n_segments;
+}
+
 /* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
 static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm,
                                   int32_t n_segments, int64_t *score_p)
@@ -296,7 +308,10 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     int passes = 0;
     clv_status_t status;
 
-    *score_p = INT64_MAX;
+    *score_p = is_known(search, algorithm, n_segments) ? search->score[algorithm] : INT64_MAX;
+    if (*score_p < INT64_MAX) {
+        return CLV_OK;
+    }
     candidate.round_ns = config->round_time_ns > 0
                              ? config->round_time_ns
                              : clv_larger(clv_cost_round_ns(&config->cost, n_bytes), 1);
@@ -462,6 +477,13 @@ static int trees_pay(const clv_choose_search_t *search)
     return search->config->n_ranks >= TREES_MIN_RANKS && cost->latency_ns >= wire_ns / n_hops;
 }
 
+static int is_classic_due(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                          int32_t algorithm)
+{
+    return search->config->place == NULL || forecast->version % CLASSIC_FORECASTS == 0 ||
+           is_in_use(search, algorithm);
+}
+
 static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                    int32_t algorithm)
 {
@@ -473,7 +495,8 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     }
     if (clv_algorithm_binds(algorithm)) {
         return forecast != NULL && forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&
-               search->state->n_bound_segments[algorithm] > 0;
+               search->state->n_bound_segments[algorithm] > 0 &&
+               is_classic_due(search, forecast, algorithm);
     }
     if (forecast == NULL) {
         return clv_algorithms[algorithm].needs_times <= 0;

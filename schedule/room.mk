@@ -6,6 +6,7 @@ clv_schedule_headers = \
 	schedule/sched_credit.h \
 	schedule/sched_exec.h \
 	schedule/sched_exits.h \
+	schedule/sched_flights.h \
 	schedule/sched_generators.h \
 	schedule/sched_goal.h \
 	schedule/sched_instance.h \
@@ -23,6 +24,7 @@ clv_schedule_sources = \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \
 	schedule/sched_exits.c \
+	schedule/sched_flights.c \
 	schedule/sched_generators.c \
 	schedule/sched_goal.c \
 	schedule/sched_instance.c \
@@ -31,6 +33,7 @@ clv_schedule_sources = \
 	schedule/sched_print.c \
 	schedule/sched_read.c \
 	schedule/sched_replay.c \
+	schedule/sched_replay_order.c \
 	schedule/sched_validate.c \
 	schedule/generators/sched_bcast_chain.c \
 	schedule/generators/sched_bitset.c \

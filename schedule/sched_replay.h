@@ -7,8 +7,9 @@
  * those that could start at the same time, the one that was ready first starts.
  * Not: the choice between this and the closed form for one rank per place (clv_plan_estimate).
  *
- * Units: int64 ns. Deterministic. Thread-safe. Cost: O(sends * log sends), and for each send that
- * waits for a link once more log sends for each one that takes it before.
+ * Units: int64 ns. Deterministic. Thread-safe. Cost: O(sends * log ranks), and for each send that
+ * waits for a link once more log ranks for each one that takes it before; O(sends) where nobody waits
+ * for a link that another rank holds.
  */
 #ifndef CLV_SCHED_REPLAY_H
 #define CLV_SCHED_REPLAY_H

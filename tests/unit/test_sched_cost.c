@@ -161,6 +161,17 @@ static void ranks_of_a_place_share_its_link(void **unused)
     assert_int_equal(estimate_small(sends, 2, 3, arrival_ns, place).end_ns, 40 + 50 + 3);
 }
 
+/* Two ranks of a place have a source each, elsewhere. */
+static void ranks_of_a_place_share_its_link_in(void **unused)
+{
+    clv_send_t sends[] = {{0, 2, 0, 0, CLV_MOVE}, {0, 3, 1, 0, CLV_MOVE}, {1, 1, 0, 0, CLV_MOVE}};
+    const int64_t arrival_ns[4] = {0, 0, 15, 0};
+    const int32_t place[4] = {0, 0, 1, 2};
+    (void) unused;
+    /* 3 to 1: 0 to 20, combined at 73. 1 to 0 is there at 82, 2 to 0 at 90: 20 to 40. */
+    assert_int_equal(estimate_small(sends, 3, 4, arrival_ns, place).end_ns, 90 + 3 + 3);
+}
+
 /* The plan names rank 1 first, but rank 2 is there first and takes the link. */
 static void who_is_ready_first_is_served_first(void **unused)
 {
@@ -309,10 +320,12 @@ static void replays_of_random_plans_are_within_bounds(void **unused)
  * nodes, where most ranks need none. */
 static void ranks_without_events_end_as_with_them(void **unused)
 {
-    const clv_replay_lengths_t lengths = {20, 50, 5, 4, 3, 12};
+    const clv_replay_lengths_t some_lengths[] = {
+        {20, 50, 5, 4, 3, 12}, {20, 0, 5, 0, 3, 0}, {20, 50, 0, 0, 0, 0}, {0, 50, 0, 4, 0, 12}};
     uint64_t state = seed;
     (void) unused;
     for (int k = 0; k < clv_share_of(4000); k++) {
+        const clv_replay_lengths_t lengths = some_lengths[k / 8 % 4];
         const int32_t n_ranks = (int32_t) clv_random_between(&state, 2, 20);
         const int32_t n_segments = (int32_t) clv_random_between(&state, 1, 6);
         const int32_t n_places = (int32_t) clv_random_between(&state, 1, (n_ranks + 1) / 2);
@@ -388,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_place_for_each_rank_changes_nothing),
         cmocka_unit_test(a_near_send_takes_near_times),
         cmocka_unit_test(ranks_of_a_place_share_its_link),
+        cmocka_unit_test(ranks_of_a_place_share_its_link_in),
         cmocka_unit_test(who_is_ready_first_is_served_first),
         cmocka_unit_test(what_comes_back_waits_until_it_left),
         cmocka_unit_test(copies_cost_no_combining),

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Private to schedule/: what a replay where ranks share places is made of: copies of segments,
+ * ranks with their ways and cores, links, and flights, which are sends on their way; and what
+ * happens to them when a send leaves and when it arrives.
+ *
+ *     sender's copy --leave--> flight, here at here_ns --arrive--> combined into receiver's copy
+ *
+ * Each copy (rank, segment) counts what was done to it. A send or receive of it takes effect when
+ * the count has reached its own number in plan order: so what comes back to a rank is combined
+ * after it left, and what arrives out of order is parked.
+ *
+ * Not: which of them is next (sched_replay.c: by events; sched_replay_order.c: rank after rank).
+ *
+ * Units: int64 ns. Errors: none but lack of memory. Threads: one at a time.
+ * Memory: 32 bytes per send, 16 per rank and segment, 120 per rank; freed by clv_flights_close.
+ */
+#ifndef CLV_SCHED_FLIGHTS_H
+#define CLV_SCHED_FLIGHTS_H
+
+#include "schedule/sched_replay.h"
+#include "util/util_min_max.h"
+
+enum { CLV_NO_FLIGHT = -1 };
+
+typedef struct clv_copy {
+    int64_t ready_ns; /* its last send is out and its last receive combined */
+    int32_t n_done;   /* sends started and receives combined */
+    int32_t parked;   /* first of the sends that arrived too early, or CLV_NO_FLIGHT */
+} clv_copy_t;
+
+typedef struct clv_flying_rank {
+    int64_t out_free_ns; /* its own way out, near and far */
+    int64_t in_free_ns;  /* its own way in, near only */
+    int64_t core_free_ns;
+    int64_t exit_ns;
+    int32_t first, next, end; /* its flights, of which those before next have left */
+    int32_t source[2];        /* who sends to it, elsewhere and inside, or CLV_NO_FLIGHT */
+    int64_t head_ready_ns;    /* by events: when its next send could start if links were free ... */
+    int32_t offered;          /* ... which is in the heap ... */
+    int32_t flying[2]; /* ... and the first one under way, elsewhere and inside, or CLV_NO_FLIGHT */
+    int32_t way;       /* how it is replayed */
+} clv_flying_rank_t;
+
+typedef struct clv_link {
+    int64_t out_free_ns;
+    int64_t in_free_ns;
+} clv_link_t;
+
+/* A send, and what becomes of it; 32 bytes. */
+typedef struct clv_flight {
+    int64_t here_ns;    /* when it arrives, once it has left */
+    int32_t number;     /* in the plan */
+    int32_t out_number; /* of the sender's copy: how much comes before it */
+    int32_t in_number;  /* of the receiver's copy */
+    int32_t next_parked;
+    uint16_t sender, receiver, segment;
+    uint8_t is_near, is_move;
+} clv_flight_t;
+
+/* What a replay is about. */
+typedef struct clv_flights {
+    const clv_plan_t *plan;
+    const int64_t *arrival_ns;
+    const int32_t *place;
+    const clv_replay_lengths_t *lengths;
+    const clv_replay_given_t *given; /* or NULL */
+    clv_flying_rank_t *ranks;
+    clv_link_t *links; /* by place */
+    clv_copy_t *copies;
+    clv_flight_t *flight; /* rank after rank, of each in plan order */
+    int32_t *scratch;     /* three numbers for each rank */
+} clv_flights_t;
+
+/* All copies as the ranks arrive, all flights numbered, nothing done. plan, arrival_ns, place,
+ * lengths and given are set, the rest is zero. 1, or 0 without memory; to be closed in any case. */
+int clv_flights_open(clv_flights_t *all);
+void clv_flights_close(clv_flights_t *all);
+
+/* Until then a copy's n_done is the number of all that will be done to it. */
+void clv_flights_begin(clv_flights_t *all);
+
+/* Instead of that: replays all, if nobody ever waits for a way or a link that another rank holds;
+ * 0: somebody does, and nothing was done. */
+int clv_flights_in_order(clv_flights_t *all);
+
+static inline clv_copy_t *clv_copy_of(const clv_flights_t *all, int32_t rank, int32_t segment)
+{
+    return &all->copies[(size_t) rank * (size_t) all->plan->n_segments + (size_t) segment];
+}
+
+/* When what the flight needs beside its sender is free. */
+static inline int64_t clv_links_free_ns(const clv_flights_t *all, const clv_flight_t *flight)
+{
+    if (flight->is_near) {
+        return all->ranks[flight->receiver].in_free_ns;
+    }
+    return clv_larger(all->links[all->place[flight->sender]].out_free_ns,
+                      all->links[all->place[flight->receiver]].in_free_ns);
+}
+
+static inline void clv_flight_combine(clv_flights_t *all, const clv_flight_t *flight,
+                                      int64_t now_ns)
+{
+    clv_flying_rank_t *receiver = &all->ranks[flight->receiver];
+    clv_copy_t *copy = clv_copy_of(all, flight->receiver, flight->segment);
+    int64_t done_ns = clv_larger(clv_larger(now_ns, receiver->core_free_ns), copy->ready_ns) +
+                      (flight->is_move ? all->lengths->combine_ns : 0);
+    receiver->core_free_ns = done_ns;
+    receiver->exit_ns = clv_larger(receiver->exit_ns, done_ns);
+    copy->ready_ns = done_ns;
+    copy->n_done++;
+}
+
+/* Combines what waited for the copy to come so far. */
+static inline void clv_copy_unpark(clv_flights_t *all, clv_copy_t *copy, int64_t now_ns)
+{
+    for (int32_t *at = &copy->parked; *at != CLV_NO_FLIGHT;) {
+        clv_flight_t *flight = &all->flight[*at];
+        if (flight->in_number == copy->n_done) {
+            *at = flight->next_parked;
+            clv_flight_combine(all, flight, now_ns);
+            at = &copy->parked;
+        } else {
+            at = &flight->next_parked;
+        }
+    }
+}
+
+/* It is combined, or parked until that is its turn. */
+static inline void clv_flight_arrive(clv_flights_t *all, int32_t at, int64_t now_ns)
+{
+    clv_flight_t *flight = &all->flight[at];
+    clv_copy_t *copy = clv_copy_of(all, flight->receiver, flight->segment);
+
+    flight->next_parked = copy->parked;
+    copy->parked = at;
+    clv_copy_unpark(all, copy, now_ns);
+}
+
+static inline void clv_links_occupy(clv_flights_t *all, const clv_flight_t *flight, int64_t busy_ns,
+                                    int64_t until_ns)
+{
+    if (flight->is_near) {
+        all->ranks[flight->receiver].in_free_ns = busy_ns;
+    } else {
+        all->links[all->place[flight->sender]].out_free_ns = until_ns;
+        all->links[all->place[flight->receiver]].in_free_ns = until_ns;
+    }
+}
+
+/* The rank's next send leaves now. */
+static inline void clv_flight_leave(clv_flights_t *all, clv_flying_rank_t *rank, int64_t now_ns)
+{
+    clv_flight_t *flight = &all->flight[rank->next++];
+    const clv_replay_lengths_t *lengths = all->lengths;
+    const int near = flight->is_near;
+    const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
+    const int64_t busy_ns = clv_larger(out_ns, now_ns + lengths->gap_ns);
+    clv_copy_t *copy = clv_copy_of(all, flight->sender, flight->segment);
+
+    clv_links_occupy(all, flight, busy_ns, out_ns);
+    rank->out_free_ns = busy_ns;
+    rank->exit_ns = clv_larger(rank->exit_ns, out_ns);
+    rank->offered = 0;
+    copy->ready_ns = clv_larger(copy->ready_ns, out_ns);
+    copy->n_done++;
+    flight->here_ns = out_ns + (near ? lengths->near_latency_ns : lengths->far_latency_ns);
+}
+
+/* When the rank's next send can start, if all that it waits for is known. */
+static inline int64_t clv_next_start_ns(const clv_flights_t *all, const clv_flying_rank_t *rank)
+{
+    const clv_flight_t *flight = &all->flight[rank->next];
+
+    return clv_larger(clv_larger(rank->out_free_ns, all->arrival_ns[flight->receiver]),
+                      clv_larger(clv_copy_of(all, flight->sender, flight->segment)->ready_ns,
+                                 clv_links_free_ns(all, flight)));
+}
+
+#endif
