@@ -45,6 +45,19 @@ void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t 
     }
 }
 
+int clv_choose_late_root(const clv_choose_search_t *search)
+{
+    const int32_t root = search->key->root;
+    int64_t last_ns = 0;
+
+    for (int32_t p = 0; p < search->config->n_ranks; p++) {
+        last_ns = p == root ? last_ns : clv_larger(last_ns, search->order_ns[p]);
+    }
+    return search->state != NULL && search->state->balanced.predicted_after_ns > 0 &&
+           search->order_ns[root] > last_ns &&
+           search->order_ns[root] - last_ns > search->state->balanced.predicted_after_ns / 2;
+}
+
 /* What lies there costs the late rank a message's latency each and the combination. */
 static clv_early_t early_of(const clv_choose_search_t *search, const clv_plan_t *plan)
 {

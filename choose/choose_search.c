@@ -294,6 +294,14 @@ static int is_known(const clv_choose_search_t *search, int32_t algorithm, int32_
     return search->score[algorithm] >= 0 && search->found[algorithm].n_segments == n_segments;
 }
 
+/* What a plan must be told, as its order does not follow arrivals. */
+static int is_far_late(const clv_choose_search_t *search, int32_t algorithm)
+{
+    return algorithm == CLV_ALGORITHM_CUT_RING      ? search->late_rank >= 0
+           : algorithm == CLV_ALGORITHM_HOST_CHAINS ? clv_choose_late_root(search)
+                                                    : 0;
+}
+
 /* *score_p is INT64_MAX for a candidate that is none, or cannot win. */
 static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm,
                                   int32_t n_segments, int64_t *score_p)
@@ -302,8 +310,7 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     int64_t n_bytes = clv_segment_bytes(search->key->total_bytes, n_segments);
     clv_choose_decision_t candidate = {.algorithm = algorithm,
                                        .n_segments = n_segments,
-                                       .is_far_late = algorithm == CLV_ALGORITHM_CUT_RING &&
-                                                      search->late_rank >= 0};
+                                       .is_far_late = is_far_late(search, algorithm)};
     int64_t score = INT64_MAX;
     int passes = 0;
     clv_status_t status;

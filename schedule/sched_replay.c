@@ -259,13 +259,10 @@ static void run(world_t *world)
     }
 }
 
-/* What takes no time inside a place is there at once, but behind what came before it. */
 static void replay_by_events(world_t *world, int events_only)
 {
-    const clv_replay_lengths_t *lengths = world->all.lengths;
-
     clv_flights_begin(&world->all);
-    if (!events_only && lengths->near_wire_ns + lengths->near_latency_ns > 0) {
+    if (!events_only) {
         find_ways(world);
         replay_ahead(world);
     }

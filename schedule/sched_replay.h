@@ -8,8 +8,8 @@
  * Not: the choice between this and the closed form for one rank per place (clv_plan_estimate).
  *
  * Units: int64 ns. Deterministic. Thread-safe. Cost: O(sends * log ranks), and for each send that
- * waits for a link once more log ranks for each one that takes it before; O(sends) where nobody waits
- * for a link that another rank holds.
+ * waits for a link once more log ranks for each one that takes it before; O(sends) where nobody
+ * waits for a link that another rank holds.
  */
 #ifndef CLV_SCHED_REPLAY_H
 #define CLV_SCHED_REPLAY_H
@@ -45,8 +45,8 @@ typedef struct clv_replay_given {
 /* place[rank] in 0 .. n_ranks - 1. All lengths of all sends one after the other, counted from the
  * last arrival, fit int64. CLV_NO_MEMORY; CLV_LIMIT for more than 2^30 sends; CLV_INVALID when the
  * plan comes to no end, as none that passes clv_plan_validate does. events_only: also of ranks that
- * need none; the same result, for tests. given: of each rank, or NULL: nothing (0, 0 says so, too).
- * exit_ns: of each rank, or NULL. */
+ * need none; for tests: the same result where messages inside a place take time. given: of each
+ * rank, or NULL: nothing (0, 0 says so, too). exit_ns: of each rank, or NULL. */
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
                               int events_only, const clv_replay_given_t *given,

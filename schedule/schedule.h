@@ -57,7 +57,8 @@ typedef enum clv_goal {
  *
  * is_far_late: the last rank comes so long after all others that nothing of theirs need wait for it
  * but the sum. The cut ring begins every segment behind it then, also where another cut would be
- * over sooner, so that the last rank takes and sends each segment once. */
+ * over sooner, so that the last rank takes and sends each segment once. With places, where the
+ * goal is a reduce, that rank is the root: it takes one vector, whatever arrival_ns says. */
 typedef struct clv_instance {
     int32_t n_ranks;           /* 1 .. CLV_SCHED_MAX_RANKS */
     int32_t n_segments;        /* 1 .. CLV_SCHED_MAX_SEGMENTS */
@@ -67,7 +68,7 @@ typedef struct clv_instance {
     const int64_t *order_ns;   /* >= 0, or NULL */
     clv_goal_t goal;           /* REDUCE when not set */
     const int32_t *place;      /* 0 .. n_ranks - 1 for each rank, or NULL */
-    int32_t is_far_late;       /* 0 or 1, for the cut ring */
+    int32_t is_far_late;       /* 0 or 1, for the cut ring and the generators "node-..." */
 } clv_instance_t;
 
 /* MOVE: the sender gives its copy away, the receiver combines it into its own, or takes it as its

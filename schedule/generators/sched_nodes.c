@@ -105,8 +105,8 @@ static int32_t speaker(const house_t *house, int32_t node)
     return house->members[speaker_at(house, node)].rank;
 }
 
-/* Whether the root has somebody beside it and comes when the vectors of all others could have come
- * together for the most part: half a round for each segment and each node. */
+/* Whether the root comes when the vectors of all others could have come together for the most part:
+ * half a round for each segment and each node. Who made the instance may know it. */
 static int is_root_far_late(const house_t *house)
 {
     const clv_instance_t *instance = house->instance;
@@ -119,8 +119,13 @@ static int is_root_far_late(const house_t *house)
             last_ns = clv_larger(last_ns, instance->arrival_ns[p]);
         }
     }
-    return house->first[house->root_node + 1] - house->first[house->root_node] > 1 &&
-           root_ns > last_ns && (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2;
+    return instance->is_far_late ||
+           (root_ns > last_ns && (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2);
+}
+
+static int has_company(const house_t *house, int32_t node)
+{
+    return house->first[node + 1] - house->first[node] > 1;
 }
 
 /* ---- inside ---------------------------------------------------------------------------------- */
@@ -324,7 +329,7 @@ static int list_nodes(house_t *house)
     }
     list_members(house);
     count_nodes(house);
-    house->hands_over = is_root_far_late(house);
+    house->hands_over = has_company(house, house->root_node) && is_root_far_late(house);
     return 1;
 }
 

@@ -22,7 +22,9 @@ loop --print && grep -qxF '| fresh | pipeline | 100.0 | 1.0 - 2.0 | 1.00 | 1.00 
 tap_report $? "ratios to the pipeline by block with their limits, first calls apart, the worst call, the factors"
 { line default 120e6,120e6,120e6,120e6,120e6,120e6,120e6 1e6,3e6,2e6 7.0,9.0 5e6,50e6,6e6 120e6 90e6
   cat "$work/parts/8-fresh-none.json"; } >"$work/parts/rows-4x4-even-bcast.json"
-loop --print --set rows-4x4 && grep -qxF '| even | bcast | pipeline | 100.0 | 93.0 | 0.930 | 0.910 - 0.950 | 1.50 | 2.0 | 5.0 | 50 | 7 |' "$output" &&
+echo 'bench/cluster with 4 -- build/bench/clv-bench --loop --patterns balanced --couple bcast' >"$work/parts/rows-4x4-even-bcast.command"
+echo 2026-01-02 >"$work/parts/rows-4x4-even-bcast.date"
+loop --print --set rows-4x4 && grep -qxF 'bench/cluster with 4 -- build/bench/clv-bench --loop --patterns PATTERN --couple COUPLING' "$output" && grep -qxF '| even | bcast | pipeline | 100.0 | 93.0 | 0.930 | 0.910 - 0.950 | 1.50 | 2.0 | 5.0 | 50 | 7 |' "$output" &&
     grep -q '^| repeated | none | not measured yet' "$output"
 tap_report $? "a set of rows: one line each, clv against the best of the others"
 printf 'before\n<!-- loop 8 -->\nold\n<!-- end -->\nafter\n' >"$work/page.md"

@@ -851,6 +851,35 @@ static void plans_on_nodes_send_a_vector_over_a_link(void **state)
     }
 }
 
+/* The fixed order knows one thing of arrivals: that the root comes when all others can nearly be
+ * done. It takes one vector then, else one from each side. */
+static void the_fixed_order_hands_a_late_root_one_vector(void **state)
+{
+    (void) state;
+    for (int late = 0; late < 2; late++) {
+        world_t world;
+        clv_plan_t *plan = NULL;
+        int64_t n_taken = 0;
+        world_start_on(&world, by_node);
+        for (int p = 0; p < N_RANKS; p++) {
+            world.predicted_ns[p] = 0;
+        }
+        world.predicted_ns[two_mib.root] = late ? 25000000 : 15000000;
+        const clv_choose_decision_t *decision = world_step(&world);
+        const clv_pap_forecast_t forecast = {
+            .n_ranks = N_RANKS, .sigma_ns = world.sigma_ns, .predicted_ns = world.predicted_ns};
+        assert_int_equal(decision->algorithm, CLV_ALGORITHM_HOST_CHAINS);
+        assert_int_equal(decision->is_far_late, late);
+        assert_int_equal(clv_choose_plan(&world.config, &two_mib, &forecast, decision, &plan),
+                         CLV_OK);
+        for (int64_t k = 0; k < plan->n_sends; k++) {
+            n_taken += plan->sends[k].receiver == two_mib.root;
+        }
+        assert_int_equal(n_taken, (late ? 1 : 2) * decision->n_segments);
+        clv_plan_free(plan);
+    }
+}
+
 /* Calls that have no forecast come between calls that have one; another order would cost a program
  * that runs free what its ranks are ahead. */
 static void calls_without_a_forecast_keep_the_fixed_order(void **state)
@@ -942,6 +971,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_on_nodes_send_a_vector_over_a_link),
+        cmocka_unit_test(the_fixed_order_hands_a_late_root_one_vector),
         cmocka_unit_test(calls_without_a_forecast_keep_the_fixed_order),
         cmocka_unit_test(the_previous_reduce_is_replayed_on_nodes),
         cmocka_unit_test(who_is_early_waits_in_the_previous_reduce_too),

@@ -321,7 +321,7 @@ static void replays_of_random_plans_are_within_bounds(void **unused)
 static void ranks_without_events_end_as_with_them(void **unused)
 {
     const clv_replay_lengths_t some_lengths[] = {
-        {20, 50, 5, 4, 3, 12}, {20, 0, 5, 0, 3, 0}, {20, 50, 0, 0, 0, 0}, {0, 50, 0, 4, 0, 12}};
+        {20, 50, 5, 4, 3, 12}, {20, 0, 5, 0, 3, 0}, {20, 50, 0, 1, 0, 0}, {0, 50, 0, 4, 0, 12}};
     uint64_t state = seed;
     (void) unused;
     for (int k = 0; k < clv_share_of(4000); k++) {

@@ -190,6 +190,11 @@ static void a_far_late_root_is_handed_one_vector(void **unused)
         }
         draw.arrival_ns[root] =
             last_ns + (instance->n_segments + instance->n_ranks + 8) * (instance->round_ns + 8);
+        draw.instance.is_far_late = 0;
+        if (k % 2 > 0) { /* whoever asks knows it */
+            draw.instance.is_far_late = 1;
+            draw.arrival_ns[root] = last_ns;
+        }
         for (int g = 1; g < N_NAMES && n_beside > 0; g++) {
             clv_plan_t *plan = make(names[g]);
             int64_t n_taken = 0;
@@ -202,6 +207,7 @@ static void a_far_late_root_is_handed_one_vector(void **unused)
             n_handed++;
         }
     }
+    draw.instance.is_far_late = 0;
     assert_true(n_handed > clv_share_of(1000) / 2);
 }
 
