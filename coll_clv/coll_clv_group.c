@@ -193,6 +193,7 @@ static int is_wanted(const kept_plan_t *kept, const kept_plan_t *wanted)
            (KEPT_GOES_ON != kept->rule ||
             (kept->decision.algorithm == wanted->decision.algorithm &&
              kept->decision.n_segments == wanted->decision.n_segments &&
+             kept->decision.is_far_late == wanted->decision.is_far_late &&
              kept->decision.round_ns == wanted->decision.round_ns));
 }
 
