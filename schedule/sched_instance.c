@@ -62,6 +62,11 @@ int64_t clv_sched_effective_round_ns(const clv_instance_t *instance)
     return instance->round_ns > spread_ns ? spread_ns + 1 : instance->round_ns;
 }
 
+clv_rounds_t clv_sched_rounds(const clv_instance_t *instance)
+{
+    return (clv_rounds_t){clv_sched_first_ns(instance), clv_sched_effective_round_ns(instance)};
+}
+
 int64_t clv_sched_round_limit(const clv_instance_t *instance)
 {
     int64_t limit =

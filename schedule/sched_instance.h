@@ -17,6 +17,18 @@ int64_t clv_sched_spread_ns(const clv_instance_t *instance);
  * in the first window already), and with the shorter one sums cannot overflow early. */
 int64_t clv_sched_effective_round_ns(const clv_instance_t *instance);
 
+/* In which round a rank arrives, for who asks about many: both of them once for all. */
+typedef struct clv_rounds {
+    int64_t first_ns;
+    int64_t round_ns; /* the effective one */
+} clv_rounds_t;
+clv_rounds_t clv_sched_rounds(const clv_instance_t *instance);
+static inline int32_t clv_sched_arrival_round(const clv_instance_t *instance, clv_rounds_t rounds,
+                                              int32_t rank)
+{
+    return (int32_t) ((instance->arrival_ns[rank] - rounds.first_ns) / rounds.round_ns);
+}
+
 /* The last round number for which round and time still fit their types (int32, int64 ns). */
 int64_t clv_sched_round_limit(const clv_instance_t *instance);
 

@@ -58,19 +58,16 @@ static void sort_chain(const clv_instance_t *instance, link_t *chain, int32_t *l
     qsort(chain, (size_t) n_ranks, sizeof *chain, compare_links);
 }
 
-static int64_t arrival_round(const clv_instance_t *instance, int32_t rank)
-{
-    return (instance->arrival_ns[rank] - clv_sched_first_ns(instance)) /
-           clv_sched_effective_round_ns(instance);
-}
-
 /* ready[s]: the first round in which the rank before may send segment s. */
 static void fill_chain(const clv_instance_t *instance, const link_t *chain, int64_t *ready,
                        clv_builder_t *builder)
 {
+    const clv_rounds_t rounds = clv_sched_rounds(instance);
+
     for (int32_t k = 0; k + 1 < instance->n_ranks; k++) {
         const int32_t from = chain[k].rank, to = chain[k + 1].rank;
-        int64_t free_from = clv_larger(arrival_round(instance, from), arrival_round(instance, to));
+        int64_t free_from = clv_larger(clv_sched_arrival_round(instance, rounds, from),
+                                       clv_sched_arrival_round(instance, rounds, to));
         for (int32_t s = 0; s < instance->n_segments; s++) {
             const int64_t round = clv_larger(free_from, ready[s]);
             builder->sends[builder->n_sends++] =

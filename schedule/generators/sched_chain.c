@@ -60,12 +60,6 @@ static void sort_by_place(const clv_instance_t *instance, int32_t *first, link_t
     qsort(chain, (size_t) n_ranks, sizeof *chain, compare_links);
 }
 
-static int32_t arrival_round(const clv_instance_t *instance, int32_t rank)
-{
-    return (int32_t) ((instance->arrival_ns[rank] - clv_sched_first_ns(instance)) /
-                      clv_sched_effective_round_ns(instance));
-}
-
 static int32_t later(int32_t a, int32_t b)
 {
     return a > b ? a : b;
@@ -75,10 +69,11 @@ static int32_t later(int32_t a, int32_t b)
 static void fill_chain(const clv_instance_t *instance, const link_t *chain, int32_t *ready,
                        clv_builder_t *builder)
 {
+    const clv_rounds_t rounds = clv_sched_rounds(instance);
+
     for (int32_t k = 0; k + 1 < instance->n_ranks; k++) {
-        int32_t both = later(arrival_round(instance, chain[k].rank),
-                             arrival_round(instance, chain[k + 1].rank));
-        int32_t free_from = both;
+        int32_t free_from = later(clv_sched_arrival_round(instance, rounds, chain[k].rank),
+                                  clv_sched_arrival_round(instance, rounds, chain[k + 1].rank));
         for (int32_t s = 0; s < instance->n_segments; s++) {
             int32_t round = later(free_from, ready[s]);
             clv_builder_put(builder, round, chain[k].rank, chain[k + 1].rank, s);

@@ -243,11 +243,10 @@ static clv_status_t allocate(layout_t *layout)
 static void start(layout_t *layout)
 {
     const clv_instance_t *instance = layout->instance;
-    int64_t first_ns = clv_sched_first_ns(instance);
-    int64_t round_ns = clv_sched_effective_round_ns(instance);
+    const clv_rounds_t rounds = clv_sched_rounds(instance);
+
     for (int32_t v = 0; v < instance->n_ranks; v++) {
-        int64_t since_ns = instance->arrival_ns[real_rank(layout, v)] - first_ns;
-        layout->arrived[v] = (int32_t) (since_ns / round_ns);
+        layout->arrived[v] = clv_sched_arrival_round(instance, rounds, real_rank(layout, v));
         layout->next_send[v] = layout->arrived[v];
     }
 }

@@ -97,17 +97,15 @@ static void find_latest(const ring_t *ring)
 
 static void take_seats(const clv_instance_t *instance, const ring_t *ring)
 {
-    const int64_t first_ns = clv_sched_first_ns(instance);
-    const int64_t round_ns = clv_sched_effective_round_ns(instance);
+    const clv_rounds_t rounds = clv_sched_rounds(instance);
     int32_t *lowest = ring->latest; /* by place, as long as nobody needs the other */
 
     clv_sched_lowest_ranks(instance, lowest);
     for (int32_t p = 0; p < ring->n_ranks; p++) {
-        ring->seats[p] =
-            (seat_t){.order_ns = clv_sched_order_ns(instance, p),
-                     .rank = p,
-                     .place = lowest[clv_sched_place(instance, p)],
-                     .arrived = (int32_t) ((instance->arrival_ns[p] - first_ns) / round_ns)};
+        ring->seats[p] = (seat_t){.order_ns = clv_sched_order_ns(instance, p),
+                                  .rank = p,
+                                  .place = lowest[clv_sched_place(instance, p)],
+                                  .arrived = clv_sched_arrival_round(instance, rounds, p)};
     }
     qsort(ring->seats, (size_t) ring->n_ranks, sizeof *ring->seats, compare_seats);
     find_latest(ring);

@@ -71,14 +71,12 @@ static int compare_members(const void *a, const void *b)
 
 static void take_members(const clv_instance_t *instance, const trees_t *trees)
 {
-    const int64_t first_ns = clv_sched_first_ns(instance);
-    const int64_t round_ns = clv_sched_effective_round_ns(instance);
+    const clv_rounds_t rounds = clv_sched_rounds(instance);
 
     for (int32_t p = 0; p < trees->n_ranks; p++) {
-        trees->members[p] =
-            (member_t){.order_ns = clv_sched_order_ns(instance, p),
-                       .rank = p,
-                       .arrived = (int32_t) ((instance->arrival_ns[p] - first_ns) / round_ns)};
+        trees->members[p] = (member_t){.order_ns = clv_sched_order_ns(instance, p),
+                                       .rank = p,
+                                       .arrived = clv_sched_arrival_round(instance, rounds, p)};
     }
     qsort(trees->members, (size_t) trees->n_ranks, sizeof *trees->members, compare_members);
 }
