@@ -130,6 +130,28 @@ static void halving_is_taken_where_a_chain_is_long(void **unused)
     assert_in_range(made->predicted_after_ns, vectors(1900), vectors(2300));
 }
 
+/* Where two ranks share a host and its link classic plans are looked at now and then: often enough
+ * for a trial. */
+static void halving_is_taken_where_ranks_share_links(void **unused)
+{
+    static int32_t place[MAX_RANKS];
+
+    (void) unused;
+    if (clv_is_left_out()) {
+        skip();
+    }
+    for (int32_t p = 0; p < MAX_RANKS; p++) {
+        place[p] = p / 2;
+    }
+    begin(64, 64 << 10, 60000);
+    config.place = place;
+    config.cost.near_latency_ns = 5000;
+    config.cost.near_byte_ps = 500;
+    config.cost.combine_ps = 100;
+    assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
+    assert_int_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
+}
+
 /* Three times its estimate, more than the chain takes: the pace has the last word. */
 static void what_is_slower_than_estimated_is_left(void **unused)
 {
@@ -278,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_say_where),
         cmocka_unit_test(halving_is_taken_where_a_chain_is_long),
+        cmocka_unit_test(halving_is_taken_where_ranks_share_links),
         cmocka_unit_test(what_is_slower_than_estimated_is_left),
         cmocka_unit_test(long_vectors_stay_with_the_chain),
         cmocka_unit_test(a_ring_is_taken_where_it_is_better_than_estimated),
