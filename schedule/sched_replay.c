@@ -25,7 +25,7 @@
 enum { MAX_SENDS = 1 << 30 };
 
 /* How a rank is replayed; ASKED while its chain of sources is followed. */
-typedef enum way { WAY_UNKNOWN, WAY_ASKED, WAY_AHEAD, WAY_EVENTS } way_t;
+enum { WAY_UNKNOWN, WAY_ASKED, WAY_AHEAD, WAY_EVENTS };
 
 /* who < n_ranks: that rank's next send could start; else flight who - n_ranks has arrived. */
 typedef struct event {
@@ -195,7 +195,7 @@ static void follow_sources(world_t *world, int32_t p)
         ranks[q].way = WAY_ASKED;
         q = ranks[q].source[1];
     }
-    const way_t way =
+    const int32_t way =
         ranks[q].way == WAY_ASKED || ranks[q].way == WAY_EVENTS ? WAY_EVENTS : WAY_AHEAD;
     ranks[q].way = way;
     for (q = p; ranks[q].way == WAY_ASKED; q = ranks[q].source[1]) {
