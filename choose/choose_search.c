@@ -315,10 +315,11 @@ static clv_status_t try_candidate(clv_choose_search_t *search, int32_t algorithm
     int passes = 0;
     clv_status_t status;
 
-    *score_p = is_known(search, algorithm, n_segments) ? search->score[algorithm] : INT64_MAX;
-    if (*score_p < INT64_MAX) {
+    if (is_known(search, algorithm, n_segments)) {
+        *score_p = search->score[algorithm];
         return CLV_OK;
     }
+    *score_p = INT64_MAX;
     candidate.round_ns = config->round_time_ns > 0
                              ? config->round_time_ns
                              : clv_larger(clv_cost_round_ns(&config->cost, n_bytes), 1);

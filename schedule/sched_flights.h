@@ -13,7 +13,7 @@
  * Not: which of them is next (sched_replay.c: by events; sched_replay_order.c: rank after rank).
  *
  * Units: int64 ns. Errors: none but lack of memory. Threads: one at a time.
- * Memory: 32 bytes per send, 16 per rank and segment, 120 per rank; freed by clv_flights_close.
+ * Memory: 32 bytes per send, 16 per rank and segment, 108 per rank; freed by clv_flights_close.
  */
 #ifndef CLV_SCHED_FLIGHTS_H
 #define CLV_SCHED_FLIGHTS_H

@@ -12,19 +12,8 @@
  */
 #include "schedule/sched_flights.h"
 
-/* Keeps the only source of its kind that a rank has; 0: there is another one. */
-static int is_only_source(clv_flights_t *all, const clv_flight_t *flight)
-{
-    int32_t *source = &all->ranks[flight->receiver].source[flight->is_near];
-
-    if (*source == CLV_NO_FLIGHT) {
-        *source = flight->sender;
-    }
-    return *source == flight->sender;
-}
-
-/* Keeps the only rank that takes segments of a place's link, out or in; 0: there is another. */
-static int holds_link(int32_t *holder, int32_t rank)
+/* Keeps the only rank that sends on a way or link; 0: there is another one. */
+static int is_only(int32_t *holder, int32_t rank)
 {
     if (*holder == CLV_NO_FLIGHT) {
         *holder = rank;
@@ -48,10 +37,9 @@ static int nobody_contends(clv_flights_t *all, int32_t *holders)
         int32_t *out = &holders[2 * all->place[flight->sender]];
         int32_t *in = &holders[2 * all->place[flight->receiver] + 1];
         free =
-            is_only_source(all, flight) &&
+            is_only(&all->ranks[flight->receiver].source[flight->is_near], flight->sender) &&
             clv_copy_of(all, flight->sender, flight->segment)->n_done == flight->out_number + 1 &&
-            (flight->is_near ||
-             (holds_link(out, flight->sender) && holds_link(in, flight->sender)));
+            (flight->is_near || (is_only(out, flight->sender) && is_only(in, flight->sender)));
     }
     return free;
 }

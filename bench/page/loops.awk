@@ -25,9 +25,10 @@ factors {
     next }
 {
     a = text("algorithm"); names[++n] = a; first[a] = number("first_median_ns") / 1e6
-    row[a] = sprintf("%.1f | %.1f - %.1f", number("iteration_median_ns") / 1e6, number("iteration_q1_ns") / 1e6, number("iteration_q3_ns") / 1e6)
-    it[a] = number("iteration_median_ns") / 1e6; call[a] = middle("in_call_ns") / 1e6; worst[a] = largest("worst_ns")
-    rest[a] = sprintf("%.1f | %g | %.0f | %.0f", middle("in_call_ns") / 1e6, middle("ahead_calls"), largest("worst_ns"), largest("first_worst_ns"))
+    it[a] = number("iteration_median_ns") / 1e6
+    row[a] = sprintf("%.1f | %.1f - %.1f", it[a], number("iteration_q1_ns") / 1e6, number("iteration_q3_ns") / 1e6)
+    call[a] = middle("in_call_ns") / 1e6; worst[a] = largest("worst_ns")
+    rest[a] = sprintf("%.1f | %g | %.0f | %.0f", call[a], middle("ahead_calls"), worst[a], largest("first_worst_ns"))
     if (index($0, "\"network_bound\":false")) bound = " NOT network-bound" }
 
 END {
