@@ -81,7 +81,7 @@ void clv_flights_close(clv_flights_t *all);
 void clv_flights_begin(clv_flights_t *all);
 
 /* Instead of that: replays all, if nobody ever waits for a way or a link that another rank holds;
- * 0: somebody does, and nothing was done. */
+ * 0: somebody does, and nothing was replayed; only the ranks' sources may be set. */
 int clv_flights_in_order(clv_flights_t *all);
 
 static inline clv_copy_t *clv_copy_of(const clv_flights_t *all, int32_t rank, int32_t segment)

@@ -203,6 +203,7 @@ static void follow_sources(world_t *world, int32_t p)
     }
 }
 
+/* Sources are asked for anew: clv_flights_in_order has noted some before it gave up. */
 static void find_ways(world_t *world)
 {
     for (int32_t p = 0; p < world->all.plan->n_ranks; p++) {
