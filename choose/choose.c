@@ -198,6 +198,7 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
     if (status == CLV_OK) {
         decision->sigma_ns = forecast->sigma_ns;
         decision->announced = forecast->announced;
+        decision->runs_free = state->pace.free_sets > 0;
         state->running = decision->algorithm;
         state->made[forecast->version % CLV_CHOOSE_RING] = *decision;
     }

@@ -211,6 +211,7 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
                           .n_segments = decision->n_segments,
                           .goal = clv_collectives[call->collective].goal,
                           .policy = clv_algorithms[decision->algorithm].policy,
+                          .runs_free = decision->runs_free,
                           .root = call->root,
                           .tag = tags[call->collective],
                           .sbuf = call->sbuf,

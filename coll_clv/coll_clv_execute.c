@@ -179,10 +179,11 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
 /* Ranks of one host that begin together push whole vectors into their sockets, one rank after the
  * other where processors are fewer than ranks, while those whose links should be busy by then wait
  * for a processor, some of them to arrive at all. Not sched_yield, which tools put something in the
- * place of for ranks that wait (bench/cluster does): this one has more to do. */
+ * place of for ranks that wait (bench/cluster does): this one has more to do. Where ranks run free
+ * nobody waits, and to be in each other's calls only makes all of them longer. */
 static void make_way(const execution_t *run, int32_t peer)
 {
-    if (run->scratch->makes_way &&
+    if (run->scratch->makes_way && !run->job->runs_free &&
         OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(run->comm, peer)->super.proc_flags)) {
         thrd_yield();
     }

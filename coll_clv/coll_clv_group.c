@@ -258,6 +258,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         return CLV_OK;
     }
     assignment->decision = kept->decision;
+    assignment->decision.runs_free = wanted.decision.runs_free;
     if (CLV_REASON_NO_FORECAST == kept->decision.reason || coll_clv_group_is_young(group)) {
         assignment->decision.reason = why_no_forecast(group);
     }

@@ -142,6 +142,8 @@ static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused
         forecast.previous_after_ns = -1;
         progress.runs_free = runs_free;
         assert_int_equal(decide(), runs_free ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_PREVIOUS);
+        /* So its calls make way for nobody. */
+        assert_int_equal(state.made[forecast.version % CLV_CHOOSE_RING].runs_free, runs_free);
     }
 }
 
