@@ -117,7 +117,7 @@ typedef struct clv_choose_decision {
     int32_t announced;   /* the forecast came from hints */
     int32_t is_far_late; /* of the plan's instance, see schedule/schedule.h */
     int32_t is_blind;    /* there was no forecast: what is predicted below is for equal arrivals */
-    int32_t runs_free;   /* ranks were seen not to wait for results, lately; no plan depends on it */
+    int32_t runs_free;   /* ranks were seen not to wait for results; no plan depends on it */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;

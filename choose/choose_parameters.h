@@ -89,7 +89,7 @@
        "Exchange arrival times in the background; without it nothing is predicted")                \
     XX(INT,    setup_bytes,      NONE,         3604480, 0,   2147483647, "bytes",   5,   EQUAL,    \
        "Bytes that a communicator's calls must carry, or half of that one call, before its links " \
-       "are measured and its arrivals exchanged, which sends a tenth of the default; 0: at once")  \
+       "are measured and its arrivals exchanged; of more than ten ranks in proportion; 0: at once") \
     XX(INT,    ahead_bytes,      NONE,         67108864, 0,  2147483647, "bytes",   4,   EQUAL,    \
        "Bytes that other ranks may send to this process before it waits for them, by all of "      \
        "clv's collectives together; 0: one call at most")                                          \

@@ -301,21 +301,26 @@ static void show_links(const coll_clv_call_t *call)
     }
 }
 
+/* coll_clv_setup_bytes is meant for so many ranks. With more of them a set-up takes longer. */
+#define SETUP_RANKS 10
+
 /* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
- * a small share of it: equal on all ranks. One that carries half of it alone does not wait for the
- * next, where ranks that run free would set up amid what this one has sent. Who asks for an
- * algorithm, or one order, waits for nothing. */
+ * a small share of it: equal on all ranks. One that carries half of coll_clv_setup_bytes alone does
+ * not wait for the next, where ranks that run free would set up amid what this one has sent. Who
+ * asks for an algorithm, or one order, waits for nothing. */
 static bool carries_enough(const coll_clv_call_t *call)
 {
     coll_clv_module_t *module = call->module;
-    const int64_t enough = module->config.setup_bytes;
+    const int64_t setup_bytes = module->config.setup_bytes;
+    const int64_t enough =
+        setup_bytes * clv_larger(module->config.n_ranks, SETUP_RANKS) / SETUP_RANKS;
 
     if (call->is_fixed ||
         CLV_ALGORITHM_AUTO != clv_choose_forced(&module->config, (int32_t) call->collective)) {
         return true;
     }
     module->carried_bytes += clv_smaller(call->total_bytes, enough);
-    return module->carried_bytes >= enough || call->total_bytes >= enough / 2;
+    return module->carried_bytes >= enough || call->total_bytes >= setup_bytes / 2;
 }
 
 static int set_up_group(const coll_clv_call_t *call)

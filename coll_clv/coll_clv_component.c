@@ -141,6 +141,7 @@ static int clv_close(void)
     coll_clv_component_t *component = &mca_coll_clv_component;
 
     coll_clv_detour_close();
+    coll_clv_peers_close();
     coll_clv_record_stop();
     coll_clv_summary();
     coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */

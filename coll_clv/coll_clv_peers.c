@@ -15,14 +15,18 @@
  * combine and copy as the processor does. One rank that may is enough, so all its peers answer
  * alike, and a call with device memory here and host memory there is never split.
  *
+ * And it publishes which link it has, so that a communicator knows who shares one before anything
+ * was sent on it.
+ *
  * Not covered: values changed later through MPI_T (they must be changed everywhere, as MPI says),
  * and another component above this one on some ranks only.
  *
- * Cost: 100 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
+ * Cost: 110 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
  * communicator, some 0.3 ms each; none once a communicator of the whole job was looked through.
  */
 #include "coll_clv/coll_clv.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,11 +39,15 @@
 #include "coll_clv/coll_clv_devices.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv_made_of.h" /* by Makefile.am */
+#include "util/util_alloc.h"
+#include "util/util_hash.h"
+#include "util/util_place.h"
 
 typedef struct published {
     char made_of[sizeof COLL_CLV_MADE_OF + 1];
     int32_t equal[CLV_N_EQUAL]; /* the rank-equal parameters, by clv_equal_t */
     uint32_t devices;           /* may differ */
+    uint64_t link;              /* equal in who shares one, see link_of_mine; 0: not known */
 } published_t;
 
 static published_t mine = {.made_of = COLL_CLV_MADE_OF};
@@ -49,6 +57,23 @@ static atomic_bool world_is_equal;
 static atomic_uint world_devices;
 static atomic_bool has_told;
 
+/* Links of this job's processes that were looked at, by vpid; under the lock. */
+static pthread_mutex_t links_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t *job_links;
+static size_t n_job_links;
+
+/* One link have processes on one kernel with one network namespace, whatever their users and
+ * process namespaces: two containers without a network of their own share it. A container with a
+ * network of its own has its own, though its packets may leave by the host's. */
+static uint64_t link_of_mine(void)
+{
+    uint64_t numbers[] = {0, clv_place_namespace("net")};
+
+    return CLV_OK == clv_place_kernel(&numbers[0])
+               ? clv_fnv1a64(CLV_FNV1A64_BASIS, numbers, sizeof numbers)
+               : 0;
+}
+
 void coll_clv_peers_publish(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
@@ -56,6 +81,7 @@ void coll_clv_peers_publish(void)
     int rc = OPAL_SUCCESS;
 
     clv_choose_config_numbers(&config, mine.equal);
+    mine.link = link_of_mine();
     mine.devices = config.devices ? coll_clv_devices_collectives(component->priority) : 0;
     if (component->priority > 0) {
         OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, &mine,
@@ -98,6 +124,107 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, publishe
     return verdict;
 }
 
+void coll_clv_peers_close(void)
+{
+    pthread_mutex_lock(&links_lock);
+    clv_free(job_links);
+    job_links = NULL;
+    n_job_links = 0;
+    pthread_mutex_unlock(&links_lock);
+}
+
+/* ---- links ---------------------------------------------------------------------------------- */
+
+static bool is_of_my_job(const opal_process_name_t *name)
+{
+    return name->jobid == OMPI_PROC_MY_NAME->jobid;
+}
+
+/* Room for n links at least, if there is memory. Under the lock. */
+static void grow_links(size_t n)
+{
+    const size_t n_links = n > 2 * n_job_links ? n : 2 * n_job_links;
+    uint64_t *links = n > n_job_links ? clv_alloc(n_links, sizeof *links) : NULL;
+
+    if (NULL != links) {
+        if (NULL != job_links) {
+            memcpy(links, job_links, n_job_links * sizeof *links);
+        }
+        clv_free(job_links);
+        job_links = links;
+        n_job_links = n_links;
+    }
+}
+
+/* Without memory it is looked at again. */
+static void remember_link(const opal_process_name_t *name, uint64_t link)
+{
+    if (is_of_my_job(name)) {
+        pthread_mutex_lock(&links_lock);
+        grow_links((size_t) name->vpid + 1);
+        if (name->vpid < n_job_links) {
+            job_links[name->vpid] = link;
+        }
+        pthread_mutex_unlock(&links_lock);
+    }
+}
+
+static uint64_t remembered_link(const opal_process_name_t *name)
+{
+    uint64_t link = 0;
+
+    if (is_of_my_job(name)) {
+        pthread_mutex_lock(&links_lock);
+        link = name->vpid < n_job_links ? job_links[name->vpid] : 0;
+        pthread_mutex_unlock(&links_lock);
+    }
+    return link;
+}
+
+static uint64_t find_link(const opal_process_name_t *name)
+{
+    uint64_t link = remembered_link(name);
+    published_t his;
+    int which;
+
+    return 0 == link && SAME == look_at(name, &which, &his) ? his.link : link;
+}
+
+/* Numbers from 0 on in the order of who comes first. */
+static int32_t number_links(const uint64_t *link, int32_t n_ranks, int32_t *place)
+{
+    int32_t n_places = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        int32_t q = p - 1;
+        while (q >= 0 && link[q] != link[p]) {
+            q--;
+        }
+        place[p] = q >= 0 ? place[q] : n_places++;
+    }
+    return n_places;
+}
+
+clv_status_t coll_clv_peers_places(struct ompi_communicator_t *comm, int32_t *place,
+                                   int32_t *n_places_p)
+{
+    const int32_t n_ranks = ompi_comm_size(comm);
+    uint64_t *link = clv_alloc((size_t) n_ranks, sizeof *link);
+    bool is_known = true;
+
+    if (NULL == link) {
+        return CLV_NO_MEMORY;
+    }
+    for (int32_t p = 0; p < n_ranks && is_known; p++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
+        link[p] = find_link(&name);
+        is_known = 0 != link[p];
+    }
+    *n_places_p = is_known ? number_links(link, n_ranks, place) : 0;
+    clv_free(link);
+    return CLV_OK;
+}
+
 /* ---- all of a communicator ------------------------------------------------------------------ */
 
 /* How the first peer differs that does; what all before it may be given. */
@@ -116,10 +243,13 @@ static void find_difference(struct ompi_communicator_t *comm, difference_t *foun
     found->devices = skips_own_job ? atomic_load(&world_devices) : 0;
     for (int p = 0; SAME == found->verdict && p < ompi_comm_size(comm); p++) {
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
-        if (!skips_own_job || name.jobid != OMPI_PROC_MY_NAME->jobid) {
+        if (!skips_own_job || !is_of_my_job(&name)) {
             found->rank = p;
             found->verdict = look_at(&name, &found->which, &found->his);
-            found->devices |= SAME == found->verdict ? found->his.devices : 0;
+            if (SAME == found->verdict) {
+                found->devices |= found->his.devices;
+                remember_link(&name, found->his.link);
+            }
         }
     }
 }
@@ -196,7 +326,8 @@ static bool is_whole_job(struct ompi_communicator_t *comm)
         return false;
     }
     for (int p = 0; p < n_ranks; p++) {
-        if (ompi_group_get_proc_name(comm->c_local_group, p).jobid != OMPI_PROC_MY_NAME->jobid) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
+        if (!is_of_my_job(&name)) {
             return false;
         }
     }

@@ -17,6 +17,7 @@
 #include "coll_clv/coll_clv_calibrate.h"
 #include "coll_clv/coll_clv_compat.h"
 #include "coll_clv/coll_clv_known.h"
+#include "coll_clv/coll_clv_peers.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
@@ -98,9 +99,8 @@ static int reserve(setup_t *setup)
     setup->reports = clv_alloc(n_ranks, sizeof *setup->reports);
     setup->costs = clv_alloc(n_ranks, sizeof *setup->costs);
     setup->calibrate_buffer = clv_alloc(1, COLL_CLV_CALIBRATE_BYTES);
-    setup->group->place = clv_alloc(n_ranks, sizeof *setup->group->place);
-    return NULL != setup->group->place && NULL != setup->cards && NULL != setup->pap_cards &&
-           NULL != setup->reports && NULL != setup->costs && NULL != setup->calibrate_buffer;
+    return NULL != setup->cards && NULL != setup->pap_cards && NULL != setup->reports &&
+           NULL != setup->costs && NULL != setup->calibrate_buffer;
 }
 
 /* The cards of rank 0 have the communicator's key. */
@@ -173,17 +173,6 @@ static int read_cards(setup_t *setup)
                CLV_PAP_CARD_BYTES);
     }
     return CLV_FIT;
-}
-
-/* Who shares a link with whom, from the same cards on every rank. Where all ranks have one place,
- * or each has its own, a link is a rank's: as if nothing were known of places. */
-static void find_places(setup_t *setup)
-{
-    clv_choose_config_t *config = &setup->group->chooser.config;
-    const int32_t n_places =
-        clv_pap_cards_places(setup->pap_cards, config->n_ranks, setup->group->place);
-
-    config->place = 1 < n_places && n_places < config->n_ranks ? setup->group->place : NULL;
 }
 
 /* Whether all ranks know the same of these links, from a stream as long as this one would be. */
@@ -295,16 +284,33 @@ static int exchange_cards(setup_t *setup)
     }
     setup->why =
         setup->group->chooser.config.exchange ? read_cards(setup) : CLV_REASON_EXCHANGE_OFF;
-    if (CLV_FIT == setup->why) {
-        find_places(setup);
-    }
     return join(setup);
 }
 
 /* Links as long as nobody has measured them: a gigabit network on which a message is dear, so that
- * plans are made of vectors alone that gain from being cut on any network. Where ranks share links
- * is not known yet either. */
-static const clv_cost_t built_in_cost = {.latency_ns = 100000, .byte_ps = 8000, .gap_ns = 50000};
+ * plans are made of vectors alone that gain from being cut on any network. Inside a host the same,
+ * but for its memory. */
+static const clv_cost_t built_in_cost = {.latency_ns = 100000,
+                                         .byte_ps = 8000,
+                                         .near_latency_ns = 100000,
+                                         .near_byte_ps = 1000,
+                                         .gap_ns = 50000};
+
+/* Who shares a link with whom. Where all ranks have one place, or each has its own, a link is a
+ * rank's: as if nothing were known of places. */
+static clv_status_t find_places(coll_clv_group_t *group)
+{
+    clv_choose_config_t *config = &group->chooser.config;
+    int32_t n_places = 0;
+    clv_status_t status = CLV_NO_MEMORY;
+
+    group->place = clv_alloc((size_t) config->n_ranks, sizeof *group->place);
+    if (NULL != group->place) {
+        status = coll_clv_peers_places(group->comm, group->place, &n_places);
+    }
+    config->place = 1 < n_places && n_places < config->n_ranks ? group->place : NULL;
+    return status;
+}
 
 coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
                                        const clv_choose_config_t *config)
@@ -319,6 +325,10 @@ coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
     group->why = CLV_REASON_NOT_YET;
     group->chooser.config = *config;
     group->chooser.config.cost = built_in_cost;
+    if (CLV_OK != find_places(group)) {
+        coll_clv_group_free(group);
+        return NULL;
+    }
     return group;
 }
 

@@ -58,28 +58,6 @@ int clv_pap_card_same_node(const clv_pap_card_t *a, const clv_pap_card_t *b)
            a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_node == b->pretend_node;
 }
 
-/* As encoded; cards are not decoded for this: n ranks are n squared pairs at worst. */
-static int same_link(const unsigned char *a, const unsigned char *b)
-{
-    return clv_get_u64(a + AT_BOOT) == clv_get_u64(b + AT_BOOT) &&
-           clv_get_u64(a + AT_NET_NS) == clv_get_u64(b + AT_NET_NS) &&
-           clv_get_u32(a + AT_PRETEND) == clv_get_u32(b + AT_PRETEND);
-}
-
-int32_t clv_pap_cards_places(const unsigned char *cards, int32_t n_ranks, int32_t *place)
-{
-    int32_t n_places = 0;
-    for (int32_t p = 0; p < n_ranks; p++) {
-        int32_t q = p - 1;
-        while (q >= 0 && !same_link(cards + (size_t) p * CLV_PAP_CARD_BYTES,
-                                    cards + (size_t) q * CLV_PAP_CARD_BYTES)) {
-            q--;
-        }
-        place[p] = q >= 0 ? place[q] : n_places++;
-    }
-    return n_places;
-}
-
 void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes)
 {
     memset(bytes, 0, CLV_PAP_CARD_BYTES);

@@ -182,14 +182,6 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group,
                                   const unsigned char *cards) CLV_MUST_CHECK;
 
-/* Which ranks share a link, from the cards of all ranks alone, so the same on every rank: place[p]
- * for each of them, numbers from 0 on in the order of their first ranks. Returns how many places
- * there are. One link have ranks on one kernel (boot id) with one network namespace, whatever their
- * users and process namespaces: two containers without a network of their own are two nodes and one
- * place. A container with a network of its own is a place, though its packets may leave by the
- * host's link. O(ranks^2) at worst, O(ranks) where a place's ranks follow each other. */
-int32_t clv_pap_cards_places(const unsigned char *cards, int32_t n_ranks, int32_t *place);
-
 /* Step 3: only if every rank succeeded. From here on connections and the clock come up in the
  * background. Otherwise the group is freed and all go without predictions. */
 clv_status_t clv_pap_group_activate(clv_pap_group_t *group) CLV_MUST_CHECK;

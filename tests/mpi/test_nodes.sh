@@ -42,6 +42,13 @@ tap_has "over shared memory inside hosts: right" "sums right" "$said"
 by_memory() { grep -Eq 'component (vader|sm) returned success' <<<"$said"; }
 tap_ok 'and shared memory it was' by_memory
 
+# Before its links are measured, too: in the order of ranks each of these would be crossed twice.
+with 2 --ranks-per-host 2 --by-node "${use[@]}" --mca coll_clv_setup_bytes 3604480 --mca coll_clv_print plan -- \
+    "$probe" 40000 3 1
+tap_lacks 'a communicator that is not set up has measured nothing' 'a message takes' "$said"
+tap_has 'it names nodes all the same' '3@1 0@0' "$said"
+tap_ok 'and uses only the link it must' one_link
+
 # Nodes of 3, 3 and 1 ranks; communicators that cut them, any root, every legal reduce.
 for run in auto 'chain --by-node' latest_first 'clairvoyant --by-node' rank_chain host_chains 'host_chains --by-node'; do
     set -- $run

@@ -39,6 +39,10 @@ call_of allreduces 4
 call_of reduces 0
 tap_has 'the other knows those links by then' 'life reduces set up in call 0, 0 threads' "$said"
 
+lives -np 12 "$program" "many:$(times 262144 20)"
+right 'more than ten ranks'
+call_of many 17
+
 lives --mca coll_clv_setup_bytes 0 "$program" 'asked:65536,65536'
 right 'at once where 0 bytes are enough'
 call_of asked 1

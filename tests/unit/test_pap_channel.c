@@ -387,29 +387,6 @@ static void malformed_cards_are_refused(void **state)
 }
 
 /* Ranks of one kernel and one network share a link, in whatever processes and for whatever user. */
-static void places_are_kernels_with_a_network(void **state)
-{
-    static const clv_pap_card_t cards[] = {
-        {.boot_hash = 7, .net_ns_id = 1, .pid_ns_id = 1, .uid = 1},
-        {.boot_hash = 7, .net_ns_id = 1, .pid_ns_id = 2, .uid = 2, .time_ns_id = 9},
-        {.boot_hash = 7, .net_ns_id = 2, .pid_ns_id = 1, .uid = 1},
-        {.boot_hash = 8, .net_ns_id = 1, .pid_ns_id = 1, .uid = 1},
-        {.boot_hash = 7, .net_ns_id = 1, .pid_ns_id = 1, .uid = 1, .pretend_node = 1},
-        {.boot_hash = 7, .net_ns_id = 2, .pid_ns_id = 3, .uid = 1, .pid = 5, .port = 9}};
-    static const int32_t wanted[] = {0, 0, 1, 2, 3, 1};
-    enum { N = sizeof cards / sizeof cards[0] };
-    unsigned char bytes[N * CLV_PAP_CARD_BYTES];
-    int32_t place[N];
-
-    (void) state;
-    for (size_t i = 0; i < N; i++) {
-        clv_pap_card_encode(&cards[i], bytes + i * CLV_PAP_CARD_BYTES);
-    }
-    assert_int_equal(clv_pap_cards_places(bytes, N, place), 4);
-    assert_memory_equal(place, wanted, sizeof place);
-    assert_int_equal(clv_pap_cards_places(bytes, 2, place), 1);
-}
-
 /* A loopback of 127.0.0.1/8 is on every machine. */
 static void interface_can_be_an_address_or_a_network(void **state)
 {
@@ -593,7 +570,6 @@ int main(void)
         cmocka_unit_test(end_of_the_peer_is_lost),
         cmocka_unit_test(cards_keep_every_field),
         cmocka_unit_test(malformed_cards_are_refused),
-        cmocka_unit_test(places_are_kernels_with_a_network),
         cmocka_unit_test(interface_can_be_named),
         cmocka_unit_test(interface_can_be_an_address_or_a_network),
         cmocka_unit_test(what_is_deferred_holds_nobody_up),
