@@ -170,6 +170,7 @@ typedef struct clv_choose_trial {
     int32_t needed_permille; /* of the pace before: at most so long a pace settles it */
     int32_t was_free;        /* ranks were seen to run free while it was on */
     clv_choose_paces_t paces;
+    int32_t n_forecasts;      /* since it began */
     int64_t expected_loss_ns; /* a call */
     int64_t loss_ns;          /* so far, also what calls lose that were under way when it ended */
     int64_t budget_ns;        /* what trying may still lose */

@@ -20,6 +20,7 @@
 #define LONGEST_WAIT    1024 /* ... and at most so many */
 #define SLACK           8    /* a trial may lose that part of an iteration by chance */
 #define OTHER_PLAN      4    /* one of so many times fewer segments was not tried */
+#define MOST_FORECASTS  72   /* of a trial: twice what three blocks take, for calls without one */
 #define STABLE_SETS     4    /* record sets until ranks show whether they run free */
 
 int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
@@ -121,6 +122,7 @@ static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t ne
     trial->algorithm = algorithm;
     trial->was_free = 0;
     trial->needed_permille = needed_permille;
+    trial->n_forecasts = 0;
     trial->expected_loss_ns = expected_loss_ns;
     trial->paces = (clv_choose_paces_t){0};
 }
@@ -188,6 +190,16 @@ static void stop_loss(clv_choose_pace_t *pace)
     }
 }
 
+/* Calls without a forecast run something else, and its blocks do not get full. */
+static void stop_waiting(clv_choose_pace_t *pace)
+{
+    clv_choose_trial_t *trial = &pace->trial;
+
+    if (trial->is_on && ++trial->n_forecasts > MOST_FORECASTS) {
+        end_trial(pace);
+    }
+}
+
 static void account(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
 {
     const int is_trial = clv_choose_try_is_settled(pace) &&
@@ -231,6 +243,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     } else if (!pace->paused) {
         account(pace, &interval);
     }
+    stop_waiting(pace);
     if (!was_free && clv_choose_runs_free(config, pace)) {
         forget_fixed_orders(pace);
     }

@@ -51,12 +51,17 @@ static void begin(int32_t settled)
 }
 
 /* The next record set comes so much later. */
-static void account_for(int64_t elapsed_ms)
+static void account_for_calls(int64_t n_calls, int64_t elapsed_ms)
 {
     forecast.version++;
-    progress.call += N_BETWEEN;
+    progress.call += n_calls;
     progress.front_ns += elapsed_ms * MS;
     clv_choose_try_account(&config, &forecast, &progress, &state.pace);
+}
+
+static void account_for(int64_t elapsed_ms)
+{
+    account_for_calls(N_BETWEEN, elapsed_ms);
 }
 
 static void begin_trial(int32_t algorithm)
@@ -106,6 +111,25 @@ static void slow_calls_are_no_pause(void **unused)
     account_for(N_BETWEEN * PACE_MS + 300);
     assert_false(state.pace.paused);
     assert_int_equal(state.pace.trial.loss_ns, 300 * MS);
+}
+
+/* Every other record set is of a call that had no forecast and ran what is settled on. */
+static void a_trial_whose_blocks_do_not_get_full_ends(void **unused)
+{
+    int n_forecasts = 0;
+
+    (void) unused;
+    begin(CLV_ALGORITHM_CHAIN);
+    begin_trial(CLV_ALGORITHM_PREVIOUS);
+    while (state.pace.trial.is_on && n_forecasts < 1000) {
+        forecast.previous_choice =
+            n_forecasts % 2 == 0 ? CLV_ALGORITHM_PREVIOUS : CLV_ALGORITHM_CHAIN;
+        account_for_calls(1, PACE_MS);
+        n_forecasts++;
+    }
+    assert_int_equal(n_forecasts, 73);
+    assert_int_equal(state.pace.trial.regret_ns, 0);
+    assert_true(state.pace.verdict[CLV_ALGORITHM_PREVIOUS].wait_calls > 0);
 }
 
 /* Many calls may differ by more than two of them together. */
@@ -339,6 +363,7 @@ int main(void)
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
+        cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
         cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
         cmocka_unit_test(time_in_mpi_is_compared_as_measured),
