@@ -7,9 +7,10 @@
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 unset OMPI_MCA_coll_clv_setup_bytes # as users have it
-on=(--mca mpi_yield_when_idle 1 -np 4 --mca coll clv --mca coll_clv_collectives reduce,allreduce)
+on=(--mca mpi_yield_when_idle 1 --mca coll clv --mca coll_clv_collectives reduce,allreduce)
+ranks=4
 
-lives() { said=$(mpi_run "${on[@]}" "$@" 2>&1); }
+lives() { said=$(mpi_run "${on[@]}" -np "$ranks" "$@" 2>&1); }
 right() { tap_has "$1: sums are right, and all ranks say the same" 'setup_cases: right' "$said"; }
 call_of() { tap_has "$1: set up in call $2" "life $1 set up in call $2," "$said"; }
 times() { printf "$1%.0s," $(seq "$2"); }
@@ -39,7 +40,9 @@ call_of allreduces 4
 call_of reduces 0
 tap_has 'the other knows those links by then' 'life reduces set up in call 0, 0 threads' "$said"
 
-lives -np 12 "$program" "many:$(times 262144 20)"
+ranks=12
+lives "$program" "many:$(times 262144 20)"
+ranks=4
 right 'more than ten ranks'
 call_of many 17
 
@@ -55,6 +58,6 @@ lives --mca coll_clv_reproducible float "$program" 'fixed:65536,65536:allreduce'
 right 'at once where one order is asked for'
 call_of fixed 1
 
-said=$(mpi_run "${on[@]}" --mca coll_clv_verbose 30 "$CLV_BUILD/tests/mpi/coll_probe" 40000 3)
+said=$(mpi_run "${on[@]}" -np "$ranks" --mca coll_clv_verbose 30 "$CLV_BUILD/tests/mpi/coll_probe" 40000 3)
 tap_has 'until then calls say so' 'too little has been carried to set it up' "$said"
 tap_end
