@@ -10,11 +10,14 @@
 #include <mpi.h>
 #include <dirent.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern bool ompi_mpi_thread_multiple; /* Open MPI's: whether its functions lock */
 
 #define N_ELEMENTS 8192 /* doubles: 64 KiB, eligible */
 #define N_CALLS    30
@@ -189,6 +192,9 @@ int main(int argc, char **argv)
         have_children();
     } else if (strcmp(what, "lowered") == 0) {
         MPI_T_init_thread(MPI_THREAD_SINGLE, &provided); /* what tools do */
+        if (rank == 0) {
+            printf("life_cases: level %s\n", ompi_mpi_thread_multiple ? "kept" : "lowered");
+        }
         copy_often(4);
     } else if (strcmp(what, "copies") == 0 && argc > 2) {
         copy_often(atoi(argv[2]));
