@@ -20,7 +20,7 @@
 #define LONGEST_WAIT    1024 /* ... and at most so many */
 #define SLACK           8    /* a trial may lose that part of an iteration by chance */
 #define OTHER_PLAN      4    /* one of so many times fewer segments was not tried */
-#define MOST_FORECASTS  72   /* of a trial: twice what three blocks take, for calls without one */
+#define MOST_FORECASTS  72   /* of a trial, at most: three blocks take half as many */
 #define STABLE_SETS     4    /* record sets until ranks show whether they run free */
 
 int clv_choose_try_is_settled(const clv_choose_pace_t *pace)

@@ -40,14 +40,13 @@
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv_made_of.h" /* by Makefile.am */
 #include "util/util_alloc.h"
-#include "util/util_hash.h"
 #include "util/util_place.h"
 
 typedef struct published {
     char made_of[sizeof COLL_CLV_MADE_OF + 1];
     int32_t equal[CLV_N_EQUAL]; /* the rank-equal parameters, by clv_equal_t */
     uint32_t devices;           /* may differ */
-    uint64_t link;              /* equal in who shares one, see link_of_mine; 0: not known */
+    uint64_t link;              /* clv_place_link; 0: not known */
 } published_t;
 
 static published_t mine = {.made_of = COLL_CLV_MADE_OF};
@@ -62,18 +61,6 @@ static pthread_mutex_t links_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t *job_links;
 static size_t n_job_links;
 
-/* One link have processes on one kernel with one network namespace, whatever their users and
- * process namespaces: two containers without a network of their own share it. A container with a
- * network of its own has its own, though its packets may leave by the host's. */
-static uint64_t link_of_mine(void)
-{
-    uint64_t numbers[] = {0, clv_place_namespace("net")};
-
-    return CLV_OK == clv_place_kernel(&numbers[0])
-               ? clv_fnv1a64(CLV_FNV1A64_BASIS, numbers, sizeof numbers)
-               : 0;
-}
-
 void coll_clv_peers_publish(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
@@ -81,7 +68,9 @@ void coll_clv_peers_publish(void)
     int rc = OPAL_SUCCESS;
 
     clv_choose_config_numbers(&config, mine.equal);
-    mine.link = link_of_mine();
+    if (CLV_OK != clv_place_link(&mine.link)) {
+        mine.link = 0;
+    }
     mine.devices = config.devices ? coll_clv_devices_collectives(component->priority) : 0;
     if (component->priority > 0) {
         OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, &mine,
@@ -190,21 +179,6 @@ static uint64_t find_link(const opal_process_name_t *name)
     return 0 == link && SAME == look_at(name, &which, &his) ? his.link : link;
 }
 
-/* Numbers from 0 on in the order of who comes first. */
-static int32_t number_links(const uint64_t *link, int32_t n_ranks, int32_t *place)
-{
-    int32_t n_places = 0;
-
-    for (int32_t p = 0; p < n_ranks; p++) {
-        int32_t q = p - 1;
-        while (q >= 0 && link[q] != link[p]) {
-            q--;
-        }
-        place[p] = q >= 0 ? place[q] : n_places++;
-    }
-    return n_places;
-}
-
 clv_status_t coll_clv_peers_places(struct ompi_communicator_t *comm, int32_t *place,
                                    int32_t *n_places_p)
 {
@@ -220,7 +194,7 @@ clv_status_t coll_clv_peers_places(struct ompi_communicator_t *comm, int32_t *pl
         link[p] = find_link(&name);
         is_known = 0 != link[p];
     }
-    *n_places_p = is_known ? number_links(link, n_ranks, place) : 0;
+    *n_places_p = is_known ? clv_place_number_links(link, n_ranks, place) : 0;
     clv_free(link);
     return CLV_OK;
 }

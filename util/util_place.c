@@ -59,6 +59,31 @@ uint64_t clv_place_namespace(const char *kind)
     return stat(path, &status) == 0 ? (uint64_t) status.st_ino : 0;
 }
 
+clv_status_t clv_place_link(uint64_t *link_p)
+{
+    uint64_t numbers[] = {0, clv_place_namespace("net")};
+    const clv_status_t status = clv_place_kernel(&numbers[0]);
+
+    if (status == CLV_OK) {
+        const uint64_t link = clv_fnv1a64(CLV_FNV1A64_BASIS, numbers, sizeof numbers);
+        *link_p = link == 0 ? 1 : link;
+    }
+    return status;
+}
+
+int32_t clv_place_number_links(const uint64_t *link, int32_t n, int32_t *place)
+{
+    int32_t n_places = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t k = i - 1;
+        while (k >= 0 && link[k] != link[i]) {
+            k--;
+        }
+        place[i] = k >= 0 ? place[k] : n_places++;
+    }
+    return n_places;
+}
+
 static int32_t socket_of_cpu(size_t cpu)
 {
     char path[96], text[16];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where this process runs: its kernel, its namespaces, its socket. Each rank asks once at start.
+ * Where this process runs: its kernel, its namespaces, its link, its socket. Each rank asks
+ * once at start.
  * Host names play no part: containers share or fake them.
  *
  * Not: who may share memory or a clock with whom; the rooms that ask decide (pap_card.h,
@@ -26,6 +27,17 @@ clv_status_t clv_place_kernel(uint64_t *kernel_p) CLV_MUST_CHECK;
 /* A number of this process's namespace of a kind ("time", "pid", "net"), within the kernel; 0 where
  * the kernel has none of that kind, so there is only one. */
 uint64_t clv_place_namespace(const char *kind);
+
+/* A number of the link that this process's packets leave by, never 0. One link have processes on
+ * one kernel with one network namespace, whatever their users and process namespaces: two
+ * containers without a network of their own share it. A container with a network of its own has its
+ * own link, though its packets may leave by the host's. CLV_UNSUPPORTED without a boot id, *link_p
+ * untouched. */
+clv_status_t clv_place_link(uint64_t *link_p) CLV_MUST_CHECK;
+
+/* place[i] for each of n links: numbers from 0 on in the order of the first of its kind. Returns
+ * how many there are. O(n) where equal ones follow each other, O(n * places) at worst. */
+int32_t clv_place_number_links(const uint64_t *link, int32_t n, int32_t *place);
 
 /* Their names as the kernel gives them, for files: the boot id, and the time namespace as the link
  * in /proc says it ("time:[4026531834]"). Empty where there is none. */

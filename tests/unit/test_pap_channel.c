@@ -386,7 +386,6 @@ static void malformed_cards_are_refused(void **state)
     }
 }
 
-/* Ranks of one kernel and one network share a link, in whatever processes and for whatever user. */
 /* A loopback of 127.0.0.1/8 is on every machine. */
 static void interface_can_be_an_address_or_a_network(void **state)
 {

@@ -12,7 +12,7 @@
 #include "util/util_place.h"
 
 typedef struct place {
-    uint64_t kernel, time, pid, net;
+    uint64_t kernel, time, pid, net, link;
     int32_t socket;
 } place_t;
 
@@ -24,6 +24,9 @@ static place_t ask(void)
                      .socket = clv_place_socket()};
     if (clv_place_kernel(&place.kernel) != CLV_OK) {
         place.kernel = 0;
+    }
+    if (clv_place_link(&place.link) != CLV_OK) {
+        place.link = 0;
     }
     return place;
 }
@@ -54,11 +57,11 @@ static void a_child_is_where_its_parent_is(void **state)
     (void) state;
     place_t child;
     const place_t mine = ask();
-    assert_true(mine.kernel != 0);
+    assert_true(mine.kernel != 0 && mine.link != 0);
     assert_true(mine.pid != 0 && mine.net != 0 && mine.pid != mine.net);
     assert_true(ask_child(0, &child));
     assert_true(child.kernel == mine.kernel && child.time == mine.time && child.pid == mine.pid &&
-                child.net == mine.net && child.socket == mine.socket);
+                child.net == mine.net && child.link == mine.link && child.socket == mine.socket);
 }
 
 static void another_namespace_has_another_number(void **state)
@@ -69,8 +72,24 @@ static void another_namespace_has_another_number(void **state)
     if (!ask_child(1, &child)) {
         skip(); /* may not make one */
     }
-    assert_true(child.net != mine.net);
+    assert_true(child.net != mine.net && child.link != 0 && child.link != mine.link);
     assert_true(child.kernel == mine.kernel && child.time == mine.time);
+}
+
+/* As places were numbered from cards: of one kernel and network, of another network, of another
+ * kernel. */
+static void links_are_numbered_in_the_order_of_their_first(void **state)
+{
+    static const uint64_t link[] = {71, 71, 72, 81, 77, 72};
+    static const int32_t wanted[] = {0, 0, 1, 2, 3, 1};
+    enum { N = sizeof link / sizeof link[0] };
+    int32_t place[N];
+
+    (void) state;
+    assert_int_equal(clv_place_number_links(link, N, place), 4);
+    assert_memory_equal(place, wanted, sizeof place);
+    assert_int_equal(clv_place_number_links(link, 2, place), 1);
+    assert_int_equal(clv_place_number_links(link, 0, place), 0);
 }
 
 static void an_unknown_kind_is_0(void **state)
@@ -111,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_is_where_its_parent_is),
         cmocka_unit_test(another_namespace_has_another_number),
+        cmocka_unit_test(links_are_numbered_in_the_order_of_their_first),
         cmocka_unit_test(an_unknown_kind_is_0),
         cmocka_unit_test(the_socket_is_that_of_the_cpu),
     };
