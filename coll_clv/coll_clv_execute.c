@@ -46,6 +46,9 @@
 
 #define BUFFER_ALIGNMENT 64
 
+#define WAY_PARTS 8 /* who sends inside its host makes way while the first ... */
+#define WAY_FIRST 5 /* ... so many of them leave */
+
 typedef struct execution {
     clv_exec_t exec;
     coll_clv_scratch_t *scratch;
@@ -179,11 +182,14 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
 /* Ranks of one host that begin together push whole vectors into their sockets, one rank after the
  * other where processors are fewer than ranks, while those whose links should be busy by then wait
  * for a processor, some of them to arrive at all. Not sched_yield, which tools put something in the
- * place of for ranks that wait (bench/cluster does): this one has more to do. Where ranks run free
- * nobody waits, and to be in each other's calls only makes all of them longer. */
-static void make_way(const execution_t *run, int32_t peer)
+ * place of for ranks that wait (bench/cluster does): this one has more to do. When most segments
+ * are gone the links have enough, and ranks that end one after the other are in the call for less
+ * time than those that end together. Where ranks run free nobody waits, and to be in each other's
+ * calls only makes all of them longer. */
+static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {
     if (run->scratch->makes_way && !run->job->runs_free &&
+        (int64_t) segment * WAY_PARTS < (int64_t) run->job->n_segments * WAY_FIRST &&
         OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(run->comm, peer)->super.proc_flags)) {
         thrd_yield();
     }
@@ -212,7 +218,7 @@ static clv_status_t post_send(void *context, int32_t slot, int32_t peer, int32_t
     if (NULL != run->scratch->ahead) {
         coll_clv_ahead_sent(run->scratch->ahead, peer, segment_bytes(run, segment));
     }
-    make_way(run, peer);
+    make_way(run, peer, segment);
     return CLV_OK;
 }
 

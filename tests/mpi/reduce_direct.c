@@ -6,6 +6,8 @@
  */
 #include "ompi_config.h"
 
+#include <stdio.h>
+
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/op/op.h"
@@ -21,6 +23,7 @@
 /* One per thread, as a communicator is used by one thread at a time. */
 static _Thread_local coll_clv_scratch_t scratch;
 static _Thread_local uint64_t state;
+static _Thread_local long n_sends;
 
 static int below(int n)
 {
@@ -76,6 +79,9 @@ static int run_plan(const clv_plan_t *plan, const void *sbuf, void *rbuf, int co
     clv_step_t *steps = clv_alloc((size_t) n_steps + 1, sizeof *steps);
 
     clv_plan_copy_steps(plan, rank, steps);
+    for (int64_t i = 0; i < n_steps; i++) {
+        n_sends += clv_step_is_send(&steps[i]);
+    }
     coll_clv_job_t job = {.steps = steps,
                           .n_steps = n_steps,
                           .n_segments = plan->n_segments,
@@ -117,5 +123,6 @@ int rc_reduce(const void *sbuf, void *rbuf, int count, MPI_Datatype type, MPI_Op
 
 void rc_end_thread(void)
 {
+    printf("# sends: %ld\n", n_sends);
     coll_clv_scratch_free(&scratch);
 }
