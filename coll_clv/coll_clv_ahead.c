@@ -44,6 +44,7 @@ typedef struct books {
     clv_credit_to_t to;
     clv_credit_from_t from;
     int64_t looked_in; /* call in which its words were looked for */
+    int next_active;   /* 1 + the next one in the list of those active; 0: it is not there */
 } books_t;
 
 struct coll_clv_ahead {
@@ -54,8 +55,9 @@ struct coll_clv_ahead {
     int n_ranks;
     int64_t base; /* promised to each of the others */
     int64_t call;
-    int waits;  /* the send being asked for has been refused before */
-    int failed; /* something went wrong in a call */
+    int waits;        /* the send being asked for has been refused before */
+    int failed;       /* something went wrong in a call */
+    int first_active; /* 1 + one with messages since the call began; above n_ranks: there is none */
     int n_open;
     open_word_t open[MAX_OPEN_WORDS];
     books_t books[];
@@ -152,12 +154,22 @@ static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_word_t *wor
     }
 }
 
+/* Both ends of a pair say when the next call begins. */
+static void note_active(coll_clv_ahead_t *ahead, int peer)
+{
+    if (0 == ahead->books[peer].next_active) {
+        ahead->books[peer].next_active = ahead->first_active;
+        ahead->first_active = 1 + peer;
+    }
+}
+
 void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
 {
     int64_t charge = clv_credit_charge((int64_t) n_bytes);
     clv_credit_word_t word;
     int tells;
 
+    note_active(ahead, peer);
     pthread_mutex_lock(&pool_lock);
     tells = clv_credit_posted(&ahead->books[peer].from, &pool, ahead->call, charge, &word);
     pthread_mutex_unlock(&pool_lock);
@@ -258,17 +270,38 @@ void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
     clv_credit_to_t *to = &ahead->books[peer].to;
     int64_t before = clv_credit_ahead(to);
 
+    note_active(ahead, peer);
     clv_credit_sent(to, clv_credit_charge((int64_t) n_bytes));
     count_bytes(clv_credit_ahead(to) - before);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+static void begin_call(coll_clv_ahead_t *ahead, int peer)
+{
+    books_t *books = &ahead->books[peer];
+    clv_credit_word_t word;
+    int tells;
+
+    ahead->first_active = books->next_active;
+    books->next_active = 0;
+    clv_credit_begin_to(&books->to);
+    pthread_mutex_lock(&pool_lock);
+    tells = clv_credit_begin_from(&books->from, &pool, ahead->call, &word);
+    pthread_mutex_unlock(&pool_lock);
+    if (tells) {
+        tell(ahead, peer, &word);
+    }
+}
+
 /* Leases that have ended are looked for only so often: a rank may have many peers. */
 void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
 {
     ahead->call++;
     ahead->waits = 0;
+    while (ahead->first_active <= ahead->n_ranks) {
+        begin_call(ahead, ahead->first_active - 1);
+    }
     if (0 == ahead->call % COLL_CLV_LEASE_CALLS) {
         pthread_mutex_lock(&pool_lock);
         for (int peer = 0; peer < ahead->n_ranks; peer++) {
@@ -382,6 +415,7 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
     ahead->is_broken = is_broken;
     ahead->context = context;
     ahead->n_ranks = n_ranks;
+    ahead->first_active = 1 + n_ranks;
     promise(ahead);
     rc = exchange_promises(ahead);
     if (OMPI_SUCCESS == rc) {

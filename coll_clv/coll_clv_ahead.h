@@ -6,9 +6,10 @@
  * What: asks the books before a send, tells the senders what was posted, keeps the process's pool.
  * Not: the rules and why they hold (docs/decisions/0012-run-ahead.md), nor the data.
  *
- * A word is 24 bytes with COLL_CLV_TAG_WORD on the communicator itself. It is looked for when a
- * send lacks credit, and once in a call when a peer owes 64; none is left when the communicator
- * goes. Memory: 112 bytes per rank of the communicator.
+ * A word is 24 bytes with COLL_CLV_TAG_WORD on the communicator itself. It is told when a call
+ * begins or, where too much would go without, in it; looked for when a send lacks credit, and once
+ * in a call when a peer owes 64; none is left when the communicator goes. Memory: 136 bytes per
+ * rank of the communicator.
  *
  * Threads: one at a time per communicator, as its collectives; the pool is shared and locked.
  */

@@ -6,20 +6,22 @@
 
 #include "util/util_min_max.h"
 
-/* Words per base. Few enough to cost nothing, enough that most of a base is always there. */
-#define QUANTA 4
+/* Parts of a base that go without a word in a call, and when the next one begins. Few words cost
+ * nothing, and one at the beginning of a call costs less: a receiver that answers while data come
+ * is taken for one end of a dialogue by its kernel, which then acknowledges late. */
+#define PARTS   8
+#define IN_CALL 7
+#define BETWEEN 2
 
-/* Never above the base: who waits for a receive that is posted must have a word that allows it. */
-static int64_t quantum_of(int64_t base)
+/* Never above the base: who waits for a receive that is posted must have a word that allows it.
+ * Both ends see the same messages of a pair in the same calls and order, hence the same words. */
+static int is_due(int64_t base, int64_t *untold_p, int64_t n_parts)
 {
-    return clv_larger(1, base / QUANTA);
-}
-
-/* Both ends see the same messages of a pair in the same order, hence the same crossings. */
-static int crosses(int64_t base, int64_t before, int64_t charge)
-{
-    int64_t quantum = quantum_of(base);
-    return (before + charge) / quantum > before / quantum;
+    if (*untold_p < clv_larger(1, base / PARTS * n_parts)) {
+        return 0;
+    }
+    *untold_p = 0;
+    return 1;
 }
 
 int64_t clv_credit_charge(int64_t n_bytes)
@@ -73,8 +75,14 @@ int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
 
 void clv_credit_sent(clv_credit_to_t *to, int64_t charge)
 {
-    to->n_owed += crosses(to->base, to->sent, charge);
     to->sent += charge;
+    to->untold += charge;
+    to->n_owed += is_due(to->base, &to->untold, IN_CALL);
+}
+
+void clv_credit_begin_to(clv_credit_to_t *to)
+{
+    to->n_owed += is_due(to->base, &to->untold, BETWEEN);
 }
 
 void clv_credit_take(clv_credit_to_t *to, const clv_credit_word_t *word)
@@ -130,16 +138,35 @@ static void lease_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_
     from->through = call + pool->lease_calls;
 }
 
+static void make_word(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                      clv_credit_word_t *word_p)
+{
+    lease_renew(from, pool, call);
+    *word_p =
+        (clv_credit_word_t){.posted = from->posted, .limit = from->limit, .through = from->through};
+}
+
 int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
                       int64_t charge, clv_credit_word_t *word_p)
 {
-    int tells = crosses(from->base, from->posted, charge);
+    int tells;
 
     from->posted += charge;
+    from->untold += charge;
+    tells = is_due(from->base, &from->untold, IN_CALL);
     if (tells) {
-        lease_renew(from, pool, call);
-        *word_p = (clv_credit_word_t){
-            .posted = from->posted, .limit = from->limit, .through = from->through};
+        make_word(from, pool, call, word_p);
+    }
+    return tells;
+}
+
+int clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                          clv_credit_word_t *word_p)
+{
+    int tells = is_due(from->base, &from->untold, BETWEEN);
+
+    if (tells) {
+        make_word(from, pool, call, word_p);
     }
     return tells;
 }

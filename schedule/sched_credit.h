@@ -4,7 +4,8 @@
  *
  *   sender                                   receiver
  *   may it send?  data ------------------->  posts receives in the order of the plan
- *   takes      <------------------- a word   each time another quantum of bytes is posted
+ *   takes      <------------------- a word   when a call begins, if a quarter of the base has been
+ *                                            posted since the last, or in it when most of one has
  *
  * What: the books of both ends of a pair of ranks in one communicator, and of the process that all
  * its pairs share. A byte is *ahead* from the moment it is sent until its receive is posted; only
@@ -18,7 +19,7 @@
  * The bound: bases and leases of all communicators together never exceed the bytes of the pool, and
  * at no time is more ahead towards its process. No hang: a rank that waits for credit waits for a
  * receive which its peer will post. Nothing is left: the number of words is a function of the data
- * alone, so the sender knows how many are still to come. Proofs: docs/decisions/0012-run-ahead.md;
+ * and of where calls begin, so the sender knows how many are still to come. Proofs: docs/decisions/0012-run-ahead.md;
  * all interleavings of small cases: tests/unit/test_sched_credit.
  *
  * Cost: O(1).
@@ -57,6 +58,7 @@ typedef struct clv_credit_word {
 typedef struct clv_credit_to {
     int64_t base;
     int64_t sent;
+    int64_t untold;  /* of these, since the last word that is owed */
     int64_t n_owed;  /* words that the receiver tells for what was sent, sooner or later */
     int64_t n_taken; /* words taken */
     clv_credit_word_t word;
@@ -66,6 +68,7 @@ typedef struct clv_credit_to {
 typedef struct clv_credit_from {
     int64_t base;
     int64_t posted;
+    int64_t untold;  /* of these, since the last word */
     int64_t limit;   /* told last */
     int64_t held;    /* lease taken from the pool */
     int64_t through; /* last call of the lease */
@@ -92,6 +95,9 @@ int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
 void clv_credit_sent(clv_credit_to_t *to, int64_t charge);
 void clv_credit_take(clv_credit_to_t *to, const clv_credit_word_t *word);
 
+/* The next call begins; to be said by both ends of a pair that had a message in the one before. */
+void clv_credit_begin_to(clv_credit_to_t *to);
+
 /* Bytes sent that the receiver has not said to have posted. */
 int64_t clv_credit_ahead(const clv_credit_to_t *to);
 
@@ -105,6 +111,10 @@ void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t 
  */
 int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
                       int64_t charge, clv_credit_word_t *word_p);
+
+/* The next call begins, see clv_credit_begin_to. Answers as clv_credit_posted. */
+int clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                          clv_credit_word_t *word_p);
 
 /* The lease goes back to the pool; nothing will be sent on it any more. */
 void clv_credit_close(clv_credit_from_t *from, clv_credit_pool_t *pool);
