@@ -9,6 +9,7 @@
 #include "schedule/sched_instance.h"
 #include "schedule/sched_outline.h"
 #include "util/util_alloc.h"
+#include "util/util_divide.h"
 #include "util/util_hash.h"
 
 enum { MAX_ENTRIES = 1024 };
@@ -98,13 +99,13 @@ static size_t key_bytes(const clv_instance_t *instance)
 static void round_times(const int64_t *times_ns, int32_t n_ranks, int64_t quantum_ns,
                         int64_t *rounded_ns)
 {
+    const clv_divisor_t quantum = clv_divisor_of(quantum_ns);
     int64_t first_ns = times_ns[0];
     for (int32_t p = 1; p < n_ranks; p++) {
         first_ns = times_ns[p] < first_ns ? times_ns[p] : first_ns;
     }
     for (int32_t p = 0; p < n_ranks; p++) {
-        int64_t since_ns = times_ns[p] - first_ns;
-        rounded_ns[p] = since_ns - since_ns % quantum_ns;
+        rounded_ns[p] = clv_divide(times_ns[p] - first_ns, quantum) * quantum_ns;
     }
 }
 

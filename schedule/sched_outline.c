@@ -20,6 +20,7 @@
 #include "schedule/sched_plan.h"
 #include "schedule/sched_replay.h"
 #include "util/util_alloc.h"
+#include "util/util_divide.h"
 #include "util/util_min_max.h"
 
 clv_status_t clv_outline_make(const clv_generator_t *generator, const clv_instance_t *instance,
@@ -226,6 +227,7 @@ typedef struct sum {
     const clv_outline_t *outline;
     const int64_t *arrival_ns;
     const clv_replay_lengths_t *lengths;
+    clv_divisor_t n_ranks;
     int64_t end_ns;
     int64_t in_mpi_ns;
 } sum_t;
@@ -233,7 +235,7 @@ typedef struct sum {
 static void count_exit(sum_t *sum, int32_t rank, int64_t exit_ns)
 {
     sum->end_ns = clv_larger(sum->end_ns, exit_ns);
-    sum->in_mpi_ns += (exit_ns - sum->arrival_ns[rank]) / sum->outline->n_ranks;
+    sum->in_mpi_ns += clv_divide(exit_ns - sum->arrival_ns[rank], sum->n_ranks);
 }
 
 /* From one rank of a chain to the next, and the first one's exit. */
@@ -324,7 +326,10 @@ clv_status_t clv_outline_estimate(const clv_outline_t *outline, const int64_t *a
     const clv_replay_lengths_t lengths =
         clv_replay_lengths_of(cost, clv_segment_bytes(vector_bytes, outline->n_segments));
     const int64_t last_ns = clv_replay_last_ns(arrival_ns, outline->n_ranks);
-    sum_t sum = {.outline = outline, .arrival_ns = arrival_ns, .lengths = &lengths};
+    sum_t sum = {.outline = outline,
+                 .arrival_ns = arrival_ns,
+                 .lengths = &lengths,
+                 .n_ranks = clv_divisor_of(outline->n_ranks)};
     clv_status_t status = CLV_OVERFLOW;
 
     if (clv_replay_fits(&lengths, outline->n_sends, last_ns)) {

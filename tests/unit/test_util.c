@@ -2,8 +2,10 @@
  *
  * The util room: names of status codes, levels of the log and its one sink, the allocation hook.
  */
+#include "tests/support/random_instance.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
+#include "util/util_divide.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
 #include "util/util_status.h"
@@ -170,6 +172,31 @@ static void the_hash_is_the_published_one(void **state)
                 clv_fnv1a64(CLV_FNV1A64_BASIS, "abcd", 4));
 }
 
+/* A number of up to 63 bits, of each length as often. */
+static int64_t draw_number(uint64_t *state)
+{
+    return clv_random_between(state, 0, INT64_MAX) >> clv_random_between(state, 0, 62);
+}
+
+/* Quotients where they step, at both ends of the range, and anywhere. */
+static void many_are_divided_by_one_as_by_division(void **unused)
+{
+    uint64_t state = 20211204;
+
+    (void) unused;
+    for (int k = 0; k < 200000; k++) {
+        const int64_t by = k < 4096 ? k + 1 : draw_number(&state) + (k % 2 == 0);
+        const clv_divisor_t divisor = clv_divisor_of(by > 0 ? by : INT64_MAX);
+        const int64_t whole = INT64_MAX / divisor.by * divisor.by;
+        const int64_t step = draw_number(&state) / divisor.by * divisor.by;
+        const int64_t numbers[] = {0, 1, step, step - (step > 0), whole, whole - 1, INT64_MAX,
+                                   draw_number(&state)};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            assert_true(clv_divide(numbers[i], divisor) == numbers[i] / divisor.by);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +208,7 @@ int main(void)
         cmocka_unit_test(what_the_heap_has_not_comes_from_the_spare),
         cmocka_unit_test(lines_begin_where_cache_lines_do),
         cmocka_unit_test(the_hash_is_the_published_one),
+        cmocka_unit_test(many_are_divided_by_one_as_by_division),
     };
     return clv_run_tests(tests);
 }
