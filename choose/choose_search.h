@@ -11,6 +11,7 @@
 
 #include "choose/choose.h"
 #include "schedule/sched_outline.h"
+#include "schedule/sched_roster.h"
 
 /* One decision in the making: what is asked, and the best answer so far. */
 typedef struct clv_choose_search {
@@ -23,6 +24,7 @@ typedef struct clv_choose_search {
     clv_choose_state_t *state; /* NULL: no experience */
     int32_t forced;            /* an algorithm, or CLV_ALGORITHM_AUTO */
     clv_plan_cache_t *plans;   /* NULL: every plan is made anew */
+    clv_roster_t *roster;      /* where ranks share places, for all candidates; or NULL */
     int32_t start;             /* segment count that the search begins at */
     int64_t limit_ns;          /* of the guard (choose_guard.h); 0: none */
     int64_t trusted_ns;        /* the same for plans that may be trusted with more */

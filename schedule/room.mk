@@ -15,6 +15,7 @@ clv_schedule_headers = \
 	schedule/sched_print.h \
 	schedule/sched_read.h \
 	schedule/sched_replay.h \
+	schedule/sched_roster.h \
 	schedule/generators/sched_bitset.h \
 	schedule/generators/sched_busy.h schedule/generators/sched_front.h \
 	schedule/generators/sched_simd.h
@@ -34,6 +35,7 @@ clv_schedule_sources = \
 	schedule/sched_read.c \
 	schedule/sched_replay.c \
 	schedule/sched_replay_order.c \
+	schedule/sched_roster.c \
 	schedule/sched_validate.c \
 	schedule/generators/sched_bcast_chain.c \
 	schedule/generators/sched_bitset.c \
@@ -58,6 +60,9 @@ unit_tests += tests/unit/test_sched_credit
 unit_tests += tests/unit/test_sched_ring
 unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
 unit_tests += tests/unit/test_sched_nodes tests/unit/test_sched_exits tests/unit/test_sched_outline
+unit_tests += tests/unit/test_sched_roster
+tests_unit_test_sched_roster_SOURCES = tests/unit/test_sched_roster.c \
+	tests/support/random_instance.h
 tests_unit_test_sched_outline_SOURCES = tests/unit/test_sched_outline.c \
 	tests/support/random_instance.h
 tests_unit_test_sched_nodes_SOURCES = tests/unit/test_sched_nodes.c $(clv_random_plan_sources) \

@@ -7,6 +7,7 @@
 #include "schedule/sched_instance.h"
 
 #include "schedule/sched_goal.h"
+#include "schedule/sched_roster.h"
 
 static clv_status_t refuse(clv_status_t status, const char *text, const char **reason_p)
 {
@@ -86,6 +87,12 @@ int clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
     return shared;
 }
 
+int clv_sched_instance_shares_place(const clv_instance_t *instance)
+{
+    return instance->roster != NULL ? instance->roster->n_nodes < instance->n_ranks
+                                    : clv_sched_shares_place(instance->place, instance->n_ranks);
+}
+
 int32_t clv_sched_first_rank(const clv_instance_t *instance)
 {
     int32_t first = 0;
@@ -111,6 +118,20 @@ void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest)
     }
 }
 
+/* The places of a roster have been looked at. */
+static clv_status_t check_places(const clv_instance_t *instance, const char **reason_p)
+{
+    if (instance->roster != NULL) {
+        return clv_roster_fits(instance->roster, instance)
+                   ? CLV_OK
+                   : refuse(CLV_INVALID, "the roster is of other ranks or places", reason_p);
+    }
+    if (instance->place != NULL && !all_are_places(instance->place, instance->n_ranks)) {
+        return refuse(CLV_INVALID, "a place is not in 0 .. ranks - 1", reason_p);
+    }
+    return CLV_OK;
+}
+
 /* What has to do with numbers of ranks and segments, not with times. */
 static clv_status_t check_frame(const clv_instance_t *instance, const char **reason_p)
 {
@@ -130,10 +151,7 @@ static clv_status_t check_frame(const clv_instance_t *instance, const char **rea
         return refuse(CLV_INVALID, "no such goal, or segments not shared out equally by it",
                       reason_p);
     }
-    if (instance->place != NULL && !all_are_places(instance->place, instance->n_ranks)) {
-        return refuse(CLV_INVALID, "a place is not in 0 .. ranks - 1", reason_p);
-    }
-    return CLV_OK;
+    return check_places(instance, reason_p);
 }
 
 clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)

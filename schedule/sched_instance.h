@@ -56,6 +56,7 @@ void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest);
 
 /* Whether two ranks have one place. */
 int clv_sched_shares_place(const int32_t *place, int32_t n_ranks);
+int clv_sched_instance_shares_place(const clv_instance_t *instance);
 
 /* The rank that arrives first, by (arrival, order, rank): the sink of latest-first until the root
  * has arrived. */

@@ -30,7 +30,7 @@ clv_status_t clv_outline_make(const clv_generator_t *generator, const clv_instan
     clv_status_t status = clv_instance_check(instance, &reason);
 
     if (status == CLV_OK && (generator->outline == NULL || instance->goal != CLV_GOAL_REDUCE ||
-                             !clv_sched_shares_place(instance->place, instance->n_ranks))) {
+                             !clv_sched_instance_shares_place(instance))) {
         status = CLV_UNSUPPORTED;
     }
     return status == CLV_OK ? generator->outline(instance, outline_p) : status;

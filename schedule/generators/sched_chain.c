@@ -155,7 +155,7 @@ clv_status_t clv_sched_node_chain_outline(const clv_instance_t *instance, clv_ou
 
 clv_status_t clv_sched_node_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)
 {
-    return clv_sched_shares_place(instance->place, instance->n_ranks)
+    return clv_sched_instance_shares_place(instance)
                ? make(instance, 1, plan_p)
                : clv_sched_chain_by_rank_generate(instance, plan_p);
 }

@@ -23,75 +23,59 @@
  * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send. Of an
  * outline (sched_outline.h) the sends are those between places and the last hop of each chain.
  */
-#include <stdlib.h>
-
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_outline.h"
 #include "schedule/sched_plan.h"
+#include "schedule/sched_roster.h"
 #include "util/util_alloc.h"
+#include "util/util_divide.h"
 #include "util/util_min_max.h"
 
 #define SLOTS        8
 #define SPREAD_SLOTS (INT64_C(1) << 27) /* between first and last arrival, at most */
 #define LATEST_ROUND (INT32_MAX - 1)
 
-typedef struct member {
-    int64_t order_ns;
-    int32_t place;
-    int32_t rank;
-} member_t;
-
-/* Places are counted anew, from 0 on and without gaps: `node`. */
+/* Nodes are those of the roster. */
 typedef struct house {
     const clv_instance_t *instance;
+    const clv_roster_t *roster;
+    clv_roster_t *own_roster; /* NULL: the instance's */
     int64_t first_ns;
     int64_t slot_ns;
+    clv_divisor_t slot;
     int32_t n_nodes;
     int32_t root_node;
-    int32_t hands_over; /* 1: the root does not speak for its node */
-    int32_t is_outline; /* 1: of each chain only the last hop is written */
-    member_t *members;  /* node after node, in the order of its chain */
-    int32_t *first;     /* of members; the end of the last node's at [n_nodes] */
-    int32_t *ready;     /* [node * n_segments + segment]: first slot after it came from inside */
-    int64_t *speaks_ns; /* when who speaks for a node has something from inside */
+    int32_t hands_over;   /* 1: the root does not speak for its node */
+    int32_t is_outline;   /* 1: of each chain only the last hop is written */
+    int32_t *members;     /* ranks, node after node, in the order of its chain */
+    const int32_t *first; /* of members; the end of the last node's at [n_nodes] */
+    int32_t *ready;       /* [node * n_segments + segment]: first slot after it came from inside */
+    int64_t *speaks_ns;   /* when who speaks for a node has something from inside */
     int64_t *speaks_order_ns;
     clv_builder_t builder;
 } house_t;
 
 /* ---- who lives where ------------------------------------------------------------------------- */
 
-static int compare_members(const void *a, const void *b)
-{
-    const member_t *x = a, *y = b;
-    int order = clv_compare(x->place, y->place);
-    order = order != 0 ? order : clv_compare(x->order_ns, y->order_ns);
-    return order != 0 ? order : clv_compare(x->rank, y->rank);
-}
-
-/* The root comes after everybody. */
-static void list_members(house_t *house)
+/* The members as they stand by this instance. */
+static clv_status_t list_members(house_t *house)
 {
     const clv_instance_t *instance = house->instance;
-    for (int32_t p = 0; p < instance->n_ranks; p++) {
-        const int64_t order_ns = p == instance->root ? INT64_MAX : clv_sched_order_ns(instance, p);
-        house->members[p] = (member_t){order_ns, instance->place[p], p};
-    }
-    qsort(house->members, (size_t) instance->n_ranks, sizeof *house->members, compare_members);
-}
 
-static void count_nodes(house_t *house)
-{
-    const int32_t n_ranks = house->instance->n_ranks;
-    for (int32_t i = 0; i < n_ranks; i++) {
-        if (i == 0 || house->members[i].place != house->members[i - 1].place) {
-            house->first[house->n_nodes++] = i;
-        }
-        if (house->members[i].rank == house->instance->root) {
-            house->root_node = house->n_nodes - 1;
+    if (instance->roster == NULL) {
+        const clv_status_t status = clv_roster_make(instance, &house->own_roster);
+        if (status != CLV_OK) {
+            return status;
         }
     }
-    house->first[house->n_nodes] = n_ranks;
+    house->roster = instance->roster != NULL ? instance->roster : house->own_roster;
+    house->n_nodes = house->roster->n_nodes;
+    house->root_node = house->roster->root_node;
+    house->first = house->roster->first;
+    house->members = clv_alloc_unset((size_t) instance->n_ranks, sizeof *house->members);
+    return house->members == NULL ? CLV_NO_MEMORY
+                                  : clv_roster_sort(house->roster, instance, house->members);
 }
 
 /* The place among the members of who speaks for the node. */
@@ -102,7 +86,7 @@ static int32_t speaker_at(const house_t *house, int32_t node)
 
 static int32_t speaker(const house_t *house, int32_t node)
 {
-    return house->members[speaker_at(house, node)].rank;
+    return house->members[speaker_at(house, node)];
 }
 
 /* Whether the root comes when the vectors of all others could have come together for the most part:
@@ -136,25 +120,22 @@ static int32_t inner_slot(int32_t slot)
     return slot % SLOTS == SLOTS - 1 ? slot + 1 : slot;
 }
 
-static int32_t arrival_slot(const house_t *house, int32_t rank)
-{
-    return (int32_t) ((house->instance->arrival_ns[rank] - house->first_ns) / house->slot_ns);
-}
-
 /* When a member and the next one in its chain have arrived. */
-static int32_t both_slot(const house_t *house, const member_t *from)
+static int32_t both_slot(const house_t *house, const int32_t *from)
 {
-    return (int32_t) clv_larger(arrival_slot(house, from[0].rank),
-                                arrival_slot(house, from[1].rank));
+    const int64_t *arrival_ns = house->instance->arrival_ns;
+    const int64_t both_ns = clv_larger(arrival_ns[from[0]], arrival_ns[from[1]]);
+
+    return (int32_t) clv_divide(both_ns - house->first_ns, house->slot);
 }
 
 /* All segments from one member of a node to the next; ready: of the node. */
-static void fill_hop(house_t *house, const member_t *from, int32_t *ready)
+static void fill_hop(house_t *house, const int32_t *from, int32_t *ready)
 {
     int32_t free_from = both_slot(house, from);
     for (int32_t s = 0; s < house->instance->n_segments; s++) {
         const int32_t slot = inner_slot((int32_t) clv_larger(free_from, ready[s]));
-        clv_builder_put(&house->builder, slot, from[0].rank, from[1].rank, s);
+        clv_builder_put(&house->builder, slot, from[0], from[1], s);
         free_from = slot + 1;
         ready[s] = slot + 1;
     }
@@ -318,22 +299,6 @@ static int fits_in_time(const house_t *house)
 }
 
 /* 1, or 0 without memory. */
-static int list_nodes(house_t *house)
-{
-    const size_t n_ranks = (size_t) house->instance->n_ranks;
-
-    house->members = clv_alloc_unset(n_ranks, sizeof *house->members);
-    house->first = clv_alloc(n_ranks + 1, sizeof *house->first);
-    if (house->members == NULL || house->first == NULL) {
-        return 0;
-    }
-    list_members(house);
-    count_nodes(house);
-    house->hands_over = has_company(house, house->root_node) && is_root_far_late(house);
-    return 1;
-}
-
-/* 1, or 0 without memory. */
 static int reserve(house_t *house)
 {
     const size_t n_nodes = (size_t) house->n_nodes;
@@ -352,17 +317,20 @@ static void close_house(house_t *house)
     clv_free(house->speaks_order_ns);
     clv_free(house->speaks_ns);
     clv_free(house->ready);
-    clv_free(house->first);
     clv_free(house->members);
+    clv_roster_free(house->own_roster);
 }
 
 /* All sends, in plan order. */
 static clv_status_t fill(house_t *house, const char *between)
 {
-    clv_status_t status = list_nodes(house) && reserve(house) ? CLV_OK : CLV_NO_MEMORY;
+    clv_status_t status = list_members(house);
 
-    if (status == CLV_OK && !fits_in_time(house)) {
-        status = CLV_OVERFLOW;
+    if (status == CLV_OK) {
+        status = !reserve(house) ? CLV_NO_MEMORY : fits_in_time(house) ? CLV_OK : CLV_OVERFLOW;
+    }
+    if (status == CLV_OK) {
+        house->hands_over = has_company(house, house->root_node) && is_root_far_late(house);
     }
     for (int32_t node = 0; node < house->n_nodes && status == CLV_OK; node++) {
         fill_node(house, node);
@@ -380,8 +348,10 @@ static house_t open_house(const clv_instance_t *instance)
 {
     const int64_t slot_ns = clv_larger(clv_sched_effective_round_ns(instance) / SLOTS,
                                        clv_sched_spread_ns(instance) / SPREAD_SLOTS + 1);
-    return (house_t){
-        .instance = instance, .first_ns = clv_sched_first_ns(instance), .slot_ns = slot_ns};
+    return (house_t){.instance = instance,
+                     .first_ns = clv_sched_first_ns(instance),
+                     .slot_ns = slot_ns,
+                     .slot = clv_divisor_of(slot_ns)};
 }
 
 static clv_status_t compose(const clv_instance_t *instance, const char *between,
@@ -390,7 +360,7 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
     house_t house;
     clv_status_t status;
 
-    if (!clv_sched_shares_place(instance->place, instance->n_ranks)) {
+    if (!clv_sched_instance_shares_place(instance)) {
         return clv_generator_find(between)->generate(instance, plan_p);
     }
     house = open_house(instance);
@@ -415,7 +385,7 @@ static void list_chains(const house_t *house, clv_outline_t *outline)
             continue;
         }
         for (int32_t i = first; i < end; i++) {
-            outline->ranks[n++] = house->members[i].rank;
+            outline->ranks[n++] = house->members[i];
         }
         outline->first[++outline->n_chains] = n;
         outline->n_sends += (int64_t) (end - 1 - first) * outline->n_segments;

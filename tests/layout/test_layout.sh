@@ -5,7 +5,7 @@
 cd "$CLV_TOP" || exit 1
 
 # ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
-public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline)\.h|clocksync/clocksync\.h'
+public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline|sched_roster)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
 trace_headers='trace/[a-z_]*\.h'
@@ -26,7 +26,7 @@ may_include() {
     record) echo 'record/.*|trace/trace_clva\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
     cli) echo 'cli/.*|util/[a-z_]*\.h' ;;
-    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline)\\.h|pap_predict/pap_predict\\.h|trace/trace_clva\\.h" ;;
+    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline|sched_roster)\\.h|pap_predict/pap_predict\\.h|trace/trace_clva\\.h" ;;
     # The component's own predictor, without the network around it.
     what_if) echo "what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(ring|drain|pending|early)\\.h|trace/trace_clva\\.h" ;;

@@ -175,7 +175,7 @@ static void the_hash_is_the_published_one(void **state)
 /* A number of up to 63 bits, of each length as often. */
 static int64_t draw_number(uint64_t *state)
 {
-    return clv_random_between(state, 0, INT64_MAX) >> clv_random_between(state, 0, 62);
+    return clv_random_between(state, 0, INT64_MAX - 1) >> clv_random_between(state, 0, 62);
 }
 
 /* Quotients where they step, at both ends of the range, and anywhere. */
@@ -189,8 +189,8 @@ static void many_are_divided_by_one_as_by_division(void **unused)
         const clv_divisor_t divisor = clv_divisor_of(by > 0 ? by : INT64_MAX);
         const int64_t whole = INT64_MAX / divisor.by * divisor.by;
         const int64_t step = draw_number(&state) / divisor.by * divisor.by;
-        const int64_t numbers[] = {0, 1, step, step - (step > 0), whole, whole - 1, INT64_MAX,
-                                   draw_number(&state)};
+        const int64_t numbers[] = {0,     1,         step,      step - (step > 0),
+                                   whole, whole - 1, INT64_MAX, draw_number(&state)};
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
             assert_true(clv_divide(numbers[i], divisor) == numbers[i] / divisor.by);
         }
