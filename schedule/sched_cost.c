@@ -213,6 +213,6 @@ clv_status_t clv_plan_estimate_exits(const clv_plan_t *plan, const int64_t *arri
         return CLV_OVERFLOW;
     }
     return clv_sched_shares_place(place, plan->n_ranks)
-               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, NULL, estimate_p, exit_ns)
+               ? clv_sched_replay(plan, arrival_ns, place, &lengths, 0, estimate_p, exit_ns)
                : replay_in_order(plan, arrival_ns, &lengths, estimate_p, exit_ns);
 }

@@ -10,11 +10,9 @@
 static void place_copies(clv_flights_t *all, int32_t p)
 {
     const int64_t arrival = all->arrival_ns[p];
-    const clv_replay_given_t given =
-        all->given == NULL ? (clv_replay_given_t){0, 0} : all->given[p];
     for (int32_t s = 0; s < all->plan->n_segments; s++) {
         clv_copy_t *copy = clv_copy_of(all, p, s);
-        copy->ready_ns = clv_larger(arrival, given.first_ns + s * given.step_ns);
+        copy->ready_ns = arrival;
         copy->n_done = 0;
         copy->parked = CLV_NO_FLIGHT;
     }

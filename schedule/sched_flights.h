@@ -64,7 +64,6 @@ typedef struct clv_flights {
     const int64_t *arrival_ns;
     const int32_t *place;
     const clv_replay_lengths_t *lengths;
-    const clv_replay_given_t *given; /* or NULL */
     clv_flying_rank_t *ranks;
     clv_link_t *links; /* by place */
     clv_copy_t *copies;
@@ -73,7 +72,7 @@ typedef struct clv_flights {
 } clv_flights_t;
 
 /* All copies as the ranks arrive, all flights numbered, nothing done. plan, arrival_ns, place,
- * lengths and given are set, the rest is zero. 1, or 0 without memory; to be closed in any case. */
+ * and lengths are set, the rest is zero. 1, or 0 without memory; to be closed in any case. */
 int clv_flights_open(clv_flights_t *all);
 void clv_flights_close(clv_flights_t *all);
 

@@ -59,4 +59,7 @@ CLV_OTHER_GENERATOR_MAP(CLV_OTHER_GENERATOR_DECLARE)
 #undef CLV_OTHER_GENERATOR_DECLARE
 #undef CLV_GENERATOR_DECLARE
 
+/* The ranks in the order of the generator "chain", the root last. CLV_NO_MEMORY. */
+clv_status_t clv_sched_chain_order(const clv_instance_t *instance, int32_t *ranks) CLV_MUST_CHECK;
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Outlines: chains in closed form, and a replay of the core behind them (see sched_outline.h).
+ * Outlines: chains in closed form, and the core behind them (see sched_outline.h).
  *
  * A chain hands S segments on, one hop after the other. When segment s is ready at a rank is a
  * maximum of straight lines, offset + s * step. A hop of period p (how soon the next segment
@@ -9,15 +9,13 @@
  *     leaves(s) = max(ready(s), leaves(s - 1) + p, a)     offset, max(step, p); and a, p
  *     done(s)   = max(leaves(s) + w, done(s - 1)) + c     offset + w + c, max(step, c)
  *
- * Hops are near or far, so there are three steps at most, and a line for each: those that either
- * kind leaves behind, and the period of this hop.
+ * Behind a hop no line is flatter than q = max(p, c). So where all hops are alike there is one
+ * line, and where they are of two kinds, near and far, there are two, one for the q of each; a hop
+ * of the steeper kind makes them one.
  */
 #include "schedule/sched_outline.h"
 
-#include <string.h>
-
 #include "schedule/sched_instance.h"
-#include "schedule/sched_plan.h"
 #include "schedule/sched_replay.h"
 #include "util/util_alloc.h"
 #include "util/util_divide.h"
@@ -29,11 +27,17 @@ clv_status_t clv_outline_make(const clv_generator_t *generator, const clv_instan
     const char *reason;
     clv_status_t status = clv_instance_check(instance, &reason);
 
-    if (status == CLV_OK && (generator->outline == NULL || instance->goal != CLV_GOAL_REDUCE ||
-                             !clv_sched_instance_shares_place(instance))) {
-        status = CLV_UNSUPPORTED;
+    return status == CLV_OK ? clv_outline_make_checked(generator, instance, outline_p) : status;
+}
+
+clv_status_t clv_outline_make_checked(const clv_generator_t *generator,
+                                      const clv_instance_t *instance, clv_outline_t **outline_p)
+{
+    if (generator->outline == NULL || instance->goal != CLV_GOAL_REDUCE ||
+        !clv_sched_instance_shares_place(instance)) {
+        return CLV_UNSUPPORTED;
     }
-    return status == CLV_OK ? generator->outline(instance, outline_p) : status;
+    return generator->outline(instance, outline_p);
 }
 
 /* ---- making one ------------------------------------------------------------------------------ */
@@ -48,189 +52,64 @@ clv_outline_t *clv_outline_new(const clv_instance_t *instance)
     }
     outline->n_ranks = instance->n_ranks;
     outline->n_segments = instance->n_segments;
-    outline->first = clv_alloc(n_ranks + 1, sizeof *outline->first);
-    outline->ranks = clv_alloc(n_ranks, sizeof *outline->ranks);
-    outline->feeds = clv_alloc(n_ranks, sizeof *outline->feeds);
-    outline->place = clv_alloc_unset(n_ranks, sizeof *outline->place);
-    if (outline->first == NULL || outline->ranks == NULL || outline->feeds == NULL ||
-        outline->place == NULL) {
+    outline->chains = clv_alloc_unset(n_ranks, sizeof *outline->chains);
+    outline->ranks = clv_alloc_unset(n_ranks, sizeof *outline->ranks);
+    if (outline->chains == NULL || outline->ranks == NULL) {
         clv_outline_free(outline);
         return NULL;
     }
-    memcpy(outline->place, instance->place, n_ranks * sizeof *outline->place);
     return outline;
 }
 
 void clv_outline_free(clv_outline_t *outline)
 {
     if (outline != NULL) {
-        clv_plan_free(outline->core);
-        clv_free(outline->core_place);
-        clv_free(outline->core_rank);
+        clv_core_drop(&outline->core);
         clv_free(outline->place);
-        clv_free(outline->feeds);
         clv_free(outline->ranks);
-        clv_free(outline->first);
+        clv_free(outline->chains);
         clv_free(outline);
     }
 }
 
-/* The ranks that the sends name, counted anew in rising order: number[rank], -1 for all others. */
-static int32_t number_ranks(const clv_send_t *sends, int64_t n_sends, int32_t n_ranks,
-                            int32_t *number)
-{
-    int32_t n_core = 0;
+/* ---- the estimate ---------------------------------------------------------------------------- */
 
-    for (int32_t p = 0; p < n_ranks; p++) {
-        number[p] = -1;
-    }
-    for (int64_t k = 0; k < n_sends; k++) {
-        number[sends[k].sender] = number[sends[k].receiver] = 0;
-    }
-    for (int32_t p = 0; p < n_ranks; p++) {
-        number[p] = number[p] < 0 ? -1 : n_core++;
-    }
-    return n_core;
-}
-
-/* What places are called in the core: the number of the first of its ranks there. lowest: by place
- * of the whole, -1 at first. */
-static void place_core(clv_outline_t *outline, int32_t *lowest)
-{
-    for (int32_t p = 0; p < outline->n_ranks; p++) {
-        lowest[p] = -1;
-    }
-    for (int32_t i = 0; i < outline->n_core; i++) {
-        int32_t *first = &lowest[outline->place[outline->core_rank[i]]];
-        *first = *first < 0 ? i : *first;
-        outline->core_place[i] = *first;
-    }
-}
-
-/* Chains end at ranks of the core. */
-static void join_chains(clv_outline_t *outline, const int32_t *number)
-{
-    for (int32_t c = 0; c < outline->n_chains; c++) {
-        outline->feeds[c] = number[outline->ranks[outline->first[c + 1] - 1]];
-    }
-}
-
-static clv_status_t fill_core(clv_outline_t *outline, int32_t *number, clv_send_t *sends,
-                              int64_t n_sends, const clv_instance_t *instance)
-{
-    const int32_t n_core = number_ranks(sends, n_sends, instance->n_ranks, number);
-    clv_instance_t core = {.n_ranks = n_core, .n_segments = instance->n_segments};
-    clv_builder_t builder = {.sends = sends, .n_sends = n_sends, .capacity = n_sends};
-
-    outline->n_core = n_core;
-    outline->core_rank = clv_alloc((size_t) n_core, sizeof *outline->core_rank);
-    outline->core_place = clv_alloc((size_t) n_core, sizeof *outline->core_place);
-    if (outline->core_rank == NULL || outline->core_place == NULL) {
-        return CLV_NO_MEMORY;
-    }
-    for (int32_t p = 0; p < instance->n_ranks; p++) {
-        if (number[p] >= 0) {
-            outline->core_rank[number[p]] = p;
-        }
-    }
-    for (int64_t k = 0; k < n_sends; k++) {
-        sends[k].sender = (uint16_t) number[sends[k].sender];
-        sends[k].receiver = (uint16_t) number[sends[k].receiver];
-    }
-    core.root = number[instance->root];
-    join_chains(outline, number);
-    place_core(outline, number);
-    return clv_builder_finish(&builder, &core, &outline->core);
-}
-
-clv_status_t clv_outline_set_core(clv_outline_t *outline, clv_send_t *sends, int64_t n_sends,
-                                  const clv_instance_t *instance)
-{
-    int32_t *number = clv_alloc_unset((size_t) instance->n_ranks, sizeof *number);
-    clv_status_t status =
-        number == NULL ? CLV_NO_MEMORY : fill_core(outline, number, sends, n_sends, instance);
-
-    clv_free(number);
-    if (status != CLV_OK) {
-        clv_free(sends);
-    }
-    return status;
-}
-
-/* ---- chains ---------------------------------------------------------------------------------- */
-
-typedef struct line {
-    int64_t offset_ns; /* -1: none */
-    int64_t step_ns;
-} line_t;
-
-enum { N_LINES = 3 };
-
-/* When the segments are ready at a rank of a chain: the largest of these. */
-typedef struct front {
-    line_t line[N_LINES];
-} front_t;
-
-static int64_t at_ns(const front_t *front, int32_t segment)
-{
-    int64_t ns = -1;
-    for (int i = 0; i < N_LINES; i++) {
-        if (front->line[i].offset_ns >= 0) {
-            ns = clv_larger(ns, front->line[i].offset_ns + segment * front->line[i].step_ns);
-        }
-    }
-    return ns;
-}
-
-/* Among lines of one step the later one counts. */
-static void add_line(front_t *front, int64_t offset_ns, int64_t step_ns)
-{
-    for (int i = 0; i < N_LINES; i++) {
-        line_t *line = &front->line[i];
-        if (line->offset_ns < 0 || line->step_ns == step_ns) {
-            *line = (line_t){clv_larger(line->offset_ns, offset_ns), step_ns};
-            return;
-        }
-    }
-}
-
-static const front_t nothing = {{{-1, 0}, {-1, 0}, {-1, 0}}};
-
-/* Every line as steep as the period at least, and none before the arrival. */
-static front_t leave(const front_t *ready, int64_t period_ns, int64_t arrival_ns)
-{
-    front_t left = nothing;
-    for (int i = 0; i < N_LINES; i++) {
-        if (ready->line[i].offset_ns >= 0) {
-            add_line(&left, ready->line[i].offset_ns,
-                     clv_larger(ready->line[i].step_ns, period_ns));
-        }
-    }
-    add_line(&left, arrival_ns, period_ns);
-    return left;
-}
-
-static front_t combine(const front_t *left, int64_t way_ns, int64_t combine_ns)
-{
-    front_t done = nothing;
-    for (int i = 0; i < N_LINES; i++) {
-        if (left->line[i].offset_ns >= 0) {
-            add_line(&done, left->line[i].offset_ns + way_ns + combine_ns,
-                     clv_larger(left->line[i].step_ns, combine_ns));
-        }
-    }
-    return done;
-}
+/* A hop of one kind, near or far. */
+typedef struct kind {
+    int64_t wire_ns;
+    int64_t way_ns;         /* until the other one has it */
+    int64_t done_ns;        /* and has combined it */
+    int64_t period_ns;      /* p */
+    int64_t step_ns;        /* q, of the line behind it */
+    int64_t last_period_ns; /* of the last segment: p and q as often as segments follow the first */
+    int64_t last_step_ns;
+} kind_t;
 
 /* What all chains and the core add up to. */
 typedef struct sum {
     const clv_outline_t *outline;
     const int64_t *arrival_ns;
     const clv_replay_lengths_t *lengths;
+    kind_t near, far;
     clv_divisor_t n_ranks;
     int64_t end_ns;
     int64_t in_mpi_ns;
 } sum_t;
+
+static kind_t kind_of(int64_t wire_ns, int64_t latency_ns, const clv_replay_lengths_t *lengths,
+                      int32_t n_segments)
+{
+    const int64_t period_ns = clv_larger(wire_ns, lengths->gap_ns);
+    const int64_t step_ns = clv_larger(period_ns, lengths->combine_ns);
+
+    return (kind_t){.wire_ns = wire_ns,
+                    .way_ns = wire_ns + latency_ns,
+                    .done_ns = wire_ns + latency_ns + lengths->combine_ns,
+                    .period_ns = period_ns,
+                    .step_ns = step_ns,
+                    .last_period_ns = (n_segments - 1) * period_ns,
+                    .last_step_ns = (n_segments - 1) * step_ns};
+}
 
 static void count_exit(sum_t *sum, int32_t rank, int64_t exit_ns)
 {
@@ -238,84 +117,123 @@ static void count_exit(sum_t *sum, int32_t rank, int64_t exit_ns)
     sum->in_mpi_ns += clv_divide(exit_ns - sum->arrival_ns[rank], sum->n_ranks);
 }
 
-/* From one rank of a chain to the next, and the first one's exit. */
-static front_t hop(sum_t *sum, const front_t *ready, int32_t from, int32_t to)
+/* All hops are near ones; what comes to the last rank, and when all others leave. */
+static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
 {
-    const clv_replay_lengths_t *lengths = sum->lengths;
-    const int near = sum->outline->place[from] == sum->outline->place[to];
-    const int64_t wire_ns = near ? lengths->near_wire_ns : lengths->far_wire_ns;
-    const int64_t latency_ns = near ? lengths->near_latency_ns : lengths->far_latency_ns;
-    const front_t left = leave(ready, clv_larger(wire_ns, lengths->gap_ns), sum->arrival_ns[to]);
+    const kind_t near = sum->near;
+    const int32_t *ranks = sum->outline->ranks;
+    int64_t ready_ns = sum->arrival_ns[ranks[chain->first]], here_ns = ready_ns;
+    int64_t last_step_ns = near.last_period_ns, step_ns = near.period_ns;
 
-    count_exit(sum, from, at_ns(&left, sum->outline->n_segments - 1) + wire_ns);
-    return combine(&left, wire_ns + latency_ns, lengths->combine_ns);
-}
-
-/* When the segments are ready at the end of the chain. */
-static front_t run_chain(sum_t *sum, int32_t chain)
-{
-    const clv_outline_t *outline = sum->outline;
-    const int32_t last = outline->first[chain + 1] - 1;
-    front_t ready = nothing;
-
-    add_line(&ready, sum->arrival_ns[outline->ranks[outline->first[chain]]], 0);
-    for (int32_t i = outline->first[chain]; i < last; i++) {
-        ready = hop(sum, &ready, outline->ranks[i], outline->ranks[i + 1]);
+    for (int32_t i = chain->first; i < chain->last; i++) {
+        here_ns = sum->arrival_ns[ranks[i + 1]];
+        count_exit(sum, ranks[i],
+                   clv_larger(ready_ns + last_step_ns, here_ns + near.last_period_ns) +
+                       near.wire_ns);
+        if (i + 1 < chain->last) {
+            ready_ns = clv_larger(ready_ns, here_ns) + near.done_ns;
+            last_step_ns = near.last_step_ns;
+            step_ns = near.step_ns;
+        }
     }
-    return ready;
+    return (clv_core_stream_t){
+        {chain->first < chain->last ? ready_ns + near.way_ns : -1, here_ns + near.way_ns},
+        {step_ns, near.period_ns}};
 }
 
-/* ---- the estimate ---------------------------------------------------------------------------- */
+/* Two lines: that of the steeper kind, and that of the flatter one, whose step is none before the
+ * first hop. What is behind all others by half of time is no line. */
+typedef struct lines {
+    int64_t steep_ns;
+    int64_t flat_ns;
+    int64_t last_flat_ns; /* what its last segment is behind its first one */
+} lines_t;
+
+#define NO_LINE_NS (INT64_MIN / 2)
+
+/* One hop; when the one who sends is through with it. */
+static int64_t hop(lines_t *ready, const kind_t *kind, const kind_t *steep, int64_t arrival_ns)
+{
+    const int64_t flat_ns = ready->flat_ns + clv_larger(ready->last_flat_ns, kind->last_period_ns);
+    const int64_t exit_ns = clv_larger(clv_larger(ready->steep_ns + steep->last_step_ns, flat_ns),
+                                       arrival_ns + kind->last_period_ns) +
+                            kind->wire_ns;
+    const int64_t later_ns = clv_larger(ready->flat_ns, arrival_ns);
+
+    if (kind == steep) {
+        ready->steep_ns = clv_larger(ready->steep_ns, later_ns) + kind->done_ns;
+        ready->flat_ns = NO_LINE_NS;
+    } else {
+        ready->steep_ns += kind->done_ns;
+        ready->flat_ns = later_ns + kind->done_ns;
+    }
+    ready->last_flat_ns = kind->last_step_ns;
+    return exit_ns;
+}
+
+/* Hops of both kinds; all leave. */
+static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
+{
+    const int32_t *ranks = sum->outline->ranks, *place = sum->outline->place;
+    const kind_t *steep = sum->near.step_ns > sum->far.step_ns ? &sum->near : &sum->far;
+    lines_t ready = {NO_LINE_NS, sum->arrival_ns[ranks[chain->first]], 0};
+
+    for (int32_t i = chain->first; i < chain->last; i++) {
+        const kind_t *kind = place[ranks[i]] == place[ranks[i + 1]] ? &sum->near : &sum->far;
+        count_exit(sum, ranks[i], hop(&ready, kind, steep, sum->arrival_ns[ranks[i + 1]]));
+    }
+    count_exit(
+        sum, ranks[chain->last],
+        clv_larger(ready.steep_ns + steep->last_step_ns, ready.flat_ns + ready.last_flat_ns));
+}
 
 /* What the chains bring to the core. */
-static void run_chains(sum_t *sum, clv_replay_given_t *given)
+static void run_chains(sum_t *sum, clv_core_stream_t *streams)
 {
-    const clv_outline_t *outline = sum->outline;
-
-    for (int32_t c = 0; c < outline->n_chains; c++) {
-        const front_t ready = run_chain(sum, c);
-        if (outline->feeds[c] >= 0) { /* all its hops are near ones: one line */
-            given[outline->feeds[c]] =
-                (clv_replay_given_t){ready.line[0].offset_ns, ready.line[0].step_ns};
+    for (int32_t c = 0; c < sum->outline->n_chains; c++) {
+        const clv_chain_t *chain = &sum->outline->chains[c];
+        if (chain->speaker >= 0) {
+            streams[chain->speaker] = run_near_chain(sum, chain);
         } else {
-            count_exit(sum, outline->ranks[outline->first[c + 1] - 1],
-                       at_ns(&ready, outline->n_segments - 1));
+            run_mixed_chain(sum, chain);
         }
     }
 }
 
-static clv_status_t replay_core(sum_t *sum, int64_t *core_arrival_ns, int64_t *core_exit_ns,
-                                const clv_replay_given_t *given)
+static clv_status_t run_core(sum_t *sum, const clv_core_stream_t *streams, int64_t *arrival_ns,
+                             int64_t *exit_ns)
 {
-    const clv_outline_t *outline = sum->outline;
-    clv_estimate_t of_core;
+    const clv_core_t *core = &sum->outline->core;
     clv_status_t status;
 
-    for (int32_t i = 0; i < outline->n_core; i++) {
-        core_arrival_ns[i] = sum->arrival_ns[outline->core_rank[i]];
+    for (int32_t i = 0; i < core->n_ranks; i++) {
+        arrival_ns[i] = sum->arrival_ns[core->rank[i]];
     }
-    status = clv_sched_replay(outline->core, core_arrival_ns, outline->core_place, sum->lengths, 0,
-                              given, &of_core, core_exit_ns);
-    for (int32_t i = 0; i < outline->n_core && status == CLV_OK; i++) {
-        count_exit(sum, outline->core_rank[i], core_exit_ns[i]);
+    status = core->far_slot != NULL
+                 ? clv_core_run_chain(core, streams, arrival_ns, sum->lengths, exit_ns)
+                 : clv_core_run(core, streams, arrival_ns, sum->lengths, exit_ns);
+    for (int32_t i = 0; i < core->n_ranks && status == CLV_OK; i++) {
+        count_exit(sum, core->rank[i], exit_ns[i]);
     }
     return status;
 }
 
 static clv_status_t estimate(sum_t *sum)
 {
-    const size_t n_core = (size_t) sum->outline->n_core;
-    clv_replay_given_t *given = clv_alloc(n_core + 1, sizeof *given);
-    int64_t *times_ns = clv_alloc(2 * n_core + 1, sizeof *times_ns);
+    const size_t n_core = (size_t) sum->outline->core.n_ranks;
+    clv_core_stream_t *streams = clv_alloc_unset(n_core + 1, sizeof *streams);
+    int64_t *times_ns = clv_alloc_unset(2 * n_core + 1, sizeof *times_ns);
     clv_status_t status = CLV_NO_MEMORY;
 
-    if (given != NULL && times_ns != NULL) {
-        run_chains(sum, given);
-        status = sum->outline->core == NULL ? CLV_OK
-                                            : replay_core(sum, times_ns, times_ns + n_core, given);
+    if (streams != NULL && times_ns != NULL) {
+        for (size_t i = 0; i < n_core; i++) {
+            streams[i] = (clv_core_stream_t){{-1, -1}, {0, 0}};
+        }
+        run_chains(sum, streams);
+        status = n_core == 0 ? CLV_OK : run_core(sum, streams, times_ns, times_ns + n_core);
     }
     clv_free(times_ns);
-    clv_free(given);
+    clv_free(streams);
     return status;
 }
 
@@ -323,20 +241,23 @@ clv_status_t clv_outline_estimate(const clv_outline_t *outline, const int64_t *a
                                   int64_t vector_bytes, const clv_cost_t *cost,
                                   clv_estimate_t *estimate_p)
 {
-    const clv_replay_lengths_t lengths =
-        clv_replay_lengths_of(cost, clv_segment_bytes(vector_bytes, outline->n_segments));
+    const int32_t n_segments = outline->n_segments;
+    const clv_replay_lengths_t of =
+        clv_replay_lengths_of(cost, clv_segment_bytes(vector_bytes, n_segments));
     const int64_t last_ns = clv_replay_last_ns(arrival_ns, outline->n_ranks);
-    sum_t sum = {.outline = outline,
-                 .arrival_ns = arrival_ns,
-                 .lengths = &lengths,
-                 .n_ranks = clv_divisor_of(outline->n_ranks)};
     clv_status_t status = CLV_OVERFLOW;
 
-    if (clv_replay_fits(&lengths, outline->n_sends, last_ns)) {
+    if (clv_replay_fits(&of, outline->n_sends, last_ns)) {
+        sum_t sum = {.outline = outline,
+                     .arrival_ns = arrival_ns,
+                     .lengths = &of,
+                     .near = kind_of(of.near_wire_ns, of.near_latency_ns, &of, n_segments),
+                     .far = kind_of(of.far_wire_ns, of.far_latency_ns, &of, n_segments),
+                     .n_ranks = clv_divisor_of(outline->n_ranks)};
         status = estimate(&sum);
-    }
-    if (status == CLV_OK) {
-        *estimate_p = (clv_estimate_t){sum.end_ns, sum.end_ns - last_ns, sum.in_mpi_ns};
+        if (status == CLV_OK) {
+            *estimate_p = (clv_estimate_t){sum.end_ns, sum.end_ns - last_ns, sum.in_mpi_ns};
+        }
     }
     return status;
 }

@@ -3,13 +3,12 @@
  * The outline of a plan for ranks that share places: what decides when it ends, without a list of
  * what every rank sends.
  *
- *     place 0: r -> r -> r -> F -> S --.          r: a chain, in closed form
- *     place 1: r -> r -> r -> F -> S --+--> root  F, S: the core, a small plan
+ *     place 0: r -> r -> r -> r -> S --.          r: a chain, in closed form
+ *     place 1: r -> r -> r -> r -> S --+--> root  S: the core (sched_core.h)
  *
  * Most ranks of such a plan take from one neighbour and hand on to the next, and when a segment
  * leaves the end of their chain is a sum and a maximum: O(ranks). What is replayed is the core:
- * those who have to do with links, and those who hand to them. The estimate is that of the whole
- * plan to the nanosecond (tests/unit/test_sched_outline), at a small part of its cost, so many
+ * those who have to do with links. The estimate is that of the whole plan to the nanosecond (tests/unit/test_sched_outline), at a small part of its cost, so many
  * candidates can be compared of which one is made.
  *
  * Not: plans that run (schedule.h), nor estimates of single ranks' exits (sched_cost.h).
@@ -17,12 +16,13 @@
  *
  * Units: int64 ns.
  * Errors: those of clv_plan_make and clv_plan_estimate; outputs are set only on CLV_OK.
- * Memory: an outline is its caller's to free; 12 bytes per send of the core, 16 per rank.
+ * Memory: an outline is its caller's to free; 16 bytes per rank, and its core.
  * Threads: safe on distinct outlines.
  */
 #ifndef CLV_SCHED_OUTLINE_H
 #define CLV_SCHED_OUTLINE_H
 
+#include "schedule/sched_core.h"
 #include "schedule/sched_cost.h"
 #include "schedule/schedule.h"
 
@@ -39,26 +39,30 @@ clv_status_t clv_outline_estimate(const clv_outline_t *outline, const int64_t *a
 
 /* ---- for generators -------------------------------------------------------------------------- */
 
+/* Ranks of whom each hands all segments on to the next: ranks[first] .. ranks[last]. */
+typedef struct clv_chain {
+    int32_t first;
+    int32_t last;
+    int32_t speaker; /* which rank of the core the last one is, or -1 if it is over */
+} clv_chain_t;
+
 struct clv_outline {
     int32_t n_ranks;
     int32_t n_segments;
-    int64_t n_sends;  /* of the whole plan */
-    int32_t n_chains; /* chain c is ranks[first[c]] .. ranks[first[c + 1] - 1], in its order */
-    int32_t *first;   /* n_ranks + 1 numbers, of which n_chains + 1 count */
-    int32_t *ranks;   /* n_ranks, of which first[n_chains] count */
-    int32_t *feeds;   /* by chain: which rank of the core its last one is, or -1 if it is over */
-    int32_t *place;   /* of each rank */
-    clv_plan_t *core; /* of n_core ranks; NULL: none, all is one chain */
-    int32_t n_core;
-    int32_t *core_rank;  /* what each of them is in the whole, rising */
-    int32_t *core_place; /* and where */
+    int64_t n_sends; /* of the whole plan */
+    int32_t n_chains;
+    clv_chain_t *chains; /* room for one a rank */
+    int32_t *ranks;      /* one chain after the other */
+    int32_t *place;      /* of each rank, if a chain leaves places; NULL: all its ways are near */
+    clv_core_t core;
 };
 
-/* An outline without chains and without a core. NULL without memory. */
+/* An outline without chains, places and core. NULL without memory. */
 clv_outline_t *clv_outline_new(const clv_instance_t *instance);
 
-/* Makes the core of the sends, which name ranks of the whole; they are not needed any more. */
-clv_status_t clv_outline_set_core(clv_outline_t *outline, clv_send_t *sends, int64_t n_sends,
-                                  const clv_instance_t *instance) CLV_MUST_CHECK;
+/* What clv_outline_make does with an instance that has passed clv_instance_check. */
+clv_status_t clv_outline_make_checked(const clv_generator_t *generator,
+                                      const clv_instance_t *instance,
+                                      clv_outline_t **outline_p) CLV_MUST_CHECK;
 
 #endif

@@ -294,14 +294,10 @@ static clv_status_t read_result(const clv_flights_t *all, clv_estimate_t *estima
 
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
-                              int events_only, const clv_replay_given_t *given,
-                              clv_estimate_t *estimate_p, int64_t *exit_ns)
+                              int events_only, clv_estimate_t *estimate_p, int64_t *exit_ns)
 {
-    world_t world = {.all = {.plan = plan,
-                             .arrival_ns = arrival_ns,
-                             .place = place,
-                             .lengths = lengths,
-                             .given = given}};
+    world_t world = {
+        .all = {.plan = plan, .arrival_ns = arrival_ns, .place = place, .lengths = lengths}};
     clv_status_t status = CLV_NO_MEMORY;
 
     if (plan->n_sends > MAX_SENDS) {

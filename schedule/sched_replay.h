@@ -35,21 +35,14 @@ int64_t clv_replay_last_ns(const int64_t *arrival_ns, int32_t n_ranks);
  * all sends one after the other. */
 int clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns);
 
-/* What a rank has combined already when its sends begin: segment s not before first_ns + s *
- * step_ns. */
-typedef struct clv_replay_given {
-    int64_t first_ns;
-    int64_t step_ns;
-} clv_replay_given_t;
-
 /* place[rank] in 0 .. n_ranks - 1. All lengths of all sends one after the other, counted from the
  * last arrival, fit int64. CLV_NO_MEMORY; CLV_LIMIT for more than 2^30 sends; CLV_INVALID when the
  * plan comes to no end, as none that passes clv_plan_validate does. events_only: also of ranks that
- * need none; for tests: the same result where messages inside a place take time. given: of each
- * rank, or NULL: nothing (0, 0 says so, too). exit_ns: of each rank, or NULL. */
+ * need none; for tests: the same result where messages inside a place take time. exit_ns: of each
+ * rank, or NULL. */
 clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
                               const int32_t *place, const clv_replay_lengths_t *lengths,
-                              int events_only, const clv_replay_given_t *given,
-                              clv_estimate_t *estimate_p, int64_t *exit_ns) CLV_MUST_CHECK;
+                              int events_only, clv_estimate_t *estimate_p,
+                              int64_t *exit_ns) CLV_MUST_CHECK;
 
 #endif

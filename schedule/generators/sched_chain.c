@@ -11,6 +11,7 @@
  * Cost: O(ranks * segments), 32 bytes per send while it is made.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
@@ -43,21 +44,46 @@ static void sort_chain(const clv_instance_t *instance, link_t *chain)
     chain[n_others] = (link_t){0, instance->root};
 }
 
+clv_status_t clv_sched_chain_order(const clv_instance_t *instance, int32_t *ranks)
+{
+    link_t *chain = clv_alloc_unset((size_t) instance->n_ranks, sizeof *chain);
+
+    if (chain == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    sort_chain(instance, chain);
+    for (int32_t k = 0; k < instance->n_ranks; k++) {
+        ranks[k] = chain[k].rank;
+    }
+    clv_free(chain);
+    return CLV_OK;
+}
+
 /* Without arrivals: place after place, each by rank, counted downwards from the root's place and
- * rank; so the link of a place carries one vector each way. first: room for a number per rank. */
-static void sort_by_place(const clv_instance_t *instance, int32_t *first, link_t *chain)
+ * rank; so the link of a place carries one vector each way. numbers: two for each rank, by place:
+ * which rank from the root on is its first, and there how many ranks are before its next one. */
+static void list_by_place(const clv_instance_t *instance, int32_t *numbers, int32_t *ranks)
 {
     const int32_t n_ranks = instance->n_ranks;
-    for (int32_t v = n_ranks - 1; v >= 0; v--) {
-        const int32_t rank = (instance->root + v) % n_ranks;
+    int32_t *first = numbers, *at = numbers + n_ranks, n_before = 0;
+
+    memset(at, 0, (size_t) n_ranks * sizeof *at);
+    for (int32_t v = n_ranks - 1, rank = instance->root; v >= 0; v--) {
+        rank = rank == 0 ? n_ranks - 1 : rank - 1;
         first[instance->place[rank]] = v;
     }
-    for (int32_t v = 0; v < n_ranks; v++) {
-        const int32_t rank = (instance->root + v) % n_ranks;
-        const int64_t place = first[instance->place[rank]];
-        chain[v] = (link_t){-(place * n_ranks + v), rank};
+    for (int32_t p = 0; p < n_ranks; p++) {
+        at[first[instance->place[p]]]++;
     }
-    qsort(chain, (size_t) n_ranks, sizeof *chain, compare_links);
+    for (int32_t v = 0; v < n_ranks; v++) {
+        const int32_t n_here = at[v];
+        at[v] = n_before;
+        n_before += n_here;
+    }
+    for (int32_t v = 0, rank = instance->root; v < n_ranks; v++) {
+        ranks[n_ranks - 1 - at[first[instance->place[rank]]]++] = rank;
+        rank = rank == n_ranks - 1 ? 0 : rank + 1;
+    }
 }
 
 static int32_t later(int32_t a, int32_t b)
@@ -66,35 +92,43 @@ static int32_t later(int32_t a, int32_t b)
 }
 
 /* ready[s]: the first round in which the holder of segment s may send it. */
-static void fill_chain(const clv_instance_t *instance, const link_t *chain, int32_t *ready,
+static void fill_chain(const clv_instance_t *instance, const int32_t *chain, int32_t *ready,
                        clv_builder_t *builder)
 {
     const clv_rounds_t rounds = clv_sched_rounds(instance);
 
     for (int32_t k = 0; k + 1 < instance->n_ranks; k++) {
-        int32_t free_from = later(clv_sched_arrival_round(instance, rounds, chain[k].rank),
-                                  clv_sched_arrival_round(instance, rounds, chain[k + 1].rank));
+        int32_t free_from = later(clv_sched_arrival_round(instance, rounds, chain[k]),
+                                  clv_sched_arrival_round(instance, rounds, chain[k + 1]));
         for (int32_t s = 0; s < instance->n_segments; s++) {
             int32_t round = later(free_from, ready[s]);
-            clv_builder_put(builder, round, chain[k].rank, chain[k + 1].rank, s);
+            clv_builder_put(builder, round, chain[k], chain[k + 1], s);
             free_from = round + 1;
             ready[s] = round + 1;
         }
     }
 }
 
-/* 1, or 0 without memory. numbers: one per rank and one per segment. */
-static int sort(const clv_instance_t *instance, int by_place, int32_t *numbers, link_t *chain)
+/* numbers: one per segment, two per rank. */
+static clv_status_t fill(const clv_instance_t *instance, int by_place, int32_t *numbers,
+                         int32_t *chain, clv_builder_t *builder)
 {
-    if (chain == NULL || numbers == NULL) {
-        return 0;
-    }
+    int32_t *ready = numbers;
+    clv_status_t status = CLV_OK;
+
     if (by_place) {
-        sort_by_place(instance, numbers, chain);
+        list_by_place(instance, numbers + instance->n_segments, chain);
     } else {
-        sort_chain(instance, chain);
+        status = clv_sched_chain_order(instance, chain);
     }
-    return 1;
+    if (status == CLV_OK) {
+        status = clv_builder_init(builder, instance);
+    }
+    if (status == CLV_OK) {
+        fill_chain(instance, chain, ready, builder);
+        status = clv_builder_sort(builder);
+    }
+    return status;
 }
 
 static clv_status_t make(const clv_instance_t *instance, int by_place, clv_plan_t **plan_p)
@@ -102,15 +136,11 @@ static clv_status_t make(const clv_instance_t *instance, int by_place, clv_plan_
     const size_t n_ranks = (size_t) instance->n_ranks, n_segments = (size_t) instance->n_segments;
     clv_builder_t builder = {0};
     clv_status_t status = CLV_NO_MEMORY;
-    link_t *chain = clv_alloc(n_ranks, sizeof *chain);
-    int32_t *numbers = clv_alloc(n_ranks + n_segments, sizeof *numbers);
+    int32_t *chain = clv_alloc_unset(n_ranks, sizeof *chain);
+    int32_t *numbers = clv_alloc(n_segments + 2 * n_ranks, sizeof *numbers);
 
-    if (sort(instance, by_place, numbers, chain)) {
-        status = clv_builder_init(&builder, instance);
-    }
-    if (status == CLV_OK) {
-        fill_chain(instance, chain, numbers + n_ranks, &builder);
-        status = clv_builder_sort(&builder);
+    if (chain != NULL && numbers != NULL) {
+        status = fill(instance, by_place, numbers, chain, &builder);
     }
     if (status == CLV_OK) {
         status = clv_builder_finish(&builder, instance, plan_p);
@@ -130,27 +160,25 @@ clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t
 clv_status_t clv_sched_node_chain_outline(const clv_instance_t *instance, clv_outline_t **outline_p)
 {
     const size_t n_ranks = (size_t) instance->n_ranks;
-    clv_status_t status = CLV_NO_MEMORY;
     clv_outline_t *outline = clv_outline_new(instance);
-    link_t *chain = clv_alloc(n_ranks, sizeof *chain);
-    int32_t *numbers = clv_alloc(n_ranks, sizeof *numbers);
+    int32_t *numbers = clv_alloc_unset(2 * n_ranks, sizeof *numbers);
+    int32_t *place = clv_alloc_unset(n_ranks, sizeof *place);
 
-    if (outline != NULL && sort(instance, 1, numbers, chain)) {
-        for (int32_t k = 0; k < instance->n_ranks; k++) {
-            outline->ranks[k] = chain[k].rank;
-        }
-        outline->n_sends = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
-        outline->first[1] = instance->n_ranks;
-        outline->feeds[0] = -1;
-        outline->n_chains = 1;
-        *outline_p = outline;
-        outline = NULL;
-        status = CLV_OK;
+    if (outline == NULL || numbers == NULL || place == NULL) {
+        clv_free(place);
+        clv_free(numbers);
+        clv_outline_free(outline);
+        return CLV_NO_MEMORY;
     }
+    list_by_place(instance, numbers, outline->ranks);
+    memcpy(place, instance->place, n_ranks * sizeof *place);
+    outline->place = place;
+    outline->n_sends = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
+    outline->chains[0] = (clv_chain_t){0, instance->n_ranks - 1, -1};
+    outline->n_chains = 1;
+    *outline_p = outline;
     clv_free(numbers);
-    clv_free(chain);
-    clv_outline_free(outline);
-    return status;
+    return CLV_OK;
 }
 
 clv_status_t clv_sched_node_chain_generate(const clv_instance_t *instance, clv_plan_t **plan_p)

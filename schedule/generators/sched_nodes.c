@@ -21,8 +21,10 @@
  * A place may have one rank, all places one, one place all ranks; where none is shared the plan is
  * that of the generator between places.
  * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send. Of an
- * outline (sched_outline.h) the sends are those between places and the last hop of each chain.
+ * outline (sched_outline.h) the sends are those between places, and a chain has none.
  */
+#include <string.h>
+
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_outline.h"
@@ -47,7 +49,7 @@ typedef struct house {
     int32_t n_nodes;
     int32_t root_node;
     int32_t hands_over;   /* 1: the root does not speak for its node */
-    int32_t is_outline;   /* 1: of each chain only the last hop is written */
+    int32_t is_outline;   /* 1: what is sent inside a node is not written */
     int32_t *members;     /* ranks, node after node, in the order of its chain */
     const int32_t *first; /* of members; the end of the last node's at [n_nodes] */
     int32_t *ready;       /* [node * n_segments + segment]: first slot after it came from inside */
@@ -129,23 +131,15 @@ static int32_t both_slot(const house_t *house, const int32_t *from)
     return (int32_t) clv_divide(both_ns - house->first_ns, house->slot);
 }
 
-/* All segments from one member of a node to the next; ready: of the node. */
-static void fill_hop(house_t *house, const int32_t *from, int32_t *ready)
+/* All segments from one rank of a node to the next, not before this slot; ready: of the node. */
+static void fill_hop(house_t *house, int32_t free_from, int32_t from, int32_t to, int32_t *ready)
 {
-    int32_t free_from = both_slot(house, from);
     for (int32_t s = 0; s < house->instance->n_segments; s++) {
         const int32_t slot = inner_slot((int32_t) clv_larger(free_from, ready[s]));
-        clv_builder_put(&house->builder, slot, from[0], from[1], s);
+        clv_builder_put(&house->builder, slot, from, to, s);
         free_from = slot + 1;
         ready[s] = slot + 1;
     }
-}
-
-/* The n-th slot behind `first` that is not for the links, as `first` is not. */
-static int32_t inner_slot_behind(int32_t first, int32_t n)
-{
-    const int32_t at = first / SLOTS * (SLOTS - 1) + first % SLOTS + n;
-    return at / (SLOTS - 1) * SLOTS + at % (SLOTS - 1);
 }
 
 /* What fill_hop leaves in ready[] after these members' hops one after the other, which are not
@@ -157,15 +151,9 @@ static void skip_hops(const house_t *house, int32_t from, int32_t until, int32_t
         slot = inner_slot((int32_t) clv_larger(both_slot(house, &house->members[i]), slot + 1));
     }
     for (int32_t s = 0; from < until && s < house->instance->n_segments; s++) {
-        ready[s] = inner_slot_behind(slot, s) + 1;
+        ready[s] = slot + 1;
+        slot = inner_slot(slot + 1);
     }
-}
-
-/* The first of the node's members whose hop is written. */
-static int32_t first_written(const house_t *house, int32_t node)
-{
-    return house->is_outline ? (int32_t) clv_larger(house->first[node], speaker_at(house, node) - 1)
-                             : house->first[node];
 }
 
 static void fill_node(house_t *house, int32_t node)
@@ -174,9 +162,12 @@ static void fill_node(house_t *house, int32_t node)
     int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
     const int32_t rank = speaker(house, node);
 
-    skip_hops(house, house->first[node], first_written(house, node), ready);
-    for (int32_t i = first_written(house, node); i < speaker_at(house, node); i++) {
-        fill_hop(house, &house->members[i], ready);
+    if (house->is_outline) {
+        skip_hops(house, house->first[node], speaker_at(house, node), ready);
+    }
+    for (int32_t i = house->first[node]; !house->is_outline && i < speaker_at(house, node); i++) {
+        const int32_t *from = &house->members[i];
+        fill_hop(house, both_slot(house, from), from[0], from[1], ready);
     }
     house->speaks_ns[node] = instance->arrival_ns[rank];
     if (node != house->root_node) { /* who takes from outside what it never sends need not wait */
@@ -228,10 +219,12 @@ static void came_from_outside(house_t *house, int32_t segment, int32_t slot)
     *ready = (int32_t) clv_larger(*ready, slot + 1);
 }
 
+/* In an outline ranks are nodes, and behind them the root. */
 static clv_status_t hand_over(house_t *house)
 {
-    const int32_t n_segments = house->instance->n_segments;
-    int32_t *ready = &house->ready[(size_t) house->root_node * (size_t) n_segments];
+    const int32_t n_segments = house->instance->n_segments, node = house->root_node;
+    int32_t *ready = &house->ready[(size_t) node * (size_t) n_segments];
+    const int32_t at = speaker_at(house, node);
 
     if (!house->hands_over) {
         return CLV_OK;
@@ -241,8 +234,16 @@ static clv_status_t hand_over(house_t *house)
             return CLV_OVERFLOW;
         }
     }
-    fill_hop(house, &house->members[speaker_at(house, house->root_node)], ready);
+    fill_hop(house, both_slot(house, &house->members[at]),
+             house->is_outline ? node : speaker(house, node),
+             house->is_outline ? house->n_nodes : house->instance->root, ready);
     return CLV_OK;
+}
+
+/* Who a node is among the sends. */
+static int32_t voice(const house_t *house, int32_t node)
+{
+    return house->is_outline ? node : speaker(house, node);
 }
 
 static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t slot)
@@ -259,8 +260,8 @@ static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t 
         if (slot > LATEST_ROUND) {
             return CLV_OVERFLOW;
         }
-        clv_builder_put(&house->builder, (int32_t) slot, speaker(house, send->sender),
-                        speaker(house, send->receiver), send->segment);
+        clv_builder_put(&house->builder, (int32_t) slot, voice(house, send->sender),
+                        voice(house, send->receiver), send->segment);
         if (send->receiver == house->root_node) {
             came_from_outside(house, send->segment, (int32_t) slot);
         }
@@ -268,15 +269,21 @@ static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t 
     return CLV_OK;
 }
 
+/* The instance of nodes. */
+static clv_instance_t nodes_of(const house_t *house)
+{
+    return (clv_instance_t){.n_ranks = house->n_nodes,
+                            .n_segments = house->instance->n_segments,
+                            .root = house->root_node,
+                            .round_ns = house->slot_ns * SLOTS,
+                            .arrival_ns = house->speaks_ns,
+                            .order_ns = house->speaks_order_ns};
+}
+
 static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
 {
     const int64_t slot = first_slot(house);
-    const clv_instance_t nodes = {.n_ranks = house->n_nodes,
-                                  .n_segments = house->instance->n_segments,
-                                  .root = house->root_node,
-                                  .round_ns = house->slot_ns * SLOTS,
-                                  .arrival_ns = house->speaks_ns,
-                                  .order_ns = house->speaks_order_ns};
+    const clv_instance_t nodes = nodes_of(house);
     clv_plan_t *plan = NULL;
     clv_status_t status = clv_plan_make(between, &nodes, &plan);
     if (status == CLV_OK) {
@@ -307,8 +314,7 @@ static int reserve(house_t *house)
     house->ready = clv_alloc(n_nodes * n_segments, sizeof *house->ready);
     house->speaks_ns = clv_alloc(n_nodes, sizeof *house->speaks_ns);
     house->speaks_order_ns = clv_alloc(n_nodes, sizeof *house->speaks_order_ns);
-    return house->ready != NULL && house->speaks_ns != NULL && house->speaks_order_ns != NULL &&
-           clv_builder_init(&house->builder, house->instance) == CLV_OK;
+    return house->ready != NULL && house->speaks_ns != NULL && house->speaks_order_ns != NULL;
 }
 
 static void close_house(house_t *house)
@@ -321,13 +327,16 @@ static void close_house(house_t *house)
     clv_roster_free(house->own_roster);
 }
 
-/* All sends, in plan order. */
-static clv_status_t fill(house_t *house, const char *between)
+/* All that is inside nodes. */
+static clv_status_t fill_inside(house_t *house)
 {
     clv_status_t status = list_members(house);
 
     if (status == CLV_OK) {
         status = !reserve(house) ? CLV_NO_MEMORY : fits_in_time(house) ? CLV_OK : CLV_OVERFLOW;
+    }
+    if (status == CLV_OK && !house->is_outline) {
+        status = clv_builder_init(&house->builder, house->instance);
     }
     if (status == CLV_OK) {
         house->hands_over = has_company(house, house->root_node) && is_root_far_late(house);
@@ -335,8 +344,16 @@ static clv_status_t fill(house_t *house, const char *between)
     for (int32_t node = 0; node < house->n_nodes && status == CLV_OK; node++) {
         fill_node(house, node);
     }
+    return status;
+}
+
+/* All sends, in plan order. */
+static clv_status_t fill(house_t *house, const clv_generator_t *between)
+{
+    clv_status_t status = fill_inside(house);
+
     if (status == CLV_OK) {
-        status = fill_between(house, clv_generator_find(between));
+        status = fill_between(house, between);
     }
     if (status == CLV_OK) {
         status = hand_over(house);
@@ -364,7 +381,7 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
         return clv_generator_find(between)->generate(instance, plan_p);
     }
     house = open_house(instance);
-    status = fill(&house, between);
+    status = fill(&house, clv_generator_find(between));
     if (status == CLV_OK) {
         status = clv_builder_finish(&house.builder, instance, plan_p);
     }
@@ -374,49 +391,135 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
 
 /* ---- its outline ----------------------------------------------------------------------------- */
 
-/* Of each node the chain up to who hands on to its speaker. */
-static void list_chains(const house_t *house, clv_outline_t *outline)
+/* Of the core's rank k, which speaks for this node; behind all nodes the root. */
+static void list_chain(const house_t *house, int32_t node, int32_t k, clv_outline_t *outline)
 {
-    int32_t n = 0;
+    const int32_t n_segments = outline->n_segments;
+    const int32_t first = house->first[node], last = speaker_at(house, node);
+    const size_t n_bytes = (size_t) n_segments * sizeof *house->ready;
 
-    for (int32_t node = 0; node < house->n_nodes; node++) {
-        const int32_t first = house->first[node], end = speaker_at(house, node);
-        if (first == end) {
-            continue;
-        }
-        for (int32_t i = first; i < end; i++) {
-            outline->ranks[n++] = house->members[i];
-        }
-        outline->first[++outline->n_chains] = n;
-        outline->n_sends += (int64_t) (end - 1 - first) * outline->n_segments;
+    outline->chains[node] = (clv_chain_t){first, last, k};
+    outline->n_sends += (int64_t) (last - first) * n_segments;
+    outline->core.rank[k] = house->members[last];
+    if (first < last) {
+        memcpy(outline->core.near_slot + (size_t) k * (size_t) n_segments,
+               house->ready + (size_t) node * (size_t) n_segments, n_bytes);
     }
 }
 
-static clv_status_t finish_outline(house_t *house, clv_outline_t *outline)
+/* order: of nodes in the core, NULL: as they are. */
+static clv_status_t list_chains(const house_t *house, const int32_t *order, clv_outline_t *outline)
 {
-    clv_send_t *const sends = house->builder.sends;
+    const int32_t n_core = house->n_nodes + house->hands_over;
+    clv_status_t status = clv_core_init(&outline->core, n_core, outline->n_segments);
 
-    list_chains(house, outline);
-    outline->n_sends += house->builder.n_sends;
-    house->builder.sends = NULL;
-    return clv_outline_set_core(outline, sends, house->builder.n_sends, house->instance);
+    for (int32_t k = 0; k < house->n_nodes && status == CLV_OK; k++) {
+        list_chain(house, order == NULL ? k : order[k], k, outline);
+    }
+    if (status == CLV_OK && house->hands_over) {
+        outline->core.rank[house->n_nodes] = house->instance->root;
+    }
+    outline->core.hands_over = house->hands_over;
+    outline->n_chains = house->n_nodes;
+    return status;
 }
 
-static clv_status_t compose_outline(const clv_instance_t *instance, const char *between,
+/* Nodes that wait for links: all sends between them, and to a root that is handed all. */
+static clv_status_t outline_between(house_t *house, const clv_generator_t *between,
+                                    clv_outline_t *outline)
+{
+    clv_builder_t *builder = &house->builder;
+    clv_status_t status = list_chains(house, NULL, outline);
+
+    if (status == CLV_OK) {
+        status = fill_between(house, between);
+    }
+    if (status == CLV_OK) {
+        status = clv_builder_reserve(builder, house->instance->n_segments);
+    }
+    if (status == CLV_OK) {
+        status = hand_over(house);
+    }
+    if (status == CLV_OK && house->hands_over) {
+        status = clv_builder_sort(builder);
+    }
+    outline->n_sends += builder->n_sends;
+    return status == CLV_OK ? clv_core_set_sends(&outline->core, builder->sends, builder->n_sends)
+                            : status;
+}
+
+/* The slot of the first segment on each hop of a chain of nodes: the round in which both have
+ * arrived, and not before the hop before it. Rounds are never moved back: who speaks arrives when
+ * his first segment has come from inside, and the others follow faster than rounds. */
+static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes, int64_t slot,
+                               const int32_t *order, int32_t *far_slot)
+{
+    const clv_rounds_t rounds = clv_sched_rounds(nodes);
+    int64_t round = -1;
+
+    far_slot[0] = 0;
+    for (int32_t k = 1; k < house->n_nodes; k++) {
+        const int64_t both = clv_larger(clv_sched_arrival_round(nodes, rounds, order[k - 1]),
+                                        clv_sched_arrival_round(nodes, rounds, order[k]));
+        round = clv_larger(both, round + 1);
+        if (link_slot(slot + (round + house->instance->n_segments) * SLOTS) > LATEST_ROUND) {
+            return CLV_OVERFLOW;
+        }
+        far_slot[k] = (int32_t) link_slot(slot + round * SLOTS);
+    }
+    return CLV_OK;
+}
+
+static clv_status_t set_order(house_t *house, const clv_instance_t *nodes, int64_t slot,
+                              int32_t *order, clv_outline_t *outline)
+{
+    clv_core_t *core = &outline->core;
+    clv_status_t status = clv_sched_chain_order(nodes, order);
+
+    if (status == CLV_OK) {
+        status = list_chains(house, order, outline);
+    }
+    core->slots_per_round = SLOTS;
+    core->far_slot = clv_alloc((size_t) house->n_nodes + 1, sizeof *core->far_slot);
+    if (status != CLV_OK || core->far_slot == NULL) {
+        return status != CLV_OK ? status : CLV_NO_MEMORY;
+    }
+    outline->n_sends += (int64_t) (core->n_ranks - 1) * core->n_segments;
+    return find_slots(house, nodes, slot, order, core->far_slot);
+}
+
+/* Nodes in a chain, where nobody waits for a link: their order, and no sends. */
+static clv_status_t outline_chain(house_t *house, clv_outline_t *outline)
+{
+    const int64_t slot = first_slot(house);
+    const clv_instance_t nodes = nodes_of(house);
+    int32_t *order = clv_alloc_unset((size_t) house->n_nodes, sizeof *order);
+    clv_status_t status =
+        order == NULL ? CLV_NO_MEMORY : set_order(house, &nodes, slot, order, outline);
+
+    clv_free(order);
+    return status;
+}
+
+static clv_status_t compose_outline(const clv_instance_t *instance, const char *name,
                                     clv_outline_t **outline_p)
 {
+    const clv_generator_t *between = clv_generator_find(name);
     house_t house = open_house(instance);
     clv_outline_t *outline = clv_outline_new(instance);
     clv_status_t status = CLV_NO_MEMORY;
 
     house.is_outline = 1;
     if (outline != NULL) {
-        status = fill(&house, between);
+        status = fill_inside(&house);
     }
     if (status == CLV_OK) {
-        status = finish_outline(&house, outline);
+        status = between->generate == clv_sched_chain_generate
+                     ? outline_chain(&house, outline)
+                     : outline_between(&house, between, outline);
     }
     if (status == CLV_OK) {
+        memcpy(outline->ranks, house.members, (size_t) instance->n_ranks * sizeof *outline->ranks);
         *outline_p = outline;
     } else {
         clv_outline_free(outline);

@@ -346,12 +346,10 @@ static void ranks_without_events_end_as_with_them(void **unused)
             assert_int_equal(
                 clv_plan_make(clv_generator_find(names[k / 2 % 4]), &draw.instance, &plan), CLV_OK);
         }
-        assert_int_equal(
-            clv_sched_replay(plan, draw.arrival_ns, place, &lengths, 0, NULL, &ahead, NULL),
-            CLV_OK);
-        assert_int_equal(
-            clv_sched_replay(plan, draw.arrival_ns, place, &lengths, 1, NULL, &events, NULL),
-            CLV_OK);
+        assert_int_equal(clv_sched_replay(plan, draw.arrival_ns, place, &lengths, 0, &ahead, NULL),
+                         CLV_OK);
+        assert_int_equal(clv_sched_replay(plan, draw.arrival_ns, place, &lengths, 1, &events, NULL),
+                         CLV_OK);
         assert_memory_equal(&ahead, &events, sizeof ahead);
         clv_plan_free(plan);
     }

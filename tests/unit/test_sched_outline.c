@@ -139,8 +139,8 @@ static void the_core_is_small(void **unused)
     draw_hosts(&state, 1024, 64);
     assert_int_equal(clv_outline_make(clv_generator_find("node-sorted"), &draw.instance, &outline),
                      CLV_OK);
-    assert_true(outline->n_core <= 33);
-    assert_true(outline->core->n_sends <= 32 * N_SEGMENTS);
+    assert_true(outline->core.n_ranks <= 17);
+    assert_non_null(outline->core.far_slot);
     assert_int_equal(outline->n_sends, 1023 * N_SEGMENTS);
     clv_outline_free(outline);
 }

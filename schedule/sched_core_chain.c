@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A core that is a chain: each rank hands all segments on to the next (see sched_core.h).
+ *
+ * Nobody waits for a link that another rank holds, and segments leave in their order; so the ranks
+ * are gone through one after the other, and of each the two that come to it are merged by time.
+ * A segment's parts are combined in plan order: what comes too early waits for the other one.
+ *
+ * Cost: O(ranks * segments).
+ */
+#include "schedule/sched_core.h"
+#include "util/util_alloc.h"
+#include "util/util_min_max.h"
+
+/* One rank while it takes. */
+typedef struct taking {
+    const clv_core_stream_t *stream;
+    const int32_t *near_slot;
+    const int64_t *here_ns; /* over the link, by segment */
+    int64_t *ready_ns;      /* by segment */
+    int64_t far_slot;
+    int32_t slots_per_round;
+    int32_t n_segments;
+    int64_t combine_ns;
+    int64_t core_free_ns;
+    int near_is_first; /* of what is there at the same time, whatever the plan says */
+} taking_t;
+
+static int64_t near_here_ns(const clv_core_stream_t *stream, int32_t segment)
+{
+    return clv_larger(stream->first_ns[0] + segment * stream->step_ns[0],
+                      stream->first_ns[1] + segment * stream->step_ns[1]);
+}
+
+static void combine(taking_t *taking, int32_t segment, int64_t now_ns)
+{
+    taking->core_free_ns = clv_larger(taking->core_free_ns, now_ns) + taking->combine_ns;
+    taking->ready_ns[segment] = taking->core_free_ns;
+}
+
+/* Whether by the plan this segment comes from inside before that one comes over the link. */
+static int is_planned_first(const taking_t *taking, int32_t near, int32_t far)
+{
+    return taking->near_slot[near] <= taking->far_slot + (int64_t) far * taking->slots_per_round;
+}
+
+/* One part of the segment is there, the other one is, or is not yet: what is the first by the plan
+ * is combined at once, the second when both are there. */
+static void take_part(taking_t *taking, int32_t segment, int is_first, int is_other_here,
+                      int64_t now_ns)
+{
+    if (is_first || is_other_here) {
+        combine(taking, segment, now_ns);
+    }
+    if (is_first && is_other_here) {
+        combine(taking, segment, now_ns);
+    }
+}
+
+static void take_both(taking_t *taking)
+{
+    const int32_t n = taking->n_segments;
+    int32_t near = 0, far = 0;
+    int64_t near_ns = near_here_ns(taking->stream, 0);
+
+    while (near < n || far < n) {
+        const int64_t far_ns = far < n ? taking->here_ns[far] : INT64_MAX;
+        const int takes_near = near_ns != far_ns
+                                   ? near_ns < far_ns
+                                   : taking->near_is_first || is_planned_first(taking, near, far);
+        if (takes_near) {
+            take_part(taking, near, is_planned_first(taking, near, near), near < far, near_ns);
+            near++;
+            near_ns = near < n ? near_here_ns(taking->stream, near) : INT64_MAX;
+        } else {
+            take_part(taking, far, !is_planned_first(taking, far, far), far < near, far_ns);
+            far++;
+        }
+    }
+}
+
+static void take_all(taking_t *taking, int is_first_rank)
+{
+    const int comes_near = taking->stream->first_ns[0] >= 0;
+
+    if (comes_near && !is_first_rank) {
+        take_both(taking);
+        return;
+    }
+    for (int32_t s = 0; s < taking->n_segments; s++) {
+        if (comes_near || !is_first_rank) {
+            combine(taking, s, comes_near ? near_here_ns(taking->stream, s) : taking->here_ns[s]);
+        } else {
+            taking->ready_ns[s] = taking->core_free_ns;
+        }
+    }
+}
+
+/* Ways from one rank to the next. */
+typedef struct way {
+    int64_t wire_ns;
+    int64_t latency_ns;
+    int64_t gap_ns;
+} way_t;
+
+/* When the segments are there, in here_ns; returns when the last one is out. */
+static int64_t send_all(const taking_t *taking, int64_t first_ns, way_t way, int64_t *here_ns)
+{
+    const int64_t busy_ns = clv_larger(way.wire_ns, way.gap_ns);
+    int64_t free_ns = first_ns, start_ns = 0;
+
+    for (int32_t s = 0; s < taking->n_segments; s++) {
+        start_ns = clv_larger(free_ns, taking->ready_ns[s]);
+        free_ns = start_ns + busy_ns;
+        here_ns[s] = start_ns + way.wire_ns + way.latency_ns;
+    }
+    return start_ns + way.wire_ns;
+}
+
+static way_t way_to(const clv_core_t *core, const clv_replay_lengths_t *lengths, int32_t k)
+{
+    const way_t far = {lengths->far_wire_ns, lengths->far_latency_ns, lengths->gap_ns};
+    const way_t near = {lengths->near_wire_ns, lengths->near_latency_ns, lengths->gap_ns};
+
+    return core->hands_over && k == core->n_ranks - 1 ? near : far;
+}
+
+static taking_t taking_of(const clv_core_t *core, const clv_core_stream_t *stream, int32_t k,
+                          const clv_replay_lengths_t *lengths)
+{
+    return (taking_t){.stream = stream,
+                      .near_slot = core->near_slot + (size_t) k * (size_t) core->n_segments,
+                      .far_slot = core->far_slot[k],
+                      .slots_per_round = core->slots_per_round,
+                      .n_segments = core->n_segments,
+                      .combine_ns = lengths->combine_ns,
+                      .near_is_first = lengths->far_wire_ns + lengths->far_latency_ns == 0};
+}
+
+clv_status_t clv_core_run_chain(const clv_core_t *core, const clv_core_stream_t *streams,
+                                const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
+                                int64_t *exit_ns)
+{
+    int64_t *times_ns = clv_alloc_unset(2 * (size_t) core->n_segments, sizeof *times_ns);
+
+    if (times_ns == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    for (int32_t k = 0; k < core->n_ranks; k++) {
+        taking_t taking = taking_of(core, &streams[k], k, lengths);
+        taking.here_ns = times_ns;
+        taking.ready_ns = times_ns + core->n_segments;
+        taking.core_free_ns = arrival_ns[k];
+        take_all(&taking, k == 0);
+        exit_ns[k] = taking.core_free_ns;
+        if (k + 1 < core->n_ranks) {
+            exit_ns[k] = send_all(&taking, clv_larger(arrival_ns[k], arrival_ns[k + 1]),
+                                  way_to(core, lengths, k + 1), times_ns);
+        }
+    }
+    clv_free(times_ns);
+    return CLV_OK;
+}
