@@ -24,6 +24,7 @@ clv_schedule_sources = \
 	schedule/sched_cache.c \
 	schedule/sched_core.c \
 	schedule/sched_core_chain.c \
+	schedule/sched_core_run.c \
 	schedule/sched_cost.c \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \

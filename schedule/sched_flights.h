@@ -71,7 +71,7 @@ typedef struct clv_flights {
     int32_t *scratch;     /* three numbers for each rank */
 } clv_flights_t;
 
-/* All copies as the ranks arrive, all flights numbered, nothing done. plan, arrival_ns, place,
+/* All copies as the ranks arrive, all flights numbered, nothing done. plan, arrival_ns, place
  * and lengths are set, the rest is zero. 1, or 0 without memory; to be closed in any case. */
 int clv_flights_open(clv_flights_t *all);
 void clv_flights_close(clv_flights_t *all);

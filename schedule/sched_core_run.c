@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A run of a core whose ranks wait for links that others hold (see sched_core.h).
+ *
+ * Each rank has one thing to do next: its next send could start, or something must come before it.
+ * All that is done from the first such moment on, for as long as a send holds its sender, is done
+ * in one sweep over the ranks that are awake:
+ *
+ *     now      what each rank lacks has come, as far as that is known: whatever leaves from now on
+ *              is on the link for far_ns
+ *     starts   on each way the first that could: none of those that start in this sweep can send,
+ *              nor take, again before its end
+ *
+ * So nothing is sorted. Who has nothing to do for a while sleeps: a tournament of log2(ranks) games
+ * tells who is to be woken first.
+ *
+ * What arrives waits in two queues, one for what comes from inside and one for the link, until the
+ * rank looks: when a send of its starts, and while it lacks something for the next one.
+ *
+ * Cost: O(sends), and a look at each rank that is awake for each sweep, in which one send starts at
+ * least.
+ */
+#include "schedule/sched_core.h"
+
+#include "util/util_alloc.h"
+#include "util/util_min_max.h"
+
+enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
+
+typedef struct copy {
+    int64_t ready_ns;    /* its last send is out and its last receive combined */
+    int32_t n_done;      /* sends started and receives combined */
+    int32_t parked;      /* first of the sends that arrived too early, or NOBODY */
+    int32_t near_parked; /* 1: what came from inside did */
+} copy_t;
+
+/* On the link. */
+typedef struct arrival {
+    int64_t here_ns;
+    int32_t send;
+} arrival_t;
+
+typedef struct speaker {
+    const clv_core_stream_t *stream;
+    copy_t *copies; /* by segment */
+    int64_t arrival_ns;
+    int64_t out_free_ns;
+    int64_t in_free_ns; /* of the way to it, a link but for who is handed all */
+    int64_t core_free_ns;
+    int64_t exit_ns;
+    int64_t at_ns;      /* when it has something to do; INT64_MAX: not known */
+    int64_t ready_ns;   /* when its next send could start if the link were free */
+    int64_t near_ns;    /* when the next from inside is here; INT64_MAX: nothing comes */
+    int64_t far_ns;     /* the same over the link, as far as it is known */
+    int32_t near;       /* the next segment from inside */
+    int32_t head, tail; /* what is on the link to it, in the queue */
+    int32_t next, end;  /* sends */
+    int32_t receiver;   /* of its next send */
+    int32_t rank;       /* of the whole */
+    int32_t lacks;      /* 1: something is to come before its next send */
+    int32_t is_awake;
+} speaker_t;
+
+typedef struct run {
+    const clv_core_t *core;
+    const clv_replay_lengths_t *lengths;
+    int64_t far_ns;    /* how long a segment is on a link */
+    int64_t reach_ns;  /* for so long behind now all that arrives is known */
+    int64_t window_ns; /* of a sweep; 0: one send starts in each */
+    int64_t now_ns;    /* of this sweep: nothing starts before */
+    speaker_t *speakers;
+    copy_t *copies;
+    arrival_t *queue;     /* rank after rank */
+    int32_t *next_parked; /* of each send */
+    int32_t *best;        /* on the way to each rank: who starts in this sweep, or NOBODY */
+    int32_t *due;         /* to whom anybody does */
+    int32_t n_due;
+    int32_t *awake;
+    int32_t n_awake;
+    int64_t *alarm_ns; /* of who sleeps; INT64_MAX: none */
+    int32_t *winner;   /* [1]: who wakes first; of [i] are [2 * i] and [2 * i + 1] */
+    int32_t n_beds;    /* a power of two */
+} run_t;
+
+/* ---- sleep ----------------------------------------------------------------------------------- */
+
+static void play(run_t *run, int32_t at)
+{
+    const int32_t a = run->winner[2 * at], b = run->winner[2 * at + 1];
+    run->winner[at] = run->alarm_ns[b] < run->alarm_ns[a] ? b : a;
+}
+
+static void set_alarm(run_t *run, int32_t p, int64_t alarm_ns)
+{
+    if (run->alarm_ns[p] == alarm_ns) {
+        return;
+    }
+    run->alarm_ns[p] = alarm_ns;
+    for (int32_t at = (run->n_beds + p) / 2; at > 0; at /= 2) {
+        play(run, at);
+    }
+}
+
+static int64_t first_alarm_ns(const run_t *run)
+{
+    return run->alarm_ns[run->winner[1]];
+}
+
+/* Its link may have been taken since it looked. */
+static void look_at_link(const run_t *run, speaker_t *me)
+{
+    if (!me->lacks) {
+        me->at_ns = clv_larger(me->ready_ns, run->speakers[me->receiver].in_free_ns);
+    }
+}
+
+static void wake(run_t *run, int32_t p)
+{
+    set_alarm(run, p, INT64_MAX);
+    run->speakers[p].is_awake = 1;
+    run->awake[run->n_awake++] = p;
+    look_at_link(run, &run->speakers[p]);
+}
+
+/* ---- taking ---------------------------------------------------------------------------------- */
+
+static int64_t near_here_ns(const clv_core_stream_t *stream, int32_t segment)
+{
+    return clv_larger(stream->first_ns[0] + segment * stream->step_ns[0],
+                      stream->first_ns[1] + segment * stream->step_ns[1]);
+}
+
+static int64_t next_here_ns(const speaker_t *me)
+{
+    return clv_smaller(me->near_ns, me->far_ns);
+}
+
+static void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+{
+    copy->ready_ns =
+        clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->lengths->combine_ns;
+    me->core_free_ns = copy->ready_ns;
+    copy->n_done++;
+}
+
+/* The parked send whose turn it is, taken out of the list; NOBODY: none. */
+static int32_t unpark_one(const run_t *run, copy_t *copy)
+{
+    for (int32_t *at = &copy->parked; *at != NOBODY; at = &run->next_parked[*at]) {
+        const int32_t send = *at;
+        if (run->core->sends[send].in_number == copy->n_done) {
+            *at = run->next_parked[send];
+            return send;
+        }
+    }
+    return NOBODY;
+}
+
+/* Combines what waited for the copy to come so far. */
+static void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+{
+    while (copy->near_parked || copy->parked != NOBODY) {
+        if (copy->near_parked && run->core->near_number[copy - run->copies] == copy->n_done) {
+            copy->near_parked = 0;
+        } else if (unpark_one(run, copy) == NOBODY) {
+            break;
+        }
+        combine(run, me, copy, now_ns);
+    }
+}
+
+static void take_near(const run_t *run, speaker_t *me)
+{
+    const int64_t now_ns = me->near_ns;
+    copy_t *copy = &me->copies[me->near++];
+
+    me->near_ns = me->near < run->core->n_segments ? near_here_ns(me->stream, me->near) : INT64_MAX;
+    if (run->core->near_number[copy - run->copies] != copy->n_done) {
+        copy->near_parked = 1;
+        return;
+    }
+    combine(run, me, copy, now_ns);
+    unpark(run, me, copy, now_ns);
+}
+
+static void take_far(const run_t *run, speaker_t *me)
+{
+    const int64_t now_ns = me->far_ns;
+    const int32_t at = run->queue[me->head++].send;
+    const clv_core_send_t *send = &run->core->sends[at];
+    copy_t *copy = &me->copies[send->segment];
+
+    me->far_ns = me->head < me->tail ? run->queue[me->head].here_ns : INT64_MAX;
+    if (send->in_number != copy->n_done) {
+        run->next_parked[at] = copy->parked;
+        copy->parked = at;
+        return;
+    }
+    combine(run, me, copy, now_ns);
+    unpark(run, me, copy, now_ns);
+}
+
+/* What is there at the same time comes in plan order; but what takes no time on the link comes
+ * after what was there at that moment. */
+static int is_near_planned_first(const run_t *run, const speaker_t *me)
+{
+    const size_t copy = (size_t) (me->copies - run->copies) + (size_t) me->near;
+    return run->far_ns == 0 ||
+           run->core->near_slot[copy] <= run->core->sends[run->queue[me->head].send].slot;
+}
+
+static void take_next(const run_t *run, speaker_t *me)
+{
+    if (me->near_ns != me->far_ns ? me->near_ns < me->far_ns : is_near_planned_first(run, me)) {
+        take_near(run, me);
+    } else {
+        take_far(run, me);
+    }
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* Takes what must come before the rank's next send, as far as it is known by now. */
+static void look(run_t *run, speaker_t *me)
+{
+    const clv_core_send_t *send = &run->core->sends[me->next];
+    const speaker_t *receiver = &run->speakers[send->receiver];
+    const copy_t *copy = &me->copies[send->segment];
+
+    while (copy->n_done < send->out_number && next_here_ns(me) <= run->now_ns + run->reach_ns) {
+        take_next(run, me);
+    }
+    me->receiver = send->receiver;
+    me->lacks = copy->n_done < send->out_number;
+    me->at_ns = next_here_ns(me);
+    if (!me->lacks) {
+        me->ready_ns =
+            clv_larger(clv_larger(me->out_free_ns, copy->ready_ns), receiver->arrival_ns);
+        look_at_link(run, me);
+    }
+}
+
+/* Who starts at the same moment on a link that takes no time arrives in plan order; if nothing
+ * takes any time, in the order in which they started. */
+static void put_on_link(run_t *run, speaker_t *receiver, int32_t send, int64_t here_ns)
+{
+    const clv_core_send_t *sends = run->core->sends;
+    int32_t at = receiver->tail++;
+
+    while (run->far_ns > 0 && at > receiver->head && run->queue[at - 1].here_ns == here_ns &&
+           sends[run->queue[at - 1].send].slot > sends[send].slot) {
+        run->queue[at] = run->queue[at - 1];
+        at--;
+    }
+    run->queue[at] = (arrival_t){here_ns, send};
+    receiver->far_ns = run->queue[receiver->head].here_ns;
+}
+
+static int is_handed(const clv_core_t *core, int32_t p)
+{
+    return core->hands_over && p == core->n_ranks - 1;
+}
+
+/* The rank's next send leaves; when it will be there. */
+static int64_t leave(run_t *run, speaker_t *me, int32_t receiver, int64_t now_ns)
+{
+    const clv_replay_lengths_t *lengths = run->lengths;
+    const int near = is_handed(run->core, receiver);
+    const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
+    const int64_t busy_ns = clv_larger(out_ns, now_ns + lengths->gap_ns);
+    copy_t *copy = &me->copies[run->core->sends[me->next].segment];
+
+    run->speakers[receiver].in_free_ns = near ? busy_ns : out_ns;
+    me->out_free_ns = busy_ns;
+    me->exit_ns = clv_larger(me->exit_ns, out_ns);
+    copy->ready_ns = clv_larger(copy->ready_ns, out_ns);
+    copy->n_done++;
+    unpark(run, me, copy, now_ns);
+    return out_ns + (near ? lengths->near_latency_ns : lengths->far_latency_ns);
+}
+
+/* Something is on the link to it. */
+static void tell(run_t *run, int32_t p)
+{
+    speaker_t *me = &run->speakers[p];
+
+    if (me->lacks) {
+        me->at_ns = next_here_ns(me);
+        if (!me->is_awake) {
+            wake(run, p);
+        }
+    }
+}
+
+static void start(run_t *run, speaker_t *me)
+{
+    const int32_t receiver = me->receiver;
+
+    while (next_here_ns(me) <= me->at_ns) {
+        take_next(run, me);
+    }
+    put_on_link(run, &run->speakers[receiver], me->next, leave(run, me, receiver, me->at_ns));
+    tell(run, receiver);
+    me->next++;
+    if (me->next < me->end) {
+        look(run, me);
+    } else {
+        me->ready_ns = INT64_MAX;
+    }
+}
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+/* When the first one has something to do. Who has not for some sweeps goes to sleep. */
+static int64_t find_now(run_t *run)
+{
+    const int32_t n_before = run->n_awake;
+    int64_t now_ns = INT64_MAX;
+
+    run->n_awake = 0;
+    for (int32_t i = 0; i < n_before; i++) {
+        const int32_t p = run->awake[i];
+        speaker_t *me = &run->speakers[p];
+        look_at_link(run, me);
+        if ((me->at_ns - run->now_ns) / SLEEPY_SWEEPS > run->window_ns) {
+            me->is_awake = 0;
+            set_alarm(run, p, me->at_ns);
+        } else {
+            run->awake[run->n_awake++] = p;
+            now_ns = clv_smaller(now_ns, me->at_ns);
+        }
+    }
+    return clv_smaller(now_ns, first_alarm_ns(run));
+}
+
+/* On one way who was ready first is first, where it is free for both at the same time. */
+static int is_sooner(const speaker_t *a, const speaker_t *b)
+{
+    if (a->at_ns != b->at_ns) {
+        return a->at_ns < b->at_ns;
+    }
+    return a->ready_ns != b->ready_ns ? a->ready_ns < b->ready_ns : a->rank < b->rank;
+}
+
+static void compete(run_t *run, int32_t p)
+{
+    int32_t *best = &run->best[run->speakers[p].receiver];
+
+    if (*best == NOBODY) {
+        run->due[run->n_due++] = run->speakers[p].receiver;
+        *best = p;
+    } else if (is_sooner(&run->speakers[p], &run->speakers[*best])) {
+        *best = p;
+    }
+}
+
+/* Who starts by then; nobody before all have looked. */
+static void find_due(run_t *run, int64_t last_ns)
+{
+    run->n_due = 0;
+    for (int32_t i = 0; i < run->n_awake; i++) {
+        speaker_t *me = &run->speakers[run->awake[i]];
+        if (me->lacks && me->at_ns - run->reach_ns <= run->now_ns) {
+            look(run, me);
+        }
+        if (!me->lacks && me->at_ns <= last_ns) {
+            compete(run, run->awake[i]);
+        }
+    }
+}
+
+/* Where a send may hold its sender for no time, only the first of all is sure to be that. */
+static void keep_first(run_t *run)
+{
+    int32_t first = 0;
+
+    for (int32_t i = 1; i < run->n_due; i++) {
+        const int32_t p = run->best[run->due[i]], q = run->best[run->due[first]];
+        first = is_sooner(&run->speakers[p], &run->speakers[q]) ? i : first;
+    }
+    for (int32_t i = 0; i < run->n_due; i++) {
+        if (i != first) {
+            run->best[run->due[i]] = NOBODY;
+        }
+    }
+    run->due[0] = run->n_due > 0 ? run->due[first] : NOBODY;
+    run->n_due = run->n_due > 0;
+}
+
+static void sweep(run_t *run)
+{
+    const int64_t last_ns = run->now_ns + clv_larger(run->window_ns - 1, 0);
+
+    while (first_alarm_ns(run) <= last_ns) {
+        wake(run, run->winner[1]);
+    }
+    find_due(run, last_ns);
+    if (run->window_ns == 0) {
+        keep_first(run);
+    }
+    for (int32_t i = 0; i < run->n_due; i++) {
+        int32_t *best = &run->best[run->due[i]];
+        start(run, &run->speakers[*best]);
+        *best = NOBODY;
+    }
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
+
+static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream,
+                          int64_t arrival_ns)
+{
+    const clv_core_t *core = run->core;
+    copy_t *copies = run->copies + (size_t) p * (size_t) core->n_segments;
+
+    run->speakers[p] = (speaker_t){
+        .stream = stream,
+        .rank = core->rank[p],
+        .ready_ns = INT64_MAX,
+        .copies = copies,
+        .arrival_ns = arrival_ns,
+        .out_free_ns = arrival_ns,
+        .core_free_ns = arrival_ns,
+        .exit_ns = arrival_ns,
+        .near_ns = stream->first_ns[0] < 0 ? INT64_MAX : near_here_ns(stream, 0),
+        .far_ns = INT64_MAX,
+        .head = core->first_in[p],
+        .tail = core->first_in[p],
+        .next = core->first_out[p],
+        .end = core->first_out[p + 1],
+    };
+    for (int32_t s = 0; s < core->n_segments; s++) {
+        copies[s] = (copy_t){.ready_ns = arrival_ns, .parked = NOBODY};
+    }
+}
+
+/* All are awake. */
+static void place_beds(run_t *run)
+{
+    for (int32_t i = 0; i < run->n_beds; i++) {
+        run->alarm_ns[i] = INT64_MAX;
+        run->winner[run->n_beds + i] = i;
+    }
+    for (int32_t at = run->n_beds - 1; at > 0; at--) {
+        play(run, at);
+    }
+    for (int32_t p = 0; p < run->core->n_ranks; p++) {
+        run->best[p] = NOBODY;
+        wake(run, p);
+    }
+}
+
+/* 1, or 0 without memory. */
+static int allocate_run(run_t *run)
+{
+    const clv_core_t *core = run->core;
+    const size_t n_ranks = (size_t) core->n_ranks, n_segments = (size_t) core->n_segments;
+    const size_t n_sends = (size_t) core->first_out[core->n_ranks] + 1;
+
+    for (run->n_beds = 2; run->n_beds < core->n_ranks;) {
+        run->n_beds *= 2;
+    }
+    run->speakers = clv_alloc_unset(n_ranks, sizeof *run->speakers);
+    run->copies = clv_alloc_unset(n_ranks * n_segments, sizeof *run->copies);
+    run->queue = clv_alloc_unset(n_sends, sizeof *run->queue);
+    run->next_parked = clv_alloc_unset(n_sends, sizeof *run->next_parked);
+    run->best = clv_alloc_unset(3 * n_ranks, sizeof *run->best);
+    run->alarm_ns = clv_alloc_unset((size_t) run->n_beds, sizeof *run->alarm_ns);
+    run->winner = clv_alloc_unset(2 * (size_t) run->n_beds, sizeof *run->winner);
+    return run->speakers != NULL && run->copies != NULL && run->queue != NULL &&
+           run->next_parked != NULL && run->best != NULL && run->alarm_ns != NULL &&
+           run->winner != NULL;
+}
+
+static void close_run(run_t *run)
+{
+    clv_free(run->winner);
+    clv_free(run->alarm_ns);
+    clv_free(run->best);
+    clv_free(run->next_parked);
+    clv_free(run->queue);
+    clv_free(run->copies);
+    clv_free(run->speakers);
+}
+
+/* What comes when nothing is left to send. */
+static clv_status_t read_exits(run_t *run, int64_t *exit_ns)
+{
+    for (int32_t p = 0; p < run->core->n_ranks; p++) {
+        speaker_t *me = &run->speakers[p];
+        if (me->next < me->end) {
+            return CLV_INVALID;
+        }
+        while (next_here_ns(me) < INT64_MAX) {
+            take_next(run, me);
+        }
+        exit_ns[p] = clv_larger(me->exit_ns, me->core_free_ns);
+    }
+    return CLV_OK;
+}
+
+static void open_run(run_t *run, const clv_core_stream_t *streams, const int64_t *arrival_ns)
+{
+    const int32_t n_ranks = run->core->n_ranks;
+
+    run->due = run->best + n_ranks;
+    run->awake = run->due + n_ranks;
+    for (int32_t p = 0; p < n_ranks; p++) {
+        place_speaker(run, p, &streams[p], arrival_ns[p]);
+    }
+    place_beds(run);
+    for (int32_t p = 0; p < n_ranks; p++) {
+        if (run->speakers[p].next < run->speakers[p].end) {
+            look(run, &run->speakers[p]);
+        }
+    }
+}
+
+/* A send holds its sender for that long at least, and is on its way for longer than all but that
+ * long. */
+static int64_t window_of(const run_t *run)
+{
+    const clv_replay_lengths_t *lengths = run->lengths;
+    const int64_t near_ns = run->core->hands_over ? lengths->near_wire_ns : lengths->far_wire_ns;
+    const int64_t busy_ns = clv_smaller(near_ns, lengths->far_wire_ns);
+
+    return clv_smaller(clv_larger(busy_ns, lengths->gap_ns), run->far_ns);
+}
+
+clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *streams,
+                          const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
+                          int64_t *exit_ns)
+{
+    run_t run = {
+        .core = core, .lengths = lengths, .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
+    clv_status_t status = CLV_NO_MEMORY;
+
+    run.reach_ns = clv_larger(run.far_ns - 1, 0);
+    run.window_ns = window_of(&run);
+    if (allocate_run(&run)) {
+        open_run(&run, streams, arrival_ns);
+        for (int64_t now_ns = find_now(&run); now_ns < INT64_MAX; now_ns = find_now(&run)) {
+            run.now_ns = now_ns;
+            sweep(&run);
+        }
+        status = read_exits(&run, exit_ns);
+    }
+    close_run(&run);
+    return status;
+}
