@@ -100,10 +100,8 @@ static void round_times(const int64_t *times_ns, int32_t n_ranks, int64_t quantu
                         int64_t *rounded_ns)
 {
     const clv_divisor_t quantum = clv_divisor_of(quantum_ns);
-    int64_t first_ns = times_ns[0];
-    for (int32_t p = 1; p < n_ranks; p++) {
-        first_ns = times_ns[p] < first_ns ? times_ns[p] : first_ns;
-    }
+    const int64_t first_ns = clv_sched_span(times_ns, n_ranks).first_ns;
+
     for (int32_t p = 0; p < n_ranks; p++) {
         rounded_ns[p] = clv_divide(times_ns[p] - first_ns, quantum) * quantum_ns;
     }
@@ -172,7 +170,7 @@ clv_status_t clv_outline_make_rounded(const clv_generator_t *generator,
     int64_t *times_ns;
     clv_status_t status = round_instance(instance, quantum_ns, &rounded, &times_ns);
     if (status == CLV_OK) {
-        status = clv_outline_make(generator, &rounded, outline_p);
+        status = clv_outline_make_checked(generator, &rounded, outline_p);
         clv_free(times_ns);
     }
     return status;

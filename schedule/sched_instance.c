@@ -8,21 +8,12 @@
 
 #include "schedule/sched_goal.h"
 #include "schedule/sched_roster.h"
+#include "util/util_min_max.h"
 
 static clv_status_t refuse(clv_status_t status, const char *text, const char **reason_p)
 {
     *reason_p = text;
     return status;
-}
-
-static int all_non_negative(const int64_t *times_ns, int32_t n_ranks)
-{
-    for (int32_t p = 0; p < n_ranks; p++) {
-        if (times_ns[p] < 0) {
-            return 0;
-        }
-    }
-    return 1;
 }
 
 static int all_are_places(const int32_t *place, int32_t n_ranks)
@@ -35,26 +26,25 @@ static int all_are_places(const int32_t *place, int32_t n_ranks)
     return 1;
 }
 
+clv_span_t clv_sched_span(const int64_t *times_ns, int32_t n)
+{
+    clv_span_t span = {times_ns[0], times_ns[0]};
+    for (int32_t i = 1; i < n; i++) {
+        span.first_ns = clv_smaller(span.first_ns, times_ns[i]);
+        span.last_ns = clv_larger(span.last_ns, times_ns[i]);
+    }
+    return span;
+}
+
 int64_t clv_sched_first_ns(const clv_instance_t *instance)
 {
-    int64_t first_ns = instance->arrival_ns[0];
-    for (int32_t p = 1; p < instance->n_ranks; p++) {
-        if (instance->arrival_ns[p] < first_ns) {
-            first_ns = instance->arrival_ns[p];
-        }
-    }
-    return first_ns;
+    return clv_sched_span(instance->arrival_ns, instance->n_ranks).first_ns;
 }
 
 int64_t clv_sched_spread_ns(const clv_instance_t *instance)
 {
-    int64_t last_ns = instance->arrival_ns[0];
-    for (int32_t p = 1; p < instance->n_ranks; p++) {
-        if (instance->arrival_ns[p] > last_ns) {
-            last_ns = instance->arrival_ns[p];
-        }
-    }
-    return last_ns - clv_sched_first_ns(instance);
+    const clv_span_t span = clv_sched_span(instance->arrival_ns, instance->n_ranks);
+    return span.last_ns - span.first_ns;
 }
 
 int64_t clv_sched_effective_round_ns(const clv_instance_t *instance)
@@ -154,6 +144,25 @@ static clv_status_t check_frame(const clv_instance_t *instance, const char **rea
     return check_places(instance, reason_p);
 }
 
+/* Arrivals are there. */
+static clv_status_t check_times(const clv_instance_t *instance, const char **reason_p)
+{
+    const clv_span_t arrival = clv_sched_span(instance->arrival_ns, instance->n_ranks);
+
+    if (arrival.first_ns < 0) {
+        return refuse(CLV_INVALID, "an arrival time is missing or negative", reason_p);
+    }
+    if (instance->order_ns != NULL &&
+        clv_sched_span(instance->order_ns, instance->n_ranks).first_ns < 0) {
+        return refuse(CLV_INVALID, "an order time is negative", reason_p);
+    }
+    if ((arrival.last_ns - arrival.first_ns) / instance->round_ns > CLV_SCHED_MAX_SPREAD) {
+        return refuse(CLV_OVERFLOW, "arrivals are spread over more than 2^30 rounds", reason_p);
+    }
+    *reason_p = "";
+    return CLV_OK;
+}
+
 clv_status_t clv_instance_check(const clv_instance_t *instance, const char **reason_p)
 {
     clv_status_t status = check_frame(instance, reason_p);
@@ -163,16 +172,8 @@ clv_status_t clv_instance_check(const clv_instance_t *instance, const char **rea
     if (instance->round_ns <= 0) {
         return refuse(CLV_INVALID, "the round length must be positive", reason_p);
     }
-    if (instance->arrival_ns == NULL ||
-        !all_non_negative(instance->arrival_ns, instance->n_ranks)) {
+    if (instance->arrival_ns == NULL) {
         return refuse(CLV_INVALID, "an arrival time is missing or negative", reason_p);
     }
-    if (instance->order_ns != NULL && !all_non_negative(instance->order_ns, instance->n_ranks)) {
-        return refuse(CLV_INVALID, "an order time is negative", reason_p);
-    }
-    if (clv_sched_spread_ns(instance) / instance->round_ns > CLV_SCHED_MAX_SPREAD) {
-        return refuse(CLV_OVERFLOW, "arrivals are spread over more than 2^30 rounds", reason_p);
-    }
-    *reason_p = "";
-    return CLV_OK;
+    return check_times(instance, reason_p);
 }

@@ -9,6 +9,13 @@
 
 #include "schedule/schedule.h"
 
+/* The first and the last of n (> 0) times. */
+typedef struct clv_span {
+    int64_t first_ns;
+    int64_t last_ns;
+} clv_span_t;
+clv_span_t clv_sched_span(const int64_t *times_ns, int32_t n);
+
 /* The smallest arrival, and the largest minus the smallest. */
 int64_t clv_sched_first_ns(const clv_instance_t *instance);
 int64_t clv_sched_spread_ns(const clv_instance_t *instance);

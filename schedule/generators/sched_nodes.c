@@ -44,6 +44,7 @@ typedef struct house {
     const clv_roster_t *roster;
     clv_roster_t *own_roster; /* NULL: the instance's */
     int64_t first_ns;
+    int64_t last_ns;
     int64_t slot_ns;
     clv_divisor_t slot;
     int32_t n_nodes;
@@ -100,13 +101,13 @@ static int is_root_far_late(const house_t *house)
     const int64_t root_ns = instance->arrival_ns[instance->root];
     int64_t last_ns = house->first_ns;
 
-    for (int32_t p = 0; p < instance->n_ranks; p++) {
-        if (p != instance->root) {
-            last_ns = clv_larger(last_ns, instance->arrival_ns[p]);
-        }
+    if (instance->is_far_late || root_ns < house->last_ns) {
+        return instance->is_far_late;
     }
-    return instance->is_far_late ||
-           (root_ns > last_ns && (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2);
+    for (int32_t p = 0; p < instance->n_ranks; p++) {
+        last_ns = clv_larger(last_ns, p == instance->root ? 0 : instance->arrival_ns[p]);
+    }
+    return (root_ns - last_ns) / n_rounds > house->slot_ns * SLOTS / 2;
 }
 
 static int has_company(const house_t *house, int32_t node)
@@ -301,8 +302,7 @@ static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
 /* Whether times stay in their type though each place's pipeline takes a slot a rank to fill. */
 static int fits_in_time(const house_t *house)
 {
-    const int64_t last_ns = house->first_ns + clv_sched_spread_ns(house->instance);
-    return (INT64_MAX - last_ns) / house->slot_ns > 2 * (int64_t) house->instance->n_ranks;
+    return (INT64_MAX - house->last_ns) / house->slot_ns > 2 * (int64_t) house->instance->n_ranks;
 }
 
 /* 1, or 0 without memory. */
@@ -363,10 +363,14 @@ static clv_status_t fill(house_t *house, const clv_generator_t *between)
 
 static house_t open_house(const clv_instance_t *instance)
 {
-    const int64_t slot_ns = clv_larger(clv_sched_effective_round_ns(instance) / SLOTS,
-                                       clv_sched_spread_ns(instance) / SPREAD_SLOTS + 1);
+    const clv_span_t span = clv_sched_span(instance->arrival_ns, instance->n_ranks);
+    const int64_t spread_ns = span.last_ns - span.first_ns;
+    const int64_t round_ns = instance->round_ns > spread_ns ? spread_ns + 1 : instance->round_ns;
+    const int64_t slot_ns = clv_larger(round_ns / SLOTS, spread_ns / SPREAD_SLOTS + 1);
+
     return (house_t){.instance = instance,
-                     .first_ns = clv_sched_first_ns(instance),
+                     .first_ns = span.first_ns,
+                     .last_ns = span.last_ns,
                      .slot_ns = slot_ns,
                      .slot = clv_divisor_of(slot_ns)};
 }
