@@ -32,36 +32,25 @@ static int64_t near_here_ns(const clv_core_stream_t *stream, int32_t segment)
                       stream->first_ns[1] + segment * stream->step_ns[1]);
 }
 
-static void combine(taking_t *taking, int32_t segment, int64_t now_ns)
-{
-    taking->core_free_ns = clv_larger(taking->core_free_ns, now_ns) + taking->combine_ns;
-    taking->ready_ns[segment] = taking->core_free_ns;
-}
-
 /* Whether by the plan this segment comes from inside before that one comes over the link. */
-static int is_planned_first(const taking_t *taking, int32_t near, int32_t far)
+static inline int is_planned_first(const taking_t *taking, int32_t near, int32_t far)
 {
     return taking->near_slot[near] <= taking->far_slot + (int64_t) far * taking->slots_per_round;
 }
 
-/* One part of the segment is there, the other one is, or is not yet: what is the first by the plan
- * is combined at once, the second when both are there. */
-static void take_part(taking_t *taking, int32_t segment, int is_first, int is_other_here,
-                      int64_t now_ns)
+/* When the core is free that has combined so many parts of a segment, from now on. */
+static inline int64_t combine(int64_t free_ns, int64_t now_ns, int n_parts, int64_t combine_ns)
 {
-    if (is_first || is_other_here) {
-        combine(taking, segment, now_ns);
-    }
-    if (is_first && is_other_here) {
-        combine(taking, segment, now_ns);
-    }
+    return n_parts == 0 ? free_ns : clv_larger(free_ns, now_ns) + n_parts * combine_ns;
 }
 
+/* A part is there, the other one of its segment is, or is not yet. What is the first by the plan is
+ * combined at once, the second when both are there: so of the first it is one more. */
 static void take_both(taking_t *taking)
 {
     const int32_t n = taking->n_segments;
     int32_t near = 0, far = 0;
-    int64_t near_ns = near_here_ns(taking->stream, 0);
+    int64_t near_ns = near_here_ns(taking->stream, 0), free_ns = taking->core_free_ns;
 
     while (near < n || far < n) {
         const int64_t far_ns = far < n ? taking->here_ns[far] : INT64_MAX;
@@ -69,30 +58,42 @@ static void take_both(taking_t *taking)
                                    ? near_ns < far_ns
                                    : taking->near_is_first || is_planned_first(taking, near, far);
         if (takes_near) {
-            take_part(taking, near, is_planned_first(taking, near, near), near < far, near_ns);
-            near++;
+            const int n_parts = is_planned_first(taking, near, near) + (near < far);
+            free_ns = combine(free_ns, near_ns, n_parts, taking->combine_ns);
+            taking->ready_ns[near++] = free_ns;
             near_ns = near < n ? near_here_ns(taking->stream, near) : INT64_MAX;
         } else {
-            take_part(taking, far, !is_planned_first(taking, far, far), far < near, far_ns);
-            far++;
+            const int n_parts = !is_planned_first(taking, far, far) + (far < near);
+            free_ns = combine(free_ns, far_ns, n_parts, taking->combine_ns);
+            taking->ready_ns[far++] = free_ns;
         }
     }
+    taking->core_free_ns = free_ns;
 }
 
-static void take_all(taking_t *taking, int is_first_rank)
+/* From inside, or over the link, or nothing. */
+static void take_one(taking_t *taking, int comes_near, int comes_far)
+{
+    int64_t free_ns = taking->core_free_ns;
+
+    for (int32_t s = 0; s < taking->n_segments; s++) {
+        const int64_t now_ns = comes_near  ? near_here_ns(taking->stream, s)
+                               : comes_far ? taking->here_ns[s]
+                                           : 0;
+        free_ns = combine(free_ns, now_ns, comes_near || comes_far, taking->combine_ns);
+        taking->ready_ns[s] = free_ns;
+    }
+    taking->core_free_ns = free_ns;
+}
+
+static void take_all(taking_t *taking, int comes_far)
 {
     const int comes_near = taking->stream->first_ns[0] >= 0;
 
-    if (comes_near && !is_first_rank) {
+    if (comes_near && comes_far) {
         take_both(taking);
-        return;
-    }
-    for (int32_t s = 0; s < taking->n_segments; s++) {
-        if (comes_near || !is_first_rank) {
-            combine(taking, s, comes_near ? near_here_ns(taking->stream, s) : taking->here_ns[s]);
-        } else {
-            taking->ready_ns[s] = taking->core_free_ns;
-        }
+    } else {
+        take_one(taking, comes_near, comes_far);
     }
 }
 
@@ -151,7 +152,7 @@ clv_status_t clv_core_run_chain(const clv_core_t *core, const clv_core_stream_t 
         taking.here_ns = times_ns;
         taking.ready_ns = times_ns + core->n_segments;
         taking.core_free_ns = arrival_ns[k];
-        take_all(&taking, k == 0);
+        take_all(&taking, k > 0);
         exit_ns[k] = taking.core_free_ns;
         if (k + 1 < core->n_ranks) {
             exit_ns[k] = send_all(&taking, clv_larger(arrival_ns[k], arrival_ns[k + 1]),

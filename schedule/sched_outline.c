@@ -111,10 +111,11 @@ static kind_t kind_of(int64_t wire_ns, int64_t latency_ns, const clv_replay_leng
                     .last_step_ns = (n_segments - 1) * step_ns};
 }
 
-static void count_exit(sum_t *sum, int32_t rank, int64_t exit_ns)
+/* One who leaves. */
+static inline void count_exit(sum_t *sum, int64_t arrival_ns, int64_t exit_ns)
 {
     sum->end_ns = clv_larger(sum->end_ns, exit_ns);
-    sum->in_mpi_ns += clv_divide(exit_ns - sum->arrival_ns[rank], sum->n_ranks);
+    sum->in_mpi_ns += clv_divide(exit_ns - arrival_ns, sum->n_ranks);
 }
 
 /* All hops are near ones; what comes to the last rank, and when all others leave. */
@@ -124,10 +125,12 @@ static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
     const int32_t *ranks = sum->outline->ranks;
     int64_t ready_ns = sum->arrival_ns[ranks[chain->first]], here_ns = ready_ns;
     int64_t last_step_ns = near.last_period_ns, step_ns = near.period_ns;
+    sum_t of = *sum; /* of its own, so that it can stay in registers */
 
     for (int32_t i = chain->first; i < chain->last; i++) {
-        here_ns = sum->arrival_ns[ranks[i + 1]];
-        count_exit(sum, ranks[i],
+        const int64_t arrival_ns = here_ns;
+        here_ns = of.arrival_ns[ranks[i + 1]];
+        count_exit(&of, arrival_ns,
                    clv_larger(ready_ns + last_step_ns, here_ns + near.last_period_ns) +
                        near.wire_ns);
         if (i + 1 < chain->last) {
@@ -136,6 +139,7 @@ static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
             step_ns = near.step_ns;
         }
     }
+    *sum = of;
     return (clv_core_stream_t){
         {chain->first < chain->last ? ready_ns + near.way_ns : -1, here_ns + near.way_ns},
         {step_ns, near.period_ns}};
@@ -180,10 +184,11 @@ static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
 
     for (int32_t i = chain->first; i < chain->last; i++) {
         const kind_t *kind = place[ranks[i]] == place[ranks[i + 1]] ? &sum->near : &sum->far;
-        count_exit(sum, ranks[i], hop(&ready, kind, steep, sum->arrival_ns[ranks[i + 1]]));
+        count_exit(sum, sum->arrival_ns[ranks[i]],
+                   hop(&ready, kind, steep, sum->arrival_ns[ranks[i + 1]]));
     }
     count_exit(
-        sum, ranks[chain->last],
+        sum, sum->arrival_ns[ranks[chain->last]],
         clv_larger(ready.steep_ns + steep->last_step_ns, ready.flat_ns + ready.last_flat_ns));
 }
 
@@ -213,7 +218,7 @@ static clv_status_t run_core(sum_t *sum, const clv_core_stream_t *streams, int64
                  ? clv_core_run_chain(core, streams, arrival_ns, sum->lengths, exit_ns)
                  : clv_core_run(core, streams, arrival_ns, sum->lengths, exit_ns);
     for (int32_t i = 0; i < core->n_ranks && status == CLV_OK; i++) {
-        count_exit(sum, core->rank[i], exit_ns[i]);
+        count_exit(sum, arrival_ns[i], exit_ns[i]);
     }
     return status;
 }
