@@ -73,8 +73,21 @@ static void place_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sen
             (clv_core_send_t){.slot = send->round,
                               .out_number = number(core, n_done, out, send->round),
                               .in_number = number(core, n_done, in, send->round),
-                              .receiver = send->receiver,
-                              .segment = send->segment};
+                              .receiver = send->receiver & 0x7fffu,
+                              .segment = send->segment & 0x7fffu};
+    }
+}
+
+/* n_done: in all, without what comes from inside. */
+static void mark_last(clv_core_t *core, const int32_t *n_done)
+{
+    for (int32_t p = 0; p < core->n_ranks; p++) {
+        const size_t first = (size_t) p * (size_t) core->n_segments;
+        for (int32_t k = core->first_out[p]; k < core->first_out[p + 1]; k++) {
+            const size_t copy = first + core->sends[k].segment;
+            const int32_t near = core->near_slot[copy] != CLV_CORE_NOTHING;
+            core->sends[k].is_last = core->sends[k].out_number + 1 == n_done[copy] + near;
+        }
     }
 }
 
@@ -109,6 +122,7 @@ clv_status_t clv_core_set_sends(clv_core_t *core, const clv_send_t *sends, int64
     add_up(core->first_in, core->n_ranks);
     memcpy(next, core->first_out, n_ranks * sizeof *next);
     place_sends(core, sends, n_sends, next, n_done);
+    mark_last(core, n_done);
     clv_free(scratch);
     return CLV_OK;
 }

@@ -30,8 +30,9 @@ typedef struct clv_core_send {
     int32_t slot;
     int32_t out_number; /* at the sender */
     int32_t in_number;  /* at the receiver */
-    uint16_t receiver;
-    uint16_t segment;
+    uint32_t receiver : 15;
+    uint32_t segment : 15;
+    uint32_t is_last : 1; /* nothing is done to the sender's copy behind it */
 } clv_core_send_t;
 
 typedef struct clv_core {

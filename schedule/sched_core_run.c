@@ -30,7 +30,8 @@ enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
 typedef struct copy {
     int64_t ready_ns;    /* its last send is out and its last receive combined */
     int32_t n_done;      /* sends started and receives combined */
-    int32_t parked;      /* first of the sends that arrived too early, or NOBODY */
+    int32_t n_parked;    /* what arrived too early: */
+    int32_t parked;      /* the first such send, or NOBODY */
     int32_t near_parked; /* 1: what came from inside did */
 } copy_t;
 
@@ -41,8 +42,10 @@ typedef struct arrival {
 } arrival_t;
 
 typedef struct speaker {
-    const clv_core_stream_t *stream;
-    copy_t *copies; /* by segment */
+    const int32_t *near_number; /* by segment */
+    copy_t *copies;             /* by segment */
+    int64_t line_ns[2];         /* the next segment from inside: of both, the later */
+    int64_t step_ns[2];
     int64_t arrival_ns;
     int64_t out_free_ns;
     int64_t in_free_ns; /* of the way to it, a link but for who is handed all */
@@ -109,9 +112,9 @@ static int64_t first_alarm_ns(const run_t *run)
 /* Its link may have been taken since it looked. */
 static void look_at_link(const run_t *run, speaker_t *me)
 {
-    if (!me->lacks) {
-        me->at_ns = clv_larger(me->ready_ns, run->speakers[me->receiver].in_free_ns);
-    }
+    const int64_t start_ns = clv_larger(me->ready_ns, run->speakers[me->receiver].in_free_ns);
+
+    me->at_ns = me->lacks ? me->at_ns : start_ns;
 }
 
 static void wake(run_t *run, int32_t p)
@@ -124,18 +127,12 @@ static void wake(run_t *run, int32_t p)
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
-static int64_t near_here_ns(const clv_core_stream_t *stream, int32_t segment)
-{
-    return clv_larger(stream->first_ns[0] + segment * stream->step_ns[0],
-                      stream->first_ns[1] + segment * stream->step_ns[1]);
-}
-
 static int64_t next_here_ns(const speaker_t *me)
 {
     return clv_smaller(me->near_ns, me->far_ns);
 }
 
-static void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+static inline void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
 {
     copy->ready_ns =
         clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->lengths->combine_ns;
@@ -144,7 +141,7 @@ static void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_n
 }
 
 /* The parked send whose turn it is, taken out of the list; NOBODY: none. */
-static int32_t unpark_one(const run_t *run, copy_t *copy)
+static int32_t unpark_send(const run_t *run, copy_t *copy)
 {
     for (int32_t *at = &copy->parked; *at != NOBODY; at = &run->next_parked[*at]) {
         const int32_t send = *at;
@@ -157,33 +154,39 @@ static int32_t unpark_one(const run_t *run, copy_t *copy)
 }
 
 /* Combines what waited for the copy to come so far. */
-static void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
 {
-    while (copy->near_parked || copy->parked != NOBODY) {
-        if (copy->near_parked && run->core->near_number[copy - run->copies] == copy->n_done) {
+    while (copy->n_parked > 0) {
+        if (copy->near_parked && me->near_number[copy - me->copies] == copy->n_done) {
             copy->near_parked = 0;
-        } else if (unpark_one(run, copy) == NOBODY) {
+        } else if (unpark_send(run, copy) == NOBODY) {
             break;
         }
+        copy->n_parked--;
         combine(run, me, copy, now_ns);
     }
 }
 
-static void take_near(const run_t *run, speaker_t *me)
+static inline void take_near(const run_t *run, speaker_t *me)
 {
     const int64_t now_ns = me->near_ns;
-    copy_t *copy = &me->copies[me->near++];
+    const int32_t segment = me->near++;
+    copy_t *copy = &me->copies[segment];
 
-    me->near_ns = me->near < run->core->n_segments ? near_here_ns(me->stream, me->near) : INT64_MAX;
-    if (run->core->near_number[copy - run->copies] != copy->n_done) {
+    me->line_ns[0] += me->step_ns[0];
+    me->line_ns[1] += me->step_ns[1];
+    me->near_ns =
+        me->near < run->core->n_segments ? clv_larger(me->line_ns[0], me->line_ns[1]) : INT64_MAX;
+    if (me->near_number[segment] != copy->n_done) {
         copy->near_parked = 1;
+        copy->n_parked++;
         return;
     }
     combine(run, me, copy, now_ns);
     unpark(run, me, copy, now_ns);
 }
 
-static void take_far(const run_t *run, speaker_t *me)
+static inline void take_far(const run_t *run, speaker_t *me)
 {
     const int64_t now_ns = me->far_ns;
     const int32_t at = run->queue[me->head++].send;
@@ -194,6 +197,7 @@ static void take_far(const run_t *run, speaker_t *me)
     if (send->in_number != copy->n_done) {
         run->next_parked[at] = copy->parked;
         copy->parked = at;
+        copy->n_parked++;
         return;
     }
     combine(run, me, copy, now_ns);
@@ -209,7 +213,7 @@ static int is_near_planned_first(const run_t *run, const speaker_t *me)
            run->core->near_slot[copy] <= run->core->sends[run->queue[me->head].send].slot;
 }
 
-static void take_next(const run_t *run, speaker_t *me)
+static inline void take_next(const run_t *run, speaker_t *me)
 {
     if (me->near_ns != me->far_ns ? me->near_ns < me->far_ns : is_near_planned_first(run, me)) {
         take_near(run, me);
@@ -292,11 +296,12 @@ static void tell(run_t *run, int32_t p)
     }
 }
 
+/* Who gives a segment away for good may look later at what came before that. */
 static void start(run_t *run, speaker_t *me)
 {
     const int32_t receiver = me->receiver;
 
-    while (next_here_ns(me) <= me->at_ns) {
+    while (!run->core->sends[me->next].is_last && next_here_ns(me) <= me->at_ns) {
         take_next(run, me);
     }
     put_on_link(run, &run->speakers[receiver], me->next, leave(run, me, receiver, me->at_ns));
@@ -414,7 +419,7 @@ static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream
     copy_t *copies = run->copies + (size_t) p * (size_t) core->n_segments;
 
     run->speakers[p] = (speaker_t){
-        .stream = stream,
+        .near_number = core->near_number + (size_t) p * (size_t) core->n_segments,
         .rank = core->rank[p],
         .ready_ns = INT64_MAX,
         .copies = copies,
@@ -422,7 +427,10 @@ static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream
         .out_free_ns = arrival_ns,
         .core_free_ns = arrival_ns,
         .exit_ns = arrival_ns,
-        .near_ns = stream->first_ns[0] < 0 ? INT64_MAX : near_here_ns(stream, 0),
+        .line_ns = {stream->first_ns[0], stream->first_ns[1]},
+        .step_ns = {stream->step_ns[0], stream->step_ns[1]},
+        .near_ns = stream->first_ns[0] < 0 ? INT64_MAX
+                                           : clv_larger(stream->first_ns[0], stream->first_ns[1]),
         .far_ns = INT64_MAX,
         .head = core->first_in[p],
         .tail = core->first_in[p],
