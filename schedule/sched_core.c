@@ -49,44 +49,49 @@ static void add_up(int32_t *first, int32_t n_ranks)
     }
 }
 
-/* How much is done to the copy before this slot, with what comes from inside; and that it is done
- * after this one, if so. */
-static int32_t number(clv_core_t *core, int32_t *n_done, size_t copy, int32_t slot)
-{
-    const int32_t near_before = core->near_slot[copy] <= slot;
+/* What is done to a copy. */
+typedef struct tally {
+    int32_t near_slot;
+    int32_t n_done;      /* sent and received, over links */
+    int32_t near_number; /* of them before what comes from inside */
+} tally_t;
 
-    core->near_number[copy] += !near_before;
-    return n_done[copy]++ + near_before;
+/* How much is done to the copy before this slot; one more is. */
+static inline int32_t number(tally_t *copy, int32_t slot)
+{
+    const int32_t near_before = copy->near_slot <= slot;
+
+    copy->near_number += !near_before;
+    return copy->n_done++ + near_before;
 }
 
-/* next: where the next send of each rank goes; n_done: of each copy. */
+/* next: where the next send of each rank goes. */
 static void place_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sends, int32_t *next,
-                        int32_t *n_done)
+                        tally_t *tally)
 {
     const size_t n_segments = (size_t) core->n_segments;
+    clv_core_send_t *const placed = core->sends;
 
     for (int64_t k = 0; k < n_sends; k++) {
-        const clv_send_t *send = &sends[k];
-        const size_t out = send->sender * n_segments + send->segment;
-        const size_t in = send->receiver * n_segments + send->segment;
-        core->sends[next[send->sender]++] =
-            (clv_core_send_t){.slot = send->round,
-                              .out_number = number(core, n_done, out, send->round),
-                              .in_number = number(core, n_done, in, send->round),
-                              .receiver = send->receiver & 0x7fffu,
-                              .segment = send->segment & 0x7fffu};
+        const clv_send_t send = sends[k];
+        tally_t *out = &tally[send.sender * n_segments + send.segment];
+        tally_t *in = &tally[send.receiver * n_segments + send.segment];
+        placed[next[send.sender]++] = (clv_core_send_t){.slot = send.round,
+                                                        .out_number = number(out, send.round),
+                                                        .in_number = number(in, send.round),
+                                                        .receiver = send.receiver & 0x7fffu,
+                                                        .segment = send.segment & 0x7fffu};
     }
 }
 
-/* n_done: in all, without what comes from inside. */
-static void mark_last(clv_core_t *core, const int32_t *n_done)
+static void mark_last(clv_core_t *core, const tally_t *tally)
 {
     for (int32_t p = 0; p < core->n_ranks; p++) {
-        const size_t first = (size_t) p * (size_t) core->n_segments;
+        const tally_t *copies = tally + (size_t) p * (size_t) core->n_segments;
         for (int32_t k = core->first_out[p]; k < core->first_out[p + 1]; k++) {
-            const size_t copy = first + core->sends[k].segment;
-            const int32_t near = core->near_slot[copy] != CLV_CORE_NOTHING;
-            core->sends[k].is_last = core->sends[k].out_number + 1 == n_done[copy] + near;
+            const tally_t *copy = &copies[core->sends[k].segment];
+            const int32_t near = copy->near_slot != CLV_CORE_NOTHING;
+            core->sends[k].is_last = core->sends[k].out_number + 1 == copy->n_done + near;
         }
     }
 }
@@ -99,30 +104,47 @@ static int allocate_sends(clv_core_t *core, int64_t n_sends)
     core->sends = clv_alloc_unset((size_t) n_sends + 1, sizeof *core->sends);
     core->first_out = clv_alloc(n_ranks + 1, sizeof *core->first_out);
     core->first_in = clv_alloc(n_ranks + 1, sizeof *core->first_in);
-    core->near_number = clv_alloc(n_ranks * (size_t) core->n_segments, sizeof *core->near_number);
+    core->near_number =
+        clv_alloc_unset(n_ranks * (size_t) core->n_segments, sizeof *core->near_number);
     return core->sends != NULL && core->first_out != NULL && core->first_in != NULL &&
            core->near_number != NULL;
 }
 
-clv_status_t clv_core_set_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sends)
+/* next: as of place_sends, unset. */
+static void number_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sends, int32_t *next,
+                         tally_t *tally)
 {
-    const size_t n_ranks = (size_t) core->n_ranks;
-    int32_t *scratch = clv_alloc(n_ranks * ((size_t) core->n_segments + 1), sizeof *scratch);
-    int32_t *next = scratch, *n_done = scratch + n_ranks;
+    const size_t n_copies = (size_t) core->n_ranks * (size_t) core->n_segments;
 
-    if (scratch == NULL || !allocate_sends(core, n_sends)) {
-        clv_free(scratch);
-        return CLV_NO_MEMORY;
-    }
     for (int64_t k = 0; k < n_sends; k++) {
         core->first_out[sends[k].sender + 1]++;
         core->first_in[sends[k].receiver + 1]++;
     }
     add_up(core->first_out, core->n_ranks);
     add_up(core->first_in, core->n_ranks);
-    memcpy(next, core->first_out, n_ranks * sizeof *next);
-    place_sends(core, sends, n_sends, next, n_done);
-    mark_last(core, n_done);
-    clv_free(scratch);
-    return CLV_OK;
+    memcpy(next, core->first_out, (size_t) core->n_ranks * sizeof *next);
+    for (size_t i = 0; i < n_copies; i++) {
+        tally[i] = (tally_t){.near_slot = core->near_slot[i]};
+    }
+    place_sends(core, sends, n_sends, next, tally);
+    mark_last(core, tally);
+    for (size_t i = 0; i < n_copies; i++) {
+        core->near_number[i] = tally[i].near_number;
+    }
+}
+
+clv_status_t clv_core_set_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sends)
+{
+    const size_t n_ranks = (size_t) core->n_ranks;
+    tally_t *tally = clv_alloc_unset(n_ranks * (size_t) core->n_segments, sizeof *tally);
+    int32_t *next = clv_alloc_unset(n_ranks, sizeof *next);
+    clv_status_t status = CLV_NO_MEMORY;
+
+    if (tally != NULL && next != NULL && allocate_sends(core, n_sends)) {
+        number_sends(core, sends, n_sends, next, tally);
+        status = CLV_OK;
+    }
+    clv_free(next);
+    clv_free(tally);
+    return status;
 }

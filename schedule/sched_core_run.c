@@ -27,6 +27,8 @@
 
 enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
 
+static const int64_t free_ns = 0; /* of no way */
+
 typedef struct copy {
     int64_t ready_ns;    /* its last send is out and its last receive combined */
     int32_t n_done;      /* sends started and receives combined */
@@ -51,16 +53,17 @@ typedef struct speaker {
     int64_t in_free_ns; /* of the way to it, a link but for who is handed all */
     int64_t core_free_ns;
     int64_t exit_ns;
-    int64_t at_ns;      /* when it has something to do; INT64_MAX: not known */
-    int64_t ready_ns;   /* when its next send could start if the link were free */
-    int64_t near_ns;    /* when the next from inside is here; INT64_MAX: nothing comes */
-    int64_t far_ns;     /* the same over the link, as far as it is known */
-    int32_t near;       /* the next segment from inside */
-    int32_t head, tail; /* what is on the link to it, in the queue */
-    int32_t next, end;  /* sends */
-    int32_t receiver;   /* of its next send */
-    int32_t rank;       /* of the whole */
-    int32_t lacks;      /* 1: something is to come before its next send */
+    int64_t at_ns;         /* when it has something to do; INT64_MAX: not known */
+    int64_t ready_ns;      /* the same if the way were free */
+    const int64_t *way_ns; /* when the way is on which it will send next, if it lacks nothing */
+    int64_t near_ns;       /* when the next from inside is here; INT64_MAX: nothing comes */
+    int64_t far_ns;        /* the same over the link, as far as it is known */
+    int32_t near;          /* the next segment from inside */
+    int32_t head, tail;    /* what is on the link to it, in the queue */
+    int32_t next, end;     /* sends */
+    int32_t receiver;      /* of its next send */
+    int32_t rank;          /* of the whole */
+    int32_t lacks;         /* 1: something is to come before its next send */
     int32_t is_awake;
 } speaker_t;
 
@@ -71,6 +74,7 @@ typedef struct run {
     int64_t reach_ns;  /* for so long behind now all that arrives is known */
     int64_t window_ns; /* of a sweep; 0: one send starts in each */
     int64_t now_ns;    /* of this sweep: nothing starts before */
+    int can_meet;      /* 1: sends of several may be there at the same time */
     speaker_t *speakers;
     copy_t *copies;
     arrival_t *queue;     /* rank after rank */
@@ -109,12 +113,10 @@ static int64_t first_alarm_ns(const run_t *run)
     return run->alarm_ns[run->winner[1]];
 }
 
-/* Its link may have been taken since it looked. */
-static void look_at_link(const run_t *run, speaker_t *me)
+/* Its way may have been taken since it looked. */
+static inline void look_at_way(speaker_t *me)
 {
-    const int64_t start_ns = clv_larger(me->ready_ns, run->speakers[me->receiver].in_free_ns);
-
-    me->at_ns = me->lacks ? me->at_ns : start_ns;
+    me->at_ns = clv_larger(me->ready_ns, *me->way_ns);
 }
 
 static void wake(run_t *run, int32_t p)
@@ -122,7 +124,7 @@ static void wake(run_t *run, int32_t p)
     set_alarm(run, p, INT64_MAX);
     run->speakers[p].is_awake = 1;
     run->awake[run->n_awake++] = p;
-    look_at_link(run, &run->speakers[p]);
+    look_at_way(&run->speakers[p]);
 }
 
 /* ---- taking ---------------------------------------------------------------------------------- */
@@ -234,14 +236,17 @@ static void look(run_t *run, speaker_t *me)
     while (copy->n_done < send->out_number && next_here_ns(me) <= run->now_ns + run->reach_ns) {
         take_next(run, me);
     }
-    me->receiver = send->receiver;
+    me->receiver = (int32_t) send->receiver;
     me->lacks = copy->n_done < send->out_number;
-    me->at_ns = next_here_ns(me);
-    if (!me->lacks) {
+    if (me->lacks) {
+        me->ready_ns = next_here_ns(me);
+        me->way_ns = &free_ns;
+    } else {
         me->ready_ns =
             clv_larger(clv_larger(me->out_free_ns, copy->ready_ns), receiver->arrival_ns);
-        look_at_link(run, me);
+        me->way_ns = &receiver->in_free_ns;
     }
+    look_at_way(me);
 }
 
 /* Who starts at the same moment on a link that takes no time arrives in plan order; if nothing
@@ -251,7 +256,7 @@ static void put_on_link(run_t *run, speaker_t *receiver, int32_t send, int64_t h
     const clv_core_send_t *sends = run->core->sends;
     int32_t at = receiver->tail++;
 
-    while (run->far_ns > 0 && at > receiver->head && run->queue[at - 1].here_ns == here_ns &&
+    while (run->can_meet && at > receiver->head && run->queue[at - 1].here_ns == here_ns &&
            sends[run->queue[at - 1].send].slot > sends[send].slot) {
         run->queue[at] = run->queue[at - 1];
         at--;
@@ -289,7 +294,7 @@ static void tell(run_t *run, int32_t p)
     speaker_t *me = &run->speakers[p];
 
     if (me->lacks) {
-        me->at_ns = next_here_ns(me);
+        me->ready_ns = me->at_ns = next_here_ns(me);
         if (!me->is_awake) {
             wake(run, p);
         }
@@ -326,7 +331,7 @@ static int64_t find_now(run_t *run)
     for (int32_t i = 0; i < n_before; i++) {
         const int32_t p = run->awake[i];
         speaker_t *me = &run->speakers[p];
-        look_at_link(run, me);
+        look_at_way(me);
         if ((me->at_ns - run->now_ns) / SLEEPY_SWEEPS > run->window_ns) {
             me->is_awake = 0;
             set_alarm(run, p, me->at_ns);
@@ -422,6 +427,7 @@ static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream
         .near_number = core->near_number + (size_t) p * (size_t) core->n_segments,
         .rank = core->rank[p],
         .ready_ns = INT64_MAX,
+        .way_ns = &free_ns,
         .copies = copies,
         .arrival_ns = arrival_ns,
         .out_free_ns = arrival_ns,
@@ -543,6 +549,7 @@ clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *strea
         .core = core, .lengths = lengths, .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
     clv_status_t status = CLV_NO_MEMORY;
 
+    run.can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
     run.reach_ns = clv_larger(run.far_ns - 1, 0);
     run.window_ns = window_of(&run);
     if (allocate_run(&run)) {
