@@ -175,10 +175,12 @@ static inline void take_near(const run_t *run, speaker_t *me)
     const int32_t segment = me->near++;
     copy_t *copy = &me->copies[segment];
 
-    me->line_ns[0] += me->step_ns[0];
-    me->line_ns[1] += me->step_ns[1];
-    me->near_ns =
-        me->near < run->core->n_segments ? clv_larger(me->line_ns[0], me->line_ns[1]) : INT64_MAX;
+    me->near_ns = INT64_MAX;
+    if (me->near < run->core->n_segments) {
+        me->line_ns[0] += me->step_ns[0];
+        me->line_ns[1] += me->step_ns[1];
+        me->near_ns = clv_larger(me->line_ns[0], me->line_ns[1]);
+    }
     if (me->near_number[segment] != copy->n_done) {
         copy->near_parked = 1;
         copy->n_parked++;
@@ -289,34 +291,35 @@ static int64_t leave(run_t *run, speaker_t *me, int32_t receiver, int64_t now_ns
 }
 
 /* Something is on the link to it. */
-static void tell(run_t *run, int32_t p)
+static void tell(run_t *run, int32_t p, int64_t here_ns)
 {
     speaker_t *me = &run->speakers[p];
 
     if (me->lacks) {
-        me->ready_ns = me->at_ns = next_here_ns(me);
+        me->ready_ns = me->at_ns = clv_smaller(me->ready_ns, here_ns);
         if (!me->is_awake) {
             wake(run, p);
         }
     }
 }
 
-/* Who gives a segment away for good may look later at what came before that. */
+/* What it lacks for the next send it looks for in the next sweep, when more has come. Who gives a
+ * segment away for good may look later at what came before that. */
 static void start(run_t *run, speaker_t *me)
 {
     const int32_t receiver = me->receiver;
+    int64_t here_ns;
 
     while (!run->core->sends[me->next].is_last && next_here_ns(me) <= me->at_ns) {
         take_next(run, me);
     }
-    put_on_link(run, &run->speakers[receiver], me->next, leave(run, me, receiver, me->at_ns));
-    tell(run, receiver);
+    here_ns = leave(run, me, receiver, me->at_ns);
+    put_on_link(run, &run->speakers[receiver], me->next, here_ns);
+    tell(run, receiver, here_ns);
     me->next++;
-    if (me->next < me->end) {
-        look(run, me);
-    } else {
-        me->ready_ns = INT64_MAX;
-    }
+    me->lacks = me->next < me->end;
+    me->ready_ns = me->lacks ? me->out_free_ns : INT64_MAX;
+    me->way_ns = &free_ns;
 }
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
