@@ -4,10 +4,10 @@
  * beside those of flat plans of as many ranks as there are nodes, and as there are ranks.
  *
  * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
- * median over fresh arrivals: for the roster, which all candidates for a forecast share; to make and
- * to estimate the outline of the node plan, that plan, the flat plan of the nodes and the flat plan
- * of the ranks (each rank a node of its own); and the outline in flat plans of the nodes. 64
- * segments, arrivals over 50 ms.
+ * median over fresh arrivals: for the roster, which all candidates for a forecast share; to make
+ * and to estimate the outline of the node plan, that plan, the flat plan of the nodes and the flat
+ * plan of the ranks (each rank a node of its own); and how many flat plans of the nodes the outline
+ * costs. 64 segments, arrivals over 50 ms.
  * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
  */
 #include <stdio.h>

@@ -144,16 +144,17 @@ static void fill_hop(house_t *house, int32_t free_from, int32_t from, int32_t to
 }
 
 /* What fill_hop leaves in ready[] after these members' hops one after the other, which are not
- * written: each hop sends in one inner slot after the other, from where its first segment goes. */
+ * written: each hop sends in one inner slot after the other, from where its first segment goes. at:
+ * of that one, how many inner slots are before it. */
 static void skip_hops(const house_t *house, int32_t from, int32_t until, int32_t *ready)
 {
-    int32_t slot = -1;
+    int64_t at = -1;
     for (int32_t i = from; i < until; i++) {
-        slot = inner_slot((int32_t) clv_larger(both_slot(house, &house->members[i]), slot + 1));
+        const int32_t both = both_slot(house, &house->members[i]);
+        at = clv_larger(both - both / SLOTS, at + 1);
     }
-    for (int32_t s = 0; from < until && s < house->instance->n_segments; s++) {
-        ready[s] = slot + 1;
-        slot = inner_slot(slot + 1);
+    for (int32_t s = 0; from < until && s < house->instance->n_segments; s++, at++) {
+        ready[s] = (int32_t) (at + at / (SLOTS - 1) + 1);
     }
 }
 
