@@ -176,6 +176,9 @@ void clv_plan_index_steps(const clv_plan_t *plan, const int32_t *ranks, int32_t 
     for (int64_t k = 0; k < plan->n_sends; k++) {
         const int16_t sender = number[plan->sends[k].sender];
         const int16_t receiver = number[plan->sends[k].receiver];
+        if ((sender & receiver) == -1) { /* neither, as mostly */
+            continue;
+        }
         first[sender + 1] += sender >= 0;
         first[receiver + 1] += receiver >= 0;
     }
