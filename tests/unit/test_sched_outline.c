@@ -120,6 +120,26 @@ static void outlines_say_what_plans_say(void **unused)
     assert_true(n_shared > clv_share_of(8000) / 2);
 }
 
+/* Equal hosts whose ranks come together, links that take no time, and cores that take as long as
+ * segments follow each other: what comes from inside and over the link comes at the same moment,
+ * segment for segment. */
+static void what_meets_keeps_its_order(void **unused)
+{
+    static const clv_cost_t costs[] = {
+        {0, 0, 0, 1000, 1000, 0}, {0, 0, 0, 500, 1000, 0}, {0, 0, 0, 0, 1000, 0}};
+    uint64_t state = seed;
+
+    (void) unused;
+    for (int32_t per_host = 2; per_host <= 18; per_host++) {
+        for (int k = 0; k < 3 * N_NAMES; k++) {
+            draw_hosts(&state, 3 * per_host, per_host);
+            memset(draw.arrival_ns, 0, (size_t) (3 * per_host) * sizeof *draw.arrival_ns);
+            assert_same_estimate(clv_generator_find(names[k / 3]), draw.arrival_ns, 1,
+                                 &costs[k % 3]);
+        }
+    }
+}
+
 /* A flat generator, a goal it is not for, and ranks that share nothing. */
 static void who_has_none_says_so(void **unused)
 {
@@ -211,9 +231,8 @@ static void lack_of_memory_is_reported(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outlines_say_what_plans_say),
-        cmocka_unit_test(who_has_none_says_so),
-        cmocka_unit_test(the_core_is_small),
+        cmocka_unit_test(outlines_say_what_plans_say), cmocka_unit_test(what_meets_keeps_its_order),
+        cmocka_unit_test(who_has_none_says_so),        cmocka_unit_test(the_core_is_small),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
     const char *given = getenv("CLV_SEED");
