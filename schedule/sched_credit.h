@@ -4,8 +4,8 @@
  *
  *   sender                                   receiver
  *   may it send?  data ------------------->  posts receives in the order of the plan
- *   takes      <------------------- a word   when a call begins, if a quarter of the base has been
- *                                            posted since the last, or in it when most of one has
+ *   takes      <------------------- a word   when a call begins, if a quarter of the base was
+ *                                            posted since the last, or in it, when most of one was
  *
  * What: the books of both ends of a pair of ranks in one communicator, and of the process that all
  * its pairs share. A byte is *ahead* from the moment it is sent until its receive is posted; only
@@ -19,8 +19,8 @@
  * The bound: bases and leases of all communicators together never exceed the bytes of the pool, and
  * at no time is more ahead towards its process. No hang: a rank that waits for credit waits for a
  * receive which its peer will post. Nothing is left: the number of words is a function of the data
- * and of where calls begin, so the sender knows how many are still to come. Proofs: docs/decisions/0012-run-ahead.md;
- * all interleavings of small cases: tests/unit/test_sched_credit.
+ * and of where calls begin, so the sender knows how many are still to come. Proofs:
+ * docs/decisions/0012-run-ahead.md; all interleavings of small cases: tests/unit/test_sched_credit.
  *
  * Cost: O(1).
  *
