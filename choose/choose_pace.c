@@ -64,14 +64,30 @@ static int is_pause(const clv_choose_pace_t *pace, const clv_pap_forecast_t *for
                     const clv_pap_progress_t *progress, const clv_choose_interval_t *interval)
 {
     const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
+    const int64_t around_ns = middle_ns > 0 ? middle_ns : pace->usual_ns;
     const int64_t usual_ns = clv_larger(pace->computing_ns, middle_ns);
 
     if (pace->paused || interval->n_calls == 0) {
         return 0;
     }
     return is_pause_before(pace, progress, usual_ns) ||
-           (middle_ns > 0 &&
-            is_pause_within(progress, interval, forecast->previous_after_ns, usual_ns));
+           (around_ns > 0 && is_pause_within(progress, interval, forecast->previous_after_ns,
+                                             clv_larger(pace->computing_ns, around_ns)));
+}
+
+/* Of calls that ran several plans, too, and of pauses no more than could be mere change: what the
+ * first block is held against, which would make a pause the pace that trials have to beat. */
+static void look_at_usual(clv_choose_pace_t *pace, int64_t n_calls, int64_t elapsed_ns)
+{
+    int64_t now_ns;
+
+    if (elapsed_ns <= 0 || n_calls <= 0) {
+        return;
+    }
+    now_ns = elapsed_ns / n_calls;
+    pace->usual_ns = pace->usual_ns == 0
+                         ? now_ns
+                         : (3 * pace->usual_ns + clv_smaller(now_ns, 2 * pace->usual_ns)) / 4;
 }
 
 static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
@@ -105,6 +121,7 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     pace->call = progress->call;
     pace->front_ns = progress->front_ns;
     pace->paused = is_pause(pace, forecast, progress, &interval);
+    look_at_usual(pace, n_calls, interval.elapsed_ns);
     look_around(pace, progress);
     return interval;
 }

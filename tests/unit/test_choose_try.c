@@ -93,6 +93,41 @@ static void a_pause_that_no_record_tells_of_costs_no_trial(void **unused)
     }
 }
 
+/* Nothing has been settled yet: calls that ran who knows what tell what is usual. */
+static void a_pause_before_there_is_a_pace_is_not_in_it(void **unused)
+{
+    (void) unused;
+    for (int is_pause = 0; is_pause < 2; is_pause++) {
+        begin(CLV_ALGORITHM_CHAIN);
+        state.pace.paces.n_blocks = 0;
+        forecast.previous_choice = -1;
+        account_for(N_BETWEEN * PACE_MS);
+        account_for(N_BETWEEN * PACE_MS);
+        forecast.previous_choice = CLV_ALGORITHM_CHAIN;
+        account_for(N_BETWEEN * PACE_MS + is_pause * 300);
+        assert_int_equal(state.pace.paused, is_pause);
+        for (int i = 0; i < 3; i++) {
+            account_for(N_BETWEEN * PACE_MS);
+        }
+        assert_int_equal(clv_choose_paces_middle(&state.pace.paces), PACE_MS * MS);
+    }
+}
+
+/* A program that goes over to longer calls pauses no more than once. */
+static void another_pace_before_there_is_one_is_no_pause(void **unused)
+{
+    (void) unused;
+    begin(CLV_ALGORITHM_CHAIN);
+    state.pace.paces.n_blocks = 0;
+    account_for(N_BETWEEN * PACE_MS);
+    for (int i = 0; i < 8; i++) {
+        account_for(N_BETWEEN * 8 * PACE_MS);
+    }
+    assert_false(state.pace.paused);
+    assert_in_range(clv_choose_paces_middle(&state.pace.paces), PACE_MS * MS, 8 * PACE_MS * MS);
+    assert_true(state.pace.paces.n_blocks > 0);
+}
+
 /* What the calls themselves say that they take is no pause, nor is what follows one. */
 static void slow_calls_are_no_pause(void **unused)
 {
@@ -356,6 +391,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pause_that_no_record_tells_of_costs_no_trial),
+        cmocka_unit_test(a_pause_before_there_is_a_pace_is_not_in_it),
+        cmocka_unit_test(another_pace_before_there_is_one_is_no_pause),
         cmocka_unit_test(slow_calls_are_no_pause),
         cmocka_unit_test(calls_that_differ_are_no_pause),
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
