@@ -13,7 +13,7 @@
 #define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear ... */
 #define NOISE_PERMILLE  20   /* ... and as much more as the blocks before lie apart, at most this */
 #define CLEAR_PERMILLE  950
-#define WAITS_PERMILLE  750  /* ... or where ranks are to be in MPI so much less */
+#define WAITS_PERMILLE  800  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
 #define FIRST_WAIT      64   /* calls until something is tried again */
