@@ -30,11 +30,9 @@ enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
 static const int64_t free_ns = 0; /* of no way */
 
 typedef struct copy {
-    int64_t ready_ns;    /* its last send is out and its last receive combined */
-    int32_t n_done;      /* sends started and receives combined */
-    int32_t n_parked;    /* what arrived too early: */
-    int32_t parked;      /* the first such send, or NOBODY */
-    int32_t near_parked; /* 1: what came from inside did */
+    int64_t ready_ns; /* its last send is out and its last receive combined */
+    int32_t n_done;   /* sends started and receives combined */
+    int32_t parked;   /* the first send that arrived too early, or NOBODY */
 } copy_t;
 
 /* On the link. */
@@ -61,6 +59,7 @@ typedef struct speaker {
     int32_t near;          /* the next segment from inside */
     int32_t head, tail;    /* what is on the link to it, in the queue */
     int32_t next, end;     /* sends */
+    int32_t n_parked;      /* what came too early for its copy, and waits */
     int32_t receiver;      /* of its next send */
     int32_t rank;          /* of the whole */
     int32_t lacks;         /* 1: something is to come before its next send */
@@ -75,6 +74,7 @@ typedef struct run {
     int64_t window_ns; /* of a sweep; 0: one send starts in each */
     int64_t now_ns;    /* of this sweep: nothing starts before */
     int can_meet;      /* 1: sends of several may be there at the same time */
+    int is_ahead;      /* 1: what starts is there after all that started on that way before */
     speaker_t *speakers;
     copy_t *copies;
     arrival_t *queue;     /* rank after rank */
@@ -158,13 +158,13 @@ static int32_t unpark_send(const run_t *run, copy_t *copy)
 /* Combines what waited for the copy to come so far. */
 static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
 {
-    while (copy->n_parked > 0) {
-        if (copy->near_parked && me->near_number[copy - me->copies] == copy->n_done) {
-            copy->near_parked = 0;
-        } else if (unpark_send(run, copy) == NOBODY) {
+    while (me->n_parked > 0) {
+        const int32_t segment = (int32_t) (copy - me->copies);
+        const int is_near = segment < me->near && me->near_number[segment] == copy->n_done;
+        if (!is_near && unpark_send(run, copy) == NOBODY) {
             break;
         }
-        copy->n_parked--;
+        me->n_parked--;
         combine(run, me, copy, now_ns);
     }
 }
@@ -182,8 +182,7 @@ static inline void take_near(const run_t *run, speaker_t *me)
         me->near_ns = clv_larger(me->line_ns[0], me->line_ns[1]);
     }
     if (me->near_number[segment] != copy->n_done) {
-        copy->near_parked = 1;
-        copy->n_parked++;
+        me->n_parked++;
         return;
     }
     combine(run, me, copy, now_ns);
@@ -201,7 +200,7 @@ static inline void take_far(const run_t *run, speaker_t *me)
     if (send->in_number != copy->n_done) {
         run->next_parked[at] = copy->parked;
         copy->parked = at;
-        copy->n_parked++;
+        me->n_parked++;
         return;
     }
     combine(run, me, copy, now_ns);
@@ -210,20 +209,45 @@ static inline void take_far(const run_t *run, speaker_t *me)
 
 /* What is there at the same time comes in plan order; but what takes no time on the link comes
  * after what was there at that moment. */
-static int is_near_planned_first(const run_t *run, const speaker_t *me)
+static inline int is_near_first(const run_t *run, const speaker_t *me, int64_t far_ns, int32_t send)
 {
     const size_t copy = (size_t) (me->copies - run->copies) + (size_t) me->near;
-    return run->far_ns == 0 ||
-           run->core->near_slot[copy] <= run->core->sends[run->queue[me->head].send].slot;
+
+    return me->near_ns != far_ns
+               ? me->near_ns < far_ns
+               : run->far_ns == 0 || run->core->near_slot[copy] <= run->core->sends[send].slot;
 }
 
 static inline void take_next(const run_t *run, speaker_t *me)
 {
-    if (me->near_ns != me->far_ns ? me->near_ns < me->far_ns : is_near_planned_first(run, me)) {
+    if (is_near_first(run, me, me->far_ns, run->queue[me->head].send)) {
         take_near(run, me);
     } else {
         take_far(run, me);
     }
+}
+
+/* Takes at once what will be there by then, this send at last, where nothing of it waits for what
+ * the rank sends: so it is the same whenever it is taken. 1, or 0: it does. */
+static inline int take_ahead(const run_t *run, speaker_t *me, int32_t at, int64_t here_ns)
+{
+    const clv_core_send_t *send = &run->core->sends[at];
+    copy_t *copy = &me->copies[send->segment];
+
+    if (!run->is_ahead || me->head < me->tail || me->n_parked > 0) {
+        return 0;
+    }
+    while (is_near_first(run, me, here_ns, at)) {
+        if (me->near_number[me->near] != me->copies[me->near].n_done) {
+            return 0;
+        }
+        take_near(run, me);
+    }
+    if (send->in_number != copy->n_done) {
+        return 0;
+    }
+    combine(run, me, copy, here_ns);
+    return 1;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -295,11 +319,11 @@ static void tell(run_t *run, int32_t p, int64_t here_ns)
 {
     speaker_t *me = &run->speakers[p];
 
-    if (me->lacks) {
-        me->ready_ns = me->at_ns = clv_smaller(me->ready_ns, here_ns);
-        if (!me->is_awake) {
-            wake(run, p);
-        }
+    here_ns = me->lacks ? here_ns : INT64_MAX;
+    me->ready_ns = clv_smaller(me->ready_ns, here_ns);
+    me->at_ns = clv_smaller(me->at_ns, here_ns);
+    if (me->lacks && !me->is_awake) {
+        wake(run, p);
     }
 }
 
@@ -314,7 +338,9 @@ static void start(run_t *run, speaker_t *me)
         take_next(run, me);
     }
     here_ns = leave(run, me, receiver, me->at_ns);
-    put_on_link(run, &run->speakers[receiver], me->next, here_ns);
+    if (!take_ahead(run, &run->speakers[receiver], me->next, here_ns)) {
+        put_on_link(run, &run->speakers[receiver], me->next, here_ns);
+    }
     tell(run, receiver, here_ns);
     me->next++;
     me->lacks = me->next < me->end;
@@ -555,6 +581,7 @@ clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *strea
     run.can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
     run.reach_ns = clv_larger(run.far_ns - 1, 0);
     run.window_ns = window_of(&run);
+    run.is_ahead = run.window_ns > 0 && !run.can_meet;
     if (allocate_run(&run)) {
         open_run(&run, streams, arrival_ns);
         for (int64_t now_ns = find_now(&run); now_ns < INT64_MAX; now_ns = find_now(&run)) {
