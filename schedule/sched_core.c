@@ -54,13 +54,20 @@ typedef struct tally {
     int32_t near_slot;
     int32_t n_done;      /* sent and received, over links */
     int32_t near_number; /* of them before what comes from inside */
+    int32_t last_out;    /* where its last send is, while nothing is done behind that; or NONE */
 } tally_t;
 
-/* How much is done to the copy before this slot; one more is. */
-static inline int32_t number(tally_t *copy, int32_t slot)
+enum { NONE = -1 };
+
+/* How much is done to the copy before this slot; one more is, so that no send before is the last. */
+static inline int32_t number(clv_core_send_t *placed, tally_t *copy, int32_t slot)
 {
     const int32_t near_before = copy->near_slot <= slot;
 
+    if (copy->last_out != NONE) {
+        placed[copy->last_out].is_last = 0;
+        copy->last_out = NONE;
+    }
     copy->near_number += !near_before;
     return copy->n_done++ + near_before;
 }
@@ -76,23 +83,15 @@ static void place_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sen
         const clv_send_t send = sends[k];
         tally_t *out = &tally[send.sender * n_segments + send.segment];
         tally_t *in = &tally[send.receiver * n_segments + send.segment];
-        placed[next[send.sender]++] = (clv_core_send_t){.slot = send.round,
-                                                        .out_number = number(out, send.round),
-                                                        .in_number = number(in, send.round),
-                                                        .receiver = send.receiver & 0x7fffu,
-                                                        .segment = send.segment & 0x7fffu};
-    }
-}
-
-static void mark_last(clv_core_t *core, const tally_t *tally)
-{
-    for (int32_t p = 0; p < core->n_ranks; p++) {
-        const tally_t *copies = tally + (size_t) p * (size_t) core->n_segments;
-        for (int32_t k = core->first_out[p]; k < core->first_out[p + 1]; k++) {
-            const tally_t *copy = &copies[core->sends[k].segment];
-            const int32_t near = copy->near_slot != CLV_CORE_NOTHING;
-            core->sends[k].is_last = core->sends[k].out_number + 1 == copy->n_done + near;
-        }
+        const int32_t at = next[send.sender]++;
+        const int near_behind = out->near_slot > send.round && out->near_slot != CLV_CORE_NOTHING;
+        placed[at] = (clv_core_send_t){.slot = send.round,
+                                       .out_number = number(placed, out, send.round),
+                                       .in_number = number(placed, in, send.round),
+                                       .receiver = send.receiver & 0x7fffu,
+                                       .segment = send.segment & 0x7fffu,
+                                       .is_last = !near_behind};
+        out->last_out = at;
     }
 }
 
@@ -124,10 +123,9 @@ static void number_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_se
     add_up(core->first_in, core->n_ranks);
     memcpy(next, core->first_out, (size_t) core->n_ranks * sizeof *next);
     for (size_t i = 0; i < n_copies; i++) {
-        tally[i] = (tally_t){.near_slot = core->near_slot[i]};
+        tally[i] = (tally_t){.near_slot = core->near_slot[i], .last_out = NONE};
     }
     place_sends(core, sends, n_sends, next, tally);
-    mark_last(core, tally);
     for (size_t i = 0; i < n_copies; i++) {
         core->near_number[i] = tally[i].near_number;
     }

@@ -289,7 +289,7 @@ static clv_status_t fill_between(house_t *house, const clv_generator_t *between)
     clv_plan_t *plan = NULL;
     clv_status_t status = clv_plan_make(between, &nodes, &plan);
     if (status == CLV_OK) {
-        status = clv_builder_reserve(&house->builder, plan->n_sends);
+        status = clv_builder_reserve(&house->builder, plan->n_sends + nodes.n_segments);
     }
     if (status == CLV_OK) {
         status = put_between(house, plan, slot);
@@ -438,9 +438,6 @@ static clv_status_t outline_between(house_t *house, const clv_generator_t *betwe
 
     if (status == CLV_OK) {
         status = fill_between(house, between);
-    }
-    if (status == CLV_OK) {
-        status = clv_builder_reserve(builder, house->instance->n_segments);
     }
     if (status == CLV_OK) {
         status = hand_over(house);
