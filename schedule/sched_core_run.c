@@ -399,10 +399,10 @@ static void find_due(run_t *run, int64_t last_ns)
     run->n_due = 0;
     for (int32_t i = 0; i < run->n_awake; i++) {
         speaker_t *me = &run->speakers[run->awake[i]];
-        if (me->lacks && me->at_ns - run->reach_ns <= run->now_ns) {
+        if (me->at_ns - run->reach_ns <= run->now_ns) {
             look(run, me);
         }
-        if (!me->lacks && me->at_ns <= last_ns) {
+        if (me->at_ns <= last_ns) {
             compete(run, run->awake[i]);
         }
     }
