@@ -54,19 +54,19 @@ typedef struct tally {
     int32_t near_slot;
     int32_t n_done;      /* sent and received, over links */
     int32_t near_number; /* of them before what comes from inside */
-    int32_t last_out;    /* where its last send is, while nothing is done behind that; or NONE */
+    int32_t last_out;    /* where its last send is, while nothing is done behind that; or: */
 } tally_t;
 
-enum { NONE = -1 };
+enum { NEVER_SENT = -1, SENT_BEFORE = -2 };
 
 /* How much is done to the copy before this slot; one more is, so that no send before is the last. */
 static inline int32_t number(clv_core_send_t *placed, tally_t *copy, int32_t slot)
 {
     const int32_t near_before = copy->near_slot <= slot;
 
-    if (copy->last_out != NONE) {
+    if (copy->last_out >= 0) {
         placed[copy->last_out].is_last = 0;
-        copy->last_out = NONE;
+        copy->last_out = SENT_BEFORE;
     }
     copy->near_number += !near_before;
     return copy->n_done++ + near_before;
@@ -90,7 +90,8 @@ static void place_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sen
                                        .in_number = number(placed, in, send.round),
                                        .receiver = send.receiver & 0x7fffu,
                                        .segment = send.segment & 0x7fffu,
-                                       .is_last = !near_behind};
+                                       .is_last = !near_behind,
+                                       .is_back = in->last_out != NEVER_SENT};
         out->last_out = at;
     }
 }
@@ -123,7 +124,7 @@ static void number_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_se
     add_up(core->first_in, core->n_ranks);
     memcpy(next, core->first_out, (size_t) core->n_ranks * sizeof *next);
     for (size_t i = 0; i < n_copies; i++) {
-        tally[i] = (tally_t){.near_slot = core->near_slot[i], .last_out = NONE};
+        tally[i] = (tally_t){.near_slot = core->near_slot[i], .last_out = NEVER_SENT};
     }
     place_sends(core, sends, n_sends, next, tally);
     for (size_t i = 0; i < n_copies; i++) {

@@ -33,6 +33,7 @@ typedef struct clv_core_send {
     uint32_t receiver : 15;
     uint32_t segment : 15;
     uint32_t is_last : 1; /* nothing is done to the sender's copy behind it */
+    uint32_t is_back : 1; /* the receiver's copy has been sent before */
 } clv_core_send_t;
 
 typedef struct clv_core {

@@ -59,7 +59,8 @@ typedef struct speaker {
     int32_t near;          /* the next segment from inside */
     int32_t head, tail;    /* what is on the link to it, in the queue */
     int32_t next, end;     /* sends */
-    int32_t n_parked;      /* what came too early for its copy, and waits */
+    int32_t n_parked;      /* what came too early for its copy, and waits: */
+    int32_t n_bound;       /* of them for what it sends, perhaps */
     int32_t receiver;      /* of its next send */
     int32_t rank;          /* of the whole */
     int32_t lacks;         /* 1: something is to come before its next send */
@@ -161,10 +162,12 @@ static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t
     while (me->n_parked > 0) {
         const int32_t segment = (int32_t) (copy - me->copies);
         const int is_near = segment < me->near && me->near_number[segment] == copy->n_done;
-        if (!is_near && unpark_send(run, copy) == NOBODY) {
+        const int32_t send = is_near ? NOBODY : unpark_send(run, copy);
+        if (!is_near && send == NOBODY) {
             break;
         }
         me->n_parked--;
+        me->n_bound -= is_near || run->core->sends[send].is_back;
         combine(run, me, copy, now_ns);
     }
 }
@@ -183,6 +186,24 @@ static inline void take_near(const run_t *run, speaker_t *me)
     }
     if (me->near_number[segment] != copy->n_done) {
         me->n_parked++;
+        me->n_bound++;
+        return;
+    }
+    combine(run, me, copy, now_ns);
+    unpark(run, me, copy, now_ns);
+}
+
+/* What is sent there is here. */
+static inline void take_send(const run_t *run, speaker_t *me, int32_t at, int64_t now_ns)
+{
+    const clv_core_send_t *send = &run->core->sends[at];
+    copy_t *copy = &me->copies[send->segment];
+
+    if (send->in_number != copy->n_done) {
+        run->next_parked[at] = copy->parked;
+        copy->parked = at;
+        me->n_parked++;
+        me->n_bound += send->is_back;
         return;
     }
     combine(run, me, copy, now_ns);
@@ -193,18 +214,9 @@ static inline void take_far(const run_t *run, speaker_t *me)
 {
     const int64_t now_ns = me->far_ns;
     const int32_t at = run->queue[me->head++].send;
-    const clv_core_send_t *send = &run->core->sends[at];
-    copy_t *copy = &me->copies[send->segment];
 
     me->far_ns = me->head < me->tail ? run->queue[me->head].here_ns : INT64_MAX;
-    if (send->in_number != copy->n_done) {
-        run->next_parked[at] = copy->parked;
-        copy->parked = at;
-        me->n_parked++;
-        return;
-    }
-    combine(run, me, copy, now_ns);
-    unpark(run, me, copy, now_ns);
+    take_send(run, me, at, now_ns);
 }
 
 /* What is there at the same time comes in plan order; but what takes no time on the link comes
@@ -232,9 +244,8 @@ static inline void take_next(const run_t *run, speaker_t *me)
 static inline int take_ahead(const run_t *run, speaker_t *me, int32_t at, int64_t here_ns)
 {
     const clv_core_send_t *send = &run->core->sends[at];
-    copy_t *copy = &me->copies[send->segment];
 
-    if (!run->is_ahead || me->head < me->tail || me->n_parked > 0) {
+    if (!run->is_ahead || me->head < me->tail || me->n_bound > 0) {
         return 0;
     }
     while (is_near_first(run, me, here_ns, at)) {
@@ -243,10 +254,10 @@ static inline int take_ahead(const run_t *run, speaker_t *me, int32_t at, int64_
         }
         take_near(run, me);
     }
-    if (send->in_number != copy->n_done) {
+    if (send->is_back && send->in_number != me->copies[send->segment].n_done) {
         return 0;
     }
-    combine(run, me, copy, here_ns);
+    take_send(run, me, at, here_ns);
     return 1;
 }
 
