@@ -157,7 +157,7 @@ static int32_t unpark_send(const run_t *run, copy_t *copy)
 }
 
 /* Combines what waited for the copy to come so far. */
-static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+__attribute__((noinline)) static void unpark_all(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
 {
     while (me->n_parked > 0) {
         const int32_t segment = (int32_t) (copy - me->copies);
@@ -169,6 +169,13 @@ static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t
         me->n_parked--;
         me->n_bound -= is_near || run->core->sends[send].is_back;
         combine(run, me, copy, now_ns);
+    }
+}
+
+static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+{
+    if (me->n_parked > 0) {
+        unpark_all(run, me, copy, now_ns);
     }
 }
 
@@ -230,7 +237,7 @@ static inline int is_near_first(const run_t *run, const speaker_t *me, int64_t f
                : run->far_ns == 0 || run->core->near_slot[copy] <= run->core->sends[send].slot;
 }
 
-static inline void take_next(const run_t *run, speaker_t *me)
+__attribute__((noinline)) static void take_next(const run_t *run, speaker_t *me)
 {
     if (is_near_first(run, me, me->far_ns, run->queue[me->head].send)) {
         take_near(run, me);

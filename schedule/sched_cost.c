@@ -174,11 +174,7 @@ clv_replay_lengths_t clv_replay_lengths_of(const clv_cost_t *cost, int64_t segme
 
 int64_t clv_replay_last_ns(const int64_t *arrival_ns, int32_t n_ranks)
 {
-    int64_t last_ns = 0;
-    for (int32_t p = 0; p < n_ranks; p++) {
-        last_ns = clv_larger(last_ns, arrival_ns[p]);
-    }
-    return last_ns;
+    return clv_larger(clv_sched_span(arrival_ns, n_ranks).last_ns, 0);
 }
 
 int clv_replay_fits(const clv_replay_lengths_t *lengths, int64_t n_sends, int64_t last_ns)
