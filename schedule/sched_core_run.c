@@ -69,7 +69,7 @@ typedef struct speaker {
 
 typedef struct run {
     const clv_core_t *core;
-    const clv_replay_lengths_t *lengths;
+    clv_replay_lengths_t lengths;
     int64_t far_ns;    /* how long a segment is on a link */
     int64_t reach_ns;  /* for so long behind now all that arrives is known */
     int64_t window_ns; /* of a sweep; 0: one send starts in each */
@@ -138,7 +138,7 @@ static int64_t next_here_ns(const speaker_t *me)
 static inline void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
 {
     copy->ready_ns =
-        clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->lengths->combine_ns;
+        clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->lengths.combine_ns;
     me->core_free_ns = copy->ready_ns;
     copy->n_done++;
 }
@@ -317,7 +317,7 @@ static int is_handed(const clv_core_t *core, int32_t p)
 /* The rank's next send leaves; when it will be there. */
 static int64_t leave(run_t *run, speaker_t *me, int32_t receiver, int64_t now_ns)
 {
-    const clv_replay_lengths_t *lengths = run->lengths;
+    const clv_replay_lengths_t *lengths = &run->lengths;
     const int near = is_handed(run->core, receiver);
     const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
     const int64_t busy_ns = clv_larger(out_ns, now_ns + lengths->gap_ns);
@@ -581,7 +581,7 @@ static void open_run(run_t *run, const clv_core_stream_t *streams, const int64_t
  * long. */
 static int64_t window_of(const run_t *run)
 {
-    const clv_replay_lengths_t *lengths = run->lengths;
+    const clv_replay_lengths_t *lengths = &run->lengths;
     const int64_t near_ns = run->core->hands_over ? lengths->near_wire_ns : lengths->far_wire_ns;
     const int64_t busy_ns = clv_smaller(near_ns, lengths->far_wire_ns);
 
@@ -593,7 +593,7 @@ clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *strea
                           int64_t *exit_ns)
 {
     run_t run = {
-        .core = core, .lengths = lengths, .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
+        .core = core, .lengths = *lengths, .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
     clv_status_t status = CLV_NO_MEMORY;
 
     run.can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
