@@ -157,7 +157,8 @@ static int32_t unpark_send(const run_t *run, copy_t *copy)
 }
 
 /* Combines what waited for the copy to come so far. */
-__attribute__((noinline)) static void unpark_all(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+__attribute__((noinline)) static void unpark_all(const run_t *run, speaker_t *me, copy_t *copy,
+                                                 int64_t now_ns)
 {
     while (me->n_parked > 0) {
         const int32_t segment = (int32_t) (copy - me->copies);
@@ -592,8 +593,9 @@ clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *strea
                           const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
                           int64_t *exit_ns)
 {
-    run_t run = {
-        .core = core, .lengths = *lengths, .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
+    run_t run = {.core = core,
+                 .lengths = *lengths,
+                 .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
     clv_status_t status = CLV_NO_MEMORY;
 
     run.can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
