@@ -16,8 +16,8 @@
  *
  * Units: int64 ns; slots are rounds of the whole plan.
  * Errors: CLV_NO_MEMORY; CLV_INVALID: the sends come to no end.
- * Memory: 16 bytes per send, 8 per rank and segment; while it runs 20 per send and 24 per rank and
- *   segment more. Of a chain 4 per rank and segment.
+ * Memory: 16 bytes per send, 8 per rank and segment; while it is made or run 20 per send and 16 per
+ *   rank and segment more. Of a chain 4 per rank and segment.
  * Threads: safe on distinct cores.
  */
 #ifndef CLV_SCHED_CORE_H

@@ -14,8 +14,10 @@
  * So nothing is sorted. Who has nothing to do for a while sleeps: a tournament of log2(ranks) games
  * tells who is to be woken first.
  *
- * What arrives waits in two queues, one for what comes from inside and one for the link, until the
- * rank looks: when a send of its starts, and while it lacks something for the next one.
+ * On one way all is there in the order in which it started, and what comes from inside is known: so
+ * a rank takes what is on its way as soon as that starts, ahead of time. That is open only where
+ * something may wait for what the rank sends itself. From there on what arrives waits in a queue
+ * until the rank looks: when a send of its starts, and while it lacks something for the next one.
  *
  * Cost: O(sends), and a look at each rank that is awake for each sweep, in which one send starts at
  * least.
