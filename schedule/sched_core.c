@@ -59,7 +59,7 @@ typedef struct tally {
 
 enum { NEVER_SENT = -1, SENT_BEFORE = -2 };
 
-/* How much is done to the copy before this slot; one more is, so that no send before is the last. */
+/* How much is done to the copy before this slot; one more is, and no send before it is the last. */
 static inline int32_t number(clv_core_send_t *placed, tally_t *copy, int32_t slot)
 {
     const int32_t near_before = copy->near_slot <= slot;
