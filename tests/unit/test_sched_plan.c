@@ -155,7 +155,7 @@ static void validator_refuses_to_pass_on_at_once(void **unused)
 static void nobody_sends_before_arriving(void **unused)
 {
     int64_t arrival_ns[3] = {0, 5, 100};
-    clv_instance_t instance = {3, 1, 0, 10, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0};
+    clv_instance_t instance = {3, 1, 0, 10, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0, NULL};
     clv_send_t sends[] = {{9, 2, 0, 0, CLV_MOVE}, {10, 1, 0, 0, CLV_MOVE}};
     clv_plan_t plan = {3, 1, 0, 11, 2, sends, CLV_GOAL_REDUCE};
     char reason[160];
@@ -215,7 +215,8 @@ static void huge_times_work_or_overflow_clearly(void **unused)
     const int64_t rounds_ns[] = {INT64_MAX, INT64_MAX / 2, INT64_MAX / 5, INT64_C(1) << 33};
     (void) unused;
     for (size_t k = 0; k < sizeof rounds_ns / sizeof *rounds_ns; k++) {
-        clv_instance_t instance = {3, 4, 0, rounds_ns[k], far_ns, NULL, CLV_GOAL_REDUCE, NULL, 0};
+        clv_instance_t instance = {3,    4, 0,   rounds_ns[k], far_ns, NULL, CLV_GOAL_REDUCE,
+                                   NULL, 0, NULL};
         for (const clv_generator_t *row = clv_generators; row->name != NULL; row++) {
             clv_plan_t *plan = NULL;
             instance.goal = clv_goal_of(row);
@@ -234,8 +235,10 @@ static void rounds_beyond_the_end_of_time_are_an_error(void **unused)
     const char *const names[] = {"bitset", "segtree", "linear", "latest-first"};
     (void) unused;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        clv_instance_t beyond = {2, 4, 0, INT64_MAX / 5, far_ns, NULL, CLV_GOAL_REDUCE, NULL, 0};
-        clv_instance_t within = {2, 4, 0, INT64_MAX / 50, near_ns, NULL, CLV_GOAL_REDUCE, NULL, 0};
+        clv_instance_t beyond = {2,    4, 0,   INT64_MAX / 5, far_ns, NULL, CLV_GOAL_REDUCE,
+                                 NULL, 0, NULL};
+        clv_instance_t within = {2,    4, 0,   INT64_MAX / 50, near_ns, NULL, CLV_GOAL_REDUCE,
+                                 NULL, 0, NULL};
         clv_plan_t *plan = NULL;
         assert_int_equal(clv_plan_make(clv_generator_find(names[k]), &beyond, &plan), CLV_OVERFLOW);
         assert_null(plan);
@@ -381,7 +384,7 @@ static void steps_are_the_plan_seen_by_each_rank(void **unused)
 static void chain_is_pipelined(void **unused)
 {
     int64_t arrival_ns[5] = {3, 1, 0, 1, 2};
-    clv_instance_t instance = {5, 7, 2, 1000, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0};
+    clv_instance_t instance = {5, 7, 2, 1000, arrival_ns, NULL, CLV_GOAL_REDUCE, NULL, 0, NULL};
     clv_plan_t *plan = NULL;
     (void) unused;
     assert_int_equal(clv_plan_make(clv_generator_find("chain"), &instance, &plan), CLV_OK);
