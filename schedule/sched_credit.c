@@ -138,35 +138,29 @@ static void lease_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_
     from->through = call + pool->lease_calls;
 }
 
-static void make_word(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                      clv_credit_word_t *word_p)
+/* Whether a word is due when so many parts go without one; it renews the lease. */
+static int tell_if_due(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
+                       int64_t n_parts, clv_credit_word_t *word_p)
 {
+    if (!is_due(from->base, &from->untold, n_parts)) {
+        return 0;
+    }
     lease_renew(from, pool, call);
     *word_p =
         (clv_credit_word_t){.posted = from->posted, .limit = from->limit, .through = from->through};
+    return 1;
 }
 
 int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
                       int64_t charge, clv_credit_word_t *word_p)
 {
-    int tells;
-
     from->posted += charge;
     from->untold += charge;
-    tells = is_due(from->base, &from->untold, IN_CALL);
-    if (tells) {
-        make_word(from, pool, call, word_p);
-    }
-    return tells;
+    return tell_if_due(from, pool, call, IN_CALL, word_p);
 }
 
 int clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
                           clv_credit_word_t *word_p)
 {
-    int tells = is_due(from->base, &from->untold, BETWEEN);
-
-    if (tells) {
-        make_word(from, pool, call, word_p);
-    }
-    return tells;
+    return tell_if_due(from, pool, call, BETWEEN, word_p);
 }

@@ -22,6 +22,8 @@
 
 #include <cmocka.h>
 
+#include "util/util_time.h"
+
 /* Of n draws the share that CLV_SHARE asks for (0.05: a twentieth), one at least; all without it.
  * tests/quality/seeds.sh draws with many seeds, so less with each. */
 static inline int clv_share_of(int n)
@@ -42,6 +44,25 @@ static inline int clv_is_left_out(void)
 {
     const char *seed = getenv("CLV_SEED");
     return clv_draws_few() && seed != NULL && strtoull(seed, NULL, 0) % 10 != 0;
+}
+
+/* What to draw with: CLV_SEED or the time, never 0; told, so that it can be asked for again. */
+static inline uint64_t clv_seed(void)
+{
+    const char *given = getenv("CLV_SEED");
+    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
+
+    seed += seed == 0;
+    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    return seed;
+}
+
+/* A hook of clv_alloc_set_hook: the allocation fails before which *context, an int, has come down
+ * to 0. */
+static inline int clv_fail_nth(void *context, size_t n_bytes)
+{
+    (void) n_bytes;
+    return (*(int *) context)-- == 0;
 }
 
 /* Runs an array of tests; returns how many failed. */

@@ -11,7 +11,6 @@
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
-#include "util/util_time.h"
 
 #define MIB INT64_C(1048576)
 
@@ -357,12 +356,6 @@ static void ranks_without_events_end_as_with_them(void **unused)
 
 /* ---- where it ends --------------------------------------------------------------------------- */
 
-static int fail_nth(void *context, size_t n_bytes)
-{
-    (void) n_bytes;
-    return (*(int *) context)-- == 0;
-}
-
 static void lack_of_memory_and_of_time_are_reported(void **unused)
 {
     clv_send_t sends[] = {{0, 1, 0, 0, CLV_MOVE}, {1, 2, 0, 0, CLV_MOVE}};
@@ -375,7 +368,7 @@ static void lack_of_memory_and_of_time_are_reported(void **unused)
     (void) unused;
     for (clv_status_t status = CLV_NO_MEMORY; status != CLV_OK; n_failures++) {
         int countdown = n_failures;
-        clv_alloc_set_hook(fail_nth, &countdown);
+        clv_alloc_set_hook(clv_fail_nth, &countdown);
         status = clv_plan_estimate(&plan, arrival_ns, place, 10, &cost, &estimate);
         clv_alloc_set_hook(NULL, NULL);
         assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
@@ -409,9 +402,6 @@ int main(void)
         cmocka_unit_test(ranks_without_events_end_as_with_them),
         cmocka_unit_test(lack_of_memory_and_of_time_are_reported),
     };
-    const char *given = getenv("CLV_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    seed = clv_seed();
     return clv_run_tests(tests);
 }

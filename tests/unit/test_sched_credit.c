@@ -587,16 +587,27 @@ static void a_lone_sender_gets_most_and_shares_with_the_next(void **state)
     assert_int_equal(room_of(&to[0], 2), base + 50000 / 3);
 }
 
+/* One of five senders in a pool whose leases last four calls; returns its base. */
+static int64_t open_pair(clv_credit_pool_t *pool, clv_credit_to_t *to, clv_credit_from_t *from)
+{
+    int64_t base;
+
+    clv_credit_pool_open(pool, 100000, 4);
+    base = clv_credit_base_open(pool, 5);
+    *to = (clv_credit_to_t){.base = base};
+    *from = (clv_credit_from_t){.base = base};
+    return base;
+}
+
 static void a_lease_ends_with_its_calls(void **state)
 {
     clv_credit_pool_t pool;
+    clv_credit_to_t to;
+    clv_credit_from_t from;
     int64_t base;
 
     (void) state;
-    clv_credit_pool_open(&pool, 100000, 4);
-    base = clv_credit_base_open(&pool, 5);
-    clv_credit_to_t to = {.base = base};
-    clv_credit_from_t from = {.base = base};
+    base = open_pair(&pool, &to, &from);
     pass(&to, &from, &pool, 7, 8750);
     assert_true(room_of(&to, 11) > base);
     assert_int_equal(room_of(&to, 12), base);
@@ -612,13 +623,11 @@ static void little_is_told_when_the_next_call_begins(void **state)
 {
     clv_credit_pool_t pool;
     clv_credit_word_t word = {.posted = 0};
-    int64_t base;
+    clv_credit_to_t to;
+    clv_credit_from_t from;
 
     (void) state;
-    clv_credit_pool_open(&pool, 100000, 4);
-    base = clv_credit_base_open(&pool, 5);
-    clv_credit_to_t to = {.base = base};
-    clv_credit_from_t from = {.base = base};
+    (void) open_pair(&pool, &to, &from);
     for (int call = 1; call <= 6; call++) {
         const int is_due = call % 3 == 0; /* the third time a quarter is there */
         pass(&to, &from, &pool, call, 1000);

@@ -6,7 +6,6 @@
 #include "schedule/sched_exits.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
-#include "util/util_time.h"
 
 #define MIB INT64_C(1048576)
 
@@ -264,9 +263,6 @@ int main(void)
         cmocka_unit_test(early_travel_never_ends_a_call_later),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
-    const char *given = getenv("CLV_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    seed = clv_seed();
     return clv_run_tests(tests);
 }

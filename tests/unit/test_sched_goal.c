@@ -15,7 +15,6 @@
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
-#include "util/util_time.h"
 
 static uint64_t seed;
 static int64_t n_rounds;
@@ -239,10 +238,8 @@ int main(void)
         cmocka_unit_test(generators_refuse_goals_they_cannot),
         cmocka_unit_test(goal_and_places_are_keys_of_the_cache),
     };
-    const char *given = getenv("CLV_SEED"), *rounds = getenv("CLV_ROUNDS");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
+    const char *rounds = getenv("CLV_ROUNDS");
+    seed = clv_seed();
     n_rounds = rounds != NULL ? atoll(rounds) : clv_share_of(20000);
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
     return clv_run_tests(tests);
 }

@@ -10,7 +10,6 @@
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
-#include "util/util_time.h"
 
 #define MIB       INT64_C(1048576)
 #define MAX_RANKS 24
@@ -313,12 +312,6 @@ static void it_takes_a_vector_over_a_link(void **unused)
 
 /* ---- where it ends --------------------------------------------------------------------------- */
 
-static int fail_nth(void *context, size_t n_bytes)
-{
-    (void) n_bytes;
-    return (*(int *) context)-- == 0;
-}
-
 static void lack_of_memory_is_reported(void **unused)
 {
     uint64_t state = seed;
@@ -331,7 +324,7 @@ static void lack_of_memory_is_reported(void **unused)
         for (clv_status_t status = CLV_NO_MEMORY; status != CLV_OK; n_failures++) {
             int countdown = n_failures;
             clv_plan_t *plan = NULL;
-            clv_alloc_set_hook(fail_nth, &countdown);
+            clv_alloc_set_hook(clv_fail_nth, &countdown);
             status = clv_plan_make(clv_generator_find(names[g]), &draw.instance, &plan);
             clv_alloc_set_hook(NULL, NULL);
             assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
@@ -383,9 +376,6 @@ int main(void)
         cmocka_unit_test(lack_of_memory_is_reported),
         cmocka_unit_test(huge_times_are_an_error_or_right),
     };
-    const char *given = getenv("CLV_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    seed = clv_seed();
     return clv_run_tests(tests);
 }

@@ -8,7 +8,6 @@
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
-#include "util/util_time.h"
 
 static const char *const names[] = {"node-chain", "node-sorted", "node-latest", "node-bitset"};
 enum { N_NAMES = sizeof names / sizeof names[0], MAX_RANKS = 40, N_SEGMENTS = 16 };
@@ -202,12 +201,6 @@ static clv_status_t make_and_estimate(const char *name)
     return status;
 }
 
-static int fail_nth(void *context, size_t n_bytes)
-{
-    (void) n_bytes;
-    return (*(int *) context)-- == 0;
-}
-
 /* Whichever allocation fails, it says so, and nothing is lost (a sanitizer sees that). */
 static void lack_of_memory_is_reported(void **unused)
 {
@@ -219,7 +212,7 @@ static void lack_of_memory_is_reported(void **unused)
         int n_failures = 0;
         for (clv_status_t status = CLV_NO_MEMORY; status != CLV_OK; n_failures++) {
             int countdown = n_failures;
-            clv_alloc_set_hook(fail_nth, &countdown);
+            clv_alloc_set_hook(clv_fail_nth, &countdown);
             status = make_and_estimate(names[g]);
             clv_alloc_set_hook(NULL, NULL);
             assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
@@ -235,9 +228,6 @@ int main(void)
         cmocka_unit_test(who_has_none_says_so),        cmocka_unit_test(the_core_is_small),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
-    const char *given = getenv("CLV_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    seed = clv_seed();
     return clv_run_tests(tests);
 }

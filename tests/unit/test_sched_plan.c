@@ -302,12 +302,6 @@ static void most_ranks_and_segments_stay_within_memory(void **unused)
 
 /* ---- out of memory --------------------------------------------------------------------------- */
 
-static int fail_nth(void *context, size_t n_bytes)
-{
-    (void) n_bytes;
-    return (*(int *) context)-- == 0;
-}
-
 static void every_failing_allocation_is_reported(void **unused)
 {
     uint64_t state = seed;
@@ -318,7 +312,7 @@ static void every_failing_allocation_is_reported(void **unused)
         for (int nth = 0, done = 0; !done; nth++) {
             int countdown = nth;
             clv_plan_t *plan = NULL;
-            clv_alloc_set_hook(fail_nth, &countdown);
+            clv_alloc_set_hook(clv_fail_nth, &countdown);
             clv_status_t status = clv_plan_make(row, &draw.instance, &plan);
             clv_alloc_set_hook(NULL, NULL);
             assert_true(status == CLV_NO_MEMORY || status == CLV_OK);
@@ -339,7 +333,7 @@ static void validator_and_estimate_report_lack_of_memory(void **unused)
     (void) unused;
     for (int nth = 0; nth < 2; nth++) {
         int countdown = nth;
-        clv_alloc_set_hook(fail_nth, &countdown);
+        clv_alloc_set_hook(clv_fail_nth, &countdown);
         assert_int_equal(clv_plan_validate(plan, reason, sizeof reason), CLV_NO_MEMORY);
         countdown = nth;
         assert_int_equal(clv_plan_validate_arrivals(plan, &draw.instance, reason, sizeof reason),
@@ -527,7 +521,7 @@ static void cache_survives_lack_of_memory(void **unused)
         clv_plan_cache_t *cache = NULL;
         const clv_plan_t *plan = NULL;
         int countdown = nth;
-        clv_alloc_set_hook(fail_nth, &countdown);
+        clv_alloc_set_hook(clv_fail_nth, &countdown);
         clv_status_t status = clv_plan_cache_create(2, 1 << 20, &cache);
         if (status == CLV_OK) {
             status = clv_plan_cache_get(cache, &clv_generators[0], &draw.instance, 1, &plan);
@@ -555,7 +549,7 @@ static void reader_accepts_order_and_reports_lack_of_memory(void **unused)
     clv_parsed_free(&parsed);
     for (int nth = 0; nth < 2; nth++) {
         int countdown = nth;
-        clv_alloc_set_hook(fail_nth, &countdown);
+        clv_alloc_set_hook(clv_fail_nth, &countdown);
         assert_int_equal(clv_instance_parse(text, strlen(text), &parsed, &error), CLV_NO_MEMORY);
         clv_alloc_set_hook(NULL, NULL);
     }

@@ -14,7 +14,6 @@
 #include "tests/support/random_plan.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
-#include "util/util_time.h"
 
 #define MAX_RANKS 12
 
@@ -265,10 +264,8 @@ int main(void)
         cmocka_unit_test(chain_enters_each_place_once_and_ends_at_the_latest),
         cmocka_unit_test(a_ring_leaves_each_place_once),
     };
-    const char *given = getenv("CLV_SEED"), *rounds = getenv("CLV_ROUNDS");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
+    const char *rounds = getenv("CLV_ROUNDS");
+    seed = clv_seed();
     n_rounds = rounds != NULL ? atoll(rounds) : clv_share_of(2000);
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
     return clv_run_tests(tests);
 }

@@ -8,7 +8,6 @@
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
-#include "util/util_time.h"
 
 enum { MAX_RANKS = 120 };
 
@@ -147,12 +146,6 @@ static void a_roster_of_others_is_refused(void **unused)
     clv_roster_free(roster);
 }
 
-static int fail_nth(void *context, size_t n_bytes)
-{
-    (void) n_bytes;
-    return (*(int *) context)-- == 0;
-}
-
 static void lack_of_memory_is_reported(void **unused)
 {
     uint64_t state = seed;
@@ -163,7 +156,7 @@ static void lack_of_memory_is_reported(void **unused)
     for (clv_status_t status = CLV_NO_MEMORY; status != CLV_OK; n_failures++) {
         int countdown = n_failures;
         clv_roster_t *roster = NULL;
-        clv_alloc_set_hook(fail_nth, &countdown);
+        clv_alloc_set_hook(clv_fail_nth, &countdown);
         status = clv_roster_make(&draw.instance, &roster);
         clv_alloc_set_hook(NULL, NULL);
         assert_true(status == CLV_OK || (status == CLV_NO_MEMORY && roster == NULL));
@@ -180,9 +173,6 @@ int main(void)
         cmocka_unit_test(a_roster_of_others_is_refused),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
-    const char *given = getenv("CLV_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    seed = clv_seed();
     return clv_run_tests(tests);
 }

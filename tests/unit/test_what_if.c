@@ -328,9 +328,6 @@ int main(void)
         cmocka_unit_test(lack_of_memory_is_reported),
         cmocka_unit_test(faithful_is_from_0_8_to_1_25),
     };
-    const char *given = getenv("CLV_SEED");
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t) clv_local_now_ns();
-    seed += seed == 0;
-    print_message("# CLV_SEED=%llu\n", (unsigned long long) seed);
+    seed = clv_seed();
     return clv_run_tests(tests);
 }
