@@ -51,25 +51,22 @@ static void add_up(int32_t *first, int32_t n_ranks)
 
 /* What is done to a copy. */
 typedef struct tally {
+    int32_t n_done; /* sent and received, over links */
     int32_t near_slot;
-    int32_t n_done;      /* sent and received, over links */
     int32_t near_number; /* of them before what comes from inside */
-    int32_t last_out;    /* where its last send is, while nothing is done behind that; or: */
+    int32_t last_out;    /* where its last send is, while nothing is received behind that; or: */
 } tally_t;
 
 enum { NEVER_SENT = -1, SENT_BEFORE = -2 };
 
-/* How much is done to the copy before this slot; one more is, and no send before it is the last. */
-static inline int32_t number(clv_core_send_t *placed, tally_t *copy, int32_t slot)
+/* How much is done to the copy before this slot; one more is. */
+static inline int32_t number(tally_t *copy, int32_t slot)
 {
-    const int32_t near_before = copy->near_slot <= slot;
+    const int32_t n_before = copy->n_done, near_before = copy->near_slot <= slot;
 
-    if (copy->last_out >= 0) {
-        placed[copy->last_out].is_last = 0;
-        copy->last_out = SENT_BEFORE;
-    }
-    copy->near_number += !near_before;
-    return copy->n_done++ + near_before;
+    copy->n_done = n_before + 1;
+    copy->near_number = near_before ? copy->near_number : n_before + 1;
+    return n_before + near_before;
 }
 
 /* next: where the next send of each rank goes. */
@@ -84,15 +81,29 @@ static void place_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sen
         tally_t *out = &tally[send.sender * n_segments + send.segment];
         tally_t *in = &tally[send.receiver * n_segments + send.segment];
         const int32_t at = next[send.sender]++;
-        const int near_behind = out->near_slot > send.round && out->near_slot != CLV_CORE_NOTHING;
         placed[at] = (clv_core_send_t){.slot = send.round,
-                                       .out_number = number(placed, out, send.round),
-                                       .in_number = number(placed, in, send.round),
-                                       .receiver = send.receiver & 0x7fffu,
-                                       .segment = send.segment & 0x7fffu,
-                                       .is_last = !near_behind,
+                                       .out_number = number(out, send.round),
+                                       .in_number = number(in, send.round),
+                                       .receiver = send.receiver,
+                                       .segment = send.segment & CLV_CORE_SEGMENTS,
                                        .is_back = in->last_out != NEVER_SENT};
         out->last_out = at;
+        in->last_out = in->last_out == NEVER_SENT ? NEVER_SENT : SENT_BEFORE;
+    }
+}
+
+/* What is known of copies when all is placed. */
+static void close_copies(clv_core_t *core, const tally_t *tally)
+{
+    const size_t n_copies = (size_t) core->n_ranks * (size_t) core->n_segments;
+
+    for (size_t i = 0; i < n_copies; i++) {
+        const tally_t *copy = &tally[i];
+        core->near_number[i] = copy->near_number;
+        if (copy->last_out >= 0 && (copy->near_slot == CLV_CORE_NOTHING ||
+                                    copy->near_slot <= core->sends[copy->last_out].slot)) {
+            core->sends[copy->last_out].is_last = 1;
+        }
     }
 }
 
@@ -127,9 +138,7 @@ static void number_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_se
         tally[i] = (tally_t){.near_slot = core->near_slot[i], .last_out = NEVER_SENT};
     }
     place_sends(core, sends, n_sends, next, tally);
-    for (size_t i = 0; i < n_copies; i++) {
-        core->near_number[i] = tally[i].near_number;
-    }
+    close_copies(core, tally);
 }
 
 clv_status_t clv_core_set_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sends)

@@ -25,13 +25,15 @@
 
 #include "schedule/sched_replay.h"
 
+#define CLV_CORE_SEGMENTS 0x3fffu /* numbers of segments have so many bits */
+
 /* Numbers: what is done to that copy before it. */
 typedef struct clv_core_send {
     int32_t slot;
     int32_t out_number; /* at the sender */
     int32_t in_number;  /* at the receiver */
-    uint32_t receiver : 15;
-    uint32_t segment : 15;
+    uint32_t receiver : 16;
+    uint32_t segment : 14;
     uint32_t is_last : 1; /* nothing is done to the sender's copy behind it */
     uint32_t is_back : 1; /* the receiver's copy has been sent before */
 } clv_core_send_t;

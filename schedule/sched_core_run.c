@@ -7,7 +7,7 @@
  * in one sweep over the ranks that are awake:
  *
  *     now      what each rank lacks has come, as far as that is known: whatever leaves from now on
- *              is on the link for far_ns
+ *              is on the link for as long as a segment takes
  *     starts   on each way the first that could: none of those that start in this sweep can send,
  *              nor take, again before its end
  *
@@ -29,13 +29,21 @@
 
 enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
 
-static const int64_t free_ns = 0; /* of no way */
+static const int64_t always_free_ns = 0; /* of no way */
 
 typedef struct copy {
     int64_t ready_ns; /* its last send is out and its last receive combined */
     int32_t n_done;   /* sends started and receives combined */
     int32_t parked;   /* the first send that arrived too early, or NOBODY */
 } copy_t;
+
+/* What a send takes on a way. */
+typedef struct way {
+    int64_t out_ns;     /* until it is out of the sender */
+    int64_t busy_ns;    /* until the sender may send again */
+    int64_t in_busy_ns; /* until the receiver may be sent to again */
+    int64_t here_ns;    /* until it is there */
+} way_t;
 
 /* On the link. */
 typedef struct arrival {
@@ -44,37 +52,42 @@ typedef struct arrival {
 } arrival_t;
 
 typedef struct speaker {
-    const int32_t *near_number; /* by segment */
-    copy_t *copies;             /* by segment */
-    int64_t line_ns[2];         /* the next segment from inside: of both, the later */
-    int64_t step_ns[2];
-    int64_t arrival_ns;
+    int64_t at_ns;          /* when it has something to do; INT64_MAX: not known */
+    int64_t ready_ns;       /* the same if the way were free */
+    const int64_t *free_ns; /* when the way is on which it will send next, if it lacks nothing */
+    const clv_core_send_t *next, *end; /* sends */
+    copy_t *copy;                      /* which the next one sends */
+    struct speaker *receiver;          /* of the next one */
+    struct speaker *best; /* who starts in this sweep on the way to this one, or NULL */
+    const way_t *way;     /* to this one: a link but for who is handed all */
+    int64_t in_free_ns;   /* of that way */
     int64_t out_free_ns;
-    int64_t in_free_ns; /* of the way to it, a link but for who is handed all */
     int64_t core_free_ns;
+    int64_t near_ns;    /* when the next from inside is here; INT64_MAX: nothing comes */
+    int64_t far_ns;     /* the same over the link, as far as it is known */
+    int64_t line_ns[2]; /* the next segment from inside: of both, the later */
+    int64_t step_ns[2];
+    copy_t *copies; /* by segment, as are these two */
+    const int32_t *near_number;
+    const int32_t *near_slot;
+    int64_t arrival_ns;
     int64_t exit_ns;
-    int64_t at_ns;         /* when it has something to do; INT64_MAX: not known */
-    int64_t ready_ns;      /* the same if the way were free */
-    const int64_t *way_ns; /* when the way is on which it will send next, if it lacks nothing */
-    int64_t near_ns;       /* when the next from inside is here; INT64_MAX: nothing comes */
-    int64_t far_ns;        /* the same over the link, as far as it is known */
-    int32_t near;          /* the next segment from inside */
-    int32_t head, tail;    /* what is on the link to it, in the queue */
-    int32_t next, end;     /* sends */
-    int32_t n_parked;      /* what came too early for its copy, and waits: */
-    int32_t n_bound;       /* of them for what it sends, perhaps */
-    int32_t receiver;      /* of its next send */
-    int32_t rank;          /* of the whole */
-    int32_t lacks;         /* 1: something is to come before its next send */
-    int32_t is_awake;
+    int32_t near;       /* the next segment from inside */
+    int32_t head, tail; /* what is on the link to it, in the queue */
+    int32_t n_parked;   /* what came too early for its copy, and waits: */
+    int32_t n_bound;    /* of them for what it sends, perhaps */
+    int32_t rank;       /* of the whole */
+    int32_t lacks;      /* 1: something is to come before its next send */
+    int32_t is_to_wake; /* 1: it sleeps and lacks something */
 } speaker_t;
 
 typedef struct run {
     const clv_core_t *core;
-    clv_replay_lengths_t lengths;
-    int64_t far_ns;    /* how long a segment is on a link */
+    way_t far, near;
+    int64_t combine_ns;
     int64_t reach_ns;  /* for so long behind now all that arrives is known */
     int64_t window_ns; /* of a sweep; 0: one send starts in each */
+    int64_t sleepy_ns; /* who has nothing to do for longer sleeps */
     int64_t now_ns;    /* of this sweep: nothing starts before */
     int can_meet;      /* 1: sends of several may be there at the same time */
     int is_ahead;      /* 1: what starts is there after all that started on that way before */
@@ -82,10 +95,9 @@ typedef struct run {
     copy_t *copies;
     arrival_t *queue;     /* rank after rank */
     int32_t *next_parked; /* of each send */
-    int32_t *best;        /* on the way to each rank: who starts in this sweep, or NOBODY */
-    int32_t *due;         /* to whom anybody does */
+    speaker_t **due;      /* to whom anybody starts in this sweep */
     int32_t n_due;
-    int32_t *awake;
+    speaker_t **awake;
     int32_t n_awake;
     int64_t *alarm_ns; /* of who sleeps; INT64_MAX: none */
     int32_t *winner;   /* [1]: who wakes first; of [i] are [2 * i] and [2 * i + 1] */
@@ -119,15 +131,15 @@ static int64_t first_alarm_ns(const run_t *run)
 /* Its way may have been taken since it looked. */
 static inline void look_at_way(speaker_t *me)
 {
-    me->at_ns = clv_larger(me->ready_ns, *me->way_ns);
+    me->at_ns = clv_larger(me->ready_ns, *me->free_ns);
 }
 
-static void wake(run_t *run, int32_t p)
+static void wake(run_t *run, speaker_t *me)
 {
-    set_alarm(run, p, INT64_MAX);
-    run->speakers[p].is_awake = 1;
-    run->awake[run->n_awake++] = p;
-    look_at_way(&run->speakers[p]);
+    set_alarm(run, (int32_t) (me - run->speakers), INT64_MAX);
+    me->is_to_wake = 0;
+    run->awake[run->n_awake++] = me;
+    look_at_way(me);
 }
 
 /* ---- taking ---------------------------------------------------------------------------------- */
@@ -140,7 +152,7 @@ static int64_t next_here_ns(const speaker_t *me)
 static inline void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
 {
     copy->ready_ns =
-        clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->lengths.combine_ns;
+        clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->combine_ns;
     me->core_free_ns = copy->ready_ns;
     copy->n_done++;
 }
@@ -204,12 +216,13 @@ static inline void take_near(const run_t *run, speaker_t *me)
 }
 
 /* What is sent there is here. */
-static inline void take_send(const run_t *run, speaker_t *me, int32_t at, int64_t now_ns)
+static inline void take_send(const run_t *run, speaker_t *me, const clv_core_send_t *send,
+                             int64_t now_ns)
 {
-    const clv_core_send_t *send = &run->core->sends[at];
     copy_t *copy = &me->copies[send->segment];
 
     if (send->in_number != copy->n_done) {
+        const int32_t at = (int32_t) (send - run->core->sends);
         run->next_parked[at] = copy->parked;
         copy->parked = at;
         me->n_parked++;
@@ -223,26 +236,29 @@ static inline void take_send(const run_t *run, speaker_t *me, int32_t at, int64_
 static inline void take_far(const run_t *run, speaker_t *me)
 {
     const int64_t now_ns = me->far_ns;
-    const int32_t at = run->queue[me->head++].send;
+    const clv_core_send_t *send = &run->core->sends[run->queue[me->head++].send];
 
     me->far_ns = me->head < me->tail ? run->queue[me->head].here_ns : INT64_MAX;
-    take_send(run, me, at, now_ns);
+    take_send(run, me, send, now_ns);
 }
 
-/* What is there at the same time comes in plan order; but what takes no time on the link comes
- * after what was there at that moment. */
-static inline int is_near_first(const run_t *run, const speaker_t *me, int64_t far_ns, int32_t send)
+/* Of two that are there at the same time. They come in plan order; but what takes no time on the
+ * link comes after what was there at that moment. */
+static int is_near_before(const run_t *run, const speaker_t *me, const clv_core_send_t *send)
 {
-    const size_t copy = (size_t) (me->copies - run->copies) + (size_t) me->near;
+    return run->far.here_ns == 0 || me->near_slot[me->near] <= send->slot;
+}
 
-    return me->near_ns != far_ns
-               ? me->near_ns < far_ns
-               : run->far_ns == 0 || run->core->near_slot[copy] <= run->core->sends[send].slot;
+static inline int is_near_first(const run_t *run, const speaker_t *me, int64_t here_ns,
+                                const clv_core_send_t *send)
+{
+    return me->near_ns != here_ns ? me->near_ns < here_ns : is_near_before(run, me, send);
 }
 
 __attribute__((noinline)) static void take_next(const run_t *run, speaker_t *me)
 {
-    if (is_near_first(run, me, me->far_ns, run->queue[me->head].send)) {
+    if (me->head == me->tail ||
+        is_near_first(run, me, me->far_ns, &run->core->sends[run->queue[me->head].send])) {
         take_near(run, me);
     } else {
         take_far(run, me);
@@ -251,14 +267,13 @@ __attribute__((noinline)) static void take_next(const run_t *run, speaker_t *me)
 
 /* Takes at once what will be there by then, this send at last, where nothing of it waits for what
  * the rank sends: so it is the same whenever it is taken. 1, or 0: it does. */
-static inline int take_ahead(const run_t *run, speaker_t *me, int32_t at, int64_t here_ns)
+static inline int take_ahead(const run_t *run, speaker_t *me, const clv_core_send_t *send,
+                             int64_t here_ns)
 {
-    const clv_core_send_t *send = &run->core->sends[at];
-
     if (!run->is_ahead || me->head < me->tail || me->n_bound > 0) {
         return 0;
     }
-    while (is_near_first(run, me, here_ns, at)) {
+    while (is_near_first(run, me, here_ns, send)) {
         if (me->near_number[me->near] != me->copies[me->near].n_done) {
             return 0;
         }
@@ -267,31 +282,42 @@ static inline int take_ahead(const run_t *run, speaker_t *me, int32_t at, int64_
     if (send->is_back && send->in_number != me->copies[send->segment].n_done) {
         return 0;
     }
-    take_send(run, me, at, here_ns);
+    take_send(run, me, send, here_ns);
     return 1;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Takes what must come before the rank's next send, as far as it is known by now. */
-static void look(run_t *run, speaker_t *me)
+/* Which send is the next, and lacks everything until its rank looks. */
+static inline void aim(const run_t *run, speaker_t *me, const clv_core_send_t *next)
 {
-    const clv_core_send_t *send = &run->core->sends[me->next];
-    const speaker_t *receiver = &run->speakers[send->receiver];
-    const copy_t *copy = &me->copies[send->segment];
+    me->next = next;
+    me->free_ns = &always_free_ns;
+    me->lacks = next < me->end;
+    me->ready_ns = me->lacks ? me->out_free_ns : INT64_MAX;
+    if (me->lacks) {
+        me->receiver = &run->speakers[next->receiver];
+        me->copy = &me->copies[next->segment];
+    }
+}
 
-    while (copy->n_done < send->out_number && next_here_ns(me) <= run->now_ns + run->reach_ns) {
+/* Takes what must come before the rank's next send, as far as it is known by now. */
+static inline void look(run_t *run, speaker_t *me)
+{
+    const int64_t known_ns = run->now_ns + run->reach_ns;
+    const copy_t *copy = me->copy;
+    const int32_t number = me->next->out_number;
+
+    while (copy->n_done < number && next_here_ns(me) <= known_ns) {
         take_next(run, me);
     }
-    me->receiver = (int32_t) send->receiver;
-    me->lacks = copy->n_done < send->out_number;
+    me->lacks = copy->n_done < number;
     if (me->lacks) {
         me->ready_ns = next_here_ns(me);
-        me->way_ns = &free_ns;
     } else {
         me->ready_ns =
-            clv_larger(clv_larger(me->out_free_ns, copy->ready_ns), receiver->arrival_ns);
-        me->way_ns = &receiver->in_free_ns;
+            clv_larger(clv_larger(me->out_free_ns, copy->ready_ns), me->receiver->arrival_ns);
+        me->free_ns = &me->receiver->in_free_ns;
     }
     look_at_way(me);
 }
@@ -312,61 +338,51 @@ static void put_on_link(run_t *run, speaker_t *receiver, int32_t send, int64_t h
     receiver->far_ns = run->queue[receiver->head].here_ns;
 }
 
-static int is_handed(const clv_core_t *core, int32_t p)
+/* The rank's next send leaves. */
+static inline void leave(run_t *run, speaker_t *me, int64_t now_ns)
 {
-    return core->hands_over && p == core->n_ranks - 1;
-}
+    const way_t *way = me->receiver->way;
+    const int64_t out_ns = now_ns + way->out_ns;
+    copy_t *copy = me->copy;
 
-/* The rank's next send leaves; when it will be there. */
-static int64_t leave(run_t *run, speaker_t *me, int32_t receiver, int64_t now_ns)
-{
-    const clv_replay_lengths_t *lengths = &run->lengths;
-    const int near = is_handed(run->core, receiver);
-    const int64_t out_ns = now_ns + (near ? lengths->near_wire_ns : lengths->far_wire_ns);
-    const int64_t busy_ns = clv_larger(out_ns, now_ns + lengths->gap_ns);
-    copy_t *copy = &me->copies[run->core->sends[me->next].segment];
-
-    run->speakers[receiver].in_free_ns = near ? busy_ns : out_ns;
-    me->out_free_ns = busy_ns;
+    me->receiver->in_free_ns = now_ns + way->in_busy_ns;
+    me->out_free_ns = now_ns + way->busy_ns;
     me->exit_ns = clv_larger(me->exit_ns, out_ns);
     copy->ready_ns = clv_larger(copy->ready_ns, out_ns);
     copy->n_done++;
     unpark(run, me, copy, now_ns);
-    return out_ns + (near ? lengths->near_latency_ns : lengths->far_latency_ns);
 }
 
 /* Something is on the link to it. */
-static void tell(run_t *run, int32_t p, int64_t here_ns)
+static inline void tell(run_t *run, speaker_t *me, int64_t here_ns)
 {
-    speaker_t *me = &run->speakers[p];
-
     here_ns = me->lacks ? here_ns : INT64_MAX;
     me->ready_ns = clv_smaller(me->ready_ns, here_ns);
     me->at_ns = clv_smaller(me->at_ns, here_ns);
-    if (me->lacks && !me->is_awake) {
-        wake(run, p);
+    if (me->is_to_wake) {
+        wake(run, me);
     }
 }
 
 /* What it lacks for the next send it looks for in the next sweep, when more has come. Who gives a
  * segment away for good may look later at what came before that. */
-static void start(run_t *run, speaker_t *me)
+static inline void start(run_t *run, speaker_t *me)
 {
-    const int32_t receiver = me->receiver;
+    const clv_core_send_t *send = me->next;
+    const int64_t now_ns = me->at_ns;
+    speaker_t *receiver = me->receiver;
     int64_t here_ns;
 
-    while (!run->core->sends[me->next].is_last && next_here_ns(me) <= me->at_ns) {
+    while (!send->is_last && next_here_ns(me) <= now_ns) {
         take_next(run, me);
     }
-    here_ns = leave(run, me, receiver, me->at_ns);
-    if (!take_ahead(run, &run->speakers[receiver], me->next, here_ns)) {
-        put_on_link(run, &run->speakers[receiver], me->next, here_ns);
+    leave(run, me, now_ns);
+    here_ns = now_ns + receiver->way->here_ns;
+    if (!take_ahead(run, receiver, send, here_ns)) {
+        put_on_link(run, receiver, (int32_t) (send - run->core->sends), here_ns);
     }
     tell(run, receiver, here_ns);
-    me->next++;
-    me->lacks = me->next < me->end;
-    me->ready_ns = me->lacks ? me->out_free_ns : INT64_MAX;
-    me->way_ns = &free_ns;
+    aim(run, me, send + 1);
 }
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
@@ -375,21 +391,22 @@ static void start(run_t *run, speaker_t *me)
 static int64_t find_now(run_t *run)
 {
     const int32_t n_before = run->n_awake;
+    const int64_t sleepy_ns = run->now_ns + run->sleepy_ns;
     int64_t now_ns = INT64_MAX;
+    int32_t n_awake = 0;
 
-    run->n_awake = 0;
     for (int32_t i = 0; i < n_before; i++) {
-        const int32_t p = run->awake[i];
-        speaker_t *me = &run->speakers[p];
+        speaker_t *me = run->awake[i];
         look_at_way(me);
-        if ((me->at_ns - run->now_ns) / SLEEPY_SWEEPS > run->window_ns) {
-            me->is_awake = 0;
-            set_alarm(run, p, me->at_ns);
+        if (me->at_ns > sleepy_ns) {
+            me->is_to_wake = me->lacks;
+            set_alarm(run, (int32_t) (me - run->speakers), me->at_ns);
         } else {
-            run->awake[run->n_awake++] = p;
+            run->awake[n_awake++] = me;
             now_ns = clv_smaller(now_ns, me->at_ns);
         }
     }
+    run->n_awake = n_awake;
     return clv_smaller(now_ns, first_alarm_ns(run));
 }
 
@@ -402,29 +419,31 @@ static int is_sooner(const speaker_t *a, const speaker_t *b)
     return a->ready_ns != b->ready_ns ? a->ready_ns < b->ready_ns : a->rank < b->rank;
 }
 
-static void compete(run_t *run, int32_t p)
+static inline void compete(run_t *run, speaker_t *me)
 {
-    int32_t *best = &run->best[run->speakers[p].receiver];
+    speaker_t *receiver = me->receiver;
 
-    if (*best == NOBODY) {
-        run->due[run->n_due++] = run->speakers[p].receiver;
-        *best = p;
-    } else if (is_sooner(&run->speakers[p], &run->speakers[*best])) {
-        *best = p;
+    if (receiver->best == NULL) {
+        run->due[run->n_due++] = receiver;
+        receiver->best = me;
+    } else if (is_sooner(me, receiver->best)) {
+        receiver->best = me;
     }
 }
 
 /* Who starts by then; nobody before all have looked. */
 static void find_due(run_t *run, int64_t last_ns)
 {
+    const int64_t known_ns = run->now_ns + run->reach_ns;
+
     run->n_due = 0;
     for (int32_t i = 0; i < run->n_awake; i++) {
-        speaker_t *me = &run->speakers[run->awake[i]];
-        if (me->at_ns - run->reach_ns <= run->now_ns) {
+        speaker_t *me = run->awake[i];
+        if (me->lacks && me->at_ns <= known_ns) {
             look(run, me);
         }
         if (me->at_ns <= last_ns) {
-            compete(run, run->awake[i]);
+            compete(run, me);
         }
     }
 }
@@ -435,15 +454,14 @@ static void keep_first(run_t *run)
     int32_t first = 0;
 
     for (int32_t i = 1; i < run->n_due; i++) {
-        const int32_t p = run->best[run->due[i]], q = run->best[run->due[first]];
-        first = is_sooner(&run->speakers[p], &run->speakers[q]) ? i : first;
+        first = is_sooner(run->due[i]->best, run->due[first]->best) ? i : first;
     }
     for (int32_t i = 0; i < run->n_due; i++) {
         if (i != first) {
-            run->best[run->due[i]] = NOBODY;
+            run->due[i]->best = NULL;
         }
     }
-    run->due[0] = run->n_due > 0 ? run->due[first] : NOBODY;
+    run->due[0] = run->n_due > 0 ? run->due[first] : NULL;
     run->n_due = run->n_due > 0;
 }
 
@@ -452,16 +470,16 @@ static void sweep(run_t *run)
     const int64_t last_ns = run->now_ns + clv_larger(run->window_ns - 1, 0);
 
     while (first_alarm_ns(run) <= last_ns) {
-        wake(run, run->winner[1]);
+        wake(run, &run->speakers[run->winner[1]]);
     }
     find_due(run, last_ns);
     if (run->window_ns == 0) {
         keep_first(run);
     }
     for (int32_t i = 0; i < run->n_due; i++) {
-        int32_t *best = &run->best[run->due[i]];
-        start(run, &run->speakers[*best]);
-        *best = NOBODY;
+        speaker_t *receiver = run->due[i];
+        start(run, receiver->best);
+        receiver->best = NULL;
     }
 }
 
@@ -471,13 +489,16 @@ static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream
                           int64_t arrival_ns)
 {
     const clv_core_t *core = run->core;
-    copy_t *copies = run->copies + (size_t) p * (size_t) core->n_segments;
+    const size_t first = (size_t) p * (size_t) core->n_segments;
+    copy_t *copies = run->copies + first;
+    speaker_t *me = &run->speakers[p];
 
-    run->speakers[p] = (speaker_t){
-        .near_number = core->near_number + (size_t) p * (size_t) core->n_segments,
+    *me = (speaker_t){
+        .end = core->sends + core->first_out[p + 1],
+        .way = core->hands_over && p == core->n_ranks - 1 ? &run->near : &run->far,
+        .near_number = core->near_number + first,
+        .near_slot = core->near_slot + first,
         .rank = core->rank[p],
-        .ready_ns = INT64_MAX,
-        .way_ns = &free_ns,
         .copies = copies,
         .arrival_ns = arrival_ns,
         .out_free_ns = arrival_ns,
@@ -490,12 +511,11 @@ static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream
         .far_ns = INT64_MAX,
         .head = core->first_in[p],
         .tail = core->first_in[p],
-        .next = core->first_out[p],
-        .end = core->first_out[p + 1],
     };
     for (int32_t s = 0; s < core->n_segments; s++) {
         copies[s] = (copy_t){.ready_ns = arrival_ns, .parked = NOBODY};
     }
+    aim(run, me, core->sends + core->first_out[p]);
 }
 
 /* All are awake. */
@@ -509,8 +529,7 @@ static void place_beds(run_t *run)
         play(run, at);
     }
     for (int32_t p = 0; p < run->core->n_ranks; p++) {
-        run->best[p] = NOBODY;
-        wake(run, p);
+        wake(run, &run->speakers[p]);
     }
 }
 
@@ -528,11 +547,11 @@ static int allocate_run(run_t *run)
     run->copies = clv_alloc_unset(n_ranks * n_segments, sizeof *run->copies);
     run->queue = clv_alloc_unset(n_sends, sizeof *run->queue);
     run->next_parked = clv_alloc_unset(n_sends, sizeof *run->next_parked);
-    run->best = clv_alloc_unset(3 * n_ranks, sizeof *run->best);
+    run->due = clv_alloc_unset(2 * n_ranks, sizeof *run->due);
     run->alarm_ns = clv_alloc_unset((size_t) run->n_beds, sizeof *run->alarm_ns);
     run->winner = clv_alloc_unset(2 * (size_t) run->n_beds, sizeof *run->winner);
     return run->speakers != NULL && run->copies != NULL && run->queue != NULL &&
-           run->next_parked != NULL && run->best != NULL && run->alarm_ns != NULL &&
+           run->next_parked != NULL && run->due != NULL && run->alarm_ns != NULL &&
            run->winner != NULL;
 }
 
@@ -540,7 +559,7 @@ static void close_run(run_t *run)
 {
     clv_free(run->winner);
     clv_free(run->alarm_ns);
-    clv_free(run->best);
+    clv_free(run->due);
     clv_free(run->next_parked);
     clv_free(run->queue);
     clv_free(run->copies);
@@ -567,43 +586,56 @@ static void open_run(run_t *run, const clv_core_stream_t *streams, const int64_t
 {
     const int32_t n_ranks = run->core->n_ranks;
 
-    run->due = run->best + n_ranks;
     run->awake = run->due + n_ranks;
     for (int32_t p = 0; p < n_ranks; p++) {
         place_speaker(run, p, &streams[p], arrival_ns[p]);
     }
     place_beds(run);
     for (int32_t p = 0; p < n_ranks; p++) {
-        if (run->speakers[p].next < run->speakers[p].end) {
+        if (run->speakers[p].lacks) {
             look(run, &run->speakers[p]);
         }
     }
 }
 
+static way_t way_of(int64_t wire_ns, int64_t latency_ns, int64_t gap_ns)
+{
+    const int64_t busy_ns = clv_larger(wire_ns, gap_ns);
+
+    return (way_t){wire_ns, busy_ns, busy_ns, wire_ns + latency_ns};
+}
+
+static void set_lengths(run_t *run, const clv_replay_lengths_t *lengths)
+{
+    run->combine_ns = lengths->combine_ns;
+    run->far = way_of(lengths->far_wire_ns, lengths->far_latency_ns, lengths->gap_ns);
+    run->far.in_busy_ns = lengths->far_wire_ns; /* the gap is not the link's */
+    run->near = way_of(lengths->near_wire_ns, lengths->near_latency_ns, lengths->gap_ns);
+    run->can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
+}
+
 /* A send holds its sender for that long at least, and is on its way for longer than all but that
  * long. */
-static int64_t window_of(const run_t *run)
+static void set_window(run_t *run)
 {
-    const clv_replay_lengths_t *lengths = &run->lengths;
-    const int64_t near_ns = run->core->hands_over ? lengths->near_wire_ns : lengths->far_wire_ns;
-    const int64_t busy_ns = clv_smaller(near_ns, lengths->far_wire_ns);
+    const int64_t busy_ns =
+        run->core->hands_over ? clv_smaller(run->near.busy_ns, run->far.busy_ns) : run->far.busy_ns;
 
-    return clv_smaller(clv_larger(busy_ns, lengths->gap_ns), run->far_ns);
+    run->reach_ns = clv_larger(run->far.here_ns - 1, 0);
+    run->window_ns = clv_smaller(busy_ns, run->far.here_ns);
+    run->sleepy_ns = clv_smaller(run->window_ns, INT64_MAX / 4 / SLEEPY_SWEEPS) * SLEEPY_SWEEPS;
+    run->is_ahead = run->window_ns > 0 && !run->can_meet;
 }
 
 clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *streams,
                           const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
                           int64_t *exit_ns)
 {
-    run_t run = {.core = core,
-                 .lengths = *lengths,
-                 .far_ns = lengths->far_wire_ns + lengths->far_latency_ns};
+    run_t run = {.core = core};
     clv_status_t status = CLV_NO_MEMORY;
 
-    run.can_meet = lengths->far_wire_ns == 0 && lengths->far_latency_ns > 0;
-    run.reach_ns = clv_larger(run.far_ns - 1, 0);
-    run.window_ns = window_of(&run);
-    run.is_ahead = run.window_ns > 0 && !run.can_meet;
+    set_lengths(&run, lengths);
+    set_window(&run);
     if (allocate_run(&run)) {
         open_run(&run, streams, arrival_ns);
         for (int64_t now_ns = find_now(&run); now_ns < INT64_MAX; now_ns = find_now(&run)) {
