@@ -313,8 +313,8 @@ static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, 
                           search->found[than].predicted_in_mpi_ns);
 }
 
-/* A trial that is not expected to win would have ranks wait longer for nothing. Whoever can run free
- * has another pace under another order, whatever estimates say. */
+/* A trial that is not expected to win would have ranks wait longer for nothing. Whoever can run
+ * free has another pace under another order, whatever estimates say. */
 static int only_waits_longer(const clv_choose_search_t *search, int32_t algorithm,
                              int64_t expected_ns)
 {
