@@ -299,33 +299,6 @@ static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
            !is_permille_of(pace->computing_ns, most, pace_to_beat(pace, algorithm));
 }
 
-/* As measured, where both were: segments that leave without their receiver take their rank out of
- * the call, which estimates do not know. */
-static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t than)
-{
-    const clv_choose_score_t *one = &search->state->score[algorithm];
-    const clv_choose_score_t *other = &search->state->score[than];
-
-    if (one->n_measured > 0 && other->n_measured > 0) {
-        return is_permille_of(one->in_mpi_ns, WAITS_PERMILLE, other->in_mpi_ns);
-    }
-    return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, WAITS_PERMILLE,
-                          search->found[than].predicted_in_mpi_ns);
-}
-
-/* A trial that is not expected to win would have ranks wait longer for nothing. Whoever can run
- * free has another pace under another order, whatever estimates say. */
-static int only_waits_longer(const clv_choose_search_t *search, int32_t algorithm,
-                             int64_t expected_ns)
-{
-    const clv_choose_pace_t *pace = &search->state->pace;
-
-    return search->config->objective == CLV_OBJECTIVE_PACE && !pace->has_run_free &&
-           algorithm != CLV_ALGORITHM_PREVIOUS &&
-           !is_permille_of(expected_ns, BETTER_PERMILLE, pace_to_beat(pace, algorithm)) &&
-           is_less_in_mpi(search, pace->settled, algorithm);
-}
-
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                    int32_t algorithm, int64_t expected_ns)
 {
@@ -334,9 +307,22 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
     const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns = clv_larger(expected_ns - pace_to_beat(pace, algorithm), 0);
 
-    return !cannot_gain(search, algorithm) && !only_waits_longer(search, algorithm, expected_ns) &&
-           verdict->age_calls >= verdict->wait_calls && pace->trial.budget_ns > 0 &&
-           loss_ns <= pace->trial.budget_ns / n_calls;
+    return !cannot_gain(search, algorithm) && verdict->age_calls >= verdict->wait_calls &&
+           pace->trial.budget_ns > 0 && loss_ns <= pace->trial.budget_ns / n_calls;
+}
+
+/* As measured, where both were: segments that leave without their receiver take their rank out of
+ * the call, which estimates do not know. */
+static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t settled)
+{
+    const clv_choose_score_t *one = &search->state->score[algorithm];
+    const clv_choose_score_t *other = &search->state->score[settled];
+
+    if (one->n_measured > 0 && other->n_measured > 0) {
+        return is_permille_of(one->in_mpi_ns, WAITS_PERMILLE, other->in_mpi_ns);
+    }
+    return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, WAITS_PERMILLE,
+                          search->found[settled].predicted_in_mpi_ns);
 }
 
 /* Expected to end calls no later than what runs, with ranks that wait much less in them. */

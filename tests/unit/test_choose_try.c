@@ -323,27 +323,6 @@ static void blocks_that_lie_apart_are_no_reason_for_a_trial(void **unused)
     }
 }
 
-/* A fixed order that is not expected to win is not tried instead of the chain by arrival; unless
- * ranks can run free, or it is expected to win, or ranks wait hardly longer in it. */
-static void what_only_waits_longer_is_not_tried(void **unused)
-{
-    static const struct {
-        int64_t after_ms, in_mpi_ms;
-        int has_run_free, is_tried;
-    } cases[] = {{40, 50, 0, 0}, {41, 50, 0, 0}, {40, 50, 1, 1}, {30, 50, 0, 1}, {40, 37, 0, 1}};
-
-    (void) unused;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        clv_choose_search_t search = computing_for(100, CLV_ALGORITHM_CHAIN,
-                                                   CLV_ALGORITHM_RANK_CHAIN, cases[i].has_run_free);
-        search.score[CLV_ALGORITHM_RANK_CHAIN] = cases[i].after_ms * MS;
-        search.found[CLV_ALGORITHM_CHAIN].predicted_in_mpi_ns = 30 * MS;
-        search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_in_mpi_ns = cases[i].in_mpi_ms * MS;
-        clv_choose_try_next(&search, &forecast);
-        assert_int_equal(state.pace.trial.is_on, cases[i].is_tried);
-    }
-}
-
 /* Ranks show within the trial that they can run free. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
@@ -436,7 +415,6 @@ int main(void)
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
         cmocka_unit_test(blocks_that_lie_apart_are_no_reason_for_a_trial),
-        cmocka_unit_test(what_only_waits_longer_is_not_tried),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
