@@ -181,26 +181,15 @@ int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces)
     return clv_larger(low, clv_smaller(high, pace_ns[2]));
 }
 
-int64_t clv_choose_paces_least(const clv_choose_paces_t *paces)
-{
-    int64_t least_ns = paces->pace_ns[0];
-
-    for (int32_t i = 1; i < paces->n_blocks; i++) {
-        least_ns = clv_smaller(least_ns, paces->pace_ns[i]);
-    }
-    return least_ns;
-}
-
 int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces)
 {
-    const int64_t least_ns = clv_choose_paces_least(paces);
-    int64_t most_ns = 0;
+    int64_t least = INT64_MAX, most = 0;
 
     for (int32_t i = 0; i < paces->n_blocks; i++) {
-        most_ns = clv_larger(most_ns, paces->pace_ns[i]);
+        least = clv_smaller(least, paces->pace_ns[i]);
+        most = clv_larger(most, paces->pace_ns[i]);
     }
     return paces->n_blocks < CLV_CHOOSE_BLOCKS
                ? 0
-               : (int32_t) clv_smaller((most_ns - least_ns) / clv_larger(least_ns / 1000, 1),
-                                       INT32_MAX);
+               : (int32_t) clv_smaller((most - least) / clv_larger(least / 1000, 1), INT32_MAX);
 }

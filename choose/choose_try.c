@@ -274,17 +274,6 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* The pace that a trial has to beat. Blocks of ranks that run free under a fixed order lie apart by
- * what they happen to compute; the fastest one shows what that order is able to, and an order by
- * arrival would bind them for what chance did to the others. */
-static int64_t pace_to_beat(const clv_choose_pace_t *pace, int32_t algorithm)
-{
-    return pace->has_run_free && clv_algorithm_holds(pace->settled) &&
-                   !clv_algorithm_holds(algorithm)
-               ? clv_choose_paces_least(&pace->paces)
-               : clv_choose_paces_middle(&pace->paces);
-}
-
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
@@ -296,7 +285,7 @@ static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
-           !is_permille_of(pace->computing_ns, most, pace_to_beat(pace, algorithm));
+           !is_permille_of(pace->computing_ns, most, clv_choose_paces_middle(&pace->paces));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
@@ -305,7 +294,7 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
     const clv_choose_pace_t *pace = &search->state->pace;
     const clv_choose_verdict_t *verdict = &pace->verdict[algorithm];
     const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
-    const int64_t loss_ns = clv_larger(expected_ns - pace_to_beat(pace, algorithm), 0);
+    const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
 
     return !cannot_gain(search, algorithm) && verdict->age_calls >= verdict->wait_calls &&
            pace->trial.budget_ns > 0 && loss_ns <= pace->trial.budget_ns / n_calls;
@@ -418,6 +407,6 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
     algorithm = most_promising(search, forecast, &expected_ns);
     if (algorithm >= 0) {
         begin_trial(trial, algorithm, needed_permille(search, algorithm),
-                    clv_larger(expected_ns - pace_to_beat(pace, algorithm), 0));
+                    clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0));
     }
 }

@@ -308,21 +308,6 @@ static void who_can_run_free_at_the_slowest_s_pace_tries_nothing(void **unused)
     assert_true(tries(1000, CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_CHAIN, 1));
 }
 
-/* What the fixed order was able to in its fastest block a trial would have to beat, whatever the
- * others happened to take. */
-static void blocks_that_lie_apart_are_no_reason_for_a_trial(void **unused)
-{
-    (void) unused;
-    for (int has_run_free = 0; has_run_free < 2; has_run_free++) {
-        const clv_choose_search_t search =
-            computing_for(965, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, has_run_free);
-        state.pace.paces.pace_ns[1] = PACE_MS * MS / 1000 * 990;
-        state.pace.paces.pace_ns[2] = PACE_MS * MS / 1000 * 1100;
-        clv_choose_try_next(&search, &forecast);
-        assert_int_equal(state.pace.trial.is_on, !has_run_free);
-    }
-}
-
 /* Ranks show within the trial that they can run free. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
@@ -414,7 +399,6 @@ int main(void)
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
-        cmocka_unit_test(blocks_that_lie_apart_are_no_reason_for_a_trial),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
