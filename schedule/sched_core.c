@@ -84,8 +84,8 @@ static void place_sends(clv_core_t *core, const clv_send_t *sends, int64_t n_sen
         placed[at] = (clv_core_send_t){.slot = send.round,
                                        .out_number = number(out, send.round),
                                        .in_number = number(in, send.round),
-                                       .receiver = send.receiver,
-                                       .segment = send.segment & CLV_CORE_SEGMENTS,
+                                       .receiver = send.receiver & 0x7fffu,
+                                       .segment = send.segment & 0x7fffu,
                                        .is_back = in->last_out != NEVER_SENT};
         out->last_out = at;
         in->last_out = in->last_out == NEVER_SENT ? NEVER_SENT : SENT_BEFORE;

@@ -25,15 +25,13 @@
 
 #include "schedule/sched_replay.h"
 
-#define CLV_CORE_SEGMENTS 0x3fffu /* numbers of segments have so many bits */
-
 /* Numbers: what is done to that copy before it. */
 typedef struct clv_core_send {
     int32_t slot;
     int32_t out_number; /* at the sender */
     int32_t in_number;  /* at the receiver */
-    uint32_t receiver : 16;
-    uint32_t segment : 14;
+    uint32_t receiver : 15;
+    uint32_t segment : 15;
     uint32_t is_last : 1; /* nothing is done to the sender's copy behind it */
     uint32_t is_back : 1; /* the receiver's copy has been sent before */
 } clv_core_send_t;
@@ -52,6 +50,12 @@ typedef struct clv_core {
     int32_t *first_in;      /* how many sends go to the ranks before this one */
     int32_t *near_number;   /* as near_slot: what is done to that copy before it */
 } clv_core_t;
+
+/* Whether this rank is handed all by one inside its place, not over a link. */
+static inline int clv_core_is_handed(const clv_core_t *core, int32_t p)
+{
+    return core->hands_over && p == core->n_ranks - 1;
+}
 
 #define CLV_CORE_NOTHING INT32_MAX /* near_slot where nothing comes from inside */
 

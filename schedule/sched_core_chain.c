@@ -123,7 +123,7 @@ static way_t way_to(const clv_core_t *core, const clv_replay_lengths_t *lengths,
     const way_t far = {lengths->far_wire_ns, lengths->far_latency_ns, lengths->gap_ns};
     const way_t near = {lengths->near_wire_ns, lengths->near_latency_ns, lengths->gap_ns};
 
-    return core->hands_over && k == core->n_ranks - 1 ? near : far;
+    return clv_core_is_handed(core, k) ? near : far;
 }
 
 static taking_t taking_of(const clv_core_t *core, const clv_core_stream_t *stream, int32_t k,

@@ -495,7 +495,7 @@ static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream
 
     *me = (speaker_t){
         .end = core->sends + core->first_out[p + 1],
-        .way = core->hands_over && p == core->n_ranks - 1 ? &run->near : &run->far,
+        .way = clv_core_is_handed(core, p) ? &run->near : &run->far,
         .near_number = core->near_number + first,
         .near_slot = core->near_slot + first,
         .rank = core->rank[p],
