@@ -16,6 +16,7 @@
 #define WAITS_PERMILLE  800  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
+#define PAUSES_TIMES    2    /* a pace of so many times computing and call is one of pauses */
 #define FIRST_WAIT      64   /* calls until something is tried again */
 #define LONGEST_WAIT    1024 /* ... and at most so many */
 #define SLACK           8    /* a trial may lose that part of an iteration by chance */
@@ -274,10 +275,21 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
+/* An iteration takes no longer than the slowest's computing and the call after it: where the
+ * pace is twice that, pauses lie between sampled calls, too often to be known for such. */
+static int is_mostly_pauses(const clv_choose_search_t *search)
+{
+    const clv_choose_pace_t *pace = &search->state->pace;
+
+    return pace->computing_ns > 0 &&
+           clv_choose_paces_middle(&pace->paces) / PAUSES_TIMES >
+               pace->computing_ns + search->found[pace->settled].predicted_after_ns;
+}
+
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
- * other when it ends. */
+ * other when it ends. Nor can one be won from pauses. */
 static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
@@ -285,7 +297,8 @@ static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
-           !is_permille_of(pace->computing_ns, most, clv_choose_paces_middle(&pace->paces));
+           (is_mostly_pauses(search) ||
+            !is_permille_of(pace->computing_ns, most, clv_choose_paces_middle(&pace->paces)));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,

@@ -308,6 +308,23 @@ static void who_can_run_free_at_the_slowest_s_pace_tries_nothing(void **unused)
     assert_true(tries(1000, CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_CHAIN, 1));
 }
 
+/* Computing and call take less than half of what an iteration does: no plan makes that shorter. But
+ * who has not been seen to run free may wait where records do not show it. */
+static void pauses_are_nothing_to_win(void **unused)
+{
+    (void) unused;
+    for (int has_run_free = 0; has_run_free < 2; has_run_free++) {
+        for (int64_t after_permille = 50; after_permille <= 150; after_permille += 100) {
+            clv_choose_search_t search =
+                computing_for(400, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_PREVIOUS, has_run_free);
+            search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_after_ns =
+                PACE_MS * MS / 1000 * after_permille;
+            clv_choose_try_next(&search, &forecast);
+            assert_int_equal(state.pace.trial.is_on, !has_run_free || after_permille == 150);
+        }
+    }
+}
+
 /* Ranks show within the trial that they can run free. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
@@ -399,6 +416,7 @@ int main(void)
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
+        cmocka_unit_test(pauses_are_nothing_to_win),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
