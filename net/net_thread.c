@@ -19,7 +19,8 @@
 #define MAX_EVENTS 32
 /* Plans are made on it; small where everything is locked in memory. */
 #define STACK_BYTES ((size_t) 1 << 20)
-#define BELL        UINT64_MAX /* epoll's datum for the bell */
+#define LEND_NS     CLV_NS_PER_MS /* the longest wait for who is at it */
+#define BELL        UINT64_MAX    /* epoll's datum for the bell */
 #define TIMER       (UINT64_MAX - 1)
 
 typedef struct watch {
@@ -93,12 +94,24 @@ static void close_all(clv_net_thread_t *thread)
     close_own(thread);
 }
 
+/* Whoever waits for it lends his priority to the thread that holds it. */
+static void make_mutex(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attributes;
+
+    (void) pthread_mutexattr_init(&attributes);
+    (void) pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    (void) pthread_mutex_init(mutex, &attributes);
+    (void) pthread_mutexattr_destroy(&attributes);
+}
+
+/* The kernel has the parent's thread for the holder of a mutex that knows its own: a new one. */
 static void after_fork_in_child(void)
 {
     for (clv_net_thread_t *one = all_threads; one; one = one->next) {
         one->forked = 1;
         close_all(one);
-        (void) pthread_mutex_unlock(&one->mutex);
+        make_mutex(&one->mutex);
     }
     all_threads = NULL;
     (void) pthread_mutex_unlock(&all_mutex);
@@ -171,7 +184,7 @@ clv_status_t clv_net_thread_create(const clv_net_thread_ops_t *ops, void *contex
         clv_free(thread);
         return status;
     }
-    (void) pthread_mutex_init(&thread->mutex, NULL);
+    make_mutex(&thread->mutex);
     (void) pthread_cond_init(&thread->has_deferred, NULL);
     enlist(thread);
     *thread_p = thread;
@@ -366,10 +379,30 @@ static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
     thread->armed_ns = deadline_ns;
 }
 
-void clv_net_thread_turn(clv_net_thread_t *thread)
+/* Whoever is at it may have lost his processor to the caller, or to whom only the caller can
+ * displace. */
+static int lock_for_turn(clv_net_thread_t *thread, int lends)
+{
+    struct timespec until;
+
+    if (pthread_mutex_trylock(&thread->mutex) == 0) {
+        return 1;
+    }
+    if (!lends || clock_gettime(CLOCK_REALTIME, &until) != 0) {
+        return 0;
+    }
+    until.tv_nsec += LEND_NS;
+    if (until.tv_nsec >= CLV_NS_PER_S) {
+        until.tv_sec++;
+        until.tv_nsec -= CLV_NS_PER_S;
+    }
+    return pthread_mutex_timedlock(&thread->mutex, &until) == 0;
+}
+
+void clv_net_thread_turn(clv_net_thread_t *thread, int lends)
 {
     struct epoll_event events[MAX_EVENTS];
-    if (thread->forked || pthread_mutex_trylock(&thread->mutex) != 0) {
+    if (thread->forked || !lock_for_turn(thread, lends)) {
         return;
     }
     if (thread->runs) {

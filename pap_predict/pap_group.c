@@ -25,6 +25,9 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
+#define LEND_AFTER_NS                                                                              \
+    (100 * CLV_NS_PER_US) /* of waiting: whoever has a processor is done by then */
+
 /* A forecast of the table, as this process sees it. */
 typedef struct view {
     clv_pap_forecast_t forecast;
@@ -583,10 +586,10 @@ static void count_answer(clv_pap_group_t *group, clv_status_t status)
 }
 
 /* Again and again, since what is asked may be lost with a connection. */
-static CLV_COLD void lose_patience(clv_pap_group_t *group, const clv_pap_call_t *call)
+static CLV_COLD void lose_patience(clv_pap_group_t *group, const clv_pap_call_t *call,
+                                   int64_t now_ns)
 {
     const int64_t patience_ns = group->pap->options.patience_ns;
-    const int64_t now_ns = clv_local_now_ns();
     const int64_t since_ns = clv_larger(group->waiting_since_ns, group->asked_ns);
     if (call->awaited_version == 0 || patience_ns == 0 || now_ns - since_ns < patience_ns) {
         return;
@@ -594,6 +597,20 @@ static CLV_COLD void lose_patience(clv_pap_group_t *group, const clv_pap_call_t 
     group->asked_ns = now_ns;
     clv_pap_table_ask(group->table, call->stream, call->awaited_version);
     ring_leader(group);
+}
+
+/* The forecast is needed now: the thread may have meant to look later, or have no processor. */
+static CLV_COLD void drive(clv_pap_group_t *group, const clv_pap_call_t *call)
+{
+    const int64_t now_ns = clv_local_now_ns();
+
+    if (clv_pap_table_is_pending(group->table)) {
+        ring_leader(group);
+    }
+    lose_patience(group, call, now_ns);
+    if (group->leader != NULL) {
+        clv_net_thread_turn(group->pap->thread, now_ns - group->waiting_since_ns > LEND_AFTER_NS);
+    }
 }
 
 /* The turn of a call that was begun while earlier ones had no answer yet. */
@@ -617,13 +634,7 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
         clv_pap_streams_forecast(&group->streams, call, &store_ops, group, &forecast);
     count_answer(group, status);
     if (status == CLV_AGAIN) {
-        if (clv_pap_table_is_pending(group->table)) {
-            ring_leader(group); /* it meant to look later, but the forecast is needed now */
-        }
-        lose_patience(group, call);
-        if (group->leader != NULL) {
-            clv_net_thread_turn(group->pap->thread);
-        }
+        drive(group, call);
     }
     if (status == CLV_OK) {
         const view_t *view = &group->views[clv_pap_place(call->stream, forecast->version)];

@@ -6,8 +6,12 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -490,6 +494,82 @@ static void what_is_deferred_holds_nobody_up(void **state)
     sem_destroy(&deferral.may_end);
 }
 
+/* ---- who waits for the thread ---------------------------------------------------------------- */
+
+typedef struct loan {
+    sem_t has_begun;
+    atomic_int lends, has_ended;
+    int is_asked, was_urged, was_lent;
+} loan_t;
+
+/* Of the calling thread, as the scheduler sees it: below zero is real-time. */
+static int own_priority(void)
+{
+    char text[512] = "";
+    int priority = 0;
+    FILE *file = fopen("/proc/thread-self/stat", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    (void) fclose(file);
+    const char *at = strrchr(text, ')'); /* names may have spaces */
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + 1,
+                            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %d",
+                            &priority),
+                     1);
+    return priority;
+}
+
+/* Holds the lock until somebody has lent his priority, or for 5 s. */
+static int64_t work_until_lent(void *context, int64_t now_ns, int rung)
+{
+    loan_t *loan = context;
+    (void) rung;
+    if (loan->is_asked) {
+        return INT64_MAX;
+    }
+    loan->is_asked = 1;
+    sem_post(&loan->has_begun);
+    while (!loan->lends) {
+        loan->was_urged |= own_priority() < 0;
+    }
+    while (!loan->was_lent && clv_local_now_ns() - now_ns < 5 * CLV_NS_PER_S) {
+        loan->was_lent = own_priority() < 0;
+    }
+    loan->has_ended = 1;
+    return INT64_MAX;
+}
+
+static void who_waits_for_the_thread_lends_it_his_priority(void **state)
+{
+    static const clv_net_thread_ops_t ops = {.work = work_until_lent};
+    const struct sched_param first = {.sched_priority = 1}, usual = {0};
+    clv_net_thread_t *thread = NULL;
+    loan_t loan = {0};
+    (void) state;
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0) {
+        skip();
+    }
+    assert_int_equal(sem_init(&loan.has_begun, 0, 0), 0);
+    assert_int_equal(clv_net_thread_create(&ops, &loan, &thread), CLV_OK);
+    clv_net_thread_lock(thread);
+    assert_int_equal(clv_net_thread_start(thread), CLV_OK);
+    clv_net_thread_unlock(thread);
+    sem_wait(&loan.has_begun);
+    for (int i = 0; i < 1000; i++) {
+        clv_net_thread_turn(thread, 0);
+    }
+    loan.lends = 1;
+    while (!loan.has_ended) {
+        clv_net_thread_turn(thread, 1);
+    }
+    assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_OTHER, &usual), 0);
+    clv_net_thread_free(thread);
+    assert_false(loan.was_urged);
+    assert_true(loan.was_lent);
+    sem_destroy(&loan.has_begun);
+}
+
 static void ports_are_taken_from_the_range(void **state)
 {
     static const clv_net_thread_ops_t no_ops = {0};
@@ -572,6 +652,7 @@ int main(void)
         cmocka_unit_test(interface_can_be_named),
         cmocka_unit_test(interface_can_be_an_address_or_a_network),
         cmocka_unit_test(what_is_deferred_holds_nobody_up),
+        cmocka_unit_test(who_waits_for_the_thread_lends_it_his_priority),
         cmocka_unit_test(ports_are_taken_from_the_range),
     };
     return clv_run_tests(tests);
