@@ -621,6 +621,40 @@ static void no_plan_has_more_segments_than_the_call_has_elements(void **state)
     }
 }
 
+static int64_t after_by(int32_t algorithm, int32_t segment_bytes, int32_t *n_segments)
+{
+    const clv_choose_decision_t *decision;
+    world_t world;
+
+    world_start(&world);
+    world.config.reduce_algorithm = algorithm;
+    world.config.segment_bytes = segment_bytes;
+    decision = world_step(&world);
+    *n_segments = decision->n_segments;
+    return decision->predicted_after_ns;
+}
+
+/* How arrivals fall into its rounds: a count of segments near another is better or worse. */
+static void a_plan_by_rounds_has_the_best_of_near_counts(void **state)
+{
+    int32_t n = 0;
+    const int64_t first_ns = after_by(CLV_ALGORITHM_CLAIRVOYANT, 32768, &n);
+    int64_t least_ns = first_ns;
+
+    (void) state;
+    assert_int_equal(n, 64);
+    for (int32_t count = 65; count <= 71; count++) {
+        least_ns = clv_smaller(
+            least_ns, after_by(CLV_ALGORITHM_CLAIRVOYANT, ((2 << 20) + count - 1) / count, &n));
+        assert_int_equal(n, count);
+    }
+    assert_true(least_ns < first_ns);
+    assert_int_equal(after_by(CLV_ALGORITHM_CLAIRVOYANT, 0, &n), least_ns);
+    assert_in_range(n, 65, 71);
+    (void) after_by(CLV_ALGORITHM_CHAIN, 0, &n);
+    assert_int_equal(n, 64);
+}
+
 static void segment_bytes_and_round_time_are_obeyed(void **state)
 {
     world_t world;
@@ -996,6 +1030,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(segments_are_eager_where_their_number_does_not_matter),
     cmocka_unit_test(forced_choices_are_forced_with_and_without_a_forecast),
     cmocka_unit_test(no_plan_has_more_segments_than_the_call_has_elements),
+    cmocka_unit_test(a_plan_by_rounds_has_the_best_of_near_counts),
     cmocka_unit_test(segment_bytes_and_round_time_are_obeyed),
     cmocka_unit_test(a_plan_beyond_the_limit_is_no_candidate),
     cmocka_unit_test(out_of_memory_is_said_not_hidden),
