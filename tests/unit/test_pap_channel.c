@@ -531,7 +531,7 @@ static int64_t work_until_lent(void *context, int64_t now_ns, int rung)
     loan->is_asked = 1;
     sem_post(&loan->has_begun);
     while (!loan->lends) {
-        loan->was_urged |= own_priority() < 0;
+        loan->was_urged |= own_priority() < 0 && !loan->lends; /* asked in that order */
     }
     while (!loan->was_lent && clv_local_now_ns() - now_ns < 5 * CLV_NS_PER_S) {
         loan->was_lent = own_priority() < 0;
