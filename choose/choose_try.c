@@ -289,7 +289,8 @@ static int is_mostly_pauses(const clv_choose_search_t *search)
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
- * other when it ends. Nor can one be won from pauses. */
+ * other when it ends. One block says that they do: they take longer in another in which they
+ * come apart again, such as after a pause. Nor can a trial be won from pauses. */
 static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
@@ -298,7 +299,7 @@ static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
            (is_mostly_pauses(search) ||
-            !is_permille_of(pace->computing_ns, most, clv_choose_paces_middle(&pace->paces)));
+            !is_permille_of(pace->computing_ns, most, clv_choose_paces_least(&pace->paces)));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,

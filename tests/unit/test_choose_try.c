@@ -308,6 +308,22 @@ static void who_can_run_free_at_the_slowest_s_pace_tries_nothing(void **unused)
     assert_true(tries(1000, CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_CHAIN, 1));
 }
 
+/* After a pause ranks that start together come apart again: those blocks are longer. That they need
+ * not be says another one, however old. */
+static void ranks_that_come_apart_again_try_nothing(void **unused)
+{
+    (void) unused;
+    for (int slow_blocks = 1; slow_blocks <= 3; slow_blocks++) {
+        const clv_choose_search_t search =
+            computing_for(1000, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, 1);
+        for (int i = 0; i < slow_blocks; i++) {
+            clv_choose_paces_add(&state.pace.paces, PACE_MS * MS * 12 / 10);
+        }
+        clv_choose_try_next(&search, &forecast);
+        assert_int_equal(state.pace.trial.is_on, slow_blocks == 3);
+    }
+}
+
 /* Computing and call take less than half of what an iteration does: no plan makes that shorter. But
  * who has not been seen to run free may wait where records do not show it. */
 static void pauses_are_nothing_to_win(void **unused)
@@ -416,6 +432,7 @@ int main(void)
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
         cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
+        cmocka_unit_test(ranks_that_come_apart_again_try_nothing),
         cmocka_unit_test(pauses_are_nothing_to_win),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
