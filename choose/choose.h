@@ -191,6 +191,7 @@ typedef struct clv_choose_pace {
     int32_t settled;          /* the algorithm that runs unless one is tried */
     int32_t n_odd;            /* its newest blocks on end that are unlike those before */
     clv_choose_paces_t paces; /* of it */
+    int32_t n_at_computing;   /* blocks to come for which it is said to go at computing_ns */
     clv_choose_verdict_t verdict[CLV_N_ALGORITHMS];
     clv_choose_trial_t trial;
 } clv_choose_pace_t;

@@ -181,22 +181,12 @@ int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces)
     return clv_larger(low, clv_smaller(high, pace_ns[2]));
 }
 
-int64_t clv_choose_paces_least(const clv_choose_paces_t *paces)
+int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces)
 {
-    int64_t least = paces->n_blocks == 0 ? 0 : INT64_MAX;
+    int64_t least = INT64_MAX, most = 0;
 
     for (int32_t i = 0; i < paces->n_blocks; i++) {
         least = clv_smaller(least, paces->pace_ns[i]);
-    }
-    return least;
-}
-
-int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces)
-{
-    const int64_t least = clv_choose_paces_least(paces);
-    int64_t most = 0;
-
-    for (int32_t i = 0; i < paces->n_blocks; i++) {
         most = clv_larger(most, paces->pace_ns[i]);
     }
     return paces->n_blocks < CLV_CHOOSE_BLOCKS

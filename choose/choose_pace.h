@@ -51,8 +51,6 @@ int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t 
 void clv_choose_paces_add(clv_choose_paces_t *paces, int64_t pace_ns);
 /* The middle one of the newest blocks; 0: there is none. */
 int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces);
-/* The shortest one; 0: there is none. */
-int64_t clv_choose_paces_least(const clv_choose_paces_t *paces);
 
 /* How far the newest blocks lie apart, permille of the least; 0: there are too few. */
 int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces);

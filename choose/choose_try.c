@@ -16,6 +16,7 @@
 #define WAITS_PERMILLE  800  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
+#define FLOOR_BLOCKS    8    /* that one went at computing's pace counts for so many */
 #define PAUSES_TIMES    2    /* a pace of so many times computing and call is one of pauses */
 #define FIRST_WAIT      64   /* calls until something is tried again */
 #define LONGEST_WAIT    1024 /* ... and at most so many */
@@ -35,6 +36,7 @@ void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm)
         pace->settled = algorithm;
         pace->paces = (clv_choose_paces_t){0};
         pace->n_odd = 0;
+        pace->n_at_computing = 0;
     }
 }
 
@@ -74,6 +76,15 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
     return ns <= of_ns / 1000 * permille;
 }
 
+/* Ranks that have gone as fast as the slowest computes can do so under what runs: longer blocks are
+ * those in which they come apart again, such as after a pause. */
+static void look_at_floor(clv_choose_pace_t *pace, int64_t block_ns)
+{
+    pace->n_at_computing = is_permille_of(pace->computing_ns, FREE_PERMILLE, block_ns)
+                               ? (int32_t) clv_larger(pace->n_at_computing - 1, 0)
+                               : FLOOR_BLOCKS;
+}
+
 /* Another program: what was found out about the one before says nothing. */
 static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
 {
@@ -84,11 +95,13 @@ static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
     pace->n_odd = is_odd ? pace->n_odd + 1 : 0;
     if (pace->n_odd >= ODD_BLOCKS) {
         pace->n_odd = 0;
+        pace->n_at_computing = 0;
         pace->paces = (clv_choose_paces_t){0};
         pace->trial.budget_ns = clv_larger(pace->trial.budget_ns, 0); /* no trial took that */
         pace->has_run_free = pace->free_sets > 0;
         forget_verdicts(pace);
     }
+    look_at_floor(pace, block_ns);
     clv_choose_paces_add(&pace->paces, block_ns);
 }
 
@@ -289,17 +302,17 @@ static int is_mostly_pauses(const clv_choose_search_t *search)
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
- * other when it ends. One block says that they do: they take longer in another in which they
- * come apart again, such as after a pause. Nor can a trial be won from pauses. */
+ * other when it ends. Nor can one be won from pauses. */
 static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
-    const int32_t most = clv_algorithm_holds(algorithm) ? BETTER_PERMILLE : FREE_PERMILLE;
+    const int is_fixed = clv_algorithm_holds(algorithm);
 
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
-           (is_mostly_pauses(search) ||
-            !is_permille_of(pace->computing_ns, most, clv_choose_paces_least(&pace->paces)));
+           (is_mostly_pauses(search) || (!is_fixed && pace->n_at_computing > 0) ||
+            !is_permille_of(pace->computing_ns, is_fixed ? BETTER_PERMILLE : FREE_PERMILLE,
+                            clv_choose_paces_middle(&pace->paces)));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
