@@ -16,7 +16,7 @@
 #define WAITS_PERMILLE  800  /* ... or where ranks are to be in MPI so much less */
 #define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
 #define ODD_BLOCKS      2    /* ... and so many on end are another program */
-#define FLOOR_BLOCKS    8    /* that one went at computing's pace counts for so many */
+#define FLOOR_BLOCKS    32   /* that one went at computing's pace counts for so many */
 #define PAUSES_TIMES    2    /* a pace of so many times computing and call is one of pauses */
 #define FIRST_WAIT      64   /* calls until something is tried again */
 #define LONGEST_WAIT    1024 /* ... and at most so many */
