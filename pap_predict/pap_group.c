@@ -25,7 +25,7 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-#define LEND_AFTER_NS (5 * CLV_NS_PER_MS) /* of waiting: a void record set is known by then */
+#define LEND_AFTER_NS                                                                              \
     (100 * CLV_NS_PER_US) /* of waiting: whoever has a processor is done by then */
 
 /* A forecast of the table, as this process sees it. */
