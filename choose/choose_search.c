@@ -352,6 +352,12 @@ static int fits(const clv_choose_search_t *search, int64_t n_segments)
            n_segments * search->config->n_ranks <= search->config->max_cells;
 }
 
+static int is_worth_making(const clv_choose_search_t *search, int64_t n_segments)
+{
+    return fits(search, n_segments) &&
+           (n_segments == 1 || search->key->total_bytes / n_segments >= MIN_SEGMENT_BYTES);
+}
+
 /* The counts of the table and, where every rank is to own as many segments, multiples of the ranks
  * beyond them. Rising; the last is INT32_MAX. */
 static int32_t count_at(const clv_choose_search_t *search, int32_t i)
@@ -385,7 +391,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
     }
     for (int32_t i = 0; i < MOST_COUNTS; i++) {
         const int32_t n = count_at(search, i);
-        if (fits(search, n) && (n == 1 || n_bytes / n >= MIN_SEGMENT_BYTES)) {
+        if (is_worth_making(search, n)) {
             if (n_counts > 0 && counts[0] < eager && search->late_rank < 0) {
                 n_counts = 0; /* this one is nearer to it */
             }
@@ -450,7 +456,7 @@ static clv_status_t try_all_counts(clv_choose_search_t *search, int32_t algorith
 }
 
 /* A plan by rounds takes some rounds more or less by how arrivals fall into them, so with any count
- * near the best: 6 to 10 % less with the best of eight. */
+ * near the best: 3 to 10 % less with the best of eight. */
 static int has_near_counts(const clv_choose_search_t *search, int32_t algorithm)
 {
     return search->forced == algorithm && search->score[algorithm] >= 0 &&
@@ -465,8 +471,7 @@ static clv_status_t try_near_counts(clv_choose_search_t *search, int32_t algorit
     int64_t score;
 
     for (int32_t n = best + 1; n <= best + NEAR_COUNTS && status == CLV_OK; n++) {
-        if ((int64_t) n * search->config->n_ranks <= NEAR_CELLS && fits(search, n) &&
-            search->key->total_bytes / n >= MIN_SEGMENT_BYTES) {
+        if ((int64_t) n * search->config->n_ranks <= NEAR_CELLS && is_worth_making(search, n)) {
             status = try_candidate(search, algorithm, n, &score);
         }
     }
