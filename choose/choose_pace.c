@@ -11,6 +11,7 @@
 #define SPARSE_CALLS   4  /* ... unless there is no record set for so many calls */
 #define PAUSE_TIMES    2  /* so many times the usual */
 #define SHARE_OF_CALLS 4  /* ... and more than this part of what many calls usually take */
+#define MOST_PAUSES    3  /* on end; more are another program */
 #define MAX_CALLS      (INT64_C(1) << 20)
 #define LONGEST_NS     (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
 
@@ -65,14 +66,14 @@ static int is_pause(const clv_choose_pace_t *pace, const clv_pap_forecast_t *for
 {
     const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
     const int64_t around_ns = middle_ns > 0 ? middle_ns : pace->usual_ns;
-    const int64_t usual_ns = clv_larger(pace->computing_ns, middle_ns);
 
-    if (pace->paused || interval->n_calls == 0) {
-        return 0;
+    if (pace->n_pauses == 0 &&
+        is_pause_before(pace, progress, clv_larger(pace->computing_ns, middle_ns))) {
+        return 1;
     }
-    return is_pause_before(pace, progress, usual_ns) ||
-           (around_ns > 0 && is_pause_within(progress, interval, forecast->previous_after_ns,
-                                             clv_larger(pace->computing_ns, around_ns)));
+    return pace->n_pauses < MOST_PAUSES && interval->n_calls > 0 && around_ns > 0 &&
+           is_pause_within(progress, interval, forecast->previous_after_ns,
+                           clv_larger(pace->computing_ns, around_ns));
 }
 
 /* Of calls that ran several plans, too, and of pauses no more than could be mere change: what the
@@ -121,6 +122,7 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     pace->call = progress->call;
     pace->front_ns = progress->front_ns;
     pace->paused = is_pause(pace, forecast, progress, &interval);
+    pace->n_pauses = pace->paused ? pace->n_pauses + 1 : 0;
     look_at_usual(pace, n_calls, interval.elapsed_ns);
     look_around(pace, progress);
     return interval;

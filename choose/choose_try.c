@@ -303,16 +303,26 @@ static int is_mostly_pauses(const clv_choose_search_t *search)
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
  * other when it ends. Nor can one be won from pauses. */
-static int cannot_gain(const clv_choose_search_t *search, int32_t algorithm)
+static int cannot_gain(const clv_choose_search_t *search)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
-    const int is_fixed = clv_algorithm_holds(algorithm);
 
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
-           (is_mostly_pauses(search) || (!is_fixed && pace->n_at_computing > 0) ||
-            !is_permille_of(pace->computing_ns, is_fixed ? BETTER_PERMILLE : FREE_PERMILLE,
+           (is_mostly_pauses(search) || pace->n_at_computing > 0 ||
+            !is_permille_of(pace->computing_ns, FREE_PERMILLE,
                             clv_choose_paces_middle(&pace->paces)));
+}
+
+/* Free ranks lose their distances when one fixed order takes the place of another. */
+static int is_no_better_order(const clv_choose_search_t *search, int32_t algorithm,
+                              int64_t expected_ns)
+{
+    const clv_choose_pace_t *pace = &search->state->pace;
+
+    return clv_choose_runs_free(search->config, pace) && clv_algorithm_holds(algorithm) &&
+           clv_algorithm_holds(pace->settled) &&
+           !is_permille_of(expected_ns, BETTER_PERMILLE, clv_choose_paces_middle(&pace->paces));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
@@ -323,8 +333,9 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
     const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
 
-    return !cannot_gain(search, algorithm) && verdict->age_calls >= verdict->wait_calls &&
-           pace->trial.budget_ns > 0 && loss_ns <= pace->trial.budget_ns / n_calls;
+    return !cannot_gain(search) && !is_no_better_order(search, algorithm, expected_ns) &&
+           verdict->age_calls >= verdict->wait_calls && pace->trial.budget_ns > 0 &&
+           loss_ns <= pace->trial.budget_ns / n_calls;
 }
 
 /* As measured, where both were: segments that leave without their receiver take their rank out of
@@ -420,7 +431,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
 
     forget_other_plans(search);
     if (trial->is_on && (search->score[trial->algorithm] < 0 || /* there is no such plan any more */
-                         cannot_gain(search, trial->algorithm))) {
+                         cannot_gain(search))) {
         end_trial(pace);
     }
     if (trial->is_on) { /* its estimate is by now one of calls that were measured */
