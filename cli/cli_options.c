@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/util_version.h"
 
@@ -207,10 +208,15 @@ int clv_speaks_for_all(void)
     return 1;
 }
 
+/* A launcher ends the job with the first rank that fails: that is to be the one that speaks. */
 int clv_options_wrong(const clv_program_t *program, const char *reason)
 {
+    const struct timespec moment = {.tv_sec = 1};
+
     if (clv_speaks_for_all()) {
         fprintf(stderr, "%s: %s\n", program->name, reason);
+    } else {
+        (void) nanosleep(&moment, NULL);
     }
     return EXIT_WRONG;
 }
