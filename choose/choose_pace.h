@@ -12,7 +12,8 @@
  * Computing before the newest call that is more than twice the usual, and than an iteration, is a
  * pause of the program (a checkpoint, another phase), and that interval is left out of its block; a
  * second one on end is not: the program has become another. Between sampled calls only time is
- * seen, and only where what is settled on runs.
+ * seen: an interval that takes much longer than its calls explain has a pause in it, up to three
+ * times on end.
  *
  * With coll_clv_objective `after` or `mpi_time` a block holds, in place of that, what the calls
  * measured in it took after their last arrival, or in MPI.
