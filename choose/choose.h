@@ -184,8 +184,7 @@ typedef struct clv_choose_pace {
     int64_t front_ns;
     int64_t computing_ns;     /* of the slowest rank, moving average; 0: unknown */
     int64_t usual_ns;         /* of a call and what is before it, whatever runs, moving average */
-    int32_t paused;           /* the newest record set came after a pause of the program */
-    int32_t n_pauses;         /* ... and so many on end did */
+    int32_t n_pauses;         /* so many newest record sets came after a pause of the program */
     int64_t free_sets;        /* for so many record sets to come ranks are said to run free */
     int32_t has_run_free;     /* they were seen to since the program is what it is */
     clv_choose_block_t block; /* being measured */

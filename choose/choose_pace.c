@@ -95,7 +95,7 @@ static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progr
 {
     const int64_t now_ns = clv_smaller(progress->computing_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 
-    if (now_ns > 0 && !pace->paused) {
+    if (now_ns > 0 && pace->n_pauses == 0) {
         pace->computing_ns =
             pace->computing_ns == 0 ? now_ns : (3 * pace->computing_ns + now_ns) / 4;
     }
@@ -121,8 +121,7 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     pace->version = forecast->version;
     pace->call = progress->call;
     pace->front_ns = progress->front_ns;
-    pace->paused = is_pause(pace, forecast, progress, &interval);
-    pace->n_pauses = pace->paused ? pace->n_pauses + 1 : 0;
+    pace->n_pauses = is_pause(pace, forecast, progress, &interval) ? pace->n_pauses + 1 : 0;
     look_at_usual(pace, n_calls, interval.elapsed_ns);
     look_around(pace, progress);
     return interval;

@@ -38,7 +38,7 @@ typedef struct clv_choose_interval {
 } clv_choose_interval_t;
 
 /* Takes in a forecast: where the front is, whether ranks run free, whether the program paused, and
- * the interval says nothing of its algorithm (pace->paused). */
+ * the interval says nothing of its algorithm (pace->n_pauses > 0). */
 clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
                                            const clv_pap_forecast_t *forecast,
                                            const clv_pap_progress_t *progress,

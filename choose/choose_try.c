@@ -243,7 +243,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     const int was_free = clv_choose_runs_free(config, pace);
     const clv_choose_interval_t interval = clv_choose_pace_take(config, forecast, progress, pace);
     const int64_t earned_ns =
-        pace->paused ? 0 : interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
+        pace->n_pauses > 0 ? 0 : interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
     int64_t block_ns;
 
     pace->trial.budget_ns =
@@ -254,7 +254,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     }
     if (interval.n_calls == 0) {
         (void) clv_choose_block_add(&pace->block, &interval, &block_ns);
-    } else if (!pace->paused) {
+    } else if (pace->n_pauses == 0) {
         account(pace, &interval);
     }
     stop_waiting(pace);
@@ -333,7 +333,7 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
     const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
 
-    return !cannot_gain(search) && !is_no_better_order(search, algorithm, expected_ns) &&
+    return !is_no_better_order(search, algorithm, expected_ns) &&
            verdict->age_calls >= verdict->wait_calls && pace->trial.budget_ns > 0 &&
            loss_ns <= pace->trial.budget_ns / n_calls;
 }
@@ -426,19 +426,20 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
 {
     clv_choose_pace_t *pace = &search->state->pace;
     clv_choose_trial_t *trial = &pace->trial;
+    const int in_vain = cannot_gain(search);
     int64_t expected_ns = 0;
     int32_t algorithm;
 
     forget_other_plans(search);
     if (trial->is_on && (search->score[trial->algorithm] < 0 || /* there is no such plan any more */
-                         cannot_gain(search))) {
+                         in_vain)) {
         end_trial(pace);
     }
     if (trial->is_on) { /* its estimate is by now one of calls that were measured */
         trial->was_free |= clv_choose_runs_free(search->config, pace);
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }
-    if (trial->is_on || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
+    if (trial->is_on || in_vain || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
         pace->call < CLV_CHOOSE_TRY_FIRST_CALLS) {
         return;
     }
