@@ -5,6 +5,9 @@ clv_bench_sources = bench/measure/bench_normal.c bench/measure/bench_normal.h \
 	bench/measure/bench_options.c bench/measure/bench_options.h \
 	bench/measure/bench_stats.c bench/measure/bench_stats.h
 
+# Also what tests/mpi/iterations tells.
+clv_bench_cpu_wait_sources = bench/measure/bench_cpu_wait.c bench/measure/bench_cpu_wait.h
+
 # Where it runs, and how it was compiled: also what clv-clock tells.
 clv_bench_place_sources = bench/measure/bench_place.c bench/measure/bench_place.h \
 	bench/measure/bench_cache.c bench/measure/bench_cache.h \
@@ -17,6 +20,7 @@ bench_clv_bench_SOURCES = bench/measure/clv_bench.c \
 	bench/measure/bench_algorithms.c bench/measure/bench_algorithms.h \
 	bench/measure/bench_call.c bench/measure/bench_call.h \
 	bench/measure/bench_collectives.c bench/measure/bench_collectives.h \
+	$(clv_bench_cpu_wait_sources) \
 	bench/measure/bench_loop.c bench/measure/bench_loop.h \
 	bench/measure/bench_loop_report.c bench/measure/bench_loop_report.h \
 	bench/measure/bench_measure.c bench/measure/bench_measure.h \

@@ -83,7 +83,8 @@ tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources)
 	$(clv_clock_drift_sources)
 tests_mpi_clock_watch_LDADD = -ldl
 mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_probe
-tests_mpi_iterations_SOURCES = tests/mpi/iterations.c $(clv_pvar_look_sources)
+tests_mpi_iterations_SOURCES = tests/mpi/iterations.c $(clv_pvar_look_sources) \
+	$(clv_bench_cpu_wait_sources)
 tests_mpi_early_probe_SOURCES = tests/mpi/early_probe.c
 tests_mpi_arrival_truth_SOURCES = tests/mpi/arrival_truth.c $(clv_clock_drift_sources)
 tests_mpi_arrival_truth_LDADD = $(LDADD) -ldl

@@ -6,9 +6,7 @@
 
 #include "bench/measure/bench_call.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "util/util_time.h"
 
@@ -16,27 +14,6 @@
 #define TAG_MESSAGE 205
 #define PROGRESS_NS (2 * CLV_NS_PER_S)
 #define ORDER_SALT  UINT64_C(0x6f72646572) /* "order": its own stream of random numbers */
-
-int64_t clv_bench_cpu_wait_ns(void)
-{
-    char text[128];
-    long long ran = 0;
-    long long waited = 0;
-    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-
-    if (file < 0) {
-        return 0;
-    }
-    const ssize_t n = read(file, text, sizeof text - 1);
-    close(file);
-    if (n > 0) {
-        text[n] = '\0';
-        if (sscanf(text, "%lld %lld", &ran, &waited) != 2) {
-            waited = 0;
-        }
-    }
-    return waited;
-}
 
 int64_t clv_bench_message_ns(MPI_Comm comm, void *buffer, int n_bytes)
 {

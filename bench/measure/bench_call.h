@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One call of an algorithm, and what belongs to it wherever calls are measured: its announcement,
- * the time it waited for a processor, the order in which algorithms take turns, and how far we are.
+ * the order in which algorithms take turns, and how far we are.
  * Threads: one per process. Units: ns.
  */
 #ifndef CLV_BENCH_CALL_H
 #define CLV_BENCH_CALL_H
 
 #include "bench/measure/bench_measure.h"
-
-/* Time this thread was ready to run but had no processor; 0 where the kernel does not tell. */
-int64_t clv_bench_cpu_wait_ns(void);
 
 /* This rank knows when it will arrive (global ns), and says so before it waits. Returns whether the
  * component took the announcement; algorithms that are not hinted make none. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/measure/bench_call.h"
+#include "bench/measure/bench_cpu_wait.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

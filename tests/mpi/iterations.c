@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/measure/bench_cpu_wait.h"
 #include "tests/mpi/pvar_look.h"
 #include "trace/trace_patterns.h"
 #include "util/util_min_max.h"
@@ -46,23 +47,6 @@ static int64_t wait_ns(int64_t ns)
 
     (void) nanosleep(&time, NULL);
     return now_ns() - start_ns - ns;
-}
-
-/* For how long this thread could have run and did not, so far; 0: the kernel does not say. */
-static int64_t denied_ns(void)
-{
-    char text[100] = "";
-    long long ran_ns, ns = 0;
-    FILE *file = fopen("/proc/thread-self/schedstat", "r");
-
-    if (file == NULL) {
-        return 0;
-    }
-    if (fgets(text, sizeof text, file) == NULL || sscanf(text, "%lld %lld", &ran_ns, &ns) != 2) {
-        ns = 0;
-    }
-    (void) fclose(file);
-    return ns;
 }
 
 typedef struct program {
@@ -91,12 +75,12 @@ static void reduce(const program_t *program, int call, const double *vector, dou
 static void reduce_and_look(program_t *program, int call, const double *vector, double *sum)
 {
     const long long waited_ns = pvar_look_read(&program->waits, 0);
-    const int64_t without_ns = denied_ns();
+    const int64_t without_ns = clv_bench_cpu_wait_ns();
     const int64_t start_ns = now_ns();
     int64_t had_ns;
 
     reduce(program, call, vector, sum);
-    had_ns = now_ns() - start_ns - (denied_ns() - without_ns);
+    had_ns = now_ns() - start_ns - (clv_bench_cpu_wait_ns() - without_ns);
     program->running_wait_ns =
         clv_larger(program->running_wait_ns,
                    clv_smaller(pvar_look_read(&program->waits, 0) - waited_ns, had_ns));
