@@ -22,6 +22,8 @@ refuses() { # text options ...: exit 2 and exactly one line of our own
     run 2 "$@"
     [ $? -eq 2 ] && [ "$(grep -c '^clv-bench: ' "$output")" -eq 1 ] && grep -q -- "$text" "$output"
 }
+# Two that start together would race for the folder of Open MPI's session (tests/support/bin/mpirun).
+own_session() { timeout 300 mpirun --oversubscribe -n 1 printenv OMPI_MCA_orte_tmpdir_base >"$output" 2>/dev/null && cat "$output" >>"$work/sessions"; }
 # A failing mpirun takes two seconds, nearly all of them asleep: six side by side. What failed is shown.
 n_aside=0
 aside() { # command ...
@@ -41,7 +43,10 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..17
+echo 1..18
+for _ in 1 2 3 4 5 6; do aside own_session; done
+all_aside && [ "$(grep "^${TMPDIR:-/tmp}/" "$work/sessions" | sort -u | wc -l)" -eq 6 ]
+tap_report $? "six mpiruns that start together have session folders of their own"
 # shellcheck disable=SC2086
 is_right() { run 3 --collective $1 --sizes 1000,0 --patterns uniform $short && grep -q '[0-2]/2$' "$output"; }
 for collective in reduce allreduce bcast barrier alltoall allgather gather reduce_scatter scan exscan; do
@@ -173,7 +178,7 @@ run 3 --sizes 64K $short --patterns balanced,one-late --delay 20ms && awk '/^def
 tap_report $? "balanced calls have no delay to overlap with"
 
 if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
-    eval "$("$CLV_TOP/clv" env)"
+    clv_environment
     # shellcheck disable=SC2086
     OMPI_MCA_coll_clv_setup_bytes=0 OMPI_MCA_coll_clv_print=forecast run 4 --sizes 64K --patterns uniform --delay 20ms --iterations 4 --warmup 8 --balanced-calls 0 \
         --algorithms clv,clv+hint,clv:clairvoyant:sma,clv:clairvoyant+hint --json "$work/hinted" &&

@@ -8,6 +8,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy
 # Waiting ranks give up their core: on a busy machine two spinning ones can starve the launcher.
 export OMPI_MCA_mpi_yield_when_idle=1
 eval "$("$CLV_TOP/clv" env 2>/dev/null)"
+PATH=$CLV_TOP/tests/support/bin:$PATH
 
 scratch=$(mktemp -d)
 output=$scratch/output

@@ -133,6 +133,12 @@ tap_skip_all() {
     exit 0
 }
 
+# What `clv env` sets, with the launcher of the tests (bin/mpirun) still the first in PATH.
+clv_environment() {
+    eval "$(CLV_BUILD=$CLV_BUILD "$CLV_TOP/clv" env 2>/dev/null)"
+    PATH=$CLV_TOP/tests/support/bin:$PATH
+}
+
 # Only our file in the folder, so that no version can stop at it; Open MPI's own are found too.
 # Communicators are set up in their first call, as tests make few; test_setup.sh and the scripts of
 # reduce_common.sh have it as users do.
@@ -140,7 +146,7 @@ mpi_setup() {
     [ -f "$CLV_BUILD/component/mca_coll_clv.so" ] || tap_skip_all 'the component is not built'
     export OMPI_MCA_coll_clv_setup_bytes=0
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    eval "$(CLV_BUILD=$CLV_BUILD "$CLV_TOP/clv" env | grep component_path)"
+    clv_environment
 }
 
 mpi_run() {

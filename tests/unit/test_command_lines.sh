@@ -61,7 +61,7 @@ END
 # What clv env says is enough to find them.
 found() {
     local tool
-    eval "$("$CLV_TOP/clv" env 2>/dev/null)"
+    clv_environment
     for tool in clv-plan clv-predict clv-clock clv-correct clv-bench clv-bench-compare; do
         [ ! -x "$CLV_BUILD/tools/$tool" ] && [ ! -x "$CLV_BUILD/bench/$tool" ] || command -v $tool >/dev/null || echo $tool
     done
