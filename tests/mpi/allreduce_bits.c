@@ -97,6 +97,10 @@ int main(int argc, char **argv)
             seen[n_seen++] = hash;
         }
         n_unequal += !is_equal(hash) && rank == 0;
+        if (k == n_calls / 10 && rank == 0) {
+            printf("# under way\n");
+            fflush(stdout);
+        }
         if (argc > 3) {
             add_integers();
         }

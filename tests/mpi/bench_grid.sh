@@ -84,13 +84,16 @@ grid --folder "$work/plain" "${part[@]}" && grid --folder "$work/buffer" "${part
     [ "$(tr '\n' ' ' <"$work/asked-buffers")" = 'none 8M ' ]
 tap_report $? "a bed is told of another send buffer, and of none unless asked for"
 
-# A bed that takes two seconds, and says how many of it there are.
+# A bed that says how many of it there are, and waits until there have been as many as $CLV_BESIDE.
 cat >"$work/slow-bed" <<END
 #!/bin/bash
 trap 'echo stopped >>"$work/stopped"; exit 130' TERM
 touch "$work/beds/\$\$"
 ls "$work/beds" | wc -l >>"$work/side-by-side"
-for i in \$(seq 20); do sleep 0.1; done
+for i in \$(seq 300); do
+    ! grep -qx "\$CLV_BESIDE" "$work/side-by-side" || break
+    sleep 0.1
+done
 rm "$work/beds/\$\$"
 exec "$work/bed" "\$@"
 END
@@ -99,18 +102,19 @@ mkdir "$work/beds"
 export CLV_GRID_CLUSTER=$work/slow-bed
 part=(--hosts 8 --sizes 1M --patterns uniform,one-late,sudden,balanced --couples none --stock pipeline)
 rm "$work/asked-of"
-grid --folder "$work/beside" "${part[@]}" --jobs 3
+CLV_BESIDE=3 grid --folder "$work/beside" "${part[@]}" --jobs 3
 [ "$(sort -n "$work/side-by-side" | tail -n 1)" = 3 ] && [ "$(ls "$work/beside"/*.json | wc -l)" -eq 4 ] &&
     [ "$(sort -u "$work/asked-of")" = 'reduce 1M default,clv,pipeline' ]
 tap_report $? "so many cells side by side as were asked for, of the settings that were asked for"
 stopped_beds() { cat "$work/stopped" 2>/dev/null | wc -l; }
-"$CLV_TOP/bench/grid" --folder "$work/stopped-grid" "${part[@]}" --jobs 2 >"$output" 2>&1 &
+rm -f "$work/beds"/*
+CLV_BESIDE=99 "$CLV_TOP/bench/grid" --folder "$work/stopped-grid" "${part[@]}" --jobs 2 >"$output" 2>&1 &
 stopped=$!
-sleep 1
+for _ in $(seq 600); do [ "$(ls "$work/beds" | wc -l)" -eq 2 ] && break; sleep 0.1; done
 kill -TERM $stopped
 wait $stopped
 status=$?
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ "$(stopped_beds)" -eq 2 ] || sleep 0.2; done
+for _ in $(seq 300); do [ "$(stopped_beds)" -eq 2 ] && break; sleep 0.1; done
 [ $status -eq 130 ] && [ "$(stopped_beds)" -eq 2 ] && ! ls "$work/stopped-grid"/*.json 2>/dev/null
 tap_report $? "who stops it stops the beds"
 unset CLV_GRID_CLUSTER

@@ -23,16 +23,16 @@ trap 'kill $load; "$cluster" down --all >/dev/null 2>&1; rm -rf "$CLV_CLUSTER_ST
 ways=('--mca coll_clv_channel_timeout_ms 400' '--mca coll_clv_predictor last'
     '--mca coll_clv_exchange 0' '--mca coll_clv_allreduce_algorithm cut_ring' '--mca coll_clv_objective after')
 
-# Host 2 loses the channel for two seconds, a second after it began.
+# Host 2 loses the channel for two seconds, once a tenth of the calls are done.
 cut_the_channel() {
-    until on_host 2 pidof allreduce_bits >/dev/null || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
-    sleep 1
+    until grep -q 'under way' "$output.job" || ! kill -0 "$1" 2>/dev/null; do sleep 0.1; done
     on_host 2 ip link set eth1 down
     sleep 2
     on_host 2 ip link set eth1 up
 }
 # run SEED cut|whole OPTIONS...
 run() {
+    : >"$output.job"
     "$cluster" run --name tests --timeout "$tap_limit" --mca coll_clv_priority 50 --mca coll_clv_collectives allreduce \
         --mca coll_clv_interface eth1 "${@:3}" -- "$bits" 300 "$1" integers >"$output.job" 2>&1 </dev/null &
     local pid=$!

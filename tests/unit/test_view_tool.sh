@@ -108,12 +108,14 @@ fi
 
 # ---- while a job runs: files that come, grow, and end within a record
 mkdir "$work/growing"
+: >"$output"
+until_it_says() { for _ in $(seq 300); do grep -q "$1" "$output" && break; sleep 0.1; done; }
 (
-    sleep 1.5
+    until_it_says waiting
     for node in 0 1 2 3; do head -c 2000 "$work/job/made.$node.clva" >"$work/growing/made.$node.clva"; done
-    sleep 1.2
+    until_it_says ' calls in'
     cp "$work"/job/*.clva "$work/growing"
-    sleep 1.2
+    until_it_says ' 50 calls in'
     printf q
 ) | timeout 60 "$view" --live "$work/growing" >"$output" 2>"$work/errors"
 tap_ok 'q ends the live summary' test "${PIPESTATUS[1]}" -eq 0
