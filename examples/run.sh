@@ -9,14 +9,14 @@
 # The program runs twice with each: free (what binds the ranks is the reduce alone) and coupled (all
 # wait for the root's word after each batch). What its user feels is the time of an iteration.
 # "bound" is what the last rank needs to send its vector over its link, and nothing else.
-# About a minute. Exit status: 0 when the example's self-check passed in every run.
+# Half a minute. Exit status: 0 when the example's self-check passed in every run.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${CLV_BUILD:-$top/build}
 program=$build/examples/transport/transport
 hosts=8
 rate_mbit=400
-options=(--quiet --batches 25 --warmup 10 --particles 800 --pace 200)
+options=(--quiet --batches 14 --warmup 6 --particles 800 --pace 120)
 
 case ${1:-} in
 --allreduce | --languages)
@@ -47,7 +47,9 @@ case $hosts$rate_mbit in *[!0-9]*) options_wrong '--hosts and --rate are numbers
 output=$(mktemp -d) || exit 1
 bed=run-$$
 emulated=no
+running= # process id of the run under way
 clean_up() {
+    [ -z "$running" ] || kill "$running" 2>/dev/null
     [ "$emulated" = no ] || "$top/bench/cluster" down --name "$bed" >/dev/null 2>&1
     rm -rf "$output"
 }
@@ -69,16 +71,17 @@ come_up() {
     fi
 }
 
-# run_one NAME MCA...: the coupled and the free program under mpirun with these parameters, everything
-# to $output/NAME and $output/NAME-free
+# run_one NAME TITLE MCA...: the coupled and the free program under mpirun with these parameters,
+# everything to $output/NAME and $output/NAME-free; then its row.
 run_one() {
-    local name=$1
-    shift
-    say "running $name ..."
+    local name=$1 title=$2
+    shift 2
     run_form "$name" "$@"
     options+=(--free)
     run_form "$name-free" "$@"
     unset 'options[-1]'
+    [ "$name" != stock ] || heading
+    row "$name" "$title"
 }
 
 run_form() { # NAME MCA...
@@ -89,7 +92,21 @@ run_form() { # NAME MCA...
             "$program" "${options[@]}"
     else
         timeout 200 mpirun --oversubscribe -n "$hosts" "$@" "$program" "${options[@]}"
-    fi >"$output/$name" 2>&1
+    fi >"$output/$name" 2>&1 &
+    running=$!
+    tell_while $running "running $name ..."
+    wait $running
+    running=
+}
+
+# tell_while PID TEXT: at once, and every 4 s as long as that process is there.
+tell_while() {
+    local started=$SECONDS
+    say "$2"
+    while kill -0 "$1" 2>/dev/null; do
+        read -rt 0.1 <> <(:)
+        [ $((SECONDS - started)) -lt 4 ] || { say "$2"; started=$SECONDS; }
+    done
 }
 
 field() { # NAME KEY
@@ -112,16 +129,11 @@ row() { # NAME TITLE
         "$(field "$1" reduce_max_ms)" "$(field "$1" after_ms)"
 }
 
-# Stock runs must not even see our component: the path is given to the clv run alone.
-eval "$("$top/clv" env 2>/dev/null)"
-component_path=${OMPI_MCA_mca_base_component_path:-}
-unset OMPI_MCA_mca_base_component_path
-
-come_up
-run_one stock
-run_one pipeline --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_reduce_algorithm 3 \
-    --mca coll_tuned_reduce_algorithm_segmentsize 32768
-run_one clv --mca mca_base_component_path "$component_path" --mca coll clv
+heading() {
+    grep -h '^transport: ' "$output/stock"
+    printf '\n%-36s %19s %22s %12s\n' '[ms]' 'an iteration' 'time in MPI_Reduce' 'after last'
+    printf '%-36s %9s %9s %11s %10s %12s\n' '' 'free' 'coupled' 'mean rank' 'worst rank' 'arrival'
+}
 
 # The bound, measured on the same hosts: only the last arriver sends its tally to the root.
 measure_bound() {
@@ -132,24 +144,31 @@ measure_bound() {
     "$top/bench/cluster" run --name "$bed" --realtime --timeout 60 -- "$build/bench/clv-bench" \
         --algorithms bound --patterns balanced --sizes "$bytes" --iterations 9 --warmup 3 \
         --balanced-calls 0 >"$output/bound" 2>&1
-}
-[ $emulated = no ] || measure_bound
-
-grep -h '^transport: ' "$output/stock"
-grep -h 'NOT network-bound' "$output"/{stock,pipeline,clv}{,-free} | sort -u
-printf '\n%-36s %19s %22s %12s\n' '[ms]' 'an iteration' 'time in MPI_Reduce' 'after last'
-printf '%-36s %9s %9s %11s %10s %12s\n' '' 'free' 'coupled' 'mean rank' 'worst rank' 'arrival'
-row stock 'Open MPI as installed'
-row pipeline 'Open MPI, pipeline of 32 KiB forced'
-row clv '--mca coll clv'
-if [ $emulated = yes ]; then
     bound=$(awk '$1 == "bound" { print $2 }' "$output/bound")
-    printf '%-36s %9s %9s %11s %10s %12s\n' 'bound: only the last arriver sends' '' '' '' '' \
-        "${bound:-unknown}"
+    printf '%-36s %9s %9s %11s %10s %12s\n' 'bound: only the last arriver sends' '' '' '' '' "${bound:-unknown}"
+}
+
+compare() {
     awk -v bound="${bound:-0}" -v clv="$(field clv after_ms)" -v stock="$(field stock after_ms)" \
         -v free="$(field clv-free iteration_ms)" -v stock_free="$(field stock-free iteration_ms)" '
         BEGIN { if (bound > 0 && clv > 0 && stock > 0 && free > 0 && stock_free > 0)
             printf "\nan iteration, free: clv / as installed %.2f; after the last arrival, coupled: clv / bound %.2f, clv / as installed %.2f\n",
                 free / stock_free, clv / bound, clv / stock }'
+}
+
+# Stock runs must not even see our component: the path is given to the clv run alone.
+eval "$("$top/clv" env 2>/dev/null)"
+component_path=${OMPI_MCA_mca_base_component_path:-}
+unset OMPI_MCA_mca_base_component_path
+
+come_up
+run_one stock 'Open MPI as installed'
+run_one pipeline 'Open MPI, pipeline of 32 KiB forced' --mca coll_tuned_use_dynamic_rules 1 \
+    --mca coll_tuned_reduce_algorithm 3 --mca coll_tuned_reduce_algorithm_segmentsize 32768
+run_one clv '--mca coll clv' --mca mca_base_component_path "$component_path" --mca coll clv
+if [ $emulated = yes ]; then
+    measure_bound
+    compare
 fi
+grep -h 'NOT network-bound' "$output"/{stock,pipeline,clv}{,-free} | sort -u
 exit $failed
