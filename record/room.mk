@@ -4,7 +4,7 @@ clv_record_sources = record/record_ring.c record/record_drain.c record/record_pe
 
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
-tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_count.c tools/view/view_index.h \
+tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_blame.c tools/view/view_count.c tools/view/view_index.h \
 	tools/view/view_export.c tools/view/view_index.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
 	tools/view/view_print_what_if.c tools/view/view_what_if.c
 if CLV_HAVE_OTF2
@@ -25,7 +25,9 @@ tests_unit_test_view_index_SOURCES = tests/unit/test_view_index.c tools/view/vie
 	tools/view/view_index.c
 tool_programs += tests/support/clva-make
 tests_support_clva_make_SOURCES = tests/support/clva_make.c
-script_tests += tests/unit/test_view_tool.sh tests/unit/test_view_page.sh
+tool_programs += tests/support/clva-script
+tests_support_clva_script_SOURCES = tests/support/clva_script.c
+script_tests += tests/unit/test_view_tool.sh tests/unit/test_view_blame.sh tests/unit/test_view_page.sh
 if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_recorder.sh tests/mpi/test_record_requests.sh
 endif

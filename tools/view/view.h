@@ -4,11 +4,12 @@
  * made of it. For the files of this folder and tools/clv-view.c.
  *
  *      files -> view_load.c -> view_t -> view_count.c -> view_counts_t -> summary, JSON, page
+ *                                     |  (view_blame.c)
  *                                     |\-> view_what_if.c -> view_what_if_t -> the same
  *                                     \-> view_export.c, view_page.c
  *
  * Units: ns; global where every node has a clock line, else each node's own.
- * Memory: one look at a folder is one view_t, which view_free frees; 32 bytes per call and rank.
+ * Memory: one look at a folder is one view_t, which view_free frees; 40 bytes per call and rank.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -43,6 +44,11 @@ typedef struct view_stream {
     clv_clva_stream_t key;
 } view_stream_t;
 
+/* A rank's blocking call before another one. */
+typedef struct view_before {
+    int32_t comm, call; /* comm -1: there is none, or it is not shown */
+} view_before_t;
+
 /* A communicator's blocking calls; or, with how, those of one stream of calls that have a request:
  * these are numbered by themselves and lie across the others. */
 typedef struct view_comm {
@@ -59,7 +65,8 @@ typedef struct view_comm {
     uint8_t *reason;
     int64_t *arrival_ns; /* [call][rank of the communicator]; CLV_NUMBERS_NO_TIME: not recorded */
     int64_t *exit_ns;
-    int64_t *before_ns; /* exit of the rank's recorded call before */
+    int64_t *before_ns;    /* exit of the rank's recorded call before */
+    view_before_t *before; /* which that was */
     int32_t *bound_ns;
     uint32_t *predicted_ns;
 } view_comm_t;
@@ -128,6 +135,8 @@ typedef struct view_rank_count {
     double lateness_ns, own_ns, inherited_ns; /* means over n_calls, n_parts */
     int64_t n_parts;
     int64_t wait_ns, in_mpi_ns;
+    double caused_ns; /* what others waited because of it */
+    double kept_ns;   /* of that, because a call before kept it when it waited no longer */
 } view_rank_count_t;
 
 typedef struct view_counts {
@@ -143,6 +152,8 @@ typedef struct view_counts {
 } view_counts_t;
 
 int view_count(const view_t *view, view_counts_t *counts); /* 0: no memory */
+/* Adds what each rank caused of the others' waiting. 0: no memory. */
+int view_find_blame(const view_t *view, view_counts_t *counts);
 void view_counts_free(view_counts_t *counts);
 
 /* ---- what other algorithms would have made of it ---- */

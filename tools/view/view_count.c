@@ -250,7 +250,7 @@ int view_count(const view_t *view, view_counts_t *counts)
         done = count_comm(view, &view->comms[i], counts, &span);
     }
     finish(view, counts, &span);
-    return done;
+    return done && view_find_blame(view, counts);
 }
 
 void view_counts_free(view_counts_t *counts)

@@ -20,6 +20,7 @@
 typedef struct rank_state {
     int32_t *stream; /* by its number; -1: not known */
     int64_t before_ns;
+    view_before_t before;
 } rank_state_t;
 
 typedef struct loader {
@@ -110,6 +111,7 @@ static int start_view(loader_t *loader, const clv_clva_head_t *head)
     for (size_t i = 0; i < n_ranks; i++) {
         view->node_of[i] = -1;
         loader->ranks[i].before_ns = CLV_NUMBERS_NO_TIME;
+        loader->ranks[i].before.comm = -1;
     }
     return 1;
 }
@@ -490,11 +492,12 @@ static int reserve_times(loader_t *loader, view_comm_t *comm)
     comm->arrival_ns = clv_alloc_unset(n_cells, sizeof *comm->arrival_ns);
     comm->exit_ns = clv_alloc(n_cells, sizeof *comm->exit_ns);
     comm->before_ns = clv_alloc(n_cells, sizeof *comm->before_ns);
+    comm->before = clv_alloc(n_cells, sizeof *comm->before);
     comm->bound_ns = clv_alloc(n_cells, sizeof *comm->bound_ns);
     comm->predicted_ns = clv_alloc(n_cells, sizeof *comm->predicted_ns);
     if (comm->stream == NULL || comm->choice == NULL || comm->reason == NULL ||
         comm->arrival_ns == NULL || comm->exit_ns == NULL || comm->before_ns == NULL ||
-        comm->bound_ns == NULL || comm->predicted_ns == NULL) {
+        comm->before == NULL || comm->bound_ns == NULL || comm->predicted_ns == NULL) {
         return fail(loader, "%s", "out of memory");
     }
     for (size_t i = 0; i < n_cells; i++) {
@@ -547,19 +550,24 @@ static void set_times(loader_t *loader, view_comm_t *comm, int32_t rank,
                                      view_global(loader->node, call->exit_ns, &exit_bound_ns));
     comm->before_ns[cell] =
         comm->how == CLV_CLVA_HOW_BLOCKING ? loader->ranks[rank].before_ns : CLV_NUMBERS_NO_TIME;
+    comm->before[cell] = loader->ranks[rank].before;
     comm->bound_ns[cell] = (int32_t) clv_smaller(bound_ns, INT32_MAX);
     comm->predicted_ns[cell] = call->predicted_ns;
     loader->view->worst_bound_ns = clv_larger(loader->view->worst_bound_ns, bound_ns);
     loader->view->n_cells++;
 }
 
-/* The rank has left a blocking call. */
-static void leave(loader_t *loader, int32_t rank, const clv_clva_call_t *call, int32_t stream)
+/* The rank has left a blocking call; comm: NULL where that is not shown. */
+static void leave(loader_t *loader, int32_t rank, const clv_clva_call_t *call, int32_t stream,
+                  const view_comm_t *comm)
 {
+    rank_state_t *state = &loader->ranks[rank];
     int64_t bound_ns;
 
     if (stream < 0 || loader->view->streams[stream].key.how == CLV_CLVA_HOW_BLOCKING) {
-        loader->ranks[rank].before_ns = view_global(loader->node, call->exit_ns, &bound_ns);
+        state->before_ns = view_global(loader->node, call->exit_ns, &bound_ns);
+        state->before.comm = comm == NULL ? -1 : (int32_t) (comm - loader->view->comms);
+        state->before.call = comm == NULL ? 0 : place_of(comm, call->number);
     }
 }
 
@@ -573,10 +581,13 @@ static int take_times(loader_t *loader, const clv_clva_record_t *record)
             return fail(loader, "%s is damaged", loader->node->path);
         }
         view_comm_t *comm = comm_of(loader, record->rank, &call, &stream);
-        if (comm != NULL && comm->rank_of[record->rank] >= 0) {
+        if (comm != NULL && comm->rank_of[record->rank] < 0) {
+            comm = NULL;
+        }
+        if (comm != NULL) {
             set_times(loader, comm, record->rank, &call, stream);
         }
-        leave(loader, record->rank, &call, stream);
+        leave(loader, record->rank, &call, stream, comm);
     }
     return 1;
 }
@@ -711,6 +722,7 @@ void view_free(view_t *view)
         clv_free(comm->arrival_ns);
         clv_free(comm->exit_ns);
         clv_free(comm->before_ns);
+        clv_free(comm->before);
         clv_free(comm->bound_ns);
         clv_free(comm->predicted_ns);
     }

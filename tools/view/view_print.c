@@ -13,7 +13,7 @@
 #include "util/util_alloc.h"
 
 #define MAX_STREAMS 7 /* lines of the summary */
-#define MAX_RANKS   7
+#define MAX_RANKS   6
 
 static double ms(double ns)
 {
@@ -61,6 +61,44 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
     }
 }
 
+static double caused_by_all(const view_t *view, const view_counts_t *counts)
+{
+    double sum_ns = 0;
+
+    for (int32_t i = 0; i < view->n_ranks; i++) {
+        sum_ns += counts->ranks[i].caused_ns;
+    }
+    return sum_ns;
+}
+
+/* The headline: one rank, why, and how much of the waiting is nobody's. */
+static void print_blame(FILE *file, const view_t *view, const view_counts_t *counts)
+{
+    const double most = (double) counts->wait_ns, all = caused_by_all(view, counts);
+    int32_t worst = 0;
+
+    if (counts->wait_ns <= 0) {
+        return;
+    }
+    for (int32_t i = 1; i < view->n_ranks; i++) {
+        worst = counts->ranks[i].caused_ns > counts->ranks[worst].caused_ns ? i : worst;
+    }
+    const view_rank_count_t *rank = &counts->ranks[worst];
+    if (rank->caused_ns <= 0) {
+        fputs("no rank is known to cause it: clocks are not that good, or nobody came later\n",
+              file);
+        return;
+    }
+    fprintf(file, "rank %d causes %.1f %% of that waiting: %s", (int) worst,
+            100 * rank->caused_ns / most,
+            rank->kept_ns > rank->caused_ns / 2 ? "it leaves the call before later than others do"
+                                                : "it computes longer than others do");
+    if (all < 0.995 * most) {
+        fprintf(file, "; %.1f %% has no known cause", 100 * (1 - all / most));
+    }
+    fputc('\n', file);
+}
+
 void view_print_bars(FILE *file, const double *numbers, int32_t n, double most)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -93,34 +131,53 @@ static void print_waits(FILE *file, const view_t *view, const view_stream_count_
     }
 }
 
+/* Whether all its times are printed as zeros. */
+static int is_zero_stream(const view_stream_count_t *one)
+{
+    return one->n_calls == 0 || (ms((double) one->wait_ns) < 0.05 && ms(one->spread_ns) < 0.0005 &&
+                                 ms(one->after_ns) < 0.0005);
+}
+
+static void print_more(FILE *file, int32_t n_more, int32_t n_zero)
+{
+    if (n_more > 0 && n_zero > 0) {
+        fprintf(file, "%8s and %d more, %d of them all zeros\n", "", (int) n_more, (int) n_zero);
+    } else if (n_more > 0) {
+        fprintf(file, "%8s and %d more\n", "", (int) n_more);
+    }
+}
+
 static void print_streams(FILE *file, const view_t *view, const view_counts_t *counts)
 {
     char name[VIEW_NAME_BYTES];
-    int32_t n = 0;
+    int32_t n = 0, n_zero = 0;
 
     fprintf(file, "\n%8s %8s %6s %10s %10s   %s\n", "wait ms", "calls", "wait%", "spread ms",
             "after ms", "stream, by time ranks waited for later ones");
-    for (; n < view->n_streams && n < MAX_STREAMS; n++) {
-        const view_stream_count_t *one = &counts->streams[n];
+    for (int32_t i = 0; i < view->n_streams; i++) {
+        const view_stream_count_t *one = &counts->streams[i];
+        n_zero += is_zero_stream(one);
+        if (n == MAX_STREAMS || is_zero_stream(one)) {
+            continue;
+        }
+        n++;
         view_stream_name(view, one->stream, name, sizeof name);
         print_waits(file, view, one);
         fprintf(file, " %10.3f %10.3f   %d: %.50s\n", ms(one->spread_ns), ms(one->after_ns),
                 (int) one->stream, name);
     }
-    if (n < view->n_streams) {
-        fprintf(file, "%8s and %d more\n", "", (int) (view->n_streams - n));
-    }
+    print_more(file, view->n_streams - n, n_zero);
 }
 
 static const view_rank_count_t *sorted_ranks; /* for the comparison */
 
-static int latest_first(const void *a, const void *b)
+static int most_caused_first(const void *a, const void *b)
 {
     const view_rank_count_t *one = &sorted_ranks[*(const int32_t *) a];
     const view_rank_count_t *other = &sorted_ranks[*(const int32_t *) b];
 
-    if (one->n_last != other->n_last) {
-        return one->n_last > other->n_last ? -1 : 1;
+    if (one->caused_ns != other->caused_ns) {
+        return one->caused_ns > other->caused_ns ? -1 : 1;
     }
     if (one->lateness_ns != other->lateness_ns) {
         return one->lateness_ns > other->lateness_ns ? -1 : 1;
@@ -128,15 +185,41 @@ static int latest_first(const void *a, const void *b)
     return *(const int32_t *) a - *(const int32_t *) b;
 }
 
+static int is_zero_rank(const view_rank_count_t *one)
+{
+    return one->n_last == 0 && ms(one->caused_ns) < 0.05 && ms(one->lateness_ns) < 0.0005 &&
+           ms(one->own_ns) < 0.0005 && ms(one->inherited_ns) < 0.0005 &&
+           ms((double) one->wait_ns) < 0.05;
+}
+
 static void print_rank(FILE *file, const view_t *view, const view_counts_t *counts, int32_t rank)
 {
     const view_rank_count_t *one = &counts->ranks[rank];
     const int32_t node = view->node_of[rank];
 
-    fprintf(file, "%5d %7.1f %% %10.3f %10.3f %10.3f %10.1f   %.40s\n", (int) rank,
-            share(one->n_last, counts->n_named), ms(one->lateness_ns), ms(one->own_ns),
-            ms(one->inherited_ns), ms((double) one->wait_ns),
+    fprintf(file, "%5d %7.1f %% %10.1f %6.1f %% %10.3f %9.3f %9.3f %9.1f   %.16s\n", (int) rank,
+            counts->wait_ns > 0 ? 100 * one->caused_ns / (double) counts->wait_ns : 0,
+            ms(one->caused_ns), share(one->n_last, counts->n_named), ms(one->lateness_ns),
+            ms(one->own_ns), ms(one->inherited_ns), ms((double) one->wait_ns),
             node >= 0 ? view->nodes[node].head.host : "not recorded");
+}
+
+static void print_order(FILE *file, const view_t *view, const view_counts_t *counts,
+                        const int32_t *order)
+{
+    int32_t n = 0, n_zero = 0;
+
+    fprintf(file, "\n%5s %9s %10s %8s %10s %9s %9s %9s   %s\n", "rank", "causes", "causes ms",
+            "last", "late ms", "own ms", "inherited", "waits ms", "host");
+    for (int32_t i = 0; i < view->n_ranks; i++) {
+        const int is_zero = is_zero_rank(&counts->ranks[order[i]]);
+        n_zero += is_zero;
+        if (n < MAX_RANKS && !is_zero) {
+            print_rank(file, view, counts, order[i]);
+            n++;
+        }
+    }
+    print_more(file, view->n_ranks - n, n_zero);
 }
 
 static void print_ranks(FILE *file, const view_t *view, const view_counts_t *counts)
@@ -150,12 +233,8 @@ static void print_ranks(FILE *file, const view_t *view, const view_counts_t *cou
         order[i] = i;
     }
     sorted_ranks = counts->ranks;
-    qsort(order, (size_t) view->n_ranks, sizeof *order, latest_first);
-    fprintf(file, "\n%5s %9s %10s %10s %10s %10s   %s\n", "rank", "last", "late ms", "own ms",
-            "inherited", "wait ms", "host; means, but for the wait");
-    for (int32_t i = 0; i < view->n_ranks && i < MAX_RANKS; i++) {
-        print_rank(file, view, counts, order[i]);
-    }
+    qsort(order, (size_t) view->n_ranks, sizeof *order, most_caused_first);
+    print_order(file, view, counts, order);
     if (counts->n_named < counts->n_calls) {
         fprintf(file,
                 "who was last cannot be told for %lld of %lld calls: clocks are not that good\n",
@@ -189,6 +268,7 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
         return;
     }
     print_what(file, view, counts);
+    print_blame(file, view, counts);
     if (counts->n_calls + counts->n_requests > 0) {
         print_streams(file, view, counts);
     }
@@ -244,11 +324,11 @@ static void put_rank(FILE *file, const view_t *view, const view_counts_t *counts
 
     fprintf(file,
             "{\"rank\":%d,\"node\":%d,\"calls\":%lld,\"last\":%lld,\"lateness_ns\":%.0f,"
-            "\"own_ns\":%.0f,\"inherited_ns\":%.0f,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
-            "\"dropped\":%lld}",
+            "\"own_ns\":%.0f,\"inherited_ns\":%.0f,\"caused_ns\":%.0f,\"kept_ns\":%.0f,"
+            "\"wait_ns\":%lld,\"in_mpi_ns\":%lld,\"dropped\":%lld}",
             (int) rank, (int) view->node_of[rank], (long long) one->n_calls,
             (long long) one->n_last, one->lateness_ns, one->own_ns, one->inherited_ns,
-            (long long) one->wait_ns, (long long) one->in_mpi_ns,
+            one->caused_ns, one->kept_ns, (long long) one->wait_ns, (long long) one->in_mpi_ns,
             (long long) view->n_dropped[rank]);
 }
 

@@ -58,9 +58,7 @@ static void print_curve(FILE *file, const view_what_if_t *what_if)
 void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve)
 {
     if (what_if->why_not[0] != '\0') {
-        if (with_curve) {
-            fprintf(file, "no what-if: %s\n", what_if->why_not);
-        }
+        fprintf(file, "%sno what-if: %s\n", with_curve ? "" : "\n", what_if->why_not);
         return;
     }
     fprintf(file, "%s%-10s %9s %9s %12s %11s %11s   %d reduces, %s ran%s\n", with_curve ? "" : "\n",
