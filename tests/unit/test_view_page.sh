@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # clv-view's page in headless Chromium, where that is or can be installed: no error on the console, its numbers are those
-# of --json. Large pages, dark, printed, pictures: tests/quality/view_page.sh. About 10 s.
+# of --json. Large pages, printed, pictures, axe-core: tests/quality/view_page.sh. About 10 s.
 . "$CLV_TOP/tests/support/tap.sh"
 . "$CLV_TOP/tests/support/page.sh"
 page_ready || tap_skip_all 'there is no chromium'
@@ -18,7 +18,22 @@ tap_ok 'the page is drawn to its end' grep -q 'data-ready="yes"' "$work/dom"
 tap_none 'without a word on the console' grep CONSOLE "$work/log"
 facts=$(page_facts "$work/job")
 tap_ok "its head says $facts" page_says fact-wait "${facts%|*}"
-tap_ok 'and who is late' page_says fact-late "${facts#*|}"
+tap_ok 'and who causes it' page_says fact-late "${facts#*|}"
+
+# ---- as a reader sees it, narrow and wide, light and dark
+measured() { sed -n "s/.*$1=\([0-9a-z-]*\).*/\1/p" <<<"$seen"; }
+for options in '--window-size=600,1900' '--window-size=1200,1900 --blink-settings=preferredColorScheme=0'; do
+    # shellcheck disable=SC2086
+    seen=$(page_measure "$work/page.html" $options)
+    where=${options%%,*}
+    where=${where#*=}
+    tap_ok "no text is below 11 px at $where px ($seen)" test "$(measured font)" -ge 11
+    tap_ok 'no band is empty' test "$(measured gap)" -le 45
+    tap_ok 'nothing lies beside the window' test "$(measured beyond)" -eq 0
+    tap_ok 'what is drawn has a contrast of 3' test "$(measured contrast)" -ge 3
+    tap_ok 'nothing takes a mouse' test "$(measured clicks)" -eq 0
+    tap_ok 'the map says what it is' test "$(measured canvas)" = img
+done
 
 # ---- what if: the pace of each way, in ms
 pace() { # way
