@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Which rank clv-view says causes the waiting, on jobs that never ran and whose truth is known: scripts of their calls
-# (tests/support/clva_script.c), times in us. About 1 s.
+# (tests/support/clva_script.c), times in us. And on a record of LAMMPS (tests/suites/recorded.lammps, four ranks on two
+# processors), whose truth is a sum over its single calls. About 1 s.
 . "$CLV_TOP/tests/support/tap.sh"
 view=$CLV_BUILD/tools/clv-view
 script=$CLV_BUILD/tests/support/clva-script
@@ -116,4 +117,17 @@ E1
 tap_ok 'of one stream: what came before it is not known' test "$(caused --stream 1)" = 1:10000
 tap_ok 'streams and ranks that are all zeros are folded' test "$("$view" --stream 1 "$work/job" | grep -c '^ *and 2 more, 2 of them all zeros$')" -eq 2
 tap_has 'why there is no what-if' 'no what-if: no reduces that clv would plan' "$("$view" "$work/job")"
+
+# ---- LAMMPS: rank 1 is last most often, rank 0 reads the input and writes the profile while the others wait
+mkdir "$work/lammps"
+gzip -dc "$CLV_TOP/tests/data/lammps.clva.gz" >"$work/lammps/lammps.0.clva"
+# Of each call all waits to who was last: what each rank was last in and caused, in per cent.
+"$view" --export jsonl "$work/lammps" | awk -F '[:,}]' '
+    /"last"/ { call = $2 "," $4; wait[call] += $22; all += $22; if ($24) last[call] = $8 }
+    END { for (call in last) { n[last[call]]++; calls++; caused[last[call]] += wait[call] }
+          for (rank = 0; rank < 4; rank++) printf "%d %.1f %.1f\n", rank, 100 * n[rank] / calls, 100 * caused[rank] / all }' >"$work/truth"
+tap_ok "rank, last, causes: $(xargs <"$work/truth")" grep -q '^1 38.8 0.7$' "$work/truth"
+"$view" "$work/lammps" >"$output"
+tap_has 'LAMMPS: the headline' "rank 0 causes $(awk '$1 == 0 { print $3 }' "$work/truth") % of that waiting: it computes longer than others do" "$(<"$output")"
+tap_ok 'and the order of its ranks' test "$(awk '/^ rank/ { on = 1; next } /^$/ { on = 0 } on { printf "%s ", $1 }' "$output")" = "$(sort -k3,3gr "$work/truth" | awk '{ printf "%s ", $1 }')"
 tap_end
