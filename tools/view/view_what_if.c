@@ -471,7 +471,7 @@ static const char *refusal(const building_t *building)
         }
     }
     if (building->n_planned < 2) {
-        return "no reduces that clv would plan";
+        return "no reduces that clv would plan (of 64 KiB or more, on 3 ranks or more)";
     }
     return (int64_t) building->n_incomplete * MOST_INCOMPLETE > building->run.n_calls
                ? "too many calls lack ranks"
