@@ -10,7 +10,7 @@
 #include "coll_clv/coll_clv.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "opal/util/proc.h"
+
+#include "util/util_hash.h"
 
 #define FRAME "--------------------------------------------------------------------------\n"
 
@@ -34,6 +36,12 @@ static const help_topic_t topics[] = {
 #include "coll_clv_help_text.h"
 #undef HELP_TOPIC
 };
+
+/* Topics may be whole lines, longer than the name of a file or of a socket; jobs, too. */
+static uint64_t number_of(const char *topic)
+{
+    return clv_fnv1a64(CLV_FNV1A64_BASIS, topic, strlen(topic));
+}
 
 /* What all processes of a job have in common and no other job has; "" when nobody started us. */
 static void name_job(char *name, size_t size)
@@ -54,21 +62,20 @@ static void name_job(char *name, size_t size)
 typedef enum claim { FIRST, LATER, UNKNOWN } claim_t;
 
 /* A file in the job's folder on this node, which goes with the job. It outlives who made it: a
- * process may be aborted before the last one of its node begins. */
+ * process may be aborted before the last one of its node begins. Made without a descriptor, of
+ * which there may be none left. */
 static claim_t claim_file(const char *topic)
 {
     char path[4096];
-    int fd;
 
     if (NULL == opal_process_info.job_session_dir) {
         return UNKNOWN;
     }
-    (void) snprintf(path, sizeof path, "%s/clv-help-%s", opal_process_info.job_session_dir, topic);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (0 > fd) {
+    (void) snprintf(path, sizeof path, "%s/clv-help-%016" PRIx64, opal_process_info.job_session_dir,
+                    number_of(topic));
+    if (0 != mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0)) {
         return EEXIST == errno ? LATER : UNKNOWN;
     }
-    (void) close(fd);
     return FIRST;
 }
 
@@ -77,18 +84,16 @@ static claim_t claim_file(const char *topic)
 static claim_t claim_socket(const char *topic)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char job[64];
+    char job[600];
     int fd, length, bind_error;
 
     name_job(job, sizeof job);
     if ('\0' == job[0]) {
         return FIRST;
     }
-    length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "clv-help-%u-%s-%s",
-                      (unsigned) getuid(), job, topic);
-    if (length >= (int) sizeof address.sun_path - 1) {
-        length = (int) sizeof address.sun_path - 2;
-    }
+    length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
+                      "clv-help-%u-%016" PRIx64 "-%016" PRIx64, (unsigned) getuid(), number_of(job),
+                      number_of(topic));
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (0 > fd) {
         return FIRST;
