@@ -23,6 +23,7 @@
     XX(UNEQUAL,          unequal,          "not all ranks have clv with the same parameters")      \
     XX(NO_CHANNEL,       no_channel,       "a rank has no background channel")                     \
     XX(NO_TABLE,         no_table,         "a rank could not reach its node's table")              \
+    XX(NO_MEMORY,        no_memory,        "a rank's host refuses it shared memory, a thread or a descriptor") \
     XX(NOT_YET,          not_yet,          "too little has been carried to set it up "            \
        "(coll_clv_setup_bytes)")                                                                   \
     XX(NO_FORECAST,         no_forecast,         "there is no prediction yet")                           \

@@ -16,20 +16,18 @@ static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_pap_t *process_pap;
 static coll_clv_clock_t *newest;
 
-clv_pap_t *coll_clv_process_open(const clv_pap_options_t *options)
+clv_status_t coll_clv_process_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
 {
-    clv_pap_t *pap;
+    clv_status_t status = CLV_OK;
 
     pthread_mutex_lock(&process_lock);
     if (NULL == process_pap) {
         clv_alloc_keep_spare(SPARE_BYTES);
+        status = clv_pap_open(options, &process_pap);
     }
-    if (NULL == process_pap && CLV_OK != clv_pap_open(options, &process_pap)) {
-        process_pap = NULL;
-    }
-    pap = process_pap;
+    *pap_p = CLV_OK == status ? process_pap : NULL;
     pthread_mutex_unlock(&process_lock);
-    return pap;
+    return status;
 }
 
 /* Without the lock: whoever asks has a group, so the channel is open. */

@@ -32,8 +32,8 @@ typedef struct coll_clv_clock {
     struct coll_clv_clock *newer;
 } coll_clv_clock_t;
 
-/* The channel, opened by whoever asks first; NULL when that is not possible. */
-clv_pap_t *coll_clv_process_open(const clv_pap_options_t *options);
+/* The channel, opened by whoever asks first. The status is clv_pap_open's. */
+clv_status_t coll_clv_process_open(const clv_pap_options_t *options, clv_pap_t **pap_p);
 /* Ends the channel (component close); all groups are gone. */
 void coll_clv_process_close(void);
 

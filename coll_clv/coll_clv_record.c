@@ -27,6 +27,7 @@
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_hot.h"
+#include "util/util_limit.h"
 #include "util/util_log.h"
 #include "util/util_place.h"
 #include "util/util_version.h"
@@ -123,10 +124,11 @@ static void fill_card(start_t *start, const clv_choose_config_t *config)
     const clv_pap_attach_ops_t attach = {
         .share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend, .after_tend = clv_drain_write};
     clv_pap_attach_ops_t mine = attach;
-    clv_pap_t *pap = coll_clv_setup_channel(config, &mca_coll_clv_component.params);
+    clv_pap_t *pap = NULL;
 
     start->mine.started_s = (int64_t) time(NULL);
-    if (NULL == pap || CLV_OK != clv_drain_create(&recorder->drain)) {
+    if (CLV_OK != coll_clv_setup_channel(config, &mca_coll_clv_component.params, &pap) ||
+        CLV_OK != clv_drain_create(&recorder->drain)) {
         return;
     }
     mine.tend_context = recorder->drain;
@@ -229,7 +231,9 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
     const int32_t *ranks = clv_pap_group_node_ranks(recorder->group, &n_local);
     clv_clva_head_t head;
     char path[1200];
+    char cause[100];
     char sentence[1400];
+    clv_status_t status;
 
     if (0 > node) {
         return;
@@ -240,8 +244,11 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
     head.n_local = n_local;
     (void) mkdir(folder, 0777); /* if it is not there, and its parent is */
     (void) snprintf(path, sizeof path, "%s/%s.%d.clva", folder, head.job, (int) node);
-    if (CLV_OK != clv_drain_open(recorder->drain, path, &head, ranks, n_local)) {
-        (void) snprintf(sentence, sizeof sentence, "%s: %s", path, strerror(errno));
+    status = clv_drain_open(recorder->drain, path, &head, ranks, n_local);
+    if (CLV_OK != status) {
+        clv_limit_text(errno, cause, sizeof cause);
+        (void) snprintf(sentence, sizeof sentence, "%s: %s", path,
+                        CLV_SYSTEM == status ? cause : clv_status_text(status));
         coll_clv_help("no-record", sentence);
     }
 }
@@ -280,7 +287,7 @@ static void start_recording(struct ompi_communicator_t *comm, const clv_choose_c
         return; /* all ranks see that; it is told */
     }
     if (!join(&start, config, reserve(&start) && has_memory)) {
-        clv_log(CLV_LOG_ERROR, "arrivals are not recorded: a rank could not take part");
+        clv_log(CLV_LOG_HOST, "arrivals are not recorded: a rank could not take part");
         coll_clv_record_stop();
     } else {
         recorder->ring = (clv_ring_t *) (void *) clv_pap_group_share(recorder->group);

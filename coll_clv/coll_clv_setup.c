@@ -25,7 +25,7 @@
 /* What each rank tells the others first. */
 typedef struct group_card {
     uint64_t config_hash;
-    int32_t ok;
+    int32_t why; /* CLV_FIT, or why this rank cannot exchange: a clv_reason_t */
     int32_t reserved;
     coll_clv_known_t known;
     unsigned char pap[CLV_PAP_CARD_BYTES];
@@ -33,7 +33,7 @@ typedef struct group_card {
 
 /* And second, when it knows how it fared with the others' cards. */
 typedef struct group_report {
-    int64_t ok;
+    int64_t why; /* as in the card */
     clv_cost_t cost;
 } group_report_t;
 
@@ -123,8 +123,8 @@ static void unreserve(setup_t *setup)
     clv_free(setup->cards);
 }
 
-clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
-                                  const struct coll_clv_params *params)
+clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
+                                    const struct coll_clv_params *params, clv_pap_t **pap_p)
 {
     const bool named = NULL != params->interface && '\0' != params->interface[0];
     const clv_pap_options_t options = {.sma_window = config->sma_window,
@@ -136,10 +136,19 @@ clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
                                        .patience_ns = COLL_CLV_PATIENCE_NS,
                                        .has_detour = 1};
 
-    return coll_clv_process_open(&options);
+    return coll_clv_process_open(&options, pap_p);
 }
 
-/* This rank's card; without a channel it is an honest "not ok". */
+/* Why no rank exchanges where a step has failed on this one; otherwise: the status says no more. */
+static int reason_of(clv_status_t status, int otherwise)
+{
+    if (CLV_OK == status) {
+        return CLV_FIT;
+    }
+    return CLV_NO_MEMORY == status ? CLV_REASON_NO_MEMORY : otherwise;
+}
+
+/* This rank's card; without a channel it honestly says so. */
 static void fill_card(setup_t *setup)
 {
     coll_clv_group_t *group = setup->group;
@@ -150,13 +159,19 @@ static void fill_card(setup_t *setup)
                                          .attachment_bytes =
                                              clv_node_plans_capacity(config->n_ranks),
                                          .note_bytes = sizeof(clv_choose_keys_t)};
-    clv_pap_t *pap = config->exchange ? coll_clv_setup_channel(config, setup->params) : NULL;
+    clv_pap_t *pap = NULL;
+    clv_status_t status = CLV_NONE;
 
     setup->mine.config_hash = hash_config(config);
     setup->mine.known = coll_clv_known_find(hash_processes(setup->comm));
-    setup->mine.ok =
-        NULL != pap && CLV_OK == clv_pap_group_create(pap, config->n_ranks, group->rank, &attach,
-                                                      setup->mine.pap, &group->clock.pap);
+    if (config->exchange) {
+        status = coll_clv_setup_channel(config, setup->params, &pap);
+    }
+    if (CLV_OK == status) {
+        status = clv_pap_group_create(pap, config->n_ranks, group->rank, &attach, setup->mine.pap,
+                                      &group->clock.pap);
+    }
+    setup->mine.why = reason_of(status, CLV_REASON_NO_CHANNEL);
 }
 
 /* Reads the same cards on every rank, so the answer is the same. */
@@ -166,8 +181,8 @@ static int read_cards(setup_t *setup)
         if (setup->cards[p].config_hash != setup->cards[0].config_hash) {
             return CLV_REASON_UNEQUAL;
         }
-        if (!setup->cards[p].ok) {
-            return CLV_REASON_NO_CHANNEL;
+        if (CLV_FIT != setup->cards[p].why) {
+            return setup->cards[p].why;
         }
         memcpy(setup->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, setup->cards[p].pap,
                CLV_PAP_CARD_BYTES);
@@ -235,8 +250,8 @@ static void agree_cost(setup_t *setup)
 static int read_reports(const setup_t *setup)
 {
     for (int32_t p = 0; p < setup->group->chooser.config.n_ranks; p++) {
-        if (!setup->reports[p].ok) {
-            return CLV_REASON_NO_TABLE;
+        if (CLV_FIT != setup->reports[p].why) {
+            return (int) setup->reports[p].why;
         }
     }
     return CLV_FIT;
@@ -246,11 +261,12 @@ static int read_reports(const setup_t *setup)
 static int join(setup_t *setup)
 {
     coll_clv_group_t *group = setup->group;
-    group_report_t mine = {0};
+    group_report_t mine = {.why = CLV_REASON_NO_TABLE};
     int rc;
 
     if (CLV_FIT == setup->why) {
-        mine.ok = CLV_OK == clv_pap_group_attach(group->clock.pap, setup->pap_cards);
+        mine.why = reason_of(clv_pap_group_attach(group->clock.pap, setup->pap_cards),
+                             CLV_REASON_NO_TABLE);
     }
     rc = calibrate(setup, &mine.cost);
     if (OMPI_SUCCESS == rc) {

@@ -44,10 +44,9 @@ typedef struct stream_keys {
     clv_choose_decision_t held;
 } stream_keys_t;
 
-/* The background channel, opened as config and the parameters say unless it is open. NULL: it
- * cannot be. */
-clv_pap_t *coll_clv_setup_channel(const clv_choose_config_t *config,
-                                  const struct coll_clv_params *params);
+/* The background channel, opened as config and the parameters say unless it is open. */
+clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
+                                    const struct coll_clv_params *params, clv_pap_t **pap_p);
 /* An allgather of n_bytes by the communicator's own function. */
 int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
                           size_t n_bytes);

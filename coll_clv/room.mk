@@ -63,7 +63,7 @@ clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
-mpi_programs += tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
+mpi_programs += tests/mpi/limit_cases tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
 	tests/mpi/broken_call tests/mpi/known_links tests/mpi/setup_cases
 tests_mpi_setup_cases_SOURCES = tests/mpi/setup_cases.c $(clv_pvar_look_sources)
 tests_mpi_known_links_SOURCES = tests/mpi/known_links.c $(clv_pvar_look_sources)
@@ -98,7 +98,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
-	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
+	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
 	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \

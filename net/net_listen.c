@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "util/util_alloc.h"
+#include "util/util_limit.h"
 #include "util/util_log.h"
 #include "util/util_time.h"
 
@@ -282,6 +283,8 @@ static int open_listener(const clv_net_server_t *server)
     if (is_in_range) {
         clv_log(CLV_LOG_HOST, "none of the %d ports from %d on is free", (int) n_ports,
                 (int) server->port_min);
+    } else {
+        clv_limit_tell("port", errno);
     }
     return -1;
 }
@@ -315,7 +318,7 @@ clv_status_t clv_net_listen_acquire(clv_net_server_t *server)
     }
     int fd = open_listener(server);
     if (fd < 0) {
-        return CLV_SYSTEM;
+        return server->port_min > 0 ? CLV_SYSTEM : CLV_NO_MEMORY;
     }
     if (clv_net_thread_watch(server->thread, fd, EPOLLIN, listener_ready, server,
                              &server->listen_watch) != CLV_OK) {

@@ -66,8 +66,8 @@ struct clv_net_server {
     int32_t listen_watch;
     int32_t n_listen_users;
     uint16_t port;
-    int32_t port_min;   /* the first port it may take; 0: any, the kernel's choice */
-    int32_t port_range; /* and how many from there */
+    int32_t port_min;             /* the first port it may take; 0: any, the kernel's choice */
+    int32_t port_range;           /* and how many from there */
     clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES]; /* ours: others are not let in over */
     int32_t n_addresses;
     int64_t accept_tokens_ns; /* accepting is paid from this; see net_listen.c */
@@ -80,8 +80,8 @@ struct clv_net_server {
 void clv_net_server_init(clv_net_server_t *server, clv_net_thread_t *thread,
                          const clv_net_server_ops_t *ops, void *context);
 
-/* Opens the listener unless it is open (CLV_SYSTEM: no port, said in the log); release closes it
- * when nobody needs it. */
+/* Opens the listener unless it is open (CLV_SYSTEM: no port of the range; CLV_NO_MEMORY: none at
+ * all; both said in the log); release closes it when nobody needs it. */
 clv_status_t clv_net_listen_acquire(clv_net_server_t *server) CLV_MUST_CHECK;
 void clv_net_listen_release(clv_net_server_t *server);
 /* Looks after handshakes that take too long; returns the next deadline. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/util_alloc.h"
+#include "util/util_limit.h"
 #include "util/util_time.h"
 
 #define MAX_EVENTS 32
@@ -166,8 +167,9 @@ static clv_status_t open_own(clv_net_thread_t *thread)
         listen_to(thread, thread->bell[0], BELL) && listen_to(thread, thread->timer_fd, TIMER)) {
         return CLV_OK;
     }
+    clv_limit_tell("descriptor", errno);
     close_own(thread);
-    return CLV_SYSTEM;
+    return CLV_NO_MEMORY;
 }
 
 clv_status_t clv_net_thread_create(const clv_net_thread_ops_t *ops, void *context,
@@ -485,8 +487,8 @@ clv_status_t clv_net_thread_start(clv_net_thread_t *thread)
     (void) pthread_sigmask(SIG_SETMASK, &old_signals, NULL);
     (void) pthread_attr_destroy(&attributes);
     if (error != 0) {
-        errno = error;
-        return CLV_SYSTEM;
+        clv_limit_tell("thread", error);
+        return CLV_NO_MEMORY;
     }
     (void) pthread_setname_np(thread->id, "clv");
     thread->runs = 1;

@@ -13,7 +13,8 @@
  * thread, every watched descriptor is closed, and all functions here do nothing.
  *
  * Units: local ns (CLOCK_MONOTONIC).
- * Errors: CLV_NO_MEMORY, CLV_SYSTEM; nothing is left behind by a failure.
+ * Errors: CLV_NO_MEMORY, also for threads and descriptors, of which the log tells, and CLV_SYSTEM;
+ *   nothing is left behind by a failure.
  * Memory: the thread is freed by clv_net_thread_free; watched descriptors stay their owners'.
  * Threads: as each function says: under the lock, without it, or any.
  */

@@ -272,9 +272,13 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
                                               .key = roster->cards[0].key,
                                               .cards = roster->leaders,
                                               .rank_cards = roster->cards};
-    clv_net_thread_lock(group->pap->thread);
     /* Here and not in activate: whatever can fail must fail while all can still go without. */
-    clv_status_t status = clv_net_thread_start(group->pap->thread);
+    clv_status_t status = clv_pap_table_reserve(group->table, group->table_fd, 0);
+    if (status != CLV_OK) {
+        return status;
+    }
+    clv_net_thread_lock(group->pap->thread);
+    status = clv_net_thread_start(group->pap->thread);
     if (status == CLV_OK) {
         status = clv_pap_leader_create(&options, layout, &group->leader);
     }

@@ -13,6 +13,7 @@
 
 #include "util/util_alloc.h"
 #include "util/util_bytes.h"
+#include "util/util_limit.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
 
@@ -75,19 +76,37 @@ void clv_drain_free(clv_drain_t *drain)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* 0, or the errno that ends the file here. */
+static int write_out(clv_drain_t *drain, size_t n_out)
+{
+    clv_limit_guard_t guard;
+    size_t done = 0;
+    int error = 0;
+
+    clv_limit_begin(&guard);
+    while (done < n_out && error == 0) {
+        const ssize_t n = write(drain->fd, drain->out + done, n_out - done);
+        error = n < 0 && errno != EINTR ? errno : 0;
+        done += n > 0 ? (size_t) n : 0;
+    }
+    clv_limit_end(&guard);
+    if (error != 0) {
+        atomic_store_explicit(&drain->is_over, 1, memory_order_relaxed);
+    }
+    return error;
+}
+
 void clv_drain_write(void *context)
 {
     clv_drain_t *drain = context;
     const size_t n_out = atomic_load_explicit(&drain->n_out, memory_order_acquire);
-    size_t done = 0;
+    const int error =
+        atomic_load_explicit(&drain->is_over, memory_order_relaxed) ? 0 : write_out(drain, n_out);
+    char text[200];
 
-    while (done < n_out && !atomic_load_explicit(&drain->is_over, memory_order_relaxed)) {
-        const ssize_t n = write(drain->fd, drain->out + done, n_out - done);
-        if (n < 0 && errno != EINTR) {
-            clv_log(CLV_LOG_ERROR, "recording of arrivals ends here: %s", strerror(errno));
-            atomic_store_explicit(&drain->is_over, 1, memory_order_relaxed);
-        }
-        done += n > 0 ? (size_t) n : 0;
+    if (error != 0) {
+        clv_limit_text(error, text, sizeof text);
+        clv_log(CLV_LOG_ERROR, "recording of arrivals ends here: %s", text);
     }
     atomic_store_explicit(&drain->n_out, 0, memory_order_release);
 }
@@ -132,9 +151,12 @@ static clv_status_t write_head(clv_drain_t *drain, const clv_clva_head_t *head)
     }
     drain->used += clv_clva_put_local(drain->buffer + drain->used, BUFFER_BYTES - drain->used,
                                       drain->ranks, drain->n_ranks);
-    hand_over(drain);
-    clv_drain_write(drain);
-    return atomic_load_explicit(&drain->is_over, memory_order_relaxed) ? CLV_SYSTEM : CLV_OK;
+    drain->n_bytes = (int64_t) drain->used;
+    memcpy(drain->out, drain->buffer, drain->used);
+    const int error = write_out(drain, drain->used);
+    drain->used = 0;
+    errno = error;
+    return error == 0 ? CLV_OK : CLV_SYSTEM;
 }
 
 clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva_head_t *head,
@@ -147,9 +169,18 @@ clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva
     }
     memcpy(drain->ranks, ranks, (size_t) n * sizeof *ranks);
     drain->n_ranks = n;
-    drain->max_bytes = head->max_mib * MIB;
+    drain->max_bytes = clv_smaller(head->max_mib * MIB, clv_limit_file_bytes());
     drain->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return drain->fd >= 0 ? write_head(drain, head) : CLV_SYSTEM;
+    if (drain->fd < 0) {
+        return CLV_SYSTEM;
+    }
+    const clv_status_t status = write_head(drain, head);
+    if (status != CLV_OK) {
+        const int error = errno;
+        (void) unlink(path); /* nobody could read the beginning of a head */
+        errno = error;
+    }
+    return status;
 }
 
 /* ---- less and less --------------------------------------------------------------------------- */

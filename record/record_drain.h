@@ -54,7 +54,8 @@ clv_status_t clv_drain_create(clv_drain_t **drain_p) CLV_MUST_CHECK;
 void clv_drain_free(clv_drain_t *drain);
 
 /* Makes the file, which must not be there, and writes its head. ranks: n of them, those of the
- * rings. head->max_mib bounds the file. CLV_SYSTEM: errno tells. */
+ * rings. head->max_mib bounds the file, as the process's own limit does (ulimit -f). CLV_SYSTEM:
+ * errno tells, and nothing is left of the file. */
 clv_status_t clv_drain_open(clv_drain_t *drain, const char *path, const clv_clva_head_t *head,
                             const int32_t *ranks, int32_t n) CLV_MUST_CHECK;
 

@@ -3,6 +3,7 @@
  */
 #include "pap_predict/agree/pap_table.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
+#include "util/util_limit.h"
 
 #define TABLE_MAGIC UINT64_C(0x31656c6261747663) /* "cvtable1" */
 #define LINE        CLV_LINE_BYTES
@@ -112,6 +114,30 @@ size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
     return layout(shape).n_bytes;
 }
 
+/* errno tells; the user reads it once, whatever the number of groups. */
+static clv_status_t refuse(size_t n_bytes)
+{
+    static atomic_flag has_told = ATOMIC_FLAG_INIT;
+    const int error = errno;
+    char what[64];
+    if (!atomic_flag_test_and_set(&has_told)) {
+        (void) snprintf(what, sizeof what, "shared memory of %zu MiB",
+                        (n_bytes + (1 << 20) - 1) >> 20);
+        clv_limit_tell(what, error);
+    }
+    return CLV_NO_MEMORY;
+}
+
+/* A limit of files' sizes is one of this memory's, too. */
+static int set_size(int fd, size_t n_bytes)
+{
+    clv_limit_guard_t guard;
+    clv_limit_begin(&guard);
+    const int result = ftruncate(fd, (off_t) n_bytes);
+    clv_limit_end(&guard);
+    return result;
+}
+
 /* Sealed, so that a mapping can never lose its memory and raise SIGBUS. */
 static int new_memory(size_t n_bytes)
 {
@@ -119,9 +145,11 @@ static int new_memory(size_t n_bytes)
     if (fd < 0) {
         return -1;
     }
-    if (ftruncate(fd, (off_t) n_bytes) != 0 ||
+    if (set_size(fd, n_bytes) != 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        const int error = errno;
         (void) close(fd);
+        errno = error;
         return -1;
     }
     return fd;
@@ -137,8 +165,9 @@ static clv_status_t map_memory(int fd, const clv_pap_table_shape_t *shape,
     *table = layout(shape);
     void *memory = mmap(NULL, table->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) {
+        const clv_status_t status = refuse(table->n_bytes);
         clv_free(table);
-        return CLV_SYSTEM;
+        return status;
     }
     set_parts(table, memory);
     *table_p = table;
@@ -154,7 +183,7 @@ clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t t
     }
     int fd = new_memory(n_bytes);
     if (fd < 0) {
-        return CLV_SYSTEM;
+        return refuse(n_bytes);
     }
     clv_status_t status = map_memory(fd, shape, table_p);
     if (status != CLV_OK) {
@@ -166,6 +195,26 @@ clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t t
     (*table_p)->head->n_bytes = n_bytes;
     *fd_p = fd;
     return CLV_OK;
+}
+
+/* Whether the kernel promises no more memory than it has (vm.overcommit_memory 2). */
+static int is_strict(void)
+{
+    char mode = '0';
+    int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        mode = read(fd, &mode, 1) == 1 ? mode : '0';
+        (void) close(fd);
+    }
+    return mode == '2';
+}
+
+clv_status_t clv_pap_table_reserve(const clv_pap_table_t *table, int fd, int always)
+{
+    if (!always && !is_strict()) {
+        return CLV_OK;
+    }
+    return fallocate(fd, 0, 0, (off_t) table->n_bytes) == 0 ? CLV_OK : refuse(table->n_bytes);
 }
 
 static int has_size(int fd, size_t n_bytes)

@@ -17,7 +17,8 @@
  * + 2 needs every record v + 2, so by then nobody reads forecast v (docs/design/protocol.md).
  *
  * The memory is a memfd of the leader, opened by the others through /proc: it has no name, so
- * nothing can be left behind. It is sparse: what is never used costs address space only.
+ * nothing can be left behind. It is sparse: what is never used costs address space only (but see
+ * clv_pap_table_reserve).
  *
  * Not: streams, or what a record means (opaque words here). No lock and no system call except in
  * create, open and close.
@@ -46,13 +47,19 @@ typedef struct clv_pap_table_shape {
     size_t share_bytes;      /* of a rank's share */
 } clv_pap_table_shape_t;
 
-/* Creates the memory for a group. The caller closes *fd_p when every
- * other rank has opened it (close-on-exec). CLV_LIMIT: the sizes do not fit; CLV_SYSTEM. */
+/* Creates the memory for a group. The caller closes *fd_p when every other rank has opened it
+ * (close-on-exec). CLV_LIMIT: the sizes do not fit; CLV_NO_MEMORY: refused, by a limit of this
+ * process for instance; why is told once in the log. */
 clv_status_t clv_pap_table_create(const clv_pap_table_shape_t *shape, uint64_t token,
                                   clv_pap_table_t **table_p, int *fd_p) CLV_MUST_CHECK;
 
+/* Takes all pages now where a missing one would be a SIGBUS at its first touch: on a kernel that
+ * promises no more memory than it has. Elsewhere pages come as they are touched, and most never
+ * are. always: there, too. CLV_NO_MEMORY. */
+clv_status_t clv_pap_table_reserve(const clv_pap_table_t *table, int fd, int always) CLV_MUST_CHECK;
+
 /* Opens the memory that process pid made under descriptor fd. CLV_PROTOCOL: it is not a table of
- * that shape and token; CLV_SYSTEM: not allowed, or gone. */
+ * that shape and token; CLV_NO_MEMORY: no address space; CLV_SYSTEM: not allowed, or gone. */
 clv_status_t clv_pap_table_open(const clv_pap_table_shape_t *shape, uint64_t token, uint32_t pid,
                                 uint32_t fd, clv_pap_table_t **table_p) CLV_MUST_CHECK;
 void clv_pap_table_close(clv_pap_table_t *table);               /* NULL is fine */

@@ -153,11 +153,28 @@ static void a_table_uses_the_pages_it_needs(void **state)
     }
 }
 
+/* Where pages are promised only as there are any, all of them are taken before one is touched. */
+static void a_table_can_be_taken_whole(void **state)
+{
+    const clv_pap_table_shape_t shape = {.n_ranks = 2, .attachment_bytes = 4096};
+    clv_pap_table_t *table;
+    struct stat status;
+    int fd;
+    (void) state;
+    assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
+    assert_int_equal(clv_pap_table_reserve(table, fd, 1), CLV_OK);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_true((size_t) status.st_blocks * 512 >= clv_pap_table_bytes(&shape));
+    (void) close(fd);
+    clv_pap_table_close(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_heap_grows_in_a_straight_line),
         cmocka_unit_test(a_table_uses_the_pages_it_needs),
+        cmocka_unit_test(a_table_can_be_taken_whole),
     };
     return clv_run_tests(tests);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -364,6 +365,87 @@ static void a_file_stays_below_its_limit(void **state)
     end_node(&node);
 }
 
+static void count_line(void *context, clv_log_level_t level, const char *line)
+{
+    (void) level;
+    (void) line;
+    ++*(int *) context;
+}
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* The process's limit is the file's as well: the job would end at the first byte beyond it. */
+static void a_file_stays_below_the_processs_limit(void **state)
+{
+    node_t node;
+
+    (void) state;
+    limit_files(1 << 19);
+    begin_node(&node, 64);
+    for (uint32_t number = 0; number < 100000; number++) {
+        const clv_clva_call_t call = a_call(number);
+        if (clv_ring_push(&node.rings[0], &call, 1) != CLV_RING_TAKEN) {
+            (void) written_round(&node);
+        }
+    }
+    (void) round_of(&node, 1);
+    const sums_t sums = read_file(node.path);
+    limit_files(RLIM_INFINITY);
+    assert_true(sums.n_bytes <= 1 << 19);
+    assert_true(sums.n_bytes > 1 << 18);
+    assert_int_equal(sums.ended, sums.n_calls);
+    end_node(&node);
+}
+
+/* A limit that comes later ends the file, and nothing else. */
+static void a_limit_that_is_met_is_told_once(void **state)
+{
+    node_t node;
+    int n_lines = 0;
+
+    (void) state;
+    begin_node(&node, 64);
+    clv_log_set_sink(count_line, &n_lines, CLV_LOG_ERROR);
+    limit_files(1000);
+    for (uint32_t number = 0; number < 200; number++) {
+        const clv_clva_call_t call = a_call(number);
+        (void) clv_ring_push(&node.rings[0], &call, 1);
+        (void) written_round(&node);
+    }
+    (void) round_of(&node, 1);
+    limit_files(RLIM_INFINITY);
+    clv_log_set_sink(NULL, NULL, CLV_LOG_ERROR);
+    assert_int_equal(n_lines, 1);
+    end_node(&node);
+}
+
+/* No room for the head itself: an error of open, and no file that nobody could read. */
+static void a_file_without_a_head_is_not_left(void **state)
+{
+    const clv_clva_head_t head = {.clva = 1, .n_nodes = 1, .n_ranks = 1, .n_local = 1};
+    clv_drain_t *drain;
+    char path[64];
+
+    (void) state;
+    (void) snprintf(path, sizeof path, "/tmp/clv-record-%d.clva", (int) getpid());
+    assert_int_equal(clv_drain_create(&drain), CLV_OK);
+    limit_files(10);
+    const clv_status_t status = clv_drain_open(drain, path, &head, (const int32_t[]){0}, 1);
+    const int error = errno;
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(status, CLV_SYSTEM);
+    assert_int_equal(error, EFBIG);
+    assert_int_not_equal(access(path, F_OK), 0);
+    clv_drain_free(drain);
+}
+
 /* A file system that stands still holds up the writer alone: rounds go on until both buffers are
  * full, then what comes stays in the rings, and nothing is lost. */
 static void a_round_writes_nothing(void **state)
@@ -413,13 +495,6 @@ static void a_file_is_never_written_over(void **state)
                      CLV_SYSTEM);
     clv_drain_free(drain);
     end_node(&node);
-}
-
-static void count_line(void *context, clv_log_level_t level, const char *line)
-{
-    (void) level;
-    (void) line;
-    ++*(int *) context;
 }
 
 /* /dev/full takes nothing: one line, and the calls go on. */
@@ -589,6 +664,9 @@ int main(void)
         cmocka_unit_test(rounds_have_their_time),
         cmocka_unit_test(nonsense_in_a_ring_breaks_nothing),
         cmocka_unit_test(a_file_stays_below_its_limit),
+        cmocka_unit_test(a_file_stays_below_the_processs_limit),
+        cmocka_unit_test(a_limit_that_is_met_is_told_once),
+        cmocka_unit_test(a_file_without_a_head_is_not_left),
         cmocka_unit_test(a_round_writes_nothing),
         cmocka_unit_test(a_file_is_never_written_over),
         cmocka_unit_test(a_full_disk_is_told_once),

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Limits of the processes (ulimit), those that the kernel tells by a signal among them: the job goes on without
+# predictions, its results are right, it hears of no signal, and one line says which limit it was. TAP. 10 s.
+. "$CLV_TOP/tests/support/tap.sh"
+mpi_setup
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+right='limit_cases: 60 calls, wrong=0 heard=0 changed=0'
+
+run() { # options... -- arguments
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    said=$(mpi_run -np 4 --mca mpi_yield_when_idle 1 --mca coll clv "${options[@]}" \
+        "$CLV_BUILD/tests/mpi/limit_cases" "${@:2}")
+}
+once() { [ "$(grep -c "$1" <<<"$said")" -eq 1 ]; }
+
+run --mca coll_clv_print summary -- none
+tap_has 'without a limit all calls are right' "$right" "$said"
+tap_lacks 'and nothing is told' 'on this host' "$said"
+
+limits() ( # what bash's ulimit takes, then as run
+    ulimit "$1" "$2" && shift 2 && run "$@" && printf '%s\n' "$said"
+)
+said=$(limits -f 20000 -- none)
+tap_has 'ulimit -f 20000: the job ends right' "$right" "$said"
+tap_ok 'and one line names it' once 'File too large (raise ulimit -f, or set coll_clv_exchange 0)'
+
+while IFS='|' read -r what amount line; do
+    run --mca coll_clv_print summary -- "$what" "$amount"
+    tap_has "$what $amount: the job ends right" "$right" "$said"
+    tap_ok 'and one line names it' once "$line"
+    tap_has 'as does the summary' "times a rank's host refuses it shared memory, a thread or a descriptor" "$said"
+done <<'END'
+file|1000|File too large (raise ulimit -f
+space|8000|Cannot allocate memory (raise ulimit -v
+files|0|Too many open files (raise ulimit -n
+files|4|Too many open files (raise ulimit -n
+END
+
+# A record that meets the limit ends; one that knew it before stays below.
+run --mca coll_clv_record "$scratch/short" --mca coll_clv_exchange 0 -- file 2000
+tap_has 'file 2000, recorded: the job ends right' "$right" "$said"
+tap_ok 'and is told once where its record ends' once 'recording of arrivals ends here: File too large (raise ulimit -f)'
+said=$(limits -f 5000 --mca coll_clv_record "$scratch/whole" -- none)
+tap_has 'ulimit -f 5000: the table is refused, the record is not' "$right" "$said"
+tap_ok 'and can be read' "$CLV_BUILD/tools/clv-view" "$scratch/whole"
+tap_end
