@@ -24,6 +24,7 @@
     XX(NO_CHANNEL,       no_channel,       "a rank has no background channel")                     \
     XX(NO_TABLE,         no_table,         "a rank could not reach its node's table")              \
     XX(NO_MEMORY,        no_memory,        "a rank's host refuses it shared memory, a thread or a descriptor") \
+    XX(NO_ADDRESS,       no_address,       "a host has no network address that another could reach") \
     XX(NOT_YET,          not_yet,          "too little has been carried to set it up "            \
        "(coll_clv_setup_bytes)")                                                                   \
     XX(NO_FORECAST,         no_forecast,         "there is no prediction yet")                           \

@@ -85,6 +85,7 @@ typedef struct start {
     record_card_t mine;
     record_card_t *cards;
     unsigned char *pap_cards;
+    unsigned char *more; /* than fits into these; NULL: nothing is */
     int64_t *oks;
 } start_t;
 
@@ -115,6 +116,7 @@ static void unreserve(start_t *start)
 {
     forget_keys(start);
     clv_free(start->oks);
+    clv_free(start->more);
     clv_free(start->pap_cards);
     clv_free(start->cards);
 }
@@ -258,6 +260,7 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
 static bool join(start_t *start, const clv_choose_config_t *config, bool has_memory)
 {
     int64_t ok;
+    bool has_more = false;
 
     if (!coll_clv_setup_agree(start->comm, has_memory)) {
         return false;
@@ -265,10 +268,13 @@ static bool join(start_t *start, const clv_choose_config_t *config, bool has_mem
     fill_card(start, config);
     if (OMPI_SUCCESS !=
             coll_clv_setup_gather(start->comm, &start->mine, start->cards, sizeof start->mine) ||
-        !read_cards(start)) {
+        !read_cards(start) ||
+        OMPI_SUCCESS != coll_clv_setup_gather_more(start->comm, recorder->group, start->pap_cards,
+                                                   &start->more, &has_more) ||
+        !has_more) {
         return false;
     }
-    ok = CLV_OK == clv_pap_group_attach(recorder->group, start->pap_cards);
+    ok = CLV_OK == clv_pap_group_attach(recorder->group, start->pap_cards, start->more);
     if (OMPI_SUCCESS != coll_clv_setup_gather(start->comm, &ok, start->oks, sizeof ok) ||
         !read_oks(start)) {
         return false;

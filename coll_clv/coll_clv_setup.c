@@ -46,6 +46,7 @@ typedef struct setup {
     group_card_t mine;
     group_card_t *cards;
     unsigned char *pap_cards;
+    unsigned char *more; /* than fits into these; NULL: nothing is */
     group_report_t *reports;
     clv_cost_t *costs;
     char *calibrate_buffer;
@@ -90,6 +91,27 @@ bool coll_clv_setup_agree(struct ompi_communicator_t *comm, bool mine)
            1 == all;
 }
 
+int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
+                               const unsigned char *pap_cards, unsigned char **more_p,
+                               bool *has_memory_p)
+{
+    const size_t n_bytes = clv_pap_more_bytes(pap_cards, ompi_comm_size(comm));
+    unsigned char *mine = clv_alloc(1, n_bytes);
+    int rc = OMPI_SUCCESS;
+
+    *has_memory_p = true;
+    if (0 < n_bytes) {
+        *more_p = clv_alloc((size_t) ompi_comm_size(comm), n_bytes);
+        *has_memory_p = coll_clv_setup_agree(comm, NULL != mine && NULL != *more_p);
+    }
+    if (0 < n_bytes && *has_memory_p) {
+        clv_pap_group_more(pap, mine, n_bytes);
+        rc = coll_clv_setup_gather(comm, mine, *more_p, n_bytes);
+    }
+    clv_free(mine);
+    return rc;
+}
+
 static int reserve(setup_t *setup)
 {
     size_t n_ranks = (size_t) ompi_comm_size(setup->comm);
@@ -119,6 +141,7 @@ static void unreserve(setup_t *setup)
     clv_free(setup->calibrate_buffer);
     clv_free(setup->costs);
     clv_free(setup->reports);
+    clv_free(setup->more);
     clv_free(setup->pap_cards);
     clv_free(setup->cards);
 }
@@ -146,6 +169,12 @@ static int reason_of(clv_status_t status, int otherwise)
         return CLV_FIT;
     }
     return CLV_NO_MEMORY == status ? CLV_REASON_NO_MEMORY : otherwise;
+}
+
+static int reason_of_attach(clv_status_t status)
+{
+    return CLV_UNSUPPORTED == status ? CLV_REASON_NO_ADDRESS
+                                     : reason_of(status, CLV_REASON_NO_TABLE);
 }
 
 /* This rank's card; without a channel it honestly says so. */
@@ -265,8 +294,8 @@ static int join(setup_t *setup)
     int rc;
 
     if (CLV_FIT == setup->why) {
-        mine.why = reason_of(clv_pap_group_attach(group->clock.pap, setup->pap_cards),
-                             CLV_REASON_NO_TABLE);
+        mine.why =
+            reason_of_attach(clv_pap_group_attach(group->clock.pap, setup->pap_cards, setup->more));
     }
     rc = calibrate(setup, &mine.cost);
     if (OMPI_SUCCESS == rc) {
@@ -288,6 +317,18 @@ static int join(setup_t *setup)
     return OMPI_SUCCESS;
 }
 
+static int gather_more(setup_t *setup)
+{
+    bool has_memory;
+    const int rc = coll_clv_setup_gather_more(setup->comm, setup->group->clock.pap,
+                                              setup->pap_cards, &setup->more, &has_memory);
+
+    if (!has_memory) {
+        setup->why = CLV_REASON_NO_MEMORY;
+    }
+    return rc;
+}
+
 /* Card, cards, report: three steps, the same on all ranks whatever fails on one. */
 static int exchange_cards(setup_t *setup)
 {
@@ -300,7 +341,10 @@ static int exchange_cards(setup_t *setup)
     }
     setup->why =
         setup->group->chooser.config.exchange ? read_cards(setup) : CLV_REASON_EXCHANGE_OFF;
-    return join(setup);
+    if (CLV_FIT == setup->why) {
+        rc = gather_more(setup);
+    }
+    return OMPI_SUCCESS == rc ? join(setup) : rc;
 }
 
 /* Links as long as nobody has measured them: a gigabit network on which a message is dear, so that

@@ -53,6 +53,11 @@ int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, vo
 /* Whether all ranks say so, by an allreduce of the communicator's own: for a rank that has no
  * memory for what others tell. */
 bool coll_clv_setup_agree(struct ompi_communicator_t *comm, bool mine);
+/* What does not fit into the ranks' cards of the exchange, where there is any; *more_p is the
+ * caller's to free, NULL where there is none. *has_memory_p: on all ranks, or on none. */
+int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
+                               const unsigned char *pap_cards, unsigned char **more_p,
+                               bool *has_memory_p);
 
 /* What each call looks at comes first: a cache line, then each stream has its own. */
 struct coll_clv_group {

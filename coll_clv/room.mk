@@ -97,7 +97,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak
 endif
-script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
+script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_bridges.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
 	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \

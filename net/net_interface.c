@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/util_alloc.h"
 #include "util/util_log.h"
 
 clv_status_t clv_net_address_from_sockaddr(const struct sockaddr *sockaddr,
@@ -172,37 +173,73 @@ static int is_wanted(const wanted_t *wanted, const struct ifaddrs *one,
            (wanted->is_network && is_in_network(&wanted->network, address));
 }
 
+/* Into addresses, unless that is NULL; how many there are. */
 static int32_t collect(const struct ifaddrs *all, const wanted_t *wanted,
-                       clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES])
+                       clv_net_address_t *addresses)
 {
+    clv_net_address_t address;
     int32_t n_addresses = 0;
-    for (const struct ifaddrs *one = all; one && n_addresses < CLV_NET_MAX_ADDRESSES;
-         one = one->ifa_next) {
-        if (take_address(one, &addresses[n_addresses]) &&
-            is_wanted(wanted, one, &addresses[n_addresses])) {
+    for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
+        if (take_address(one, &address) && is_wanted(wanted, one, &address)) {
+            if (addresses && n_addresses < CLV_NET_MAX_ADDRESSES) {
+                addresses[n_addresses] = address;
+            }
             n_addresses++;
         }
     }
     return n_addresses;
 }
 
-static void log_what_there_is(const struct ifaddrs *all, const char *name)
+/* As many names as a line takes, and three points where there are more. */
+static void list_names(const struct ifaddrs *all, char *names, size_t n_bytes)
 {
-    char names[200] = "";
     size_t used = 0;
     clv_net_address_t ignored;
-    for (const struct ifaddrs *one = all; one && used < sizeof names - 1; one = one->ifa_next) {
-        if (take_address(one, &ignored)) {
-            const int n = snprintf(names + used, sizeof names - used, " %s", one->ifa_name);
-            used += n > 0 ? (size_t) n : 0;
+    names[0] = '\0';
+    for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
+        const size_t wanted = strlen(one->ifa_name) + 1;
+        if (!take_address(one, &ignored)) {
+            continue;
         }
+        if (used + wanted + sizeof " ..." > n_bytes) {
+            (void) snprintf(names + used, n_bytes - used, " ...");
+            return;
+        }
+        used += (size_t) snprintf(names + used, n_bytes - used, " %s", one->ifa_name);
     }
+}
+
+static void log_what_there_is(const struct ifaddrs *all, const char *name)
+{
+    char names[200];
+    list_names(all, names, sizeof names);
     clv_log(CLV_LOG_HOST, "no usable network interface%s%s; those with an address are:%s",
             name ? " " : "", name ? name : "", names[0] ? names : " none");
 }
 
-clv_status_t clv_net_interface_list(const char *name,
-                                    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES],
+/* The wanted ones of all, n of them, more than none. */
+static clv_status_t make_list(const struct ifaddrs *all, const wanted_t *wanted, int32_t n,
+                              clv_net_address_t **addresses_p, int32_t *n_addresses_p)
+{
+    const int32_t n_taken = n < CLV_NET_MAX_ADDRESSES ? n : CLV_NET_MAX_ADDRESSES;
+    clv_net_address_t *addresses = clv_alloc((size_t) n_taken, sizeof *addresses);
+    if (addresses == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    (void) collect(all, wanted, addresses);
+    if (n_taken < n) {
+        clv_log(
+            CLV_LOG_HOST,
+            "of %d network addresses of this host only the first %d are used; coll_clv_interface "
+            "names one of them, or a network",
+            (int) n, (int) n_taken);
+    }
+    *addresses_p = addresses;
+    *n_addresses_p = n_taken;
+    return CLV_OK;
+}
+
+clv_status_t clv_net_interface_list(const char *name, clv_net_address_t **addresses_p,
                                     int32_t *n_addresses_p)
 {
     struct ifaddrs *all = NULL;
@@ -212,18 +249,17 @@ clv_status_t clv_net_interface_list(const char *name,
     }
     wanted_t wanted = {.name = name};
     wanted.is_network = name && read_network(name, &wanted.network);
-    int32_t n_addresses = collect(all, &wanted, addresses);
+    int32_t n_addresses = collect(all, &wanted, NULL);
     if (n_addresses == 0 && !name) {
         wanted.is_loopback = 1;
-        n_addresses = collect(all, &wanted, addresses);
+        n_addresses = collect(all, &wanted, NULL);
     }
+    clv_status_t status = CLV_UNSUPPORTED;
     if (n_addresses == 0) {
         log_what_there_is(all, name);
+    } else {
+        status = make_list(all, &wanted, n_addresses, addresses_p, n_addresses_p);
     }
     freeifaddrs(all);
-    if (n_addresses == 0) {
-        return CLV_UNSUPPORTED;
-    }
-    *n_addresses_p = n_addresses;
-    return CLV_OK;
+    return status;
 }

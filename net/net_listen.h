@@ -68,7 +68,7 @@ struct clv_net_server {
     uint16_t port;
     int32_t port_min;             /* the first port it may take; 0: any, the kernel's choice */
     int32_t port_range;           /* and how many from there */
-    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES]; /* ours: others are not let in over */
+    clv_net_address_t *addresses; /* ours: others are not let in over */
     int32_t n_addresses;
     int64_t accept_tokens_ns; /* accepting is paid from this; see net_listen.c */
     int64_t accept_filled_ns;
@@ -76,7 +76,8 @@ struct clv_net_server {
     clv_net_conn_t *pending[CLV_NET_MAX_PENDING];
 };
 
-/* Of a zeroed server; its addresses and which ports it may take are the caller's to fill. */
+/* Of a zeroed server; its addresses and which ports it may take are the caller's to fill, and the
+ * list of addresses to free. */
 void clv_net_server_init(clv_net_server_t *server, clv_net_thread_t *thread,
                          const clv_net_server_ops_t *ops, void *context);
 

@@ -10,7 +10,7 @@
 #include "util/util_place.h"
 
 #define CARD_MAGIC   UINT32_C(0x50766c63) /* "clvP" */
-#define CARD_VERSION 1
+#define CARD_VERSION 2
 
 /* The bytes of a card; what is between and after them is zero. */
 enum {
@@ -32,7 +32,7 @@ enum {
     AT_N_ADDRESSES = 112,
     AT_ADDRESSES = 116, /* family, then 16 bytes, each */
     ADDRESS_BYTES = 17,
-    AT_END = AT_ADDRESSES + CLV_NET_MAX_ADDRESSES * ADDRESS_BYTES
+    AT_END = AT_ADDRESSES + CLV_PAP_CARD_ADDRESSES * ADDRESS_BYTES
 };
 
 _Static_assert(AT_KEY + CLV_NET_KEY_BYTES == AT_PRETEND, "the key fits its place");
@@ -58,6 +58,63 @@ int clv_pap_card_same_node(const clv_pap_card_t *a, const clv_pap_card_t *b)
            a->pid_ns_id == b->pid_ns_id && a->uid == b->uid && a->pretend_node == b->pretend_node;
 }
 
+/* ---- addresses ---------------------------------------------------------------------------- */
+
+static int32_t n_inside(int32_t n_addresses)
+{
+    return n_addresses < CLV_PAP_CARD_ADDRESSES ? n_addresses : CLV_PAP_CARD_ADDRESSES;
+}
+
+static void put_address(unsigned char *bytes, const clv_net_address_t *address)
+{
+    bytes[0] = address->family;
+    memcpy(bytes + 1, address->bytes, 16);
+}
+
+static clv_status_t get_address(const unsigned char *bytes, clv_net_address_t *address_p)
+{
+    if (bytes[0] != 4 && bytes[0] != 6) {
+        return CLV_PROTOCOL;
+    }
+    *address_p = (clv_net_address_t){.family = bytes[0]};
+    memcpy(address_p->bytes, bytes + 1, 16);
+    return CLV_OK;
+}
+
+int32_t clv_pap_card_n_addresses(const unsigned char *bytes)
+{
+    const uint32_t n_addresses = clv_get_u32(bytes + AT_N_ADDRESSES);
+    return n_addresses > CLV_NET_MAX_ADDRESSES ? 0 : (int32_t) n_addresses;
+}
+
+size_t clv_pap_card_more_bytes(int32_t n_addresses)
+{
+    return (size_t) (n_addresses - n_inside(n_addresses)) * ADDRESS_BYTES;
+}
+
+void clv_pap_card_encode_more(const clv_net_address_t *addresses, int32_t n_addresses,
+                              unsigned char *more, size_t n_bytes)
+{
+    memset(more, 0, n_bytes);
+    for (int32_t i = CLV_PAP_CARD_ADDRESSES; i < n_addresses; i++) {
+        put_address(more + (i - CLV_PAP_CARD_ADDRESSES) * ADDRESS_BYTES, &addresses[i]);
+    }
+}
+
+clv_status_t clv_pap_card_address(const clv_pap_card_t *card, int32_t i,
+                                  clv_net_address_t *address_p)
+{
+    if (i < CLV_PAP_CARD_ADDRESSES) {
+        *address_p = card->addresses[i];
+        return CLV_OK;
+    }
+    return card->more == NULL
+               ? CLV_NONE
+               : get_address(card->more + (i - CLV_PAP_CARD_ADDRESSES) * ADDRESS_BYTES, address_p);
+}
+
+/* ---- the card ----------------------------------------------------------------------------- */
+
 void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes)
 {
     memset(bytes, 0, CLV_PAP_CARD_BYTES);
@@ -77,9 +134,8 @@ void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes)
     clv_put_u32(bytes + AT_PRETEND, card->pretend_node);
     clv_put_u32(bytes + AT_PORT, card->port);
     clv_put_u32(bytes + AT_N_ADDRESSES, (uint32_t) card->n_addresses);
-    for (int32_t i = 0; i < card->n_addresses; i++) {
-        bytes[AT_ADDRESSES + i * ADDRESS_BYTES] = card->addresses[i].family;
-        memcpy(bytes + AT_ADDRESSES + i * ADDRESS_BYTES + 1, card->addresses[i].bytes, 16);
+    for (int32_t i = 0; i < n_inside(card->n_addresses); i++) {
+        put_address(bytes + AT_ADDRESSES + i * ADDRESS_BYTES, &card->addresses[i]);
     }
 }
 
@@ -90,15 +146,11 @@ static clv_status_t decode_addresses(const unsigned char *bytes, clv_pap_card_t 
         return CLV_PROTOCOL;
     }
     card->n_addresses = (int32_t) n_addresses;
-    for (uint32_t i = 0; i < n_addresses; i++) {
-        const unsigned char *one = bytes + AT_ADDRESSES + i * ADDRESS_BYTES;
-        if (one[0] != 4 && one[0] != 6) {
-            return CLV_PROTOCOL;
-        }
-        card->addresses[i].family = one[0];
-        memcpy(card->addresses[i].bytes, one + 1, 16);
+    clv_status_t status = CLV_OK;
+    for (int32_t i = 0; i < n_inside(card->n_addresses) && status == CLV_OK; i++) {
+        status = get_address(bytes + AT_ADDRESSES + i * ADDRESS_BYTES, &card->addresses[i]);
     }
-    return CLV_OK;
+    return status;
 }
 
 clv_status_t clv_pap_card_decode(const unsigned char *bytes, clv_pap_card_t *card_p)

@@ -3,17 +3,22 @@
  * The card: what each rank tells all others once per group, through the caller's allgather.
  *
  * It says who shares a node with whom, how to reach this rank's table and thread, and (rank 0's)
- * the group's key. A card comes from another process: decode checks every field before use.
+ * the group's key. A host may have any number of network addresses: a card has the first of them
+ * and how many there are; where one has more, a second exchange moves the others of all ranks.
+ * A card comes from another process: decode checks every field before use.
  * Pure but for clv_pap_card_host, which reads /proc. Any thread.
  */
 #ifndef CLV_PAP_CARD_H
 #define CLV_PAP_CARD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "net/net_channel.h"
 #include "net/net_interface.h"
 #include "pap_predict/pap_predict.h"
+
+#define CLV_PAP_CARD_ADDRESSES 8 /* in the card itself */
 
 typedef struct clv_pap_card {
     uint64_t boot_hash;  /* of the kernel's boot id */
@@ -28,8 +33,9 @@ typedef struct clv_pap_card {
     uint64_t table_token;  /* random, also in the table's header: the right memory was found */
     uint32_t pretend_node; /* tests: ranks that differ are on different nodes */
     uint16_t port;
-    int32_t n_addresses;
-    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
+    int32_t n_addresses;                                 /* of the host */
+    clv_net_address_t addresses[CLV_PAP_CARD_ADDRESSES]; /* the first of them */
+    const unsigned char *more; /* the others, encoded; not in the card, and not its own */
     unsigned char key[CLV_NET_KEY_BYTES];
 } clv_pap_card_t;
 
@@ -43,5 +49,16 @@ int clv_pap_card_same_node(const clv_pap_card_t *a, const clv_pap_card_t *b);
 /* bytes has CLV_PAP_CARD_BYTES. Decode: CLV_PROTOCOL for anything encode would not write. */
 void clv_pap_card_encode(const clv_pap_card_t *card, unsigned char *bytes);
 clv_status_t clv_pap_card_decode(const unsigned char *bytes, clv_pap_card_t *card_p) CLV_MUST_CHECK;
+
+/* How many addresses an encoded card speaks of; 0 where that cannot be. */
+int32_t clv_pap_card_n_addresses(const unsigned char *bytes);
+/* How many bytes the others take, of n addresses in all; encodes them, zeros behind. */
+size_t clv_pap_card_more_bytes(int32_t n_addresses);
+void clv_pap_card_encode_more(const clv_net_address_t *addresses, int32_t n_addresses,
+                              unsigned char *more, size_t n_bytes);
+/* The address of number i, from 0 to n_addresses - 1. CLV_NONE: more would have it, and is NULL;
+ * CLV_PROTOCOL: that is none. */
+clv_status_t clv_pap_card_address(const clv_pap_card_t *card, int32_t i,
+                                  clv_net_address_t *address_p) CLV_MUST_CHECK;
 
 #endif

@@ -93,7 +93,9 @@ static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_ca
     card->pretend_node = pap->pretend_node;
     card->port = pap->server.port;
     card->n_addresses = pap->server.n_addresses;
-    memcpy(card->addresses, pap->server.addresses, sizeof card->addresses);
+    for (int32_t i = 0; i < card->n_addresses && i < CLV_PAP_CARD_ADDRESSES; i++) {
+        card->addresses[i] = pap->server.addresses[i];
+    }
     if (group->rank == 0 &&
         getrandom(card->key, sizeof card->key, 0) != (ssize_t) sizeof card->key) {
         return CLV_SYSTEM;
@@ -183,6 +185,23 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 
 /* ---- step 2: attach ----------------------------------------------------------------------- */
 
+/* A malformed card is an error of attach. */
+size_t clv_pap_more_bytes(const unsigned char *cards, int32_t n_ranks)
+{
+    int32_t most = 0;
+    for (int32_t rank = 0; rank < n_ranks; rank++) {
+        const int32_t n = clv_pap_card_n_addresses(cards + (size_t) rank * CLV_PAP_CARD_BYTES);
+        most = n > most ? n : most;
+    }
+    return clv_pap_card_more_bytes(most);
+}
+
+void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes)
+{
+    const clv_net_server_t *server = &group->pap->server;
+    clv_pap_card_encode_more(server->addresses, server->n_addresses, more, n_bytes);
+}
+
 /* All cards, and who leads whom, while attach runs. */
 typedef struct roster {
     clv_pap_card_t *cards;   /* by rank */
@@ -225,11 +244,30 @@ static int32_t node_of(const roster_t *roster, const clv_pap_card_t *card)
     return node;
 }
 
-static clv_status_t roster_fill(roster_t *roster, const unsigned char *cards, int32_t n_ranks)
+/* The same for all ranks. */
+typedef struct told {
+    const unsigned char *cards;
+    const unsigned char *more; /* NULL: nothing */
+    size_t more_bytes;         /* of each */
+} told_t;
+
+static clv_status_t decode_card(const told_t *told, int32_t rank, clv_pap_card_t *card)
+{
+    clv_status_t status =
+        clv_pap_card_decode(told->cards + (size_t) rank * CLV_PAP_CARD_BYTES, card);
+    if (status == CLV_OK && told->more != NULL) {
+        card->more = told->more + (size_t) rank * told->more_bytes;
+        status =
+            clv_pap_card_more_bytes(card->n_addresses) <= told->more_bytes ? CLV_OK : CLV_PROTOCOL;
+    }
+    return status;
+}
+
+static clv_status_t roster_fill(roster_t *roster, const told_t *told, int32_t n_ranks)
 {
     for (int32_t rank = 0; rank < n_ranks; rank++) {
         clv_pap_card_t *card = &roster->cards[rank];
-        clv_status_t status = clv_pap_card_decode(cards + (size_t) rank * CLV_PAP_CARD_BYTES, card);
+        clv_status_t status = decode_card(told, rank, card);
         if (status != CLV_OK) {
             clv_log(CLV_LOG_ERROR, "the card of rank %d is malformed", rank);
             return status;
@@ -336,11 +374,13 @@ static clv_status_t take_place(clv_pap_group_t *group, const roster_t *roster)
     return status;
 }
 
-clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards)
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards,
+                                  const unsigned char *more)
 {
+    const told_t told = {cards, more, clv_pap_more_bytes(cards, group->n_ranks)};
     roster_t roster = {0};
     clv_status_t status = roster_reserve(&roster, group->n_ranks);
-    status = status == CLV_OK ? roster_fill(&roster, cards, group->n_ranks) : status;
+    status = status == CLV_OK ? roster_fill(&roster, &told, group->n_ranks) : status;
     status = status == CLV_OK ? take_place(group, &roster) : status;
     roster_clear(&roster);
     return status;

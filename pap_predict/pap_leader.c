@@ -195,6 +195,7 @@ static void release(clv_pap_leader_t *leader)
     clv_pap_agree_free(leader->agree);
     clv_pap_publish_free(leader);
     clv_free(leader->pids);
+    clv_free(leader->route.addresses);
     clv_secret_free(leader->key);
     clv_free(leader);
 }

@@ -43,10 +43,12 @@ typedef struct clv_pap_parcel {
 
 /* How to reach the parent. */
 typedef struct clv_pap_route {
-    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES]; /* best first */
+    clv_net_address_t *addresses; /* best first */
     int32_t n_addresses;
     int32_t next;
     uint16_t port;
+    int64_t try_ns;  /* for one address; doubled from round to round */
+    int is_answered; /* the one that is tried now is there: no more than a handshake is missing */
     int64_t next_try_ns; /* INT64_MAX: not now */
     int64_t pause_ns;
 } clv_pap_route_t;
@@ -96,7 +98,7 @@ static inline int clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
 /* ---- pap_route.c ----------------------------------------------------------------------------- */
 
 /* Who the neighbours are, and the addresses of the parent, out of the cards of all nodes' leaders.
- * CLV_UNSUPPORTED: none of these could be reached from here. */
+ * CLV_UNSUPPORTED: none of these could be reached from here; CLV_NO_MEMORY. */
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader,
                                 const clv_pap_card_t *cards) CLV_MUST_CHECK;
 /* Tries the next address of the parent. */

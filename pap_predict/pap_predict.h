@@ -177,10 +177,18 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
                                   const clv_pap_attach_ops_t *attach, unsigned char *card,
                                   clv_pap_group_t **group_p) CLV_MUST_CHECK;
 
-/* Step 2: the cards of all ranks (n_ranks * CLV_PAP_CARD_BYTES) and the key of rank 0. Finds the
- * node's leader and attaches to its table. The caller then agrees (allreduce MIN of success). */
-clv_status_t clv_pap_group_attach(clv_pap_group_t *group,
-                                  const unsigned char *cards) CLV_MUST_CHECK;
+/* Between the two, where a host has more network addresses than a card takes: how many bytes more
+ * each rank tells the others, equal on all ranks as the cards are; 0: nothing, which is the rule.
+ * And this rank's. */
+size_t clv_pap_more_bytes(const unsigned char *cards, int32_t n_ranks);
+void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes);
+
+/* Step 2: the cards of all ranks (n_ranks * CLV_PAP_CARD_BYTES) and the key of rank 0, and what all
+ * ranks told more; NULL: nothing. Finds the node's leader and attaches to its table. The caller
+ * then agrees (allreduce MIN of success). CLV_UNSUPPORTED: nodes have no address of each other that
+ * they could reach; CLV_NO_MEMORY. */
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards,
+                                  const unsigned char *more) CLV_MUST_CHECK;
 
 /* Step 3: only if every rank succeeded. From here on connections and the clock come up in the
  * background. Otherwise the group is freed and all go without predictions. */

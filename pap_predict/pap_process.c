@@ -112,9 +112,15 @@ static int are_options_valid(const clv_pap_options_t *options)
 /* No interface is needed by a job on one node: only a name that does not exist is an error here. */
 static clv_status_t find_addresses(clv_pap_t *pap)
 {
-    clv_status_t status = clv_net_interface_list(pap->options.interface, pap->server.addresses,
+    clv_status_t status = clv_net_interface_list(pap->options.interface, &pap->server.addresses,
                                                  &pap->server.n_addresses);
-    return pap->options.interface ? status : CLV_OK;
+    return pap->options.interface || status == CLV_NO_MEMORY ? status : CLV_OK;
+}
+
+static void free_process(clv_pap_t *pap)
+{
+    clv_free(pap->server.addresses);
+    clv_free(pap);
 }
 
 clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
@@ -134,7 +140,7 @@ clv_status_t clv_pap_open(const clv_pap_options_t *options, clv_pap_t **pap_p)
     clv_status_t status = find_addresses(pap);
     status = status == CLV_OK ? clv_net_thread_create(&thread_ops, pap, &pap->thread) : status;
     if (status != CLV_OK) {
-        clv_free(pap);
+        free_process(pap);
         return status;
     }
     clv_net_server_init(&pap->server, pap->thread, &server_ops, pap);
@@ -175,7 +181,7 @@ void clv_pap_close(clv_pap_t *pap)
     }
     clv_net_listen_close(&pap->server);
     clv_net_thread_free(pap->thread);
-    clv_free(pap);
+    free_process(pap);
 }
 
 void clv_pap_pretend_node(clv_pap_t *pap, uint32_t node)

@@ -8,11 +8,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "util/util_alloc.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
 #define CONNECT_NS     (2 * CLV_NS_PER_S)   /* one try at one address, handshake included */
+#define TRY_MIN_NS     (20 * CLV_NS_PER_MS) /* until the kernel there answers, in the first round */
 #define RETRY_FIRST_NS (10 * CLV_NS_PER_MS) /* between rounds over the addresses; doubles ... */
 #define RETRY_MAX_NS   (CLV_NS_PER_S)       /* ... up to this */
 #define BEATS          6                    /* while a record waits, in connect_timeout_ns */
@@ -151,6 +153,7 @@ static void retry_later(clv_pap_route_t *route, int64_t now_ns)
         return;
     }
     route->next = 0;
+    route->try_ns = clv_smaller(2 * route->try_ns, CONNECT_NS);
     route->next_try_ns = now_ns + route->pause_ns;
     route->pause_ns = 2 * route->pause_ns < RETRY_MAX_NS ? 2 * route->pause_ns : RETRY_MAX_NS;
 }
@@ -238,10 +241,23 @@ void clv_pap_route_stale(void *context, int32_t node)
     }
 }
 
+/* The kernel at that address has answered in time; its thread may need a while. */
+static void grant_handshake(clv_pap_route_t *route, clv_net_conn_t *conn, int64_t now_ns)
+{
+    if (now_ns >= conn->deadline_ns && !route->is_answered &&
+        clv_net_channel_sent_bytes(conn->channel) > 0) {
+        route->is_answered = 1;
+        conn->deadline_ns = now_ns + CONNECT_NS;
+    }
+}
+
 void clv_pap_route_drop_broken(clv_pap_leader_t *leader, int64_t now_ns)
 {
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_net_conn_t *conn = leader->neighbours[i].conn;
+        if (conn && &leader->neighbours[i] == parent_of(leader)) {
+            grant_handshake(&leader->route, conn, now_ns);
+        }
         if (conn && (conn->is_broken || now_ns >= conn->deadline_ns)) {
             clv_net_conn_drain(conn);
             clv_pap_route_close(leader, &leader->neighbours[i]);
@@ -325,35 +341,54 @@ void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns)
         retry_later(route, now_ns);
         return;
     }
-    parent->conn = clv_net_conn_new(&leader->pap->server, channel, leader, 0, now_ns + CONNECT_NS);
+    route->is_answered = 0;
+    parent->conn =
+        clv_net_conn_new(&leader->pap->server, channel, leader, 0, now_ns + route->try_ns);
     if (parent->conn == NULL) {
         retry_later(route, now_ns);
     }
 }
 
-/* The parent's addresses, those in a network of ours first. An address that we have as well is its
- * only on the same host; elsewhere it is one of those that every host has (a bridge). */
-static void plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *own,
-                       const clv_pap_card_t *parent)
+/* Where the parent would be sought in the round of this score. An address that we have as well is
+ * its only on the same host; elsewhere it is one of those that every host has (a bridge). */
+static int is_sought(const clv_net_server_t *server, const clv_net_address_t *one, int score,
+                     int is_same_host)
 {
-    const clv_pap_t *pap = leader->pap;
+    return clv_net_interface_score(server->addresses, server->n_addresses, one) == score &&
+           (is_same_host || !clv_net_interface_is_own(server->addresses, server->n_addresses, one));
+}
+
+/* The parent's addresses, those in a network of ours first. With many, a round over all of them
+ * must not take longer than the connection is waited for. */
+static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *own,
+                               const clv_pap_card_t *parent)
+{
+    const clv_net_server_t *server = &leader->pap->server;
     clv_pap_route_t *route = &leader->route;
-    const int same_host =
+    const int is_same_host =
         own->boot_hash == parent->boot_hash && own->net_ns_id == parent->net_ns_id;
+    clv_net_address_t one;
+    if (parent->port == 0) {
+        return CLV_PROTOCOL;
+    }
     route->port = parent->port;
     route->pause_ns = RETRY_FIRST_NS;
+    route->addresses = clv_alloc((size_t) parent->n_addresses + 1, sizeof *route->addresses);
+    if (route->addresses == NULL) {
+        return CLV_NO_MEMORY;
+    }
     for (int score = 2; score >= 0; score--) {
         for (int32_t i = 0; i < parent->n_addresses; i++) {
-            const clv_net_address_t *one = &parent->addresses[i];
-            const int is_own =
-                clv_net_interface_is_own(pap->server.addresses, pap->server.n_addresses, one);
-            if (clv_net_interface_score(pap->server.addresses, pap->server.n_addresses, one) ==
-                    score &&
-                (same_host || !is_own)) {
-                route->addresses[route->n_addresses++] = *one;
+            if (clv_pap_card_address(parent, i, &one) == CLV_OK &&
+                is_sought(server, &one, score, is_same_host)) {
+                route->addresses[route->n_addresses++] = one;
             }
         }
     }
+    route->try_ns =
+        leader->pap->options.connect_timeout_ns / (2 * clv_larger(route->n_addresses, 1));
+    route->try_ns = clv_larger(TRY_MIN_NS, clv_smaller(route->try_ns, CONNECT_NS));
+    return CLV_OK;
 }
 
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_card_t *cards)
@@ -363,11 +398,17 @@ clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_card_t *
     if (clv_pap_leader_has_parent(leader)) {
         const int32_t parent = clv_pap_tree_parent(leader->node);
         leader->neighbours[leader->n_neighbours++].node = parent;
-        plan_route(leader, &cards[leader->node], &cards[parent]);
-        if (leader->route.n_addresses == 0 || leader->route.port == 0) {
-            clv_log(CLV_LOG_ERROR, "node %d has no network address that node %d could reach",
-                    parent, leader->node);
-            return CLV_UNSUPPORTED;
+        clv_status_t status = plan_route(leader, &cards[leader->node], &cards[parent]);
+        if (status == CLV_OK && leader->route.n_addresses == 0) {
+            clv_log(CLV_LOG_ERROR,
+                    "no arrivals are predicted or recorded, because none of the %d network "
+                    "addresses of node %d is one that node %d could reach: other hosts have the "
+                    "same; coll_clv_interface names the network that all hosts share",
+                    cards[parent].n_addresses, parent, leader->node);
+            status = CLV_UNSUPPORTED;
+        }
+        if (status != CLV_OK) {
+            return status;
         }
     }
     const int32_t n_children = clv_pap_tree_n_children(n_nodes, leader->node);

@@ -62,7 +62,7 @@ static clv_pap_group_t *new_group(clv_pap_t *pap)
     check(clv_pap_group_create(pap, n_ranks, rank, &attach, card, &group));
     MPI_Allgather(card, CLV_PAP_CARD_BYTES, MPI_BYTE, cards, CLV_PAP_CARD_BYTES, MPI_BYTE,
                   MPI_COMM_WORLD);
-    check(clv_pap_group_attach(group, cards));
+    check(clv_pap_group_attach(group, cards, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
     check(clv_pap_group_activate(group));
     free(cards);

@@ -121,7 +121,7 @@ static void measure_idle(int seconds)
         }
     }
     for (int i = 0; i < 2; i++) {
-        if (clv_pap_group_attach(group[i], cards) != CLV_OK ||
+        if (clv_pap_group_attach(group[i], cards, NULL) != CLV_OK ||
             clv_pap_group_activate(group[i]) != CLV_OK) {
             exit(1);
         }

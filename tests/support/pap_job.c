@@ -225,7 +225,8 @@ static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
                              job->cards + rank * CLV_PAP_CARD_BYTES, &group) != CLV_OK) {
         return 11;
     }
-    if (meet(job, &job->arrived[0], 1) != 0 || clv_pap_group_attach(group, job->cards) != CLV_OK) {
+    if (meet(job, &job->arrived[0], 1) != 0 ||
+        clv_pap_group_attach(group, job->cards, NULL) != CLV_OK) {
         clv_pap_group_free(group);
         return 12;
     }

@@ -46,7 +46,7 @@ clv_status_t pair_attach(pair_t *pair)
 {
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
-        status = clv_pap_group_attach(pair->group[i], pair->cards);
+        status = clv_pap_group_attach(pair->group[i], pair->cards, NULL);
     }
     return status;
 }

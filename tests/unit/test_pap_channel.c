@@ -19,6 +19,7 @@
 #include "net/net_channel.h"
 #include "net/net_listen.h"
 #include "tests/support/test.h"
+#include "util/util_alloc.h"
 #include "util/util_time.h"
 
 #define MAX_PAYLOAD     1000
@@ -364,7 +365,9 @@ static void cards_keep_every_field(void **state)
     card.table_token = 0x0123456789abcdef;
     card.pretend_node = 3;
     card.port = 65535;
-    assert_int_equal(clv_net_interface_list(NULL, card.addresses, &card.n_addresses), CLV_OK);
+    card.n_addresses = 2;
+    card.addresses[0] = (clv_net_address_t){.family = 4, .bytes = {10, 0, 0, 1}};
+    card.addresses[1] = (clv_net_address_t){.family = 6, .bytes = {0xfd}};
     memset(card.key, 0xa5, sizeof card.key);
     clv_pap_card_encode(&card, bytes);
     assert_int_equal(clv_pap_card_decode(bytes, &back), CLV_OK);
@@ -390,6 +393,33 @@ static void malformed_cards_are_refused(void **state)
     }
 }
 
+/* Forty addresses of a host: eight in the card, the others beside it, none lost. */
+static void cards_have_all_addresses(void **state)
+{
+    enum { N = 40 };
+    clv_net_address_t all[N] = {{0}}, one;
+    clv_pap_card_t card = {.n_addresses = N}, back;
+    unsigned char bytes[CLV_PAP_CARD_BYTES], more[N * 17 + 1];
+    (void) state;
+    for (int i = 0; i < N; i++) {
+        all[i] = (clv_net_address_t){.family = i % 2 ? 4 : 6, .bytes = {10, (unsigned char) i}};
+    }
+    memcpy(card.addresses, all, sizeof card.addresses);
+    clv_pap_card_encode(&card, bytes);
+    assert_int_equal(clv_pap_card_more_bytes(CLV_PAP_CARD_ADDRESSES), 0);
+    assert_int_equal(clv_pap_more_bytes(bytes, 1), clv_pap_card_more_bytes(N));
+    clv_pap_card_encode_more(all, N, more, sizeof more);
+    assert_int_equal(clv_pap_card_decode(bytes, &back), CLV_OK);
+    assert_int_equal(clv_pap_card_address(&back, CLV_PAP_CARD_ADDRESSES, &one), CLV_NONE);
+    back.more = more;
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(clv_pap_card_address(&back, i, &one), CLV_OK);
+        assert_memory_equal(&one, &all[i], sizeof one);
+    }
+    more[0] = 5; /* a family that is none */
+    assert_int_equal(clv_pap_card_address(&back, CLV_PAP_CARD_ADDRESSES, &one), CLV_PROTOCOL);
+}
+
 /* A loopback of 127.0.0.1/8 is on every machine. */
 static void interface_can_be_an_address_or_a_network(void **state)
 {
@@ -400,23 +430,26 @@ static void interface_can_be_an_address_or_a_network(void **state)
                                       "127.0.0.1/ 8", "::1:2/x",      "127.0.0",
                                       "fd00::/129",   "/8",           ""};
     const clv_net_address_t loopback = {4, 8, {127, 0, 0, 1}};
-    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
+    clv_net_address_t *addresses = NULL;
     int32_t n_addresses = 0;
     (void) state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_int_equal(clv_net_interface_list(good[i], addresses, &n_addresses), CLV_OK);
+        assert_int_equal(clv_net_interface_list(good[i], &addresses, &n_addresses), CLV_OK);
         assert_true(clv_net_interface_is_own(addresses, n_addresses, &loopback));
+        clv_free(addresses);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(clv_net_interface_list(bad[i], addresses, &n_addresses), CLV_UNSUPPORTED);
+        assert_int_equal(clv_net_interface_list(bad[i], &addresses, &n_addresses), CLV_UNSUPPORTED);
     }
     /* Only what lies in it, in the other family as well. */
-    assert_int_equal(clv_net_interface_list("127.0.0.1", addresses, &n_addresses), CLV_OK);
+    assert_int_equal(clv_net_interface_list("127.0.0.1", &addresses, &n_addresses), CLV_OK);
     assert_int_equal(n_addresses, 1);
-    if (clv_net_interface_list("::1/128", addresses, &n_addresses) == CLV_OK) {
+    clv_free(addresses);
+    if (clv_net_interface_list("::1/128", &addresses, &n_addresses) == CLV_OK) {
         assert_int_equal(n_addresses, 1);
         assert_int_equal(addresses[0].family, 6);
         assert_int_equal(addresses[0].bytes[15], 1);
+        clv_free(addresses);
     }
 }
 
@@ -603,9 +636,9 @@ static void ports_are_taken_from_the_range(void **state)
 static void interface_can_be_named(void **state)
 {
     (void) state;
-    clv_net_address_t addresses[CLV_NET_MAX_ADDRESSES];
+    clv_net_address_t *addresses = NULL;
     int32_t n_addresses = 0;
-    assert_int_equal(clv_net_interface_list("lo", addresses, &n_addresses), CLV_OK);
+    assert_int_equal(clv_net_interface_list("lo", &addresses, &n_addresses), CLV_OK);
     assert_true(n_addresses >= 1);
     const clv_net_address_t loopback = {4, 8, {127, 0, 0, 1}}, other = {4, 0, {127, 9, 9, 9}};
     assert_true(clv_net_interface_is_own(addresses, n_addresses, &loopback));
@@ -613,7 +646,8 @@ static void interface_can_be_named(void **state)
     const clv_net_address_t far = {4, 0, {10, 0, 0, 1}}, far6 = {6, 0, {0xfd}};
     assert_int_equal(clv_net_interface_score(&loopback, 1, &far), 1);
     assert_int_equal(clv_net_interface_score(&loopback, 1, &far6), 0);
-    assert_int_equal(clv_net_interface_list("nosuch0", addresses, &n_addresses), CLV_UNSUPPORTED);
+    clv_free(addresses);
+    assert_int_equal(clv_net_interface_list("nosuch0", &addresses, &n_addresses), CLV_UNSUPPORTED);
 }
 
 /* The sender counts on what this end's kernel has, also where this end can send no more. */
@@ -649,6 +683,7 @@ int main(void)
         cmocka_unit_test(end_of_the_peer_is_lost),
         cmocka_unit_test(cards_keep_every_field),
         cmocka_unit_test(malformed_cards_are_refused),
+        cmocka_unit_test(cards_have_all_addresses),
         cmocka_unit_test(interface_can_be_named),
         cmocka_unit_test(interface_can_be_an_address_or_a_network),
         cmocka_unit_test(what_is_deferred_holds_nobody_up),

@@ -6,23 +6,24 @@
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
+#include "util/util_alloc.h"
 #include "util/util_time.h"
 
 /* The loopback's address of this family; 0: it has none. */
 static int loopback(uint8_t family, clv_net_address_t *address)
 {
-    clv_net_address_t all[CLV_NET_MAX_ADDRESSES];
+    clv_net_address_t *all = NULL;
     int32_t n = 0;
-    if (clv_net_interface_list("lo", all, &n) != CLV_OK) {
+    int is_found = 0;
+    if (clv_net_interface_list("lo", &all, &n) != CLV_OK) {
         return 0;
     }
-    for (int32_t i = 0; i < n; i++) {
-        if (all[i].family == family) {
-            *address = all[i];
-            return 1;
-        }
+    for (int32_t i = 0; i < n && !is_found; i++) {
+        is_found = all[i].family == family;
+        *address = all[i];
     }
-    return 0;
+    clv_free(all);
+    return is_found;
 }
 
 static int have_forecast(pair_t *pair)
@@ -56,6 +57,7 @@ static void connect_by(uint8_t family)
     }
     assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
     for (int i = 0; i < 2; i++) {
+        assert_true(pair.pap[i]->server.n_addresses >= 1);
         pair.pap[i]->server.n_addresses = 1;
         pair.pap[i]->server.addresses[0] = address;
     }

@@ -292,7 +292,7 @@ static void unreachable_leader_is_an_error(void **state)
     assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
     card.pid = 0x3fffffff; /* gone */
     clv_pap_card_encode(&card, pair.cards);
-    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.cards), CLV_SYSTEM);
+    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.cards, NULL), CLV_SYSTEM);
     card.pid = (uint32_t) getpid();
     card.table_token++; /* another's table */
     clv_pap_card_encode(&card, pair.cards);
@@ -301,9 +301,9 @@ static void unreachable_leader_is_an_error(void **state)
     assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
     card.table_token++;
     clv_pap_card_encode(&card, pair.cards);
-    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.cards), CLV_PROTOCOL);
+    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.cards, NULL), CLV_PROTOCOL);
     pair.cards[0] ^= 1;
-    assert_int_equal(clv_pap_group_attach(pair.group[0], pair.cards), CLV_PROTOCOL);
+    assert_int_equal(clv_pap_group_attach(pair.group[0], pair.cards, NULL), CLV_PROTOCOL);
     pair_free(&pair);
     pair_close(&pair);
     assert_int_equal(job_count_fds(), n_fds);
