@@ -86,8 +86,8 @@ static int register_var(const param_row_t *row, mca_base_var_type_t type,
 static int refuse(const param_row_t *row, const char *value, const char *allowed)
 {
     char sentence[512];
-    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is %s; allowed: %s", row->name, value,
-                    allowed);
+    (void) snprintf(sentence, sizeof sentence, "coll_clv_%s is %.150s%s; allowed: %s", row->name,
+                    value, strlen(value) > 150 ? " ..." : "", allowed);
     if (coll_clv_select_is_wanted()) {
         coll_clv_help("bad-parameter", sentence);
     }

@@ -37,8 +37,7 @@
 #define OPEN_MPI_VERSION                                                                           \
     "Open MPI " VERSION(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)
 
-#define TABLE_SLOTS   (2 * CLV_CLVA_MAX_STREAMS) /* a power of two */
-#define MAX_SAME_COMM 4096                       /* communicators told apart by their number */
+#define TABLE_SLOTS (2 * CLV_CLVA_MAX_STREAMS) /* a power of two */
 
 bool coll_clv_record_is_on;
 
@@ -64,8 +63,8 @@ typedef struct recorder {
     pthread_mutex_t lock; /* of what follows */
     int32_t n_streams;
     known_stream_t streams[TABLE_SLOTS];
-    int32_t n_members;
-    known_members_t members[MAX_SAME_COMM];
+    size_t n_members, n_members_slots;
+    known_members_t *members;
 } recorder_t;
 
 static recorder_t *recorder;
@@ -164,7 +163,7 @@ static bool read_oks(const start_t *start)
 /* The program's name, as the kernel has it; long ones at their end. */
 static void read_program(char *name, size_t size)
 {
-    char path[1024];
+    char path[4096]; /* PATH_MAX */
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     const size_t n_bytes = 0 < length ? (size_t) length : 0;
     const size_t first = n_bytes < size ? 0 : n_bytes - (size - 1);
@@ -173,7 +172,8 @@ static void read_program(char *name, size_t size)
     name[n_bytes - first] = '\0';
 }
 
-/* The parameters that ranks agree on and that are not as they were made. */
+/* The parameters that ranks agree on and that are not as they were made; " ..." where there are
+ * more than text takes. */
 static void print_parameters(char *text, size_t size, const clv_choose_config_t *config)
 {
     int32_t numbers[CLV_N_EQUAL];
@@ -182,13 +182,18 @@ static void print_parameters(char *text, size_t size, const clv_choose_config_t 
 
     clv_choose_config_numbers(config, numbers);
     text[0] = '\0';
-    for (int i = 0; i < CLV_N_EQUAL && used < size; i++) {
+    for (int i = 0; i < CLV_N_EQUAL; i++) {
         const char *name = clv_equal_name((clv_equal_t) i) + strlen("coll_clv_");
-        if (CLV_EQUAL_record != i && coll_clv_params_is_set(name)) {
-            clv_equal_print(value, sizeof value, (clv_equal_t) i, numbers[i]);
-            used += (size_t) snprintf(text + used, size - used, "%s%s=%s", 0 < used ? " " : "",
-                                      name, value);
+        if (CLV_EQUAL_record == i || !coll_clv_params_is_set(name)) {
+            continue;
         }
+        clv_equal_print(value, sizeof value, (clv_equal_t) i, numbers[i]);
+        if (used + strlen(name) + strlen(value) + sizeof " = ..." > size) {
+            (void) snprintf(text + used, size - used, " ...");
+            return;
+        }
+        used += (size_t) snprintf(text + used, size - used, "%s%s=%s", 0 < used ? " " : "", name,
+                                  value);
     }
 }
 
@@ -323,6 +328,7 @@ void coll_clv_record_stop(void)
         clv_pap_group_free(recorder->group);
         clv_drain_free(recorder->drain);
         (void) pthread_mutex_destroy(&recorder->lock);
+        clv_free(recorder->members);
         clv_free(recorder);
         recorder = NULL;
     }
@@ -410,21 +416,39 @@ static void push_comm(struct ompi_communicator_t *comm, uint64_t id, const int *
     }
 }
 
-/* How many communicators with these members came before, and counts this one. */
-static uint64_t count_members(uint64_t hash)
+static bool more_members(void)
 {
-    int32_t i = 0;
+    const size_t n_slots = 2 * recorder->n_members_slots + 64;
+    known_members_t *members = clv_alloc(n_slots, sizeof *members);
+
+    if (NULL == members) {
+        return false;
+    }
+    if (0 < recorder->n_members) {
+        memcpy(members, recorder->members, recorder->n_members * sizeof *members);
+    }
+    clv_free(recorder->members);
+    recorder->members = members;
+    recorder->n_members_slots = n_slots;
+    return true;
+}
+
+/* How many communicators with these members came before, and counts this one; false: no memory. */
+static bool count_members(uint64_t hash, uint64_t *count_p)
+{
+    size_t i = 0;
 
     while (i < recorder->n_members && recorder->members[i].hash != hash) {
         i++;
     }
-    if (i == MAX_SAME_COMM) {
-        return 0;
+    if (i == recorder->n_members_slots && !more_members()) {
+        return false;
     }
     if (i == recorder->n_members) {
         recorder->members[recorder->n_members++].hash = hash;
     }
-    return recorder->members[i].count++;
+    *count_p = recorder->members[i].count++;
+    return true;
 }
 
 /* The communicator's number: of its members and of how many of the same came before. False: it has
@@ -434,7 +458,7 @@ static CLV_COLD bool find_id(coll_clv_recording_t *recording, struct ompi_commun
     const int n_ranks = ompi_comm_size(comm);
     int *members = clv_alloc((size_t) n_ranks, sizeof *members);
     bool is_whole = true;
-    uint64_t hash;
+    uint64_t hash, count;
 
     recording->has_id = true;
     if (NULL == members || !list_members(comm, members)) {
@@ -445,7 +469,10 @@ static CLV_COLD bool find_id(coll_clv_recording_t *recording, struct ompi_commun
         is_whole = is_whole && members[i] == i;
     }
     hash = clv_fnv1a64(CLV_FNV1A64_BASIS, members, (size_t) n_ranks * sizeof *members);
-    const uint64_t count = count_members(hash);
+    if (!count_members(hash, &count)) {
+        clv_free(members);
+        return false;
+    }
     recording->id = clv_fnv1a64(hash, &count, sizeof count) | 1; /* 0: none */
     if (tells(members, n_ranks, ompi_comm_rank(comm))) {
         push_comm(comm, recording->id, members, is_whole);

@@ -16,7 +16,7 @@
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_version.h"
 
-#define LINE_BYTES 1536
+#define LINE_BYTES 4096 /* all reasons and all algorithms fit */
 
 typedef struct line {
     char text[LINE_BYTES];

@@ -21,19 +21,23 @@ static void print_tuples(FILE *out, const clv_plan_t *plan, const clv_instance_t
     }
 }
 
-/* "3" or "1,4" when the sink took the segment back and sent it again, "4c" when it sent a copy;
- * "." if it never leaves. */
+/* "3" or "1,4" when the sink took the segment back and sent it again, "4c" when it sent a copy,
+ * "1,4,..." when it did so more often than a cell shows; "." if it never leaves. */
 static void print_cell(FILE *out, const clv_plan_t *plan, int32_t rank, int32_t segment)
 {
     char cell[64] = "";
     size_t used = 0;
-    for (int64_t k = 0; k < plan->n_sends && used + 13 < sizeof cell; k++) {
+    for (int64_t k = 0; k < plan->n_sends; k++) {
         const clv_send_t *send = &plan->sends[k];
-        if (send->sender == rank && send->segment == segment) {
-            used +=
-                (size_t) snprintf(cell + used, sizeof cell - used, "%s%d%s", used > 0 ? "," : "",
-                                  (int) send->round, send->kind == CLV_COPY ? "c" : "");
+        if (send->sender != rank || send->segment != segment) {
+            continue;
         }
+        if (used + 13 + sizeof ",..." > sizeof cell) {
+            (void) snprintf(cell + used, sizeof cell - used, ",...");
+            break;
+        }
+        used += (size_t) snprintf(cell + used, sizeof cell - used, "%s%d%s", used > 0 ? "," : "",
+                                  (int) send->round, send->kind == CLV_COPY ? "c" : "");
     }
     fprintf(out, " %4s", used == 0 ? "." : cell);
 }
