@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "util/util_limit.h"
 #include "util/util_version.h"
 
 enum { MAX_OPTIONS = 64, FIRST_LONG = 256, HELP = 128, VERSION = 129, EXIT_WRONG = 2 };
@@ -225,6 +226,7 @@ int clv_options_main(const clv_program_t *program, int argc, char **argv, void *
                      int *first_p)
 {
     char reason[512];
+    clv_limit_as_errors(); /* of files that it writes */
     const clv_asked_t asked =
         clv_options_parse(program, argc, argv, fields, first_p, reason, sizeof reason);
 

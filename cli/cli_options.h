@@ -91,7 +91,8 @@ clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **arg
 
 /* The same for a main: -1 to go on; 0 after --help or --version; 2 after one line on standard
  * error. Of the processes of an mpirun only rank 0 says anything, and the others take a second
- * longer to fail, as a launcher ends the job with the first; it asks before MPI_Init. */
+ * longer to fail, as a launcher ends the job with the first; it asks before MPI_Init. From here on
+ * a file that meets ulimit -f is an error of the write. */
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
                      int *first_p);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_file.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
 #include "schedule/sched_print.h"
@@ -157,8 +158,8 @@ static int write_json(const request_t *request, const clv_plan_t *plan)
         clv_json_flag(&json, "is_copy", plan->sends[k].kind == CLV_COPY);
         clv_json_end(&json);
     }
-    const int failed = ferror(out);
-    return (is_stdout ? fflush(out) : fclose(out)) == 0 && !failed;
+    const int is_good = clv_file_is_written(out, program.name, request->json);
+    return (is_stdout || fclose(out) == 0) && is_good;
 }
 
 static int show_plan(const request_t *request, const clv_plan_t *plan, const clv_parsed_t *parsed)
@@ -169,7 +170,7 @@ static int show_plan(const request_t *request, const clv_plan_t *plan, const clv
     }
     if (ok && (request->json == NULL || strcmp(request->json, "-") != 0)) {
         request->format->print(stdout, plan, &parsed->instance);
-        ok = fflush(stdout) == 0 && !ferror(stdout);
+        ok = clv_file_is_written(stdout, program.name, "standard output");
     }
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

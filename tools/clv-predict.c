@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_file.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
 #include "pap_predict/predict/pap_history.h"
@@ -365,8 +366,7 @@ static int judge_files(options_t *options, char **files)
         result = judge_file(options, *files);
     }
     if (options->json_file != NULL &&
-        (fflush(options->json_file) != 0 || ferror(options->json_file))) {
-        perror(options->json);
+        !clv_file_is_written(options->json_file, program.name, options->json)) {
         result = 1;
     }
     if (options->json_file != NULL && !is_stdout) {

@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "cli/cli_file.h"
 #include "cli/cli_options.h"
 #include "tools/view/view.h"
 
@@ -107,17 +110,24 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
                       const view_what_if_t *what_if)
 {
     FILE *file = fopen(path, "w");
+    struct stat status;
 
     if (file == NULL) {
         perror(path);
         return 2;
     }
-    const int done = view_print_page(file, view, counts, what_if), bad = ferror(file);
-    if (fclose(file) != 0 || bad || !done) {
-        fprintf(stderr, "clv-view: %s could not be written\n", path);
+    const int done = view_print_page(file, view, counts, what_if);
+    if (!done) {
+        fprintf(stderr, "clv-view: out of memory\n");
+    }
+    if (!done || !clv_file_is_written(file, "clv-view", path)) {
+        if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode)) {
+            (void) unlink(path); /* half a page is none */
+        }
+        (void) fclose(file);
         return 1;
     }
-    return 0;
+    return fclose(file) == 0 ? 0 : 1;
 }
 
 static int show_counts(const options_t *options, const view_t *view, const view_counts_t *counts)
@@ -189,5 +199,5 @@ int main(int argc, char **argv)
         status = status == 0 && view.is_partial ? 2 : status;
     }
     view_free(&view);
-    return status == 0 && fflush(stdout) != 0 ? 1 : status;
+    return status == 0 && !clv_file_is_written(stdout, "clv-view", "standard output") ? 1 : status;
 }

@@ -58,6 +58,22 @@ bench/sim/run --metrics speed
 tests/all --minutes many
 END
 
+# A file that meets ulimit -f, or a full disk: no signal, one line with the file and why, and no half of a page.
+tells() { # REASON FILE COMMAND...
+    local reason=$1 file=$2 said status
+    said=$( (ulimit -f 1; "${@:3}") 2>&1 >"$work/output")
+    status=$?
+    [ $status -eq 1 ] && [ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *"$file: $reason"* ]] || { echo "$status: $said"; return 1; }
+}
+"$CLV_BUILD/tests/support/clva-make" "$work/job" 4 3 50 ascending "$work/truth"
+view=$CLV_BUILD/tools/clv-view
+tap_ok 'clv-view -o: ulimit -f is an error' tells 'File too large (raise ulimit -f)' "$work/page" "$view" -o "$work/page" "$work/job"
+tap_ok 'and half a page is not left' test ! -e "$work/page"
+tap_ok 'clv-view > file, too' tells 'File too large (raise ulimit -f)' 'standard output' "$view" --export trace "$work/job"
+tap_ok 'clv-view on a full disk' tells 'No space left on device' /dev/full "$view" -o /dev/full "$work/job"
+plan() { "$CLV_BUILD/tools/clv-plan" --scheduler chain "$@" <"$CLV_TOP/tests/data/golden/02.txt"; }
+tap_ok 'clv-plan --json' tells 'File too large (raise ulimit -f)' "$work/plan" plan --json "$work/plan"
+
 # What clv env says is enough to find them.
 found() {
     local tool
