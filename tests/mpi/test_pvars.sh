@@ -87,6 +87,8 @@ elsewhere="$nodes
     fell_back_many_ranks      4096 ranks
     fell_back_empty           Open MPI returns before it asks a component
     fell_back_no_table        unit/test_pap_hostile
+    fell_back_no_memory       mpi/test_limits
+    fell_back_no_address      mpi/test_bridges
     fell_back_devices         mpi/test_devices
     fell_back_lost            unit/test_pap_group
     nonblocking persistent    mpi/test_record_requests
