@@ -21,7 +21,7 @@ page_draw() { page_browse --dump-dom "file://$1" >"$work/dom"; }
 page_says() { grep -q "id=\"$1\"[^>]*>$2<" "$work/dom"; }
 # The page with a script behind it; what that writes into the element ID.
 page_with() { # id page scripts... -- options
-    local id=$1 page=$2 one
+    local id=$1 page=$2
     shift 2
     cp "$page" "$work/with.html"
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
