@@ -35,13 +35,18 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..20
+echo 1..21
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 tap_report $? "eight ranks start on four hosts"
 hosts=$(grep -c '^h[0-3]$' "$output") times=$(grep '^time:' "$output" | sort -u | wc -l)
 [ "$hosts" -eq 8 ] && [ "$times" -eq 4 ]
 tap_report $? "each host has its own name and its own clock"
+
+# Without processes that grow with the square of the hosts: hundreds would not come up.
+run "$cluster" with 4 -- sh -c 'ip neigh show nud permanent dev eth0 | sort' &&
+    [ "$(grep -c '^10\.77\.0\.[1-4] ' "$output")" -eq 12 ] && [ "$(grep -c '^10\.77\.255\.254 ' "$output")" -eq 4 ]
+tap_report $? "each host knows the three others and the head node"
 
 run "$cluster" with 2 -- cat /proc/sys/net/ipv4/tcp_congestion_control
 [ "$(grep -Ecx 'cubic|reno' "$output")" -eq 2 ]
@@ -99,6 +104,7 @@ fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'must be 64K to 1G' "$cluster" with 2 --send-buffer=1025M -- true &&
     fails_with 2 'must be 64K to 1G' "$cluster" with 2 --send-buffer 4m -- true &&
     fails_with 2 'number of hosts' "$cluster" with 0 -- true &&
+    fails_with 2 'must be 1 to 1023' "$cluster" with 1024 -- true &&
     fails_with 2 'nothing to run' "$cluster" with 2 &&
     fails_with 2 'unknown option' "$cluster" with 2 --what -- true &&
     fails_with 2 'no bed is up' "$cluster" run -- true
