@@ -8,7 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/util_text.h"
 #include "util/util_version.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: a byte that is no UTF-8 */
 
 static void put_comma(clv_json_t *json)
 {
@@ -18,19 +21,22 @@ static void put_comma(clv_json_t *json)
     json->has_value = 1;
 }
 
-/* What JSON cannot hold as it is; bytes above ASCII are UTF-8 already. */
-static void put_text(FILE *out, const char *text)
+void clv_json_put_text(FILE *out, const char *text)
 {
     putc('"', out);
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
+        const size_t n = clv_text_letter_bytes(text);
         const unsigned char letter = (unsigned char) *text;
-        if (letter == '"' || letter == '\\') {
+        if (n == 0) {
+            fputs(REPLACEMENT, out);
+        } else if (letter == '"' || letter == '\\') {
             fprintf(out, "\\%c", letter);
-        } else if (letter < ' ') {
+        } else if (letter < ' ' || letter == '<') {
             fprintf(out, "\\u%04x", (unsigned) letter);
         } else {
-            putc(letter, out);
+            (void) fwrite(text, 1, n, out);
         }
+        text += n > 0 ? n : 1;
     }
     putc('"', out);
 }
@@ -38,14 +44,14 @@ static void put_text(FILE *out, const char *text)
 static void put_key(clv_json_t *json, const char *key)
 {
     put_comma(json);
-    put_text(json->out, key);
+    clv_json_put_text(json->out, key);
     putc(':', json->out);
 }
 
 void clv_json_text(clv_json_t *json, const char *key, const char *text)
 {
     put_key(json, key);
-    put_text(json->out, text);
+    clv_json_put_text(json->out, text);
 }
 
 void clv_json_number(clv_json_t *json, const char *key, double number)

@@ -9,6 +9,7 @@
 #include "util/util_hash.h"
 #include "util/util_log.h"
 #include "util/util_status.h"
+#include "util/util_text.h"
 
 typedef struct heard {
     int n_lines;
@@ -197,6 +198,61 @@ static void many_are_divided_by_one_as_by_division(void **unused)
     }
 }
 
+/* The first byte's range, the second's, the length; and what lies just beside each. */
+static void letters_are_those_of_rfc_3629(void **unused)
+{
+    static const struct {
+        const char *text;
+        size_t n_bytes;
+    } cases[] = {{"", 0},
+                 {"a", 1},
+                 {"\x7f", 1},
+                 {"\x80", 0},
+                 {"\xc1\xbf", 0},
+                 {"\xc2\x80", 2},
+                 {"\xdf\xbf", 2},
+                 {"\xc2", 0},
+                 {"\xc2"
+                  "a",
+                  0},
+                 {"\xe0\x9f\xbf", 0},
+                 {"\xe0\xa0\x80", 3},
+                 {"\xed\x9f\xbf", 3},
+                 {"\xed\xa0\x80", 0},
+                 {"\xee\x80\x80", 3},
+                 {"\xef\xbf\xbf", 3},
+                 {"\xe2\x82", 0},
+                 {"\xf0\x8f\xbf\xbf", 0},
+                 {"\xf0\x90\x80\x80", 4},
+                 {"\xf4\x8f\xbf\xbf", 4},
+                 {"\xf4\x90\x80\x80", 0},
+                 {"\xf5\x80\x80\x80", 0},
+                 {"\xf0\x90\x80", 0},
+                 {"\xff", 0}};
+
+    (void) unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(clv_text_letter_bytes(cases[i].text), cases[i].n_bytes);
+    }
+}
+
+static void a_name_is_plain_for_a_terminal(void **unused)
+{
+    char name[] = "a\x1b[1m\n\xff"
+                  "b \xc2\x9b \xc3\xbc\xc3";
+
+    (void) unused;
+    clv_text_make_plain(name);
+    assert_string_equal(name, "a [1m ?b   \xc3\xbc?");
+    char cut[] = "xx\xe2\x82\xac";
+    clv_text_cut(cut, 4);
+    assert_string_equal(cut, "xx");
+    clv_text_cut(cut, 4);
+    assert_string_equal(cut, "xx");
+    clv_text_cut(cut, 1);
+    assert_string_equal(cut, "x");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +265,8 @@ int main(void)
         cmocka_unit_test(lines_begin_where_cache_lines_do),
         cmocka_unit_test(the_hash_is_the_published_one),
         cmocka_unit_test(many_are_divided_by_one_as_by_division),
+        cmocka_unit_test(letters_are_those_of_rfc_3629),
+        cmocka_unit_test(a_name_is_plain_for_a_terminal),
     };
     return clv_run_tests(tests);
 }

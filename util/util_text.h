@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Texts of others: names of communicators, hosts, programs and regions hold whatever bytes they
+ * were given. What is written for people or programs is UTF-8.
+ *
+ * Units: bytes.
+ * Errors: none.
+ * Memory: none; texts end with a zero byte.
+ * Threads: safe.
+ */
+#ifndef CLV_UTIL_TEXT_H
+#define CLV_UTIL_TEXT_H
+
+#include <stddef.h>
+
+/* Bytes of the UTF-8 character that text begins with, 1 to 4. 0: the text ends here, or its first
+ * byte begins none (RFC 3629: no surrogates, no longer forms, nothing above U+10FFFF). */
+size_t clv_text_letter_bytes(const char *text);
+
+/* For a terminal or a table, in place: ? for each byte that is no UTF-8, a blank for each control
+ * character. */
+void clv_text_make_plain(char *text);
+
+/* In place, to the whole characters that its first n_bytes hold, up to what is no UTF-8. */
+void clv_text_cut(char *text, size_t n_bytes);
+
+#endif
