@@ -1,11 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See cli_file.h.
+ *
+ * Opened without waiting, looked at, read as far as it is; see cli_file.h.
  */
 #include "cli/cli_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "util/util_alloc.h"
 #include "util/util_limit.h"
+
+static const char *read_open(int fd, char **bytes_p, size_t *n_bytes_p)
+{
+    struct stat status;
+    ssize_t n = 1;
+
+    if (fstat(fd, &status) != 0) {
+        return strerror(errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return S_ISDIR(status.st_mode) ? "a folder, not a file" : "a FIFO or a device, not a file";
+    }
+    *bytes_p = clv_alloc_unset((size_t) status.st_size + 1, 1);
+    if (*bytes_p == NULL) {
+        return "out of memory";
+    }
+    for (*n_bytes_p = 0; n > 0 && *n_bytes_p < (size_t) status.st_size; *n_bytes_p += (size_t) n) {
+        n = read(fd, *bytes_p + *n_bytes_p, (size_t) status.st_size - *n_bytes_p);
+        if (n < 0) {
+            return strerror(errno);
+        }
+    }
+    return NULL;
+}
+
+char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    char *bytes = NULL;
+
+    *reason_p = fd < 0 ? strerror(errno) : read_open(fd, &bytes, n_bytes_p);
+    if (fd >= 0) {
+        (void) close(fd);
+    }
+    if (*reason_p != NULL) {
+        clv_free(bytes);
+        bytes = NULL;
+    }
+    return bytes;
+}
 
 /* An error in the middle has lost its errno, but one more byte meets what was in the way again. */
 static int find_error(FILE *file)

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whether what a program has printed arrived: a full disk, ulimit -f, a reader that is gone.
+ * Files that a user named: one read whole into memory, and whether what a program has printed
+ * arrived (a full disk, ulimit -f, a reader that is gone). What is no regular file is refused, and
+ * never waited for: opening a FIFO would stop until somebody writes to it.
  *
- * Units: none.
- * Errors: one line on standard error.
- * Memory: none.
- * Threads: safe for different files.
+ * Units: bytes.
+ * Errors: NULL with a reason in words; one line on standard error.
+ * Memory: the bytes are the caller's, for clv_free.
+ * Threads: one at a time (strerror).
  */
 #ifndef CLV_CLI_FILE_H
 #define CLV_CLI_FILE_H
 
+#include <stddef.h>
 #include <stdio.h>
+
+char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p);
 
 /* All of it so far; else 0, after "program: path: why". */
 int clv_file_is_written(FILE *file, const char *program, const char *path);

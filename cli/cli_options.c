@@ -5,11 +5,13 @@
 #include "cli/cli_options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "util/util_limit.h"
 #include "util/util_version.h"
@@ -222,11 +224,35 @@ int clv_options_wrong(const clv_program_t *program, const char *reason)
     return EXIT_WRONG;
 }
 
+/* A stream that was closed is open again, for nothing: else the next file that is opened would have
+ * its number, and what is meant for the stream. */
+static void guard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            const int other = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+            if (other >= 0 && other != fd) {
+                (void) close(other);
+            }
+        }
+    }
+}
+
+int clv_options_end(const clv_program_t *program, int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return status;
+    }
+    fprintf(stderr, "%s: standard output: %s\n", program->name, strerror(errno));
+    return status == 0 ? EXIT_FAILURE : status;
+}
+
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
                      int *first_p)
 {
     char reason[512];
     clv_limit_as_errors(); /* of files that it writes */
+    guard_streams();
     const clv_asked_t asked =
         clv_options_parse(program, argc, argv, fields, first_p, reason, sizeof reason);
 
@@ -238,7 +264,7 @@ int clv_options_main(const clv_program_t *program, int argc, char **argv, void *
     } else if (asked == CLV_ASKED_VERSION && clv_speaks_for_all()) {
         printf("%s (clv) %s\n", program->name, CLV_VERSION);
     }
-    return asked == CLV_ASKED_RUN ? -1 : 0;
+    return asked == CLV_ASKED_RUN ? -1 : clv_options_end(program, 0);
 }
 
 static const char *value_word(const clv_option_t *row)

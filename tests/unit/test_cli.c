@@ -3,10 +3,14 @@
  * The command line that all programs share, and the JSON that they all write.
  */
 #include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "cli/cli_file.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
 #include "tests/support/test.h"
+#include "util/util_alloc.h"
 
 typedef struct fields {
     const char *file;
@@ -184,6 +188,57 @@ static void a_line_is_flat_and_escaped(void **state)
                            "\"list_ns\":[1.3,null,3],\"no\":false}\n"));
 }
 
+static void write_names(FILE *out)
+{
+    clv_json_put_text(out, "\xff\xfe no utf-8 \xc3"); /* no letter at all, one that is cut */
+    clv_json_put_text(out, "\xed\xa0\x80\xc0\xaf");   /* half a pair, a slash in two bytes */
+    clv_json_put_text(out, "</script>\x7f\n");
+    clv_json_put_text(out, "gr\xc3\xb6\xc3\x9f"
+                           "e \xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+/* Valid, whatever bytes it has, and no end of a script in HTML. */
+static void a_text_of_any_bytes_is_utf_8(void **state)
+{
+    (void) state;
+#define BAD "\xef\xbf\xbd"
+    assert_string_equal(written(write_names),
+                        "\"" BAD BAD " no utf-8 " BAD "\"\"" BAD BAD BAD BAD BAD "\""
+                        "\"\\u003c/script>\x7f\\u000a\""
+                        "\"gr\xc3\xb6\xc3\x9f"
+                        "e \xe2\x82\xac \xf0\x9f\x98\x80\"");
+#undef BAD
+}
+
+static void only_files_are_read(void **state)
+{
+    char folder[] = "/tmp/clv-cli-XXXXXX", path[64];
+    const char *cause = NULL;
+    size_t n_bytes = 0;
+
+    (void) state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/name", folder);
+    assert_null(clv_file_read(folder, &n_bytes, &cause));
+    assert_string_equal(cause, "a folder, not a file");
+    assert_null(clv_file_read(path, &n_bytes, &cause));
+    assert_string_equal(cause, "No such file or directory");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_null(clv_file_read(path, &n_bytes, &cause)); /* at once, though nobody writes to it */
+    assert_string_equal(cause, "a FIFO or a device, not a file");
+    assert_int_equal(unlink(path), 0);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_true(fputs("a line\n", out) >= 0 && fclose(out) == 0);
+    char *bytes = clv_file_read(path, &n_bytes, &cause);
+    assert_non_null(bytes);
+    assert_int_equal(n_bytes, 7);
+    assert_memory_equal(bytes, "a line\n", 7);
+    clv_free(bytes);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +248,8 @@ int main(void)
         cmocka_unit_test(the_help_has_every_row),
         cmocka_unit_test(one_rank_speaks_for_all),
         cmocka_unit_test(a_line_is_flat_and_escaped),
+        cmocka_unit_test(a_text_of_any_bytes_is_utf_8),
+        cmocka_unit_test(only_files_are_read),
     };
     return clv_run_tests(tests);
 }
