@@ -37,13 +37,19 @@ refuse(reader_t *reader, clv_status_t status, const char *format, ...)
 
 /* ---- words and numbers of a line ------------------------------------------------------------- */
 
+/* Lines may end as on Windows, and editors put tabs. */
+static int is_blank(char letter)
+{
+    return letter == ' ' || letter == '\t' || letter == '\r';
+}
+
 static size_t next_word(reader_t *reader, const char **word_p)
 {
-    while (reader->at < reader->line_end && *reader->at == ' ') {
+    while (reader->at < reader->line_end && is_blank(*reader->at)) {
         reader->at++;
     }
     *word_p = reader->at;
-    while (reader->at < reader->line_end && *reader->at != ' ') {
+    while (reader->at < reader->line_end && !is_blank(*reader->at)) {
         reader->at++;
     }
     return (size_t) (reader->at - *word_p);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "cli/cli_file.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
+#include "schedule/sched_goal.h"
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
 #include "schedule/schedule.h"
@@ -44,7 +46,8 @@ static const char *take_format(void *fields, const char *text)
 
 #define AT(field) offsetof(request_t, field)
 static const clv_option_t options[] = {
-    CLV_ROW_TAKE("scheduler", take_scheduler, "NAME", "bitset", "who makes the plan"),
+    CLV_ROW_TAKE("scheduler", take_scheduler, "NAME", NULL,
+                 "who makes the plan; else the first below that has the goal"),
     CLV_ROW_TAKE("format", take_format, "NAME", "tuples", "how it is printed"),
     CLV_ROW_FLAG("given", AT(given), "do not make a plan, take the one that the input states"),
     CLV_ROW_FLAG("check", AT(check), "validate the plan, and compare it with what the input says"),
@@ -79,6 +82,78 @@ static const clv_program_t program = {
     .more = list_words,
 };
 
+/* ---- who makes it ---- */
+
+static int has_goal(const clv_generator_t *row, clv_goal_t goal)
+{
+    return (row->goals >> goal & 1) != 0;
+}
+
+/* The first that has the goal, or NULL. */
+static const clv_generator_t *first_of_goal(clv_goal_t goal)
+{
+    const clv_generator_t *row = clv_generators;
+    while (row->name != NULL && !has_goal(row, goal)) {
+        row++;
+    }
+    return row->name != NULL ? row : NULL;
+}
+
+/* The one that was asked for, or the first that has the goal; NULL with a message. */
+static const clv_generator_t *choose(const clv_generator_t *asked, clv_goal_t goal)
+{
+    const clv_generator_t *first = first_of_goal(goal);
+    if (first == NULL) {
+        fprintf(stderr, "clv-plan: no scheduler makes plans of a %s; --given takes one\n",
+                clv_goal_name(goal));
+        return NULL;
+    }
+    if (asked != NULL && !has_goal(asked, goal)) {
+        fprintf(stderr, "clv-plan: --scheduler %s makes no plans of a %s; %s does\n", asked->name,
+                clv_goal_name(goal), first->name);
+        return NULL;
+    }
+    return asked != NULL ? asked : first;
+}
+
+/* Those that search every rank and segment in every round are there to compare with. Per rank, rank
+ * and segment; where arrivals rise by rank it is up to ten times that. */
+#define SEARCH_NS 20.0
+#define LONG_S    5.0
+
+static void warn(const clv_generator_t *generator, const clv_instance_t *instance)
+{
+    static const char ending[] = "-linear";
+    const size_t n = strlen(generator->name), n_ending = sizeof ending - 1;
+    const double n_ranks = instance->n_ranks;
+    const double long_s = 1e-9 * SEARCH_NS * n_ranks * n_ranks * instance->n_segments;
+    if (long_s <= LONG_S || n < n_ending - 1 ||
+        strcmp(generator->name + n - (n_ending - 1), ending + 1) != 0) {
+        return;
+    }
+    fprintf(
+        stderr,
+        "clv-plan: %s takes %.0f s or more, up to ten times that, for %d ranks and %d segments; "
+        "--scheduler %.*s makes the same plan in seconds\n",
+        generator->name, long_s, (int) instance->n_ranks, (int) instance->n_segments,
+        n > n_ending ? (int) (n - n_ending) : (int) strlen(clv_generators[0].name),
+        n > n_ending ? generator->name : clv_generators[0].name);
+}
+
+static void tell_failure(clv_status_t status, const clv_instance_t *instance)
+{
+    const double n_sends = (double) instance->n_ranks * instance->n_segments;
+    if (status == CLV_NO_MEMORY) {
+        fprintf(stderr,
+                "clv-plan: out of memory: %d ranks and %d segments make up to %.0f sends, %.0f MiB "
+                "and more while they are made; take fewer segments (N)\n",
+                (int) instance->n_ranks, (int) instance->n_segments, n_sends,
+                ceil(sizeof(clv_send_t) * n_sends / 1048576));
+    } else {
+        fprintf(stderr, "clv-plan: %s\n", clv_status_text(status));
+    }
+}
+
 /* All of standard input, or NULL with a message. */
 static char *read_input(size_t *n_bytes_p)
 {
@@ -97,7 +172,10 @@ static char *read_input(size_t *n_bytes_p)
         text = larger;
     }
     if (text == NULL || ferror(stdin) || n_bytes == capacity) {
-        fprintf(stderr, "clv-plan: cannot read the input, or it is larger than 64 MiB\n");
+        fprintf(stderr, "clv-plan: standard input: %s\n",
+                text == NULL    ? "out of memory"
+                : ferror(stdin) ? strerror(errno)
+                                : "larger than 64 MiB");
         free(text);
         return NULL;
     }
@@ -170,12 +248,11 @@ static int show_plan(const request_t *request, const clv_plan_t *plan, const clv
     }
     if (ok && (request->json == NULL || strcmp(request->json, "-") != 0)) {
         request->format->print(stdout, plan, &parsed->instance);
-        ok = clv_file_is_written(stdout, program.name, "standard output");
     }
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int run(const request_t *request, const clv_parsed_t *parsed)
+static int run(request_t *request, const clv_parsed_t *parsed)
 {
     clv_plan_t *plan = NULL;
     if (request->given) {
@@ -185,9 +262,14 @@ static int run(const request_t *request, const clv_parsed_t *parsed)
         }
         return show_plan(request, parsed->plan, parsed);
     }
+    request->generator = choose(request->generator, parsed->instance.goal);
+    if (request->generator == NULL) {
+        return EXIT_FAILURE;
+    }
+    warn(request->generator, &parsed->instance);
     clv_status_t status = clv_plan_make(request->generator, &parsed->instance, &plan);
     if (status != CLV_OK) {
-        fprintf(stderr, "clv-plan: %s\n", clv_status_text(status));
+        tell_failure(status, &parsed->instance);
         return EXIT_FAILURE;
     }
     int shown = show_plan(request, plan, parsed);
@@ -218,5 +300,5 @@ int main(int argc, char **argv)
         clv_parsed_free(&parsed);
     }
     free(text);
-    return status;
+    return clv_options_end(&program, status);
 }

@@ -155,9 +155,68 @@ given_pictures() { # dot and gantt: a box for each place, a dashed line for each
         [ "$(grep -c 'dasharray' "$scratch/svg")" -eq 24 ] && grep -q '>p3@1<' "$scratch/svg"
 }
 
+fails_with() { # pattern of the message, command...: exit status 1 and exactly one line
+    local pattern=$1
+    shift
+    "$@" > "$scratch/stdout" 2> "$scratch/message"
+    [ $? -eq 1 ] && [ ! -s "$scratch/stdout" ] && [ "$(wc -l < "$scratch/message")" -eq 1 ] &&
+        grep -q -- "$pattern" "$scratch/message" || { cat "$scratch/message"; return 1; }
+}
+
 no_scheduler_for_it() { # what today's schedulers cannot make is said, not made
-    "$plan" < "$golden/goal-bcast.txt" > "$scratch/stdout" 2> "$scratch/message"
-    [ $? -eq 1 ] && [ ! -s "$scratch/stdout" ] && [ "$(wc -l < "$scratch/message")" -eq 1 ]
+    fails_with 'no scheduler makes plans of a reduce_scatter; --given' "$plan" < "$golden/goal-reduce-scatter.txt" &&
+        fails_with 'scheduler chain makes no plans of a bcast; bcast-chain does' \
+            "$plan" --scheduler chain < "$golden/goal-bcast.txt"
+}
+
+default_of_goal() { # without --scheduler the first that has the goal
+    local goal
+    for goal in allreduce:plain-ring bcast:bcast-chain reduce:bitset; do
+        diff <(question "$golden/02.txt" "${goal#*:}" | "$plan") \
+            <(question "$golden/02.txt" "${goal#*:}" | "$plan" --scheduler "${goal#*:}") || return 1
+    done
+}
+
+windows_lines() { # CR LF, and tabs
+    local file
+    for file in "$golden"/0[0-9].txt "$golden"/goal-*.txt; do
+        diff <("$plan" --given --check < "$file") <(sed 's/ /\t/; s/$/\r/' "$file" | "$plan" --given --check) ||
+            { echo "$file"; return 1; }
+    done
+}
+
+large() { # ranks and segments: an instance
+    printf 'P %d\nN %d\nroot 0\nd 1000\narrival%s\n' "$1" "$2" "$(seq -s '' -f ' %g' "$1")"
+}
+
+long_is_told() { # before it begins, with what is faster; a short one says nothing
+    large 4096 4096 > "$scratch/large"
+    timeout 1 "$plan" --scheduler latest-first-linear < "$scratch/large" > /dev/null 2> "$scratch/message"
+    [ $? -eq 124 ] && [ "$(wc -l < "$scratch/message")" -eq 1 ] &&
+        grep -qE 'takes [0-9]+ s or more.* --scheduler latest-first makes the same' "$scratch/message" || return 1
+    timeout 1 "$plan" --scheduler linear < "$scratch/large" > /dev/null 2> "$scratch/message"
+    grep -q -- '--scheduler bitset makes the same' "$scratch/message" &&
+        [ -z "$(large 64 64 | "$plan" --scheduler linear 2>&1 > /dev/null)" ]
+}
+
+no_memory() { # says how much it would take
+    large 4096 4096 > "$scratch/large"
+    (ulimit -v 100000 && fails_with '4096 segments make up to 16777216 sends, 192 MiB.*fewer segments' \
+        "$plan" < "$scratch/large")
+}
+
+no_output() { # a full disk, a closed stream
+    "$plan" < "$golden/02.txt" 2> "$scratch/message" > /dev/full
+    [ $? -eq 1 ] && grep -q 'standard output: No space' "$scratch/message" || return 1
+    "$plan" < "$golden/02.txt" 2> "$scratch/message" >&-
+    [ $? -eq 1 ] && grep -q 'standard output: ' "$scratch/message"
+}
+
+no_input() {
+    "$plan" < "$scratch" > "$scratch/stdout" 2> "$scratch/message"
+    [ $? -eq 2 ] && grep -q 'standard input: Is a directory' "$scratch/message" || return 1
+    "$plan" > "$scratch/stdout" 2> "$scratch/message" <&-
+    [ $? -eq 2 ] && grep -q 'standard input: ' "$scratch/message"
 }
 
 wrong_kind_is_seen() { # a copy of an incomplete segment
@@ -209,6 +268,12 @@ ok 'a table shows places and copies' given_table
 ok 'a summary shows goal and crossings' given_summary
 ok 'dot and gantt show places and copies' given_pictures
 ok 'a goal without a scheduler' no_scheduler_for_it
+ok 'each goal has its default' default_of_goal
+ok 'lines that end as on Windows' windows_lines
+ok 'a long search is told' long_is_told
+ok 'so is a lack of memory' no_memory
+ok 'output that does not arrive' no_output
+ok 'input that cannot be read' no_input
 ok 'check detects a wrong kind' wrong_kind_is_seen
 ok 'no plan where one is to be given' refuses_given "${head4}arrival 1 2\n" 'states no plan'
 ok 'an unknown goal' refuses 'P 2\nN 1\nroot 0\ngoal gather\n' 'line 4: no such goal'
