@@ -28,20 +28,22 @@ typedef struct options {
     view_network_t network;
 } options_t;
 
+#define DIGITS "0123456789"
+
 /* NULL, or what the value must be. */
 static const char *take_calls(void *fields, const char *text)
 {
     static const char wanted[] = "A:B, two numbers of calls";
     view_choice_t *choice = &((options_t *) fields)->choice;
-    char *end = NULL;
-    const unsigned long long first = strtoull(text, &end, 10);
+    const size_t n_first = strspn(text, DIGITS);
+    const char *second = text + n_first + 1;
 
-    if (end == text || *end != ':' || text[0] == '-' || end[1] == '-') {
+    if (n_first == 0 || text[n_first] != ':' || *second == '\0' ||
+        second[strspn(second, DIGITS)] != '\0') {
         return wanted;
     }
-    text = end + 1;
-    const unsigned long long last = strtoull(text, &end, 10);
-    if (end == text || *end != '\0' || last < first || last > UINT32_MAX) {
+    const unsigned long long first = strtoull(text, NULL, 10), last = strtoull(second, NULL, 10);
+    if (last < first || last > UINT32_MAX) {
         return wanted;
     }
     choice->first_call = (uint32_t) first;
@@ -151,6 +153,12 @@ static int show_counts(const options_t *options, const view_t *view, const view_
     return 0;
 }
 
+static int has_choice(const view_choice_t *choice)
+{
+    return choice->ranks != NULL || choice->stream >= 0 || choice->first_call > 0 ||
+           choice->last_call < UINT32_MAX;
+}
+
 static int show(const options_t *options, const view_t *view)
 {
     view_counts_t counts;
@@ -160,13 +168,22 @@ static int show(const options_t *options, const view_t *view)
         fprintf(stderr, "clv-view: there are %d streams, from 0 on\n", (int) view->n_streams);
         return 2;
     }
+    if (view->n_cells == 0 && has_choice(&options->choice)) {
+        fprintf(stderr, "clv-view: no recorded call fits --stream, --calls and --ranks\n");
+        return 2;
+    }
     if (options->format != NULL) {
         return view_export(stdout, view, options->format, options->choice.stream, options->page);
     }
-    if (view_count(view, &counts)) {
-        status = show_counts(options, view, &counts);
-    } else {
+    if (!view_count(view, &counts)) {
         fprintf(stderr, "clv-view: out of memory\n");
+    } else if (counts.n_calls == 0 && options->choice.ranks != NULL) {
+        fprintf(stderr,
+                "clv-view: --ranks must name two ranks or more of a call: lateness is behind "
+                "another\n");
+        status = 2;
+    } else {
+        status = show_counts(options, view, &counts);
     }
     view_counts_free(&counts);
     return status;
@@ -199,5 +216,5 @@ int main(int argc, char **argv)
         status = status == 0 && view.is_partial ? 2 : status;
     }
     view_free(&view);
-    return status == 0 && !clv_file_is_written(stdout, "clv-view", "standard output") ? 1 : status;
+    return clv_options_end(&program, status);
 }

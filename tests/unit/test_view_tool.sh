@@ -106,6 +106,52 @@ else
     tap_skip 'an OTF2 archive' 'built without OTF2'
 fi
 
+# ---- names of any bytes, as programs give them: no UTF-8, the end of a script, what a terminal obeys
+"$make" "$work/names" 2 2 10
+LC_ALL=C sed -i 's/MPI_COMM_WORLD/Mx\xff<\/script>\n\x1b/; s/"host0"/"h\xc3st0"/; s/"program":"clva/"program":"\xfelva/' "$work"/names/*.clva
+is_utf8() { python3 -c 'import sys; sys.stdin.buffer.read().decode("utf-8")'; }
+is_json() { python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read().decode("utf-8"))'; }
+"$view" -o "$work/names.html" "$work/names"
+tap_ok 'a page of such names is UTF-8' is_utf8 <"$work/names.html"
+tap_ok 'and no name ends its script' test "$(grep -c '</script>' "$work/names.html")" -eq "$(grep -c '</script>' "$work/page.html")"
+tap_ok '--json is JSON' is_json < <("$view" --json "$work/names")
+tap_ok 'so is what Chrome reads' is_json < <("$view" --export chrome "$work/names")
+"$view" "$work/names" >"$work/summary"
+tap_ok 'the summary is UTF-8' is_utf8 <"$work/summary"
+tap_none 'without control characters' grep -nP '[\x00-\x1f\x7f]' "$work/summary"
+tap_ok 'of which one line names the stream' grep -q 'on Mx?</script>  $' "$work/summary"
+
+# ---- what is no record: told at once, not waited for
+mkdir -p "$work/fifo" "$work/folder/made.0.clva"
+mkfifo "$work/fifo/made.0.clva"
+refuses() { # WORDS ARGUMENTS...
+    local words=$1
+    shift
+    timeout 20 "$view" "$@" >"$output" 2>"$work/errors"
+    [ $? -eq 2 ] && [ "$(wc -l <"$work/errors")" -eq 1 ] && grep -qF -- "$words" "$work/errors" || { cat "$output" "$work/errors"; return 1; }
+}
+tap_ok 'a FIFO is refused' refuses 'a FIFO or a device' "$work/fifo"
+tap_ok 'so is a folder of such a name' refuses 'a folder, not a file' "$work/folder"
+tap_ok 'a file is no folder' refuses 'truth: Not a directory' "$work/truth"
+
+# ---- choices of nothing
+for ranks in '' 0- 0, 0,,1 ' 0' +1 1-0 99999999999999999999 0-12 x; do
+    tap_ok "--ranks '$ranks' is refused" refuses "--ranks must be ranks of this job, 0 to 11, such as 0,4-7, not '$ranks'" --ranks "$ranks" "$work/job"
+done
+tap_ok 'one rank is not late' refuses 'two ranks or more' --ranks 3 "$work/job"
+tap_ok 'two are' test "$("$view" --ranks 3,5-5 --json "$work/job" | grep -c '"calls":50,"cells":100,')" -eq 1
+for calls in '' : 1: :1 ' 0:1' +0:1 -1:2 1:2:3 1.5:2 0:4294967296; do
+    tap_ok "--calls '$calls' is refused" refuses "--calls must be A:B, two numbers of calls, not '$calls'" --calls "$calls" "$work/job"
+done
+tap_ok 'calls that there are not, too' refuses 'no recorded call fits' --calls 50:60 "$work/job"
+tap_ok 'in every format' refuses 'no recorded call fits' --export jsonl --calls 50:60 "$work/job"
+
+for to in full closed; do
+    case $to in full) "$view" "$work/job" >/dev/full 2>"$work/errors" ;; *) "$view" "$work/job" >&- 2>"$work/errors" ;; esac
+    tap_ok "standard output that is $to is an error" test $? -eq 1
+    tap_has 'in a line' 'clv-view: standard output: ' "$(<"$work/errors")"
+done
+
 # ---- while a job runs: files that come, grow, and end within a record
 mkdir "$work/growing"
 : >"$output"

@@ -198,8 +198,6 @@ int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
                     const view_what_if_t *what_if); /* 0: no memory */
 /* A bar of eight heights for each number. */
 void view_print_bars(FILE *file, const double *numbers, int32_t n, double most);
-/* A string of JSON that may stand in a page. */
-void view_put_string(FILE *file, const char *text);
 /* Of a node that was recorded. */
 const clv_clva_head_t *view_any_head(const view_t *view);
 /* The summary every second, from files that grow, until q is read. Exit status. */

@@ -10,6 +10,7 @@
 
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
+#include "util/util_text.h"
 
 #define N_PARTS ((int32_t) (sizeof((view_counts_t *) 0)->spreads / sizeof(double)))
 
@@ -30,6 +31,7 @@ void view_stream_name(const view_t *view, int32_t stream, char *name, size_t siz
     }
     (void) snprintf(name, size, "%s%s on %s%s%s", call, bytes,
                     comm->name[0] != '\0' ? comm->name : "a communicator", root, planned);
+    clv_text_cut(name, size - 1);
 }
 
 int view_is_whole(const view_comm_t *comm, int32_t call)

@@ -147,10 +147,12 @@ static int put_trace(FILE *file, const view_t *view, int32_t stream)
 static void put_names(FILE *file, const view_t *view)
 {
     for (int32_t i = 0; i < view->n_nodes; i++) {
+        char name[sizeof view->nodes[i].head.host + 32];
+        (void) snprintf(name, sizeof name, "node %d %s", (int) i, view->nodes[i].head.host);
         fprintf(file,
-                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"node %d "
-                "%s\"}},\n",
-                (int) i, (int) i, view->nodes[i].head.host);
+                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", (int) i);
+        clv_json_put_text(file, name);
+        fputs("}},\n", file);
     }
 }
 

@@ -9,12 +9,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "cli/cli_file.h"
 #include "tools/view/view_index.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_min_max.h"
+#include "util/util_text.h"
 
 /* One rank's streams, and how far a pass has come with it. */
 typedef struct rank_state {
@@ -75,22 +76,6 @@ static int is_record_file(const struct dirent *entry)
     return length > 5 && strcmp(entry->d_name + length - 5, ".clva") == 0;
 }
 
-static unsigned char *read_all(const char *path, size_t *n_bytes_p)
-{
-    struct stat status;
-    FILE *file = fopen(path, "r");
-    unsigned char *bytes = NULL;
-
-    if (file != NULL && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode)) {
-        bytes = clv_alloc_unset((size_t) status.st_size + 1, 1);
-        *n_bytes_p = bytes == NULL ? 0 : fread(bytes, 1, (size_t) status.st_size, file);
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return bytes;
-}
-
 static int start_view(loader_t *loader, const clv_clva_head_t *head)
 {
     view_t *view = loader->view;
@@ -139,11 +124,14 @@ static int fits_the_others(loader_t *loader, const view_node_t *node)
 static int open_node(loader_t *loader, const char *folder, const char *name)
 {
     view_node_t node = {.every = 1};
+    const char *reason;
 
     (void) snprintf(node.path, sizeof node.path, "%s/%s", folder, name);
-    node.bytes = read_all(node.path, &node.n_bytes);
+    node.bytes = (unsigned char *) clv_file_read(node.path, &node.n_bytes, &reason);
     if (node.bytes == NULL) {
-        return fail(loader, "%s cannot be read", node.path);
+        (void) snprintf(loader->reason, loader->size, "%s: %s", node.path, reason);
+        loader->failed = 1;
+        return 0;
     }
     switch (clv_clva_get_head(node.bytes, node.n_bytes, &node.head, &node.first)) {
     case CLV_OK:
@@ -155,6 +143,8 @@ static int open_node(loader_t *loader, const char *folder, const char *name)
         clv_free(node.bytes);
         return fail(loader, "%s is no .clva file", node.path);
     }
+    clv_text_make_plain(node.head.host);
+    clv_text_make_plain(node.head.program);
     node.is_there = 1;
     if (!fits_the_others(loader, &node)) {
         clv_free(node.bytes);
@@ -171,7 +161,9 @@ static int open_nodes(loader_t *loader, const char *folder)
     const int n = scandir(folder, &entries, is_record_file, alphasort);
 
     if (n < 0) {
-        return fail(loader, strerror(errno), NULL);
+        (void) snprintf(loader->reason, loader->size, "%s: %s", folder, strerror(errno));
+        loader->failed = 1;
+        return 0;
     }
     for (int i = 0; i < n; i++) {
         if (!loader->failed) {
@@ -249,6 +241,7 @@ static int take_comm(loader_t *loader, const clv_clva_comm_t *from)
         return 1;
     }
     memcpy(like.name, from->name, sizeof like.name);
+    clv_text_make_plain(like.name);
     view_comm_t *comm = add_comm(loader, &like);
     if (comm == NULL) {
         return 0;
@@ -594,6 +587,22 @@ static int take_times(loader_t *loader, const clv_clva_record_t *record)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+static int read_rank(const char **at, int32_t n_ranks, int32_t *rank_p)
+{
+    const char *text = *at;
+    int64_t rank = 0;
+
+    for (; *text >= '0' && *text <= '9' && rank < n_ranks; text++) {
+        rank = 10 * rank + (*text - '0');
+    }
+    if (text == *at || rank >= n_ranks) {
+        return 0;
+    }
+    *at = text;
+    *rank_p = (int32_t) rank;
+    return 1;
+}
+
 /* "0,4-7"; NULL is all. */
 static int read_ranks(loader_t *loader)
 {
@@ -604,17 +613,23 @@ static int read_ranks(loader_t *loader)
         memset(loader->is_wanted, 1, (size_t) n_ranks);
         return 1;
     }
-    while (*at != '\0') {
-        char *end;
-        const long first = strtol(at, &end, 10);
-        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
-        if (end == at || first < 0 || last < first || last >= n_ranks ||
-            (*end != ',' && *end != '\0')) {
-            return fail(loader, "--ranks %s: not ranks of this job", loader->choice->ranks);
+    do {
+        int32_t first, last;
+        int is_good = read_rank(&at, n_ranks, &first);
+        last = first;
+        if (is_good && *at == '-') {
+            at++;
+            is_good = read_rank(&at, n_ranks, &last);
+        }
+        if (!is_good || last < first || (*at != ',' && *at != '\0')) {
+            (void) snprintf(loader->reason, loader->size,
+                            "--ranks must be ranks of this job, 0 to %d, such as 0,4-7, not '%s'",
+                            (int) n_ranks - 1, loader->choice->ranks);
+            loader->failed = 1;
+            return 0;
         }
         memset(loader->is_wanted + first, 1, (size_t) (last - first + 1));
-        at = end + (*end == ',');
-    }
+    } while (*at++ == ',');
     return 1;
 }
 

@@ -8,10 +8,12 @@
  * Stamps are ns from a second before the first arrival. Where a rank's clock lines overlap its
  * stamps are held back, so that they never go back.
  */
+#include <errno.h>
 #include <otf2/otf2.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/otf2/otf2_create.h"
 #include "tools/view/view.h"
@@ -269,15 +271,34 @@ static OTF2_ErrorCode write_archive(archive_t *archive, const char *folder)
     return archive->code;
 }
 
+/* Its description of the code is our line. */
+static OTF2_ErrorCode say_nothing(void *user, const char *file, uint64_t number,
+                                  const char *function, OTF2_ErrorCode code, const char *format,
+                                  va_list arguments)
+{
+    (void) user;
+    (void) file;
+    (void) number;
+    (void) function;
+    (void) format;
+    (void) arguments;
+    return code;
+}
+
 int view_export_otf2(const view_t *view, const char *folder)
 {
     archive_t archive = {.view = view};
     OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
 
-    if (folder == NULL || !view->has_time || view->n_cells == 0) {
+    if (folder == NULL || folder[0] == '\0' || !view->has_time || view->n_cells == 0) {
         fprintf(stderr, "clv-view: --export otf2 needs calls on one clock and -o FOLDER\n");
         return 2;
     }
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST && errno != ENOENT) { /* OTF2 makes parents */
+        fprintf(stderr, "clv-view: %s: %s\n", folder, strerror(errno));
+        return 2;
+    }
+    OTF2_Error_RegisterCallback(say_nothing, NULL);
     if (measure(&archive)) {
         code = write_archive(&archive, folder);
     }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli_json.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
@@ -210,7 +211,7 @@ static void put_bands(const page_t *page, const map_t *map)
         fprintf(page->file, "%s{\"first\":%.3f,\"rows\":%.3f,\"missing\":%d,\"name\":", between,
                 (double) first * map->rows / view->n_ranks,
                 (double) (end - first) * map->rows / view->n_ranks, node < 0);
-        view_put_string(page->file, node < 0 ? "not recorded" : view->nodes[node].head.host);
+        clv_json_put_text(page->file, node < 0 ? "not recorded" : view->nodes[node].head.host);
         fputs("}", page->file);
         between = ",";
         first = end;
@@ -240,7 +241,7 @@ static void put_map(const page_t *page, const map_t *map)
         view_stream_name(page->view, map->stream, name, sizeof name);
     }
     fputs("{\"name\":", page->file);
-    view_put_string(page->file, name);
+    clv_json_put_text(page->file, name);
     fprintf(page->file, ",\"stream\":%d,\"calls\":%d,\"columns\":%d,\"rows\":%d,\"late\":\"",
             (int) map->stream, (int) map->n_calls, (int) map->columns, (int) map->rows);
     put_base64(page->file, map);
@@ -325,7 +326,7 @@ static void put_call(const page_t *page, const place_t *place)
     fprintf(page->file,
             "{\"order\":%d,\"number\":%u,\"wait_ns\":%lld,\"name\":", (int) place->order,
             (unsigned) comm->number[place->call], (long long) place->wait_ns);
-    view_put_string(page->file, name);
+    clv_json_put_text(page->file, name);
     put_choice(page, comm, place->call);
     fprintf(page->file, ",\"request\":%d", comm->how != CLV_CLVA_HOW_BLOCKING);
     fputs(",\"ranks\":[", page->file);

@@ -11,9 +11,11 @@
 
 #include "cli/cli_json.h"
 #include "util/util_alloc.h"
+#include "util/util_text.h"
 
-#define MAX_STREAMS 7 /* lines of the summary */
-#define MAX_RANKS   6
+#define MAX_STREAMS    7 /* lines of the summary */
+#define MAX_RANKS      6
+#define MAX_NAME_BYTES 50
 
 static double ms(double ns)
 {
@@ -162,8 +164,9 @@ static void print_streams(FILE *file, const view_t *view, const view_counts_t *c
         }
         n++;
         view_stream_name(view, one->stream, name, sizeof name);
+        clv_text_cut(name, MAX_NAME_BYTES);
         print_waits(file, view, one);
-        fprintf(file, " %10.3f %10.3f   %d: %.50s\n", ms(one->spread_ns), ms(one->after_ns),
+        fprintf(file, " %10.3f %10.3f   %d: %s\n", ms(one->spread_ns), ms(one->after_ns),
                 (int) one->stream, name);
     }
     print_more(file, view->n_streams - n, n_zero);
@@ -282,22 +285,6 @@ void view_print_summary(FILE *file, const view_t *view, const view_counts_t *cou
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-void view_put_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            fputc('\\', file);
-        }
-        if (*text == '<') { /* the end of a script, to a browser */
-            fputs("\\u003c", file);
-        } else {
-            fputc((unsigned char) *text < ' ' ? ' ' : *text, file);
-        }
-    }
-    fputc('"', file);
-}
-
 static void put_stream(FILE *file, const view_t *view, const view_stream_count_t *one)
 {
     const clv_clva_stream_t *key = &view->streams[one->stream].key;
@@ -305,7 +292,7 @@ static void put_stream(FILE *file, const view_t *view, const view_stream_count_t
 
     view_stream_name(view, one->stream, name, sizeof name);
     fprintf(file, "{\"stream\":%d,\"name\":", (int) one->stream);
-    view_put_string(file, name);
+    clv_json_put_text(file, name);
     fprintf(file,
             ",\"op\":\"%s\",\"how\":\"%s\",\"root\":%d,\"bytes\":%lld,\"type\":\"%s\","
             "\"calls\":%lld,\"incomplete\":%lld,\"named\":%lld,\"wait_ns\":%lld,\"in_mpi_ns\":%lld,"
@@ -339,7 +326,7 @@ static void put_nodes(FILE *file, const view_t *view)
         const view_node_t *node = &view->nodes[i];
         fprintf(file, "%s{\"node\":%d,\"recorded\":%d,\"host\":", i > 0 ? "," : "", (int) i,
                 node->is_there);
-        view_put_string(file, node->head.host);
+        clv_json_put_text(file, node->head.host);
         fprintf(file, ",\"ended\":%d,\"every\":%lld,\"bytes\":%zu,\"thread_ns\":%lld}",
                 node->has_ended, (long long) node->every, node->n_bytes,
                 (long long) node->thread_ns);
@@ -354,9 +341,11 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
 
     (void) clv_json_begin(file, "clv-view", "recording");
     fputs(",\"recorded_program\":", file);
-    view_put_string(file, head->program);
-    fprintf(file, ",\"job\":\"%s\",\"ranks\":%d,\"has_time\":%d,\"calls\":%lld,\"cells\":%lld,",
-            head->job, (int) view->n_ranks, view->has_time, (long long) counts->n_calls,
+    clv_json_put_text(file, head->program);
+    fputs(",\"job\":", file);
+    clv_json_put_text(file, head->job);
+    fprintf(file, ",\"ranks\":%d,\"has_time\":%d,\"calls\":%lld,\"cells\":%lld,",
+            (int) view->n_ranks, view->has_time, (long long) counts->n_calls,
             (long long) view->n_cells);
     fprintf(file,
             "\"incomplete\":%lld,\"named\":%lld,\"dropped\":%lld,\"run_ns\":%lld,\"wait_ns\":%lld,"
