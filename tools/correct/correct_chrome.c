@@ -7,6 +7,7 @@
 #include <otf2/otf2.h>
 #include <string.h>
 
+#include "cli/cli_json.h"
 #include "tools/correct/correct.h"
 
 typedef struct drawing {
@@ -14,14 +15,6 @@ typedef struct drawing {
     FILE *out;
     uint32_t location;
 } drawing_t;
-
-static void draw_name(FILE *out, const char *name)
-{
-    for (; *name; name++) {
-        const unsigned char letter = (unsigned char) *name;
-        fputc(letter < 0x20 || letter == '"' || letter == '\\' ? '_' : letter, out);
-    }
-}
 
 /* position: of the event in its location, from 1 as OTF2 counts. */
 static OTF2_CallbackCode draw(const drawing_t *drawing, uint64_t position, char phase,
@@ -32,13 +25,13 @@ static OTF2_CallbackCode draw(const drawing_t *drawing, uint64_t position, char 
     const correct_location_t *location = &archive->locations[drawing->location];
     const int64_t time = correct->trace.tracks[drawing->location].events[position - 1].corrected +
                          correct->base - (int64_t) archive->global_offset;
-    fprintf(drawing->out, ",\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%llu,\"ts\":%.3f,\"name\":\"",
-            phase, archive->processes[location->process].ref, (unsigned long long) location->ref,
+    fprintf(drawing->out, ",\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%llu,\"ts\":%.3f,\"name\":", phase,
+            archive->processes[location->process].ref, (unsigned long long) location->ref,
             (double) time / archive->ticks_per_ns / 1e3);
-    draw_name(drawing->out, region < archive->n_regions && archive->regions[region]
-                                ? archive->regions[region]
-                                : "region");
-    fputs("\"}", drawing->out);
+    clv_json_put_text(drawing->out, region < archive->n_regions && archive->regions[region]
+                                        ? archive->regions[region]
+                                        : "region");
+    fputc('}', drawing->out);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -74,10 +67,11 @@ static void draw_location(OTF2_Reader *reader, OTF2_EvtReaderCallbacks *callback
         OTF2_Reader_CloseDefReader(reader, local);
     }
     fprintf(drawing->out,
-            ",\n{\"ph\":\"M\",\"pid\":%u,\"name\":\"process_name\",\"args\":{\"name\":\"",
+            ",\n{\"ph\":\"M\",\"pid\":%u,\"name\":\"process_name\",\"args\":{\"name\":",
             archive->processes[location->process].ref);
-    draw_name(drawing->out, correct_string(archive, archive->processes[location->process].name));
-    fputs("\"}}", drawing->out);
+    clv_json_put_text(drawing->out,
+                      correct_string(archive, archive->processes[location->process].name));
+    fputs("}}", drawing->out);
     OTF2_EvtReader *events =
         location->n_defined > 0 ? OTF2_Reader_GetEvtReader(reader, location->ref) : NULL;
     if (events) {
