@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli_file.h"
 #include "cli/cli_options.h"
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
@@ -120,10 +121,60 @@ static const clv_program_t program = {
     .takes_operands = 1,
 };
 
+/* Before hours of work: whether a file or folder of that name can be made. -1, or the exit status. */
+static int check_place(const char *path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    const char *parent = dirname(folder);
+    if (access(parent, W_OK | X_OK)) {
+        fprintf(stderr, "clv-correct: cannot make %s: %s: %s\n", path, parent, strerror(errno));
+        return CORRECT_EXIT_INPUT;
+    }
+    return -1;
+}
+
+static int check_file(const char *path)
+{
+    struct stat status;
+    if (!path || !strcmp(path, "-")) {
+        return -1;
+    }
+    if (stat(path, &status) && errno == ENOENT) {
+        return check_place(path);
+    }
+    if (access(path, W_OK) || S_ISDIR(status.st_mode)) {
+        fprintf(stderr, "clv-correct: %s: %s\n", path,
+                access(path, W_OK) ? strerror(errno) : "is a folder");
+        return CORRECT_EXIT_INPUT;
+    }
+    return -1;
+}
+
+/* DIR may have slashes behind it. */
+static int check_output(correct_options_t *options)
+{
+    static char output[4000]; /* room for what is put behind it */
+    struct stat status;
+    size_t n = strlen(options->output);
+    while (n > 1 && options->output[n - 1] == '/') {
+        n--;
+    }
+    if (n == 0 || n >= sizeof output) {
+        return clv_options_wrong(&program, "-o must be the name of a folder");
+    }
+    memcpy(output, options->output, n);
+    options->output = output;
+    if (!lstat(output, &status)) {
+        fprintf(stderr, "clv-correct: %s exists\n", output);
+        return CORRECT_EXIT_INPUT;
+    }
+    return check_place(output);
+}
+
 /* -1, or the exit status. */
 static int parse(correct_options_t *options, int argc, char **argv)
 {
-    struct stat status;
     int first;
     *options = (correct_options_t){.gamma = -1};
     options->clocks = clv_alloc((size_t) argc, sizeof *options->clocks);
@@ -138,32 +189,12 @@ static int parse(correct_options_t *options, int argc, char **argv)
     if (options->is_check == (options->output != NULL)) {
         return clv_options_wrong(&program, "it takes either -o DIR or --check");
     }
-    if (options->output && !lstat(options->output, &status)) {
-        fprintf(stderr, "clv-correct: %s exists\n", options->output);
-        return CORRECT_EXIT_INPUT;
-    }
-    return -1;
+    const int refused = options->output ? check_output(options) : -1;
+    const int no_json = refused < 0 ? check_file(options->json) : refused;
+    return no_json < 0 ? check_file(options->chrome) : no_json;
 }
 
 /* ---- recorded clocks ---- */
-
-static char *read_file(const char *path, size_t *n_bytes)
-{
-    FILE *file = fopen(path, "r");
-    struct stat status;
-    char *text = NULL;
-    if (!file || fstat(fileno(file), &status) || !S_ISREG(status.st_mode)) {
-        correct_fail(CORRECT_EXIT_INPUT, "%s: %s", path, errno ? strerror(errno) : "not a file");
-    } else if (!(text = clv_alloc_unset((size_t) status.st_size + 1, 1))) {
-        correct_fail(CORRECT_EXIT_MACHINE, "%s: out of memory", path);
-    } else {
-        *n_bytes = fread(text, 1, (size_t) status.st_size, file);
-    }
-    if (file) {
-        fclose(file);
-    }
-    return text;
-}
 
 /* JSON lines, or a file of the recorder. *line: 0 where there are none. */
 static clv_status_t read_clocks_of(correct_t *correct, const char *text, size_t n_bytes,
@@ -188,9 +219,9 @@ static int read_clocks(correct_t *correct)
         const char *path = correct->options.clocks[i], *reason = "";
         size_t n_bytes = 0;
         int64_t line = 0;
-        char *text = read_file(path, &n_bytes);
+        char *text = clv_file_read(path, &n_bytes, &reason);
         if (!text) {
-            return 0;
+            return correct_fail(CORRECT_EXIT_INPUT, "%s: %s", path, reason);
         }
         const clv_status_t status = read_clocks_of(correct, text, n_bytes, &reason, &line);
         clv_free(text);
@@ -274,7 +305,8 @@ static void close_all(correct_t *correct)
 
 static int tell(correct_t *correct)
 {
-    if (!correct->options.is_quiet) {
+    if (!correct->options.is_quiet &&
+        (!correct->options.json || strcmp(correct->options.json, "-"))) {
         correct_report(correct, stdout);
     }
     return (!correct->options.json || correct_report_json(correct)) &&
@@ -283,7 +315,7 @@ static int tell(correct_t *correct)
 
 int main(int argc, char **argv)
 {
-    correct_t correct = {0};
+    correct_t correct = {.latency = {.known_inter = -1, .known_intra = -1}};
     correct_catch_otf2();
     int status = parse(&correct.options, argc, argv);
     if (status >= 0) {
@@ -298,5 +330,5 @@ int main(int argc, char **argv)
         status = CORRECT_EXIT_VIOLATED;
     }
     close_all(&correct);
-    return status;
+    return clv_options_end(&program, status);
 }

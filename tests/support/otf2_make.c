@@ -7,7 +7,9 @@
  * latencies.
  *
  * usage: otf2_make DIR RANKS PER_HOST OPS SEED [FAULT]
- *   FAULT: none, lost-receive, lost-exit, length, cycle, slow-timer, snapshot, empty-location
+ *   FAULT: none, lost-receive, lost-exit, length, cycle, snapshot, empty-location, timer=HZ, names
+ *     (of any bytes), peers (a fifth of the messages with a rank that there is not), root (the same
+ *     of collectives), one-host (all ranks on one, with the clocks of several)
  */
 #include <otf2/otf2.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #include "tests/support/clc_synth.h"
 #include "tools/otf2/otf2_create.h"
 
+#define NO_RANK  999
 #define INTER_NS 4000
 #define INTRA_NS 800
 /* Host h's clock is ahead by so much; offsets in the archive take it away again. */
@@ -42,6 +45,17 @@ static int is_fault(const char *name)
     return !strcmp(fault, name);
 }
 
+static double timer_hz(void)
+{
+    return !strncmp(fault, "timer=", 6) ? strtod(fault + 6, NULL) : 1e9;
+}
+
+/* What the timer has counted after so many ns. */
+static int64_t ticks_of(int64_t ns)
+{
+    return (int64_t) ((long double) ns * (long double) timer_hz() / 1e9L);
+}
+
 /* ---- events ---- */
 
 typedef struct rank {
@@ -65,42 +79,48 @@ static void write_exit(rank_t *rank, OTF2_TimeStamp time, const clv_clc_event_t 
     const clv_clc_collective_t *collective = &synth.trace.collectives[event->group];
     const clv_clc_member_t *member =
         &synth.trace.members[collective->first + clv_clc_member_of(event)];
+    const uint32_t root = is_fault("root") ? NO_RANK : collective->root;
     const uint64_t sent = member->flags & CLV_CLC_SENDS ? 8 : 0;
     const uint64_t received = member->flags & CLV_CLC_RECEIVES ? 8 : 0;
     if (event->group % 3 == 2) {
         need(OTF2_EvtWriter_NonBlockingCollectiveComplete(
-            rank->writer, rank->attributes, time, op_of(collective), 1 + collective->team,
-            collective->root, sent, received, UINT64_C(1) << 40 | event->group));
+            rank->writer, rank->attributes, time, op_of(collective), 1 + collective->team, root,
+            sent, received, UINT64_C(1) << 40 | event->group));
     } else {
         need(OTF2_EvtWriter_MpiCollectiveEnd(rank->writer, rank->attributes, time,
-                                             op_of(collective), 1 + collective->team,
-                                             collective->root, sent, received));
+                                             op_of(collective), 1 + collective->team, root, sent,
+                                             received));
     }
 }
 
 /* Who the other one of a message is: by the channel 0 communicator, ranks are locations. */
 static uint32_t *sender_of, *receiver_of;
 
+static uint32_t peer_of(const uint32_t *peers, uint32_t group)
+{
+    return is_fault("peers") && group % 5 == 2 ? NO_RANK : peers[group];
+}
+
 static void write_receive(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
 {
     const uint64_t length = is_fault("length") && group == 0 ? 9 : 8 + group % 100;
     if (group % 2) {
-        need(OTF2_EvtWriter_MpiIrecv(rank->writer, rank->attributes, time, sender_of[group], 0, 7,
-                                     length, group));
+        need(OTF2_EvtWriter_MpiIrecv(rank->writer, rank->attributes, time,
+                                     peer_of(sender_of, group), 0, 7, length, group));
     } else {
-        need(OTF2_EvtWriter_MpiRecv(rank->writer, rank->attributes, time, sender_of[group], 0, 7,
-                                    length));
+        need(OTF2_EvtWriter_MpiRecv(rank->writer, rank->attributes, time, peer_of(sender_of, group),
+                                    0, 7, length));
     }
 }
 
 static void write_send(rank_t *rank, OTF2_TimeStamp time, uint32_t group)
 {
     if (group % 3 == 1) {
-        need(OTF2_EvtWriter_MpiIsend(rank->writer, rank->attributes, time, receiver_of[group], 0, 7,
-                                     8 + group % 100, group));
+        need(OTF2_EvtWriter_MpiIsend(rank->writer, rank->attributes, time,
+                                     peer_of(receiver_of, group), 0, 7, 8 + group % 100, group));
     } else {
-        need(OTF2_EvtWriter_MpiSend(rank->writer, rank->attributes, time, receiver_of[group], 0, 7,
-                                    8 + group % 100));
+        need(OTF2_EvtWriter_MpiSend(rank->writer, rank->attributes, time,
+                                    peer_of(receiver_of, group), 0, 7, 8 + group % 100));
     }
 }
 
@@ -132,7 +152,7 @@ static void write_internal(rank_t *rank, OTF2_TimeStamp time, int64_t j)
 static void write_event(rank_t *rank, const clv_clc_event_t *event, int64_t j)
 {
     const int host = rank->number / synth.config.per_host;
-    const OTF2_TimeStamp time = (OTF2_TimeStamp) (event->stamp + BASE_NS + host * AHEAD_NS);
+    const OTF2_TimeStamp time = (OTF2_TimeStamp) ticks_of(event->stamp + BASE_NS + host * AHEAD_NS);
     const clv_clc_role_t role = clv_clc_role(event);
     const uint32_t group = event->group;
     if (role == CLV_CLC_RECEIVE) {
@@ -195,10 +215,10 @@ static void write_offsets(void)
     for (int p = 0; p < synth.config.n_ranks + is_fault("empty-location"); p++) {
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive, (uint64_t) p);
         const int64_t ahead = p / synth.config.per_host * AHEAD_NS;
-        need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) (BASE_NS + ahead - 1000), -ahead,
-                                             300));
-        need(
-            OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) (2 * BASE_NS + ahead), -ahead, 300));
+        need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) ticks_of(BASE_NS + ahead - 1000),
+                                             -ticks_of(ahead), 0.3e-6 * timer_hz()));
+        need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) ticks_of(2 * BASE_NS + ahead),
+                                             -ticks_of(ahead), 0.3e-6 * timer_hz()));
         need(OTF2_Archive_CloseDefWriter(archive, writer));
     }
     need(OTF2_Archive_CloseDefFiles(archive));
@@ -220,14 +240,14 @@ static void define_places(OTF2_GlobalDefWriter *writer)
                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (int h = 0; h * per_host < n_ranks; h++) {
         OTF2_AttributeValue property = {.stringRef = value};
-        snprintf(name, sizeof name, "n%d", h);
+        snprintf(name, sizeof name, is_fault("names") ? "n\xc3%d\xff \"<\n" : "n%d", h);
         need(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 1 + (uint32_t) h, text(writer, name),
                                                       node, 0));
         need(OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(writer, 1 + (uint32_t) h, value,
                                                               OTF2_TYPE_STRING, property));
     }
     for (int p = 0; p < n_ranks + is_fault("empty-location"); p++) {
-        const int h = p < n_ranks ? p / per_host : 0;
+        const int h = p < n_ranks && !is_fault("one-host") ? p / per_host : 0;
         snprintf(name, sizeof name, "rank %d", p);
         need(OTF2_GlobalDefWriter_WriteLocationGroup(
             writer, (uint32_t) p, text(writer, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
@@ -266,12 +286,14 @@ static void define_teams(OTF2_GlobalDefWriter *writer, uint32_t empty)
 static void define(void)
 {
     OTF2_GlobalDefWriter *writer = OTF2_Archive_GetGlobalDefWriter(archive);
-    const uint64_t timer = is_fault("slow-timer") ? 1000000 : 1000000000;
     const uint32_t n = (uint32_t) synth.config.n_ranks;
     uint64_t *world = calloc(n, sizeof *world);
-    need(OTF2_GlobalDefWriter_WriteClockProperties(writer, timer, (uint64_t) BASE_NS,
-                                                   (uint64_t) BASE_NS, 1700000000000000000));
-    const uint32_t empty = text(writer, ""), region = text(writer, "compute \"it\"");
+    need(OTF2_GlobalDefWriter_WriteClockProperties(
+        writer, (uint64_t) timer_hz(), (uint64_t) ticks_of(BASE_NS), (uint64_t) ticks_of(BASE_NS),
+        1700000000000000000));
+    const uint32_t empty = text(writer, "");
+    const uint32_t region =
+        text(writer, is_fault("names") ? "\xff\xfe\\ \xed\xa0\x80\x01\xc3" : "compute \"it\"");
     const uint32_t name = text(writer, "true_ns");
     need(OTF2_GlobalDefWriter_WriteAttribute(writer, 0, name, empty, OTF2_TYPE_INT64));
     need(OTF2_GlobalDefWriter_WriteParameter(writer, 0, region, OTF2_PARAMETER_TYPE_UINT64));
@@ -297,7 +319,7 @@ static void mark(void)
 {
     OTF2_MarkerWriter *writer = OTF2_Archive_GetMarkerWriter(archive);
     need(OTF2_MarkerWriter_WriteDefMarker(writer, 0, "test", "kept", OTF2_SEVERITY_LOW));
-    need(OTF2_MarkerWriter_WriteMarker(writer, (uint64_t) BASE_NS + 500, 10, 0,
+    need(OTF2_MarkerWriter_WriteMarker(writer, (uint64_t) ticks_of(BASE_NS + 500), 10, 0,
                                        OTF2_MARKER_SCOPE_LOCATION, 0, "a marker"));
     need(OTF2_Archive_CloseMarkerWriter(archive, writer));
 }

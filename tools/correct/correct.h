@@ -3,7 +3,9 @@
  * clv-correct: what its files share. Reading an OTF2 archive into the shapes of the clc room,
  * clocks and latencies chosen, the archive written again, and the report.
  *
- * Units: ticks of the archive's timer, at most 1 ns each; ticks_per_ns turns latencies into them.
+ * Units: ticks of at most 1 ns each; ticks_per_ns turns latencies into them. Where the archive's
+ * timer is slower than 1 GHz, one of its ticks is archive.scale of ours, and the result is written
+ * with our ticks.
  * Failures: the first one is kept as one line (correct_fail) and decides the exit status; functions
  * return 1 on success, 0 on failure.
  */
@@ -23,6 +25,13 @@
 
 #define CORRECT_NOBODY UINT32_MAX
 
+/* Stamps above would leave no room for shifts; 73 years of nanoseconds. */
+#define CORRECT_LARGEST_STAMP (INT64_C(1) << 61)
+
+/* What the clock made sure of, with the result: its own check judges by the same latencies. Ticks,
+ * between and inside hosts. */
+#define CORRECT_LATENCY_PROPERTY "CLV::LATENCY_TICKS"
+
 typedef struct correct_options {
     const char *input, *output, *json, *chrome, *truth;
     const char **clocks;
@@ -37,6 +46,26 @@ typedef struct correct_options {
     int no_presync;
     int has_no_refinement; /* the trace's own messages do not refine clocks */
 } correct_options_t;
+
+/* Events that the clock does not look at, for what they say cannot be: XX(NAME, what they are). */
+#define CORRECT_LEFT_MAP(XX)                                                                       \
+    XX(UNKNOWN_COMM, "events of communicators that are not defined")                               \
+    XX(NO_RECEIVER, "sends to ranks that their communicator does not have")                        \
+    XX(NO_SENDER, "receives from ranks that their communicator does not have")                     \
+    XX(NO_MEMBER, "collectives of processes that their communicator does not have")                \
+    XX(NO_ROOT, "collectives with a root that their communicator does not have")                   \
+    XX(ODD_OPERATION, "collectives of a kind that is not known")                                   \
+    XX(NO_BEGIN, "ends of collectives without their begin")                                        \
+    XX(OTHER_THREAD, "nonblocking collectives that another thread began")                          \
+    XX(INTERCOMM, "collectives of intercommunicators")                                             \
+    XX(ALLTOALLV, "alltoallv and alltoallw, who sends to whom is not known (--alltoallv dense)")
+
+typedef enum correct_left {
+#define CORRECT_LEFT_ENUM(name, what) CORRECT_LEFT_##name,
+    CORRECT_LEFT_MAP(CORRECT_LEFT_ENUM)
+#undef CORRECT_LEFT_ENUM
+        CORRECT_N_LEFT
+} correct_left_t;
 
 typedef struct correct_host {
     uint32_t ref;
@@ -76,8 +105,9 @@ typedef struct correct_comm {
 /* What the definitions say. */
 typedef struct correct_archive {
     char *folder, *name; /* of the archive: FOLDER/NAME.otf2 and FOLDER/NAME/ */
-    uint64_t timer, global_offset, length, realtime;
-    double ticks_per_ns;
+    uint64_t timer, global_offset, length, realtime; /* as read; offset and length of the result */
+    int64_t scale;                                   /* our ticks of a tick of the timer */
+    double ticks_per_ns;                             /* ours */
     char **strings;
     uint32_t n_strings;
     correct_host_t *hosts;
@@ -128,7 +158,8 @@ typedef struct correct_truth {
 } correct_truth_t;
 
 typedef struct correct_latency {
-    int64_t inter, intra; /* ticks */
+    int64_t inter, intra;             /* ticks */
+    int64_t known_inter, known_intra; /* what this archive was corrected with; -1: not known */
     const char *source;
     int n_halved;
 } correct_latency_t;
@@ -156,7 +187,8 @@ typedef struct correct {
     correct_latency_t latency;
     correct_result_t result;
     int64_t base; /* added to all times so that none is negative */
-    uint64_t n_events, n_unknown_comm, n_lost_requests;
+    uint64_t n_events, n_left[CORRECT_N_LEFT], n_lost_requests;
+    int64_t n_inside; /* reversed between ranks that share a clock: no correction reaches them */
 } correct_t;
 
 /* ---- correct_fail.c ---- */
@@ -178,6 +210,8 @@ int64_t correct_store_file_bytes(void);
 /* ---- correct_definitions.c ---- */
 int correct_read_definitions(correct_t *correct);
 void correct_free_archive(correct_archive_t *archive);
+/* A stamp of the archive in our ticks; CORRECT_LARGEST_STAMP where it is beyond. */
+int64_t correct_ticks(const correct_archive_t *archive, uint64_t raw);
 const char *correct_string(const correct_archive_t *archive, uint32_t ref);
 /* Index of a communicator or location; CORRECT_NOBODY if there is none. */
 uint32_t correct_find_comm(const correct_archive_t *archive, uint32_t ref);

@@ -223,8 +223,9 @@ int64_t correct_corrected_at(const correct_t *correct, uint32_t i, uint64_t raw)
     const clv_clc_track_t *track = &correct->trace.tracks[i];
     const correct_map_t *map = correct_map_of(correct, &correct->archive.locations[i]);
     int64_t hint = 0, again = 0, low = 0, high = track->n_events;
-    const int64_t stamp = clv_clc_map_global(
-        &map->refined, clv_clc_map_global(&map->map, (int64_t) raw, &hint), &again);
+    const int64_t read = correct_ticks(&correct->archive, raw);
+    const int64_t stamp =
+        clv_clc_map_global(&map->refined, clv_clc_map_global(&map->map, read, &hint), &again);
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         if (track->events[middle].stamp <= stamp) {

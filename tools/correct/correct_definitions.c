@@ -11,6 +11,8 @@
 
 #include "util/util_alloc.h"
 
+#define NS_PER_S UINT64_C(1000000000)
+
 /* Kept while definitions are read. */
 typedef struct tree_node {
     uint32_t ref, name, class_name, parent;
@@ -66,6 +68,13 @@ const char *correct_string(const correct_archive_t *archive, uint32_t ref)
     return ref < archive->n_strings && archive->strings[ref] ? archive->strings[ref] : "";
 }
 
+int64_t correct_ticks(const correct_archive_t *archive, uint64_t raw)
+{
+    return raw < (uint64_t) (CORRECT_LARGEST_STAMP / archive->scale)
+               ? (int64_t) raw * archive->scale
+               : CORRECT_LARGEST_STAMP;
+}
+
 /* ---- one definition each ---- */
 
 void note_definition_ClockProperties(void *user, uint64_t timer, uint64_t offset, uint64_t length,
@@ -74,14 +83,16 @@ void note_definition_ClockProperties(void *user, uint64_t timer, uint64_t offset
     correct_defining_t *defining = user;
     correct_archive_t *archive = &defining->correct->archive;
     if (defining->writer) {
-        OTF2_GlobalDefWriter_WriteClockProperties(defining->writer, timer, archive->global_offset,
-                                                  archive->length, realtime);
+        OTF2_GlobalDefWriter_WriteClockProperties(
+            defining->writer, timer * (uint64_t) archive->scale, archive->global_offset,
+            archive->length, realtime);
         return;
     }
     archive->timer = timer;
-    archive->ticks_per_ns = (double) timer / 1e9;
-    archive->global_offset = offset;
-    archive->length = length;
+    archive->scale = timer > 0 && timer < NS_PER_S ? (int64_t) ((NS_PER_S - 1) / timer + 1) : 1;
+    archive->ticks_per_ns = (double) timer * (double) archive->scale / 1e9;
+    archive->global_offset = (uint64_t) correct_ticks(archive, offset);
+    archive->length = (uint64_t) correct_ticks(archive, length);
     archive->realtime = realtime;
 }
 
@@ -472,15 +483,15 @@ static void forget_reading(void)
     memset(&reading, 0, sizeof reading);
 }
 
-static int check_archive(const correct_archive_t *archive)
+static int check_archive(const correct_archive_t *archive, const char *truth)
 {
     if (archive->timer == 0) {
         return correct_fail(CORRECT_EXIT_INPUT, "the trace does not say how fast its timer is");
     }
-    if (archive->timer < 1000000000) {
+    if (truth && archive->truth_attribute == CORRECT_NOBODY) {
         return correct_fail(CORRECT_EXIT_INPUT,
-                            "its timer runs at %llu Hz: below 1 GHz corrected times do not fit it",
-                            (unsigned long long) archive->timer);
+                            "--truth %s: the trace has no such attribute of 64-bit integers",
+                            truth);
     }
     return archive->n_locations > 0
                ? 1
@@ -490,7 +501,7 @@ static int check_archive(const correct_archive_t *archive)
 int correct_finish_definitions(correct_t *correct)
 {
     correct_archive_t *archive = &correct->archive;
-    int is_good = check_archive(archive) && resolve_locations(archive);
+    int is_good = check_archive(archive, correct->options.truth) && resolve_locations(archive);
     if (archive->n_comms > 1) {
         qsort(archive->comms, archive->n_comms, sizeof *archive->comms, by_comm);
     }

@@ -8,9 +8,6 @@
 
 #include "util/util_alloc.h"
 
-/* Stamps above would leave no room for shifts; a century of nanoseconds. */
-#define LARGEST_STAMP (UINT64_C(1) << 61)
-
 /* The definition says how many there are; a trace that has more gets more room. */
 static int more_room(correct_reading_t *reading, clv_clc_track_t *track,
                      correct_location_t *location)
@@ -49,7 +46,8 @@ int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attr
     correct_reading_t *reading = user;
     correct_location_t *location = &reading->correct->archive.locations[reading->location];
     clv_clc_track_t *track = &reading->correct->trace.tracks[reading->location];
-    if (time > LARGEST_STAMP) {
+    const int64_t stamp = correct_ticks(&reading->correct->archive, time);
+    if (stamp >= CORRECT_LARGEST_STAMP) {
         return correct_fail(CORRECT_EXIT_INPUT, "location %llu: the stamp %llu is beyond 73 years",
                             (unsigned long long) location->ref, (unsigned long long) time);
     }
@@ -58,7 +56,7 @@ int correct_take_event(void *user, OTF2_TimeStamp time, OTF2_AttributeList *attr
     }
     const int64_t j = reading->n_events++;
     clv_clc_event_t *event = &track->events[j];
-    event->stamp = (int64_t) time;
+    event->stamp = stamp;
     if (j > 0 && event->stamp < event[-1].stamp) {
         event->stamp = event[-1].stamp;
         location->n_falling++;
@@ -81,6 +79,8 @@ static int64_t stamp_at(const correct_reading_t *reading, int64_t event)
     return reading->correct->trace.tracks[reading->location].events[event].stamp;
 }
 
+/* Its sequence is an event's number, where it is posted or begun, too: with a slow timer many have the
+ * same stamp. */
 static clv_clc_note_t *new_note(correct_reading_t *reading)
 {
     if (reading->n_notes == reading->n_note_slots) {
@@ -98,16 +98,21 @@ static clv_clc_note_t *new_note(correct_reading_t *reading)
     }
     clv_clc_note_t *note = &reading->notes[reading->n_notes++];
     *note = (clv_clc_note_t){
-        .event = here(reading), .track = reading->location, .sequence = reading->sequence++};
+        .event = here(reading), .track = reading->location, .sequence = (uint32_t) here(reading)};
     note->order_ns = stamp_at(reading, note->event);
     return note;
+}
+
+static void leave_out(correct_reading_t *reading, correct_left_t why)
+{
+    __atomic_add_fetch(&reading->correct->n_left[why], 1, __ATOMIC_RELAXED);
 }
 
 static const correct_comm_t *find_comm(correct_reading_t *reading, uint32_t ref, uint32_t *index)
 {
     *index = correct_find_comm(&reading->correct->archive, ref);
     if (*index == CORRECT_NOBODY) {
-        __atomic_add_fetch(&reading->correct->n_unknown_comm, 1, __ATOMIC_RELAXED);
+        leave_out(reading, CORRECT_LEFT_UNKNOWN_COMM);
         return NULL;
     }
     return &reading->correct->archive.comms[*index];
@@ -119,9 +124,12 @@ static clv_clc_note_t *note_message(correct_reading_t *reading, clv_clc_note_kin
     uint32_t index;
     const correct_comm_t *comm = find_comm(reading, ref, &index);
     const uint32_t peer = comm ? correct_peer(comm, reading->process, rank) : CORRECT_NOBODY;
+    const int is_send = kind == CLV_CLC_NOTE_SEND;
     clv_clc_note_t *note = peer != CORRECT_NOBODY ? new_note(reading) : NULL;
+    if (comm && peer == CORRECT_NOBODY) {
+        leave_out(reading, is_send ? CORRECT_LEFT_NO_RECEIVER : CORRECT_LEFT_NO_SENDER);
+    }
     if (note) {
-        const int is_send = kind == CLV_CLC_NOTE_SEND;
         note->kind = (uint8_t) kind;
         note->comm = index;
         note->tag = tag;
@@ -179,7 +187,6 @@ static int close_request(correct_reading_t *reading, uint64_t id, correct_reques
 {
     correct_request_t *slot = reading->n_request_slots > 0 ? slot_of(reading, id) : NULL;
     if (!slot || !slot->is_used) {
-        __atomic_add_fetch(&reading->correct->n_lost_requests, 1, __ATOMIC_RELAXED);
         return 0;
     }
     *request = *slot;
@@ -236,10 +243,14 @@ void note_MpiIrecv(void *user, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
 {
     correct_request_t posted;
     const int is_known = close_request(user, request, &posted);
+    if (!is_known) {
+        __atomic_add_fetch(&((correct_reading_t *) user)->correct->n_lost_requests, 1,
+                           __ATOMIC_RELAXED);
+    }
     clv_clc_note_t *note = note_message(user, CLV_CLC_NOTE_RECEIVE, sender, comm, tag, bytes);
     if (note && is_known) {
         note->order_ns = posted.order_ns;
-        note->sequence = (uint32_t) posted.event; /* posts of one stamp keep their order */
+        note->sequence = (uint32_t) posted.event;
     }
 }
 
@@ -258,26 +269,67 @@ static uint8_t flags_of(OTF2_CollectiveOp op, uint64_t sent, uint64_t received)
     return (uint8_t) ((sent > 0 ? CLV_CLC_SENDS : 0) | (received > 0 ? CLV_CLC_RECEIVES : 0));
 }
 
+static int has_root(OTF2_CollectiveOp op)
+{
+    return (op >= OTF2_COLLECTIVE_OP_BCAST && op <= OTF2_COLLECTIVE_OP_SCATTERV) ||
+           op == OTF2_COLLECTIVE_OP_REDUCE;
+}
+
+/* Why nobody waits for anybody in this collective although it may have been so; CORRECT_N_LEFT: the
+ * clock takes it. */
+static correct_left_t fault_of(const correct_reading_t *reading, const correct_comm_t *comm,
+                               int64_t enter, OTF2_CollectiveOp op, uint32_t root)
+{
+    if (comm->other != CORRECT_NOBODY) {
+        return CORRECT_LEFT_INTERCOMM;
+    }
+    if (correct_member(comm, reading->process) == CORRECT_NOBODY) {
+        return CORRECT_LEFT_NO_MEMBER;
+    }
+    if (enter < 0) {
+        return CORRECT_LEFT_NO_BEGIN;
+    }
+    if (op > OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE) {
+        return CORRECT_LEFT_ODD_OPERATION;
+    }
+    if (has_root(op) && root >= comm->n_members) {
+        return CORRECT_LEFT_NO_ROOT;
+    }
+    return (op == OTF2_COLLECTIVE_OP_ALLTOALLV || op == OTF2_COLLECTIVE_OP_ALLTOALLW) &&
+                   !reading->correct->options.has_dense_alltoallv
+               ? CORRECT_LEFT_ALLTOALLV
+               : CORRECT_N_LEFT;
+}
+
+/* Where it can be, what is left out is noted all the same: it has its place in the order of the
+ * communicator's collectives. */
 static void note_collective(correct_reading_t *reading, int64_t enter, OTF2_CollectiveOp op,
                             uint32_t ref, uint32_t root, uint64_t sent, uint64_t received)
 {
     uint32_t index;
     const correct_comm_t *comm = find_comm(reading, ref, &index);
-    if (!comm || comm->is_self || enter < 0 || op >= CLV_CLC_MAX_OPS - 1) {
+    if (!comm || comm->is_self) {
         return;
     }
-    const uint32_t member = correct_member(comm, reading->process);
-    clv_clc_note_t *note =
-        member != CORRECT_NOBODY && comm->n_others == 0 ? new_note(reading) : NULL;
+    const correct_left_t fault = fault_of(reading, comm, enter, op, root);
+    if (fault != CORRECT_N_LEFT) {
+        leave_out(reading, fault);
+    }
+    if (fault == CORRECT_LEFT_INTERCOMM || fault == CORRECT_LEFT_NO_MEMBER ||
+        fault == CORRECT_LEFT_NO_BEGIN) {
+        return;
+    }
+    clv_clc_note_t *note = new_note(reading);
     if (note) {
         note->kind = CLV_CLC_NOTE_COLLECTIVE;
         note->enter = enter;
         note->order_ns = stamp_at(reading, enter);
         note->sequence = (uint32_t) enter;
         note->comm = index;
-        note->source = member;
+        note->source = correct_member(comm, reading->process);
         note->target = root;
-        note->op = (uint8_t) (1 + op); /* 0 counts messages */
+        note->op = op < CLV_CLC_MAX_OPS - 1 ? (uint8_t) (1 + op) /* 0 counts messages */
+                                            : CLV_CLC_MAX_OPS - 1;
         note->flags = flags_of(op, sent, received);
     }
 }
@@ -302,7 +354,10 @@ void note_NonBlockingCollectiveComplete(void *user, OTF2_CollectiveOp op, OTF2_C
 {
     correct_reading_t *reading = user;
     correct_request_t started;
-    if (close_request(reading, request, &started) && started.track == reading->location) {
-        note_collective(reading, started.event, op, comm, root, sent, received);
+    const int is_known = close_request(reading, request, &started);
+    if (is_known && started.track != reading->location) {
+        leave_out(reading, CORRECT_LEFT_OTHER_THREAD);
+        return;
     }
+    note_collective(reading, is_known ? started.event : -1, op, comm, root, sent, received);
 }

@@ -179,7 +179,17 @@ int correct_choose_latency(correct_t *correct)
     const double ticks = correct->archive.ticks_per_ns;
     if (options->inter_ns >= 0) {
         *latency = (correct_latency_t){(int64_t) (options->inter_ns * ticks),
-                                       (int64_t) (options->intra_ns * ticks), "given", 0};
+                                       (int64_t) (options->intra_ns * ticks),
+                                       -1,
+                                       -1,
+                                       "given",
+                                       0};
+        return 1;
+    }
+    if (latency->known_inter >= 0) {
+        latency->inter = latency->known_inter;
+        latency->intra = latency->known_intra;
+        latency->source = "the archive, which was corrected with them";
         return 1;
     }
     samples_t samples = {.intra = INT64_MAX};

@@ -67,7 +67,6 @@ typedef struct correct_reading {
     correct_request_t *requests;
     uint32_t n_requests, n_request_slots; /* a power of two */
     int64_t begin;                        /* of the collective this location is in; -1: none */
-    uint32_t sequence;
 } correct_reading_t;
 
 /* The next event of the location; 0 if it cannot be taken. */

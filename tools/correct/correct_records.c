@@ -29,6 +29,7 @@ typedef struct copying {
 
 /* Local definitions, read for their clock offsets, or written to writer. */
 typedef struct local_defining {
+    const correct_archive_t *archive;
     correct_location_t *location;
     OTF2_DefWriter *writer;
 } local_defining_t;
@@ -76,6 +77,12 @@ static OTF2_DefWriter *correct_local_writer(void *user)
 }
 
 /* OTF2 adds its offset to the local time; ours is how far the local clock is ahead. */
+static int64_t ahead_of(const correct_archive_t *archive, int64_t offset)
+{
+    return offset < 0 ? correct_ticks(archive, UINT64_C(0) - (uint64_t) offset)
+                      : -correct_ticks(archive, (uint64_t) offset);
+}
+
 static void note_local_ClockOffset(void *user, OTF2_TimeStamp time, int64_t offset,
                                    double deviation)
 {
@@ -98,8 +105,11 @@ static void note_local_ClockOffset(void *user, OTF2_TimeStamp time, int64_t offs
         location->offsets = larger;
         location->n_offset_slots = n;
     }
-    const int64_t bound = deviation > 0 && deviation < 1e15 ? (int64_t) (3 * deviation) : 0;
-    location->offsets[location->n_offsets++] = (clv_clc_point_t){(int64_t) time, -offset, bound};
+    const double scale = (double) defining->archive->scale;
+    const double bound = deviation > 0 && deviation < 1e15 / scale ? 3 * scale * deviation : 0;
+    location->offsets[location->n_offsets++] =
+        (clv_clc_point_t){correct_ticks(defining->archive, time),
+                          ahead_of(defining->archive, offset), (int64_t) bound};
 }
 
 #pragma GCC diagnostic push
@@ -146,6 +156,13 @@ static OTF2_Reader *open_reader(const correct_t *correct)
     return reader;
 }
 
+/* OTF2 would wait for whoever writes to a FIFO. */
+static int is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
+}
+
 static int split_path(correct_t *correct)
 {
     const char *input = correct->options.input, *slash = strrchr(input, '/');
@@ -154,6 +171,11 @@ static int split_path(correct_t *correct)
     struct stat status;
     if (stat(input, &status)) {
         return correct_fail(CORRECT_EXIT_INPUT, "%s: %s", input, strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return correct_fail(CORRECT_EXIT_INPUT, "%s is no file, but %s", input,
+                            S_ISDIR(status.st_mode) ? "a folder: name the archive's NAME.otf2 in it"
+                                                    : "a FIFO or a device");
     }
     if (n < 6 || strcmp(base + n - 5, ".otf2")) {
         return correct_fail(CORRECT_EXIT_INPUT, "%s: not the anchor file (NAME.otf2) of an archive",
@@ -167,6 +189,23 @@ static int split_path(correct_t *correct)
     memcpy(correct->archive.folder, slash ? input : ".", slash ? (size_t) (slash - input) : 1);
     memcpy(correct->archive.name, base, n - 5);
     return 1;
+}
+
+static void each_property(OTF2_Reader *reader,
+                          void (*take)(void *user, const char *name, const char *value), void *user)
+{
+    uint32_t n = 0;
+    char **names = NULL, *value = NULL;
+    if (OTF2_Reader_GetPropertyNames(reader, &n, &names) != OTF2_SUCCESS) {
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS) {
+            take(user, names[i], value);
+            free(value);
+        }
+    }
+    free(names);
 }
 
 /* Snapshots hold times of other events; made again from the corrected trace they are right. */
@@ -199,9 +238,41 @@ static int read_global(OTF2_Reader *reader, OTF2_GlobalDefReaderCallbacks *callb
     return code == OTF2_SUCCESS && !correct_failed() ? 1 : refuse("cannot read the definitions");
 }
 
+static void take_latency(void *user, const char *name, const char *value)
+{
+    correct_t *correct = user;
+    long long inter, intra;
+    if (!strcmp(name, CORRECT_LATENCY_PROPERTY) &&
+        sscanf(value, "%lld,%lld", &inter, &intra) == 2 && inter >= 0 && intra >= 0 &&
+        inter < CORRECT_LARGEST_STAMP && intra < CORRECT_LARGEST_STAMP) {
+        correct->latency.known_inter = inter;
+        correct->latency.known_intra = intra;
+    }
+}
+
+static void write_latency(const correct_t *correct, OTF2_Archive *archive)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%lld,%lld", (long long) correct->latency.inter,
+             (long long) correct->latency.intra);
+    OTF2_Archive_SetProperty(archive, CORRECT_LATENCY_PROPERTY, text, true);
+}
+
+/* Where they are missing, OTF2 says so. */
+static int has_definitions(const correct_archive_t *archive)
+{
+    char path[4608];
+    snprintf(path, sizeof path, "%s/%s.def", archive->folder, archive->name);
+    return access(path, F_OK) || is_file(path)
+               ? 1
+               : correct_fail(CORRECT_EXIT_INPUT,
+                              "%s: the definitions of the archive cannot be read", path);
+}
+
 int correct_read_definitions(correct_t *correct)
 {
-    OTF2_Reader *reader = split_path(correct) ? open_reader(correct) : NULL;
+    OTF2_Reader *reader =
+        split_path(correct) && has_definitions(&correct->archive) ? open_reader(correct) : NULL;
     if (!reader) {
         return 0;
     }
@@ -212,6 +283,7 @@ int correct_read_definitions(correct_t *correct)
     OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &correct->archive.n_definitions);
     const int is_good = refuse_parts(reader) && read_global(reader, callbacks, &defining) &&
                         correct_finish_definitions(correct);
+    each_property(reader, take_latency, correct);
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
     OTF2_Reader_Close(reader);
     return is_good;
@@ -225,7 +297,7 @@ static int has_file(const correct_archive_t *archive, const correct_location_t *
     char path[4608];
     snprintf(path, sizeof path, "%s/%s/%llu.%s", archive->folder, archive->name,
              (unsigned long long) location->ref, ending);
-    return access(path, R_OK) == 0;
+    return is_file(path);
 }
 
 /* An archive may be without local definitions, but not without some of them: what they map and
@@ -294,9 +366,10 @@ static void close_events(event_reader_t *events)
     }
 }
 
-static int read_local(event_reader_t *events, correct_location_t *location, OTF2_DefWriter *writer)
+static int read_local(const correct_archive_t *archive, event_reader_t *events,
+                      correct_location_t *location, OTF2_DefWriter *writer)
 {
-    local_defining_t defining = {location, writer};
+    local_defining_t defining = {archive, location, writer};
     uint64_t n_read = 0;
     OTF2_DefReader *reader = OTF2_Reader_GetDefReader(events->reader, location->ref);
     if (!reader) {
@@ -364,7 +437,8 @@ static int read_locations(correct_reading_t *reading, event_reader_t *events)
             reading->location = i;
             reading->begin = -1;
             reading->n_events = 0;
-            if (!read_local(events, location, NULL) || !read_location(events, location, reading)) {
+            if (!read_local(archive, events, location, NULL) ||
+                !read_location(events, location, reading)) {
                 return 0;
             }
             reading->correct->trace.tracks[i].n_events = reading->n_events;
@@ -378,7 +452,6 @@ static int read_process(correct_reading_t *reading, event_reader_t *events, uint
 {
     reading->process = process;
     reading->n_notes = 0;
-    reading->sequence = 0;
     const int is_good = read_locations(reading, events);
     clv_free(reading->requests);
     reading->requests = NULL;
@@ -453,20 +526,9 @@ static int written(OTF2_ErrorCode code)
                : correct_fail(CORRECT_EXIT_MACHINE, "cannot write: %s", correct_otf2_words());
 }
 
-static void copy_properties(OTF2_Reader *reader, OTF2_Archive *archive)
+static void copy_property(void *archive, const char *name, const char *value)
 {
-    uint32_t n = 0;
-    char **names = NULL, *value = NULL;
-    if (OTF2_Reader_GetPropertyNames(reader, &n, &names) != OTF2_SUCCESS) {
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS) {
-            OTF2_Archive_SetProperty(archive, names[i], value, true);
-            free(value);
-        }
-    }
-    free(names);
+    OTF2_Archive_SetProperty(archive, name, value, true);
 }
 
 typedef OTF2_ErrorCode (*get_text_t)(OTF2_Reader *reader, char **text);
@@ -501,7 +563,8 @@ static OTF2_Archive *open_archive(const correct_t *correct, OTF2_Reader *reader,
     copy_text(reader, archive, OTF2_Reader_GetCreator, OTF2_Archive_SetCreator);
     copy_text(reader, archive, OTF2_Reader_GetMachineName, OTF2_Archive_SetMachineName);
     copy_text(reader, archive, OTF2_Reader_GetDescription, OTF2_Archive_SetDescription);
-    copy_properties(reader, archive);
+    each_property(reader, copy_property, archive);
+    write_latency(correct, archive);
     return archive;
 }
 
@@ -532,7 +595,8 @@ static void write_worker(void *context, uint32_t i)
         correct_location_t unused = job->correct->archive.locations[location];
         unused.offsets = NULL;
         unused.n_offsets = unused.n_offset_slots = 0;
-        is_good = read_local(&events, &unused, NULL) && write_location(job, &events, location);
+        is_good = read_local(&job->correct->archive, &events, &unused, NULL) &&
+                  write_location(job, &events, location);
         clv_free(unused.offsets);
     }
     close_events(&events);
@@ -546,7 +610,7 @@ static int write_locals(const job_t *job)
     for (uint32_t i = 0; i < job->correct->archive.n_locations && is_good; i++) {
         correct_location_t *location = &job->correct->archive.locations[i];
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(job->archive, location->ref);
-        is_good = writer && read_local(&events, location, writer) &&
+        is_good = writer && read_local(&job->correct->archive, &events, location, writer) &&
                   written(OTF2_Archive_CloseDefWriter(job->archive, writer));
     }
     close_events(&events);
@@ -635,8 +699,11 @@ static int write_markers(const job_t *job)
     char path[4608];
     const correct_archive_t *archive = &job->correct->archive;
     snprintf(path, sizeof path, "%s/%s.marker", archive->folder, archive->name);
-    if (access(path, R_OK)) {
+    if (access(path, F_OK)) {
         return 1;
+    }
+    if (!is_file(path)) {
+        return correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
     }
     OTF2_Reader *reader = open_reader(job->correct);
     marking_t marking = {job->correct, OTF2_Archive_GetMarkerWriter(job->archive)};

@@ -10,6 +10,7 @@
 #include "cli/cli_json.h"
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
+#include "util/util_text.h"
 
 /* Rows of what was left out that the table shows; the JSON has all. */
 #define MOST_ROWS 10
@@ -125,6 +126,13 @@ static row_t row_of(const correct_t *correct, uint32_t i)
     return row;
 }
 
+/* As a table has room for it. */
+static void plain(const char *name, char *text, size_t size)
+{
+    (void) snprintf(text, size, "%s", name);
+    clv_text_make_plain(text);
+}
+
 static void report_locations(const correct_t *correct, FILE *out)
 {
     const correct_archive_t *archive = &correct->archive;
@@ -134,15 +142,16 @@ static void report_locations(const correct_t *correct, FILE *out)
     for (uint32_t i = 0; i < most; i++) {
         const correct_location_t *location = &archive->locations[i];
         const row_t row = row_of(correct, i);
-        char bound[32] = "not known";
+        char bound[32] = "not known", host[64], process[64];
+        plain(correct_string(archive, archive->hosts[location->host].name), host, sizeof host);
+        plain(correct_string(archive, archive->processes[location->process].name), process,
+              sizeof process);
         if (row.bound_us >= 0) {
             snprintf(bound, sizeof bound, "%.3f", row.bound_us);
         }
         fprintf(out, "  %10llu %-16s %-16s %18.3f %18.3f %10s %12.3f\n",
-                (unsigned long long) location->ref,
-                correct_string(archive, archive->hosts[location->host].name),
-                correct_string(archive, archive->processes[location->process].name),
-                row.offset_begin_us, row.offset_end_us, bound, row.shift_us);
+                (unsigned long long) location->ref, host, process, row.offset_begin_us,
+                row.offset_end_us, bound, row.shift_us);
     }
     if (most < archive->n_locations) {
         fprintf(out, "  ... %u more (--json has all)\n", archive->n_locations - most);
@@ -203,6 +212,37 @@ static void tell_left_out(void *context, const clv_clc_left_out_t *left)
     }
 }
 
+static const char *const left_names[CORRECT_N_LEFT] = {
+#define CORRECT_LEFT_NAME(name, what) what,
+    CORRECT_LEFT_MAP(CORRECT_LEFT_NAME)
+#undef CORRECT_LEFT_NAME
+};
+
+static void report_broken(const correct_t *correct, FILE *out)
+{
+    const clv_clc_forward_result_t *forward = &correct->result.forward;
+    for (int64_t i = 0; i < forward->n_broken && i < CLV_CLC_MAX_BROKEN; i++) {
+        const clv_clc_broken_t *broken = &forward->broken[i];
+        fprintf(out, "cycle broken at location %llu, event %lld: it waits for what follows it\n",
+                (unsigned long long) correct->archive.locations[broken->track].ref,
+                (long long) broken->event + 1);
+    }
+    if (forward->n_broken > CLV_CLC_MAX_BROKEN) {
+        fprintf(out, "... %lld more\n", (long long) (forward->n_broken - CLV_CLC_MAX_BROKEN));
+    }
+}
+
+/* The order of events of one clock is kept, whatever messages say. */
+static void report_inside(const correct_t *correct, FILE *out)
+{
+    if (correct->n_inside > 0) {
+        fprintf(out,
+                "%lld messages %s reversed inside a host, whose ranks are taken to share a clock; if "
+                "each has its own:\n--clock-per process\n",
+                (long long) correct->n_inside, correct->options.is_check ? "are" : "stay");
+    }
+}
+
 static void report_left_out(const correct_t *correct, FILE *out)
 {
     leaving_t count = {correct, NULL, 0, 0}, rows = {correct, out, 0, 0};
@@ -214,20 +254,18 @@ static void report_left_out(const correct_t *correct, FILE *out)
             fprintf(out, "  ... %lld more (--json has all)\n", (long long) (count.n - MOST_ROWS));
         }
     }
-    if (correct->n_unknown_comm > 0) {
-        fprintf(out, "left out: %llu events of communicators that are not defined\n",
-                (unsigned long long) correct->n_unknown_comm);
+    for (int why = 0; why < CORRECT_N_LEFT; why++) {
+        if (correct->n_left[why] > 0) {
+            fprintf(out, "left out: %llu %s\n", (unsigned long long) correct->n_left[why],
+                    left_names[why]);
+        }
     }
     if (correct->n_lost_requests > 0) {
         fprintf(out, "%llu completions without their request: taken as posted when completed\n",
                 (unsigned long long) correct->n_lost_requests);
     }
-    for (int64_t i = 0; i < correct->result.forward.n_broken && i < CLV_CLC_MAX_BROKEN; i++) {
-        const clv_clc_broken_t *broken = &correct->result.forward.broken[i];
-        fprintf(out, "cycle broken at location %llu, event %lld: it waits for what follows it\n",
-                (unsigned long long) correct->archive.locations[broken->track].ref,
-                (long long) broken->event + 1);
-    }
+    report_broken(correct, out);
+    report_inside(correct, out);
 }
 
 /* ---- the truth, where the trace has it ---- */
@@ -282,6 +320,15 @@ static void report_clock(const correct_t *correct, FILE *out)
     fprintf(out, "presynchronised by: %s%s; lines by %s\n", correct_source_name(source),
             map->is_by_name ? " (hosts known by name only)" : "",
             correct->options.is_line_per_process ? "process" : "host");
+    if (correct->archive.scale > 1) {
+        fprintf(out, "timer: %llu Hz%s", (unsigned long long) correct->archive.timer,
+                correct->options.is_check ? "\n" : "");
+    }
+    if (correct->archive.scale > 1 && !correct->options.is_check) {
+        fprintf(out, ", %llu Hz in the result: corrected times need at least 1 GHz\n",
+                (unsigned long long) correct->archive.timer *
+                    (unsigned long long) correct->archive.scale);
+    }
     report_refinement(correct, out);
     fprintf(out, "latency: %.3f us between hosts, %.3f inside, from %s%s",
             us(correct, (double) latency->inter), us(correct, (double) latency->intra),
@@ -439,6 +486,8 @@ static void json_summary(const correct_t *correct, FILE *out)
     clv_json_number(&json, "intra_ns", ns(correct, (double) latency->intra));
     clv_json_text(&json, "latency_from", latency->source);
     clv_json_whole(&json, "halved", latency->n_halved);
+    clv_json_whole(&json, "timer_hz", (int64_t) archive->timer);
+    clv_json_whole(&json, "reversed_inside", correct->n_inside);
     json_result(correct, &json);
     clv_json_end(&json);
 }
@@ -458,6 +507,19 @@ static void json_locations(const correct_t *correct, FILE *out)
         clv_json_number(&json, "shift_at_end_ns", 1e3 * row.shift_us);
         clv_json_whole(&json, "falling", location->n_falling);
         clv_json_end(&json);
+    }
+}
+
+static void json_left_events(const correct_t *correct, FILE *out)
+{
+    for (int why = 0; why < CORRECT_N_LEFT; why++) {
+        if (correct->n_left[why] > 0) {
+            clv_json_t json = clv_json_begin(out, PROGRAM, "left_out");
+            clv_json_text(&json, "what", "events");
+            clv_json_whole(&json, "left", (int64_t) correct->n_left[why]);
+            clv_json_text(&json, "reason", left_names[why]);
+            clv_json_end(&json);
+        }
     }
 }
 
@@ -489,7 +551,8 @@ static void json_truth(const correct_t *correct, FILE *out)
 int correct_report_json(const correct_t *correct)
 {
     leaving_t rows = {correct, NULL, 0, 1};
-    FILE *out = fopen(correct->options.json, "w");
+    const int is_stdout = !strcmp(correct->options.json, "-");
+    FILE *out = is_stdout ? stdout : fopen(correct->options.json, "w");
     if (!out) {
         return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", correct->options.json, strerror(errno));
     }
@@ -501,9 +564,10 @@ int correct_report_json(const correct_t *correct)
     json_locations(correct, out);
     rows.out = out;
     clv_clc_match_left_out(correct->match, tell_left_out, &rows);
+    json_left_events(correct, out);
     json_truth(correct, out);
     const int has_failed = ferror(out);
-    return fclose(out) || has_failed
+    return (is_stdout ? fflush(out) : fclose(out)) || has_failed
                ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", correct->options.json)
                : 1;
 }

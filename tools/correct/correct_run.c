@@ -288,6 +288,21 @@ static int forward_with_latency(correct_t *correct)
     return forward_controlled(correct);
 }
 
+static void add_inside(void *context, int32_t from, int32_t to, int64_t sent, int64_t received)
+{
+    int64_t *n = context;
+    *n += from == to && received < sent;
+}
+
+/* Of the stamps that messages hold last. */
+static void count_inside(correct_t *correct)
+{
+    correct->n_inside = 0;
+    if (!correct->options.is_line_per_process) {
+        correct_each_delay(&correct->trace, add_inside, &correct->n_inside);
+    }
+}
+
 static int apply_clock(correct_t *correct)
 {
     correct_result_t *result = &correct->result;
@@ -300,6 +315,7 @@ static int apply_clock(correct_t *correct)
     }
     clv_clc_place(&correct->trace, CLV_CLC_CORRECTED, correct->options.n_threads);
     clv_clc_count(&correct->trace, &config, result->after);
+    count_inside(correct);
     /* As in the paper, what lies in a pause of more than a second does not count. */
     clv_clc_measure(&correct->trace, (int64_t) (1e9 * correct->archive.ticks_per_ns),
                     correct->options.n_threads, &result->table4);
@@ -379,6 +395,7 @@ static int work_out(correct_t *correct)
     }
     if (correct->options.is_check) {
         count_before(correct, 1);
+        count_inside(correct);
         return 1;
     }
     return apply_clock(correct);
