@@ -7,6 +7,7 @@
  * code that predicts is the component's own; only the network is left out.
  * Exit: 0, 1 no memory, 2 bad arguments or a malformed trace.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "pap_predict/predict/pap_history.h"
 #include "trace/trace_make.h"
 #include "util/util_alloc.h"
+#include "util/util_text.h"
 #include "util/util_time.h"
 
 typedef struct options {
@@ -187,6 +189,21 @@ static void write_json(const options_t *options, const char *trace, const char *
     clv_json_end(&json);
 }
 
+/* In quotes where CSV needs them. */
+static void print_csv_name(const char *name)
+{
+    if (name[strcspn(name, ",\"\r\n")] == '\0') {
+        fputs(name, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *name != '\0'; name++) {
+        fputs(*name == '"' ? "\"" : "", stdout);
+        putchar(*name);
+    }
+    putchar('"');
+}
+
 static void print_score(const options_t *options, const char *trace_name, const char *name,
                         const score_t *score)
 {
@@ -196,9 +213,17 @@ static void print_score(const options_t *options, const char *trace_name, const 
     if (options->json_file == stdout) {
         return;
     }
-    const char *format = options->csv ? "%s,%s,%lld,%.1f,%.1f,%.1f,%.1f,%lld\n"
-                                      : "%-22s %-9s %6lld %10.1f %10.1f %10.1f %10.1f %6lld\n";
-    printf(format, trace_name, name, (long long) score->n, (double) score->rms_ns / 1e3,
+    char plain[256];
+    (void) snprintf(plain, sizeof plain, "%s", trace_name);
+    clv_text_make_plain(plain);
+    if (options->csv) {
+        print_csv_name(plain);
+    } else {
+        printf("%-22s", plain);
+    }
+    const char *format = options->csv ? ",%s,%lld,%.1f,%.1f,%.1f,%.1f,%lld\n"
+                                      : " %-9s %6lld %10.1f %10.1f %10.1f %10.1f %6lld\n";
+    printf(format, name, (long long) score->n, (double) score->rms_ns / 1e3,
            (double) score->mean_ns / 1e3, (double) score->worst_ns / 1e3,
            (double) score->sigma_ns / 1e3, (long long) score->n_surprises);
 }
@@ -232,11 +257,16 @@ static int read_trace(const char *path, clv_trace_t *trace)
         return 2;
     }
     clv_status_t status = clv_trace_read(file, trace, &line, &reason);
+    const int error = errno;
     if (file != stdin) {
         fclose(file);
     }
     if (status == CLV_PROTOCOL) {
         fprintf(stderr, "clv-predict: %s, line %d: %s\n", path, line, reason);
+        return 2;
+    }
+    if (status == CLV_SYSTEM) {
+        fprintf(stderr, "clv-predict: %s: %s\n", path, strerror(error));
         return 2;
     }
     if (status != CLV_OK) {
@@ -365,7 +395,7 @@ static int judge_files(options_t *options, char **files)
     for (; *files != NULL && result == 0; files++) {
         result = judge_file(options, *files);
     }
-    if (options->json_file != NULL &&
+    if (options->json_file != NULL && !is_stdout &&
         !clv_file_is_written(options->json_file, program.name, options->json)) {
         result = 1;
     }
@@ -384,8 +414,9 @@ int main(int argc, char **argv)
         return status;
     }
     if (options.pattern != NULL) {
-        return make_trace(&options);
+        return first == argc ? make_trace(&options)
+                             : clv_options_wrong(&program, "--make takes no traces");
     }
     return first == argc ? clv_options_wrong(&program, "it takes traces, or --make (--help)")
-                         : judge_files(&options, argv + first);
+                         : clv_options_end(&program, judge_files(&options, argv + first));
 }

@@ -4,13 +4,13 @@
  */
 #include "bench/compare/bench_results.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/measure/bench_stats.h"
+#include "cli/cli_file.h"
 #include "trace/trace_patterns.h"
 #include "util/util_alloc.h"
 
@@ -364,13 +364,14 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
 {
     double *scratch = clv_alloc(2 * MAX_CALLS, sizeof *scratch);
     clv_status_t status = scratch ? CLV_OK : CLV_NO_MEMORY;
-    FILE *file = fopen(path, "r");
+    const char *cause = "";
+    FILE *file = clv_file_open(path, &cause);
     char *line = NULL;
     size_t n_line = 0;
     int number = 0;
 
     if (!file) {
-        snprintf(reason, reason_bytes, "%s: %s", path, strerror(errno));
+        snprintf(reason, reason_bytes, "%s: %s", path, cause);
         clv_free(scratch);
         return CLV_INVALID;
     }
@@ -392,7 +393,8 @@ clv_status_t clv_results_read(const char *path, const char *label, const char *m
 
 const char *clv_results_default_metric(const char *path)
 {
-    FILE *file = fopen(path, "r");
+    const char *cause = "";
+    FILE *file = clv_file_open(path, &cause);
     const char *metric = "after";
     char *line = NULL;
     char mode[CLV_RESULTS_TEXT];

@@ -225,6 +225,7 @@ static void only_files_are_read(void **state)
     assert_string_equal(cause, "No such file or directory");
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_null(clv_file_read(path, &n_bytes, &cause)); /* at once, though nobody writes to it */
+    assert_null(clv_file_open(path, &cause));
     assert_string_equal(cause, "a FIFO or a device, not a file");
     assert_int_equal(unlink(path), 0);
     FILE *out = fopen(path, "w");

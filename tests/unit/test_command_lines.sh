@@ -23,6 +23,31 @@ for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correc
     [ -x "$CLV_BUILD/$program" ] || { tap_skip "$program" 'it is not built'; continue; }
     tap_ok "$program answers --help and --version, and refuses what it does not know" answers "$CLV_BUILD/$program"
 done
+# Help that does not arrive is an error; a file that nobody writes to is not waited for.
+is_told() { # PROGRAM
+    local said
+    said=$("$1" --help 2>&1 >/dev/full </dev/null)
+    [ $? -eq 1 ] && [[ $said == *'standard output: No space left on device' ]] || { echo "$said"; return 1; }
+}
+for program in tools/clv-view tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench bench/clv-bench-compare; do
+    [ ! -x "$CLV_BUILD/$program" ] || tap_ok "$program --help on a full disk" is_told "$CLV_BUILD/$program"
+done
+mkdir "$work/record"
+mkfifo "$work/fifo.otf2" "$work/record/a.clva"
+no_wait() { # PROGRAM ARGUMENTS...
+    local said
+    said=$(timeout 20 "$@" 2>&1 </dev/null)
+    [ $? -eq 2 ] && [[ $said == *'FIFO'* ]] || { echo "$said"; return 1; }
+}
+while read -r program arguments; do
+    # shellcheck disable=SC2086
+    [ ! -x "$CLV_BUILD/$program" ] || tap_ok "$program does not wait for a FIFO" no_wait "$CLV_BUILD/$program" $arguments
+done <<END
+tools/clv-view $work/record
+tools/clv-correct $work/fifo.otf2 --check
+bench/clv-bench-compare $work/fifo.otf2
+END
+
 for script in bench/cluster bench/show bench/results bench/grid bench/loop bench/sim/run tests/all; do
     tap_ok "$script, too" answers "$CLV_TOP/$script"
 done

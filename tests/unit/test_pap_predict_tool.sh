@@ -46,4 +46,27 @@ tap_ok 'every trace was replayed' test "$n_traces" -eq "$(grep -c . <<<"$summary
 # Of predictors that are newer than the file there is nothing to compare.
 changed() { errors | sort | comm -13 - <(sort "$expected"); }
 tap_none 'the pure predictors err as much as ever' changed
+# ---- odd files: names of any bytes, lines that end as on Windows, what is no file
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+predict=$CLV_BUILD/tools/clv-predict
+odd=$work/$'a "b",\xff\xc3\x1b[1m.txt'
+sed 's/$/\r/' "$traces/changing.txt" >"$odd"
+figures() { "$predict" --csv "$1" | sed 1d | sed 's/.*txt"*,//'; }
+tap_ok 'CR LF reads as LF' diff <(figures "$odd") <(figures "$traces/changing.txt")
+tap_ok '--csv is CSV of eight columns, and UTF-8' python3 -c 'import csv, sys
+rows = list(csv.reader(open(sys.argv[1], encoding="utf-8"))); assert len(rows) > 5 and all(len(r) == 8 for r in rows), rows' <("$predict" --csv "$odd")
+tap_ok '--json is JSON' python3 -c 'import json, sys; [json.loads(l) for l in open(sys.argv[1], encoding="utf-8")]' <("$predict" --json - "$odd")
+tap_none 'the table has no control characters' grep -nP '[\x00-\x09\x1b]' <("$predict" "$odd")
+said=$("$predict" "$work" 2>&1 >"$work/out")
+tap_ok 'a folder is wrong' test $? -eq 2
+tap_has 'in words' 'Is a directory' "$said"
+for arguments in '' --csv '--json -' '--make uniform'; do
+    set -- $arguments
+    [ "${1:-}" = --make ] || set -- "$@" "$traces/changing.txt"
+    "$predict" "$@" >/dev/full 2>"$work/errors"
+    tap_ok "${arguments:-the table}: a full disk is an error" test $? -eq 1 -a "$(wc -l <"$work/errors")" -eq 1
+done
+"$predict" --make uniform "$odd" >"$work/out" 2>&1
+tap_ok '--make with a trace is refused' test $? -eq 2
 tap_end
