@@ -178,7 +178,10 @@ static int register_STRING(const param_row_t *row, mca_base_var_enum_t *values, 
         (NULL != *storage && strlen(*storage) > (size_t) row->max)) {
         return refuse(row, "too long", "a short name");
     }
-    return OMPI_SUCCESS;
+    if (NULL == *storage) { /* as Open MPI has an empty value */
+        *storage = strdup("");
+    }
+    return NULL == *storage ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 /* Names of CLV_<values>_MAP. */
