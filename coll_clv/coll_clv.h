@@ -84,6 +84,7 @@ typedef struct coll_clv_component {
     int output;                                  /* stream of coll_clv_verbose, -1 before open */
     /* Side by side, as they are all that a small call needs of here. */
     bool is_threaded;                            /* MPI_THREAD_MULTIPLE was given to the program */
+    bool is_inside;                              /* where it was not: see coll_clv_inside */
     unsigned long long alone[CLV_N_COLLECTIVES]; /* calls that were left alone for their size */
 } coll_clv_component_t;
 

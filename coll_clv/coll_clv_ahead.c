@@ -14,13 +14,13 @@
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
-#include "ompi/mca/coll/coll.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
 #include "coll_clv/coll_clv_failure.h"
+#include "coll_clv/coll_clv_gather.h"
 #include "schedule/sched_credit.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
@@ -337,20 +337,18 @@ static void give_back(coll_clv_ahead_t *ahead)
 
 static int exchange_promises(coll_clv_ahead_t *ahead)
 {
-    struct ompi_communicator_t *comm = ahead->comm;
-    const coll_clv_count_t n_bytes = sizeof ahead->base;
-    int64_t *bases = clv_alloc((size_t) ahead->n_ranks, sizeof *bases);
+    void *all = clv_alloc((size_t) ahead->n_ranks, sizeof ahead->base);
+    const int64_t *bases = all;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
-    if (NULL != bases) {
-        rc = comm->c_coll->coll_allgather(&ahead->base, n_bytes, MPI_BYTE, bases, n_bytes, MPI_BYTE,
-                                          comm, comm->c_coll->coll_allgather_module);
+    if (NULL != all) {
+        rc = coll_clv_gather(ahead->comm, &ahead->base, &all, sizeof ahead->base);
     }
     for (int peer = 0; OMPI_SUCCESS == rc && peer < ahead->n_ranks; peer++) {
         ahead->books[peer].from.base = ahead->base;
         ahead->books[peer].to.base = bases[peer];
     }
-    clv_free(bases);
+    clv_free(all);
     return rc;
 }
 

@@ -42,7 +42,7 @@ void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges);
 /* ---- a communicator ---- */
 
 /* Collective. *ahead_p becomes NULL where the pool has no bytes; that must be so on all ranks or on
- * none. OMPI_SUCCESS or what allgather, attributes or memory said. *ahead_p stays where it is: it
+ * none. OMPI_SUCCESS or what the PML, attributes or memory said. *ahead_p stays where it is: it
  * becomes NULL when the communicator is freed after a failure.
  * When the communicator is freed, MPI_Comm_free waits for the words that peers still owe: without
  * limit unless something failed before, here or, as is_broken says (may be NULL; asked until the

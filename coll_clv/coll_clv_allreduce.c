@@ -12,10 +12,11 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
                                    struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     coll_clv_module_t *own = (coll_clv_module_t *) module;
+    const bool is_nested = coll_clv_enter();
 
-    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op)) {
-        return own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
-                                       own->previous.allreduce_module);
+    if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op)) {
+        return coll_clv_leave(is_nested, own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                                                 own->previous.allreduce_module));
     }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_ALLREDUCE,
                             .sbuf = sbuf,
@@ -25,7 +26,7 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
                             .op = op,
                             .comm = comm,
                             .module = own};
-    return coll_clv_call(&call);
+    return coll_clv_leave(is_nested, coll_clv_call(&call));
 }
 
 int coll_clv_allreduce_previous(const coll_clv_call_t *call)

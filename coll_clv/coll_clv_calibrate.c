@@ -13,6 +13,7 @@
 #include "ompi/request/request.h"
 
 #include "coll_clv/coll_clv_failure.h"
+#include "coll_clv/coll_clv_gather.h"
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
@@ -282,12 +283,6 @@ static void measure_combine(calibration_t *all)
     }
 }
 
-/* Everybody has done with what came before: nobody disturbs the others' next measure. */
-static int wait_for_all(const calibration_t *all)
-{
-    return all->comm->c_coll->coll_barrier(all->comm, all->comm->c_coll->coll_barrier_module);
-}
-
 /* Short messages around all ranks, by all at once, as in a chain: where ranks share cores, it is
  * what all of them cost together. The whole of it counts: all of a burst may be there at the first
  * look. */
@@ -301,7 +296,7 @@ static int measure_gap(calibration_t *all)
                      .out = all->buffer,
                      .in = all->buffer + CALIBRATE_SEGMENT};
     int64_t at_ns[CALIBRATE_MESSAGES + 1];
-    int rc = wait_for_all(all);
+    int rc = coll_clv_meet(all->comm); /* nobody disturbs the others' next measure */
     const int64_t start_ns = clv_local_now_ns();
 
     for (int i = 0; i < CALIBRATE_BURSTS && OMPI_SUCCESS == rc; i++) {
@@ -318,13 +313,13 @@ static int measure_places(calibration_t *all)
     int rc = measure_far(all);
 
     if (OMPI_SUCCESS == rc) {
-        rc = wait_for_all(all);
+        rc = coll_clv_meet(all->comm);
     }
     if (OMPI_SUCCESS == rc) {
         rc = measure_near(all);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = wait_for_all(all);
+        rc = coll_clv_meet(all->comm);
     }
     if (OMPI_SUCCESS == rc) {
         measure_combine(all);

@@ -2,6 +2,7 @@
  *
  * A call of any collective that is ours: the whole story on one screen.
  *
+ *   made within a call of ours (coll_clv_enter) -----> the previous function
  *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
  *   not for us -------------------------------------> the previous function
  *   not all ranks have us, with the same parameters -> the previous function
@@ -32,6 +33,8 @@
 #include "util/util_hot.h"
 #include "util/util_log.h"
 #include "util/util_min_max.h"
+
+_Thread_local bool coll_clv_is_inside;
 
 /* ---- not for us ----------------------------------------------------------------------------- */
 

@@ -63,6 +63,34 @@ static inline bool coll_clv_is_left_alone(const coll_clv_module_t *module,
     return true;
 }
 
+/* Whether this thread is in a call of ours. The function before us may make others, of the same
+ * communicator or of parts of it: they are its own and go to whatever was there before, so that it
+ * runs as it would without us, and no call is numbered within another. All ranks of such a call are
+ * in the one that makes it, so all go the same way. A variable of the thread costs ten times what
+ * one of the process does. */
+extern _Thread_local bool coll_clv_is_inside;
+static inline bool *coll_clv_inside(void)
+{
+    return mca_coll_clv_component.is_threaded ? &coll_clv_is_inside
+                                              : &mca_coll_clv_component.is_inside;
+}
+
+/* Returns whether the call is made within one of ours, for coll_clv_leave. */
+static inline bool coll_clv_enter(void)
+{
+    bool *inside = coll_clv_inside();
+    const bool is_nested = *inside;
+
+    *inside = true;
+    return is_nested;
+}
+
+static inline int coll_clv_leave(bool is_nested, int rc)
+{
+    *coll_clv_inside() = is_nested;
+    return rc;
+}
+
 /* What a collective's file provides beside the function of the module: the one before us. */
 #define COLL_CLV_COLLECTIVE_FUNCTIONS(to, code, name, mpi, goal, root, op, counts, result, bytes,  \
                                       least)                                                       \

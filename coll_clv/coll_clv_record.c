@@ -21,6 +21,7 @@
 #include "ompi/proc/proc.h"
 #include "opal/runtime/opal_progress.h"
 
+#include "coll_clv/coll_clv_gather.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_setup.h"
 #include "record/record_early.h"
@@ -85,7 +86,6 @@ typedef struct start {
     record_card_t *cards;
     unsigned char *pap_cards;
     unsigned char *more; /* than fits into these; NULL: nothing is */
-    int64_t *oks;
 } start_t;
 
 static bool reserve(start_t *start)
@@ -94,11 +94,9 @@ static bool reserve(start_t *start)
 
     start->cards = clv_alloc(n_ranks, sizeof *start->cards);
     start->pap_cards = clv_alloc(n_ranks, CLV_PAP_CARD_BYTES);
-    start->oks = clv_alloc(n_ranks, sizeof *start->oks);
     recorder = clv_alloc(1, sizeof *recorder);
-    return NULL != start->cards && NULL != start->pap_cards && NULL != start->oks &&
-           NULL != recorder && 0 == pthread_mutex_init(&recorder->lock, NULL) &&
-           coll_clv_requests_open();
+    return NULL != start->cards && NULL != start->pap_cards && NULL != recorder &&
+           0 == pthread_mutex_init(&recorder->lock, NULL) && coll_clv_requests_open();
 }
 
 /* The cards of rank 0 have the group's key. */
@@ -114,7 +112,6 @@ static void forget_keys(start_t *start)
 static void unreserve(start_t *start)
 {
     forget_keys(start);
-    clv_free(start->oks);
     clv_free(start->more);
     clv_free(start->pap_cards);
     clv_free(start->cards);
@@ -138,6 +135,15 @@ static void fill_card(start_t *start, const clv_choose_config_t *config)
                                                     start->mine.pap, &recorder->group);
 }
 
+static bool exchange_cards(start_t *start)
+{
+    void *all = start->cards;
+    const int rc = coll_clv_gather(start->comm, &start->mine, &all, sizeof start->mine);
+
+    start->cards = all;
+    return OMPI_SUCCESS == rc;
+}
+
 static bool read_cards(const start_t *start)
 {
     bool ok = true;
@@ -146,16 +152,6 @@ static bool read_cards(const start_t *start)
         ok = ok && start->cards[p].ok;
         memcpy(start->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, start->cards[p].pap,
                CLV_PAP_CARD_BYTES);
-    }
-    return ok;
-}
-
-static bool read_oks(const start_t *start)
-{
-    bool ok = true;
-
-    for (int p = 0; p < ompi_comm_size(start->comm); p++) {
-        ok = ok && start->oks[p];
     }
     return ok;
 }
@@ -264,28 +260,25 @@ static void open_file(const start_t *start, const clv_choose_config_t *config)
  * true on all of them or on none. */
 static bool join(start_t *start, const clv_choose_config_t *config, bool has_memory)
 {
-    int64_t ok;
     bool has_more = false;
 
-    if (!coll_clv_setup_agree(start->comm, has_memory)) {
+    if (!coll_clv_agree(start->comm, has_memory)) {
         return false;
     }
     fill_card(start, config);
-    if (OMPI_SUCCESS !=
-            coll_clv_setup_gather(start->comm, &start->mine, start->cards, sizeof start->mine) ||
-        !read_cards(start) ||
+    if (!exchange_cards(start) || !read_cards(start) ||
         OMPI_SUCCESS != coll_clv_setup_gather_more(start->comm, recorder->group, start->pap_cards,
                                                    &start->more, &has_more) ||
         !has_more) {
         return false;
     }
-    ok = CLV_OK == clv_pap_group_attach(recorder->group, start->pap_cards, start->more);
-    if (OMPI_SUCCESS != coll_clv_setup_gather(start->comm, &ok, start->oks, sizeof ok) ||
-        !read_oks(start)) {
+    if (!coll_clv_agree(start->comm,
+                        CLV_OK ==
+                            clv_pap_group_attach(recorder->group, start->pap_cards, start->more))) {
         return false;
     }
     open_file(start, config);
-    return coll_clv_setup_agree(start->comm, CLV_OK == clv_pap_group_activate(recorder->group));
+    return coll_clv_agree(start->comm, CLV_OK == clv_pap_group_activate(recorder->group));
 }
 
 static void start_recording(struct ompi_communicator_t *comm, const clv_choose_config_t *config,

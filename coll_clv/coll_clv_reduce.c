@@ -13,10 +13,11 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     coll_clv_module_t *own = (coll_clv_module_t *) module;
+    const bool is_nested = coll_clv_enter();
 
-    if (coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op)) {
-        return own->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
-                                    own->previous.reduce_module);
+    if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op)) {
+        return coll_clv_leave(is_nested, own->previous.reduce(sbuf, rbuf, count, dtype, op, root,
+                                                              comm, own->previous.reduce_module));
     }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_REDUCE,
                             .root = root,
@@ -27,7 +28,7 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
                             .op = op,
                             .comm = comm,
                             .module = own};
-    return coll_clv_call(&call);
+    return coll_clv_leave(is_nested, coll_clv_call(&call));
 }
 
 int coll_clv_reduce_previous(const coll_clv_call_t *call)

@@ -11,11 +11,11 @@
 
 #include "ompi/constants.h"
 #include "ompi/group/group.h"
-#include "ompi/mca/coll/coll.h"
 
 #include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_calibrate.h"
 #include "coll_clv/coll_clv_compat.h"
+#include "coll_clv/coll_clv_gather.h"
 #include "coll_clv/coll_clv_known.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "util/util_alloc.h"
@@ -73,41 +73,25 @@ static uint64_t hash_processes(struct ompi_communicator_t *comm)
     return hash;
 }
 
-int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
-                          size_t n_bytes)
-{
-    const coll_clv_count_t count = (coll_clv_count_t) n_bytes;
-    return comm->c_coll->coll_allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm,
-                                        comm->c_coll->coll_allgather_module);
-}
-
-bool coll_clv_setup_agree(struct ompi_communicator_t *comm, bool mine)
-{
-    const int one = mine ? 1 : 0;
-    int all = 0;
-
-    return OMPI_SUCCESS == comm->c_coll->coll_allreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm,
-                                                        comm->c_coll->coll_allreduce_module) &&
-           1 == all;
-}
-
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
                                const unsigned char *pap_cards, unsigned char **more_p,
                                bool *has_memory_p)
 {
     const size_t n_bytes = clv_pap_more_bytes(pap_cards, ompi_comm_size(comm));
     unsigned char *mine = clv_alloc(1, n_bytes);
+    void *all = NULL;
     int rc = OMPI_SUCCESS;
 
     *has_memory_p = true;
     if (0 < n_bytes) {
-        *more_p = clv_alloc((size_t) ompi_comm_size(comm), n_bytes);
-        *has_memory_p = coll_clv_setup_agree(comm, NULL != mine && NULL != *more_p);
+        all = clv_alloc((size_t) ompi_comm_size(comm), n_bytes);
+        *has_memory_p = coll_clv_agree(comm, NULL != mine && NULL != all);
     }
     if (0 < n_bytes && *has_memory_p) {
         clv_pap_group_more(pap, mine, n_bytes);
-        rc = coll_clv_setup_gather(comm, mine, *more_p, n_bytes);
+        rc = coll_clv_gather(comm, mine, &all, n_bytes);
     }
+    *more_p = all;
     clv_free(mine);
     return rc;
 }
@@ -291,6 +275,7 @@ static int join(setup_t *setup)
 {
     coll_clv_group_t *group = setup->group;
     group_report_t mine = {.why = CLV_REASON_NO_TABLE};
+    void *all = setup->reports;
     int rc;
 
     if (CLV_FIT == setup->why) {
@@ -299,7 +284,8 @@ static int join(setup_t *setup)
     }
     rc = calibrate(setup, &mine.cost);
     if (OMPI_SUCCESS == rc) {
-        rc = coll_clv_setup_gather(setup->comm, &mine, setup->reports, sizeof mine);
+        rc = coll_clv_gather(setup->comm, &mine, &all, sizeof mine);
+        setup->reports = all;
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -332,10 +318,12 @@ static int gather_more(setup_t *setup)
 /* Card, cards, report: three steps, the same on all ranks whatever fails on one. */
 static int exchange_cards(setup_t *setup)
 {
+    void *all = setup->cards;
     int rc;
 
     fill_card(setup);
-    rc = coll_clv_setup_gather(setup->comm, &setup->mine, setup->cards, sizeof setup->mine);
+    rc = coll_clv_gather(setup->comm, &setup->mine, &all, sizeof setup->mine);
+    setup->cards = all;
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

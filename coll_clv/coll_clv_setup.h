@@ -4,9 +4,9 @@
  * coll_clv_group.c; the recorder comes to be in the same steps.
  *
  * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
- * everywhere. Three steps: cards, by an allgather of the communicator itself; calibration, unless
- * the cards say that all know what these links cost; reports, by another allgather. Whatever fails
- * on one rank, all take all steps.
+ * everywhere. Three steps: cards of all to all (coll_clv_gather.h); calibration, unless the cards
+ * say that all know what these links cost; reports of all to all. Whatever fails on one rank, all
+ * take all steps.
  */
 #ifndef COLL_CLV_SETUP_H
 #define COLL_CLV_SETUP_H
@@ -47,12 +47,6 @@ typedef struct stream_keys {
 /* The background channel, opened as config and the parameters say unless it is open. */
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                     const struct coll_clv_params *params, clv_pap_t **pap_p);
-/* An allgather of n_bytes by the communicator's own function. */
-int coll_clv_setup_gather(struct ompi_communicator_t *comm, const void *mine, void *all,
-                          size_t n_bytes);
-/* Whether all ranks say so, by an allreduce of the communicator's own: for a rank that has no
- * memory for what others tell. */
-bool coll_clv_setup_agree(struct ompi_communicator_t *comm, bool mine);
 /* What does not fit into the ranks' cards of the exchange, where there is any; *more_p is the
  * caller's to free, NULL where there is none. *has_memory_p: on all ranks, or on none. */
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,

@@ -9,6 +9,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_devices.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_failure.h \
+	coll_clv/coll_clv_gather.h \
 	coll_clv/coll_clv_group.h \
 	coll_clv/coll_clv_hwloc.h \
 	coll_clv/coll_clv_known.h \
@@ -30,6 +31,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_devices.c \
 	coll_clv/coll_clv_execute.c \
 	coll_clv/coll_clv_failure.c \
+	coll_clv/coll_clv_gather.c \
 	coll_clv/coll_clv_group.c \
 	coll_clv/coll_clv_help.c \
 	coll_clv/coll_clv_hint.c \
@@ -93,9 +95,11 @@ if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
-	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh
+	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh \
+	tests/mpi/test_stacks.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
-mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak
+mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak \
+	tests/mpi/gather_cases
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_bridges.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
@@ -103,6 +107,7 @@ script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \
+	coll_clv/coll_clv_gather.c coll_clv/coll_clv_gather.h \
 	coll_clv/coll_clv_wait.c coll_clv/coll_clv_wait.h
 tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
 	$(clv_execute_sources)
@@ -116,3 +121,8 @@ tests_mpi_execute_goals_SOURCES = tests/mpi/execute_goals.c $(clv_execute_source
 	$(clv_random_plan_sources) tests/support/random_instance.h
 tests_mpi_execute_goals_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
 tests_mpi_execute_goals_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)
+tests_mpi_gather_cases_SOURCES = tests/mpi/gather_cases.c \
+	coll_clv/coll_clv_gather.c coll_clv/coll_clv_gather.h \
+	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h
+tests_mpi_gather_cases_CPPFLAGS = $(tests_mpi_execute_cases_CPPFLAGS)
+tests_mpi_gather_cases_LDFLAGS = $(tests_mpi_execute_cases_LDFLAGS)

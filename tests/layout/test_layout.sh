@@ -71,6 +71,11 @@ mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
 tap_none 'only coll_clv includes Open MPI, the pure rooms no mpi.h' mpi_outside
+# Who provides the collectives of a communicator may have built them from one that is ours (coll_clv_gather.h).
+own_collectives() {
+    grep -rnE --include='*.[ch]' 'c_coll->coll_[a-z_#]+ *\(|\<ompi_comm_(dup|split|create|nextcid|activate|shrink|agree)[a-z_]* *\(' coll_clv
+}
+tap_none 'coll_clv calls no collective of a communicator' own_collectives
 heap_elsewhere() {
     grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' $pure_rooms coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }

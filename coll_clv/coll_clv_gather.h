@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What ranks tell each other before they can run plans, over the PML: bytes of each rank to all,
+ * one yes or no of all, and waiting for all.
+ *
+ * Not by the communicator's own allgather, allreduce or barrier: whoever provides those may build
+ * them from a reduce, allreduce or broadcast of the same communicator, which is ours and may be the
+ * very call that waits for this. So nothing of this component calls a collective of a communicator,
+ * but for the function that was there before, where a call is handed to that.
+ *
+ * Collective over the communicator, in the same order on all ranks; messages have a tag of their
+ * own, since another component's collective, with messages of its own under way, may have made the
+ * call that asks. ceil(log2(ranks)) messages, one after the other, or twice as many where a rank's
+ * share wraps around. Returns OMPI_SUCCESS or what the PML or a failure of the communicator said.
+ * Threads: one at a time per communicator, as its collectives.
+ */
+#ifndef COLL_CLV_GATHER_H
+#define COLL_CLV_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ompi_communicator_t;
+
+/* Between the tags of users (0 and up) and those of Open MPI's collectives (-7 and down). */
+#define COLL_CLV_TAG_GATHER (-4)
+
+/* The n_bytes of each rank at mine to *all_p on every rank, in the order of ranks. *all_p is from
+ * clv_alloc; it becomes NULL when after an error Open MPI may still use it: then it is nobody's. */
+int coll_clv_gather(struct ompi_communicator_t *comm, const void *mine, void **all_p,
+                    size_t n_bytes);
+
+/* Whether all ranks say yes; without memory, for one that has none. False also after an error. */
+bool coll_clv_agree(struct ompi_communicator_t *comm, bool mine);
+
+/* Returns when all ranks have come. */
+int coll_clv_meet(struct ompi_communicator_t *comm);
+
+#endif
