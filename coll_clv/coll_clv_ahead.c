@@ -357,40 +357,22 @@ static int64_t words_owed(const coll_clv_ahead_t *ahead, int peer)
     return ahead->books[peer].to.n_owed - ahead->books[peer].to.n_taken;
 }
 
-/* What MPI_Comm_free does to our attribute, as long as the communicator can still be used. One that
- * failed never reduces again, but Open MPI may keep it, and its module, for good. */
-static int take_last_words(MPI_Comm comm, int keyval, void *attribute, void *extra)
+/* When the communicator is freed, as long as it can still be used. One that failed never reduces
+ * again, but Open MPI may keep it, and its module, for good. */
+static void take_last_words(struct ompi_communicator_t *comm, void *context)
 {
-    coll_clv_ahead_t *ahead = attribute;
+    coll_clv_ahead_t *ahead = context;
     const int64_t end_ns = clv_local_now_ns() + LAST_WORDS_NS;
 
-    (void) comm;
-    (void) keyval;
-    (void) extra;
     for (int peer = 0; peer < ahead->n_ranks; peer++) {
         while (words_owed(ahead, peer) > 0 && must_wait(ahead, end_ns) &&
                OMPI_SUCCESS == take_words(ahead, peer)) {
         }
     }
-    if (OMPI_SUCCESS != coll_clv_failure_of(ahead->comm)) {
+    if (OMPI_SUCCESS != coll_clv_failure_of(comm)) {
         *ahead->home_p = NULL;
         coll_clv_ahead_free(ahead);
     }
-    return MPI_SUCCESS;
-}
-
-/* The module's end is too late: a request made there would end the communicator twice. The keyval
- * is ours for this one attribute and goes with it. */
-static int call_at_the_end(coll_clv_ahead_t *ahead)
-{
-    int keyval = MPI_KEYVAL_INVALID;
-    int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, take_last_words, &keyval, NULL);
-
-    if (MPI_SUCCESS == rc) {
-        rc = PMPI_Comm_set_attr(ahead->comm, keyval, ahead);
-        (void) PMPI_Comm_free_keyval(&keyval);
-    }
-    return MPI_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
 int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(const void *),
@@ -417,7 +399,7 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
     promise(ahead);
     rc = exchange_promises(ahead);
     if (OMPI_SUCCESS == rc) {
-        rc = call_at_the_end(ahead);
+        rc = coll_clv_failure_on_free(comm, take_last_words, ahead);
     }
     if (OMPI_SUCCESS != rc) {
         coll_clv_ahead_free(ahead);

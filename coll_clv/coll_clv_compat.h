@@ -10,6 +10,7 @@
  *   help texts       files              files              compiled into the library
  *   modex            opal's own pmix    PMIx itself        PMIx itself
  *   failures (ULFM)  not there          where built in     where built in
+ *   attribute copies an argument more   as MPI has it      as MPI has it
  *   device memory    CUDA, if built in  a framework        a framework
  *   ... copied by    coll/cuda          coll/cuda          coll/accelerator
  */
@@ -35,12 +36,17 @@ typedef size_t coll_clv_modex_size_t;
 /* Whether pointers of this process may be into the memory of a device. */
 #define COLL_CLV_COMPAT_HAS_DEVICES()                                                              \
     (0 != strcmp("null", opal_accelerator_base_selected_component.base_version.mca_component_name))
+/* An attribute that copies of a communicator do not have. */
+#define COLL_CLV_COMPAT_NULL_COPY_FN MPI_COMM_NULL_COPY_FN
 #else
 #include "opal/mca/pmix/pmix.h"
 #define COLL_CLV_MODEX_GLOBAL OPAL_PMIX_GLOBAL
 typedef int32_t coll_clv_modex_size_t;
 #include "opal/runtime/opal_params.h"
 #define COLL_CLV_COMPAT_HAS_DEVICES() opal_cuda_support
+/* Called with an argument more than MPI has; MPI_Comm_create_keyval casts what it is given, too. */
+#define COLL_CLV_COMPAT_NULL_COPY_FN                                                               \
+    ((MPI_Comm_internal_copy_attr_function *) (void (*)(void)) MPI_COMM_NULL_COPY_FN)
 #endif
 
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)

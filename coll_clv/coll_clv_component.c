@@ -52,21 +52,13 @@ COLL_CLV_COMPONENT_POINTER()
  * only the library we were compiled for will do. */
 static bool clv_library_matches(void)
 {
-    char running[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     char sentence[256];
-    int length = 0, major = -1, minor = -1, release = -1;
 
-    (void) MPI_Get_library_version(running, &length);
-    if (3 != sscanf(running, "Open MPI v%d.%d.%d", &major, &minor, &release)) {
-        return true; /* a vendor's own words: the framework's version check has to do */
-    }
-    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor &&
-        OMPI_RELEASE_VERSION == release) {
+    if (0 == strcmp(OMPI_IDENT_STRING, ompi_version_string)) {
         return true;
     }
-    (void) snprintf(sentence, sizeof sentence, "built for %d.%d.%d, loaded by %d.%d.%d",
-                    OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
-                    release);
+    (void) snprintf(sentence, sizeof sentence, "built for %.99s, loaded by %.99s",
+                    OMPI_IDENT_STRING, ompi_version_string);
     if (coll_clv_select_is_wanted()) {
         coll_clv_help("wrong-library", sentence);
     }

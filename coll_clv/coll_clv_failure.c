@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "ompi/attribute/attribute.h"
 #include "ompi/runtime/params.h"
 #include "opal/runtime/opal_progress.h"
 
@@ -38,7 +39,9 @@ int coll_clv_failure_awaited(struct ompi_communicator_t *comm)
 
 /* ---- the end of a communicator -------------------------------------------------------------- */
 
-/* Attributes are deleted when the user frees the communicator, whoever else still holds it. */
+/* Attributes are deleted when the user frees the communicator, whoever else still holds it. By Open
+ * MPI's own functions: those of MPI abort inside MPI_Init, where a process that was spawned makes
+ * its first collective calls. */
 typedef struct on_free {
     coll_clv_release_t release;
     void *context;
@@ -58,6 +61,9 @@ static int call_release(MPI_Comm comm, int key, void *attribute, void *extra)
 int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_t release,
                              void *context)
 {
+    const ompi_attribute_fn_ptr_union_t copy = {.attr_communicator_copy_fn =
+                                                    COLL_CLV_COMPAT_NULL_COPY_FN};
+    const ompi_attribute_fn_ptr_union_t delete = {.attr_communicator_delete_fn = call_release};
     on_free_t *on_free;
     int key = MPI_KEYVAL_INVALID, rc;
 
@@ -66,12 +72,12 @@ int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     *on_free = (on_free_t){.release = release, .context = context};
-    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_release, &key, NULL);
-    if (MPI_SUCCESS == rc) {
-        rc = PMPI_Comm_set_attr(comm, key, on_free);
-        (void) PMPI_Comm_free_keyval(&key); /* lives on with its attribute */
+    rc = ompi_attr_create_keyval(COMM_ATTR, copy, delete, &key, NULL, 0, NULL);
+    if (OMPI_SUCCESS == rc) {
+        rc = ompi_attr_set_c(COMM_ATTR, comm, &comm->c_keyhash, key, on_free, false);
+        (void) ompi_attr_free_keyval(COMM_ATTR, &key, false); /* lives on with its attribute */
     }
-    if (MPI_SUCCESS != rc) {
+    if (OMPI_SUCCESS != rc) {
         clv_free(on_free);
     }
     return rc;

@@ -75,8 +75,8 @@ typedef void (*coll_clv_release_t)(struct ompi_communicator_t *comm, void *conte
 
 /* Has release called with context when the user frees comm, while it can still send. Afterwards it
  * may live on in Open MPI, for the sake of requests that have not ended, and its module with it; or
- * it is being taken apart, and a request of ours would do that twice.
- * Once per communicator; OMPI_SUCCESS or why it cannot be had. */
+ * it is being taken apart, and a request of ours would do that twice. Also within MPI_Init.
+ * OMPI_SUCCESS or why it cannot be had. */
 int coll_clv_failure_on_free(struct ompi_communicator_t *comm, coll_clv_release_t release,
                              void *context);
 

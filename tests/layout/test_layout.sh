@@ -71,6 +71,10 @@ mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
 }
 tap_none 'only coll_clv includes Open MPI, the pure rooms no mpi.h' mpi_outside
+# A public function of MPI aborts in MPI_Init, where a spawned process makes its first collective calls; and a
+# tool that wraps MPI's functions would see what the program never called.
+public_mpi() { grep -rnE --include='*.[ch]' '\<P?MPI_[A-Z][a-z][A-Za-z0-9_]* *\(' coll_clv | grep -vE ':[[:space:]]*(/?\*|//)'; }
+tap_none "coll_clv calls none of MPI's public functions" public_mpi
 # Who provides the collectives of a communicator may have built them from one that is ours (coll_clv_gather.h).
 own_collectives() {
     grep -rnE --include='*.[ch]' 'c_coll->coll_[a-z_#]+ *\(|\<ompi_comm_(dup|split|create|nextcid|activate|shrink|agree)[a-z_]* *\(' coll_clv
@@ -88,6 +92,8 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
             grep -vxE 'coll_clv_hint_arrival|mca_coll_clv_component|ompi_coll_clv_component_ptr|mca_coll_clv_component_ptr'
     }
     tap_none 'the component shows itself and the hint, nothing else' visible
+    wanted() { nm -D --undefined-only "$CLV_BUILD/component/mca_coll_clv.so" | grep -E ' P?MPI_[A-Z][a-z]'; }
+    tap_none "and needs none of MPI's public functions" wanted
     glue_names() {
         nm --defined-only "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o |
             awk '$2 ~ /[A-TV-Z]/ {print $3}' |

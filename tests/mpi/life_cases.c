@@ -4,8 +4,9 @@
  * system, thousands of communicators, and (MPI 4) sessions that open and close the library again.
  * Checks each sum; rank 0 says "life_cases: all right", with what was there at the end.
  *
- * usage: life_cases single|funneled|serialized|multiple | lowered | children | copies N | sessions
- * lowered: multiple, and a tool takes it for single
+ * usage: life_cases single|funneled|serialized|multiple | lowered | children | spawn | copies N |
+ *                   sessions
+ * lowered: multiple, and a tool takes it for single; spawn: start it alone or as one rank
  */
 #include <mpi.h>
 #include <dirent.h>
@@ -108,6 +109,59 @@ static void have_children(void)
     }
 }
 
+/* ---- processes that are spawned -------------------------------------------------------------- */
+
+#define N_SPAWNED 3
+
+static void use_all_on(MPI_Comm comm)
+{
+    static double vector[N_ELEMENTS];
+    int rank, n_ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    reduce_on(comm, N_CALLS);
+    for (int call = 0; call < N_CALLS; call++) {
+        vector[call] = rank + call;
+        MPI_Allreduce(MPI_IN_PLACE, vector, N_ELEMENTS, MPI_DOUBLE, MPI_SUM, comm);
+        n_wrong += (int) vector[call] != n_ranks * (n_ranks - 1) / 2 + n_ranks * call;
+        vector[call] = rank == call % n_ranks ? call : -1;
+        MPI_Bcast(vector, N_ELEMENTS, MPI_DOUBLE, call % n_ranks, comm);
+        n_wrong += (int) vector[call] != call;
+    }
+}
+
+/* Parent and children together; the children tell the parent what went wrong. */
+static void use_with(MPI_Comm other, int is_child)
+{
+    MPI_Comm both;
+
+    MPI_Intercomm_merge(other, is_child, &both);
+    use_all_on(both);
+    MPI_Allreduce(MPI_IN_PLACE, &n_wrong, 1, MPI_INT, MPI_SUM, both);
+    MPI_Comm_free(&both);
+    MPI_Comm_disconnect(&other);
+}
+
+static void spawn_twice(char *program)
+{
+    MPI_Comm parent;
+
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        use_all_on(MPI_COMM_WORLD);
+        use_with(parent, 1);
+        MPI_Finalize();
+        exit(0);
+    }
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm children;
+        MPI_Comm_spawn(program, (char *[]){"spawn", NULL}, N_SPAWNED, MPI_INFO_NULL, 0,
+                       MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+        use_with(children, 0);
+    }
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* At least two rounds, and no new one after LIMIT_S: the machine may be busy. */
@@ -190,6 +244,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "children") == 0) {
         have_children();
+    } else if (strcmp(what, "spawn") == 0) {
+        spawn_twice(argv[0]);
     } else if (strcmp(what, "lowered") == 0) {
         MPI_T_init_thread(MPI_THREAD_SINGLE, &provided); /* what tools do */
         if (rank == 0) {

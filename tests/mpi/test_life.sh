@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The channel beside what programs do: each level of threads, fork and system, 4,000 communicators,
-# sessions that open the library again; on one node, and on two (process namespaces), whose leaders
+# The channel beside what programs do: each level of threads, fork and system, processes that are spawned,
+# 4,000 communicators, sessions that open the library again; on one node, and on two (process namespaces), whose leaders
 # are connected. Both ways the exchange runs: the program's calls have forecasts.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
@@ -34,6 +34,21 @@ tap_ok 'a tool that lowers it is told of, once' \
 said=$(mpi_run -np 2 "${on[@]}" "$program" multiple)
 tap_ok 'and only where one does' test "$(told)" -eq 0
 lives 'fork and system' "$program" children
+# A child makes its first collective calls within MPI_Init; with all of them taken over, one is set up there.
+all=(coll=clv coll_clv_min_ranks=2 coll_clv_min_bytes=1 coll_clv_allreduce_min_bytes=1
+    coll_clv_bcast_min_bytes=1 coll_clv_collectives='reduce,allreduce,bcast' mpi_yield_when_idle=1)
+spawns() { # NAME PARAMETERS COMMAND...: skipped where Open MPI alone cannot spawn so
+    local name=$1 said there=(PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_rmaps_base_oversubscribe=1)
+    shift
+    said=$(env "${there[@]}" "${all[@]/#/OMPI_MCA_}" timeout -k 5 "$tap_limit" "$@" 2>&1 </dev/null)
+    if [[ $said != *'all right'* && $(env "${there[@]}" timeout -k 5 "$tap_limit" "$@" 2>&1 </dev/null) != *'all right'* ]]; then
+        tap_skip "$name" 'Open MPI alone cannot do that here'
+    else
+        tap_has "$name" 'life_cases: all right' "$said"
+    fi
+}
+spawns 'a program started alone spawns others' "$program" spawn
+spawns 'a program under mpirun does' mpirun -np 1 "$program" spawn
 # As many as there is time for; tests/unit/test_pap_hostile makes 4,000 groups always.
 lives 'up to 4,000 communicators come and go' "$program" copies 4000
 if "${apart[@]}" true 2>/dev/null; then
