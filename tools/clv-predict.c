@@ -251,11 +251,12 @@ static int read_trace(const char *path, clv_trace_t *trace)
 {
     int line = 0;
     const char *reason = NULL;
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    FILE *file = strcmp(path, "-") == 0 ? stdin : clv_trace_open(path, &reason);
     if (file == NULL) {
-        perror(path);
+        fprintf(stderr, "clv-predict: %s: %s\n", path, reason);
         return 2;
     }
+    reason = NULL;
     clv_status_t status = clv_trace_read(file, trace, &line, &reason);
     const int error = errno;
     if (file != stdin) {
@@ -326,6 +327,11 @@ static int make_trace(const options_t *options)
     }
     clv_status_t status = clv_trace_make(&pattern, coupling, options->n_calls, &trace);
     clv_pattern_free(&pattern);
+    if (status == CLV_LIMIT) {
+        fprintf(stderr, "clv-predict: --calls must be at most %d with %d ranks\n",
+                (int) clv_trace_max_calls(options->n_ranks), (int) options->n_ranks);
+        return 2;
+    }
     if (status != CLV_OK) {
         fprintf(stderr, "clv-predict: --make %s: %s\n", options->pattern, clv_status_text(status));
         return status == CLV_NO_MEMORY ? 1 : 2;

@@ -61,6 +61,10 @@ static inline int64_t *clv_trace_exits(const clv_trace_t *trace, int32_t call)
     return trace->exit_ns + (int64_t) call * trace->n_ranks;
 }
 
+/* NULL with a reason (for the next call or strerror to change). A FIFO that has a name is refused:
+ * nobody may ever write to it. Pipes of a shell, /dev/fd/N, are read. */
+FILE *clv_trace_open(const char *path, const char **reason_p);
+
 /* Reads to the end of the file into *trace, which need not be set before and is the caller's to
  * clear. Memory grows with the calls the file holds, whatever it announces. *line_p is where the
  * reader stopped, *reason_p why (static text). CLV_PROTOCOL: malformed; CLV_NO_MEMORY; CLV_SYSTEM:

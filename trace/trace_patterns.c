@@ -248,12 +248,12 @@ const clv_pattern_kind_t clv_pattern_kinds[] = {
 static clv_status_t read_recorded(const char *path, clv_pattern_t *pattern, char *reason,
                                   size_t reason_bytes)
 {
-    FILE *file = fopen(path, "r");
     const char *problem = NULL;
+    FILE *file = clv_trace_open(path, &problem);
     int line = 0;
 
     if (!file) {
-        snprintf(reason, reason_bytes, "trace %s: %s", path, strerror(errno));
+        snprintf(reason, reason_bytes, "trace %s: %s", path, problem);
         return CLV_INVALID;
     }
     const clv_status_t status = clv_trace_read(file, &pattern->recorded, &line, &problem);

@@ -5,7 +5,9 @@
  */
 #include "trace/trace.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/util_alloc.h"
 
@@ -212,6 +214,24 @@ static clv_status_t next_line(reader_t *reader, const char **reason_p)
         return CLV_NONE;
     }
     return status == CLV_OK ? put_byte(reader, '\0') : status;
+}
+
+/* A pipe that a shell made is written to; a FIFO of a name perhaps never. */
+FILE *clv_trace_open(const char *path, const char **reason_p)
+{
+    struct stat status;
+    FILE *file = NULL;
+
+    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode) && strncmp(path, "/dev/fd/", 8) != 0 &&
+        strncmp(path, "/proc/", 6) != 0) {
+        *reason_p = "a FIFO: hand it in as standard input";
+        return NULL;
+    }
+    file = fopen(path, "r");
+    if (file == NULL) {
+        *reason_p = strerror(errno);
+    }
+    return file;
 }
 
 clv_status_t clv_trace_read(FILE *file, clv_trace_t *trace, int *line_p, const char **reason_p)

@@ -52,7 +52,7 @@ trap 'rm -rf "$work"' EXIT
 predict=$CLV_BUILD/tools/clv-predict
 odd=$work/$'a "b",\xff\xc3\x1b[1m.txt'
 sed 's/$/\r/' "$traces/changing.txt" >"$odd"
-figures() { "$predict" --csv "$1" | sed 1d | sed 's/.*txt"*,//'; }
+figures() { "$predict" --csv "$1" | sed '1d; s/.*txt"*,//'; }
 tap_ok 'CR LF reads as LF' diff <(figures "$odd") <(figures "$traces/changing.txt")
 tap_ok '--csv is CSV of eight columns, and UTF-8' python3 -c 'import csv, sys
 rows = list(csv.reader(open(sys.argv[1], encoding="utf-8"))); assert len(rows) > 5 and all(len(r) == 8 for r in rows), rows' <("$predict" --csv "$odd")
@@ -61,6 +61,17 @@ tap_none 'the table has no control characters' grep -nP '[\x00-\x09\x1b]' <("$pr
 said=$("$predict" "$work" 2>&1 >"$work/out")
 tap_ok 'a folder is wrong' test $? -eq 2
 tap_has 'in words' 'Is a directory' "$said"
+mkfifo "$work/fifo"
+for arguments in "$work/fifo" "--make trace:$work/fifo --ranks 2"; do
+    # shellcheck disable=SC2086
+    said=$(timeout 20 "$predict" $arguments 2>&1 >"$work/out")
+    tap_ok 'a FIFO is refused' test $? -eq 2
+    tap_has 'with what helps' 'a FIFO: hand it in as standard input' "$said"
+done
+tap_ok 'a pipe of the shell is read' diff <(figures "$traces/changing.txt") <("$predict" --csv <(cat "$traces/changing.txt") | sed 1d | cut -d, -f2-)
+said=$("$predict" --make uniform --ranks 65536 --calls 1000000 2>&1)
+tap_ok 'more calls than a trace can have: refused' test $? -eq 2
+tap_has 'with how many' 'calls must be at most' "$said"
 for arguments in '' --csv '--json -' '--make uniform'; do
     set -- $arguments
     [ "${1:-}" = --make ] || set -- "$@" "$traces/changing.txt"
