@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli_file.h"
 #include "util/util_limit.h"
 #include "util/util_version.h"
 
@@ -240,11 +241,10 @@ static void guard_streams(void)
 
 int clv_options_end(const clv_program_t *program, int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
+    if (clv_file_is_written(stdout, program->name, "standard output") || status != 0) {
         return status;
     }
-    fprintf(stderr, "%s: standard output: %s\n", program->name, strerror(errno));
-    return status == 0 ? EXIT_FAILURE : status;
+    return EXIT_FAILURE;
 }
 
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
