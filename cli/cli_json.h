@@ -21,8 +21,8 @@ typedef struct clv_json {
     int has_value; /* what comes next needs a comma */
 } clv_json_t;
 
-/* A text in its quotes: valid JSON whatever bytes it has (those that are no UTF-8 become U+FFFD), and
- * no end of a script where it stands in HTML. */
+/* A text in its quotes: valid JSON whatever bytes it has (those that are no UTF-8 become U+FFFD),
+ * and no end of a script where it stands in HTML. */
 void clv_json_put_text(FILE *out, const char *text);
 
 /* Opens a line: who wrote it, what kind of line it is, version, time and host. */

@@ -121,7 +121,7 @@ static const clv_program_t program = {
     .takes_operands = 1,
 };
 
-/* Before hours of work: whether a file or folder of that name can be made. -1, or the exit status. */
+/* Before hours of work: whether a file or folder of that name can be made. -1, or the status. */
 static int check_place(const char *path)
 {
     char folder[4096];

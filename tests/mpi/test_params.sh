@@ -70,7 +70,6 @@ port_min|47900
 record|
 record_ops|
 interface|
-collectives|
 GOOD
 
 said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_verbos 10 "$probe" 10)

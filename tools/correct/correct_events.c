@@ -79,8 +79,8 @@ static int64_t stamp_at(const correct_reading_t *reading, int64_t event)
     return reading->correct->trace.tracks[reading->location].events[event].stamp;
 }
 
-/* Its sequence is an event's number, where it is posted or begun, too: with a slow timer many have the
- * same stamp. */
+/* Its sequence is an event's number, where it is posted or begun, too: with a slow timer many have
+ * the same stamp. */
 static clv_clc_note_t *new_note(correct_reading_t *reading)
 {
     if (reading->n_notes == reading->n_note_slots) {

@@ -237,8 +237,8 @@ static void report_inside(const correct_t *correct, FILE *out)
 {
     if (correct->n_inside > 0) {
         fprintf(out,
-                "%lld messages %s reversed inside a host, whose ranks are taken to share a clock; if "
-                "each has its own:\n--clock-per process\n",
+                "%lld messages %s reversed inside a host, whose ranks are taken to share a clock;\n"
+                "if each has its own: --clock-per process\n",
                 (long long) correct->n_inside, correct->options.is_check ? "are" : "stay");
     }
 }
