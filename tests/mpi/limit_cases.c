@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A program whose process has a limit, set after MPI_Init: reduces, broadcasts and allreduces, every
- * value checked. It hears of no signal but its own, and its mask and handlers stay what they were.
+ * A program whose process has a limit, set after MPI_Init: reduces, broadcasts and allreduces,
+ * every value checked. It hears of no signal, and its mask and handlers stay what they were.
  *
  *   limit_cases: 60 calls, wrong=0 heard=0 changed=0
  *
