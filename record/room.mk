@@ -7,9 +7,10 @@ installed_manuals += docs/man/clv-view.1
 tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_blame.c tools/view/view_count.c tools/view/view_index.h \
 	tools/view/view_export.c tools/view/view_index.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
 	tools/view/view_print_what_if.c tools/view/view_what_if.c
+# Empty without OTF2. In a condition it would take the place of LDADD where the condition does not hold, too.
+tools_clv_view_LDADD = $(LDADD) $(OTF2_LIBS)
 if CLV_HAVE_OTF2
 tools_clv_view_SOURCES += tools/view/view_otf2.c
-tools_clv_view_LDADD = $(clv_core_libs) $(OTF2_LIBS)
 else
 tools_clv_view_SOURCES += tools/view/view_no_otf2.c
 endif

@@ -42,6 +42,7 @@ class Clv(AutotoolsPackage):
             f"--with-component-dir={self.component_dir}",
             f"--with-otf2={spec['otf2'].prefix}" if "+otf2" in spec else "--without-otf2",
         ]
+        args.append("--with-hwloc" if "+hwloc" in spec else "--without-hwloc")
         if "~component" in spec:
             args.append("--without-component")
         return args
