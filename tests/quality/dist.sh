@@ -107,7 +107,7 @@ tap_lacks 'not asked for, nobody hears of it' clv \
     "$(reduces | grep -v 'mca:base:process_repository_item')"
 mv "$work/away" "$work/somewhere/else/$name"
 must 'make uninstall' make_in "$work/somewhere/else/$name" uninstall DESTDIR="$first"
-tap_none 'leaves nothing' find "$first" ! -type d
+tap_none 'leaves nothing, no folder either' find "$first" -mindepth 1
 
 # ---- which Open MPI, and what is said where there is none to build for
 tree=$work/somewhere/else/$name

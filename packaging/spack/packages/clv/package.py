@@ -11,7 +11,9 @@ except ImportError:  # Spack before 1.0 has it in spack.package
 
 class Clv(AutotoolsPackage):
     """Arrival-aware collectives for Open MPI: a component that predicts when each rank arrives at a
-    reduce and runs a plan made for that, with a benchmark and tools around it."""
+    reduce and runs a plan made for that. With it a benchmark (clv-bench, clv-bench-compare) and tools:
+    clv-view shows who was late in a recorded job and what it cost; clv-clock, clv-plan, clv-predict, and
+    with +otf2 clv-correct."""
 
     manual_download = True  # of the release: spack looks into the current folder
 
