@@ -21,6 +21,7 @@ bench_clv_bench_SOURCES = bench/measure/clv_bench.c \
 	bench/measure/bench_call.c bench/measure/bench_call.h \
 	bench/measure/bench_collectives.c bench/measure/bench_collectives.h \
 	$(clv_bench_cpu_wait_sources) \
+	bench/measure/bench_interrupt.c bench/measure/bench_interrupt.h \
 	bench/measure/bench_loop.c bench/measure/bench_loop.h \
 	bench/measure/bench_loop_report.c bench/measure/bench_loop_report.h \
 	bench/measure/bench_measure.c bench/measure/bench_measure.h \

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "util/util_alloc.h"
-#include "util/util_limit.h"
 
 /* -1 with a reason. */
 static int open_file(const char *path, struct stat *status, const char **reason_p)
@@ -79,28 +78,4 @@ char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p)
         bytes = NULL;
     }
     return bytes;
-}
-
-/* An error in the middle has lost its errno, but one more byte meets what was in the way again. */
-static int find_error(FILE *file)
-{
-    if (ferror(file)) {
-        clearerr(file);
-        errno = EIO;
-        (void) (fputc('\n', file) == EOF || fflush(file));
-        return errno;
-    }
-    return fflush(file) == 0 ? 0 : errno;
-}
-
-int clv_file_is_written(FILE *file, const char *program, const char *path)
-{
-    char text[200];
-    const int error = find_error(file);
-
-    if (error != 0) {
-        clv_limit_text(error, text, sizeof text);
-        fprintf(stderr, "%s: %s: %s\n", program, path, text);
-    }
-    return error == 0;
 }

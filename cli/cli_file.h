@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files that a user named: one opened, or read whole into memory, and whether what a program has
- * printed arrived (a full disk, ulimit -f, a reader that is gone). What is no regular file is
- * refused, and never waited for: opening a FIFO would stop until somebody writes to it.
+ * Files that a user named, opened, or read whole into memory. What is no regular file is refused,
+ * and never waited for: opening a FIFO would stop until somebody writes to it.
  *
  * Units: bytes.
- * Errors: NULL with a reason in words; one line on standard error.
+ * Errors: NULL with a reason in words.
  * Memory: the bytes are the caller's, for clv_free.
  * Threads: one at a time (strerror).
  */
@@ -19,8 +18,5 @@ char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p);
 
 /* The same for a caller that reads line by line; the stream is the caller's. */
 FILE *clv_file_open(const char *path, const char **reason_p);
-
-/* All of it so far; else 0, after "program: path: why". */
-int clv_file_is_written(FILE *file, const char *program, const char *path);
 
 #endif

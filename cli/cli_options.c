@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli_file.h"
+#include "cli/cli_output.h"
 #include "util/util_limit.h"
 #include "util/util_version.h"
 
@@ -239,14 +239,6 @@ static void guard_streams(void)
     }
 }
 
-int clv_options_end(const clv_program_t *program, int status)
-{
-    if (clv_file_is_written(stdout, program->name, "standard output") || status != 0) {
-        return status;
-    }
-    return EXIT_FAILURE;
-}
-
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
                      int *first_p)
 {
@@ -264,7 +256,7 @@ int clv_options_main(const clv_program_t *program, int argc, char **argv, void *
     } else if (asked == CLV_ASKED_VERSION && clv_speaks_for_all()) {
         printf("%s (clv) %s\n", program->name, CLV_VERSION);
     }
-    return asked == CLV_ASKED_RUN ? -1 : clv_options_end(program, 0);
+    return asked == CLV_ASKED_RUN ? -1 : clv_output_end(program, 0);
 }
 
 static const char *value_word(const clv_option_t *row)

@@ -96,10 +96,6 @@ clv_asked_t clv_options_parse(const clv_program_t *program, int argc, char **arg
 int clv_options_main(const clv_program_t *program, int argc, char **argv, void *fields,
                      int *first_p);
 
-/* The status of a program that ends: where what was written to standard output did not arrive, a
- * line says so, and 0 becomes 1. */
-int clv_options_end(const clv_program_t *program, int status);
-
 /* "program: ..., 2", for what only the program itself can find wrong. */
 int clv_options_wrong(const clv_program_t *program, const char *reason);
 

@@ -18,6 +18,7 @@
 #include "bench/compare/bench_plot.h"
 #include "bench/measure/bench_place.h"
 #include "cli/cli_options.h"
+#include "cli/cli_output.h"
 #include "clocksync/clocksync.h"
 #include "tools/clock_report.h"
 #include "trace/trace_patterns.h"
@@ -696,12 +697,13 @@ static int calibrate(const options_t *options, const world_t *world)
            clv_cs_clock_is_counter(&clock)) {
         hz[n++] = 1e9 / clock.rate;
     }
-    const int is_bad = n < options->n_calibrations;
+    int is_bad = n < options->n_calibrations;
     if (is_bad) {
         fprintf(stderr, "clv-clock: clock %s counts no cycles here\n", options->clock);
     } else if (clock_tell_calibrations(options->json, options->is_quiet ? NULL : stdout,
                                        options->clock, &world->place, hz, n) != 0) {
         fprintf(stderr, "clv-clock: %s: %s\n", options->json, strerror(errno));
+        is_bad = 1;
     }
     clv_free(hz);
     return is_bad;
@@ -773,7 +775,7 @@ int main(int argc, char **argv)
     int answer = clv_options_main(&program, argc, argv, &options, &first);
     if (answer < 0 && options.wants_list) {
         print_algorithms();
-        return 0;
+        return clv_output_end(&program, 0);
     }
     answer = answer < 0 ? take_methods(&options, argc - first, argv + first) : answer;
     if (answer >= 0) {
@@ -789,5 +791,5 @@ int main(int argc, char **argv)
                  : clv_options_wrong(&program, "there is no rank for that --reference");
     MPI_Comm_free(&comm);
     MPI_Finalize();
-    return answer;
+    return clv_output_end(&program, answer);
 }

@@ -14,6 +14,7 @@
 
 #include "cli/cli_file.h"
 #include "cli/cli_options.h"
+#include "cli/cli_output.h"
 #include "tools/correct/correct.h"
 #include "util/util_alloc.h"
 
@@ -330,5 +331,5 @@ int main(int argc, char **argv)
         status = CORRECT_EXIT_VIOLATED;
     }
     close_all(&correct);
-    return clv_options_end(&program, status);
+    return clv_output_end(&program, status);
 }

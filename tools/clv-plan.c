@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli_file.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
+#include "cli/cli_output.h"
 #include "schedule/sched_goal.h"
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"
@@ -211,9 +211,8 @@ static int check_plan(const clv_plan_t *plan, const clv_parsed_t *parsed)
 /* A line for the plan, and one for each send. */
 static int write_json(const request_t *request, const clv_plan_t *plan)
 {
-    const int is_stdout = strcmp(request->json, "-") == 0;
-    FILE *out = is_stdout ? stdout : fopen(request->json, "a");
-    char hash[32];
+    FILE *out = clv_output_open(request->json);
+    char hash[32], reason[256];
     if (out == NULL) {
         fprintf(stderr, "clv-plan: %s: %s\n", request->json, strerror(errno));
         return 0;
@@ -236,8 +235,11 @@ static int write_json(const request_t *request, const clv_plan_t *plan)
         clv_json_flag(&json, "is_copy", plan->sends[k].kind == CLV_COPY);
         clv_json_end(&json);
     }
-    const int is_good = clv_file_is_written(out, program.name, request->json);
-    return (is_stdout || fclose(out) == 0) && is_good;
+    if (clv_output_close(out, request->json, reason, sizeof reason) != CLV_OK) {
+        fprintf(stderr, "clv-plan: %s\n", reason);
+        return 0;
+    }
+    return 1;
 }
 
 static int show_plan(const request_t *request, const clv_plan_t *plan, const clv_parsed_t *parsed)
@@ -300,5 +302,5 @@ int main(int argc, char **argv)
         clv_parsed_free(&parsed);
     }
     free(text);
-    return clv_options_end(&program, status);
+    return clv_output_end(&program, status);
 }

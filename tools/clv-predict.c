@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli_file.h"
 #include "cli/cli_json.h"
 #include "cli/cli_options.h"
+#include "cli/cli_output.h"
 #include "pap_predict/predict/pap_history.h"
 #include "trace/trace_make.h"
 #include "util/util_alloc.h"
@@ -386,27 +386,25 @@ static const clv_program_t program = {
 
 static int judge_files(options_t *options, char **files)
 {
-    const int is_stdout = options->json != NULL && strcmp(options->json, "-") == 0;
+    char reason[256];
     int result = 0;
     if (options->json != NULL) {
-        options->json_file = is_stdout ? stdout : fopen(options->json, "a");
+        options->json_file = clv_output_open(options->json);
         if (options->json_file == NULL) {
             perror(options->json);
             return 2;
         }
     }
-    if (!is_stdout) {
+    if (options->json_file != stdout) {
         print_head(options);
     }
     for (; *files != NULL && result == 0; files++) {
         result = judge_file(options, *files);
     }
-    if (options->json_file != NULL && !is_stdout &&
-        !clv_file_is_written(options->json_file, program.name, options->json)) {
+    if (options->json_file != NULL &&
+        clv_output_close(options->json_file, options->json, reason, sizeof reason) != CLV_OK) {
+        fprintf(stderr, "clv-predict: %s\n", reason);
         result = 1;
-    }
-    if (options->json_file != NULL && !is_stdout) {
-        fclose(options->json_file);
     }
     return result;
 }
@@ -424,5 +422,5 @@ int main(int argc, char **argv)
                              : clv_options_wrong(&program, "--make takes no traces");
     }
     return first == argc ? clv_options_wrong(&program, "it takes traces, or --make (--help)")
-                         : clv_options_end(&program, judge_files(&options, argv + first));
+                         : clv_output_end(&program, judge_files(&options, argv + first));
 }

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli_file.h"
 #include "cli/cli_options.h"
+#include "cli/cli_output.h"
 #include "tools/view/view.h"
 
 typedef struct options {
@@ -118,18 +118,17 @@ static int write_page(const char *path, const view_t *view, const view_counts_t 
         perror(path);
         return 2;
     }
+    char reason[512] = "out of memory";
     const int done = view_print_page(file, view, counts, what_if);
-    if (!done) {
-        fprintf(stderr, "clv-view: out of memory\n");
-    }
-    if (!done || !clv_file_is_written(file, "clv-view", path)) {
-        if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode)) {
+    const int is_regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    if (clv_output_close(file, path, reason, sizeof reason) != CLV_OK || !done) {
+        fprintf(stderr, "clv-view: %s\n", reason);
+        if (is_regular) {
             (void) unlink(path); /* half a page is none */
         }
-        (void) fclose(file);
         return 1;
     }
-    return fclose(file) == 0 ? 0 : 1;
+    return 0;
 }
 
 static int show_counts(const options_t *options, const view_t *view, const view_counts_t *counts)
@@ -216,5 +215,5 @@ int main(int argc, char **argv)
         status = status == 0 && view.is_partial ? 2 : status;
     }
     view_free(&view);
-    return clv_options_end(&program, status);
+    return clv_output_end(&program, status);
 }

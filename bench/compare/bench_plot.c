@@ -14,10 +14,11 @@
 #include "bench/compare/bench_plot_lines.h"
 #include "bench/measure/bench_stats.h"
 
-#define MAX_PATH   512
-#define MAX_TICS   12
-#define MAX_PANELS 4
-#define QUARTILES  4 /* mpiruns from which on bars are quartiles */
+#define MAX_PATH      512
+#define MAX_TICS      12
+#define MAX_PANELS    4
+#define TITLE_COLUMNS 90
+#define QUARTILES     4 /* mpiruns from which on bars are quartiles */
 
 const clv_figure_t clv_figures[] = {
     {"patterns", "each algorithm under each arrival pattern", "after", "pattern",
@@ -373,6 +374,37 @@ static size_t most_runs(const clv_result_set_t *set)
     return n;
 }
 
+/* A line of the title, broken behind commas. */
+static void write_broken(FILE *script, const char *text)
+{
+    int column = 0;
+
+    fprintf(script, "\\n");
+    for (const char *at = text; *at; at++) {
+        fputc(*at, script);
+        column++;
+        if (column > TITLE_COLUMNS && *at == ',') {
+            fprintf(script, "\\n");
+            column = 0;
+        }
+    }
+}
+
+/* What the table says below its rows stands above the picture. */
+static void write_caveats(FILE *script, const picture_t *picture)
+{
+    for (const clv_result_caveat_t *caveat = clv_results_caveats; caveat->line; caveat++) {
+        char *text = NULL;
+        size_t n_text = 0;
+        FILE *memory = open_memstream(&text, &n_text);
+        const int is_there = memory && clv_results_put_caveat(memory, picture->set, NULL, caveat);
+        if (memory && fclose(memory) == 0 && is_there) {
+            write_broken(script, text);
+        }
+        free(text); /* the stream's own */
+    }
+}
+
 static void write_title(FILE *script, const picture_t *picture)
 {
     const size_t n = most_runs(picture->set);
@@ -388,6 +420,7 @@ static void write_title(FILE *script, const picture_t *picture)
         fprintf(script, "\\nmedian of %zu mpiruns; bars, side by side: %s", n,
                 n < QUARTILES ? "least to largest" : "quartiles");
     }
+    write_caveats(script, picture);
     fprintf(script, "\" noenhanced\n");
 }
 

@@ -16,6 +16,15 @@
 
 #define MAX_CALLS 100000
 
+const clv_result_caveat_t clv_results_caveats[] = {
+    {CLV_CAVEAT_CPU_BOUND, "\"network_bound\":false",
+     "NOT network-bound, so these say nothing about a network"},
+    {CLV_CAVEAT_CLOCK, "\"clock_holds\":false", "NOT timed on one clock, so do not trust these"},
+    {CLV_CAVEAT_INTERRUPTED, "\"interrupted\":true",
+     "INTERRUPTED, so of fewer calls than asked for"},
+    {0, NULL, NULL},
+};
+
 /* ---- one flat object ---- */
 
 /* What follows "key":, or NULL. */
@@ -156,6 +165,43 @@ static int is_same_group(const clv_result_group_t *a, const clv_result_group_t *
 {
     return clv_results_comparable(a, b) && !strcmp(a->algorithm, b->algorithm) &&
            !strcmp(a->label, b->label);
+}
+
+static int has_caveat(const clv_result_group_t *group, const clv_result_group_t *like,
+                      const clv_result_caveat_t *caveat)
+{
+    return (group->caveats & caveat->bit) && (!like || clv_results_comparable(group, like));
+}
+
+/* Whether a group before it has its name and the caveat. */
+static int is_named(const clv_result_set_t *set, size_t index, const clv_result_group_t *like,
+                    const clv_result_caveat_t *caveat)
+{
+    for (size_t i = 0; i < index; i++) {
+        const clv_result_group_t *group = &set->groups[i];
+        if (has_caveat(group, like, caveat) && !strcmp(group->label, set->groups[index].label) &&
+            !strcmp(group->algorithm, set->groups[index].algorithm)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int clv_results_put_caveat(FILE *out, const clv_result_set_t *set, const clv_result_group_t *like,
+                           const clv_result_caveat_t *caveat)
+{
+    const char *separator = ": ";
+    int n = 0;
+
+    for (size_t i = 0; i < set->n_groups; i++) {
+        const clv_result_group_t *group = &set->groups[i];
+        if (has_caveat(group, like, caveat) && !is_named(set, i, like, caveat)) {
+            fprintf(out, "%s%s%s%s%s", n++ ? "" : caveat->meaning, separator, group->label,
+                    *group->label ? ": " : "", group->algorithm);
+            separator = ", ";
+        }
+    }
+    return n > 0;
 }
 
 clv_result_group_t *clv_results_group(clv_result_set_t *set, const clv_result_group_t *like)
@@ -346,7 +392,9 @@ static clv_status_t add_line(const char *line, const char *label, const char *me
     if (status != CLV_OK) {
         return status;
     }
-    group->is_cpu_bound |= strstr(line, "\"network_bound\":false") != NULL;
+    for (const clv_result_caveat_t *caveat = clv_results_caveats; caveat->line; caveat++) {
+        group->caveats |= strstr(line, caveat->line) ? caveat->bit : 0;
+    }
     group->value[group->n_runs++] = median;
     return CLV_OK;
 }

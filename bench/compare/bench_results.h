@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "util/util_status.h"
 
@@ -44,8 +45,18 @@ typedef struct clv_result_group {
     size_t n_kept;
     size_t n_room;
     size_t run_end[CLV_RESULTS_RUNS]; /* where the calls of each mpirun end */
-    int is_cpu_bound;                 /* some mpirun was not network-bound */
+    unsigned caveats;                 /* of some mpirun; bits of clv_results_caveats */
 } clv_result_group_t;
+
+/* Why figures of a file may not be what they seem, as its lines say; ends with a NULL line. */
+typedef struct clv_result_caveat {
+    unsigned bit;
+    const char *line;    /* what stands in the line then */
+    const char *meaning; /* names of algorithms follow */
+} clv_result_caveat_t;
+
+enum { CLV_CAVEAT_CPU_BOUND = 1, CLV_CAVEAT_CLOCK = 2, CLV_CAVEAT_INTERRUPTED = 4 };
+extern const clv_result_caveat_t clv_results_caveats[];
 
 typedef struct clv_result_set {
     clv_result_group_t *groups;
@@ -77,6 +88,11 @@ void clv_results_keep(clv_result_set_t *set, int (*is_wanted)(void *, const clv_
  * was not usable. `ratios` holds a->n_kept values. Returns how many there are: 0 when the files do
  * not hold both, or not equally many. */
 size_t clv_results_pairs(const clv_result_group_t *a, const clv_result_group_t *b, double *ratios);
+
+/* "NOT network-bound, ...: ring, LABEL: chain", of the groups that have the caveat and, unless like
+ * is NULL, are comparable with it; each name once. Returns whether there are any. */
+int clv_results_put_caveat(FILE *out, const clv_result_set_t *set, const clv_result_group_t *like,
+                           const clv_result_caveat_t *caveat);
 
 /* The same configuration with another algorithm: everything equal but algorithm (and label). */
 int clv_results_comparable(const clv_result_group_t *a, const clv_result_group_t *b);

@@ -22,6 +22,7 @@
 #include "bench/compare/compare_means.h"
 #include "bench/compare/compare_table.h"
 #include "cli/cli_options.h"
+#include "cli/cli_output.h"
 
 enum { EXIT_COMMAND = 1, EXIT_USAGE = 2 };
 
@@ -259,7 +260,7 @@ static int end(job_t *job, clv_status_t status)
 {
     clv_results_free(&job->set);
     clv_factors_free(&job->factors);
-    (void) fflush(stdout); /* what goes wrong is told below the table */
+    const int lost = clv_output_end(&program, 0); /* what goes wrong is told below the table */
     if (status != CLV_OK) {
         clv_options_wrong(&program, *job->reason ? job->reason : clv_status_text(status));
         return status == CLV_SYSTEM ? EXIT_COMMAND : EXIT_USAGE;
@@ -269,7 +270,7 @@ static int end(job_t *job, clv_status_t status)
                 job->runs.n_failed, job->runs.n_failed + job->runs.n_done);
         return EXIT_COMMAND;
     }
-    return 0;
+    return lost;
 }
 
 int main(int argc, char **argv)

@@ -12,6 +12,7 @@
 
 #include "bench/measure/bench_normal.h"
 #include "cli/cli_json.h"
+#include "cli/cli_output.h"
 #include "trace/trace_patterns.h"
 #include "util/util_alloc.h"
 
@@ -162,19 +163,15 @@ clv_status_t clv_means_tell(const clv_means_t *means, const clv_compare_t *compa
     clv_status_t status;
 
     if (path) {
-        out = strcmp(path, "-") ? fopen(path, "a") : stdout;
+        out = clv_output_open(path);
         if (!out) {
             snprintf(reason, reason_bytes, "%s: %s", path, strerror(errno));
             return CLV_INVALID;
         }
     }
     status = tell_groups(means, compare, out);
-    if (out && (fflush(out) != 0 || ferror(out))) {
-        snprintf(reason, reason_bytes, "%s: %s", path, strerror(errno));
+    if (out && clv_output_close(out, path, reason, reason_bytes) != CLV_OK) {
         status = CLV_INVALID;
-    }
-    if (out && out != stdout) {
-        fclose(out);
     }
     return status;
 }

@@ -12,6 +12,7 @@
 #include "bench/measure/bench_normal.h"
 #include "bench/measure/bench_smirnov.h"
 #include "cli/cli_json.h"
+#include "cli/cli_output.h"
 #include "util/util_alloc.h"
 
 /* ---- the table ---- */
@@ -231,22 +232,14 @@ static void print_comparison(const clv_compare_t *compare, const compared_t *row
     }
 }
 
-/* Once for a table: which of its rows say nothing about a network. */
-static void print_cpu_bound(const clv_compare_t *compare, const clv_result_group_t *first)
+/* Once for a table: which of its rows are to be read with care, and why. */
+static void print_caveats(const clv_compare_t *compare, const clv_result_group_t *first)
 {
-    const char *separator = "NOT network-bound, so these say nothing about a network: ";
-    int n = 0;
-
-    for (size_t i = 0; i < compare->set->n_groups; i++) {
-        const clv_result_group_t *group = &compare->set->groups[i];
-        if (group->is_cpu_bound && clv_results_comparable(group, first)) {
-            printf("%s%s%s%s", separator, group->label, *group->label ? ": " : "",
-                   group->algorithm);
-            separator = ", ";
-            n++;
+    for (const clv_result_caveat_t *caveat = clv_results_caveats; caveat->line; caveat++) {
+        if (clv_results_put_caveat(stdout, compare->set, first, caveat)) {
+            printf("\n");
         }
     }
-    printf(n > 0 ? "\n" : "");
 }
 
 static void print_name(const clv_result_group_t *group)
@@ -288,7 +281,7 @@ static void print_configuration(const clv_compare_t *compare, const clv_result_g
             print_comparison(compare, &row);
         }
     }
-    print_cpu_bound(compare, first);
+    print_caveats(compare, first);
 }
 
 /* ---- pairs: what was measured side by side in one mpirun ---- */
@@ -359,7 +352,8 @@ static void print_paired_csv(const paired_t *paired)
            group->n_ranks, group->n_bytes, group->pattern, group->delay, group->compute,
            group->couple, group->label, group->algorithm,
            paired->base ? paired->base->algorithm : "", paired->n_pairs, paired->median,
-           paired->ratio.estimate, paired->ratio.low, paired->ratio.high, group->is_cpu_bound);
+           paired->ratio.estimate, paired->ratio.low, paired->ratio.high,
+           (group->caveats & CLV_CAVEAT_CPU_BOUND) != 0);
 }
 
 static void print_pairs(const clv_compare_t *compare, const clv_result_group_t *first,
@@ -381,7 +375,7 @@ static void print_pairs(const clv_compare_t *compare, const clv_result_group_t *
         }
     }
     if (*compare->paired == 't') {
-        print_cpu_bound(compare, first);
+        print_caveats(compare, first);
     }
 }
 
@@ -462,7 +456,7 @@ static void json_factors(clv_json_t *json, const clv_compare_t *compare,
     clv_json_text(json, "algorithm", group->algorithm);
     clv_json_text(json, "baseline", base && base != group ? base->algorithm : "");
     clv_json_text(json, "baseline_label", base && base != group ? base->label : "");
-    clv_json_flag(json, "network_bound", !group->is_cpu_bound);
+    clv_json_flag(json, "network_bound", !(group->caveats & CLV_CAVEAT_CPU_BOUND) != 0);
 }
 
 /* The unit is in the key where it is one. */
@@ -503,19 +497,14 @@ static void json_row(FILE *out, const clv_compare_t *compare, const clv_result_g
 clv_status_t clv_compare_json(const clv_compare_t *compare, const char *path, char *reason,
                               size_t reason_bytes)
 {
-    const int is_stdout = !strcmp(path, "-");
-    FILE *out = is_stdout ? stdout : fopen(path, "a");
+    FILE *out = clv_output_open(path);
 
     for (size_t i = 0; out && i < compare->set->n_groups; i++) {
         json_row(out, compare, &compare->set->groups[i]);
     }
-    const int is_good = out && fflush(out) == 0 && !ferror(out);
-    if (out && !is_stdout) {
-        fclose(out);
-    }
-    if (!is_good) {
+    if (!out) {
         snprintf(reason, reason_bytes, "%s: %s", path, strerror(errno));
         return CLV_INVALID;
     }
-    return CLV_OK;
+    return clv_output_close(out, path, reason, reason_bytes) == CLV_OK ? CLV_OK : CLV_INVALID;
 }

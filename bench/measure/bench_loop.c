@@ -8,6 +8,7 @@
 
 #include "bench/measure/bench_call.h"
 #include "bench/measure/bench_cpu_wait.h"
+#include "bench/measure/bench_interrupt.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
@@ -132,6 +133,9 @@ static told_t run_block(measuring_t *m, int a, int64_t first_iteration, int64_t 
     const int64_t waited_ns = clv_bench_cpu_wait_ns();
     int64_t begun_ns = m->block_start_ns;
     for (int64_t i = 0; i < n_calls && !told.n_failed; i++) {
+        if (call->rank == 0 && clv_bench_interrupted()) {
+            m->loop->leave(m->loop->context, m->results);
+        }
         call->iteration = first_iteration + i;
         clv_pattern_fill(m->pattern, call->iteration, m->delay_ns);
         told.n_failed = iterate(m, a, begun_ns, &m->own[i]) != MPI_SUCCESS;

@@ -38,6 +38,8 @@ typedef struct clv_loop_couple {
 extern const clv_loop_couple_t clv_loop_couples[];
 const clv_loop_couple_t *clv_loop_couple_find(const char *name); /* NULL: unknown */
 
+struct clv_loop_results;
+
 typedef struct clv_loop {
     const clv_loop_couple_t *couple;
     int64_t compute_ns; /* of every rank and iteration; the pattern's delay is added */
@@ -47,6 +49,11 @@ typedef struct clv_loop {
     int64_t block_calls;
     int64_t lead_calls; /* block_calls - 2 at most */
     int is_spinning;
+    /* On rank 0, between two iterations, when it was interrupted: with the starts and turns that
+     * are whole. It does not return: ranks that run free stop at no common iteration, and are ended
+     * where they are. */
+    void (*leave)(void *context, const struct clv_loop_results *results);
+    void *context;
 } clv_loop_t;
 
 typedef struct clv_loop_block {

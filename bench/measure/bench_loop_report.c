@@ -151,10 +151,10 @@ static void print_heading(FILE *out, const clv_loop_report_t *report)
             emulated ? ", emulated hosts:rate " : "", emulated ? emulated : "", factors->n_bytes,
             (double) loop->compute_ns / MS, factors->pattern_text,
             (double) factors->pattern->amount_ns / MS);
-    fprintf(out,
-            ", coupled by %s; %lld blocks of %lld calls, %lld of them to settle; times in ms\n",
-            loop->couple->name, (long long) report->results->n_blocks,
-            (long long) loop->block_calls, (long long) loop->lead_calls);
+    fprintf(
+        out, ", coupled by %s; %lld blocks of %lld calls, %lld of them to settle%s; times in ms\n",
+        loop->couple->name, (long long) report->results->n_blocks, (long long) loop->block_calls,
+        (long long) loop->lead_calls, factors->is_interrupted ? ", INTERRUPTED" : "");
     fprintf(out, "%-22s %9s %8s %8s %7s %7s %7s %9s %7s %8s %8s %8s %8s %6s %7s %8s %8s %6s\n",
             "algorithm", "iteration", "q1", "q3", "/first", "low", "high", "first 20", "/first",
             "in call", "couple", "fastest", "slowest", "ahead", "MiB", "worst", "worst20", "wrong");

@@ -12,6 +12,7 @@
 
 #include "bench/measure/bench_call.h"
 #include "bench/measure/bench_cpu_wait.h"
+#include "bench/measure/bench_interrupt.h"
 #include "bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
@@ -85,15 +86,16 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
 }
 
 /* What all ranks must know of a call: whether every start was heard in time, the longest time in
- * it. Returns whether it failed anywhere. */
-static int agree(const clv_bench_setup_t *setup, int status, record_t *record)
+ * it, whether some rank was interrupted. Returns whether it failed anywhere. */
+static int agree(clv_bench_setup_t *setup, int status, record_t *record)
 {
     int64_t facts[] = {!record->is_on_time, status != MPI_SUCCESS,
-                       record->exit_ns - record->arrival_ns};
+                       record->exit_ns - record->arrival_ns, clv_bench_interrupted()};
 
-    MPI_Allreduce(MPI_IN_PLACE, facts, 3, MPI_INT64_T, MPI_MAX, setup->sync->comm);
+    MPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT64_T, MPI_MAX, setup->sync->comm);
     record->is_on_time = !facts[0];
     record->longest_ns = facts[2];
+    setup->interrupted = (int) facts[3];
     return facts[1] != 0;
 }
 
@@ -113,7 +115,7 @@ static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, rec
         if (agree(setup, status, record)) {
             return MPI_ERR_OTHER;
         }
-        if (record->is_on_time) {
+        if (record->is_on_time || setup->interrupted) {
             break;
         }
     }
@@ -265,7 +267,7 @@ static clv_status_t one_round(clv_bench_setup_t *setup, rounds_t *rounds, record
     clv_pattern_fill(rounds->pattern, rounds->n_done, rounds->delay_ns);
     clv_bench_shuffle(setup, rounds->n_done, rounds->order);
     setup->call.iteration = rounds->n_done;
-    for (int k = 0; k < setup->n_algorithms; k++) {
+    for (int k = 0; k < setup->n_algorithms && !setup->interrupted; k++) {
         const int a = rounds->order[k];
         if (!is_idle(setup, a, rounds->warmup - rounds->n_done) &&
             round_of(setup, a, &setup->call, &row[a]) != MPI_SUCCESS) {
@@ -284,14 +286,15 @@ static clv_status_t warm_up(clv_bench_setup_t *setup, rounds_t *rounds)
     clv_status_t status = CLV_OK;
 
     setup->sync->next_ns = 0;
-    while (status == CLV_OK && rounds->n_done < rounds->warmup &&
+    while (status == CLV_OK && rounds->n_done < rounds->warmup && !setup->interrupted &&
            !clv_bench_is_time_up(setup, rounds->begun_ns)) {
         status = one_round(setup, rounds, rounds->records);
     }
     return status;
 }
 
-/* So many rounds into the records from `at` on. How many were made in time is in *n_made_p. */
+/* So many rounds into the records from `at` on. How many were made in time is in *n_made_p; one that
+ * was interrupted is none. */
 static clv_status_t run_batch(clv_bench_setup_t *setup, rounds_t *rounds, int64_t at, int64_t n,
                               int64_t *n_made_p)
 {
@@ -300,10 +303,11 @@ static clv_status_t run_batch(clv_bench_setup_t *setup, rounds_t *rounds, int64_
     int64_t n_made = 0;
 
     setup->sync->next_ns = 0;
-    while (status == CLV_OK && n_made < n && !clv_bench_is_time_up(setup, rounds->begun_ns)) {
+    while (status == CLV_OK && n_made < n && !setup->interrupted &&
+           !clv_bench_is_time_up(setup, rounds->begun_ns)) {
         status = one_round(setup, rounds, row);
         row += setup->n_algorithms;
-        n_made++;
+        n_made += !setup->interrupted;
     }
     *n_made_p = n_made;
     return status;
@@ -405,7 +409,7 @@ static clv_status_t run_batches(clv_bench_setup_t *setup, rounds_t *rounds)
     clv_window_t *window = &setup->window;
     clv_status_t status = prepare_window(setup, rounds);
 
-    while (status == CLV_OK && !window->is_done) {
+    while (status == CLV_OK && !window->is_done && !setup->interrupted) {
         clv_window_batch_t batch = {0};
         int64_t n_made = 0;
         rounds->n_kept = window->starts_anew ? 0 : rounds->n_kept;
@@ -415,7 +419,7 @@ static clv_status_t run_batches(clv_bench_setup_t *setup, rounds_t *rounds)
         batch.total_ns += clv_local_now_ns();
         MPI_Bcast(&batch.total_ns, 1, MPI_INT64_T, 0, setup->sync->comm);
         if (n_made == 0) {
-            break; /* the time is up */
+            break; /* the time is up, or it was interrupted */
         }
         keep_valid(setup, rounds, n_made, &batch);
         batch.standard_error = standard_error(setup, rounds);
@@ -460,7 +464,7 @@ clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pa
         for (size_t a = 0; a < n_algorithms; a++) {
             rounds.records[a].is_valid &= !(rounds.wrong >> a & 1);
         }
-        if (status == CLV_OK) {
+        if (status == CLV_OK && (rounds.n_kept > 0 || !setup->interrupted)) {
             status = collect(setup, rounds.records, rounds.n_kept * setup->n_algorithms, metrics_p);
         }
     }

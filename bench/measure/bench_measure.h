@@ -78,6 +78,7 @@ typedef struct clv_bench_setup {
     clv_bench_place_t place;
     int64_t message_ns; /* that one vector takes from the first rank to the last; 0: one rank */
     double *late_ns;    /* on rank 0: each rank's mean lateness behind a call's first arrival */
+    int interrupted;    /* by this signal, known to all: nothing more is measured; 0: by none */
     int wants_visits;
     clv_bench_visit_t
         *visits;       /* on rank 0, if wanted: [n_rounds][n_algorithms][n_ranks] of the last
@@ -85,9 +86,11 @@ typedef struct clv_bench_setup {
     const char *label; /* for the progress line */
 } clv_bench_setup_t;
 
-/* Runs warmup + iterations rounds of the pattern, or what the rule of the window makes of them.
+/* Runs warmup + iterations rounds of the pattern, or what the rule of the window makes of them, or
+ * as many as are whole when a rank is interrupted.
  * On rank 0, *metrics_p is an array of [*n_rounds_p][n_algorithms] (measured rounds only), which
- * the caller frees with clv_free; NULL elsewhere. CLV_NO_MEMORY, or CLV_SYSTEM when an MPI call
+ * the caller frees with clv_free; NULL elsewhere, and where it was interrupted before the first
+ * round was whole. CLV_NO_MEMORY, or CLV_SYSTEM when an MPI call
  * failed. */
 clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pattern,
                                int64_t warmup, int64_t iterations, int64_t *n_rounds_p,

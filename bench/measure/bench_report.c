@@ -284,8 +284,12 @@ static void print_heading(FILE *out, const clv_bench_results_t *results)
     fprintf(out, "\n%s%s, %d ranks%s%s, %zu bytes, pattern %s", setup->nonblocking ? "i" : "",
             setup->collective->name, setup->call.n_ranks, emulated ? ", emulated hosts:rate " : "",
             emulated ? emulated : "", results->n_bytes, results->pattern_text);
-    fprintf(out, ", delay %.3f ms, %lld rounds; times in ms\n",
-            (double) results->pattern->amount_ns / MS, (long long) results->n_rounds);
+    fprintf(out, ", delay %.3f ms, %lld rounds", (double) results->pattern->amount_ns / MS,
+            (long long) results->n_rounds);
+    if (results->is_interrupted) {
+        fprintf(out, " of %lld, INTERRUPTED", (long long) results->options->iterations);
+    }
+    fprintf(out, "; times in ms\n");
     fprintf(out, "%-22s %9s %8s %8s  %6s  %6s %9s %9s  %6s %9s %9s %9s  %6s  %6s %8s  %s\n",
             "algorithm", "after", "q1", "q3", "/first", "/bound", "run", "in MPI", "/first", "max",
             "late", "root", "overl.", "hidden", "arr.err", "used/right");
@@ -341,6 +345,11 @@ void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict,
             100.0 * verdict->cpu_wait_part,
             verdict->is_cpu_bound ? "NOT network-bound, do not trust these figures"
                                   : "network-bound");
+    if (!clock->is_checked) {
+        fprintf(out, "clock: not measured at the end\n");
+        fflush(out);
+        return;
+    }
     fprintf(out,
             "clock: no rank off by more than %.1f us; measured at the end: %.1f us, give or take "
             "%.1f%s\n",
@@ -383,6 +392,21 @@ static void json_window(clv_json_t *json, const clv_window_t *window)
     }
 }
 
+/* Null where it was interrupted before the clock was measured once more. */
+static void json_clock(clv_json_t *json, const clv_bench_clock_t *clock)
+{
+    const double unknown = clock->is_checked ? 0.0 : NAN;
+
+    clv_json_number(json, "clock_error_ns", (double) clock->bound_ns + unknown);
+    clv_json_number(json, "clock_found_ns", (double) clock->found_ns + unknown);
+    clv_json_number(json, "clock_found_error_ns", (double) clock->found_error_ns + unknown);
+    if (clock->is_checked) {
+        clv_json_flag(json, "clock_holds", !clock->is_off);
+    } else {
+        clv_json_number(json, "clock_holds", NAN);
+    }
+}
+
 void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *results)
 {
     const clv_bench_setup_t *setup = results->setup;
@@ -413,11 +437,9 @@ void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *resul
                   setup->sync->clock.is_realtime ? "realtime"
                   : options->timer               ? options->timer
                                                  : "monotonic");
-    clv_json_whole(json, "clock_error_ns", setup->sync->clock.bound_ns);
-    clv_json_whole(json, "clock_found_ns", setup->sync->clock.found_ns);
-    clv_json_whole(json, "clock_found_error_ns", setup->sync->clock.found_error_ns);
-    clv_json_flag(json, "clock_holds", !setup->sync->clock.is_off);
+    json_clock(json, &setup->sync->clock);
     clv_json_number(json, "warmup", (double) options->warmup);
+    clv_json_flag(json, "interrupted", results->is_interrupted);
 }
 
 /* Call by call, in each the ranks in order. */

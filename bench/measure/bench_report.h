@@ -27,6 +27,7 @@ typedef struct clv_bench_results {
     int64_t n_rounds;
     const clv_bench_metrics_t *balanced; /* [n_balanced][n_algorithms] */
     int64_t n_balanced;
+    int is_interrupted; /* so there is less than was asked for */
 } clv_bench_results_t;
 
 /* The verdict on a configuration, for the exit status. */

@@ -231,6 +231,7 @@ clv_status_t clv_bench_clock_check(MPI_Comm comm, clv_bench_clock_t *clock)
     if (!failed && group.rank == 0) {
         judge(points, bounds, group.n_ranks, clock);
     }
+    clock->is_checked = !failed;
     clv_free(points);
     clv_free(bounds);
     return failed ? CLV_NO_MEMORY : CLV_OK;

@@ -27,6 +27,7 @@ typedef struct clv_bench_clock {
     int64_t bound_ns;     /* these four by clv_bench_clock_check: the largest bound of any rank, */
     int64_t found_ns;     /* the largest offset of any rank from rank 0 as measured, */
     int64_t found_error_ns; /* what that measurement may be off, */
+    int is_checked;
     int is_off; /* and whether some rank was off by more than both, or not to be measured */
 } clv_bench_clock_t;
 

@@ -6,17 +6,19 @@
  * paired call by call, timed on one global clock, every result checked; or, with --loop, loops that
  * run by themselves, algorithms in blocks. See docs/guide/benchmark.md.
  * Not: a component test. It speaks public MPI only and runs with any library, with clv or without.
- * Exit: 0; 1 a collective gave a wrong result or failed; 2 wrong use; 3 not network-bound
- * (--strict).
+ * Exit: 0; 1 a collective gave a wrong result or failed, or results could not be written; 2 wrong
+ * use; 3 not network-bound (--strict); 128 and the signal's number when it was interrupted.
  */
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench/measure/bench_algorithms.h"
 #include "bench/measure/bench_collectives.h"
+#include "bench/measure/bench_interrupt.h"
 #include "bench/measure/bench_loop.h"
 #include "bench/measure/bench_loop_report.h"
 #include "bench/measure/bench_measure.h"
@@ -25,14 +27,16 @@
 #include "bench/measure/bench_report.h"
 #include "bench/measure/bench_stats.h"
 #include "bench/measure/bench_sync.h"
+#include "cli/cli_output.h"
 #include "util/util_alloc.h"
 
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
 #define SHUFFLE          UINT64_C(0x73687566666c65) /* its own stream of random numbers */
+#define LEAVE_SECONDS    2                          /* mpirun ends ranks after one */
 #define CALLS_TO_CONNECT 2 /* before balanced calls that only give a unit of time */
 
-enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3 };
+enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3, EXIT_SIGNAL = 128 };
 
 /* One of all combinations of what is listed. */
 typedef struct choice {
@@ -51,7 +55,9 @@ typedef struct bench {
     clv_loop_t loop;
     clv_loop_results_t loop_results;
     FILE *json;
-    choice_t choice; /* the current configuration */
+    choice_t choice;                    /* the current configuration */
+    const clv_bench_results_t *factors; /* of a loop under way */
+    int n_whole, n_planned;             /* configurations */
     clv_bench_verdict_t total;
     char reason[1024];
 } bench_t;
@@ -122,6 +128,8 @@ static clv_status_t read_delays(bench_t *bench)
     return status;
 }
 
+static void leave_loop(void *context, const clv_loop_results_t *loop_results);
+
 /* All but the computing time, which may depend on a measurement. */
 static clv_status_t read_loop(bench_t *bench)
 {
@@ -135,6 +143,8 @@ static clv_status_t read_loop(bench_t *bench)
         .block_calls = options->block_calls,
         .lead_calls = options->lead_calls,
         .is_spinning = options->is_spinning,
+        .leave = leave_loop,
+        .context = bench,
     };
     if (!bench->loop.couple) {
         return complain(bench, "unknown --couple '%s' (--help lists them)", options->couple);
@@ -354,7 +364,8 @@ static clv_status_t measure_metrics(bench_t *bench, clv_bench_results_t *results
     if (status == CLV_OK) {
         status = clv_bench_clock_check(bench->sync.comm, &bench->sync.clock);
     }
-    if (status == CLV_OK && bench->sync.rank == 0) {
+    results->is_interrupted = bench->setup.interrupted != 0;
+    if (status == CLV_OK && metrics) {
         results->metrics = metrics;
         report(bench, results);
     }
@@ -379,7 +390,7 @@ static clv_status_t measure_calls(bench_t *bench, clv_bench_results_t *results,
         const int64_t run_ns = balanced_run_ns(bench, balanced, results->n_balanced);
         status = resolve_delay(bench->choice.delay, run_ns, &pattern->amount_ns);
     }
-    if (status == CLV_OK) {
+    if (status == CLV_OK && !bench->setup.interrupted) {
         status = measure_metrics(bench, results);
     }
     clv_free(balanced);
@@ -407,6 +418,31 @@ static clv_status_t baseline_run_ns(bench_t *bench, clv_bench_results_t *results
     return status;
 }
 
+/* One line for people, where no table or JSON line is. */
+static void tell_interrupted(const bench_t *bench)
+{
+    fprintf(stderr, "clv-bench: interrupted; %d of %d configurations are whole\n", bench->n_whole,
+            bench->n_planned);
+}
+
+/* Rank 0 alone: what it knows of a loop, then the end of the job. By mpirun, as a rule, which passes
+ * on what has been said before; of its own accord where nobody else ends it. */
+static void leave_loop(void *context, const clv_loop_results_t *loop_results)
+{
+    bench_t *bench = context;
+    clv_bench_results_t factors = *bench->factors;
+    const clv_loop_report_t loop_report = {&factors, &bench->loop, loop_results};
+
+    factors.is_interrupted = 1;
+    if (loop_results->n_starts > 0) {
+        report_loop(bench, &loop_report);
+    }
+    tell_interrupted(bench);
+    (void) fflush(NULL);
+    (void) nanosleep(&(struct timespec){.tv_sec = LEAVE_SECONDS}, NULL);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_SIGNAL + clv_bench_interrupted());
+}
+
 static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
                                  clv_pattern_t *pattern)
 {
@@ -420,14 +456,16 @@ static clv_status_t measure_loop(bench_t *bench, clv_bench_results_t *results,
     if (status == CLV_OK) {
         status = resolve_delay(bench->options.compute, run_ns, &bench->loop.compute_ns);
     }
-    if (status == CLV_OK) {
+    bench->factors = results;
+    bench->sync.clock.is_checked = 0;
+    if (status == CLV_OK && !bench->setup.interrupted) {
         status = clv_loop_measure(&bench->setup, &bench->loop, pattern, &bench->loop_results,
                                   bench->reason, sizeof bench->reason);
     }
     if (status == CLV_OK) {
         status = clv_bench_clock_check(bench->sync.comm, &bench->sync.clock);
     }
-    if (status == CLV_OK && bench->sync.rank == 0) {
+    if (status == CLV_OK && bench->sync.rank == 0 && !bench->setup.interrupted) {
         report_loop(bench, &loop_report);
     }
     clv_loop_results_free(&bench->loop_results);
@@ -542,6 +580,21 @@ static void order_choices(const clv_bench_options_t *options, int *order, int n)
     }
 }
 
+/* A disk that is full ends the benchmark here, and not when all of it has run for nothing. */
+static clv_status_t check_written(bench_t *bench)
+{
+    char reason[MAX_ITEM];
+    int failed = (bench->json && clv_output_check(bench->json, bench->options.json, reason,
+                                                  sizeof reason) != CLV_OK) ||
+                 clv_output_check(stdout, "-", reason, sizeof reason) != CLV_OK;
+
+    if (failed) {
+        (void) complain(bench, "results are lost: %s", reason);
+    }
+    MPI_Bcast(&failed, 1, MPI_INT, 0, bench->sync.comm);
+    return failed ? CLV_SYSTEM : CLV_OK;
+}
+
 static clv_status_t all_configurations(bench_t *bench)
 {
     const int n = count_choices(&bench->options);
@@ -551,9 +604,12 @@ static clv_status_t all_configurations(bench_t *bench)
     if (order) {
         order_choices(&bench->options, order, n);
     }
-    for (int i = 0; i < n && status == CLV_OK; i++) {
-        choose(&bench->options, order[i], &bench->choice);
+    bench->n_planned = n;
+    while (status == CLV_OK && bench->n_whole < n && !bench->setup.interrupted) {
+        choose(&bench->options, order[bench->n_whole], &bench->choice);
         status = configuration(bench);
+        status = status == CLV_OK ? check_written(bench) : status;
+        bench->n_whole += !bench->setup.interrupted;
     }
     clv_free(order);
     return status;
@@ -640,6 +696,20 @@ static const clv_program_t program = {
     .more = list_words,
 };
 
+/* A disk may be full only now. */
+static clv_status_t close_json(bench_t *bench, clv_status_t status)
+{
+    char reason[MAX_ITEM];
+
+    if (bench->json &&
+        clv_output_close(bench->json, bench->options.json, reason, sizeof reason) != CLV_OK &&
+        status == CLV_OK) {
+        (void) complain(bench, "results are lost: %s", reason);
+        return CLV_SYSTEM;
+    }
+    return status;
+}
+
 static int run(bench_t *bench)
 {
     clv_status_t status = set_up(bench);
@@ -647,9 +717,7 @@ static int run(bench_t *bench)
     if (status == CLV_OK) {
         status = all_configurations(bench);
     }
-    if (bench->json && bench->json != stdout) {
-        fclose(bench->json);
-    }
+    status = close_json(bench, status);
     clv_bench_cache_close(&bench->setup.cache);
     if (status != CLV_OK) {
         if (bench->setup.call.rank == 0) {
@@ -658,10 +726,16 @@ static int run(bench_t *bench)
         }
         return status == CLV_INVALID || status == CLV_UNSUPPORTED ? EXIT_USAGE : EXIT_WRONG_RESULT;
     }
+    if (bench->setup.interrupted && bench->setup.call.rank == 0) {
+        tell_interrupted(bench);
+    }
     if (bench->total.n_wrong) {
         fprintf(stderr, "clv-bench: %lld calls gave a wrong result\n",
                 (long long) bench->total.n_wrong);
         return EXIT_WRONG_RESULT;
+    }
+    if (bench->setup.interrupted) {
+        return EXIT_SIGNAL + bench->setup.interrupted;
     }
     return bench->options.strict && bench->total.is_cpu_bound ? EXIT_CPU_BOUND : 0;
 }
@@ -703,6 +777,7 @@ int main(int argc, char **argv)
     MPI_Query_thread(&level); /* Open MPI takes a lower one for the program's */
     MPI_T_init_thread(level, &provided);
     fill_setup(&bench);
+    clv_bench_interrupt_catch();
     code = run(&bench);
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_T_finalize();

@@ -1,7 +1,7 @@
 #!/bin/bash
 # clv-bench on this machine's own transports: every collective gives right results, blocking and
 # not; every pattern, clock and sync runs; output is there for people and programs; wrong use is one
-# clear line and a non-zero exit. TAP. About 25 s. Figures are not looked at: shared memory.
+# clear line and a non-zero exit. TAP. About 40 s. Figures are not looked at: shared memory.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
 bench=$CLV_BUILD/bench/clv-bench
@@ -43,7 +43,7 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..18
+echo 1..20
 for _ in 1 2 3 4 5 6; do aside own_session; done
 all_aside && [ "$(grep "^${TMPDIR:-/tmp}/" "$work/sessions" | sort -u | wc -l)" -eq 6 ]
 tap_report $? "six mpiruns that start together have session folders of their own"
@@ -208,6 +208,38 @@ tap_report $? "a coupled loop is as fast as its slowest rank computes; JSON line
 
 run 3 --sizes 8 --seconds 1 --iterations 100000 --warmup 0 --patterns balanced
 tap_report $? "a time limit ends a configuration"
+
+# Ctrl-C, as mpirun passes it on: what is whole is told, the mark in table and JSON. It is sent when there
+# is something: at the second line of progress. mpirun waits so long before it ends ranks by force, and at a
+# second signal, which timeout would send to its group, not at all.
+interrupted() { # NAME options ...: ends by itself, with a table and a JSON line that bear the mark
+    local pid json=$work/$1.json
+    shift
+    OMPI_MCA_odls_base_sigkill_timeout=3 PRTE_MCA_odls_base_sigkill_timeout=3 timeout --foreground 300 mpirun --oversubscribe -n 3 "$bench" \
+        --sizes 8,16 --balanced-calls 0 --warmup 0 --json "$json" "$@" >"$output" 2>&1 &
+    pid=$!
+    until [ "$(grep -c '^clv-bench: reduce, 8, balanced, [0-9]* of ' "$output")" -ge 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+    kill -INT $pid
+    wait $pid
+    [ $? -ne 0 ] && grep -q 'INTERRUPTED' "$output" && grep -Eq '^default +[0-9.]+ ' "$output" && [ "$(grep -c '"interrupted":true' "$json")" -eq 1 ] &&
+        [ "$(wc -l <"$json")" -eq 1 ] && grep -q '^clv-bench: interrupted; 0 of 2 configurations are whole' "$output"
+}
+aside interrupted calls --iterations 100000
+aside interrupted loops --loop --compute 5ms --delay 1ms --blocks 10000 --block-calls 10 --lead-calls 2
+# A full disk: told after the first configuration, not after the last.
+# shellcheck disable=SC2086
+is_full() { # options ...
+    run 2 --sizes 8,16 $short --json /dev/full "$@"
+    [ $? -eq 1 ] && grep -q '^clv-bench: results are lost: /dev/full: No space left on device$' "$output" && [ "$(grep -c '^reduce, \|^loop of' "$output")" -eq 1 ]
+}
+aside is_full
+aside is_full --loop --compute 1ms --blocks 2 --block-calls 5 --lead-calls 2
+all_aside
+tap_report $? "Ctrl-C prints what it has, marked, also as JSON; a full disk ends it after the first configuration"
+# shellcheck disable=SC2086
+run 2 --sizes 8 $short --json "$work/whole" && grep -q '"interrupted":false' "$work/whole" &&
+    ! OMPI_MCA_btl=self "$bench" --sizes 8 $short >/dev/full 2>"$output" && grep -q 'standard output: No space left on device' "$output"
+tap_report $? "what is whole says so, standard output may be full, too"
 
 aside refuses 'unknown collective' --collective sing
 aside refuses 'unknown pattern' --patterns late

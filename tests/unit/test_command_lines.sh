@@ -98,6 +98,37 @@ tap_ok 'clv-view > file, too' tells 'File too large (raise ulimit -f)' 'standard
 tap_ok 'clv-view on a full disk' tells 'No space left on device' /dev/full "$view" -o /dev/full "$work/job"
 plan() { "$CLV_BUILD/tools/clv-plan" --scheduler chain "$@" <"$CLV_TOP/tests/data/golden/02.txt"; }
 tap_ok 'clv-plan --json' tells 'File too large (raise ulimit -f)' "$work/plan" plan --json "$work/plan"
+# A full disk is an error of whoever writes to it, with the reason: standard output, --json, a page.
+"$CLV_BUILD/tests/support/clva-make" "$work/record" 2 2 4 2>/dev/null
+printf 'clv-trace 1\nranks 2\ncall 0 | 0 1000 | 9000 9000\ncall 1 | 0 1000 | 9000 9000\n' >"$work/trace"
+for algorithm in a b; do
+    echo '{"collective":"reduce","ranks":8,"bytes":1024,"pattern":"uniform","delay_ns":5,"algorithm":"'$algorithm'","after_ns":[1,2,3],"usable":[1,1,1]}'
+done >"$work/results"
+full() { # COMMAND LINE, in the build folder
+    local said
+    said=$(cd "$CLV_BUILD" && eval "$1" 2>&1 </dev/null)
+    [ $? -ne 0 ] && [[ $said == *clv-*': No space left on device'* ]] || { echo "$said"; return 1; }
+}
+while read -r line; do
+    [ -x "$CLV_BUILD/${line%% *}" ] || continue
+    tap_ok "a full disk: ${line//$work\//}" full "$line"
+done <<END
+tools/clv-plan < $CLV_TOP/tests/data/golden/02.txt >/dev/full
+tools/clv-plan --json /dev/full < $CLV_TOP/tests/data/golden/02.txt
+tools/clv-plan --json - < $CLV_TOP/tests/data/golden/02.txt >/dev/full
+tools/clv-plan --help >/dev/full
+tools/clv-predict $work/trace >/dev/full
+tools/clv-predict --json /dev/full $work/trace
+tools/clv-predict --make uniform >/dev/full
+tools/clv-view $work/record >/dev/full
+tools/clv-view --json $work/record >/dev/full
+tools/clv-view --export jsonl $work/record >/dev/full
+tools/clv-view -o /dev/full $work/record
+tools/clv-clock --wait 0.001 >/dev/full
+tools/clv-clock --wait 0.001 --json /dev/full
+bench/clv-bench-compare $work/results >/dev/full
+bench/clv-bench-compare --json /dev/full $work/results
+END
 
 # What clv env says is enough to find them.
 found() {
