@@ -293,8 +293,8 @@ static clv_status_t warm_up(clv_bench_setup_t *setup, rounds_t *rounds)
     return status;
 }
 
-/* So many rounds into the records from `at` on. How many were made in time is in *n_made_p; one that
- * was interrupted is none. */
+/* So many rounds into the records from `at` on. How many were made in time is in *n_made_p; one
+ * that was interrupted is none. */
 static clv_status_t run_batch(clv_bench_setup_t *setup, rounds_t *rounds, int64_t at, int64_t n,
                               int64_t *n_made_p)
 {

@@ -425,8 +425,8 @@ static void tell_interrupted(const bench_t *bench)
             bench->n_planned);
 }
 
-/* Rank 0 alone: what it knows of a loop, then the end of the job. By mpirun, as a rule, which passes
- * on what has been said before; of its own accord where nobody else ends it. */
+/* Rank 0 alone: what it knows of a loop, then the end of the job. mpirun ends it, as a rule, and
+ * has then passed on what was said; MPI_Abort does where nobody else ends it. */
 static void leave_loop(void *context, const clv_loop_results_t *loop_results)
 {
     bench_t *bench = context;
