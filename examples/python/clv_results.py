@@ -49,6 +49,18 @@ def medians(files, metric):
     return table
 
 
+def caveats(files):
+    """Why some figures may not be what they seem, in lines, as the files say."""
+    names = {}
+    for _, row in lines_of(files):
+        for meaning, has in (("NOT network-bound", row.get("network_bound") is False),
+                             ("NOT timed on one clock", row.get("clock_holds") is False),
+                             ("INTERRUPTED, so of fewer calls", row.get("interrupted") is True)):
+            if has:
+                names.setdefault(meaning, {})[row["algorithm"]] = None
+    return [f"{meaning}: {', '.join(algorithms)}" for meaning, algorithms in names.items()]
+
+
 def write_table(table, metric):
     print(f"{'ranks':>5} {'bytes':>9} {'delay [ms]':>10} {'couple':9} {'pattern':16} {'algorithm':24} {'mpiruns':>7} {metric} [ms]")
     for (ranks, size, delay_ns, couple, pattern, algorithm), values in table.items():
@@ -64,7 +76,7 @@ def write_csv(table, metric):
             writer.writerow([*key, mpirun, value])
 
 
-def draw(table, metric, path):
+def draw(table, metric, title, path):
     """Bars side by side, patterns on the axis; what lines have in common is not in their names."""
     import matplotlib
     matplotlib.use("Agg")
@@ -84,6 +96,7 @@ def draw(table, metric, path):
     axes.set_xticks(range(len(patterns)), patterns)
     axes.set_ylabel(f"{metric} [ms]")
     axes.legend()
+    axes.set_title("\n".join(title), fontsize="small")
     figure.savefig(path)
 
 
@@ -96,8 +109,11 @@ def main():
     options = parser.parse_args()
     table = medians(options.files, options.metric)
     (write_csv if options.csv else write_table)(table, options.metric)
+    title = caveats(options.files)
+    if not options.csv:
+        print(*title, sep="\n", end="\n" if title else "")
     if options.plot:
-        draw(table, options.metric, options.plot)
+        draw(table, options.metric, title, options.plot)
 
 
 if __name__ == "__main__":

@@ -235,7 +235,9 @@ python=$CLV_TOP/examples/python/clv_results.py
     "$python" --csv --metric iteration "$work/loops.json" >"$output" 2>&1 && grep -q '^8,1024,[0-9]*,none,uniform,clv,0,95.0' "$output" && grep -q '^8,1024,[0-9]*,bcast,uniform,clv,0,100.0' "$output" &&
     ! "$python" "$work/bad" >"$output" 2>&1 && ! "$python" --metric speed "$work/0.json" >"$output" 2>&1 && grep -q 'has no speed_ns' "$output" &&
     { ! python3 -c 'import matplotlib' 2>/dev/null || { "$python" --plot "$work/m.pdf" "$work/7.json" && [ "$(head -c 4 "$work/m.pdf")" = %PDF ]; }; } >>"$output" 2>&1
-tap_report $? "the Python example reads them, and draws where there is matplotlib"
+[ $? -eq 0 ] && line b 1,2,3 1,1,1 | sed 's/"network_bound":true/"network_bound":false/' >"$work/c.json" &&
+    "$python" "$work/c.json" "$work/7.json" >"$output" 2>&1 && [ "$(tail -n 1 "$output")" = 'NOT network-bound: b' ]
+tap_report $? "the Python example reads them, says which to doubt, and draws where there is matplotlib"
 
 : >"$work/empty"
 for i in $(seq 65); do line "a$i" 1,2 1,1; done >"$work/many"

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The recipes that no machine here builds with, as far as Debian's tools go: the rpm spec is parsed, linted
-# and built (rpmbuild --nodeps, against the Open MPI of this machine), Spack's recipes run on a stub of
-# Spack, and configure knows every option that they give; the patches for Open MPI apply, its page is
-# valid. REUSE, too.
+# and built (rpmbuild --nodeps, against the Open MPI of this machine), its packages have what they should
+# and run; Spack's recipes run on a stub of Spack, and configure knows every option that they give; the
+# patches for Open MPI apply, its page is valid. REUSE, too.
 #
-#   tests/quality/recipes.sh [TARBALL]    of `make dist`; without one the rpm is not built
+#   tests/quality/recipes.sh [TARBALL]    of `make dist`; without one it is made
 #
 # Installs rpm, rpmlint, python3, python3-docutils and reuse where they are missing, as root; points whose
-# tools are not there are skipped. Builds first. Prints TAP; seconds, with a tarball 3 minutes.
+# tools are not there are skipped. Builds first. Prints TAP; 5 minutes, most of them for the rpm.
 set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -33,19 +33,47 @@ point() { # command package NAME COMMAND...
 spec=packaging/rpm/openmpi-clv.spec
 version=$(sed -n 's/^#define CLV_VERSION  *"\(.*\)"/\1/p' util/util_version.h)
 no_complaints() { ! rpmlint -r packaging/rpm/openmpi-clv.rpmlintrc $spec | tee /dev/stderr | grep -E ': [EW]: '; }
+release() {
+    [ -n "$tarball" ] && return
+    make -s -C "$build" dist && mkdir "$work/dist" && mv "$build/clv-$version.tar.gz" "$work/dist" &&
+        tarball=$work/dist/clv-$version.tar.gz
+}
 builds() {
     mkdir -p "$work/rpm/SOURCES" && cp "$tarball" "$work/rpm/SOURCES" &&
-        timeout 900 rpmbuild -bb --nodeps --define "_topdir $work/rpm" --define 'ompi /usr' $spec &&
-        rpm -qpl "$work"/rpm/RPMS/*/openmpi-clv-"$version"-*.rpm | grep mca_coll_clv.so
+        timeout 1800 rpmbuild -bb --nodeps --define "_topdir $work/rpm" --define 'ompi /usr' $spec
+}
+package_of() { echo "$work"/rpm/RPMS/*/"$1-$version"-*.rpm; }
+holds() { # PACKAGE PATTERN...: files of each pattern
+    local pattern files
+    files=$(rpm -qpl "$(package_of "$1")") || return
+    for pattern in "${@:2}"; do grep -qE "$pattern" <<<"$files" || { echo "no $pattern in:"; echo "$files"; return 1; }; done
+}
+unpacked() { # all of them, into one folder
+    local package
+    mkdir -p "$work/unpacked" && for package in openmpi-clv clv-tools clv-devel; do
+        rpm2archive -n "$(package_of $package)" | tar -xC "$work/unpacked" || return
+    done
+}
+tools_run() {
+    local tool
+    for tool in "$work"/unpacked/usr/bin/clv-*; do
+        [ "$(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$tool" --version)" = "${tool##*/} (clv) $version" ] || { echo "$tool"; return 1; }
+    done
 }
 point rpmspec rpm 'rpm parses its spec' rpmspec -P $spec
 tap_has 'its version is ours' "Version: *$version" "$(grep '^Version:' $spec | tr -s ' ' | sed 's/: /: */')"
 point rpmlint rpmlint 'rpmlint has nothing to say' no_complaints
-if [ -n "$tarball" ]; then
-    tarball=$(cd "$(dirname "$tarball")" && pwd)/$(basename "$tarball")
-    point rpmbuild rpm 'rpm builds its packages' builds
+[ -z "$tarball" ] || tarball=$(cd "$(dirname "$tarball")" && pwd)/$(basename "$tarball")
+if need rpmbuild rpm; then
+    release >"$work/dist.log" 2>&1 || tail -n 5 "$work/dist.log"
+    tap_ok 'rpm builds its packages' builds
+    tap_ok 'openmpi-clv has component, pages, module file' holds openmpi-clv '/mca_coll_clv\.so$' '/doc/clv/README\.md$' '/doc/clv/docs/guide/faq\.md$' '/clv\.module$'
+    tap_ok 'clv-tools has tools, manuals, completion' holds clv-tools '/bin/clv-view$' '/bin/clv-bench$' '/man1/clv-view\.1' '/completions/clv-view$'
+    tap_ok 'clv-devel has header, pkg-config file, hints' holds clv-devel '/clv\.h$' '/pkgconfig/clv\.pc$' '/languages/clv_hint\.f90$'
+    tap_ok 'they unpack' unpacked
+    tap_ok 'and every tool runs' tools_run
 else
-    tap_skip 'rpm builds its packages' 'no tarball given'
+    tap_skip 'rpm builds its packages' 'there is no rpmbuild'
 fi
 
 # ---- Spack: the recipes see stubs of what they import, and say what they would do
