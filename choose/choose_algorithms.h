@@ -99,6 +99,9 @@ extern const clv_algorithm_row_t clv_algorithms[CLV_N_ALGORITHMS];
 /* "auto", "unknown" for a code that is none. */
 const char *clv_algorithm_word(int algorithm);
 
+/* Whether that collective can run it; AUTO: always. */
+int clv_algorithm_runs(int algorithm, int collective);
+
 /* Whether it makes plans for that collective. */
 int clv_algorithm_plans(int algorithm, int collective);
 

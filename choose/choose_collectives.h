@@ -26,7 +26,8 @@
 /* clang-format off */
 /*         code       name       MPI's name       goal      root op counts result bytes    least */
 #define CLV_COLLECTIVE_MAP(XX, to)                                                                 \
-    XX(to, REDUCE,    reduce,    "MPI_Reduce",    REDUCE,    1,   1, 1,     ROOT, min_bytes, 65536) \
+    XX(to, REDUCE,    reduce,    "MPI_Reduce",    REDUCE,    1,   1, 1,     ROOT,                  \
+       reduce_min_bytes, 65536)                                                                    \
     XX(to, ALLREDUCE, allreduce, "MPI_Allreduce", ALLREDUCE, 0,   1, 1,     ALL,                   \
        allreduce_min_bytes, 65536)                                                                 \
     XX(to, BCAST,     bcast,     "MPI_Bcast",     BCAST,     1,   0, 0,     ALL,                   \

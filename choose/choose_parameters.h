@@ -48,7 +48,7 @@
 /* One per collective. */
 /* clang-format off */
 #define CLV_PARAMETER_OF_COLLECTIVE(XX, code, name, mpi, goal, root, op, counts, result, bytes, least) \
-    XX(ENUM,   name##_algorithm, ALGORITHM,    CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,             \
+    XX(CHOICE, name##_algorithm, code,         CLV_ALGORITHM_AUTO, CLV_ALGORITHM_AUTO,             \
        CLV_N_ALGORITHMS - 1,                                     "",        3,   EQUAL,            \
        "Algorithm of " mpi "; any value but auto forces it wherever it is correct")                \
     XX(INT,    bytes,            NONE,         least,   1,   2147483647, "bytes",   4,   EQUAL,    \
@@ -56,8 +56,9 @@
        "previous function")
 /* clang-format on */
 
-/* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it;
- * STRING, and LIST, which is one of names of CLV_<values>_MAP (min and max are lengths).
+/* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it; CHOICE
+ * auto, or an algorithm that the collective <values> can run; STRING, and LIST, which is one of
+ * names of CLV_<values>_MAP (min and max are lengths).
  * ranks: EQUAL parameters decide what runs or is recorded; a communicator whose ranks do not agree
  * on them is left to the previous functions. Of an EQUAL STRING only whether it is empty is
  * compared. OWN ones only this process sees. */
@@ -131,6 +132,9 @@
        "Largest file of a node; as it fills, every second call is recorded, then every fourth, "   \
        "and so on")
 /* clang-format on */
+
+/* Names that parameters had; each still works, where the new one is not given. */
+#define CLV_SYNONYM_MAP(XX) XX(reduce_min_bytes, min_bytes)
 
 /* For tables of the rank-equal parameters alone: ROW(kind, name, ...) as above with
  * CLV_IF_EQUAL(ranks, text of that row). */

@@ -94,15 +94,15 @@ const char *clv_algorithm_word(int algorithm)
     return (unsigned) algorithm < CLV_N_ALGORITHMS ? clv_algorithms[algorithm].word : "unknown";
 }
 
-static int is_of(const clv_algorithm_row_t *row, int32_t collective)
+int clv_algorithm_runs(int algorithm, int collective)
 {
-    return (row->collectives >> collective & 1U) != 0;
+    return algorithm == CLV_ALGORITHM_AUTO ||
+           (clv_algorithms[algorithm].collectives >> collective & 1U) != 0;
 }
 
 int clv_algorithm_plans(int algorithm, int collective)
 {
-    return clv_algorithms[algorithm].generator != NULL &&
-           is_of(&clv_algorithms[algorithm], collective);
+    return clv_algorithms[algorithm].generator != NULL && clv_algorithm_runs(algorithm, collective);
 }
 
 /* Fit when one of the plans is. */
@@ -123,9 +123,8 @@ int clv_algorithm_unfit(int algorithm, const clv_call_facts_t *facts)
     if (algorithm == CLV_ALGORITHM_AUTO) {
         return unfit_auto(facts);
     }
-    return is_of(&clv_algorithms[algorithm], facts->collective)
-               ? clv_algorithms[algorithm].unfit(facts)
-               : CLV_REASON_NO_PLAN;
+    return clv_algorithm_runs(algorithm, facts->collective) ? clv_algorithms[algorithm].unfit(facts)
+                                                            : CLV_REASON_NO_PLAN;
 }
 
 /* ---- reasons --------------------------------------------------------------------------------- */
@@ -151,11 +150,6 @@ const char *clv_equal_name(clv_equal_t parameter)
 #undef NAME_ROW
     };
     return names[parameter];
-}
-
-static const char *word_of_ALGORITHM(int32_t code)
-{
-    return clv_algorithm_word(code);
 }
 
 static const char *word_of_PREDICTOR(int32_t code)
@@ -198,10 +192,11 @@ static const char *word_of_OBJECTIVE(int32_t code)
 }
 
 /* What each kind prints its value with. */
-#define PRINT_INT(values)  (void) snprintf(text, size, "%" PRId32, value)
-#define PRINT_BOOL(values) (void) snprintf(text, size, "%" PRId32, value)
-#define PRINT_ENUM(values) (void) snprintf(text, size, "%s", word_of_##values(value))
-#define PRINT_LIST(values) print_list_of_##values(text, size, (uint32_t) value)
+#define PRINT_INT(values)    (void) snprintf(text, size, "%" PRId32, value)
+#define PRINT_BOOL(values)   (void) snprintf(text, size, "%" PRId32, value)
+#define PRINT_ENUM(values)   (void) snprintf(text, size, "%s", word_of_##values(value))
+#define PRINT_CHOICE(values) (void) snprintf(text, size, "%s", clv_algorithm_word(value))
+#define PRINT_LIST(values)   print_list_of_##values(text, size, (uint32_t) value)
 #define PRINT_STRING(values)                                                                       \
     (void) snprintf(text, size, "%s", value != 0 ? "a name" : "empty") /* all that is compared */
 

@@ -33,6 +33,7 @@ BEGIN_C_DECLS
 typedef struct coll_clv_params {
 #define COLL_CLV_C_TYPE_INT    int
 #define COLL_CLV_C_TYPE_ENUM   int
+#define COLL_CLV_C_TYPE_CHOICE int
 #define COLL_CLV_C_TYPE_FLAGS  int
 #define COLL_CLV_C_TYPE_BOOL   bool
 #define COLL_CLV_C_TYPE_STRING char *

@@ -37,12 +37,6 @@ typedef struct param_row {
     const char *meaning;
 } param_row_t;
 
-static const mca_base_var_enum_value_t values_of_ALGORITHM[] = {
-    {CLV_ALGORITHM_AUTO, "auto"},
-#define ALGORITHM_VALUE(code, word, collectives, how, needs_times, unfit, meaning)                 \
-    {CLV_ALGORITHM_##code, #word},
-    CLV_ALGORITHM_MAP(ALGORITHM_VALUE){0, NULL}};
-
 static const mca_base_var_enum_value_t values_of_REPRODUCIBLE[] = {
 #define REPRODUCIBLE_VALUE(code, spelling, meaning) {CLV_REPRODUCIBLE_##code, spelling},
     CLV_REPRODUCIBLE_MAP(REPRODUCIBLE_VALUE){0, NULL}};
@@ -60,15 +54,43 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define PRINT_VALUE(code, spelling, bit, meaning) {bit, spelling, 0},
     CLV_PRINT_MAP(PRINT_VALUE){0, NULL, 0}};
 
-#define WORD(code, spelling, meaning)                                             spelling " "
-#define PREDICTOR_WORD(stem, all_columns, meaning)                                #stem " "
-#define FLAG_WORD(code, spelling, flag, meaning)                                  spelling " "
-#define ALGORITHM_WORD(code, word, collectives, how, needs_times, unfit, meaning) " " #word
-static const char words_of_ALGORITHM[] = "auto" CLV_ALGORITHM_MAP(ALGORITHM_WORD);
+#define WORD(code, spelling, meaning)              spelling " "
+#define PREDICTOR_WORD(stem, all_columns, meaning) #stem " "
+#define FLAG_WORD(code, spelling, flag, meaning)   spelling " "
 static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
 static const char words_of_OBJECTIVE[] = CLV_OBJECTIVE_MAP(WORD);
 static const char words_of_PREDICTOR[] = CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD);
 static const char words_of_PRINT[] = CLV_PRINT_MAP(FLAG_WORD);
+
+typedef struct synonym {
+    const char *name, *old_name;
+} synonym_t;
+
+static const synonym_t synonyms[] = {
+#define SYNONYM_ROW(name, old) {#name, #old},
+    CLV_SYNONYM_MAP(SYNONYM_ROW)
+#undef SYNONYM_ROW
+};
+#define N_SYNONYMS (sizeof synonyms / sizeof synonyms[0])
+
+static const char *environment_of(const char *name)
+{
+    char variable[96];
+
+    (void) snprintf(variable, sizeof variable, "OMPI_MCA_coll_clv_%s", name);
+    return getenv(variable);
+}
+
+/* Of two names that are given Open MPI 4.1 takes the one that is registered last. */
+static void register_old_names(const param_row_t *row, int index)
+{
+    for (size_t i = 0; i < N_SYNONYMS; i++) {
+        if (0 == strcmp(synonyms[i].name, row->name)) {
+            (void) mca_base_var_register_synonym(index, "ompi", "coll", "clv", synonyms[i].old_name,
+                                                 0);
+        }
+    }
+}
 
 /* Words can be set through MPI_T, on all ranks alike: a communicator keeps what it was made with.
  */
@@ -76,11 +98,15 @@ static int register_var(const param_row_t *row, mca_base_var_type_t type,
                         mca_base_var_enum_t *values, void *storage)
 {
     const bool settable = NULL != values;
-
-    return mca_base_component_var_register(
+    const int index = mca_base_component_var_register(
         &mca_coll_clv_component.super.collm_version, row->name, row->meaning, type, values, 0,
         settable ? MCA_BASE_VAR_FLAG_SETTABLE : 0, row->level,
         settable ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY, storage);
+
+    if (0 <= index && NULL == environment_of(row->name)) {
+        register_old_names(row, index);
+    }
+    return index;
 }
 
 static int refuse(const param_row_t *row, const char *value, const char *allowed)
@@ -105,11 +131,12 @@ static int refuse_number(const param_row_t *row, const char *value)
 /* What the user wrote, as far as it came by the command line or the environment, else "". */
 static const char *written(const param_row_t *row)
 {
-    char name[96];
-    const char *text;
+    const char *text = environment_of(row->name);
 
-    (void) snprintf(name, sizeof name, "OMPI_MCA_coll_clv_%s", row->name);
-    text = getenv(name);
+    for (size_t i = 0; NULL == text && i < N_SYNONYMS; i++) {
+        text =
+            0 == strcmp(synonyms[i].name, row->name) ? environment_of(synonyms[i].old_name) : NULL;
+    }
     return NULL == text ? "" : text;
 }
 
@@ -233,6 +260,25 @@ static mca_base_var_enum_t *make_enum(const char *name, const mca_base_var_enum_
     return OPAL_SUCCESS == mca_base_var_enum_create(name, values, &made) ? made : NULL;
 }
 
+/* auto, and what the collective can run. */
+static int register_algorithm(const param_row_t *row, int collective, int *storage, int preset)
+{
+    mca_base_var_enum_value_t values[CLV_N_ALGORITHMS + 2] = {{0, NULL}};
+    char name[96], words[256] = "";
+    size_t used = 0;
+    int n = 0;
+
+    (void) snprintf(name, sizeof name, "coll_clv_%s", row->name);
+    for (int a = CLV_ALGORITHM_AUTO; a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithm_runs(a, collective) && used < sizeof words) {
+            values[n++] = (mca_base_var_enum_value_t){a, clv_algorithm_word(a)};
+            used += (size_t) snprintf(words + used, sizeof words - used, "%s%s",
+                                      0 < used ? " " : "", clv_algorithm_word(a));
+        }
+    }
+    return register_words(row, make_enum(name, values), words, storage, preset);
+}
+
 static mca_base_var_enum_t *make_flags(const char *name,
                                        const mca_base_var_enum_value_flag_t *values)
 {
@@ -249,6 +295,8 @@ static mca_base_var_enum_t *make_flags(const char *name,
 #define REGISTER_ENUM(name, values, preset)                                                        \
     register_words(&row, make_enum("coll_clv_" #name, values_of_##values), words_of_##values,      \
                    &params->name, preset)
+#define REGISTER_CHOICE(name, values, preset)                                                      \
+    register_algorithm(&row, CLV_COLLECTIVE_##values, &params->name, preset)
 #define REGISTER_FLAGS(name, values, preset)                                                       \
     register_words(&row, make_flags("coll_clv_" #name, values_of_##values), words_of_##values,     \
                    &params->name, preset)
@@ -543,6 +591,7 @@ static int32_t bits_of(const list_words_t *words, const char *list)
 
 #define NUMBER_INT(value, values)    (int32_t)(value)
 #define NUMBER_ENUM(value, values)   (int32_t)(value)
+#define NUMBER_CHOICE(value, values) (int32_t)(value)
 #define NUMBER_BOOL(value, values)   (int32_t)(value)
 #define NUMBER_LIST(value, values)   bits_of(&list_of_##values, value)
 #define NUMBER_STRING(value, values) (NULL != (value) && '\0' != (value)[0])

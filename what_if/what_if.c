@@ -23,6 +23,7 @@ const clv_what_if_row_t clv_what_if_ways[CLV_WHAT_IF_N_WAYS] = {
 #define PRESET_INT(preset)    (preset)
 #define PRESET_BOOL(preset)   (preset)
 #define PRESET_ENUM(preset)   (preset)
+#define PRESET_CHOICE(preset) (preset)
 #define PRESET_LIST(preset)   (0)
 #define PRESET_STRING(preset) (0)
 

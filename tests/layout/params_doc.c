@@ -71,12 +71,22 @@ static void print_list(void (*print)(char *, size_t, uint32_t))
     printf("list of %s", names);
 }
 
+static void print_algorithms(int collective)
+{
+    for (int a = CLV_ALGORITHM_AUTO; a < CLV_N_ALGORITHMS; a++) {
+        if (clv_algorithm_runs(a, collective)) {
+            printf("%s%s", a > CLV_ALGORITHM_AUTO ? ", " : "", clv_algorithm_word(a));
+        }
+    }
+}
+
 #define DEFAULT_INT(values, preset)    printf("%d", preset)
 #define DEFAULT_BOOL(values, preset)   printf("%s", 0 != (preset) ? "true" : "false")
 #define DEFAULT_STRING(values, preset) printf("%s", '\0' == (preset)[0] ? "empty" : preset)
 #define DEFAULT_LIST(values, preset)   DEFAULT_STRING(values, preset)
 #define DEFAULT_FLAGS(values, preset)  printf("none")
 #define DEFAULT_ENUM(values, preset)   printf("%s", WORD_##values(preset))
+#define DEFAULT_CHOICE(values, preset) printf("%s", clv_algorithm_word(preset))
 
 #define RANGE_INT(values, min, max)    printf("%lld to %lld", (long long) (min), (long long) (max))
 #define RANGE_BOOL(values, min, max)   printf("true, false")
@@ -86,6 +96,7 @@ static void print_list(void (*print)(char *, size_t, uint32_t))
 #define names_of_COLLECTIVE            clv_collectives_print
 #define names_of_OP                    clv_clva_print_ops
 #define RANGE_ENUM(values, min, max)   printf("one word below")
+#define RANGE_CHOICE(values, min, max) print_algorithms(CLV_COLLECTIVE_##values)
 
 #define WORD(code, spelling, meaning) spelling,
 static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
@@ -95,7 +106,6 @@ static const char *const words_of_PREDICTOR[] = {
     CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD)};
 #undef PREDICTOR_WORD
 #undef WORD
-#define WORD_ALGORITHM(code)    clv_algorithm_word(code)
 #define WORD_REPRODUCIBLE(code) words_of_REPRODUCIBLE[code]
 #define WORD_OBJECTIVE(code)    words_of_OBJECTIVE[code]
 #define WORD_PREDICTOR(code)    words_of_PREDICTOR[code]
@@ -111,6 +121,10 @@ static void print_params(void)
     printf(" | %s | %d | %s |\n", unit, level, meaning);
     CLV_PARAMETER_MAP(PRINT_ROW)
 #undef PRINT_ROW
+    puts("\nNames of before, which still work:\n\n| old name | parameter |\n|---|---|");
+#define PRINT_SYNONYM(name, old) puts("| `coll_clv_" #old "` | `coll_clv_" #name "` |");
+    CLV_SYNONYM_MAP(PRINT_SYNONYM)
+#undef PRINT_SYNONYM
 }
 
 static void print_words(void)

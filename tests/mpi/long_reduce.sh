@@ -12,7 +12,7 @@ export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
 cases=$CLV_BUILD/tests/mpi/reduce_cases
 direct=$CLV_BUILD/tests/mpi/execute_cases
-clv="--mca coll clv --mca coll_clv_min_bytes 1 --mca coll_clv_min_ranks 2"
+clv="--mca coll clv --mca coll_clv_reduce_min_bytes 1 --mca coll_clv_min_ranks 2"
 algorithms='auto clairvoyant latest_first chain ring'
 seed=${CLV_SEED:-$RANDOM}
 seconds=300

@@ -94,7 +94,7 @@ draw() {
     one_of ahead_bytes 0 0 67108864
     one_of collectives reduce reduce,allreduce
     options=(--mca coll clv --mca coll_clv_reduce_algorithm "$algorithm" --mca coll_clv_stall_seconds $((stall / 2))
-        --mca mpi_yield_when_idle 1 --mca coll_clv_min_bytes "$min_bytes" --mca coll_clv_ahead_bytes "$ahead_bytes"
+        --mca mpi_yield_when_idle 1 --mca coll_clv_reduce_min_bytes "$min_bytes" --mca coll_clv_ahead_bytes "$ahead_bytes"
         --mca coll_clv_collectives "$collectives")
     [ "$where" = here ] || one_of ranks 4 8
 }
@@ -139,7 +139,7 @@ run() { # log
 # Ranks on hosts, so that there is a channel to tell of.
 trial() { # threads
     log=$folder/0.log where=hosts ranks=4 threads=$1 algorithm=clairvoyant
-    options=(--mca coll clv --mca coll_clv_reduce_algorithm clairvoyant --mca coll_clv_stall_seconds 4 --mca coll_clv_min_bytes 1)
+    options=(--mca coll clv --mca coll_clv_reduce_algorithm clairvoyant --mca coll_clv_stall_seconds 4 --mca coll_clv_reduce_min_bytes 1)
     run "$log"
 }
 end_trial() {

@@ -12,7 +12,7 @@ ranks=${CLV_TEST_RANKS:-2 3 5 8}
 counts=${CLV_TEST_COUNTS:-1,2,7,1000,4099,65536}
 # Open MPI 4.1.4's own ring writes past its buffers for types with gaps, with and without us, so the
 # function before us is its recursive doubling.
-clv="--mca coll clv --mca coll_clv_min_ranks 2 --mca coll_clv_min_bytes 1
+clv="--mca coll clv --mca coll_clv_min_ranks 2 --mca coll_clv_reduce_min_bytes 1
     --mca coll_clv_allreduce_min_bytes 1
     --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 3"
 both="$clv --mca coll_clv_collectives reduce,allreduce"

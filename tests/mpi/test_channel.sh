@@ -18,7 +18,7 @@ host_2_loses_it() { # seconds
     sleep "$1"
     on_host 2 ip link set eth1 up
 }
-on=(--mca coll_clv_priority 50 --mca coll_clv_min_bytes 1 --mca coll_clv_interface eth1)
+on=(--mca coll_clv_priority 50 --mca coll_clv_reduce_min_bytes 1 --mca coll_clv_interface eth1)
 clv=("${on[@]}" --mca coll_clv_reduce_algorithm clairvoyant)
 bed_up 4 --rate 1gbit
 second_network

@@ -16,7 +16,7 @@ with() {
     said=$(timeout -k 5 "$tap_limit" "$cluster" with "$@" 2>&1 </dev/null)
 }
 counter() { sed -n "s/.*[ ,]$1=\(-\{0,1\}[0-9]*\).*/\1/p" <<<"$said"; }
-use=(--mca coll_clv_priority 50 --mca coll_clv_min_bytes 1)
+use=(--mca coll_clv_priority 50 --mca coll_clv_reduce_min_bytes 1)
 show=("${use[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_print plan)
 
 with 1 -- true

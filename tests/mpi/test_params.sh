@@ -24,7 +24,7 @@ done <<'BAD'
 priority|101|0 to 100
 priority|-1|0 to 100
 min_ranks|1|2 to
-min_bytes|0|1 to 2147483647 bytes
+reduce_min_bytes|0|1 to 2147483647 bytes
 segment_bytes|-5|0 to 1073741824 bytes
 segment_bytes|abc|0 to 1073741824 bytes
 segment_bytes|12x|0 to 1073741824 bytes
@@ -36,6 +36,9 @@ exchange|maybe|true or false
 port_min|65536|0 to 65535
 port_range|0|1 to 65535 ports
 reduce_algorithm|fast|auto previous rank_chain chain
+reduce_algorithm|plain_ring|auto previous rank_chain chain latest_first clairvoyant binomial rabenseifner ring host_chains
+allreduce_algorithm|chain|auto previous plain_ring cut_ring helper_trees
+bcast_algorithm|ring|auto previous out_chain
 collectives|reduce,gather|reduce,allreduce
 predictor|oracle|best periodic sma ewma median compute
 reproducible|sometimes|off float always
@@ -72,6 +75,26 @@ record_ops|
 interface|
 GOOD
 
+# What each collective can run, as ompi_info lists it.
+words_of() { grep -A 3 "parameter \"coll_clv_$1_algorithm\"" <<<"$shown" | grep -m 1 'Valid values'; }
+tap_has 'ompi_info: a reduce can be a chain' '"chain"' "$(words_of reduce)"
+tap_lacks 'and no ring of allreduces' 'plain_ring' "$(words_of reduce)"
+tap_has 'an allreduce can be such a ring' '"plain_ring"' "$(words_of allreduce)"
+tap_lacks 'and no chain' '"chain"' "$(words_of allreduce)"
+tap_has 'a broadcast can be a chain from the root' '"out_chain"' "$(words_of bcast)"
+tap_lacks 'and no ring' 'ring"' "$(words_of bcast)"
+
+# The name of before still says from which size on a reduce is planned; the new one goes first.
+old=(--mca coll_clv_min_ranks 2 --mca coll_clv_min_bytes)
+said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" 8 "$probe" 10)
+tap_lacks 'coll_clv_min_bytes is taken as coll_clv_reduce_min_bytes' 'too_small' "$said"
+tap_has 'calls are not left alone' 'exchange_calls=4' "$said"
+tap_lacks 'without a word' 'no parameter' "$said"
+said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" 8 --mca coll_clv_reduce_min_bytes 1m "$probe" 10)
+tap_has 'beside the new name it does not count' 'fell_back_too_small=4' "$said"
+said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" none "$probe" 10)
+tap_has 'and what is no number is refused' 'coll_clv_reduce_min_bytes is none; allowed: 1 to' "$said"
+
 said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_verbos 10 "$probe" 10)
 tap_ok 'a misspelt name is told once' test 1 -eq "$(grep -c 'there is no parameter coll_clv_verbos (' <<<"$said")"
 tap_has 'and the job runs' 'sums right' "$said"
@@ -79,7 +102,7 @@ said=$(mpi_run -np 3 --mca coll_clv_verbos 10 "$probe" 10)
 tap_lacks 'not where clv is only installed' 'there is no parameter' "$said"
 
 # The word reaches the forecasts; best says whom it follows.
-forecasts=(--mca coll_clv_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)
+forecasts=(--mca coll_clv_reduce_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)
 said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_predictor sma "${forecasts[@]}")
 tap_has 'predictor = sma: forecasts come from it' 'predicted by sma from' "$said"
 tap_lacks 'and from no other' 'predicted by periodic' "$said"

@@ -22,7 +22,7 @@ while IFS='|' read -r what first others words; do
     tap_lacks "$what: nobody uses the component" 'exchange_calls' "$said"
     tap_has "$what: the message names it" "$words" "$said"
 done <<'CASES'
-min_bytes differs|A=1|OMPI_MCA_coll_clv_min_bytes=1|coll_clv_min_bytes is 65536 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
+min_bytes differs|A=1|OMPI_MCA_coll_clv_reduce_min_bytes=1|coll_clv_reduce_min_bytes is 65536 on rank 0 of MPI_COMM_WORLD and 1 on rank 1
 an algorithm on some ranks|A=1|OMPI_MCA_coll_clv_reduce_algorithm=ring|coll_clv_reduce_algorithm is auto on rank 0 of MPI_COMM_WORLD and ring on rank 1
 no exchange on rank 0|OMPI_MCA_coll_clv_exchange=0|A=1|coll_clv_exchange is 0 on rank 0 of MPI_COMM_WORLD and 1 on rank
 a refused value on some ranks|A=1|OMPI_MCA_coll_clv_sma_window=0|rank 1 of MPI_COMM_WORLD does not use it, rank 0 does
@@ -48,6 +48,6 @@ tap_has 'older sources on some ranks: the message names it' \
 # Spawned processes do not get what only the environment of their parents says.
 cases=$CLV_BUILD/tests/mpi/reduce_cases
 said=$(mpi_run --mca mpi_yield_when_idle 1 --mca btl_tcp_if_include lo -np 2 env $on \
-    OMPI_MCA_coll_clv_min_ranks=2 OMPI_MCA_coll_clv_min_bytes=1 "$cases" -c spawned_and_merged)
+    OMPI_MCA_coll_clv_min_ranks=2 OMPI_MCA_coll_clv_reduce_min_bytes=1 "$cases" -c spawned_and_merged)
 tap_has 'spawned processes without it: right' 'all right' "$said"
 tap_end

@@ -64,7 +64,7 @@ tap_has 'and counted' 'fell_back_no_channel=2' "$said"
 run -np 2 "${on[@]}" --mca coll_clv_port_min 47811 --mca coll_clv_port_range 1 "$probe" 20000 1
 tap_has 'no port left: all go without, and why is told' 'none of the 1 ports from 47811 on is free' "$said"
 tap_has 'and counted' 'fell_back_no_channel=2' "$said"
-run -np 2 "${on[@]}" sh -c 'export OMPI_MCA_coll_clv_min_bytes=$((OMPI_COMM_WORLD_RANK + 1))
+run -np 2 "${on[@]}" sh -c 'export OMPI_MCA_coll_clv_reduce_min_bytes=$((OMPI_COMM_WORLD_RANK + 1))
     exec "$@"' sh "$probe" 20000 1
 
 # Bytes and clocks need two nodes: processes of different process namespaces are.
@@ -80,7 +80,7 @@ else
     tap_skip 'two nodes exchange bytes' 'no process namespaces here'
 fi
 
-run -np 4 "${on[@]}" --mca coll_clv_setup_bytes 100000000 --mca coll_clv_min_bytes 1 "$probe" 100 2
+run -np 4 "${on[@]}" --mca coll_clv_setup_bytes 100000000 --mca coll_clv_reduce_min_bytes 1 "$probe" 100 2
 
 # What else moves the others; predicted to no_plan: the decider's own tests (tests/unit/test_choose.c).
 elsewhere="$nodes

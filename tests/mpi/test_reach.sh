@@ -8,7 +8,7 @@ mpi_setup
 [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || tap_skip_all 'needs root, to be two users'
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
-timeout -k 5 60 mpirun --oversubscribe -n 3 --mca coll clv --mca coll_clv_min_bytes 1 --mca pml ob1 --mca btl ^tcp \
+timeout -k 5 60 mpirun --oversubscribe -n 3 --mca coll clv --mca coll_clv_reduce_min_bytes 1 --mca pml ob1 --mca btl ^tcp \
     --mca mpi_yield_when_idle 1 "$CLV_BUILD/tests/mpi/channel_down" 6 coupled >"$output" 2>&1 </dev/null &
 job=$!
 until grep -q 'under way' "$output" || ! kill -0 $job 2>/dev/null; do sleep 0.1; done

@@ -9,7 +9,7 @@ ranks=${CLV_TEST_RANKS:-5}
 counts=${CLV_TEST_COUNTS:-1,2,7,1000,4099,65536}
 algorithms='auto previous clairvoyant latest_first chain rank_chain host_chains binomial rabenseifner ring'
 pmls='tcp ucx cm'
-clv="--mca coll clv --mca coll_clv_min_bytes 1 --mca coll_clv_min_ranks 2"
+clv="--mca coll clv --mca coll_clv_reduce_min_bytes 1 --mca coll_clv_min_ranks 2"
 
 # shellcheck disable=SC2086
 echo 1..$(($(set -- $algorithms; echo $#) * $(set -- $ranks; echo $#) + $(set -- $pmls; echo $#) + 2))

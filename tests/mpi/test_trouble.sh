@@ -4,7 +4,7 @@
 # leftover in /dev/shm. TAP.
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
 cases=$CLV_BUILD/tests/mpi/reduce_cases
-clv="--mca coll clv --mca coll_clv_min_bytes 1 --mca coll_clv_min_ranks 2"
+clv="--mca coll clv --mca coll_clv_reduce_min_bytes 1 --mca coll_clv_min_ranks 2"
 forced="$clv --mca coll_clv_reduce_algorithm clairvoyant"
 
 # launch_behind RANKS ARGUMENTS...: the same in the background; sets $runner.

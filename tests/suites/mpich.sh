@@ -129,7 +129,7 @@ ours() { # reduce allreduce bcast
     options=(--mca coll clv --mca coll_clv_collectives reduce,allreduce,bcast --mca coll_clv_min_ranks 2
         --mca coll_clv_verbose 10)
     local name
-    for name in '' allreduce_ bcast_; do options+=(--mca "coll_clv_${name}min_bytes" 1); done
+    for name in reduce allreduce bcast; do options+=(--mca "coll_clv_${name}_min_bytes" 1); done
     for name in reduce allreduce bcast; do options+=(--mca "coll_clv_${name}_algorithm" "$1"); shift; done
 }
 run_forced() {

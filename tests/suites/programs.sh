@@ -99,7 +99,7 @@ options_of() { # mode
     [ "$1" != alone ] || return
     options=(--mca coll clv --mca coll_clv_collectives reduce,allreduce,bcast)
     [ "$1" = any ] || return
-    options+=(--mca coll_clv_min_bytes 1 --mca coll_clv_allreduce_min_bytes 1 --mca coll_clv_bcast_min_bytes 1
+    options+=(--mca coll_clv_reduce_min_bytes 1 --mca coll_clv_allreduce_min_bytes 1 --mca coll_clv_bcast_min_bytes 1
         --mca coll_clv_min_ranks 2 --mca coll_clv_verbose 10)
 }
 

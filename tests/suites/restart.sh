@@ -105,7 +105,7 @@ short() { # after
 run_one() { # case mode
     local seconds=$(($(field "$1" 2 | sed "s/STOP/$stop/"))) change
     options=(--mca coll '^clv')
-    [ "$2" = stock ] || options=(--mca coll_clv_priority 50 --mca coll_clv_min_bytes 1
+    [ "$2" = stock ] || options=(--mca coll_clv_priority 50 --mca coll_clv_reduce_min_bytes 1
         --mca coll_clv_reduce_algorithm clairvoyant)
     change=$(field "$1" 5 | sed "s/STOP/$stop/")
     [ -z "$change" ] || $change

@@ -91,7 +91,7 @@ static void values_are_printed_as_users_write_them(void **state)
     assert_string_equal(text, "always");
     clv_equal_print(text, sizeof text, CLV_EQUAL_reproducible, 99);
     assert_string_equal(text, "unknown");
-    clv_equal_print(text, sizeof text, CLV_EQUAL_min_bytes, 32768);
+    clv_equal_print(text, sizeof text, CLV_EQUAL_reduce_min_bytes, 32768);
     assert_string_equal(text, "32768");
     clv_equal_print(text, sizeof text, CLV_EQUAL_exchange, 1);
     assert_string_equal(text, "1");
@@ -134,7 +134,7 @@ static void lists_of_collectives_are_read_and_printed(void **state)
 static void each_collective_has_its_smallest_size(void **state)
 {
     const clv_choose_config_t config = {
-        .min_bytes = 3, .allreduce_min_bytes = 4, .bcast_min_bytes = 5};
+        .reduce_min_bytes = 3, .allreduce_min_bytes = 4, .bcast_min_bytes = 5};
 
     (void) state;
     assert_int_equal(clv_choose_min_bytes(&config, CLV_COLLECTIVE_REDUCE), 3);

@@ -146,7 +146,7 @@ asks='OMPI_MCA_coll=clv OMPI_MCA_coll_clv_verbose=10'
 said=$(srun '')
 tap_has 'srun without clv: right' check=ok "$said"
 tap_lacks 'and nobody hears of it' clv "$said"
-said=$(srun "$asks OMPI_MCA_coll_clv_min_bytes=1")
+said=$(srun "$asks OMPI_MCA_coll_clv_reduce_min_bytes=1")
 tap_has 'srun with clv: right' check=ok "$said"
 tap_has 'and clv reduces' ': reduce of ' "$said"
 tap_ok 'by forecasts' grep -qE 'because (predicted|no plan is clearly better)' <<<"$said"

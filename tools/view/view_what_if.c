@@ -68,7 +68,7 @@ static int is_planned(const clv_clva_stream_t *key, int32_t n_ranks)
     const clv_choose_config_t config = clv_what_if_config();
 
     return key->op == CLV_CLVA_OP_REDUCE && key->how == CLV_CLVA_HOW_BLOCKING &&
-           key->bytes >= config.min_bytes && n_ranks >= config.min_ranks &&
+           key->bytes >= config.reduce_min_bytes && n_ranks >= config.min_ranks &&
            n_ranks <= CLV_SCHED_MAX_RANKS;
 }
 
