@@ -115,10 +115,17 @@ clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component
 int coll_clv_params_register(coll_clv_component_t *component);
 /* Whether the user gave the parameter a value. */
 bool coll_clv_params_is_set(const char *name);
-/* Tells, once a node, of parameters coll_clv_... in the environment that are none: misspelt. */
-void coll_clv_params_tell_unknown(void);
 
-/* coll_clv_select.c: how the user asked for us. */
+/* coll_clv_unknown.c: parameters coll_clv_... that the user gave and that are none: misspelt. A
+ * hash of their names, for coll_clv_peers_publish; 0: there are none. */
+uint64_t coll_clv_unknown_find(void);
+/* Tells of each, with the name that is nearest to it: once a job, in the words of its first process
+ * if that was given the same, else once a node. After the exchange of MPI_Init. */
+void coll_clv_unknown_tell(void);
+
+/* coll_clv_select.c: how the user asked for us. Called first, while the selection still is what the
+ * user gave. */
+void coll_clv_select_look(void);
 bool coll_clv_select_is_named(void);
 /* Named, or given a priority: where it is only installed, it has nothing to say to anybody. Known
  * once the parameter priority, the first one, is registered. */

@@ -71,6 +71,7 @@ static int clv_register(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
 
+    coll_clv_select_look();
     if (OMPI_SUCCESS != coll_clv_params_register(component) || !clv_library_matches()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
@@ -120,9 +121,6 @@ static int clv_open(void)
     coll_clv_detour_open(component->params.channel_timeout_ms);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
-    if (coll_clv_select_is_wanted()) {
-        coll_clv_params_tell_unknown();
-    }
     coll_clv_ahead_budget(component->params.ahead_bytes);
     coll_clv_peers_publish();
     return OMPI_SUCCESS;
@@ -149,6 +147,9 @@ static int clv_close(void)
 static int clv_init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void) enable_progress_threads;
+    if (coll_clv_select_is_wanted()) {
+        coll_clv_unknown_tell();
+    }
     mca_coll_clv_component.is_threaded |= enable_mpi_threads;
     return OMPI_SUCCESS;
 }

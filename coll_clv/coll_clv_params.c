@@ -22,10 +22,7 @@
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_wait.h"
-#include "util/util_log.h"
 #include "util/util_version.h"
-
-extern char **environ;
 
 /* Everything of a row that is not its storage. */
 typedef struct param_row {
@@ -312,37 +309,6 @@ static int register_params(coll_clv_params_t *params)
     CLV_PARAMETER_MAP(REGISTER_ROW)
 #undef REGISTER_ROW
     return 0 == bad ? OMPI_SUCCESS : OMPI_ERR_BAD_PARAM;
-}
-
-static bool is_param(const char *name, size_t length)
-{
-    static const char *const names[] = {
-#define PARAM_NAME(kind, name, values, preset, min, max, unit, level, ranks, meaning) #name,
-        CLV_PARAMETER_MAP(PARAM_NAME)
-#undef PARAM_NAME
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strlen(names[i]) == length && 0 == strncmp(names[i], name, length)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void coll_clv_params_tell_unknown(void)
-{
-    static const char prefix[] = "OMPI_MCA_coll_clv_";
-
-    for (char **entry = environ; NULL != *entry; entry++) {
-        const char *name = *entry + strlen(prefix);
-        if (0 == strncmp(*entry, prefix, strlen(prefix)) && !is_param(name, strcspn(name, "="))) {
-            clv_log(CLV_LOG_HOST,
-                    "there is no parameter coll_clv_%.*s (ompi_info --param coll clv "
-                    "--level 9 lists them)",
-                    (int) strcspn(name, "="), name);
-        }
-    }
 }
 
 unsigned long long coll_clv_counted(const unsigned long long *counter)

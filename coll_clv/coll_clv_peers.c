@@ -16,12 +16,12 @@
  * alike, and a call with device memory here and host memory there is never split.
  *
  * And it publishes which link it has, so that a communicator knows who shares one before anything
- * was sent on it.
+ * was sent on it; and which misspelt parameters it was given, so that one process tells of them.
  *
  * Not covered: values changed later through MPI_T (they must be changed everywhere, as MPI says),
  * and another component above this one on some ranks only.
  *
- * Cost: 110 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
+ * Cost: 120 bytes per process in the exchange that MPI_Init makes anyway; one look-up per rank of a
  * communicator, some 0.3 ms each; none once a communicator of the whole job was looked through.
  */
 #include "coll_clv/coll_clv.h"
@@ -47,6 +47,7 @@ typedef struct published {
     int32_t equal[CLV_N_EQUAL]; /* the rank-equal parameters, by clv_equal_t */
     uint32_t devices;           /* may differ */
     uint64_t link;              /* clv_place_link; 0: not known */
+    uint64_t unknown;           /* coll_clv_unknown_find; may differ */
 } published_t;
 
 static published_t mine = {.made_of = COLL_CLV_MADE_OF};
@@ -71,6 +72,7 @@ void coll_clv_peers_publish(void)
     if (CLV_OK != clv_place_link(&mine.link)) {
         mine.link = 0;
     }
+    mine.unknown = coll_clv_unknown_find();
     mine.devices = config.devices ? coll_clv_devices_collectives(component->priority) : 0;
     if (component->priority > 0) {
         OPAL_MODEX_SEND(rc, COLL_CLV_MODEX_GLOBAL, &component->super.collm_version, &mine,
@@ -111,6 +113,16 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, publishe
     }
     free(bytes);
     return verdict;
+}
+
+bool coll_clv_peers_first_tells(void)
+{
+    const opal_process_name_t first = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = 0};
+    published_t his = {.unknown = ~mine.unknown};
+    int which;
+
+    return 0 != OMPI_PROC_MY_NAME->vpid && ABSENT != look_at(&first, &which, &his) &&
+           his.unknown == mine.unknown;
 }
 
 void coll_clv_peers_close(void)

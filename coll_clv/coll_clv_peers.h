@@ -11,6 +11,10 @@
 /* In component open, before the fence of MPI_Init. A component of priority 0 stays unseen. */
 void coll_clv_peers_publish(void);
 
+/* After that fence: whether the job's first process was given the same misspelt parameters, and so
+ * tells of them; not of that process itself. */
+bool coll_clv_peers_first_tells(void);
+
 /* In component close: frees what is remembered of peers. */
 void coll_clv_peers_close(void);
 

@@ -20,19 +20,25 @@ static const char *selection(void)
     return NULL == text ? "" : text;
 }
 
+/* What it was before we cleared it. */
+static bool is_named;
+
 /* An item of an including list; an excluding one ("^clv") never gets as far as here. */
-bool coll_clv_select_is_named(void)
+void coll_clv_select_look(void)
 {
     const char *item = selection();
 
-    while ('\0' != *item) {
+    is_named = false;
+    while ('\0' != *item && !is_named) {
         const size_t length = strcspn(item, ",");
-        if (3 == length && 0 == strncmp(item, "clv", 3)) {
-            return true;
-        }
+        is_named = 3 == length && 0 == strncmp(item, "clv", 3);
         item += length + (',' == item[length]);
     }
-    return false;
+}
+
+bool coll_clv_select_is_named(void)
+{
+    return is_named;
 }
 
 bool coll_clv_select_is_wanted(void)

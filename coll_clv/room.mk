@@ -49,6 +49,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_setup.c \
 	coll_clv/coll_clv_summary.c \
 	coll_clv/coll_clv_tell.c \
+	coll_clv/coll_clv_unknown.c \
 	coll_clv/coll_clv_wait.c
 
 unit_tests += tests/unit/test_coll_tables tests/unit/test_coll_known

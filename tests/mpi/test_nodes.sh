@@ -77,7 +77,9 @@ knows() { # NAME
 }
 with 2 --ranks-per-host 2 "${use[@]}" --mca coll_clv_min_ranks 2 -- "$CLV_BUILD/tests/mpi/known_links"
 knows 'two hosts of two'
-with 4 "${use[@]}" --mca coll_clv_min_ranks 2 -- "$CLV_BUILD/tests/mpi/known_links"
+with 4 "${use[@]}" --mca coll_clv_min_ranks 2 --mca coll_clv_verbos 10 -- "$CLV_BUILD/tests/mpi/known_links"
+tap_ok 'a misspelt parameter is told once a job, not once a host' \
+    test 1 -eq "$(grep -c 'coll_clv_verbos is no parameter of clv; did you mean coll_clv_verbose?' <<<"$said")"
 knows 'four hosts'
 
 with 3 "${show[@]}" -- "$probe" 40000 3

@@ -95,11 +95,36 @@ tap_has 'beside the new name it does not count' 'fell_back_too_small=4' "$said"
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" none "$probe" 10)
 tap_has 'and what is no number is refused' 'coll_clv_reduce_min_bytes is none; allowed: 1 to' "$said"
 
-said=$(mpi_run -np 3 "${list[@]}" --mca coll_clv_verbos 10 "$probe" 10)
-tap_ok 'a misspelt name is told once' test 1 -eq "$(grep -c 'there is no parameter coll_clv_verbos (' <<<"$said")"
-tap_has 'and the job runs' 'sums right' "$said"
-said=$(mpi_run -np 3 --mca coll_clv_verbos 10 "$probe" 10)
-tap_lacks 'not where clv is only installed' 'there is no parameter' "$said"
+# Misspelt names, by every way to ask for clv and to give a parameter: told once a job, with the
+# nearest name.
+misspelt() { # WHAT WORDS
+    tap_ok "misspelt, $1: told once" test 1 -eq "$(grep -cF "$2" <<<"$said")"
+    tap_has "misspelt, $1: the job runs" 'sums right' "$said"
+}
+segmnt='coll_clv_segmnt_bytes is no parameter of clv; did you mean coll_clv_segment_bytes?'
+while IFS='|' read -r way options; do
+    # shellcheck disable=SC2086
+    said=$(mpi_run -np 3 $options --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
+    misspelt "$way" "$segmnt"
+done <<WAYS
+clv alone|--mca coll clv
+the list|${list[*]}
+its priority|--mca coll_clv_priority 40
+WAYS
+said=$(OMPI_MCA_coll_clv_segmnt_bytes=4096 OMPI_MCA_coll_clv_fastest=1 mpi_run -np 3 --mca coll clv "$probe" 10)
+misspelt 'in the environment' "$segmnt"
+misspelt 'beyond recognition' 'coll_clv_fastest is no parameter of clv; ompi_info --param coll clv --level 9 lists them'
+# shellcheck disable=SC2016
+said=$(mpi_run -np 3 --mca coll clv sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] ||
+    export OMPI_MCA_coll_clv_segmnt_bytes=4096; exec "$@"' sh "$probe" 10)
+misspelt 'on one rank alone' "$segmnt"
+files=$(mktemp -d)
+printf '# ours\n coll_clv_segmnt_bytes=4096\ncoll_clv_verbose = 0\n' >"$files/mca.conf"
+said=$(OMPI_MCA_mca_base_param_files=$files/mca.conf mpi_run -np 3 --mca coll clv "$probe" 10)
+misspelt 'in a file of parameters' "$segmnt (in $files/mca.conf)"
+rm -r "$files"
+said=$(mpi_run -np 3 --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
+tap_lacks 'not where clv is only installed' 'no parameter of clv' "$said"
 
 # The word reaches the forecasts; best says whom it follows.
 forecasts=(--mca coll_clv_reduce_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)

@@ -8,6 +8,7 @@
 #include "util/util_divide.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
+#include "util/util_near.h"
 #include "util/util_status.h"
 #include "util/util_text.h"
 
@@ -253,6 +254,46 @@ static void a_name_is_plain_for_a_terminal(void **unused)
     assert_string_equal(cut, "x");
 }
 
+static void who_misspells_a_name_is_told_the_nearest(void **state)
+{
+    static const char *const names[] = {"reduce_algorithm", "segment_bytes", "min_ranks",
+                                        "record",           "record_ops",    "verbose"};
+    const struct {
+        const char *word, *nearest;
+    } rows[] = {{"segmnt_bytes", "segment_bytes"}, /* left out */
+                {"verbosee", "verbose"},           /* added */
+                {"min_renks", "min_ranks"},        /* another */
+                {"rceord", "record"},              /* swapped */
+                {"record_op", "record_ops"},       /* not the other that begins so */
+                {"Verbose", "verbose"},            /* */
+                {"algorithm", "reduce_algorithm"}, /* a part */
+                {"segment", "segment_bytes"},      /* */
+                {"record_operations", "record"},   /* more than a name */
+                {"min_rnaks_", "min_ranks"},       /* two at once */
+                {"ops", "record_ops"},             /* */
+                {"fastest", NULL},                 /* nothing like it */
+                {"r", NULL},                       /* too short to mean anything */
+                {"", NULL}};
+    char longest[2 * CLV_NEAR_BYTES];
+    const char *const too_long[] = {longest};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *found =
+            clv_near(rows[i].word, strlen(rows[i].word), names, sizeof names / sizeof *names);
+        if (rows[i].nearest == NULL) {
+            assert_null(found);
+        } else {
+            assert_string_equal(found, rows[i].nearest);
+        }
+    }
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_null(clv_near(longest, strlen(longest), names, sizeof names / sizeof *names));
+    assert_null(clv_near("aaaa", 4, too_long, 1));
+    assert_string_equal(clv_near("min_ranks=3", 9, names, 3), "min_ranks"); /* no more of it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +308,7 @@ int main(void)
         cmocka_unit_test(many_are_divided_by_one_as_by_division),
         cmocka_unit_test(letters_are_those_of_rfc_3629),
         cmocka_unit_test(a_name_is_plain_for_a_terminal),
+        cmocka_unit_test(who_misspells_a_name_is_told_the_nearest),
     };
     return clv_run_tests(tests);
 }
