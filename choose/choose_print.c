@@ -26,6 +26,76 @@ __attribute__((format(printf, 2, 3))) static void say(const printer_t *to, const
     to->print(to->context, line);
 }
 
+/* ---- what is not taken ----------------------------------------------------------------------- */
+
+typedef struct text {
+    char *at;
+    size_t size, used;
+} text_t;
+
+__attribute__((format(printf, 2, 3))) static void add(text_t *text, const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = vsnprintf(text->at + text->used, text->size - text->used, format, arguments);
+    va_end(arguments);
+    text->used =
+        n > 0 && (size_t) n < text->size - text->used ? text->used + (size_t) n : text->size - 1;
+}
+
+static void add_bytes(text_t *text, int64_t n_bytes)
+{
+    if (n_bytes >= 1 << 20 && n_bytes % (1 << 20) == 0) {
+        add(text, "%" PRId64 " MiB", n_bytes >> 20);
+    } else if (n_bytes >= 1 << 10 && n_bytes % (1 << 10) == 0) {
+        add(text, "%" PRId64 " KiB", n_bytes >> 10);
+    } else {
+        add(text, "%" PRId64 " bytes", n_bytes);
+    }
+}
+
+/* The next collective from this one on that has calls; CLV_N_COLLECTIVES: none. */
+static int next_called(const int64_t n_calls[CLV_N_COLLECTIVES], int from)
+{
+    while (from < CLV_N_COLLECTIVES && n_calls[from] == 0) {
+        from++;
+    }
+    return from;
+}
+
+void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config_t *config,
+                                const int64_t n_calls[CLV_N_COLLECTIVES])
+{
+    text_t line = {.at = text, .size = size};
+    char names[64];
+    int c = next_called(n_calls, 0);
+
+    text[0] = '\0';
+    if (c == CLV_N_COLLECTIVES) {
+        return;
+    }
+    while (c < CLV_N_COLLECTIVES) {
+        const int next = next_called(n_calls, c + 1);
+        const int64_t from_bytes = clv_choose_min_bytes(config, c);
+
+        add(&line, "%" PRId64 " %s%s", n_calls[c], clv_collective_name(c),
+            n_calls[c] == 1 ? "" : "s");
+        if (next == CLV_N_COLLECTIVES || clv_choose_min_bytes(config, next) != from_bytes) {
+            add(&line, " of ");
+            add_bytes(&line, from_bytes);
+            add(&line, " or more");
+        }
+        add(&line, next == CLV_N_COLLECTIVES ? " not taken" : " and ");
+        c = next;
+    }
+    clv_collectives_print(names, sizeof names, (uint32_t) config->collectives);
+    add(&line, ": coll_clv_collectives is %s", names);
+}
+
+/* ---- forecasts and plans --------------------------------------------------------------------- */
+
 static void print_decision(const printer_t *to, const clv_choose_decision_t *decision)
 {
     const char *reason = clv_reason_text(decision->reason);

@@ -30,6 +30,11 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
                                const clv_choose_decision_t *decision, clv_choose_print_line_t print,
                                void *context);
 
+/* "80 allreduces of 64 KiB or more not taken: coll_clv_collectives is reduce": calls by collective,
+ * large enough to be planned, that the config does not name; "" where there are none. */
+void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config_t *config,
+                                const int64_t n_calls[CLV_N_COLLECTIVES]);
+
 /* The links as measured and agreed: one line. */
 void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
                            clv_choose_print_line_t print, void *context);

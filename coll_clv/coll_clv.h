@@ -70,13 +70,14 @@ typedef struct coll_clv_pace {
 typedef struct coll_clv_component {
     mca_coll_base_component_t super;
     coll_clv_params_t params;
+    clv_choose_config_t config; /* of them when it was opened: at its close words are gone */
     coll_clv_counters_t counters;
     unsigned long long calls[CLV_N_COLLECTIVES];
     pthread_mutex_t account; /* of times, paces and late */
     coll_clv_times_t times[CLV_N_COLLECTIVES];
     coll_clv_pace_t paces[CLV_N_COLLECTIVES];
-    coll_clv_late_t late; /* of communicators that were freed ... */
-    char late_comm[64];   /* ... this one */
+    coll_clv_late_t late;      /* of communicators that were freed ... */
+    char late_comm[64];        /* ... this one */
     unsigned long long ran[CLV_N_ALGORITHMS];
     unsigned long long fell_back[CLV_N_REASONS]; /* calls that took the previous function */
     clv_cost_t link;                             /* of the newest communicator */
@@ -87,6 +88,8 @@ typedef struct coll_clv_component {
     bool is_threaded;                            /* MPI_THREAD_MULTIPLE was given to the program */
     bool is_inside;                              /* where it was not: see coll_clv_inside */
     unsigned long long alone[CLV_N_COLLECTIVES]; /* calls that were left alone for their size */
+    /* Calls that would be planned if coll_clv_collectives named them, where that is watched. */
+    unsigned long long not_taken[CLV_N_COLLECTIVES];
 } coll_clv_component_t;
 
 /* The framework looks this name up; nothing else of ours is visible. */
@@ -109,6 +112,11 @@ unsigned long long coll_clv_counted(const unsigned long long *counter);
 
 /* The rank-equal parameters as they are now, and nothing else. */
 clv_choose_config_t coll_clv_params_config(const coll_clv_component_t *component);
+
+/* Bits of the collectives that config does not take and that are counted all the same, since the
+ * user asked for a summary or for what happens: by the job's first process, which tells. Nothing
+ * that runs changes. */
+uint32_t coll_clv_watched(const clv_choose_config_t *config);
 
 /* coll_clv_params.c: registers every parameter and counter, checks ranges, and tells the user.
  * OMPI_SUCCESS or OMPI_ERR_BAD_PARAM. */
@@ -166,6 +174,7 @@ typedef struct coll_clv_module {
     int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
     coll_clv_previous_t previous;
     clv_choose_config_t config;   /* the parameters when this was made */
+    uint32_t watched;             /* collectives that we only count: coll_clv_watched */
     bool has_asked;               /* about its peers ... */
     bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
     uint32_t devices;             /* it, too: collectives that may be given device memory */

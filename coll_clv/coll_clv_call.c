@@ -4,6 +4,7 @@
  *
  *   made within a call of ours (coll_clv_enter) -----> the previous function
  *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
+ *   only counted (coll_clv_watched) -----------------> the previous function
  *   not for us -------------------------------------> the previous function
  *   not all ranks have us, with the same parameters -> the previous function
  *   a rank's buffers may be in device memory -------> the previous function
@@ -113,7 +114,8 @@ void coll_clv_set_alone_below(coll_clv_module_t *module)
         const bool is_auto = CLV_ALGORITHM_AUTO == clv_choose_forced(config, collective);
 
         module->alone_below[collective] =
-            is_auto && mca_coll_clv_component.params.verbose < CLV_LOG_INFO
+            is_auto && mca_coll_clv_component.params.verbose < CLV_LOG_INFO &&
+                    0 == (module->watched >> collective & 1)
                 ? least_bytes(config, collective)
                 : 0;
     }
@@ -479,12 +481,35 @@ static int run_by_plan(const coll_clv_call_t *call)
     return OMPI_SUCCESS == rc ? rc : fail(call, rc);
 }
 
+/* Those that a collective makes of others are part of it. */
+static CLV_COLD int run_watched(const coll_clv_call_t *call)
+{
+    static _Thread_local int depth;
+    const clv_choose_config_t *config = &call->module->config;
+    int rc;
+
+    if (0 == depth && (NULL == call->op || ompi_op_is_commute(call->op)) &&
+        coll_clv_total_bytes(call->count, call->dtype) >=
+            least_bytes(config, (int32_t) call->collective)) {
+        coll_clv_count(&mca_coll_clv_component.not_taken[call->collective], 1);
+    }
+    call->module->ran =
+        (coll_clv_ran_t){.choice = CLV_CLVA_NOT_OURS, .predicted_ns = CLV_CLVA_NO_FORECAST};
+    depth++;
+    rc = coll_clv_run_previous(call);
+    depth--;
+    return rc;
+}
+
 CLV_HOT int coll_clv_call(coll_clv_call_t *call)
 {
     const int32_t forced = clv_choose_forced(&call->module->config, (int32_t) call->collective);
     const bool planned = is_planned(forced);
     int unfit;
 
+    if (0 != (call->module->watched >> call->collective & 1)) {
+        return run_watched(call);
+    }
     if (NULL != call->module->group) {
         coll_clv_group_fetch(call->module->group);
     }

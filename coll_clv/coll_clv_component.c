@@ -115,6 +115,7 @@ static int clv_open(void)
     coll_clv_component_t *component = &mca_coll_clv_component;
     const int verbose = component->params.verbose;
 
+    component->config = coll_clv_params_config(component);
     component->output = opal_output_open(NULL);
     opal_output_set_verbosity(component->output, verbose);
     coll_clv_wait_set_stall(component->params.stall_seconds);

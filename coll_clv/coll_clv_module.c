@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ompi/mca/coll/base/coll_base_functions.h"
+#include "ompi/proc/proc.h"
 
 #include "coll_clv/coll_clv_call.h"
 #include "coll_clv/coll_clv_group.h"
@@ -44,8 +45,26 @@ static bool takes(const coll_clv_module_t *module, clv_collective_t collective)
     return 0 != (module->config.collectives >> collective & 1);
 }
 
+uint32_t coll_clv_watched(const clv_choose_config_t *config)
+{
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
+    const bool is_asked =
+        0 != (params->print & CLV_PRINT_SUMMARY) || params->verbose >= CLV_LOG_INFO;
+
+    return is_asked && 0 == OMPI_PROC_MY_NAME->vpid && !mca_coll_clv_component.only_records
+               ? ((1U << CLV_N_COLLECTIVES) - 1) & ~(uint32_t) config->collectives
+               : 0;
+}
+
+/* Whether we stand in the way of its calls. */
+static bool has(const coll_clv_module_t *module, clv_collective_t collective)
+{
+    return takes(module, collective) || 0 != (module->watched >> collective & 1);
+}
+
 /* Modules are enabled from the lowest priority up, so what is installed now is what would run
- * without us. Holds each module; false when there is a collective of ours without a function. */
+ * without us. Holds each module; false when there is a collective of ours without a function. One
+ * that we only watch is let go then. */
 static bool save_previous(coll_clv_module_t *module, const struct ompi_communicator_t *comm)
 {
     coll_clv_previous_t *previous = &module->previous;
@@ -53,11 +72,14 @@ static bool save_previous(coll_clv_module_t *module, const struct ompi_communica
 
 #define SAVE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)                \
     COLL_CLV_COMPAT_GET(comm, name, previous->name, previous->name##_module);                      \
-    if (!takes(module, CLV_COLLECTIVE_##code)) {                                                   \
+    if (!has(module, CLV_COLLECTIVE_##code)) {                                                     \
         previous->name##_module = NULL;                                                            \
     } else if (NULL == previous->name || NULL == previous->name##_module) {                        \
         previous->name##_module = NULL;                                                            \
-        all = false;                                                                               \
+        all = all && !takes(module, CLV_COLLECTIVE_##code);                                        \
+        module->watched &= ~(1U << CLV_COLLECTIVE_##code);                                         \
+        module->super.coll_##name =                                                                \
+            has(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;                       \
     } else {                                                                                       \
         OBJ_RETAIN(previous->name##_module);                                                       \
     }
@@ -79,7 +101,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
 #define INSTALL_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
-    if (takes(module, CLV_COLLECTIVE_##code)) {                                                    \
+    if (has(module, CLV_COLLECTIVE_##code)) {                                                      \
         COLL_CLV_COMPAT_SET(comm, name, mca_coll_clv_##name, base);                                \
     }
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
@@ -136,9 +158,10 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->config = coll_clv_params_config(&mca_coll_clv_component);
     module->config.n_ranks = ompi_comm_size(comm);
     module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
+    module->watched = coll_clv_watched(&module->config);
     coll_clv_set_alone_below(module);
 #define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
-    module->super.coll_##name = takes(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
+    module->super.coll_##name = has(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW
     coll_clv_record_offer(module);

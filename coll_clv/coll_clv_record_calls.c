@@ -239,10 +239,11 @@ void coll_clv_record_offer(coll_clv_module_t *module)
 /* What a wrapper calls: our own function where the module has one, else what is installed. */
 static void keep_ours(coll_clv_module_t *module)
 {
+    const uint32_t ours = (uint32_t) module->config.collectives | module->watched;
     coll_clv_recorded_t *recorded = &module->record->recorded;
 
 #define KEEP_OURS(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
-    if (0 != (module->config.collectives >> CLV_COLLECTIVE_##code & 1)) {                          \
+    if (0 != (ours >> CLV_COLLECTIVE_##code & 1)) {                                                \
         recorded->name = mca_coll_clv_##name;                                                      \
         recorded->name##_module = &module->super;                                                  \
     }

@@ -13,6 +13,7 @@
 
 #include "ompi/proc/proc.h"
 
+#include "choose/choose_print.h"
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_version.h"
 
@@ -112,6 +113,20 @@ static void say_unplanned(const coll_clv_counters_t *counters)
     }
 }
 
+static void say_not_taken(const coll_clv_component_t *component)
+{
+    int64_t n_calls[CLV_N_COLLECTIVES];
+    char text[256];
+
+    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
+        n_calls[c] = (int64_t) component->not_taken[c];
+    }
+    clv_choose_print_not_taken(text, sizeof text, &component->config, n_calls);
+    if ('\0' != text[0]) {
+        opal_output(component->output, "coll:clv: %s", text);
+    }
+}
+
 static void say_exchange(const coll_clv_component_t *component, const clv_pap_counters_t *counters)
 {
     line_t line = {0};
@@ -165,21 +180,40 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
     say(&line);
 }
 
-void coll_clv_summary(void)
+static void say_all(const coll_clv_component_t *component)
 {
-    const coll_clv_component_t *component = &mca_coll_clv_component;
     clv_pap_counters_t counters = {0};
 
-    if (0 == (component->params.print & CLV_PRINT_SUMMARY) ||
-        0 == coll_clv_counted(&component->counters.calls) + component->counters.nonblocking +
-                 component->counters.persistent ||
-        0 != OMPI_PROC_MY_NAME->vpid) {
-        return;
-    }
     coll_clv_process_counters(&counters);
     say_times(component);
     say_choices(component);
+    say_not_taken(component);
     say_unplanned(&component->counters);
     say_exchange(component, &counters);
     say_json(component, &counters);
+}
+
+static bool was_called(const coll_clv_component_t *component)
+{
+    unsigned long long sum = coll_clv_counted(&component->counters.calls) +
+                             component->counters.nonblocking + component->counters.persistent;
+
+    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
+        sum += component->not_taken[c];
+    }
+    return 0 < sum;
+}
+
+void coll_clv_summary(void)
+{
+    const coll_clv_component_t *component = &mca_coll_clv_component;
+
+    if (0 != OMPI_PROC_MY_NAME->vpid) {
+        return;
+    }
+    if (0 == (component->params.print & CLV_PRINT_SUMMARY)) {
+        say_not_taken(component);
+    } else if (was_called(component)) {
+        say_all(component);
+    }
 }

@@ -93,7 +93,7 @@ tests_mpi_arrival_truth_SOURCES = tests/mpi/arrival_truth.c $(clv_clock_drift_so
 tests_mpi_arrival_truth_LDADD = $(LDADD) -ldl
 
 if CLV_HAVE_OMPI
-script_tests += tests/mpi/test_select.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
+script_tests += tests/mpi/test_select.sh tests/mpi/test_summary.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
 	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh \

@@ -5,7 +5,7 @@ clv_record_sources = record/record_ring.c record/record_drain.c record/record_pe
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
 tools_clv_view_SOURCES = tools/clv-view.c tools/view/view.h tools/view/view_blame.c tools/view/view_count.c tools/view/view_index.h \
-	tools/view/view_export.c tools/view/view_index.c tools/view/view_live.c tools/view/view_load.c tools/view/view_page.c tools/view/view_print.c \
+	tools/view/view_export.c tools/view/view_index.c tools/view/view_live.c tools/view/view_load.c tools/view/view_not_taken.c tools/view/view_page.c tools/view/view_print.c \
 	tools/view/view_print_what_if.c tools/view/view_what_if.c
 # Empty without OTF2. In a condition it would take the place of LDADD where the condition does not hold, too.
 tools_clv_view_LDADD = $(LDADD) $(OTF2_LIBS)

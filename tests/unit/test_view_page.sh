@@ -34,6 +34,7 @@ for options in '--window-size=600,1900' '--window-size=1200,1900 --blink-setting
     tap_ok 'nothing takes a mouse' test "$(measured clicks)" -eq 0
     tap_ok 'the map says what it is' test "$(measured canvas)" = img
 done
+tap_ok 'nothing is said of calls that are not taken, where there are none' grep -q '<p id="not-taken"></p>' "$work/dom"
 
 # ---- what if: the pace of each way, in ms
 pace() { # way
@@ -49,9 +50,12 @@ tap_ok 'a line for each, and for what was measured' test "$(grep -o '<polyline' 
 
 # ---- a node that was not recorded
 rm "$work/job/made.1.clva"
+LC_ALL=C sed -i '1s/"parameters":""/"parameters":"collectives=allreduce"/' "$work"/job/*.clva
 "$view" -o "$work/half.html" "$work/job" 2>/dev/null
 page_draw "$work/half.html"
 tap_ok 'a page without a node is drawn' grep -q 'data-ready="yes"' "$work/dom"
 tap_none 'without a word on the console' grep CONSOLE "$work/log"
 tap_ok 'and says so' grep -q '(1 not recorded)' "$work/dom"
+tap_ok 'and what clv was not told to take' \
+    grep -q '<p id="not-taken">60 reduces of 64 KiB or more not taken: coll_clv_collectives is allreduce</p>' "$work/dom"
 tap_end

@@ -41,6 +41,16 @@ tap_none 'it names nothing outside itself' grep -noE '(src|href)="?[a-z]*:?//[^"
 "$view" -o "$work/large.html" "$work/large"
 tap_ok 'and of 1,024 ranks is below 3 MB' test "$(wc -c <"$work/large.html")" -lt 3000000
 
+# ---- what clv was not told to take
+told() { LC_ALL=C sed -i "1s/\"parameters\":\"[^\"]*\"/\"parameters\":\"$1\"/" "$work"/job/*.clva; "$view" "$work/job"; }
+not_taken='50 allreduces of 4 KiB or more not taken: coll_clv_collectives is'
+tap_lacks 'small allreduces are not spoken of' 'not taken' "$(<"$work/summary")"
+tap_has 'large ones are' "$not_taken reduce" "$(told 'allreduce_min_bytes=4096')"
+tap_has 'in JSON, which the page has, too' "\"not_taken\":\"$not_taken reduce\"" "$("$view" --json "$work/job")"
+tap_has 'whatever the job took' "$not_taken bcast" "$(told 'collectives=bcast allreduce_min_bytes=4096')"
+tap_lacks 'not those that it took' 'not taken' "$(told 'collectives=reduce,allreduce allreduce_min_bytes=4096')"
+tap_lacks 'nor among too few ranks' 'not taken' "$(told 'min_ranks=13 allreduce_min_bytes=4096')"
+
 # ---- what if
 no_network() { "$view" --what-if "$work/job"; }
 tap_has 'where clv plans nothing there is no what-if' 'no what-if: no reduces that clv would plan' "$(no_network)"

@@ -188,6 +188,11 @@ clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_
 /* The numbers whose fidelity makes savings in them no more than indicative, by commas. */
 void view_indicative(const view_what_if_t *what_if, char *names, size_t size);
 
+/* "80 allreduces of 64 KiB or more not taken: coll_clv_collectives is reduce", by what the job was
+ * told or else the defaults; "": there are none. */
+#define VIEW_LINE_BYTES 256 /* room for it */
+void view_not_taken(const view_t *view, char *text, size_t size);
+
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
                         const view_what_if_t *what_if);
 void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve);

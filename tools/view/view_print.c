@@ -42,6 +42,7 @@ const clv_clva_head_t *view_any_head(const view_t *view)
 static void print_what(FILE *file, const view_t *view, const view_counts_t *counts)
 {
     const clv_clva_head_t *head = view_any_head(view);
+    char not_taken[VIEW_LINE_BYTES];
 
     fprintf(file, "%s: %d ranks on %d nodes, %lld calls in %.3f s, clocks within %.1f us\n",
             head->program, (int) view->n_ranks, (int) view->n_nodes, (long long) counts->n_calls,
@@ -60,6 +61,10 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
                 "beside these %lld nonblocking and persistent calls in %d streams: "
                 "clv plans none\n",
                 (long long) counts->n_requests, (int) counts->n_request_streams);
+    }
+    view_not_taken(view, not_taken, sizeof not_taken);
+    if (not_taken[0] != '\0') {
+        fprintf(file, "%s\n", not_taken);
     }
 }
 
@@ -338,7 +343,9 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
                      const view_what_if_t *what_if)
 {
     const clv_clva_head_t *head = view_any_head(view);
+    char not_taken[VIEW_LINE_BYTES];
 
+    view_not_taken(view, not_taken, sizeof not_taken);
     (void) clv_json_begin(file, "clv-view", "recording");
     fputs(",\"recorded_program\":", file);
     clv_json_put_text(file, head->program);
@@ -355,6 +362,8 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
             (long long) counts->in_mpi_ns, (long long) view->worst_bound_ns,
             (long long) counts->n_requests);
     put_nodes(file, view);
+    fputs(",\"not_taken\":", file);
+    view_put_string(file, not_taken);
     fputs(",\"streams\":[", file);
     for (int32_t i = 0; i < view->n_streams; i++) {
         fputs(i > 0 ? ",\n" : "\n", file);
