@@ -177,6 +177,27 @@ typedef struct clv_choose_trial {
     int64_t regret_ns;        /* what it has lost */
 } clv_choose_trial_t;
 
+/* What was measured of the choice against the function before us (choose_gain.h), ns. */
+typedef struct clv_choose_gains {
+    int64_t took_ns;         /* time under what ran ... */
+    int64_t would_ns;        /* ... that would have been this under that function */
+    int64_t unknown_ns;      /* time under plans that were not compared with it */
+    int64_t n_calls;         /* calls of trials, so compared ... */
+    int64_t own_ns;          /* ... what so many take under our plan ... */
+    int64_t previous_ns;     /* ... and under that function */
+    int64_t spread_permille; /* sum over them: how far blocks of what runs lie apart */
+} clv_choose_gains_t;
+
+typedef struct clv_choose_gain {
+    clv_choose_gains_t sum;      /* without run_ns */
+    int32_t algorithm;           /* what was settled on when it was looked at last ... */
+    int64_t pace_ns;             /* ... its pace ... */
+    int64_t run_ns;              /* ... what ran since then ... */
+    int64_t own_ns, previous_ns; /* ... and what compared calls took under both */
+    int32_t tried; /* the newest plan that was tried beside the previous function ... */
+    int64_t tried_ns, beside_ns; /* ... what its calls took, and would have taken under that */
+} clv_choose_gain_t;
+
 /* What a stream's record sets say about the program's pace; shared by its plan keys. */
 typedef struct clv_choose_pace {
     int64_t version; /* of the newest forecast: one that is left out ran who knows what */
@@ -194,6 +215,7 @@ typedef struct clv_choose_pace {
     int32_t n_at_computing;   /* blocks to come for which it is said to go at computing_ns */
     clv_choose_verdict_t verdict[CLV_N_ALGORITHMS];
     clv_choose_trial_t trial;
+    clv_choose_gain_t gain;
 } clv_choose_pace_t;
 
 /* What is remembered of a plan key between forecasts; all zero at first. */

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "choose/choose_gain.h"
 #include "util/util_hot.h"
 
 size_t clv_node_plan_bytes(int32_t n_listed, int64_t n_steps)
@@ -80,6 +81,40 @@ CLV_HOT const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_
 static atomic_llong regret_ns;
 static atomic_llong cache_hits, cache_misses, cache_evictions;
 
+static atomic_llong took_ns, would_ns, unknown_ns, compared_calls, own_ns, previous_ns, spread;
+
+static void add_to(atomic_llong *sum, int64_t now, int64_t before)
+{
+    atomic_fetch_add_explicit(sum, now - before, memory_order_relaxed);
+}
+
+static int64_t read_of(atomic_llong *sum)
+{
+    return atomic_load_explicit(sum, memory_order_relaxed);
+}
+
+static void count_gains(clv_choose_gains_t now, const clv_choose_gains_t *before)
+{
+    add_to(&took_ns, now.took_ns, before->took_ns);
+    add_to(&would_ns, now.would_ns, before->would_ns);
+    add_to(&unknown_ns, now.unknown_ns, before->unknown_ns);
+    add_to(&compared_calls, now.n_calls, before->n_calls);
+    add_to(&own_ns, now.own_ns, before->own_ns);
+    add_to(&previous_ns, now.previous_ns, before->previous_ns);
+    add_to(&spread, now.spread_permille, before->spread_permille);
+}
+
+void clv_choose_gains(clv_choose_gains_t *sum)
+{
+    *sum = (clv_choose_gains_t){.took_ns = read_of(&took_ns),
+                                .would_ns = read_of(&would_ns),
+                                .unknown_ns = read_of(&unknown_ns),
+                                .n_calls = read_of(&compared_calls),
+                                .own_ns = read_of(&own_ns),
+                                .previous_ns = read_of(&previous_ns),
+                                .spread_permille = read_of(&spread)};
+}
+
 static void count_cache(const clv_plan_cache_t *plans, const clv_plan_cache_counters_t *before)
 {
     const clv_plan_cache_counters_t now = clv_plan_cache_counters(plans);
@@ -127,6 +162,7 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
                        clv_node_plan_t *node_plan, size_t n_bytes)
 {
     const int64_t regretted_ns = state->pace.trial.regret_ns;
+    const clv_choose_gains_t gained = clv_choose_gain_sum(&state->pace);
     clv_choose_decision_t decision = {0};
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
@@ -138,6 +174,7 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
     }
     atomic_fetch_add_explicit(&regret_ns, state->pace.trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
+    count_gains(clv_choose_gain_sum(&state->pace), &gained);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
     }

@@ -92,6 +92,10 @@ const clv_step_t *clv_node_plan_steps(const clv_node_plan_t *node_plan, int32_t 
  * thread at any time. */
 int64_t clv_choose_regret_ns(void);
 
+/* What was gained in the streams that this process decides for, since its start. Any thread at any
+ * time; no lock. */
+void clv_choose_gains(clv_choose_gains_t *sum);
+
 /* What all plan caches of this process were asked since its start. Any thread at any time; no lock.
  */
 void clv_choose_cache_counters(clv_plan_cache_counters_t *sum);

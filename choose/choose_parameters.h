@@ -42,7 +42,7 @@
     XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
     XX(PLAN,  "plan",  2, "each new plan; a rank is rank@node where nodes have several")           \
     XX(SUMMARY, "summary", 4, "at the end, by rank 0: what ran and why, what it took, how good "    \
-       "predictions were, what it cost; with a line of JSON")
+       "predictions were, what it cost; with a line of JSON; last, whether it helped")
 /* clang-format on */
 
 /* One per collective. */

@@ -4,6 +4,7 @@
  */
 #include "choose/choose_try.h"
 
+#include "choose/choose_gain.h"
 #include "choose/choose_score.h"
 
 #define PROBE_CALLS     3    /* run before the first of them is measured */
@@ -221,6 +222,7 @@ static void account(clv_choose_pace_t *pace, const clv_choose_interval_t *interv
                          interval->algorithm != pace->settled;
     int64_t block_ns;
 
+    clv_choose_gain_look(pace, interval);
     if (is_trial) {
         count_loss(pace, interval);
     } else {

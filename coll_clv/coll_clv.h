@@ -76,6 +76,7 @@ typedef struct coll_clv_component {
     pthread_mutex_t account; /* of times, paces and late */
     coll_clv_times_t times[CLV_N_COLLECTIVES];
     coll_clv_pace_t paces[CLV_N_COLLECTIVES];
+    int64_t first_ns, last_ns; /* arrival at the first call that a group saw, end of the last */
     coll_clv_late_t late;      /* of communicators that were freed ... */
     char late_comm[64];        /* ... this one */
     unsigned long long ran[CLV_N_ALGORITHMS];

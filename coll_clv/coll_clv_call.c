@@ -422,6 +422,16 @@ static void count_pace(clv_collective_t collective, int64_t arrival_ns)
     }
 }
 
+static void count_span(int64_t arrival_ns, int64_t exit_ns)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+
+    if (0 == component->first_ns) {
+        component->first_ns = arrival_ns;
+    }
+    component->last_ns = clv_larger(component->last_ns, exit_ns);
+}
+
 /* Threads that make calls on several communicators share the account. */
 static void account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
                     const coll_clv_assignment_t *assignment, int64_t took_ns)
@@ -430,6 +440,7 @@ static void account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
     count_time(call->collective, assignment->decision.algorithm, took_ns);
     if (!assignment->is_fixed) {
         count_pace(call->collective, numbered->arrival_ns);
+        count_span(numbered->arrival_ns, numbered->arrival_ns + took_ns);
     }
     pthread_mutex_unlock(&mca_coll_clv_component.account);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Did it help: at the end of a job, what rank 0 saw of it (coll_clv_print summary). At most twelve
- * lines, the last of them the same as JSON.
+ * lines; the last one is the verdict, and before it the numbers are said as JSON.
  *
  * Times are those of calls that a communicator's group saw, planned or not: from the arrival of
  * this rank to its exit.
@@ -14,6 +14,7 @@
 #include "ompi/proc/proc.h"
 
 #include "choose/choose_print.h"
+#include "choose/choose_verdict.h"
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_version.h"
 
@@ -152,6 +153,58 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
     say(&line);
 }
 
+static int most_common_reason(const coll_clv_component_t *component)
+{
+    int most = 0;
+
+    for (int r = 1; r < CLV_N_REASONS; r++) {
+        if (coll_clv_counted(&component->fell_back[r]) >
+            coll_clv_counted(&component->fell_back[most])) {
+            most = r;
+        }
+    }
+    return most;
+}
+
+static clv_verdict_facts_t verdict_facts(const coll_clv_component_t *component)
+{
+    clv_verdict_facts_t facts = {
+        .config = &component->config,
+        .run_ns = component->last_ns - component->first_ns,
+        .n_calls = (int64_t) coll_clv_counted(&component->counters.calls),
+        .n_previous = (int64_t) coll_clv_counted(&component->ran[CLV_ALGORITHM_PREVIOUS]),
+        .reason = most_common_reason(component)};
+
+    clv_choose_gains(&facts.gains);
+    for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
+        facts.n_timed +=
+            (int64_t) (component->times[c].planned_calls + component->times[c].previous_calls);
+    }
+    return facts;
+}
+
+static void say_verdict(const coll_clv_component_t *component)
+{
+    const clv_verdict_facts_t facts = verdict_facts(component);
+    char text[512];
+
+    clv_choose_print_verdict(text, sizeof text, &facts);
+    opal_output(component->output, "coll:clv: verdict: %s", text);
+}
+
+/* Of the verdict what it was made of. */
+static void add_gains(line_t *line, const coll_clv_component_t *component)
+{
+    clv_choose_gains_t gains;
+
+    clv_choose_gains(&gains);
+    add(line,
+        "\"run_ns\":%lld,\"compared_ns\":%lld,\"compared_previous_ns\":%lld,"
+        "\"not_compared_ns\":%lld,\"compared_calls\":%lld,",
+        (long long) (component->last_ns - component->first_ns), (long long) gains.took_ns,
+        (long long) gains.would_ns, (long long) gains.unknown_ns, (long long) gains.n_calls);
+}
+
 static void say_json(const coll_clv_component_t *component, const clv_pap_counters_t *counters)
 {
     line_t line = {0};
@@ -167,6 +220,7 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
             times->planned_ns, times->previous_calls, times->previous_ns, times->first_pace_ns,
             times->newest_pace_ns);
     }
+    add_gains(&line, component);
     add(&line,
         "\"nonblocking\":%llu,\"persistent\":%llu,\"late_rank\":%d,\"late_calls\":%lld,"
         "\"late_of_calls\":%lld,\"judged\":%lld,\"judged_error_ns\":%lld,"
@@ -191,6 +245,7 @@ static void say_all(const coll_clv_component_t *component)
     say_unplanned(&component->counters);
     say_exchange(component, &counters);
     say_json(component, &counters);
+    say_verdict(component);
 }
 
 static bool was_called(const coll_clv_component_t *component)

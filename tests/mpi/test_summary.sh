@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What rank 0 says at the end: large calls of collectives that clv was not told to take.
+# What rank 0 says at the end: the verdict, last, in words with its figure or with the reason why there is none; and
+# large calls of collectives that clv was not told to take. Figures of gains: tests/unit/test_choose_verdict.c.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 probe=$CLV_BUILD/tests/mpi/coll_probe
@@ -9,6 +10,12 @@ clv=(--mca coll clv --mca coll_clv_min_ranks 2)
 summary=(--mca coll_clv_print summary)
 
 run() { said=$(mpi_run -np 3 "${clv[@]}" "$@"); }
+last_line() { grep -a 'coll:clv: ' <<<"$said" | tail -1; }
+verdict() { # NAME WORDS
+    tap_has "$1: the verdict is the last line" "coll:clv: verdict: $2" "$(last_line)"
+}
+by_hand='; run once with --mca coll ^clv and compare'
+
 # ---- calls that are not taken: a reduce to each rank a round, and as many allreduces and broadcasts as rounds
 both='20 allreduces and 20 bcasts of 64 KiB or more not taken: coll_clv_collectives is reduce'
 run "${summary[@]}" "$probe" 20000 20 0 others
@@ -22,10 +29,23 @@ run "$probe" 20000 3 0 others
 tap_lacks 'not where nobody asks' 'not taken' "$said"
 run "${summary[@]}" "$probe" 20 3 0 others
 tap_lacks 'nor where they are small' 'not taken' "$said"
+verdict 'small calls alone' \
+    'no faster and no slower: the function before clv ran in all 9 calls, mostly because it is smaller than its min_bytes'
 run "${summary[@]}" --mca coll_clv_collectives allreduce "$probe" 20000 3 0 others
 tap_has 'nor what is taken' '9 reduces and 3 bcasts of 64 KiB or more not taken: coll_clv_collectives is allreduce' "$said"
 run "${summary[@]}" --mca coll_clv_collectives bcast "$probe" 20000 3
 tap_has 'a program that clv has no call of is told, too' \
     '9 reduces of 64 KiB or more not taken: coll_clv_collectives is bcast' "$said"
+verdict 'no call at all' 'no faster and no slower: clv took no call'
 
+# ---- verdicts
+run "${summary[@]}" --mca coll_clv_reduce_algorithm chain "$probe" 20000 3
+verdict 'a forced algorithm' "cannot be told because coll_clv_reduce_algorithm is chain, so nothing else was tried$by_hand"
+run "${summary[@]}" "$probe" 20000 1
+verdict 'too few calls' "cannot be told because 3 calls are too few: trials begin after 20$by_hand"
+run "${summary[@]}" --mca coll_clv_setup_bytes 0 "$probe" 20000 60 1
+tap_ok "more of them: $(last_line | cut -d: -f4-)" \
+    grep -qE 'verdict: (faster|slower|cannot be told|no faster)' <<<"$(last_line)"
+tap_ok 'JSON has what it was made of' grep -qE \
+    '"run_ns":[1-9][0-9]*,"compared_ns":[0-9]+,"compared_previous_ns":[0-9]+,"not_compared_ns":[0-9]+,"compared_calls":[0-9]+' <<<"$said"
 tap_end

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Gains, interval by interval (see choose_gain.h).
+ */
+#include "choose/choose_gain.h"
+
+#include "choose/choose_score.h"
+
+#define PARTS 10000 /* of a ratio */
+
+/* Of times long enough for a product to overflow the last digits do not matter. */
+static int64_t times_ratio(int64_t ns, int64_t one_ns, int64_t other_ns)
+{
+    const int64_t ratio =
+        clv_smaller(one_ns, CLV_CHOOSE_SCORE_CEILING_NS) * PARTS / clv_larger(other_ns, 1);
+
+    return clv_smaller(ns, CLV_CHOOSE_SCORE_CEILING_NS) / PARTS *
+           clv_smaller(ratio, PARTS * PARTS / 100);
+}
+
+static int is_compared(const clv_choose_gain_t *gain)
+{
+    return gain->own_ns > 0 && gain->previous_ns > 0;
+}
+
+/* What has run in the account is settled on no more. */
+static void close_account(clv_choose_gain_t *gain)
+{
+    if (is_compared(gain)) {
+        gain->sum.took_ns += gain->run_ns;
+        gain->sum.would_ns += times_ratio(gain->run_ns, gain->previous_ns, gain->own_ns);
+    } else {
+        gain->sum.unknown_ns += gain->run_ns;
+    }
+    gain->run_ns = 0;
+}
+
+/* A plan that has won against another one is compared with the previous function by way of it; one
+ * that has won against that function, by its trial. */
+static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t pace_ns)
+{
+    if (gain->algorithm == CLV_ALGORITHM_PREVIOUS) {
+        const int was_tried = algorithm == gain->tried;
+        gain->own_ns = was_tried ? gain->tried_ns : 0;
+        gain->previous_ns = was_tried ? gain->beside_ns : 0;
+    } else if (algorithm != CLV_ALGORITHM_PREVIOUS && gain->pace_ns > 0 && pace_ns > 0) {
+        gain->own_ns = times_ratio(gain->own_ns, pace_ns, gain->pace_ns);
+    } else {
+        gain->own_ns = 0;
+        gain->previous_ns = 0;
+    }
+    gain->algorithm = algorithm;
+}
+
+static void turn(clv_choose_gain_t *gain, const clv_choose_pace_t *pace)
+{
+    if (gain->algorithm != CLV_ALGORITHM_PREVIOUS) {
+        close_account(gain); /* else what ran before anything was settled on goes over */
+    }
+    open_account(gain, pace->settled, clv_choose_paces_middle(&pace->paces));
+}
+
+static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int64_t n_calls,
+                    int64_t own_ns, int64_t previous_ns)
+{
+    gain->sum.n_calls += n_calls;
+    gain->sum.own_ns += own_ns;
+    gain->sum.previous_ns += previous_ns;
+    gain->sum.spread_permille += n_calls * clv_choose_paces_spread(&pace->paces);
+}
+
+/* beside_ns: what as many calls take by the pace of the previous function. */
+static void look_at_tried(clv_choose_pace_t *pace, const clv_choose_interval_t *interval,
+                          int64_t beside_ns)
+{
+    clv_choose_gain_t *gain = &pace->gain;
+
+    if (gain->tried != interval->algorithm) {
+        gain->tried = interval->algorithm;
+        gain->tried_ns = 0;
+        gain->beside_ns = 0;
+    }
+    gain->tried_ns += interval->time_ns;
+    gain->beside_ns += beside_ns;
+    gain->sum.took_ns += interval->time_ns;
+    gain->sum.would_ns += beside_ns;
+    compare(gain, pace, interval->n_calls, interval->time_ns, beside_ns);
+}
+
+void clv_choose_gain_look(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
+{
+    clv_choose_gain_t *gain = &pace->gain;
+    const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
+    int64_t before_ns;
+
+    if (gain->algorithm != pace->settled) {
+        turn(gain, pace);
+    }
+    gain->pace_ns = middle_ns;
+    if (interval->n_calls <= 0) {
+        return;
+    }
+    before_ns =
+        clv_smaller(middle_ns, CLV_CHOOSE_SCORE_CEILING_NS / interval->n_calls) * interval->n_calls;
+    if (interval->algorithm == CLV_ALGORITHM_PREVIOUS) {
+        gain->sum.took_ns += interval->time_ns;
+        gain->sum.would_ns += interval->time_ns;
+        if (pace->settled != CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
+            gain->own_ns += before_ns;
+            gain->previous_ns += interval->time_ns;
+            compare(gain, pace, interval->n_calls, before_ns, interval->time_ns);
+        }
+    } else if (pace->settled == CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
+        look_at_tried(pace, interval, before_ns);
+    } else {
+        gain->run_ns += interval->time_ns;
+    }
+}
+
+clv_choose_gains_t clv_choose_gain_sum(const clv_choose_pace_t *pace)
+{
+    clv_choose_gain_t gain = pace->gain;
+
+    close_account(&gain);
+    return gain.sum;
+}

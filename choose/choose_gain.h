@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the choice has gained the program, by what was measured: never by estimates.
+ *
+ *     settled on a plan      |== its pace ==| trial of the previous function |== its pace ==|
+ *                                           what those calls took, and what as many would
+ *                                           have taken by the pace before them
+ *     settled on previous    |== its pace ==| trial of a plan ... it wins: settled on that
+ *
+ * Both ways the two ran in the same program, one beside the other. The plan's other intervals would
+ * have taken longer or shorter by the same ratio; those of a plan that was never compared are not
+ * known. What trials lose is part of what the intervals took.
+ *
+ * Not: what follows from a trial (choose_try.h), and words (choose_verdict.h).
+ * PURE. Units ns; of a call, what it takes by coll_clv_objective. Errors: none. Memory: none.
+ * Thread-safe on distinct states. Cost: a few numbers per forecast.
+ */
+#ifndef CLV_CHOOSE_GAIN_H
+#define CLV_CHOOSE_GAIN_H
+
+#include "choose/choose_pace.h"
+
+/* Takes in an interval, before it is judged. */
+void clv_choose_gain_look(clv_choose_pace_t *pace, const clv_choose_interval_t *interval);
+
+/* A stream's gain so far. */
+clv_choose_gains_t clv_choose_gain_sum(const clv_choose_pace_t *pace);
+
+#endif
