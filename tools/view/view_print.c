@@ -363,7 +363,7 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
             (long long) counts->n_requests);
     put_nodes(file, view);
     fputs(",\"not_taken\":", file);
-    view_put_string(file, not_taken);
+    clv_json_put_text(file, not_taken);
     fputs(",\"streams\":[", file);
     for (int32_t i = 0; i < view->n_streams; i++) {
         fputs(i > 0 ? ",\n" : "\n", file);
