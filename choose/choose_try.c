@@ -290,15 +290,25 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
+/* What a call of what is settled on takes: calls that were measured to take several times what they
+ * are estimated to do not hide pauses, they are the loss. */
+static int64_t settled_call(const clv_choose_search_t *search)
+{
+    const int32_t settled = search->state->pace.settled;
+    const clv_choose_score_t *score = &search->state->score[settled];
+    const int64_t permille = score->n_measured > 0 ? clv_larger(score->ratio_permille, 1000) : 1000;
+
+    return search->found[settled].predicted_after_ns / 1000 * permille;
+}
+
 /* An iteration takes no longer than the slowest's computing and the call after it: where the
  * pace is twice that, pauses lie between sampled calls, too often to be known for such. */
 static int is_mostly_pauses(const clv_choose_search_t *search)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
 
-    return pace->computing_ns > 0 &&
-           clv_choose_paces_middle(&pace->paces) / PAUSES_TIMES >
-               pace->computing_ns + search->found[pace->settled].predicted_after_ns;
+    return pace->computing_ns > 0 && clv_choose_paces_middle(&pace->paces) / PAUSES_TIMES >
+                                         pace->computing_ns + settled_call(search);
 }
 
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a

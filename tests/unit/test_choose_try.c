@@ -385,6 +385,22 @@ static void pauses_are_nothing_to_win(void **unused)
     }
 }
 
+/* Ranks that wait for a processor take several times what their plan is estimated to: an iteration
+ * is long for its calls, and the previous function is tried at once. */
+static void calls_that_take_so_long_are_no_pauses(void **unused)
+{
+    (void) unused;
+    for (int32_t ratio = 1000; ratio <= 5000; ratio += 4000) {
+        clv_choose_search_t search =
+            computing_for(100, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_PREVIOUS, 1);
+        search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_after_ns = PACE_MS * MS / 5;
+        state.score[CLV_ALGORITHM_RANK_CHAIN] =
+            (clv_choose_score_t){.n_measured = 8, .ratio_permille = ratio};
+        clv_choose_try_next(&search, &forecast);
+        assert_int_equal(state.pace.trial.is_on, ratio > 1000);
+    }
+}
+
 /* Ranks show within the trial that they can run free. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
@@ -481,6 +497,7 @@ int main(void)
         cmocka_unit_test(free_ranks_change_their_fixed_order_for_a_gain),
         cmocka_unit_test(ranks_that_come_apart_again_try_nothing),
         cmocka_unit_test(pauses_are_nothing_to_win),
+        cmocka_unit_test(calls_that_take_so_long_are_no_pauses),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
