@@ -69,6 +69,7 @@ typedef struct clv_choose_config {
     int32_t n_ranks;
     int64_t max_cells; /* a plan with more ranks times segments is no candidate */
     clv_cost_t cost;
+    int32_t is_shared;    /* ranks of some host share processors */
     const int32_t *place; /* of each rank, as in clv_instance_t; NULL: no link is shared */
 } clv_choose_config_t;
 

@@ -33,6 +33,15 @@
     XX(MPI_TIME, "mpi_time", "ranks spend least time in calls, in the mean")
 /* clang-format on */
 
+/* Values of coll_clv_shared_processors; 0 and 1 are what they say, too. */
+/* clang-format off */
+#define CLV_SHARED_MAP(XX)                                                                         \
+    XX(NO,     "no",     "each rank has a processor to itself")                                    \
+    XX(YES,    "yes",    "they do on every host")                                                  \
+    XX(DETECT, "detect", "they do where a host has fewer processors than ranks, by their "         \
+       "affinities and by quotas of control groups")
+/* clang-format on */
+
 /* Values of coll_clv_predictor: CLV_PAP_PREDICTOR_MAP of pap_predict.h. */
 
 /* Values of coll_clv_print; several may be given, separated by commas. */
@@ -97,6 +106,10 @@
     XX(BOOL,   devices,          NONE,         1,       0,   1,          "",        4,   EQUAL,    \
        "Where an accelerator is in use, leave collectives whose buffers may be in its memory to "  \
        "the previous function; false: the program promises that they never are")                   \
+    XX(ENUM,   shared_processors, SHARED,      2,       0,   2,          "",        4,   EQUAL,    \
+       "Whether ranks of a host share processors. Ranks that do give theirs away while they "      \
+       "wait in a call of clv's; communicators whose ranks are all on such a host run the "        \
+       "previous function, unless an algorithm is asked for")                                      \
     XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \
@@ -155,6 +168,12 @@ typedef enum clv_reproducible {
     CLV_REPRODUCIBLE_MAP(CLV_REPRODUCIBLE_ENUM)
 #undef CLV_REPRODUCIBLE_ENUM
 } clv_reproducible_t;
+
+typedef enum clv_shared {
+#define CLV_SHARED_ENUM(code, spelling, meaning) CLV_SHARED_##code,
+    CLV_SHARED_MAP(CLV_SHARED_ENUM)
+#undef CLV_SHARED_ENUM
+} clv_shared_t;
 
 typedef enum clv_objective {
 #define CLV_OBJECTIVE_ENUM(code, spelling, meaning) CLV_OBJECTIVE_##code,

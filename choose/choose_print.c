@@ -257,6 +257,9 @@ void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
             title, config->n_ranks, count_places(config), MS(cost->latency_ns), far_ns,
             MS(cost->near_latency_ns), near_ns, MS(cost->gap_ns), (double) cost->combine_ps / 1000);
     }
+    if (config->is_shared) {
+        say(&to, "%s: ranks of a host share processors (coll_clv_shared_processors)", title);
+    }
 }
 
 static void name_rank(char *text, size_t size, int32_t rank, const int32_t *place)

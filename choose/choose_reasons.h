@@ -35,7 +35,9 @@
     XX(NO_GAIN,          no_gain,          "no plan is clearly better than the previous function") \
     XX(NO_PLAN,          no_plan,          "no plan could be made")                                \
     XX(FORCED,           forced,           "its algorithm parameter says so")                      \
-    XX(DEVICES,          devices,          "its buffers may be in device memory")
+    XX(DEVICES,          devices,          "its buffers may be in device memory")                  \
+    XX(SHARED,           shared_processors,                                                        \
+       "its ranks share processors (coll_clv_shared_processors)")
 /* clang-format on */
 
 typedef enum clv_reason {

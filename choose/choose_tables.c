@@ -191,6 +191,19 @@ static const char *word_of_OBJECTIVE(int32_t code)
 #undef WORD_CASE
 }
 
+static const char *word_of_SHARED(int32_t code)
+{
+#define WORD_CASE(code, spelling, meaning)                                                         \
+    case CLV_SHARED_##code:                                                                        \
+        return spelling;
+    switch (code) {
+        CLV_SHARED_MAP(WORD_CASE)
+    default:
+        return "unknown";
+    }
+#undef WORD_CASE
+}
+
 /* What each kind prints its value with. */
 #define PRINT_INT(values)    (void) snprintf(text, size, "%" PRId32, value)
 #define PRINT_BOOL(values)   (void) snprintf(text, size, "%" PRId32, value)

@@ -179,6 +179,8 @@ typedef struct coll_clv_module {
     bool has_asked;               /* about its peers ... */
     bool peers_are_equal;         /* ... and what coll_clv_peers.c said */
     uint32_t devices;             /* it, too: collectives that may be given device memory */
+    bool shares_processors;       /* ranks of this host do (coll_clv_processors.h) ... */
+    bool is_crowded;              /* ... and all ranks are on it */
     struct coll_clv_group *group; /* NULL until the first eligible call */
     int64_t carried_bytes;        /* by calls before its set-up */
     int64_t shown_version;        /* what coll_clv_print showed last */

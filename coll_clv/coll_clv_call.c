@@ -8,6 +8,7 @@
  *   not for us -------------------------------------> the previous function
  *   not all ranks have us, with the same parameters -> the previous function
  *   a rank's buffers may be in device memory -------> the previous function
+ *   all ranks share one host's processors ----------> the previous function
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   too little carried so far to be worth a set-up --> a plan for equal arrivals, or the previous
  *   else, the first time: the communicator's group is set up (collective)
@@ -30,6 +31,7 @@
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_peers.h"
+#include "coll_clv/coll_clv_processors.h"
 #include "coll_clv/coll_clv_record.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
@@ -133,6 +135,9 @@ static bool peers_are_equal(const coll_clv_call_t *call)
 
     if (!module->has_asked) {
         module->peers_are_equal = coll_clv_peers_are_equal(call->comm, &module->devices);
+        module->shares_processors =
+            coll_clv_processors_are_shared(module->config.shared_processors);
+        module->is_crowded = module->shares_processors && coll_clv_processors_are_of(call->comm);
         module->has_asked = true;
     }
     return module->peers_are_equal;
@@ -217,6 +222,7 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
                           .goal = clv_collectives[call->collective].goal,
                           .policy = clv_algorithms[decision->algorithm].policy,
                           .runs_free = decision->runs_free,
+                          .yields = call->module->shares_processors,
                           .root = call->root,
                           .tag = tags[call->collective],
                           .sbuf = call->sbuf,
@@ -512,6 +518,29 @@ static CLV_COLD int run_watched(const coll_clv_call_t *call)
     return rc;
 }
 
+static int run(const coll_clv_call_t *call, int32_t forced)
+{
+    if (!is_planned(forced)) {
+        return run_without_plan(call, forced, CLV_REASON_FORCED);
+    }
+    if (call->module->is_crowded && CLV_ALGORITHM_AUTO == forced && !call->is_fixed) {
+        return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_SHARED);
+    }
+    return run_by_plan(call);
+}
+
+/* Whoever is waited for may need this processor. */
+static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t forced)
+{
+    int rc;
+
+    coll_clv_count(&mca_coll_clv_component.counters.yielding, 1);
+    coll_clv_processors_enter();
+    rc = run(call, forced);
+    coll_clv_processors_leave();
+    return rc;
+}
+
 CLV_HOT int coll_clv_call(coll_clv_call_t *call)
 {
     const int32_t forced = clv_choose_forced(&call->module->config, (int32_t) call->collective);
@@ -538,5 +567,5 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     if (0 != (call->module->devices >> call->collective & 1)) {
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_DEVICES);
     }
-    return planned ? run_by_plan(call) : run_without_plan(call, forced, CLV_REASON_FORCED);
+    return call->module->shares_processors ? run_yielding(call, forced) : run(call, forced);
 }

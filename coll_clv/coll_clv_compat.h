@@ -31,6 +31,7 @@
 #if defined(MCA_COLL_BASE_VERSION_2_4_0) || defined(MCA_COLL_BASE_VERSION_3_0_0)
 #include "opal/mca/pmix/pmix-internal.h"
 #define COLL_CLV_MODEX_GLOBAL PMIX_GLOBAL
+#define COLL_CLV_MODEX_LOCAL  PMIX_LOCAL
 typedef size_t coll_clv_modex_size_t;
 #include "opal/mca/accelerator/base/base.h"
 /* Whether pointers of this process may be into the memory of a device. */
@@ -41,6 +42,7 @@ typedef size_t coll_clv_modex_size_t;
 #else
 #include "opal/mca/pmix/pmix.h"
 #define COLL_CLV_MODEX_GLOBAL OPAL_PMIX_GLOBAL
+#define COLL_CLV_MODEX_LOCAL  OPAL_PMIX_LOCAL
 typedef int32_t coll_clv_modex_size_t;
 #include "opal/runtime/opal_params.h"
 #define COLL_CLV_COMPAT_HAS_DEVICES() opal_cuda_support

@@ -15,6 +15,7 @@
 #include "coll_clv/coll_clv_detour.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
+#include "coll_clv/coll_clv_processors.h"
 #include "coll_clv/coll_clv_record.h"
 #include "coll_clv/coll_clv_summary.h"
 #include "coll_clv/coll_clv_wait.h"
@@ -124,6 +125,7 @@ static int clv_open(void)
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
     coll_clv_ahead_budget(component->params.ahead_bytes);
     coll_clv_peers_publish();
+    coll_clv_processors_publish();
     return OMPI_SUCCESS;
 }
 
@@ -133,6 +135,7 @@ static int clv_close(void)
 
     coll_clv_detour_close();
     coll_clv_peers_close();
+    coll_clv_processors_close();
     coll_clv_record_stop();
     coll_clv_summary();
     coll_clv_process_close(); /* communicators are gone; the thread must be before the runtime */

@@ -633,7 +633,7 @@ static int enter_books(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
     if (!scratch->has_opened) {
         rc = coll_clv_ahead_open(job->comm, job->is_broken, job->context, &scratch->ahead);
         scratch->has_opened = OMPI_SUCCESS == rc;
-        scratch->makes_way = yields_when_idle();
+        scratch->makes_way = job->yields || yields_when_idle();
     }
     if (NULL != scratch->ahead) {
         coll_clv_ahead_enter(scratch->ahead);

@@ -17,9 +17,10 @@
  * a reduce_scatter is copied to rbuf when everything else is done, so it may overlap the input.
  * Kept between calls up to COLL_CLV_SCRATCH_KEEP_BYTES.
  *
- * Processors: with mpi_yield_when_idle, which Open MPI sets by itself where a host has more ranks
- * than processors, a rank offers its processor to others after each segment that it has sent to a
- * rank of its own host (docs/decisions/0041-who-sends-inside-a-host-makes-way.md).
+ * Processors: with mpi_yield_when_idle, which mpirun sets where a host has more ranks than
+ * processors, and where clv finds that (coll_clv_processors.h), a rank offers its processor to
+ * others after each segment that it has sent to a rank of its own host
+ * (docs/decisions/0041-who-sends-inside-a-host-makes-way.md).
  *
  * Threads: one execution per scratch at a time, as one collective per communicator at a time.
  */
@@ -51,8 +52,8 @@ typedef struct coll_clv_scratch {
     void *tables;  /* counters of the executor */
     size_t buffer_bytes;
     size_t table_bytes;
-    int has_opened; /* ahead was asked for, in the first call */
-    int makes_way; /* Open MPI's waits yield (mpi_yield_when_idle): so does who sends to its host */
+    int has_opened;               /* ahead was asked for, in the first call */
+    int makes_way;                /* waits yield: so does who sends to its host */
     struct coll_clv_ahead *ahead; /* what may be sent ahead; NULL: the synchronous sends bound it */
 } coll_clv_scratch_t;
 
@@ -68,6 +69,7 @@ typedef struct coll_clv_job {
     clv_goal_t goal;
     clv_exec_policy_t policy; /* the same on all ranks */
     int runs_free; /* nobody waits for what this rank sends, as far as is known: it sends on */
+    int yields;    /* ranks of this host share processors */
     int root;      /* of reduce and bcast */
     int tag;       /* of the collective; messages of two collectives never meet */
     /* This rank's contribution, never written; MPI_IN_PLACE at the root of a reduce and, on any

@@ -18,6 +18,7 @@
 #include "coll_clv/coll_clv_gather.h"
 #include "coll_clv/coll_clv_known.h"
 #include "coll_clv/coll_clv_peers.h"
+#include "coll_clv/coll_clv_processors.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_log.h"
@@ -25,8 +26,8 @@
 /* What each rank tells the others first. */
 typedef struct group_card {
     uint64_t config_hash;
-    int32_t why; /* CLV_FIT, or why this rank cannot exchange: a clv_reason_t */
-    int32_t reserved;
+    int32_t why;               /* CLV_FIT, or why this rank cannot exchange: a clv_reason_t */
+    int32_t shares_processors; /* ranks of its host do */
     coll_clv_known_t known;
     unsigned char pap[CLV_PAP_CARD_BYTES];
 } group_card_t;
@@ -176,6 +177,7 @@ static void fill_card(setup_t *setup)
     clv_status_t status = CLV_NONE;
 
     setup->mine.config_hash = hash_config(config);
+    setup->mine.shares_processors = coll_clv_processors_are_shared(config->shared_processors);
     setup->mine.known = coll_clv_known_find(hash_processes(setup->comm));
     if (config->exchange) {
         status = coll_clv_setup_channel(config, setup->params, &pap);
@@ -201,6 +203,16 @@ static int read_cards(setup_t *setup)
                CLV_PAP_CARD_BYTES);
     }
     return CLV_FIT;
+}
+
+/* A rank that waits for one of such a host waits as long. */
+static void agree_processors(setup_t *setup)
+{
+    clv_choose_config_t *config = &setup->group->chooser.config;
+
+    for (int32_t p = 0; p < config->n_ranks; p++) {
+        config->is_shared |= setup->cards[p].shares_processors;
+    }
 }
 
 /* Whether all ranks know the same of these links, from a stream as long as this one would be. */
@@ -327,6 +339,7 @@ static int exchange_cards(setup_t *setup)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    agree_processors(setup);
     setup->why =
         setup->group->chooser.config.exchange ? read_cards(setup) : CLV_REASON_EXCHANGE_OFF;
     if (CLV_FIT == setup->why) {

@@ -24,6 +24,8 @@
     XX(persistent,        "persistent collectives made; counted and planned as those")             \
     XX(calibrations,      "communicators that measured what their links cost; others are over the " \
                           "same processes as one before")                                          \
+    XX(yielding,          "calls that gave their processor away while they waited, as ranks of "  \
+                          "this host share processors (coll_clv_shared_processors)")               \
     XX(regret_ns,         "time lost to trying other choices, in the streams that this "   \
                           "process decides for, ns")
 /* clang-format on */

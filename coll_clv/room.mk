@@ -15,6 +15,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_known.h \
 	coll_clv/coll_clv_peers.h \
 	coll_clv/coll_clv_process.h \
+	coll_clv/coll_clv_processors.h \
 	coll_clv/coll_clv_record.h \
 	coll_clv/coll_clv_setup.h \
 	coll_clv/coll_clv_summary.h \
@@ -40,6 +41,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_params.c \
 	coll_clv/coll_clv_peers.c \
 	coll_clv/coll_clv_process.c \
+	coll_clv/coll_clv_processors.c \
 	coll_clv/coll_clv_record.c \
 	coll_clv/coll_clv_record_calls.c \
 	coll_clv/coll_clv_record_requests.c \
@@ -104,7 +106,7 @@ mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execu
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_bridges.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
-	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh
+	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh tests/mpi/test_processors.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \

@@ -6,7 +6,7 @@ set -u
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 # Waiting ranks give up their core: on a busy machine two spinning ones can starve the launcher.
-export OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll_clv_shared_processors=no
 eval "$("$CLV_TOP/clv" env 2>/dev/null)"
 PATH=$CLV_TOP/tests/support/bin:$PATH
 

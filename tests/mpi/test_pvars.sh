@@ -55,6 +55,7 @@ tap_ok 'without it one does' test "$(counter ahead_looks)" -gt 0
 run -np 2 "${on[@]}" "$probe" 10 1
 run -np 2 "${on[@]}" --mca coll_clv_exchange 0 "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_reproducible always "$probe" 20000 1
+run -np 2 "${on[@]}" --mca coll_clv_shared_processors yes "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_interface nosuch0 "$probe" 20000 1
 tap_has 'no interface of that name: all go without, and why is told' \
     'no usable network interface nosuch0; those with an address are: lo' "$said"

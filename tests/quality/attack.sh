@@ -17,6 +17,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 export CLV_BUILD=${CLV_BUILD:-$top/build}
 "$top/clv" build || exit 1
 eval "$("$top/clv" env)"
+export OMPI_MCA_coll_clv_shared_processors=no
 export OMPI_MCA_coll_clv_setup_bytes=0 # the channel is there from the first call on
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT

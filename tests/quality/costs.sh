@@ -28,6 +28,7 @@ eval "$("$top/clv" env)"
 costs=$CLV_BUILD/tests/mpi/costs
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
+export OMPI_MCA_coll_clv_shared_processors=no
 export OMPI_MCA_coll_clv_setup_bytes=0 # the thread is there from the first call on
 with='--mca coll clv --mca coll_clv_min_ranks 2'
 without='--mca coll ^clv'

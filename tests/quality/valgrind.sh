@@ -32,7 +32,8 @@ our_errors() {
 
 under_valgrind() {
     rm -f "$logs"/*.log
-    timeout 600 mpirun --oversubscribe -n "$ranks" --mca coll clv --mca coll_clv_setup_bytes 0 --mca btl self,vader,tcp \
+    timeout 600 mpirun --oversubscribe -n "$ranks" --mca coll clv --mca coll_clv_setup_bytes 0 \
+        --mca coll_clv_shared_processors no --mca btl self,vader,tcp \
         valgrind -q --leak-check=full --show-leak-kinds=definite --num-callers=30 \
         --log-file="$logs/%p.log" "$(suppressions | head -n 1)" "$@"
 }

@@ -57,7 +57,7 @@ end_nodes() {
 job() { # mode ranks transport command...
     local mode=$1 ranks=$2 transport=$3 ours=(--mca coll '^clv')
     shift 3
-    [ "$mode" = stock ] || ours=(--mca coll clv --mca coll_clv_setup_bytes 0 --mca coll_clv_reduce_algorithm "$mode")
+    [ "$mode" = stock ] || ours=(--mca coll clv --mca coll_clv_setup_bytes 0 --mca coll_clv_shared_processors no --mca coll_clv_reduce_algorithm "$mode")
     timeout -k 5 "$case_limit" mpirun --with-ft ulfm --oversubscribe -n "$ranks" --mca btl "$transport" \
         --mca btl_tcp_if_include lo --mca mpi_yield_when_idle 1 "${ours[@]}" "$@" \
         </dev/null >"$output" 2>&1
