@@ -6,7 +6,8 @@
 
 #include "choose/choose_score.h"
 
-#define PARTS 10000 /* of a ratio */
+#define PARTS             10000 /* of a ratio */
+#define PRESUMED_PERMILLE 50    /* what blocks lie apart, where there are too few to know */
 
 /* Of times long enough for a product to overflow the last digits do not matter. */
 static int64_t times_ratio(int64_t ns, int64_t one_ns, int64_t other_ns)
@@ -63,10 +64,14 @@ static void turn(clv_choose_gain_t *gain, const clv_choose_pace_t *pace)
 static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int64_t n_calls,
                     int64_t own_ns, int64_t previous_ns)
 {
+    const int64_t spread_permille = pace->paces.n_blocks < CLV_CHOOSE_BLOCKS
+                                        ? PRESUMED_PERMILLE
+                                        : clv_choose_paces_spread(&pace->paces);
+
     gain->sum.n_calls += n_calls;
     gain->sum.own_ns += own_ns;
     gain->sum.previous_ns += previous_ns;
-    gain->sum.spread_permille += n_calls * clv_choose_paces_spread(&pace->paces);
+    gain->sum.spread_permille += n_calls * spread_permille;
 }
 
 /* beside_ns: what as many calls take by the pace of the previous function. */

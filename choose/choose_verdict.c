@@ -122,7 +122,8 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
                         facts->n_calls);
     } else {
         (void) snprintf(text, size,
-                        "clv did not try the function before it: trials begin after %d calls and "
+                        "clv did not try the function before it beside its plans: trials begin "
+                        "after %d calls and "
                         "may cost 0.%d %% of the run",
                         CLV_CHOOSE_TRY_FIRST_CALLS, CLV_CHOOSE_TRY_BUDGET_PERMILLE);
     }

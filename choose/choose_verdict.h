@@ -5,7 +5,12 @@
  * What was measured is compared (choose_gain.h), and said with how much of it there is. A
  * difference no larger than that of the program's own blocks of calls is none that can be told.
  *
- * PURE. Units ns. Errors: none; what does not fit is cut. Memory: none. Thread-safe.
+ * PURE.
+ *
+ * Units: ns; seconds and milliseconds in words.
+ * Errors: none; what does not fit is cut.
+ * Memory: none.
+ * Threads: safe.
  */
 #ifndef CLV_CHOOSE_VERDICT_H
 #define CLV_CHOOSE_VERDICT_H

@@ -7,7 +7,7 @@ cd "$CLV_TOP" || exit 1
 # ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline|sched_roster)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
-choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print)?\.h'
+choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict)?\.h'
 trace_headers='trace/[a-z_]*\.h'
 pure_rooms='util schedule clocksync net pap_predict trace record clc choose what_if cli'
 rooms="$pure_rooms coll_clv bench tools examples tests"

@@ -108,6 +108,21 @@ static void a_plan_that_was_not_compared_is_not_known(void **state)
     are(&pace, 180 + 900, 180 + 1800, 1270, 10);
 }
 
+/* As they lie apart, or a twentieth, where there are fewer than three. */
+static void blocks_say_what_a_difference_is_worth(void **state)
+{
+    clv_choose_pace_t pace = {0};
+
+    (void) state;
+    settle(&pace, CLV_ALGORITHM_CHAIN, 100);
+    pace.paces.pace_ns[0] = 103 * MS;
+    run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 100);
+    assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30);
+    pace.paces.n_blocks = 2;
+    run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 100);
+    assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30 + 10 * 50);
+}
+
 /* Products of such times do not fit a number. */
 static void the_longest_times_do_not_overflow(void **state)
 {
@@ -241,9 +256,9 @@ static void where_nothing_was_compared_it_is_said_why(void **state)
     says(&facts, "cannot be told because 20 calls are too few: trials begin after 20; run once");
     facts.n_calls = 60;
     facts.gains.unknown_ns = 1;
-    says(&facts,
-         "cannot be told because clv did not try the function before it: trials begin after 20 "
-         "calls and may cost 0.4 % of the run; run once with --mca coll ^clv and compare");
+    says(&facts, "cannot be told because clv did not try the function before it beside its plans: "
+                 "trials begin after 20 "
+                 "calls and may cost 0.4 % of the run; run once with --mca coll ^clv and compare");
     config.exchange = 0;
     says(&facts, "because coll_clv_exchange is off, so nothing was measured; run once with");
     config.reproducible = CLV_REPRODUCIBLE_ALWAYS;
@@ -311,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_wins_its_trial_is_compared_by_it),
         cmocka_unit_test(a_plan_that_loses_against_the_previous_function_is_a_loss),
         cmocka_unit_test(a_plan_that_was_not_compared_is_not_known),
+        cmocka_unit_test(blocks_say_what_a_difference_is_worth),
         cmocka_unit_test(the_longest_times_do_not_overflow),
         cmocka_unit_test(a_gain_is_a_share_of_the_run),
         cmocka_unit_test(a_loss_is_told_like_a_gain),
