@@ -36,6 +36,7 @@
 #include "opal/runtime/opal_progress.h"
 
 #include "coll_clv/coll_clv_ahead.h"
+#include "coll_clv/coll_clv_buffers.h"
 #include "schedule/sched_exec.h"
 #include "schedule/sched_goal.h"
 #include "util/util_alloc.h"
@@ -43,8 +44,6 @@
 /* Where the copy of a segment is, beside the numbers of buffers. */
 #define COPY_OWN    (-1)
 #define COPY_RESULT (-2)
-
-#define BUFFER_ALIGNMENT 64
 
 #define WAY_PARTS 8 /* who sends inside its host makes way while the first ... */
 #define WAY_FIRST 5 /* ... so many of them leave */
@@ -70,7 +69,7 @@ typedef struct execution {
     ptrdiff_t extent;
     size_t element_bytes;
 
-    char *buffers; /* buffer 0, moved by the gap in front of the first element */
+    char *buffers; /* where the first element of buffer 0 lies */
     size_t stride;
     int32_t n_free;
     int32_t *free_buffers;
@@ -459,18 +458,6 @@ static void scratch_trim(coll_clv_scratch_t *scratch)
     }
 }
 
-/* The bytes `count` elements touch and where the first of them lies from the address passed; an
- * extent may be negative. */
-static size_t span_of(const execution_t *run, size_t count, ptrdiff_t *gap_p)
-{
-    ptrdiff_t true_lb, true_extent;
-    ptrdiff_t walk = (ptrdiff_t) (count - 1) * run->extent;
-
-    ompi_datatype_get_true_extent(run->dtype, &true_lb, &true_extent);
-    *gap_p = true_lb + (walk < 0 ? walk : 0);
-    return (size_t) (true_extent + (walk < 0 ? -walk : walk));
-}
-
 /* How many receives can be open at once. */
 static int32_t count_open(int64_t n_recvs, int one_source)
 {
@@ -531,14 +518,15 @@ static int begin(execution_t *run, const coll_clv_job_t *job)
                : OMPI_ERR_BAD_PARAM;
 }
 
-/* Buffers are cut to the longest segment and a cache line. */
+/* Each takes the longest segment. */
 static int lay_out_buffers(execution_t *run, int32_t n_buffers)
 {
-    ptrdiff_t gap;
-    size_t bytes = span_of(run, run->quota + (run->longer > 0), &gap);
+    const coll_clv_buffers_t layout =
+        coll_clv_buffers_for(run->dtype, run->quota + (run->longer > 0), run->op,
+                             MPI_IN_PLACE == run->own ? run->result : run->own);
     char *memory;
 
-    run->stride = (bytes / BUFFER_ALIGNMENT + 1) * BUFFER_ALIGNMENT;
+    run->stride = layout.stride;
     run->n_free = n_buffers;
     for (int32_t b = 0; b < n_buffers; b++) {
         run->free_buffers[b] = b;
@@ -546,13 +534,12 @@ static int lay_out_buffers(execution_t *run, int32_t n_buffers)
     if (0 == n_buffers) {
         return OMPI_SUCCESS;
     }
-    memory = reserve(&run->scratch->buffers, &run->scratch->buffer_bytes, (size_t) n_buffers + 1,
-                     run->stride);
+    memory = reserve(&run->scratch->buffers, &run->scratch->buffer_bytes,
+                     coll_clv_buffers_bytes(&layout, (size_t) n_buffers), 1);
     if (NULL == memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    memory += BUFFER_ALIGNMENT - (uintptr_t) memory % BUFFER_ALIGNMENT;
-    run->buffers = memory - gap;
+    run->buffers = coll_clv_buffers_first(&layout, memory);
     return OMPI_SUCCESS;
 }
 

@@ -20,6 +20,8 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
+
+#include "coll_clv/coll_clv_buffers.h"
 #include "util/util_alloc.h"
 
 typedef struct ring {
@@ -34,7 +36,7 @@ typedef struct ring {
     int n_ranks;
     struct ompi_communicator_t *comm;
     char *memory;     /* both partials */
-    char *partial[2]; /* where an element 0 would lie: the true lower bound is taken off */
+    char *partial[2]; /* where their first elements lie */
 } ring_t;
 
 /* The first count % n_ranks chunks have one element more. */
@@ -62,19 +64,16 @@ static int chunk_back(const ring_t *ring, int steps)
 
 static int reserve_partials(ring_t *ring)
 {
-    ptrdiff_t gap = 0;
     const size_t longest = chunk_count(ring, 0); /* >= 1: the caller has no empty vectors */
-    const ptrdiff_t span = opal_datatype_span(&ring->dtype->super, longest, &gap);
+    const coll_clv_buffers_t layout =
+        coll_clv_buffers_for(ring->dtype, longest, ring->op, ring->own);
 
-    if (0 == span) {
-        return OMPI_SUCCESS; /* elements without bytes */
-    }
-    ring->memory = clv_alloc(2, (size_t) span);
+    ring->memory = clv_alloc(coll_clv_buffers_bytes(&layout, 2), 1);
     if (NULL == ring->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    ring->partial[0] = ring->memory - gap;
-    ring->partial[1] = ring->memory + span - gap;
+    ring->partial[0] = coll_clv_buffers_first(&layout, ring->memory);
+    ring->partial[1] = ring->partial[0] + layout.stride;
     return OMPI_SUCCESS;
 }
 

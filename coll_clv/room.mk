@@ -2,6 +2,7 @@
 clv_coll_clv_headers = \
 	coll_clv/coll_clv.h \
 	coll_clv/coll_clv_ahead.h \
+	coll_clv/coll_clv_buffers.h \
 	coll_clv/coll_clv_calibrate.h \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compat.h \
@@ -25,6 +26,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_ahead.c \
 	coll_clv/coll_clv_allreduce.c \
 	coll_clv/coll_clv_bcast.c \
+	coll_clv/coll_clv_buffers.c \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_component.c \
@@ -62,11 +64,13 @@ tests_unit_test_coll_known_SOURCES = tests/unit/test_coll_known.c coll_clv/coll_
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
 	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/long_elements \
-	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases
+	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
+tests_mpi_padded_cases_SOURCES = tests/mpi/padded_cases.c tests/mpi/guarded_heap.c \
+	tests/mpi/guarded_heap.h $(clv_pvar_look_sources)
 tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
 mpi_programs += tests/mpi/limit_cases tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
 	tests/mpi/broken_call tests/mpi/known_links tests/mpi/setup_cases
@@ -99,7 +103,7 @@ script_tests += tests/mpi/test_select.sh tests/mpi/test_summary.sh tests/mpi/tes
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
 	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh \
-	tests/mpi/test_stacks.sh
+	tests/mpi/test_padded.sh tests/mpi/test_stacks.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak \
 	tests/mpi/gather_cases
@@ -109,6 +113,7 @@ script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test
 	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh tests/mpi/test_processors.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
+	coll_clv/coll_clv_buffers.c coll_clv/coll_clv_buffers.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_gather.c coll_clv/coll_clv_gather.h \
 	coll_clv/coll_clv_wait.c coll_clv/coll_clv_wait.h
