@@ -84,13 +84,14 @@ coll_clv_buffers_t coll_clv_buffers_for(const struct ompi_datatype_t *dtype, siz
                                 .above_line = like % COLL_CLV_BUFFER_SLACK};
 }
 
-/* Slack in front of the first one, and as much again at most to align it. */
+/* Slack in front of the first one, as much again at most to align it, and one more buffer. */
 size_t coll_clv_buffers_bytes(const coll_clv_buffers_t *buffers, size_t n_buffers)
 {
     const size_t more = 2 * COLL_CLV_BUFFER_SLACK;
 
-    return n_buffers > (SIZE_MAX - more) / buffers->stride ? SIZE_MAX
-                                                           : n_buffers * buffers->stride + more;
+    return n_buffers >= (SIZE_MAX - more) / buffers->stride
+               ? SIZE_MAX
+               : (n_buffers + 1) * buffers->stride + more;
 }
 
 char *coll_clv_buffers_first(const coll_clv_buffers_t *buffers, char *memory)

@@ -7,6 +7,8 @@
  * So a buffer has room for all of each element's extent, and COLL_CLV_BUFFER_SLACK bytes around;
  * and its first element has the alignment of the user's, up to a cache line. Open MPI's own buffers
  * end with the last byte that the type describes, and what malloc rounds up to.
+ * Behind the last buffer there is room for one more: Open MPI may write a message that is too long,
+ * which a wrong program sends, beyond the end before it says so.
  * Not: the memory, which is the caller's.
  *
  * Padding at an end of the vector is left out where it is longer than the rest of the buffer and

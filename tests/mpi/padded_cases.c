@@ -8,7 +8,8 @@
  *   padded_cases COLLECTIVE ALGORITHM...    each algorithm is forced on a communicator of its own
  *
  * Lines of rank 0: "padded: ring: 80 of 80 calls ran it, 0 wrong, 0 overruns of 123 blocks"; no
- * blocks under valgrind, which brings its own heap. Exit: 0 when nothing was wrong. Open MPI's own buffers bear fewer of the types: algorithms that may use them run only those.
+ * blocks under valgrind, which brings its own heap. Exit: 0 when nothing was wrong.
+ * Open MPI's own buffers bear fewer of the types: algorithms that may use them run only those.
  */
 #include <mpi.h>
 #include <stdint.h>
