@@ -17,6 +17,7 @@
 #include "ompi/runtime/mpiruntime.h"
 
 #include "choose/choose.h"
+#include "coll_clv/coll_clv_compare.h"
 #include "coll_clv/coll_clv_execute.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_tables.h"
@@ -173,6 +174,7 @@ typedef struct coll_clv_module {
     mca_coll_base_module_t super;
     /* Side by side, as they are all that a small call needs of here. */
     int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
+    coll_clv_compare_t compare;
     coll_clv_previous_t previous;
     clv_choose_config_t config;   /* the parameters when this was made */
     uint32_t watched;             /* collectives that we only count: coll_clv_watched */

@@ -185,10 +185,19 @@ static bool is_planned(int32_t algorithm)
     return CLV_ALGORITHM_AUTO == algorithm || NULL == own_functions[algorithm];
 }
 
+/* Why, where a message was longer than this rank's vector has it. */
+static int explained(const coll_clv_call_t *call, int rc)
+{
+    if (MPI_ERR_TRUNCATE == rc) {
+        coll_clv_compare_failed(&call->module->compare);
+    }
+    return rc;
+}
+
 static int run_without_plan(const coll_clv_call_t *call, int algorithm, int reason)
 {
     count_run(call, algorithm, reason);
-    return own_functions[algorithm](call);
+    return explained(call, own_functions[algorithm](call));
 }
 
 /* Open MPI's tags of the collectives, so that messages of different ones never meet. */
@@ -233,9 +242,9 @@ static int run_assignment(const coll_clv_call_t *call, const coll_clv_assignment
                           .comm = call->comm,
                           .is_broken = is_broken,
                           .context = call->module};
-    return clv_collectives[call->collective].equal_counts
-               ? coll_clv_execute_steps(&job, &call->module->scratch)
-               : coll_clv_execute_packed(call, &job);
+    return explained(call, clv_collectives[call->collective].equal_counts
+                               ? coll_clv_execute_steps(&job, &call->module->scratch)
+                               : coll_clv_execute_packed(call, &job));
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */
@@ -541,7 +550,7 @@ static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t forced)
     return rc;
 }
 
-CLV_HOT int coll_clv_call(coll_clv_call_t *call)
+static CLV_HOT int dispatch(coll_clv_call_t *call)
 {
     const int32_t forced = clv_choose_forced(&call->module->config, (int32_t) call->collective);
     const bool planned = is_planned(forced);
@@ -555,7 +564,6 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     }
     coll_clv_count(&mca_coll_clv_component.counters.calls, 1);
     coll_clv_count(&mca_coll_clv_component.calls[call->collective], 1);
-    call->total_bytes = coll_clv_total_bytes(call->count, call->dtype);
     call->is_fixed = clv_choose_has_fixed((int32_t) call->collective) && must_keep_order(call);
     unfit = planned ? unfit_for_plans(call, forced) : unfit_for_own(call, forced);
     if (CLV_FIT != unfit) {
@@ -568,4 +576,18 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
         return run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_DEVICES);
     }
     return call->module->shares_processors ? run_yielding(call, forced) : run(call, forced);
+}
+
+CLV_HOT int coll_clv_call(coll_clv_call_t *call)
+{
+    coll_clv_compare_t *compare = &call->module->compare;
+    int rc;
+
+    call->total_bytes = coll_clv_total_bytes(call->count, call->dtype);
+    coll_clv_compare_note(compare, (int32_t) call->collective, call->root, (int64_t) call->count,
+                          call->total_bytes);
+    coll_clv_compare_enter(compare);
+    rc = dispatch(call);
+    coll_clv_compare_leave(compare);
+    return rc;
 }

@@ -51,14 +51,19 @@ void coll_clv_set_alone_below(coll_clv_module_t *module);
 /* Whether this is a call that auto leaves alone for its size, as most calls of most programs are:
  * it is counted, and the function before us is all that is left to do. Few instructions, as such a
  * call may take half a microsecond. */
-static inline bool coll_clv_is_left_alone(const coll_clv_module_t *module,
-                                          clv_collective_t collective, coll_clv_count_t count,
-                                          const struct ompi_datatype_t *dtype, struct ompi_op_t *op)
+static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collective_t collective,
+                                          coll_clv_count_t count,
+                                          const struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                          int root)
 {
-    if (coll_clv_total_bytes(count, dtype) >= module->alone_below[collective] ||
+    const int64_t total_bytes = coll_clv_total_bytes(count, dtype);
+
+    if (total_bytes >= module->alone_below[collective] ||
         (NULL != op && !ompi_op_is_commute(op))) { /* another reason then */
         return false;
     }
+    coll_clv_compare_note(&module->compare, (int32_t) collective, root, (int64_t) count,
+                          total_bytes);
     coll_clv_count(&mca_coll_clv_component.alone[collective], 1);
     return true;
 }

@@ -120,6 +120,7 @@ static int clv_open(void)
     component->output = opal_output_open(NULL);
     opal_output_set_verbosity(component->output, verbose);
     coll_clv_wait_set_stall(component->params.stall_seconds);
+    coll_clv_compare_open(component->params.stall_seconds);
     coll_clv_detour_open(component->params.channel_timeout_ms);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
@@ -134,6 +135,7 @@ static int clv_close(void)
     coll_clv_component_t *component = &mca_coll_clv_component;
 
     coll_clv_detour_close();
+    coll_clv_compare_close();
     coll_clv_peers_close();
     coll_clv_processors_close();
     coll_clv_record_stop();

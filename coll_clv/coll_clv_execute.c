@@ -385,8 +385,10 @@ static void words(void *context, char *text, int n_bytes)
     const execution_t *run = context;
     const clv_exec_t *exec = &run->exec;
     const int64_t begun = exec->next_recv < exec->next_send ? exec->next_recv : exec->next_send;
-    int used = snprintf(text, (size_t) n_bytes, "rank %d of %s in step %lld of %lld of a plan; ",
-                        run->rank, run->comm->c_name, (long long) begun, (long long) exec->n_steps);
+    int used = snprintf(text, (size_t) n_bytes,
+                        "rank %d of %s in step %lld of %lld of a plan for %zu bytes; ", run->rank,
+                        run->comm->c_name, (long long) begun, (long long) exec->n_steps,
+                        run->job->count * run->element_bytes);
 
     used = list_open(&exec->recvs, "receives from", text, n_bytes, used < n_bytes ? used : n_bytes);
     (void) list_open(&exec->sends, exec->recvs.n_open > 0 ? "; sends to" : "sends to", text,

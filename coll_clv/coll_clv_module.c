@@ -26,6 +26,7 @@ static void module_construct(coll_clv_module_t *module)
 
 static void module_destruct(coll_clv_module_t *module)
 {
+    coll_clv_compare_end(&module->compare);
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
     coll_clv_record_free(module);
@@ -107,6 +108,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
 #undef INSTALL_ROW
     coll_clv_record_enable(module, comm);
+    coll_clv_compare_begin(&module->compare, comm, (opal_object_t *) module);
     return OMPI_SUCCESS;
 }
 
@@ -115,6 +117,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     coll_clv_module_t *module = (coll_clv_module_t *) base;
 
+    coll_clv_compare_end(&module->compare);
     coll_clv_record_disable(module, comm);
 #define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (base == comm->c_coll->coll_##name##_module) {                                              \

@@ -5,6 +5,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_buffers.h \
 	coll_clv/coll_clv_calibrate.h \
 	coll_clv/coll_clv_call.h \
+	coll_clv/coll_clv_compare.h \
 	coll_clv/coll_clv_compat.h \
 	coll_clv/coll_clv_detour.h \
 	coll_clv/coll_clv_devices.h \
@@ -29,6 +30,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_buffers.c \
 	coll_clv/coll_clv_calibrate.c \
 	coll_clv/coll_clv_call.c \
+	coll_clv/coll_clv_compare.c \
 	coll_clv/coll_clv_component.c \
 	coll_clv/coll_clv_detour.c \
 	coll_clv/coll_clv_devices.c \
@@ -64,7 +66,7 @@ tests_unit_test_coll_known_SOURCES = tests/unit/test_coll_known.c coll_clv/coll_
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
 	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/long_elements \
-	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases
+	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A rank that waits tells where it is: tools at any time, the user once per call when it lasts. In each place that
-# a call can wait in: for a segment, for a peer to take one, for a forecast. TAP.
+# a call can wait in: for a segment, for a peer to take one, for a forecast, inside Open MPI. Where ranks wait because
+# one of them passed another count, or root, both are named. TAP.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 
@@ -38,4 +39,40 @@ tap_ok 'a forecast that does not come: which one' sees 'for=1 .* forecast=[1-9][
 tap_ok 'in words' grep -qE 'waiting for 1 s: rank 2 of MPI_COMM_WORLD in call [0-9]+ of its kind for forecast [0-9]+' <<<"$said"
 tap_ok 'told once' test "$(told 2)" -eq 1
 tap_has 'and the program goes on when the process does' 'stall: after for=0' "$said"
+
+# says PATTERN OPTIONS... -- ARGUMENTS...: wrong_count, which need not end, until it says so; all of it in $work/said.
+says() {
+    local pattern=$1 options=() pid end=$((SECONDS + 60))
+    shift
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    timeout -k 5 "$tap_limit" mpirun --oversubscribe --mca mca_base_component_path "$OMPI_MCA_mca_base_component_path" \
+        -np 4 --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo --mca coll clv \
+        --mca coll_clv_collectives reduce,allreduce,bcast --mca coll_clv_stall_seconds 1 "${options[@]}" \
+        "$CLV_BUILD/tests/mpi/wrong_count" "${@:2}" >"$work/said" 2>&1 </dev/null &
+    pid=$!
+    until grep -qE "$both$pattern" "$work/said"; do
+        kill -0 $pid 2>/dev/null && [ $SECONDS -lt $end ] || break
+        sleep 0.1
+    done
+    kill $pid 2>/dev/null
+    wait $pid
+    grep -qE "$both$pattern" "$work/said" || { cat "$work/said"; false; }
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+both='call 1 on MPI_COMM_WORLD is not the same on all ranks: '
+tap_ok 'a broadcast that the root makes shorter: who waits in a plan names both counts' \
+    says 'rank [123] has bcast of 20000 x 8 bytes from rank 0, rank 0 has bcast of 10000 x 8 bytes from rank 0; ' \
+    --mca coll_clv_bcast_algorithm out_chain -- bcast 20000 0 10000
+tap_ok 'one that a rank makes so short that clv leaves it alone there' \
+    says 'rank [013] has bcast of 20000 x 8 bytes from rank 0, rank 2 has bcast of 10 x 8 bytes from rank 0; ' -- bcast 20000 2 10
+tap_has 'a rank that waits inside Open MPI says with what' \
+    'of MPI_COMM_WORLD in call 1, bcast of 20000 x 8 bytes from rank 0, inside Open MPI' "$(<"$work/said")"
+tap_ok 'a reduce' \
+    says 'rank [123] has reduce of 20000 x 8 bytes to rank 0, rank 0 has reduce of 10 x 8 bytes to rank 0; ' -- reduce 20000 0 10
+tap_ok 'an allreduce' \
+    says 'rank [013] has allreduce of 20000 x 8 bytes by all, rank 2 has allreduce of 10 x 8 bytes by all; ' -- allreduce 20000 2 10
+tap_ok 'a message that is too long, before the error' \
+    says 'rank 1 has bcast of 65536 x 8 bytes from rank 0, rank 0 has bcast of 65537 x 8 bytes from rank 0; ' \
+    --mca coll_clv_bcast_algorithm out_chain --mca coll_clv_segment_bytes 1048576 -- bcast 65536 0 65537
 tap_end

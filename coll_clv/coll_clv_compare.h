@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Whether ranks make the same call: a rank that waits for long, or was sent more than it can take,
+ * asks others what they passed, and names both counts in one line. A wrong program hangs where
+ * Open MPI alone may let it pass, because plans cut the vector by its length.
+ *
+ * What: each communicator keeps its newest calls' arguments. A function of Open MPI's progress
+ * looks, every COLL_CLV_COMPARE_NS at most and so in any wait inside MPI, whether a call of ours
+ * has been under way for coll_clv_stall_seconds, and asks and answers by messages of the
+ * communicator. So also a rank that has left the call, or waits in a function of Open MPI, answers.
+ * Not: a rank outside MPI, or one that is COLL_CLV_COMPARE_CALLS calls further.
+ *
+ * Cost: a few stores per call, a counter per eighth turn of progress. Nothing is sent before a call
+ * has waited for coll_clv_stall_seconds.
+ * Threads: any; one lock, never waited for while making progress.
+ */
+#ifndef COLL_CLV_COMPARE_H
+#define COLL_CLV_COMPARE_H
+
+#include "ompi_config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ompi/communicator/communicator.h"
+#include "opal/class/opal_object.h"
+
+/* Between the tags of users and those of Open MPI's collectives, as COLL_CLV_TAG_WORD. */
+#define COLL_CLV_TAG_COMPARE (-4)
+
+#define COLL_CLV_COMPARE_CALLS   8 /* one of them may just be written */
+#define COLL_CLV_COMPARE_NS      INT64_C(500000000)
+#define COLL_CLV_COMPARE_RANKS   64 /* as many are asked, those that follow the one that asks */
+#define COLL_CLV_COMPARE_WAIT_NS INT64_C(1000000000)
+
+/* What a rank passed. */
+typedef struct coll_clv_passed {
+    int64_t count;
+    int64_t total_bytes;
+    int32_t root;
+    int32_t collective;
+} coll_clv_passed_t;
+
+/* Of a communicator. All zero before begin. */
+typedef struct coll_clv_compare {
+    int64_t n_calls; /* so far: the newest one's number */
+    coll_clv_passed_t newest[COLL_CLV_COMPARE_CALLS];
+    int64_t under_way; /* number of the call that is; 0: none, or one left alone for its size */
+    struct coll_clv_compare *next;
+    struct ompi_communicator_t *comm;          /* NULL: it has not begun, or has ended */
+    opal_object_t *owner;                      /* what this is part of */
+    int64_t seen;                              /* under way when last looked, ... */
+    int64_t since_ns;                          /* ... and since then */
+    int64_t asked_call;                        /* of which others were asked last, ... */
+    int64_t asked_ns;                          /* ... and when; 0: not in the call under way */
+    bool has_told;                             /* that it waits ... */
+    bool differs;                              /* ... and that another rank passed something else */
+    struct coll_clv_compare_message *messages; /* being sent */
+} coll_clv_compare_t;
+
+/* A call begins. Threads that make progress may look at the same time. */
+static inline void coll_clv_compare_note(coll_clv_compare_t *compare, int32_t collective,
+                                         int32_t root, int64_t count, int64_t total_bytes)
+{
+    const int64_t call = compare->n_calls;
+    coll_clv_passed_t *passed = &compare->newest[call % COLL_CLV_COMPARE_CALLS];
+
+    __atomic_store_n(&passed->count, count, __ATOMIC_RELAXED);
+    __atomic_store_n(&passed->total_bytes, total_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&passed->root, root, __ATOMIC_RELAXED);
+    __atomic_store_n(&passed->collective, collective, __ATOMIC_RELAXED);
+    __atomic_store_n(&compare->n_calls, call + 1, __ATOMIC_RELEASE);
+}
+
+/* It is one that may wait for long; and it is over. */
+static inline void coll_clv_compare_enter(coll_clv_compare_t *compare)
+{
+    __atomic_store_n(&compare->under_way, compare->n_calls, __ATOMIC_RELAXED);
+}
+
+static inline void coll_clv_compare_leave(coll_clv_compare_t *compare)
+{
+    __atomic_store_n(&compare->under_way, 0, __ATOMIC_RELAXED);
+}
+
+/* It failed for a message longer than expected: asks, and waits for an answer that differs, for
+ * COLL_CLV_COMPARE_WAIT_NS at most. */
+void coll_clv_compare_failed(coll_clv_compare_t *compare);
+
+/* Component open and close. stall_seconds: coll_clv_stall_seconds; with 0 nobody asks. */
+void coll_clv_compare_open(int stall_seconds);
+void coll_clv_compare_close(void);
+
+/* The communicator has us, and has us no more; end is fine without begin, and twice. owner: the
+ * object that `compare` is part of. */
+void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm,
+                            opal_object_t *owner);
+void coll_clv_compare_end(coll_clv_compare_t *compare);
+
+#endif
