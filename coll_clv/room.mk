@@ -66,7 +66,8 @@ tests_unit_test_coll_known_SOURCES = tests/unit/test_coll_known.c coll_clv/coll_
 mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
 	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/long_elements \
-	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count
+	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count \
+	tests/mpi/whole_vector
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
