@@ -12,6 +12,8 @@
 
 enum { EXIT_NOT_WRITTEN = 1 };
 
+static int stdout_is_told; /* that it lost something: once is enough */
+
 FILE *clv_output_open(const char *path)
 {
     return strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
@@ -46,6 +48,7 @@ clv_status_t clv_output_check(FILE *out, const char *path, char *reason, size_t 
     const int failed = fflush(out) != 0 || ferror(out);
     if (failed) {
         ask_again(out);
+        stdout_is_told |= out == stdout;
     }
     return conclude(failed, path, reason, reason_bytes);
 }
@@ -64,11 +67,14 @@ clv_status_t clv_output_close(FILE *out, const char *path, char *reason, size_t 
 
 int clv_output_end(const clv_program_t *program, int status)
 {
+    const int was_told = stdout_is_told;
     char reason[256];
 
     if (clv_output_check(stdout, "-", reason, sizeof reason) == CLV_OK) {
         return status;
     }
-    fprintf(stderr, "%s: %s\n", program->name, reason);
+    if (!was_told) {
+        fprintf(stderr, "%s: %s\n", program->name, reason);
+    }
     return status != 0 ? status : EXIT_NOT_WRITTEN;
 }

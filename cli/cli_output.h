@@ -7,7 +7,7 @@
  * Units: none.
  * Errors: one line that names the file and the system's reason.
  * Memory: the stream's.
- * Threads: one per stream.
+ * Threads: one.
  */
 #ifndef CLV_CLI_OUTPUT_H
 #define CLV_CLI_OUTPUT_H

@@ -99,7 +99,7 @@ tap_ok 'clv-view on a full disk' tells 'No space left on device' /dev/full "$vie
 plan() { "$CLV_BUILD/tools/clv-plan" --scheduler chain "$@" <"$CLV_TOP/tests/data/golden/02.txt"; }
 tap_ok 'clv-plan --json' tells 'File too large (raise ulimit -f)' "$work/plan" plan --json "$work/plan"
 # A full disk is an error of whoever writes to it, with the reason: standard output, --json, a page.
-"$CLV_BUILD/tests/support/clva-make" "$work/record" 2 2 4 2>/dev/null
+"$CLV_BUILD/tests/support/clva-make" "$work/made" 2 2 4 2>/dev/null
 printf 'clv-trace 1\nranks 2\ncall 0 | 0 1000 | 9000 9000\ncall 1 | 0 1000 | 9000 9000\n' >"$work/trace"
 for algorithm in a b; do
     echo '{"collective":"reduce","ranks":8,"bytes":1024,"pattern":"uniform","delay_ns":5,"algorithm":"'$algorithm'","after_ns":[1,2,3],"usable":[1,1,1]}'
@@ -120,10 +120,10 @@ tools/clv-plan --help >/dev/full
 tools/clv-predict $work/trace >/dev/full
 tools/clv-predict --json /dev/full $work/trace
 tools/clv-predict --make uniform >/dev/full
-tools/clv-view $work/record >/dev/full
-tools/clv-view --json $work/record >/dev/full
-tools/clv-view --export jsonl $work/record >/dev/full
-tools/clv-view -o /dev/full $work/record
+tools/clv-view $work/made >/dev/full
+tools/clv-view --json $work/made >/dev/full
+tools/clv-view --export jsonl $work/made >/dev/full
+tools/clv-view -o /dev/full $work/made
 tools/clv-clock --wait 0.001 >/dev/full
 tools/clv-clock --wait 0.001 --json /dev/full
 bench/clv-bench-compare $work/results >/dev/full
