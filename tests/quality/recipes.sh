@@ -51,7 +51,7 @@ holds() { # PACKAGE PATTERN...: files of each pattern
 unpacked() { # all of them, into one folder
     local package
     mkdir -p "$work/unpacked" && for package in openmpi-clv clv-tools clv-devel; do
-        rpm2archive -n "$(package_of $package)" | tar -xC "$work/unpacked" || return
+        rpm2archive - <"$(package_of $package)" | tar -xzC "$work/unpacked" || return
     done
 }
 tools_run() {
