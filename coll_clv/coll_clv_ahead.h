@@ -23,10 +23,9 @@
 #include "coll_clv/coll_clv_tables.h"
 #include "schedule/schedule.h"
 
-struct ompi_communicator_t;
+#include "coll_clv/coll_clv_tags.h"
 
-/* Between the tags of users (0 and up) and those of Open MPI's collectives (-7 and down). */
-#define COLL_CLV_TAG_WORD (-5)
+struct ompi_communicator_t;
 
 /* A lease that is not renewed ends after so many calls. */
 #define COLL_CLV_LEASE_CALLS 32

@@ -25,8 +25,7 @@
 #include "ompi/communicator/communicator.h"
 #include "opal/class/opal_object.h"
 
-/* Between the tags of users and those of Open MPI's collectives, as COLL_CLV_TAG_WORD. */
-#define COLL_CLV_TAG_COMPARE (-4)
+#include "coll_clv/coll_clv_tags.h"
 
 #define COLL_CLV_COMPARE_CALLS   8 /* one of them may just be written */
 #define COLL_CLV_COMPARE_NS      INT64_C(500000000)

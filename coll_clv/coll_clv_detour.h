@@ -21,9 +21,8 @@
 #include <stdint.h>
 
 #include "ompi/communicator/communicator.h"
+#include "coll_clv/coll_clv_tags.h"
 #include "pap_predict/pap_predict.h"
-
-#define COLL_CLV_TAG_DETOUR (-6)
 
 /* A communicator's part: its messages under way. All zero before begin. */
 typedef struct coll_clv_detour {

@@ -20,10 +20,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct ompi_communicator_t;
+#include "coll_clv/coll_clv_tags.h"
 
-/* Between the tags of users (0 and up) and those of Open MPI's collectives (-7 and down). */
-#define COLL_CLV_TAG_GATHER (-4)
+struct ompi_communicator_t;
 
 /* The n_bytes of each rank at mine to *all_p on every rank, in the order of ranks. *all_p is from
  * clv_alloc; it becomes NULL when after an error Open MPI may still use it: then it is nobody's. */

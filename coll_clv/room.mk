@@ -22,6 +22,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_setup.h \
 	coll_clv/coll_clv_summary.h \
 	coll_clv/coll_clv_tables.h \
+	coll_clv/coll_clv_tags.h \
 	coll_clv/coll_clv_wait.h
 clv_coll_clv_sources = \
 	coll_clv/coll_clv_ahead.c \
@@ -119,7 +120,7 @@ clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_buffers.c coll_clv/coll_clv_buffers.h \
 	coll_clv/coll_clv_failure.c coll_clv/coll_clv_failure.h \
 	coll_clv/coll_clv_gather.c coll_clv/coll_clv_gather.h \
-	coll_clv/coll_clv_wait.c coll_clv/coll_clv_wait.h
+	coll_clv/coll_clv_tags.h coll_clv/coll_clv_wait.c coll_clv/coll_clv_wait.h
 tests_mpi_execute_cases_SOURCES = $(clv_reduce_cases_sources) tests/mpi/reduce_direct.c \
 	$(clv_execute_sources)
 tests_mpi_execute_cases_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
