@@ -4,7 +4,7 @@
  * the words between its ranks.
  *
  * What: asks the books before a send, tells the senders what was posted, keeps the process's pool.
- * Not: the rules and why they hold (docs/decisions/0012-run-ahead.md), nor the data.
+ * Not: the rules and why they hold (docs/decisions/0008-run-ahead.md), nor the data.
  *
  * A word is 24 bytes with COLL_CLV_TAG_WORD on the communicator itself. It is told when a call
  * begins or, where too much would go without, in it; looked for when a send lacks credit, and once

@@ -20,7 +20,7 @@
  * Processors: with mpi_yield_when_idle, which mpirun sets where a host has more ranks than
  * processors, and where clv finds that (coll_clv_processors.h), a rank offers its processor to
  * others after each segment that it has sent to a rank of its own host
- * (docs/decisions/0041-who-sends-inside-a-host-makes-way.md).
+ * (docs/decisions/0007-executor.md).
  *
  * Threads: one execution per scratch at a time, as one collective per communicator at a time.
  */
@@ -37,7 +37,7 @@ struct ompi_communicator_t;
 struct ompi_datatype_t;
 struct ompi_op_t;
 
-/* Windows of the executor, in segments; why these: docs/decisions/0005-executor-windows.md. With
+/* Windows of the executor, in segments; why these: docs/decisions/0007-executor.md. With
  * the credit rule an absent root finds at most COLL_CLV_SYNC_EVERY segments from each sender. */
 #define COLL_CLV_RECV_WINDOW   16
 #define COLL_CLV_SOURCE_WINDOW 8 /* of these from one rank */

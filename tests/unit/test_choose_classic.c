@@ -92,7 +92,7 @@ static double estimate_ms(int32_t algorithm)
     return (double) decision.predicted_after_ns / 1e6;
 }
 
-/* The table of decision 27 (docs/decisions): halving is ahead of the chain with many ranks and
+/* The table of decision 15 (docs/decisions): halving is ahead of the chain with many ranks and
  * short vectors, and of a tree always. */
 static void estimates_say_where(void **unused)
 {

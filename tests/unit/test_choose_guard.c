@@ -196,7 +196,7 @@ static int passing(int32_t n_ranks, const char *generator, int quarters)
     return n_passing * 100 / 40;
 }
 
-/* The table of docs/decisions/0015-guard.md; 40 plans scatter by 5 % where a tenth passes, so of a
+/* The table of docs/decisions/0013-guard.md; 40 plans scatter by 5 % where a tenth passes, so of a
  * thousand seeds some have 20 %. */
 static void narrow_spreads_pass_and_wide_ones_do_not(void **state)
 {
