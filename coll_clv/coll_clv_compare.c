@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
@@ -169,7 +170,7 @@ static void take_all(coll_clv_compare_t *compare)
     for (int n = 0; n < MAX_TAKEN; n++) {
         if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, COLL_CLV_TAG_COMPARE, comm,
                                                 &is_here, &status)) ||
-            !is_here || comm != compare->comm) {
+            !is_here) {
             return;
         }
         if (OMPI_SUCCESS != MCA_PML_CALL(recv(&said, sizeof said, MPI_BYTE, status.MPI_SOURCE,
@@ -231,20 +232,34 @@ static void look_at(coll_clv_compare_t *compare, int64_t now_ns)
     take_all(compare);
 }
 
+/* Whether it lives, and then it does until OBJ_RELEASE: another thread may be taking it apart, and
+ * wait for the lock in coll_clv_compare_end. */
+static bool hold(struct ompi_communicator_t *comm)
+{
+    opal_object_t *object = (opal_object_t *) comm;
+
+    if (1 < opal_obj_update(object, 1)) {
+        return true;
+    }
+    (void) opal_obj_update(object, -1);
+    return false;
+}
+
 /* Of many communicators some in each look, so that it stays short. */
 static void look(int64_t now_ns)
 {
     is_looking = true;
     for (int n = 0; n < MAX_LOOKED_AT; n++) {
         coll_clv_compare_t *compare = NULL == next_looked_at ? all : next_looked_at;
-        opal_object_t *owner = NULL == compare ? NULL : compare->owner;
+        struct ompi_communicator_t *comm = NULL == compare ? NULL : compare->comm;
         if (NULL == compare) {
             break;
         }
         next_looked_at = compare->next;
-        OBJ_RETAIN(owner);
-        look_at(compare, now_ns);
-        OBJ_RELEASE(owner);
+        if (hold(comm)) {
+            look_at(compare, now_ns);
+            OBJ_RELEASE(comm);
+        }
         if (NULL == next_looked_at) {
             break;
         }
@@ -313,8 +328,7 @@ void coll_clv_compare_close(void)
     }
 }
 
-void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm,
-                            opal_object_t *owner)
+void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm)
 {
     if (0 == stall_ns) {
         return;
@@ -324,7 +338,6 @@ void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicato
         is_registered = OMPI_SUCCESS == opal_progress_register_lp(progress);
     }
     compare->comm = comm;
-    compare->owner = owner;
     compare->next = all;
     all = compare;
     pthread_mutex_unlock(&compare_lock);

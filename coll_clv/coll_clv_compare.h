@@ -17,15 +17,12 @@
 #ifndef COLL_CLV_COMPARE_H
 #define COLL_CLV_COMPARE_H
 
-#include "ompi_config.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ompi/communicator/communicator.h"
-#include "opal/class/opal_object.h"
-
 #include "coll_clv/coll_clv_tags.h"
+
+struct ompi_communicator_t;
 
 #define COLL_CLV_COMPARE_CALLS   8 /* one of them may just be written */
 #define COLL_CLV_COMPARE_NS      INT64_C(500000000)
@@ -47,7 +44,6 @@ typedef struct coll_clv_compare {
     int64_t under_way; /* number of the call that is; 0: none, or one left alone for its size */
     struct coll_clv_compare *next;
     struct ompi_communicator_t *comm;          /* NULL: it has not begun, or has ended */
-    opal_object_t *owner;                      /* what this is part of */
     int64_t seen;                              /* under way when last looked, ... */
     int64_t since_ns;                          /* ... and since then */
     int64_t asked_call;                        /* of which others were asked last, ... */
@@ -90,10 +86,8 @@ void coll_clv_compare_failed(coll_clv_compare_t *compare);
 void coll_clv_compare_open(int stall_seconds);
 void coll_clv_compare_close(void);
 
-/* The communicator has us, and has us no more; end is fine without begin, and twice. owner: the
- * object that `compare` is part of. */
-void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm,
-                            opal_object_t *owner);
+/* The communicator has us, and has us no more; end is fine without begin, and twice. */
+void coll_clv_compare_begin(coll_clv_compare_t *compare, struct ompi_communicator_t *comm);
 void coll_clv_compare_end(coll_clv_compare_t *compare);
 
 #endif

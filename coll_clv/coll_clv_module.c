@@ -108,7 +108,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
 #undef INSTALL_ROW
     coll_clv_record_enable(module, comm);
-    coll_clv_compare_begin(&module->compare, comm, (opal_object_t *) module);
+    coll_clv_compare_begin(&module->compare, comm);
     return OMPI_SUCCESS;
 }
 
