@@ -507,7 +507,8 @@ static int run_by_plan(const coll_clv_call_t *call)
     return OMPI_SUCCESS == rc ? rc : fail(call, rc);
 }
 
-/* Those that a collective makes of others are part of it. */
+/* This rank alone sees the call: what its function makes of others goes the way that it goes on
+ * ranks that do not watch, so we are not inside; and only for the count it is part of the call. */
 static CLV_COLD int run_watched(const coll_clv_call_t *call)
 {
     static _Thread_local int depth;
@@ -522,7 +523,9 @@ static CLV_COLD int run_watched(const coll_clv_call_t *call)
     call->module->ran =
         (coll_clv_ran_t){.choice = CLV_CLVA_NOT_OURS, .predicted_ns = CLV_CLVA_NO_FORECAST};
     depth++;
+    *coll_clv_inside() = false;
     rc = coll_clv_run_previous(call);
+    *coll_clv_inside() = true;
     depth--;
     return rc;
 }
@@ -556,9 +559,6 @@ static CLV_HOT int dispatch(coll_clv_call_t *call)
     const bool planned = is_planned(forced);
     int unfit;
 
-    if (0 != (call->module->watched >> call->collective & 1)) {
-        return run_watched(call);
-    }
     if (NULL != call->module->group) {
         coll_clv_group_fetch(call->module->group);
     }
@@ -583,6 +583,9 @@ CLV_HOT int coll_clv_call(coll_clv_call_t *call)
     coll_clv_compare_t *compare = &call->module->compare;
     int rc;
 
+    if (0 != (call->module->watched >> call->collective & 1)) {
+        return run_watched(call);
+    }
     call->total_bytes = coll_clv_total_bytes(call->count, call->dtype);
     coll_clv_compare_note(compare, (int32_t) call->collective, call->root, (int64_t) call->count,
                           call->total_bytes);

@@ -7,7 +7,7 @@
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 probe=$CLV_BUILD/tests/mpi/coll_probe
-on=(-np 3 --mca mpi_yield_when_idle 1 --mca coll_clv_min_ranks 2 --mca coll_clv_min_bytes 1
+on=(-np 3 --mca mpi_yield_when_idle 1 --mca coll_clv_min_ranks 2 --mca coll_clv_reduce_min_bytes 1
     --mca coll_clv_allreduce_min_bytes 1 --mca coll_clv_bcast_min_bytes 1
     --mca coll_clv_collectives 'reduce,allreduce,bcast')
 basic=(--mca coll 'clv,basic,libnbc,self,inter')
@@ -35,6 +35,11 @@ for n in 1 2 3 4 5 6; do
     done
     over "tuned, each algorithm forced to its number $n" "${forced[@]}"
 done
+
+# Calls that are not taken are counted on rank 0 alone: what basic makes of them must go one way on all ranks.
+said=$(mpi_run "${on[@]:0:${#on[@]} - 1}" reduce "${basic[@]}" --mca coll_clv_reduce_algorithm chain \
+    --mca coll_clv_print summary "$probe" 9000 4 0 others)
+tap_has 'over basic, with a summary of what is not taken: results are right' 'probe: sums right' "$said"
 
 # Other collectives may be built from ours, too.
 tap_ok 'other collectives, and communicators that are made, over basic' \
