@@ -179,11 +179,19 @@ tap_report $? "balanced calls have no delay to overlap with"
 
 if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     clv_environment
-    # shellcheck disable=SC2086
-    OMPI_MCA_coll_clv_setup_bytes=0 OMPI_MCA_coll_clv_print=forecast run 4 --sizes 64K --patterns uniform --delay 20ms --iterations 4 --warmup 8 --balanced-calls 0 \
-        --algorithms clv,clv+hint,clv:clairvoyant:sma,clv:clairvoyant+hint --json "$work/hinted" &&
-        [ "$(grep -c '[0-4]/4$' "$output")" -eq 4 ] && [ "$(grep -c 'announced in [2-4] calls of 4' "$output")" -eq 2 ] &&
-        grep -q "announced from" "$output" && grep -q "coll_clv_predictor\":\"sma" "$work/hinted" && [ "$(grep -c '"announced":[2-4],' "$work/hinted")" -eq 2 ]
+    # An announcement is missed where a rank lacks a processor for long.
+    announce() {
+        rm -f "$work/hinted"
+        OMPI_MCA_coll_clv_setup_bytes=0 OMPI_MCA_coll_clv_print=forecast run 4 --sizes 64K --patterns uniform --delay 20ms --iterations 4 --warmup 8 \
+            --balanced-calls 0 --algorithms clv,clv+hint,clv:clairvoyant:sma,clv:clairvoyant+hint --json "$work/hinted"
+        status=$?
+    }
+    all_announced() {
+        [ $status -eq 0 ] && [ "$(grep -c '[0-4]/4$' "$output")" -eq 4 ] && [ "$(grep -c 'announced in 4 calls of 4' "$output")" -eq 2 ] &&
+            grep -q "announced from" "$output" && grep -q "coll_clv_predictor\":\"sma" "$work/hinted" && [ "$(grep -c '"announced":4,' "$work/hinted")" -eq 2 ]
+    }
+    tap_tries announce all_announced
+    all_announced
     tap_report $? "ranks announce their arrivals to clv, and its forecasts say so; a predictor is forced"
 else
     tap_skip "ranks announce their arrivals" "no component in this build"
