@@ -125,30 +125,30 @@ tap_none 'global names of the pure rooms begin with clv_' core_names
 # ---- headers
 ompi_flags=$(make -s -C "$CLV_BUILD" show-ompi-cppflags)
 mpi_flags=$(make -s -C "$CLV_BUILD" show-mpi-cppflags)
-compiles_alone() { # compiler header
-    local flags=''
-    case $2 in
-    coll_clv/*) flags=$ompi_flags ;;
-    bench/* | tests/* | examples/* | tools/*) flags=$mpi_flags ;;
-    esac
-    # A header may be empty where what it needs is not there.
-    # shellcheck disable=SC2086
-    printf '#include "%s"\nextern int clv_alone;\n' "$2" |
-        "$1" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
-            -I. $flags -x c -fsyntax-only -
-}
-all_compile() {
-    local header bad=0
-    for header in $(find $pure_rooms coll_clv bench \
-        examples \
-        -name '*.h' -not -path '*/shim/*'); do
+alone=$(mktemp -d)
+trap 'rm -rf "$alone"' EXIT
+# One file for each header, which may be empty where what it needs is not there; one run of the compiler for all
+# that take the same flags.
+all_compile() { # compiler
+    local header wrapper status=0
+    rm -rf "$alone"/*
+    for header in $(find $pure_rooms coll_clv bench examples -name '*.h' -not -path '*/shim/*'); do
         case $header in
-        coll_clv/*) [ -n "$ompi_flags" ] || continue ;;
-        bench/* | examples/*) [ -n "$mpi_flags" ] || continue ;;
+        coll_clv/*) wrapper=ompi ;;
+        bench/* | examples/*) wrapper=mpi ;;
+        *) wrapper=none ;;
         esac
-        compiles_alone "$1" "$header" || { echo "$header does not compile alone"; bad=1; }
+        mkdir -p "$alone/$wrapper"
+        printf '#include "%s"\nextern int clv_alone;\n' "$header" >"$alone/$wrapper/${header//\//_}.c"
     done
-    return $bad
+    # shellcheck disable=SC2086
+    { compile "$1" none && { [ -z "$mpi_flags" ] || compile "$1" mpi $mpi_flags; } &&
+        { [ -z "$ompi_flags" ] || compile "$1" ompi $ompi_flags; } } || status=1
+    return $status
+}
+compile() { # compiler, folder, flags
+    "$1" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
+        -I. "${@:3}" -fsyntax-only "$alone/$2"/*.c
 }
 for compiler in gcc clang; do
     if command -v $compiler >/dev/null; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # How the code is written (docs/design/style.md): as clang-format sets it, functions that fit a
-# screen, lines that fit a window, one dialect. About 10 s.
+# screen, lines that fit a window, one dialect. About 5 s.
 . "$CLV_TOP/tests/support/tap.sh"
 cd "$CLV_TOP" || exit 1
 
@@ -71,12 +71,7 @@ if [ -z "$formatter" ]; then
 elif [[ $("$formatter" --version) != *'version 14.'* ]]; then
     tap_skip 'the code is as clang-format sets it' "$("$formatter" --version) is not version 14"
 else
-    unformatted() {
-        local file
-        for file in "${files[@]}"; do
-            "$formatter" "$file" | cmp -s - "$file" || echo "$file"
-        done
-    }
+    unformatted() { "$formatter" --dry-run --Werror "${files[@]}" 2>&1; }
     tap_none 'the code is as clang-format sets it' unformatted
 fi
 tap_end
