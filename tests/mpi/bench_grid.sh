@@ -74,6 +74,9 @@ grid "${part[@]}" --repeat
 [ $? -eq 0 ] && [ "$(sort "$work/asked" | tr '\n' ';')" = '8K one-late 1x 1001;8K uniform 1x 1001;8K uniform 4x 1001;' ] &&
     says '5 cells: **0 fail**, 0 undecided, 5 hold' && says '3 were measured again'
 tap_report $? "losses are measured again with a new seed, and that verdict counts"
+cp "$output" "$work/shown" && mkdir "$work/kept" && grid --print --folder "$work/new" --keep "$work/kept" && grid --print --folder "$work/kept" &&
+    diff <(grep -v '^grid: ' "$work/shown") "$output" && [ "$(grep -c again "$work/kept/grid-reduce.jsonl")" -eq 6 ] && [ "$(wc -l <"$work/kept/grid-reduce.jsonl")" -eq 11 ]
+tap_report $? "what is kept of them, the newest only, gives the same verdicts"
 rm "$work/asked-of"
 grid --folder "$work/others" --collective allreduce --hosts 8 --sizes 4K,1M --patterns balanced --couples none
 [ $? -eq 0 ] && [ "$(sort "$work/asked-of" | tr '\n' ';')" = 'allreduce 1M default,clv;allreduce 4K default,clv;' ]

@@ -27,6 +27,9 @@ echo 2026-01-02 >"$work/parts/rows-4x4-even-bcast.date"
 loop --print --set rows-4x4 && grep -qxF 'bench/cluster with 4 -- build/bench/clv-bench --loop --patterns PATTERN --couple COUPLING' "$output" && grep -qxF '| even | bcast | pipeline | 100.0 | 93.0 | 0.930 | 0.910 - 0.950 | 1.50 | 2.0 | 5.0 | 50 | 7 |' "$output" &&
     grep -q '^| repeated | none | not measured yet' "$output"
 tap_report $? "a set of rows: one line each, clv against the best of the others"
+cp "$output" "$work/shown" && mkdir "$work/kept" && loop --print --set rows-4x4 --keep "$work/kept" &&
+    "$CLV_TOP/bench/loop" --print --set rows-4x4 --folder "$work/kept" >"$output" 2>&1 && cmp "$work/shown" "$output" && [ -z "$(ls "$work/kept" | grep -vx loop-rows-4x4.jsonl)" ]
+tap_report $? "what is kept of them makes the same tables"
 printf 'before\n<!-- loop 8 -->\nold\n<!-- end -->\nafter\n' >"$work/page.md"
 loop --print --page "$work/page.md" && ! grep -q '^old' "$work/page.md" && grep -q '^|  | clv' "$work/page.md" && [ "$(tail -n 1 "$work/page.md")" = after ]
 tap_report $? "a page gets the tables between its marks"

@@ -13,7 +13,7 @@ output=$work/output
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
-echo 1..7
+echo 1..9
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
   line pipeline 42000000,42000000,42000000,42000000,42000000 1,1,1,1,1 36000000 0.4 1
   line clv+hint 41000000,42000000,43000000,44000000,45000000 1,1,1,1,1 40000000 0.4 null; } >"$work/8-uniform.json"
@@ -72,6 +72,17 @@ done
     go_on 0 3 --patterns exponential --runs 3 && grep -q '3 parts to measure' "$output" && [ -s "$work/new/8-exponential.run3.json" ] &&
     go_on 0 3 --patterns exponential --runs 3 && grep -q '0 parts to measure, 3 are there' "$output"
 tap_report $? "several mpiruns of a part: the medians of their figures, and what is between them"
+
+echo 'cluster with 8' >"$work/several/8.command"
+mkdir "$work/kept"
+"$results" --print --hosts 8 --folder "$work/several" --keep "$work/kept" >"$output" 2>&1 && cp "$output" "$work/once" &&
+    "$results" --print --hosts 8 --folder "$work/kept" >"$output" 2>&1 && cmp "$work/once" "$output" && [ "$(ls "$work/kept")" = results-8.jsonl ] &&
+    grep -q '^{"table":"results-8","command":"cluster with 8",' "$work/kept/results-8.jsonl" && ! grep -q collective "$work/kept/results-8.jsonl"
+tap_report $? "what is kept of them is one file, and makes the same tables"
+echo '{"algorithm":{"name":"clv"}}' >"$work/several/8-uniform.json"
+"$results" --print --hosts 8 --folder "$work/several" --keep "$work/kept" >"$output" 2>&1
+[ $? -eq 1 ] && grep -q '8-uniform.json: not a flat object' "$output"
+tap_report $? "what is no flat object is not kept"
 
 refuses() { # status text options ...
     local status=$1 text=$2
