@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # bench/paper: its table is whole, its sums are right on made-up lines, one figure is made for real, a figure
-# that was not made or has left its range fails, and docs/results/papers.md is what it writes. TAP. 10 s;
+# that was not made or has left its range fails, and docs/results/papers.md is what it writes. TAP. 20 s;
 # nothing is measured.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
@@ -119,6 +119,9 @@ run run ic-fig1
 tap_ok 'a figure is made' test $? -eq 0
 tap_has 'with a paragraph' 'The paper and this: agrees' "$output"
 tap_has 'the list knows' 'made, agrees' "$("$paper" --folder "$work/made" list | grep '^ic-fig1 ')"
+mkdir "$work/kept"
+keeps() { "$paper" --folder "$work/made" keep "$work/kept" && "$paper" --folder "$work/kept" check ic-fig1 && [ "$(ls "$work/kept")" = papers.jsonl ]; }
+tap_ok 'and kept with all that its checks read' keeps
 stamp=$(cat "$work/made/ic-fig1.json")
 run run ic-fig1
 tap_ok 'and is not made again' test "$stamp" = "$(cat "$work/made/ic-fig1.json")"
@@ -136,11 +139,16 @@ tap_has 'in words' 'not ours to set' "$output"
 page=$CLV_TOP/docs/results/papers.md
 if [ -s "$page" ]; then
     differs() {
-        mkdir -p "$work/results/data" && cp -r "$CLV_TOP/docs/results/data/papers" "$work/results/data" &&
-            "$paper" --folder "$work/results/data/papers" page "$work/results/papers.md" && diff "$page" "$work/results/papers.md"
+        mkdir -p "$work/results/data" && cp "$CLV_TOP/docs/results/data/papers.jsonl" "$work/results/data" &&
+            "$paper" --folder "$work/results/data" page "$work/results/papers.md" && diff "$page" "$work/results/papers.md"
     }
     tap_none 'docs/results/papers.md is what bench/paper writes' differs
-    failing() { "$paper" --folder "$CLV_TOP/docs/results/data/papers" check all 2>&1; }
+    failing() { "$paper" --folder "$CLV_TOP/docs/results/data" check all 2>&1; }
     tap_none 'every name was executed, and every check holds' failing
+    undrawn() { # those with a picture that what is kept does not make
+        (cd "$work/results" && "$paper" --folder "$CLV_TOP/docs/results/data" draw all 2>&1 && ls -- *.svg) |
+            diff - <(awk '$1 == "name" { name = $2 } $1 == "draw" { print name ".svg" }' "$table" | sort)
+    }
+    if command -v gnuplot >/dev/null; then tap_none 'and every picture can be drawn' undrawn; else tap_skip 'pictures of what is kept' 'no gnuplot'; fi
 fi
 tap_end

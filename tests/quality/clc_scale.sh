@@ -7,14 +7,14 @@
 # 30 us, begin-end offsets. They come from a seed, so the figures are the same on any machine: --page puts
 # them into docs/results/trace-correction.md, --check compares them with what stands there. 6 min.
 # --emulated: records hypre's SMG (tests/suites/smg.sh) on as many emulated hosts, 8 to 48, one rank each; the
-# reports stay in docs/results/data/clc, and their rows are shown with the others from then on. 15 min, root.
+# reports stay in docs/results/data/clc_scale.jsonl, and their rows are shown with the others from then on. 15 min, root.
 # --figure clc: draws Figure 5 from all rows, docs/results/clc.svg; needs gnuplot.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-page=$top/docs/results/trace-correction.md data=$top/docs/results/data/clc what='' figure='' emulated=''
+page=$top/docs/results/trace-correction.md data=$top/docs/results/data what='' figure='' emulated=''
 say() { printf 'clc_scale: %s\n' "$*" >&2; }
 while [ $# -gt 0 ]; do
     case $1 in
@@ -35,6 +35,11 @@ hosts='8 16 32 48'
 [ $# -gt 0 ] || set -- 32 64 128 256 512 1024
 # shellcheck source=bench/page/put.sh
 . "$top/bench/page/put.sh"
+# shellcheck source=bench/page/kept.sh
+. "$top/bench/page/kept.sh"
+folder=$data unpacked=''
+unpack_kept clc_scale
+trap 'rm -rf "$scratch" "$unpacked"' EXIT
 
 # A row of the table from a report; the same numbers for the figure go to $scratch/points.
 row() { # what processes report
@@ -72,7 +77,7 @@ table() { # processes ...
         synthetic "$n" || return 1
     done
     for n in 8 16 32 48; do
-        [ ! -e "$data/hosts-$n.jsonl" ] || row SMG "$n" "$data/hosts-$n.jsonl" || return 1
+        [ ! -e "$folder/hosts-$n.json" ] || row SMG "$n" "$folder/hosts-$n.json" || return 1
     done
 }
 
@@ -93,8 +98,13 @@ END
 }
 
 for n in ${emulated:+$hosts}; do
-    "$top/tests/suites/smg.sh" --hosts "$n" --each 1 --report "$data/hosts-$n.jsonl"
+    "$top/tests/suites/smg.sh" --hosts "$n" --each 1 --report "$folder/hosts-$n.json"
 done
+# The keys that a row reads.
+# shellcheck disable=SC2046
+[ -z "$emulated" ] || keep_table clc_scale 'time record operation events messages reversed_before violated_before violated_after explicit
+    average_percent maximum_percent intervals_percent position_percent position_ns' \
+    $(for n in 8 16 32 48; do ls "$folder/hosts-$n.json" 2>/dev/null; done) | grep -v '"record":"\(location\|truth\|true_delays\)"' >"$data/clc_scale.jsonl"
 case $what in
     '') table "$@" ;;
     --page) put_between "$page" 'clc_scale' table "$@" ;;

@@ -9,14 +9,14 @@
 #
 # 8 hosts of 2 ranks, 1 round, 15 s: 2 minutes; needs root and libhypre-dev.
 # --report: only the report of begin-end offsets and the clock, as the paper has them, to FILE.
-# --page: the reports go to docs/results/data/clc, the table to docs/results/trace-correction.md. --print: only
+# --page: the reports go to docs/results/data/smg.jsonl, the table to docs/results/trace-correction.md. --print: only
 # the table of the reports there. --keep: DIR gets the trace (200 MB) and the recorded clocks; one that is
 # there already is judged instead of recording another. --realtime: on a machine with other work, ranks go first.
 set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export CLV_BUILD=${CLV_BUILD:-$top/build}
-page=$top/docs/results/trace-correction.md data=$top/docs/results/data/clc what=
+page=$top/docs/results/trace-correction.md data=$top/docs/results/data what=
 hosts=8 each=2 keep='' report='' first=()
 while [ $# -gt 0 ]; do
     case $1 in
@@ -36,6 +36,8 @@ say() { printf 'smg: %s\n' "$*" >&2; }
 die() { local status=$1; shift; say "$*"; exit "$status"; }
 # shellcheck source=bench/page/put.sh
 . "$top/bench/page/put.sh"
+# shellcheck source=bench/page/kept.sh
+. "$top/bench/page/kept.sh"
 
 # What is compared: name | options of clv-correct | stages of the report that are shown, and their words.
 # RECORDED: what clv's recorder wrote.
@@ -70,7 +72,7 @@ judge() { # name options
     options=${options/RECORDED/$clocks}
     # shellcheck disable=SC2086
     "$CLV_BUILD/tools/clv-correct" "$keep/trace/traces.otf2" -o "$scratch/$1" $options --truth true_ns --quiet \
-        --json "$folder/$1.jsonl" && rm -rf "${scratch:?}/$1"
+        --json "$folder/$1.json" && rm -rf "${scratch:?}/$1"
 }
 
 # A row for each stage that is named.
@@ -79,7 +81,7 @@ table() {
 import json, sys
 folder, first = sys.argv[1], True
 for name, stages in (line.rstrip("\n").split("|") for line in sys.stdin):
-    records = [json.loads(line) for line in open("%s/%s.jsonl" % (folder, name))]
+    records = [json.loads(line) for line in open("%s/%s.json" % (folder, name))]
     of = lambda kind: next(r for r in records if r["record"] == kind)
     operation = lambda which: next(r for r in records if r["record"] == "operation" and r["operation"] == which)
     trace, every, messages, delays = of("trace"), operation("all"), operation("messages"), of("true_delays")
@@ -107,14 +109,17 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 folder=$scratch/reports
-[ -z "$what" ] || folder=$data
 mkdir -p "$folder" || exit 2
-if [ "$what" != --print ]; then
+if [ "$what" = --print ]; then
+    folder=$data
+    unpack_kept smg
+    trap 'rm -rf "$scratch" "$unpacked"' EXIT
+else
     eval "$("$top/clv" env)"
     keep=${keep:-$scratch}
     [ -e "$keep/trace/traces.otf2" ] || record
     if [ -n "$report" ]; then
-        judge paper '--presync ends' && mkdir -p "$(dirname "$report")" && sed 's#"[^"]*/traces.otf2"#"traces.otf2"#' "$folder/paper.jsonl" >"$report"
+        judge paper '--presync ends' && mkdir -p "$(dirname "$report")" && sed 's#"[^"]*/traces.otf2"#"traces.otf2"#' "$folder/paper.json" >"$report"
         exit
     fi
     while IFS='|' read -r name options _; do
@@ -122,6 +127,11 @@ if [ "$what" != --print ]; then
     done < <(rows)
 fi
 if [ "$what" = --page ]; then
+    # The keys that the table reads.
+    # shellcheck disable=SC2046
+    keep_table smg 'time record operation nodes ranks events messages collectives inter_ns intra_ns stamps reversed_before reversed_refined
+        reversed_after lateness_error_mean_ns lateness_error_median_ns lateness_error_p95_ns wrong_last' \
+        $(rows | sed "s#|.*#.json#; s#^#$folder/#") | grep -v '"record":"location"' >"$data/smg.jsonl" || exit 1
     put_between "$page" 'smg' table
 else
     table

@@ -1,1 +1,0 @@
-bench/cluster with 24 --rate 100mbit --realtime -- build/bench/clv-bench --loop --sizes 1M --compute 20ms --delay 0ms --patterns trace:by-rank-24 --couple bcast --blocks 7 --block-calls 30 --lead-calls 15 --warmup 40 --warm-learners --algorithms pipeline,clv

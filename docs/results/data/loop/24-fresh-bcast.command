@@ -1,1 +1,0 @@
-bench/cluster with 24 --rate 100mbit --realtime -- build/bench/clv-bench --loop --sizes 1M --compute 50ms --delay 40ms --patterns uniform --couple bcast --blocks 7 --block-calls 30 --lead-calls 15 --warmup 40 --warm-learners --algorithms pipeline,clv

@@ -1,1 +1,0 @@
-bench/cluster with 48 --rate 50mbit --realtime -- build/bench/clv-bench --loop --sizes 512K --compute 20ms --delay 0ms --patterns trace:by-rank-48 --couple bcast --blocks 7 --block-calls 30 --lead-calls 15 --warmup 40 --warm-learners --algorithms pipeline,clv

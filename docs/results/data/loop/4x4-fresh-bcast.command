@@ -1,1 +1,0 @@
-bench/cluster with 4 --rate 400mbit --ranks-per-host 4 --realtime -- build/bench/clv-bench --loop --sizes 2M --compute 50ms --delay 40ms --patterns uniform --couple bcast --blocks 7 --block-calls 30 --lead-calls 15 --warmup 40 --warm-learners --algorithms default,pipeline,han,clv

@@ -1,1 +1,0 @@
-bench/cluster with 4 --rate 200mbit --ranks-per-host 8 --realtime -- build/bench/clv-bench --loop --sizes 2M --compute 50ms --delay 40ms --patterns uniform --couple none --blocks 7 --block-calls 30 --lead-calls 15 --warmup 40 --warm-learners --algorithms pipeline,han,clv

@@ -1,1 +1,0 @@
-bench/cluster with 8 --rate 400mbit --realtime -- build/bench/clv-bench --loop --sizes 2M --compute 60ms --delay 2ms --patterns uniform --couple bcast --blocks 7 --block-calls 50 --lead-calls 25 --warmup 40 --warm-learners --algorithms default,pipeline,clv

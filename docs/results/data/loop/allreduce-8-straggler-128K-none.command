@@ -1,1 +1,0 @@
-bench/cluster with 8 --rate 400mbit --realtime -- build/bench/clv-bench --loop --collective allreduce --sizes 128K --compute 20ms --delay 30ms --patterns one-late --couple none --blocks 7 --block-calls 30 --lead-calls 15 --warmup 40 --warm-learners --algorithms default,tuned:4,clv

@@ -1,1 +1,0 @@
-bench/cluster with 2 --rate 400mbit --ranks-per-host 8 --realtime -- build/bench/clv-bench --loop --sizes 2M --compute 50ms --delay 50ms --patterns balanced --couple bcast --blocks 12 --block-calls 20 --lead-calls 10 --warmup 40 --warm-learners --algorithms default,pipeline,han,clv

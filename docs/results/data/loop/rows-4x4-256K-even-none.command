@@ -1,1 +1,0 @@
-bench/cluster with 4 --rate 400mbit --ranks-per-host 4 --realtime -- build/bench/clv-bench --loop --sizes 256K --compute 10ms --delay 10ms --patterns balanced --couple none --blocks 12 --block-calls 50 --lead-calls 25 --warmup 40 --warm-learners --algorithms default,pipeline,rabenseifner,han,clv

@@ -1,1 +1,0 @@
-bench/cluster with 16 --rate 200mbit --realtime -- build/bench/clv-bench --sizes 2M --delay 50ms --warmup 40 --warm-learners --iterations 12 --balanced-calls 0 --algorithms default,pipeline,binomial,rabenseifner,ring,adapt,clv,clv:clairvoyant:sma,clv:clairvoyant+hint,clv+hint,bound --patterns

@@ -1,1 +1,0 @@
-bench/cluster with 48 --rate 50mbit --realtime -- build/bench/clv-bench --sizes 512K --delay 50ms --warmup 40 --warm-learners --iterations 10 --balanced-calls 0 --algorithms default,pipeline,binomial,rabenseifner,ring,adapt,clv,clv:clairvoyant:sma,clv:clairvoyant+hint,clv+hint,bound --patterns

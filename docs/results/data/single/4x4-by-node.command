@@ -1,1 +1,0 @@
-bench/cluster with 4 --rate 400mbit --ranks-per-host 4 --by-node --realtime -- build/bench/clv-bench --sizes 2M --delay 50ms --warmup 110 --warm-learners --iterations 20 --balanced-calls 0 --algorithms default,pipeline,han,clv,bound --patterns

@@ -1,1 +1,0 @@
-bench/cluster with 8 --rate 400mbit --realtime -- build/bench/clv-bench --collective allreduce --sizes 256K --delay 30ms --warmup 40 --warm-learners --iterations 40 --balanced-calls 0 --algorithms default,tuned:4,clv:plain_ring,clv:cut_ring,clv,bound --patterns

@@ -1,1 +1,0 @@
-bench/cluster with 8 --rate 400mbit --realtime -- build/bench/clv-bench --collective allreduce --sizes 2M --delay 120ms --warmup 40 --warm-learners --iterations 20 --balanced-calls 0 --algorithms default,tuned:4,clv:plain_ring,clv,clv+hint,bound --patterns

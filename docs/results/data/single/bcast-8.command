@@ -1,1 +1,0 @@
-bench/cluster with 8 --rate 400mbit --realtime -- build/bench/clv-bench --collective bcast --sizes 2M --delay 50ms --warmup 40 --warm-learners --iterations 20 --balanced-calls 0 --algorithms default,tuned:3:32768,clv,bound --patterns
