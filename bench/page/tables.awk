@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The tables of docs/results/README.md for so many hosts, from the lines of clv-bench: bench/results
+# The tables of docs/results/single-calls.md for so many hosts, from the lines of clv-bench: bench/results
 # runs it after lines.awk, with the command that was measured as `command`.
 
 function ms(ns) { return ns == "" ? "-" : sprintf("%.1f", ns / 1e6) }
