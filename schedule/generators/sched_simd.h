@@ -13,10 +13,13 @@
 
 #include "util/util_status.h"
 
+/* May be given to the compiler as 0. */
+#ifndef CLV_SIMD_X86
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CLV_SIMD_X86 1
 #else
 #define CLV_SIMD_X86 0
+#endif
 #endif
 
 /* XX(name, text, target attribute) in rising order. */
