@@ -130,7 +130,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 }
 
 /* Open MPI takes what a tool asks MPI_T_init_thread for as the program's level: from then on its
- * own functions use what threads share without a lock (docs/guide/openmpi-threads.md). */
+ * own functions use what threads share without a lock (packaging/openmpi/issues.md). */
 static void tell_lowered_level(void)
 {
     static atomic_bool has_told;

@@ -372,7 +372,7 @@ static void *thread_main(void *argument)
 }
 
 /* With more threads than cores it stands still now and then, also without us: the plain program is
- * tests/versions/threads_alone.c, the issue docs/guide/openmpi-threads.md. */
+ * tests/versions/threads_alone.c, the issue packaging/openmpi/issues.md. */
 static int library_stands_still(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";

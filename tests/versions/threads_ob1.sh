@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Opt-in: shows that ob1 of Open MPI 4.1 uses receive requests that it has given back, without us
-# (docs/guide/openmpi-threads.md). Debian's source package is fetched, its ob1 built twice: with moments in which a
+# (packaging/openmpi/issues.md). Debian's source package is fetched, its ob1 built twice: with moments in which a
 # thread stands still (nothing else is changed, and any system may do that), and with these and a mend. A program
 # without collectives (threads_ob1.c) takes both in turns. TAP; 4 minutes.
 #
