@@ -5,7 +5,7 @@
  * Out of a row come: its number in stream keys, the parameters coll_clv_<name>_algorithm and of its
  * least size, a counter of calls, what is saved of the communicator and put back, and the words of
  * what is told. Beside the row a collective is one file coll_clv/coll_clv_<name>.c with MPI's own
- * function and the previous one (docs/design/newcomer.md).
+ * function and the previous one (CONTRIBUTING.md).
  *
  * PURE: no code, no Open MPI. Here and not in coll_clv, since the chooser, the simulation and the
  * page of parameters read it, too.

@@ -10,7 +10,7 @@
  *
  * Its allreduce is Rabenseifner's: halves, quarters, ... of the vector, each way at once, to a sum
  * of parts and back, the halves between neighbours in rank. Large messages wait for their receiver,
- * and the two ways follow each other in part (docs/decisions/0033). Nobody ends before all have
+ * and the two ways follow each other in part (docs/decisions/0011). Nobody ends before all have
  * come. Where ranks share links a step takes what crosses the busiest one.
  */
 #include "choose/choose_previous.h"

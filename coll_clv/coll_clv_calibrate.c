@@ -27,7 +27,7 @@
 #define CALIBRATE_BURST    4    /* of them at a time, as the executor sends */
 #define CALIBRATE_BURSTS   4
 /* What a segment of a plan costs in such messages: it is combined, told of, and looked for among
- * others (docs/decisions/0034). */
+ * others (docs/decisions/0010). */
 #define CALIBRATE_OF_A_SEGMENT 3
 #define CALIBRATE_TRIES        3
 

@@ -11,11 +11,11 @@
  * places; then all combine a segment of doubles.
  *
  * At last, on all communicators, short messages around all ranks at once: what a segment costs
- * however few bytes it has, with everything that ranks share, cores too (docs/decisions/0034).
+ * however few bytes it has, with everything that ranks share, cores too (docs/decisions/0010).
  *
  * Cost, once for the communicators over the same processes (coll_clv_known.h): a tenth of the
  * vector of the call that waits for it, but no less than 352 KiB (what a rate is worth measuring
- * from: docs/decisions/0032) and no more than 512; where links are shared three times that inside,
+ * from: docs/decisions/0006) and no more than 512; where links are shared three times that inside,
  * too; and 16 short messages. The result is this rank's own, -1 where it did not measure; the
  * caller agrees on one (an upper quartile).
  */

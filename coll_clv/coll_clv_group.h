@@ -4,7 +4,7 @@
  *
  * What: joins pap_predict (forecasts) and choose (plans) to a communicator. Set up inside an
  * eligible call, by collectives of the communicator itself, as soon as such calls have carried
- * enough to be worth it (docs/decisions/0040). Until then a young group plans alone, for equal
+ * enough to be worth it (docs/decisions/0006). Until then a young group plans alone, for equal
  * arrivals and by built-in costs, and nothing else exists.
  * Not: eligibility, and running a plan.
  *

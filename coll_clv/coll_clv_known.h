@@ -3,7 +3,7 @@
  * What links cost, as communicators of this process have agreed: one over the same processes in the
  * same order need not measure again. Programs and libraries duplicate communicators, and some make
  * a new one for each step; a calibration would be most of what a short-lived one takes
- * (docs/decisions/0038).
+ * (docs/decisions/0006).
  *
  * The newest COLL_CLV_KNOWN_MAX of a process. Which of them each rank has is its own affair: the
  * ranks show each other what they know, and take it where all know the same (coll_clv_setup.c).

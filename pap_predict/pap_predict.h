@@ -44,7 +44,7 @@
 /* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
  * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
  * that file, its row here and its line in room.mk make a predictor). The first is the default
- * (docs/decisions/0006); `best` needs what the others need, and breaks ties by their order here. */
+ * (docs/decisions/0002); `best` needs what the others need, and breaks ties by their order here. */
 /* clang-format off */
 #define CLV_PAP_CHOOSER_MAP(XX)                                                                    \
     XX(best,     1, "whichever of the others was least wrong in the last calls")
