@@ -29,7 +29,7 @@ dead_links() {
     done
 }
 tap_none 'no link of an installed page is dead' dead_links
-tap_ok 'and there are some' test $n_links -gt 200
+tap_ok 'and there are some' test $n_links -gt 100
 using=$(find "$pages" -name using.md)
 tap_has 'a link to what is not installed is its text' 'clv.h, header only' "$(grep 'clv_hint_arrival(comm' "$using")"
 tap_has 'one to a manual names it' 'what an instance is: clv-plan(1)' "$(cat "$using")"
