@@ -21,6 +21,10 @@ bed_up() {
     "$cluster" up "$@" --name tests >"$output" 2>&1
     [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' "$output" | head -1)"
 }
+# Beside other tests ranks go first, where a process may say so: they sleep most of the time, and what is told
+# from time limits is about them.
+first=()
+! chrt -r 1 true 2>/dev/null || first=(--realtime)
 on_head() { "$cluster" exec --name tests -- bash -c "$*" 2>>"$output"; }
 on_host() { on_head "$bed/agent h$1 '${*:2}'"; }
 
@@ -43,7 +47,7 @@ bed_job() {
         shift
     done
     : >"$output.job" # or the one before would seem under way until the job has begun
-    "$cluster" run --name tests --timeout $((2 * seconds + 60)) "${options[@]}" -- \
+    "$cluster" run --name tests "${first[@]}" --timeout $((2 * seconds + 60)) "${options[@]}" -- \
         "$CLV_BUILD/tests/mpi/channel_down" "$seconds" "$how" >"$output.job" 2>&1 </dev/null &
     pid=$!
     if [ $# -gt 1 ]; then
