@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The promise of the protocol, on thousands of pretend jobs: the same forecast on every rank at
- * every call, and no wait that nobody ends. CLV_SHARE scales how many (10,000).
+ * every call, and no wait that nobody ends. CLV_SHARE scales how many (5,000).
  */
 #include "pap_predict/agree/pap_wire.h"
 #include "tests/sim/cs_random.h"
@@ -43,7 +43,7 @@ static uint64_t first_seed;
 
 static int64_t n_jobs(void)
 {
-    return clv_share_of(10000);
+    return clv_share_of(5000);
 }
 
 static void add(totals_t *totals, const pap_net_result_t *result)
