@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/net_channel.h"
-#include "net/net_interface.h"
+#include "pap_predict/net/net_channel.h"
+#include "pap_predict/net/net_interface.h"
 #include "pap_predict/pap_predict.h"
 
 #define CLV_PAP_CARD_ADDRESSES 8 /* in the card itself */

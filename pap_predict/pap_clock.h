@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "clocksync/clocksync.h"
-#include "net/net_channel.h"
+#include "pap_predict/net/net_channel.h"
 
 typedef struct clv_pap_clock {
     int is_ready; /* model may be used */

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "net/net_place.h"
-#include "net/net_thread.h"
+#include "pap_predict/net/net_place.h"
+#include "pap_predict/net/net_thread.h"
 #include "pap_predict/agree/pap_wire.h"
 #include "util/util_alloc.h"
 #include "util/util_log.h"

@@ -11,10 +11,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "net/net_listen.h"
+#include "pap_predict/net/net_listen.h"
 #include "util/util_alloc.h"
 #include "pap_predict/pap_predict.h"
-#include "net/net_thread.h"
+#include "pap_predict/net/net_thread.h"
 
 typedef struct clv_pap_leader clv_pap_leader_t; /* pap_leader.h */
 

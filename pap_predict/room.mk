@@ -1,4 +1,12 @@
 # pap_predict: sources, tools, tests.
+clv_net_headers = pap_predict/net/net_channel.h pap_predict/net/net_cores.h pap_predict/net/net_interface.h pap_predict/net/net_listen.h pap_predict/net/net_mac.h \
+	pap_predict/net/net_place.h pap_predict/net/net_thread.h
+clv_net_sources = pap_predict/net/net_channel.c pap_predict/net/net_interface.c pap_predict/net/net_listen.c pap_predict/net/net_mac.c pap_predict/net/net_place.c \
+	pap_predict/net/net_thread.c
+if CLV_HAVE_HWLOC
+clv_net_sources += pap_predict/net/net_cores.c
+endif
+
 clv_pap_headers = pap_predict/agree/pap_agree.h pap_predict/agree/pap_agree_parts.h \
 	pap_predict/agree/pap_record.h \
 	pap_predict/agree/pap_record_set.h pap_predict/agree/pap_stream.h pap_predict/agree/pap_table.h \

@@ -12,7 +12,7 @@
 
 #include "util/util_bytes.h"
 #include "pap_predict/pap_card.h"
-#include "net/net_channel.h"
+#include "pap_predict/net/net_channel.h"
 #include "tests/fuzz/fuzz_alloc.h"
 
 static const unsigned char key[CLV_NET_KEY_BYTES] = "a key that is never told";

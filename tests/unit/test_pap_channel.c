@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "pap_predict/pap_card.h"
-#include "net/net_channel.h"
-#include "net/net_listen.h"
+#include "pap_predict/net/net_channel.h"
+#include "pap_predict/net/net_listen.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"

@@ -16,7 +16,7 @@
 #include "tests/support/test.h"
 #include "util/util_bytes.h"
 #include "pap_predict/pap_card.h"
-#include "net/net_channel.h"
+#include "pap_predict/net/net_channel.h"
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
 #include "tests/support/pap_pair.h"

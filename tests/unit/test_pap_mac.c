@@ -3,7 +3,7 @@
  * The message authentication codes against published vectors: RFC 4231 (HMAC-SHA256) and the
  * SipHash paper, appendix A. A code that is wrong but self-consistent would pass any other test.
  */
-#include "net/net_mac.h"
+#include "pap_predict/net/net_mac.h"
 #include "tests/support/test.h"
 
 typedef struct hmac_case {

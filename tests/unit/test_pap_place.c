@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "net/net_cores.h"
-#include "net/net_place.h"
+#include "pap_predict/net/net_cores.h"
+#include "pap_predict/net/net_place.h"
 #include "tests/support/other_threads.h"
 #include "tests/support/test.h"
 

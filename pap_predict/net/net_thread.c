@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See net_thread.h.
  */
-#include "net/net_thread.h"
+#include "pap_predict/net/net_thread.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,9 +16,9 @@
 
 #include <stdint.h>
 
-#include "net/net_channel.h"
-#include "net/net_interface.h"
-#include "net/net_thread.h"
+#include "pap_predict/net/net_channel.h"
+#include "pap_predict/net/net_interface.h"
+#include "pap_predict/net/net_thread.h"
 
 #define CLV_NET_MAX_PENDING 16 /* connections that have not proved to know a key */
 

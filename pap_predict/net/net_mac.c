@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See net_mac.h.
  */
-#include "net/net_mac.h"
+#include "pap_predict/net/net_mac.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See net_interface.h.
  */
-#include "net/net_interface.h"
+#include "pap_predict/net/net_interface.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/net_interface.h"
+#include "pap_predict/net/net_interface.h"
 #include "util/util_status.h"
 
 #define CLV_NET_KEY_BYTES      32 /* of the random per-group key */

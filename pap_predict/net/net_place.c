@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See net_place.h. By hwloc, and where that is missing or cannot load, by the kernel's masks alone.
  */
-#include "net/net_place.h"
+#include "pap_predict/net/net_place.h"
 
 #include <sched.h>
 #include <stddef.h>
 #include <unistd.h>
 
-#include "net/net_cores.h"
+#include "pap_predict/net/net_cores.h"
 
 /* ---- by masks ----------------------------------------------------------------------------- */
 

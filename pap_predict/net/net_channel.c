@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See net_channel.h.
  */
-#include "net/net_channel.h"
+#include "pap_predict/net/net_channel.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "util/util_bytes.h"
-#include "net/net_mac.h"
+#include "pap_predict/net/net_mac.h"
 #include "util/util_alloc.h"
 #include "util/util_secret.h"
 #include "util/util_time.h"

@@ -8,7 +8,7 @@
  * is paid from a bucket that fills with time and that a proved key pays back: a flood cannot take
  * more than about 1 % of a core.
  */
-#include "net/net_listen.h"
+#include "pap_predict/net/net_listen.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * See net_cores.h. Built only where hwloc is.
  */
-#include "net/net_cores.h"
+#include "pap_predict/net/net_cores.h"
 
 /* How near an object is to the leader: the depth of what holds both; deeper is nearer. */
 static int nearness(hwloc_topology_t topology, hwloc_obj_t object, hwloc_obj_t home)
