@@ -14,7 +14,7 @@
 #include "choose/choose_algorithms.h"
 #include "choose/choose_collectives.h"
 #include "pap_predict/pap_predict.h"
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 
 /* Values of coll_clv_reproducible. Order is the code; codes are what enumerators store. */
 /* clang-format off */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "util/util_list.h"
 
 /* ---- collectives ----------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
 
 #include "clocksync/clocksync.h"
 #include "record/record_ring.h"
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 
 /* From round to round; a ring that is half full does not wait for it. Every wake-up costs what a
  * thousand calls do. */

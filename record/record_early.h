@@ -18,7 +18,7 @@
 #ifndef CLV_RECORD_EARLY_H
 #define CLV_RECORD_EARLY_H
 
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 
 #define CLV_EARLY_LEAST_SENT (INT64_C(1) << 20) /* less says nothing of a connection */
 

@@ -7,7 +7,7 @@
  * What: one writer process, whose threads take turns; one reader. Nobody waits for anybody: what
  * finds no room, or the ring held for too long, is dropped and counted. Zeroed memory is an empty
  * ring.
- * Not: what a slot means (trace_clva.h).
+ * Not: what a slot means (record_clva.h).
  * Cost: a slot is 32 bytes; about 15 ns where the ring is in the cache.
  *
  * Units: slots of CLV_CLVA_SLOT_BYTES.
@@ -21,7 +21,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "util/util_alloc.h"
 
 #define CLV_RING_SLOTS 16384 /* 512 KiB a rank; touched as it is used */

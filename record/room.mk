@@ -1,6 +1,6 @@
 # record: sources, the tool that reads what was recorded, tests.
-clv_record_headers = record/record_ring.h record/record_drain.h record/record_pending.h record/record_early.h
-clv_record_sources = record/record_ring.c record/record_drain.c record/record_pending.c record/record_early.c
+clv_record_headers = record/record_clva.h record/record_ring.h record/record_drain.h record/record_pending.h record/record_early.h
+clv_record_sources = record/record_clva.c record/record_clva_read.c record/record_ring.c record/record_drain.c record/record_pending.c record/record_early.c
 
 installed_programs += tools/clv-view
 installed_manuals += docs/man/clv-view.1
@@ -21,7 +21,8 @@ tools/view/page_lines.inc: $(srcdir)/tools/view/page.html $(srcdir)/tools/view/p
 tools/view/view_page.$(OBJEXT): tools/view/page_lines.inc
 CLEANFILES += tools/view/page_lines.inc
 
-unit_tests += tests/unit/test_record tests/unit/test_view_index
+unit_tests += tests/unit/test_record tests/unit/test_clva tests/unit/test_view_index tests/fuzz/fuzz_clva
+script_tests += tests/fuzz/libfuzzer_clva.sh
 tests_unit_test_view_index_SOURCES = tests/unit/test_view_index.c tools/view/view_index.h \
 	tools/view/view_index.c
 tool_programs += tests/support/clva-make

@@ -23,13 +23,13 @@ may_include() {
     pap_predict/agree) echo 'pap_predict/agree/.*|pap_predict/pap_predict\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
     trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
-    record) echo 'record/.*|trace/trace_clva\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    record) echo 'record/.*|record/record_clva\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
     cli) echo 'cli/.*|util/[a-z_]*\.h' ;;
-    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline|sched_roster)\\.h|pap_predict/pap_predict\\.h|trace/trace_clva\\.h" ;;
+    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline|sched_roster)\\.h|pap_predict/pap_predict\\.h|record/record_clva\\.h" ;;
     # The component's own predictor, without the network around it.
     what_if) echo "what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
-    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(ring|drain|pending|early)\\.h|trace/trace_clva\\.h" ;;
+    coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(clva|ring|drain|pending|early)\\.h" ;;
     examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests.
     bench) echo "bench/.*|cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;

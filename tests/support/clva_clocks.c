@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "cli/cli_json.h"
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "util/util_min_max.h"
 
 #define MAX_RANKS 64

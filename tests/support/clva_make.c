@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "trace/trace_make.h"
 
 #define NS_PER_HOUR INT64_C(3600000000000)

@@ -4,7 +4,7 @@
  * told from what is wrong.
  */
 #include "tests/support/test.h"
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "util/util_bytes.h"
 
 static clv_clva_head_t some_head(void)

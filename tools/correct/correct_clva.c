@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tools/correct/correct.h"
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "util/util_min_max.h"
 
 #define NS_PER_S INT64_C(1000000000)

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 #include "trace/trace_numbers.h"
 #include "what_if/what_if.h"
 

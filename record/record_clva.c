@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The .clva file: its tables, and everything to bytes (see trace_clva.h).
+ * The .clva file: its tables, and everything to bytes (see record_clva.h).
  */
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 
 #include <inttypes.h>
 #include <stdio.h>

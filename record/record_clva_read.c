@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The .clva file: bytes back to head and records, every length checked (see trace_clva.h).
+ * The .clva file: bytes back to head and records, every length checked (see record_clva.h).
  */
-#include "trace/trace_clva.h"
+#include "record/record_clva.h"
 
 #include <stdio.h>
 #include <string.h>
