@@ -6,11 +6,6 @@ clv_clocksync_sources = clocksync/cs_model.c clocksync/cs_fit.c clocksync/cs_tra
 	clocksync/cs_star.c clocksync/cs_up.c clocksync/cs_down.c clocksync/cs_sync.c \
 	clocksync/cs_check.c clocksync/cs_label.c clocksync/cs_place.c
 
-installed_mpi_programs += tools/clv-clock
-installed_manuals += docs/man/clv-clock.1
-tools_clv_clock_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags)
-tools_clv_clock_SOURCES = tools/clv-clock.c tools/clock_report.c tools/clock_report.h \
-	$(clv_bench_place_sources) $(clv_bench_plot_sources)
 unit_tests += tests/unit/test_cs_model tests/unit/test_cs_tracker tests/unit/test_cs_parts \
 	tests/unit/test_cs_sync tests/unit/test_cs_node_clock tests/sim/test_cs_scenarios
 tests_unit_test_cs_sync_SOURCES = tests/unit/test_cs_sync.c tests/sim/cs_net.c tests/sim/cs_net.h \

@@ -32,10 +32,7 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_agree_end.
 	pap_predict/predict/pap_periodic.c pap_predict/predict/pap_predictors.c \
 	pap_predict/predict/pap_sma.c
 
-installed_programs += tools/clv-predict
-installed_manuals += docs/man/clv-predict.1
 tool_programs += tests/support/pap-attacker tests/support/pap-cost
-tools_clv_predict_SOURCES = tools/clv-predict.c
 tests_support_pap_attacker_SOURCES = tests/support/pap_attacker.c
 clv_pap_job_sources = tests/support/pap_job.c tests/support/pap_job.h
 clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_pap_job_sources)

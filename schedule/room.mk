@@ -57,8 +57,6 @@ clv_schedule_sources = \
 	schedule/generators/sched_segtree_nodes.inc \
 	schedule/generators/sched_simd.c
 
-installed_programs += tools/clv-plan
-installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
 unit_tests += tests/unit/test_sched_credit
 unit_tests += tests/unit/test_sched_ring

@@ -14,7 +14,7 @@ names() {
     cd "$top"
     ls README.md SECURITY.md
     find docs -path docs/results/data -prune -o -type f \( -name '*.md' -o -name '*.png' -o -name '*.svg' \) -print
-    find examples/languages examples/python -type f ! -name '.*' ! -name '*.pyc'
+    find apps/examples/languages apps/examples/python -type f ! -name '.*' ! -name '*.pyc'
 }
 
 # The text of a page, with the links that lead to one of the names in `names` (or a folder of some, or out).
@@ -58,20 +58,21 @@ held_links() { # PAGE
 }
 
 case ${1-} in
-list) names ;;
+list) names | sed 's|^apps/||' ;;
 install)
     names=$(names)
     for name in $names; do
-        case $name in */*) mkdir -p "$2/${name%/*}" ;; *) mkdir -p "$2" ;; esac
+        at=$2/${name#apps/}
+        mkdir -p "${at%/*}"
         case $name in
-        *.md) held_links "$name" >"$2/$name" ;;
-        *) cp "$top/$name" "$2/$name" ;;
+        *.md) held_links "$name" | sed 's|apps/examples/|examples/|g' >"$at" ;;
+        *) cp "$top/$name" "$at" ;;
         esac
-        chmod 644 "$2/$name"
+        chmod 644 "$at"
     done ;;
 uninstall)
     [ -d "$2" ] || exit 0
-    names | (cd "$2" && xargs rm -f)
+    names | sed 's|^apps/||' | (cd "$2" && xargs rm -f)
     for name in docs examples; do [ ! -d "$2/$name" ] || find "$2/$name" -depth -type d -exec rmdir {} + 2>/dev/null || :; done
     rmdir "$2" 2>/dev/null || : ;;
 *) sed -n '4,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "clc/clc_records.h"
+#include "apps/clc/clc_records.h"
 #include "tests/fuzz/fuzz_alloc.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n_bytes);

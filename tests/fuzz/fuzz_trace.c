@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz_alloc.h"
-#include "trace/trace.h"
+#include "apps/trace/trace.h"
 #include "util/util_alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);

@@ -18,7 +18,7 @@ said=$(CLV_BUILD=$work/none "$CLV_TOP/clv" env 2>"$work/errors")
 tap_ok 'env fails where nothing is built' test $? -eq 1
 tap_ok 'without a line for eval' test -z "$said"
 tap_has 'and says what to do' 'clv build' "$(cat "$work/errors")"
-mkdir -p "$work/built/tools" && printf '#!/bin/sh\n' >"$work/built/tools/clv-plan" && chmod +x "$work/built/tools/clv-plan"
+mkdir -p "$work/built/apps/tools" && printf '#!/bin/sh\n' >"$work/built/apps/tools/clv-plan" && chmod +x "$work/built/apps/tools/clv-plan"
 said=$(CLV_BUILD=$work/built "$CLV_TOP/clv" env 2>/dev/null)
 tap_lacks 'no folder of components is named where there is none' component_path "$said"
 tap_has 'but that of the tools' "$work/built/tools" "$said"

@@ -10,7 +10,7 @@ make_here() { timeout "$tap_limit" make -s -C "$CLV_BUILD" "$@" DESTDIR="$root";
 variable() { sed -n "s/^$1 = //p" "$CLV_BUILD/Makefile"; }
 prefix=$(variable prefix)
 at=$root$prefix
-mapfile -t tools < <(cd "$CLV_BUILD" && ls tools/clv-* bench/clv-* 2>/dev/null | grep -vE '\.|/clv-.*-$' | sed 's|.*/||')
+mapfile -t tools < <(cd "$CLV_BUILD" && ls apps/tools/clv-* apps/bench/clv-* 2>/dev/null | grep -vE '\.|/clv-.*-$' | sed 's|.*/||')
 
 tap_ok 'make install' make_here install
 tap_ok 'seven tools' test "$(cd "$at/bin" && echo *)" = "$(printf '%s\n' "${tools[@]}" | sort | xargs)"
@@ -49,7 +49,7 @@ else
 fi
 tap_has 'clv.pc requires ompi-c' ompi-c "$(known --print-requires)"
 hints=$root$(known --variable=languagesdir)
-same_hints() { for name in clv_hint.c clv_hint.f90 clv_hint.py; do cmp "$hints/$name" "$CLV_TOP/examples/languages/$name" || return 1; done; }
+same_hints() { for name in clv_hint.c clv_hint.f90 clv_hint.py; do cmp "$hints/$name" "$CLV_TOP/apps/examples/languages/$name" || return 1; done; }
 tap_ok 'hints for Fortran and Python are where it says' same_hints
 
 # ---- manuals
@@ -85,7 +85,7 @@ offered() { # WORDS...: what is offered in place of the last one
 }
 where() { ls "$CLV_BUILD"/{tools,bench}/"$1" 2>/dev/null; }
 sources_of() { # of the tool's table of options
-    case $1 in clv-bench) echo bench/measure/bench_options.c ;; clv-bench-compare) echo bench/compare/clv_bench_compare.c ;; *) echo "tools/$1.c" ;; esac
+    case $1 in clv-bench) echo apps/bench/measure/bench_options.c ;; clv-bench-compare) echo apps/bench/compare/clv_bench_compare.c ;; *) echo "tools/$1.c" ;; esac
 }
 differing() {
     local tool

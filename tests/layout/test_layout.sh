@@ -8,9 +8,10 @@ cd "$CLV_TOP" || exit 1
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline|sched_roster)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict)?\.h'
-trace_headers='trace/[a-z_]*\.h'
-pure_rooms='util schedule clocksync pap_predict trace record clc choose what_if cli'
-rooms="$pure_rooms coll_clv bench tools examples tests"
+trace_headers='apps/trace/[a-z_]*\.h'
+core='util schedule clocksync pap_predict record choose'
+pure_rooms="$core apps/trace apps/clc apps/what_if apps/cli"
+rooms="$pure_rooms coll_clv apps/bench apps/tools apps/examples tests"
 may_include() {
     case $1 in
     util) echo 'util/.*' ;;
@@ -22,17 +23,17 @@ may_include() {
     pap_predict/net) echo 'pap_predict/net/.*|util/[a-z_]*\.h' ;;
     pap_predict/agree) echo 'pap_predict/agree/.*|pap_predict/pap_predict\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     pap_predict/predict) echo 'pap_predict/predict/.*|pap_predict/agree/pap_record_set\.h|pap_predict/pap_predict\.h|util/[a-z_]*\.h' ;;
-    trace) echo 'trace/.*|util/[a-z_]*\.h' ;;
-    record) echo 'record/.*|record/record_clva\.h|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
-    clc) echo 'clc/.*|util/[a-z_]*\.h' ;;
-    cli) echo 'cli/.*|util/[a-z_]*\.h' ;;
+    apps/trace) echo 'apps/trace/.*|util/[a-z_]*\.h' ;;
+    record) echo 'record/.*|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
+    apps/clc) echo 'apps/clc/.*|util/[a-z_]*\.h' ;;
+    apps/cli) echo 'apps/cli/.*|util/[a-z_]*\.h' ;;
     choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline|sched_roster)\\.h|pap_predict/pap_predict\\.h|record/record_clva\\.h" ;;
     # The component's own predictor, without the network around it.
-    what_if) echo "what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
+    apps/what_if) echo "apps/what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(clva|ring|drain|pending|early)\\.h" ;;
-    examples) echo 'examples/.*|trace/trace\.h|util/[a-z_]*\.h' ;;
+    apps/examples) echo 'apps/examples/.*|apps/trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule room against the oracles of the tests.
-    bench) echo "bench/.*|cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
+    apps/bench) echo "apps/bench/.*|apps/cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
     esac
 }
 
@@ -45,7 +46,7 @@ forbidden_includes() {
 }
 
 for room in $pure_rooms pap_predict/agree pap_predict/net pap_predict/predict \
-    coll_clv bench examples; do
+    coll_clv apps/bench apps/examples; do
     [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
     tap_none "$room includes only what it may" forbidden_includes "$room"
 done
@@ -56,7 +57,7 @@ circles() {
         sed 's/:.*include "\([^"]*\)"/ \1/' |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.h\)$/\1/p'
 }
-tap_none 'no header includes itself, also over others' circles $pure_rooms coll_clv bench tools
+tap_none 'no header includes itself, also over others' circles $pure_rooms coll_clv apps/bench apps/tools
 # Rooms, and rooms within rooms: the same, file by file taken for its folder.
 room_circles() {
     grep -roE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' "$@" |
@@ -68,7 +69,7 @@ tap_none 'no circle of rooms' room_circles $pure_rooms
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
         $pure_rooms
-    grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' bench tools examples
+    grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' apps
 }
 tap_none 'only coll_clv includes Open MPI, the pure rooms no mpi.h' mpi_outside
 # A public function of MPI aborts in MPI_Init, where a spawned process makes its first collective calls; and a
@@ -84,6 +85,15 @@ heap_elsewhere() {
     grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' $pure_rooms coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
 tap_none 'the heap is reached through util_alloc.h' heap_elsewhere
+
+# Programs, their libraries and benchmarks: not in the component.
+apps_inside() {
+    local object
+    for object in $(ar t "$CLV_BUILD/.libs/libclvcore.a" | sed 's/.*la-//; s/o$/c/'); do
+        find apps -name "$object"
+    done
+}
+tap_none 'nothing of apps is in the component' apps_inside
 
 # ---- symbols
 if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
@@ -132,10 +142,10 @@ trap 'rm -rf "$alone"' EXIT
 all_compile() { # compiler
     local header wrapper status=0
     rm -rf "$alone"/*
-    for header in $(find $pure_rooms coll_clv bench examples -name '*.h' -not -path '*/shim/*'); do
+    for header in $(find $pure_rooms coll_clv apps/bench apps/examples -name '*.h' -not -path '*/shim/*'); do
         case $header in
         coll_clv/*) wrapper=ompi ;;
-        bench/* | examples/*) wrapper=mpi ;;
+        apps/bench/* | apps/examples/*) wrapper=mpi ;;
         *) wrapper=none ;;
         esac
         mkdir -p "$alone/$wrapper"
@@ -167,8 +177,8 @@ done
 # with what a caller must know. Prints the lines that are missing.
 public_ones() {
     echo clv.h
-    grep -rE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' $pure_rooms coll_clv bench tools examples |
-        sed -nE 's/^([a-z_]*)\/[^:]*:.*include "(([a-z_]*)\/[^"]*)".*/\1 \2 \3/p' |
+    grep -rE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' $pure_rooms coll_clv apps/bench apps/tools apps/examples |
+        sed -nE 's/^(apps\/[a-z_]*|[a-z_]*)\/[^:]*:.*include "((apps\/[a-z_]*|[a-z_]*)\/[^"]*)".*/\1 \2 \3/p' |
         awk '$1 != $3 {print $2}' | sort -u | xargs ls 2>/dev/null | grep -v '^tests/'
 }
 untold() {
@@ -186,7 +196,7 @@ tap_none 'every public header says units, errors, memory and threads' untold
 version=$("$CLV_TOP/clv" version | sed 's/^clv //')
 other_versions() {
     local program
-    [ "$("$CLV_TOP/bench/cluster" --version)" = "cluster (clv) $version" ] || echo bench/cluster
+    [ "$("$CLV_TOP/apps/bench/cluster" --version)" = "cluster (clv) $version" ] || echo apps/bench/cluster
     grep -q "^AC_INIT(\[clv\], \[$version\]" configure.ac || echo configure.ac
     [ "$(sed -n 's/^#define CLV_VERSION_[A-Z]* *//p' util/util_version.h | xargs | tr ' ' .)" = "$version" ] ||
         echo 'the three numbers of util_version.h'
@@ -195,7 +205,7 @@ other_versions() {
     grep -q "^Version: *$version\$" packaging/rpm/openmpi-clv.spec || echo the rpm spec
     grep -q "^ *version(\"$version\")" packaging/spack/packages/clv/package.py || echo "Spack's recipe"
     [[ $(head -n 1 debian/changelog) == "clv ($version) "* ]] || echo debian/changelog
-    for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct tools/clv-view bench/clv-bench bench/clv-bench-compare; do
+    for program in apps/tools/clv-plan apps/tools/clv-predict apps/tools/clv-clock apps/tools/clv-correct apps/tools/clv-view apps/bench/clv-bench apps/bench/clv-bench-compare; do
         [ ! -x "$CLV_BUILD/$program" ] || [ "$("$CLV_BUILD/$program" --version)" = "${program##*/} (clv) $version" ] ||
             echo "$program"
     done
@@ -256,9 +266,11 @@ tap_none 'no stored result names a folder of the machine that made it' foreign_f
 
 # ---- build lists: every source file is in its room's list
 unlisted() {
-    local file
+    local file room
     for file in $(find $pure_rooms coll_clv -name '*.c'); do
-        grep -q "${file//./\\.}" "${file%%/*}/room.mk" || echo "$file is in no room.mk"
+        room=${file%%/*}
+        [ "$room" != apps ] || { room=${file#apps/}; room=apps/${room%%/*}; }
+        grep -q "${file//./\\.}" "$room/room.mk" || echo "$file is in no room.mk"
     done
 }
 tap_none 'every source of a room is built' unlisted

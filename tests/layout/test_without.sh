@@ -32,7 +32,7 @@ endif
 END
 tap_ok 'flags that a condition sets for a program outside of it are seen' \
     test "$(conditional_flags "$work/sample.mk")" = "$work/sample.mk:3: one_LDADD"
-tap_none 'and no room has any' conditional_flags "$CLV_TOP"/*/room.mk
+tap_none 'and no room has any' conditional_flags "$CLV_TOP"/*/room.mk "$CLV_TOP"/apps/*/room.mk
 
 # ---- the same build without OTF2
 copy_build() {
@@ -40,12 +40,12 @@ copy_build() {
     mkdir "$work/build" && cd "$CLV_BUILD" || return
     for name in .libs *; do
         case $name in tests | *.log) continue ;; esac
-        [ -e "$CLV_TOP/$name/room.mk" ] || [ ! -d "$name" ] || [ "$name" = .libs ] || [ "$name" = tools ] || continue
+        [ -e "$CLV_TOP/$name/room.mk" ] || [ ! -d "$name" ] || [ "$name" = .libs ] || [ "$name" = apps ] || continue
         cp -a "$name" "$work/build" || return
     done
 }
 without_otf2() { # what was compiled stays, whatever it was made of
-    cd "$work/build" && rm -f tools/clv-view tools/clv-correct && find . -name '*.P*o' -delete &&
+    cd "$work/build" && rm -f apps/tools/clv-view apps/tools/clv-correct && find . -name '*.P*o' -delete &&
         sed -i -e "s|^srcdir='.*'|srcdir='$CLV_TOP'|" \
             -e 's/^S\["CLV_HAVE_OTF2_TRUE"\]=.*/S["CLV_HAVE_OTF2_TRUE"]="#"/' \
             -e 's/^S\["CLV_HAVE_OTF2_FALSE"\]=.*/S["CLV_HAVE_OTF2_FALSE"]=""/' \
@@ -53,12 +53,12 @@ without_otf2() { # what was compiled stays, whatever it was made of
         ./config.status Makefile depfiles
 }
 made_anew() { copy_build && without_otf2; }
-links() { timeout "$tap_limit" make -s -C "$work/build" tools/clv-view tools/clv-plan tools/clv-predict; }
+links() { timeout "$tap_limit" make -s -C "$work/build" apps/tools/clv-view apps/tools/clv-plan apps/tools/clv-predict; }
 tap_ok 'the makefile for a machine without OTF2' made_anew
 tap_ok 'every tool links' links
 "$CLV_BUILD/tests/support/clva-make" "$work/record" 2 2 4
-tap_has 'clv-view shows a record' 'stream, by time ranks waited' "$("$work/build/tools/clv-view" "$work/record" 2>&1)"
-said=$("$work/build/tools/clv-view" --export otf2 -o "$work/archive" "$work/record" 2>&1)
+tap_has 'clv-view shows a record' 'stream, by time ranks waited' "$("$work/build/apps/tools/clv-view" "$work/record" 2>&1)"
+said=$("$work/build/apps/tools/clv-view" --export otf2 -o "$work/archive" "$work/record" 2>&1)
 tap_ok 'and fails where it would need OTF2' test $? -eq 2
 tap_has 'in words' 'built without OTF2' "$said"
 tap_end

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A program whose lateness is known: each rank waits as a pattern says, reads CLOCK_REALTIME, which
- * the hosts of bench/cluster have in common, and calls. For tests/quality/arrival_truth.sh.
+ * the hosts of apps/bench/cluster have in common, and calls. For tests/quality/arrival_truth.sh.
  *
  * usage: arrival_truth PATTERN CALLS DELAY_MS DRIFT_PPM FOLDER [APART_MS]
  *
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "tests/support/clock_drift.h"
-#include "trace/trace_patterns.h"
+#include "apps/trace/trace_patterns.h"
 
 #define MAX_RANKS 1024
 

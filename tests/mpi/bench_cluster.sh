@@ -3,7 +3,7 @@
 # nothing stays behind, whatever kills the script. TAP; skipped without root or namespaces. 30 s on a quiet machine.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
-cluster=$CLV_TOP/bench/cluster
+cluster=$CLV_TOP/apps/bench/cluster
 work=$(mktemp -d) || exit 1
 export CLV_CLUSTER_STATE=$work/state CLV_BUILD
 trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$work"' EXIT
@@ -174,7 +174,7 @@ links_have_their_rate() { # 0 yes, 1 no, 2 the machine was too busy to tell
     return $busy
 }
 
-bench=$CLV_BUILD/bench/clv-bench
+bench=$CLV_BUILD/apps/bench/clv-bench
 name="links have their rate, and algorithms differ as on a network"
 if [ -x "$bench" ]; then
     links_have_their_rate

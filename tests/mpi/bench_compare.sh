@@ -3,7 +3,7 @@
 # test, the interval, pictures, commands in shuffled order, and wrong input. TAP. No MPI; 2 s.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
-compare=$CLV_BUILD/bench/clv-bench-compare
+compare=$CLV_BUILD/apps/bench/clv-bench-compare
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 output=$work/output
@@ -230,7 +230,7 @@ END
 tap_report $? "a choice of algorithms and patterns; the table as JSON lines"
 
 echo '{"collective":"reduce"' >"$work/bad"
-python=$CLV_TOP/examples/python/clv_results.py
+python=$CLV_TOP/apps/examples/python/clv_results.py
 "$python" "$work"/[0-4].json >"$output" 2>&1 && grep -Eqx ' +8 +1024 +5\.000 - +uniform +a +5 12\.000' "$output" && grep -Eqx '.* uniform +b +5 32\.000' "$output" &&
     "$python" --csv --metric iteration "$work/loops.json" >"$output" 2>&1 && grep -q '^8,1024,[0-9]*,none,uniform,clv,0,95.0' "$output" && grep -q '^8,1024,[0-9]*,bcast,uniform,clv,0,100.0' "$output" &&
     ! "$python" "$work/bad" >"$output" 2>&1 && ! "$python" --metric speed "$work/0.json" >"$output" 2>&1 && grep -q 'has no speed_ns' "$output" &&

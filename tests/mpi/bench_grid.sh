@@ -1,5 +1,5 @@
 #!/bin/bash
-# bench/grid on made-up cells with known answers, and on a bed that only writes results: what fails, what
+# apps/bench/grid on made-up cells with known answers, and on a bed that only writes results: what fails, what
 # is undecided, the worst first, the page, going on after a stop, and measuring a loss again. TAP. No
 # MPI; 10 s.
 set -u
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 output=$work/output
 . "$CLV_TOP/tests/support/tap.sh"
 [ -e "$CLV_BUILD/component/mca_coll_clv.so" ] || tap_skip_all 'the component is not built'
-grid() { "$CLV_TOP/bench/grid" "$@" >"$output" 2>&1; }
+grid() { "$CLV_TOP/apps/bench/grid" "$@" >"$output" 2>&1; }
 
 # Ten blocks around `ms`, the same ten of every algorithm; `wide` scatters clv's by a tenth either way.
 line() { # bytes algorithm ms [wide]
@@ -111,7 +111,7 @@ CLV_BESIDE=3 grid --folder "$work/beside" "${part[@]}" --jobs 3
 tap_report $? "so many cells side by side as were asked for, of the settings that were asked for"
 stopped_beds() { cat "$work/stopped" 2>/dev/null | wc -l; }
 rm -f "$work/beds"/*
-CLV_BESIDE=99 "$CLV_TOP/bench/grid" --folder "$work/stopped-grid" "${part[@]}" --jobs 2 >"$output" 2>&1 &
+CLV_BESIDE=99 "$CLV_TOP/apps/bench/grid" --folder "$work/stopped-grid" "${part[@]}" --jobs 2 >"$output" 2>&1 &
 stopped=$!
 for _ in $(seq 600); do [ "$(ls "$work/beds" | wc -l)" -eq 2 ] && break; sleep 0.1; done
 kill -TERM $stopped

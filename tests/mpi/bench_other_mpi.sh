@@ -24,9 +24,9 @@ short='--sizes 1000 --iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms --p
 
 echo 1..4
 cd "$CLV_TOP" || exit 1
-programs=$(sed -n '/^bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p; /^clv_bench_place_sources/,/[^\\]$/p' bench/room.mk | grep -o 'bench/[a-z_/]*\.c')
+programs=$(sed -n '/^bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p; /^clv_bench_place_sources/,/[^\\]$/p' apps/bench/room.mk | grep -o 'bench/[a-z_/]*\.c')
 # shellcheck disable=SC2086
-"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c cli/*.c trace/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
+"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c apps/cli/*.c apps/trace/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
 tap_report $? "it compiles with $compiler"
 
 all_are_right() {
@@ -50,8 +50,8 @@ tap_report $? "what needs Open MPI's control variables is told in one line, exit
 # Two libraries in one table, shuffled mpirun by mpirun, with a test ("MPI Benchmarking Revisited", Figs. 25 to 28).
 compared() {
     local here="--collective allreduce --sizes 1K --iterations 5 --warmup 1 --balanced-calls 0"
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$CLV_BUILD/bench/clv-bench-compare" --runs 4 --folder "$work/both" --metric run --json "$work/table" \
-        --run "one: timeout 100 mpirun --oversubscribe -np 2 $CLV_BUILD/bench/clv-bench $here" \
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$CLV_BUILD/apps/bench/clv-bench-compare" --runs 4 --folder "$work/both" --metric run --json "$work/table" \
+        --run "one: timeout 100 mpirun --oversubscribe -np 2 $CLV_BUILD/apps/bench/clv-bench $here" \
         --run "other: timeout 100 $launcher -n 2 $work/clv-bench $here" --baseline one >"$output" 2>&1 &&
         grep '"label":"other"' "$work/table" | grep -qE '"runs":4,.*"p_value":[0-9.e-]+' && grep -q '"mpi":"MPICH' "$work"/both/other-run-1.json && grep -q '"mpi":"Open MPI' "$work"/both/one-run-1.json
 }

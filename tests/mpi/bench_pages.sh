@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The tables on the pages of docs/results are what bench/results, bench/loop and bench/grid make of the
+# The tables on the pages of docs/results are what apps/bench/results, apps/bench/loop and apps/bench/grid make of the
 # files in docs/results/data: nobody has written a figure into them. Each figure in the table of README.md is
 # in a table of the page that its row links to. Measures nothing; 5 s.
 . "$CLV_TOP/tests/support/tap.sh"
@@ -22,17 +22,17 @@ differs() {
 for page in single-calls.md nodes.md allreduce.md; do
     for set in $(sed -n 's/^<!-- results \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         tap_none "single calls: $set" differs "$page" \
-            "$CLV_TOP/bench/results" --print --folder "$data" --sets "$set"
+            "$CLV_TOP/apps/bench/results" --print --folder "$data" --sets "$set"
     done
 done
 for page in loop.md nodes.md allreduce.md; do
     for set in $(sed -n 's/^<!-- loop \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         tap_none "iterations: $set" differs "$page" \
-            "$CLV_TOP/bench/loop" --print --folder "$data" --set "$set"
+            "$CLV_TOP/apps/bench/loop" --print --folder "$data" --set "$set"
         tap_none 'and none is missing' grep 'not measured yet' "$CLV_TOP/docs/results/$page"
     done
 done
-grid() { "$CLV_TOP/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
+grid() { "$CLV_TOP/apps/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
 for page in loop.md nodes.md allreduce.md; do
     for cells in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         per_host=1

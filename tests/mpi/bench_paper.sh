@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# bench/paper: its table is whole, its sums are right on made-up lines, one figure is made for real, a figure
+# apps/bench/paper: its table is whole, its sums are right on made-up lines, one figure is made for real, a figure
 # that was not made or has left its range fails, and docs/results/papers.md is what it writes. TAP. 20 s;
 # nothing is measured.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
 . "$CLV_TOP/tests/support/tap.sh"
-paper=$CLV_TOP/bench/paper
-table=$CLV_TOP/bench/papers/table
+paper=$CLV_TOP/apps/bench/paper
+table=$CLV_TOP/apps/bench/papers/table
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
@@ -42,13 +42,13 @@ all_named() { # figures and tables of each paper
 tap_ok 'every figure and table of the five papers is named' all_named
 sed -n 's/^check //p' "$table" | sed 's/: /\t/' >"$work/checks"
 unreadable() { # on no data every check fails, and none is a riddle
-    : | awk -v checks="$work/checks" -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/papers/values.awk" 2>&1 |
+    : | awk -v checks="$work/checks" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" 2>&1 |
         awk -F'\t' '$2 != "none" || $5 != "fails"'
 }
 tap_none 'every check can be read, and none holds without data' unreadable
 
 # ---- the audit: what works, what does not, and why
-audit=$CLV_TOP/bench/papers/audit
+audit=$CLV_TOP/apps/bench/papers/audit
 unreasoned() {
     awk -F'|' '/^#/ { next } NF != 4 { print "line " NR ": not four fields" } $3 !~ /^[Yp-]$/ { print $1 ": no such state" }
         $3 == "p" && length($4) < 15 { print $1 ": partly, for what reason?" } $3 == "-" && $4 !~ /machine/ { print $1 ": absent, and no machine would help" }' "$audit"
@@ -62,7 +62,7 @@ unreasoned() {
 }
 tap_none 'every row of the audit works, or says why not, and names what is there' unreasoned
 audited() { mkdir -p "$work/audited" && "$paper" audit "$work/audited/page.md" && diff "$work/audited/page.md" "$CLV_TOP/docs/results/papers-audit.md"; }
-tap_none 'docs/results/papers-audit.md is what bench/paper writes' audited
+tap_none 'docs/results/papers-audit.md is what apps/bench/paper writes' audited
 
 # ---- sums, on lines with known answers
 {
@@ -72,7 +72,7 @@ tap_none 'docs/results/papers-audit.md is what bench/paper writes' audited
 } >"$work/lines"
 value() { # expression
     printf 'x\t%s in - -\n' "$1" >"$work/one"
-    awk -v checks="$work/one" -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/papers/values.awk" "$work/lines" | cut -f2
+    awk -v checks="$work/one" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" "$work/lines" | cut -f2
 }
 sums() {
     local row
@@ -89,7 +89,7 @@ bounds() { # whether a value of 2.5 holds and agrees, by its bounds
     local row
     for row in '2 3:holds -' '- 2:fails -' '3 -:fails -' '2.5 2.5 paper 3 -:holds differs' '- - paper - 3:holds agrees'; do
         printf 'x\tmedian(run_ns{algorithm=a}) in %s\n' "${row%:*}" >"$work/one"
-        [ "$(awk -v checks="$work/one" -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/papers/values.awk" "$work/lines" | cut -f5,8 | tr '\t' ' ')" = "${row#*:}" ] || echo "$row"
+        [ "$(awk -v checks="$work/one" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" "$work/lines" | cut -f5,8 | tr '\t' ' ')" = "${row#*:}" ] || echo "$row"
     done
 }
 tap_none 'ranges, open and closed, ours and the papers' bounds
@@ -101,7 +101,7 @@ if command -v gnuplot >/dev/null; then
             'x=wait_ns y=run_ns by=algorithm deviation log' 'x=wait_ns y=run_ns by=algorithm frontier' 'x=wait_ns y=run_ns by=algorithm log stars=few' 'x=#gantt y=rank by=algorithm' \
             'x=#lag y=run_ns by=algorithm' 'x=#normal y=run_ns by=algorithm only=wait_ns=2000' 'x=#rank y=rank_exit_ns by=algorithm'; do
             rm -f "$work/f.svg"
-            awk -v draw="$how" -v file="$work/f.svg" -v title=T -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/papers/draw.awk" "$work/lines" >"$work/f" &&
+            awk -v draw="$how" -v file="$work/f.svg" -v title=T -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/draw.awk" "$work/lines" >"$work/f" &&
                 gnuplot "$work/f" 2>&1 && grep -q '</svg>' "$work/f.svg" || echo "$how"
         done
     }
@@ -142,7 +142,7 @@ if [ -s "$page" ]; then
         mkdir -p "$work/results/data" && cp "$CLV_TOP/docs/results/data/papers.jsonl" "$work/results/data" &&
             "$paper" --folder "$work/results/data" page "$work/results/papers.md" && diff "$page" "$work/results/papers.md"
     }
-    tap_none 'docs/results/papers.md is what bench/paper writes' differs
+    tap_none 'docs/results/papers.md is what apps/bench/paper writes' differs
     failing() { "$paper" --folder "$CLV_TOP/docs/results/data" check all 2>&1; }
     tap_none 'every name was executed, and every check holds' failing
     undrawn() { # those with a picture that what is kept does not make

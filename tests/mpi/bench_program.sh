@@ -4,7 +4,7 @@
 # clear line and a non-zero exit. TAP. About 40 s. Figures are not looked at: shared memory.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
-bench=$CLV_BUILD/bench/clv-bench
+bench=$CLV_BUILD/apps/bench/clv-bench
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -1,10 +1,10 @@
 #!/bin/bash
-# bench/results without measuring: what is in the folder becomes tables and a list of losses, a page
+# apps/bench/results without measuring: what is in the folder becomes tables and a list of losses, a page
 # gets them between its marks, a run that was stopped goes on, wrong use is one clear line. TAP. No
 # MPI; 1 s.
 set -u
 : "${CLV_TOP:?}"
-results=$CLV_TOP/bench/results
+results=$CLV_TOP/apps/bench/results
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 output=$work/output
@@ -36,22 +36,22 @@ printf 'before\n<!-- results 8 -->\nold\n<!-- end -->\nbetween\n<!-- results 16 
 tap_report $? "a page gets its tables between the marks, twice the same"
 
 # The same script beside a pretended cluster, which notes its runs and leaves a result or fails.
-mkdir -p "$work/top/bench" "$work/build/bench" "$work/build/component"
-cp -r "$results" "$CLV_TOP/bench/page" "$work/top/bench"
+mkdir -p "$work/top/apps/bench" "$work/build/apps/bench" "$work/build/component"
+cp -r "$results" "$CLV_TOP/apps/bench/page" "$work/top/bench"
 cp -r "$CLV_TOP/cli" "$work/top"
-cat >"$work/top/bench/cluster" <<END
+cat >"$work/top/apps/bench/cluster" <<END
 #!/bin/sh
 echo run >>"$work/runs"
 [ ! -e "$work/broken" ] || exit 1
 for file; do :; done
 cp "$work/8-uniform.json" "\$file"
 END
-printf '#!/bin/sh\n' | tee "$work/top/clv" "$work/build/bench/clv-bench" >"$work/build/component/mca_coll_clv.so"
-chmod +x "$work/top/clv" "$work/top/bench/cluster" "$work/build/bench/clv-bench"
+printf '#!/bin/sh\n' | tee "$work/top/clv" "$work/build/apps/bench/clv-bench" >"$work/build/component/mca_coll_clv.so"
+chmod +x "$work/top/clv" "$work/top/apps/bench/cluster" "$work/build/apps/bench/clv-bench"
 go_on() { # status runs options ...: exit status, and how many runs there have been
     local status=$1 runs=$2
     shift 2
-    CLV_BUILD=$work/build "$work/top/bench/results" --folder "$work/new" --hosts 8 "$@" >"$output" 2>&1
+    CLV_BUILD=$work/build "$work/top/apps/bench/results" --folder "$work/new" --hosts 8 "$@" >"$output" 2>&1
     [ $? -eq "$status" ] && [ "$(wc -l <"$work/runs")" -eq "$runs" ]
 }
 : >"$work/runs"
@@ -95,14 +95,14 @@ refuses 2 "must be of 8 16 48 4x4 .*, not '9'" --print --hosts 9 && refuses 2 'w
     (export CLV_BUILD=$work && refuses 4 'no clv-bench' --hosts 8)
 tap_report $? "wrong use, and a build that is not there"
 
-claims() { # ratio_bound of clv: exit status of the claims of bench/show
+claims() { # ratio_bound of clv: exit status of the claims of apps/bench/show
     local row
     for row in repeated:large:2097152 uniform:large:2097152 balanced:large:2097152 balanced:small:8; do
         IFS=: read -r pattern part bytes <<<"$row"
         for algorithm in pipeline clv; do
             echo "{\"pattern\":\"$pattern\",\"part\":\"$part\",\"bytes\":$bytes,\"algorithm\":\"$algorithm\",\"in_mpi_mean_median_ns\":7,\"ratio_first\":0.4,\"ratio_bound\":$1}"
         done
-    done | awk -f "$CLV_TOP/bench/page/lines.awk" -f "$CLV_TOP/bench/page/claims.awk" >"$output"
+    done | awk -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/page/claims.awk" >"$output"
 }
 claims 1.1 && ! grep -q 'NOT HOLD' "$output" && ! claims 1.2 && ! claims null && [ "$(grep -c 'NOT HOLD' "$output")" -eq 1 ]
-tap_report $? "a claim of bench/show holds, or not; without its figure it does not"
+tap_report $? "a claim of apps/bench/show holds, or not; without its figure it does not"

@@ -2,7 +2,7 @@
  *
  * From the last record to its forecast, on every node: how long the exchange takes between real
  * processes on their own hosts. MPI only carries the cards and the results; the calls are those of
- * pap_predict. All hosts must show one CLOCK_REALTIME, as those of bench/cluster do.
+ * pap_predict. All hosts must show one CLOCK_REALTIME, as those of apps/bench/cluster do.
  *
  * usage: record_latency N GAP_US [SPREAD_US]    N calls, a gap before each, and up to SPREAD_US
  * more,

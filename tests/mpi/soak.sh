@@ -67,7 +67,7 @@ stop_load() {
     [ ${#load[@]} -eq 0 ] || kill "${load[@]}" 2>/dev/null
     load=()
 }
-trap 'stop_load; "$CLV_TOP/bench/cluster" down --all >/dev/null 2>&1; rm -rf "$folder"' EXIT
+trap 'stop_load; "$CLV_TOP/apps/bench/cluster" down --all >/dev/null 2>&1; rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
 # The log of a run that failed, where it stays.
@@ -102,7 +102,7 @@ draw() {
 launch() { # log
     local program=("$CLV_BUILD/tests/mpi/soak" "$each" "$((seed + n))" "$threads" "$stall" 262144 "$stand" "$break" "$preempt")
     if [ "$where" = hosts ]; then
-        timeout -k 5 "$limit" "$CLV_TOP/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
+        timeout -k 5 "$limit" "$CLV_TOP/apps/bench/cluster" with 4 --ranks-per-host $((ranks / 4)) --rate 1gbit \
             --timeout $((limit - 30)) "${options[@]}" -- "${program[@]}" >>"$1" 2>&1 </dev/null
     else
         timeout -k 5 "$limit" mpirun --oversubscribe -np "$ranks" \

@@ -4,7 +4,7 @@
 # options are told. TAP. About 10 s.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
-program=$CLV_BUILD/examples/transport/transport
+program=$CLV_BUILD/apps/examples/transport/transport
 broken=$CLV_BUILD/tests/mpi/transport_broken
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
@@ -53,7 +53,7 @@ tap_report $? "a root outside the ranks is refused"
 run 3 "$program" --quiet --batches 6 --particles 2000 --common-clock --root 1 \
     --trace "$output.trace" && has 'check=ok' && grep -c '^call ' "$output.trace" | grep -qx 6
 tap_report $? "--trace writes a line for every batch"
-"$CLV_BUILD/tools/clv-predict" --csv "$output.trace" >"$output" 2>&1 && has '^[^,]*,best,5,'
+"$CLV_BUILD/apps/tools/clv-predict" --csv "$output.trace" >"$output" 2>&1 && has '^[^,]*,best,5,'
 tap_report $? "clv-predict replays it"
 ! run 2 "$program" --batches 2 --trace "$output.trace" && has 'trace needs --common-clock'
 tap_report $? "--trace without a common clock is refused"

@@ -4,7 +4,7 @@
 # The k-means example: the same centres as a serial run, bit by bit, without clv and with each of
 # its allreduces; and that a wrong allreduce is noticed. TAP.
 . "$CLV_TOP/tests/mpi/reduce_common.sh"
-program=$CLV_BUILD/examples/kmeans/kmeans
+program=$CLV_BUILD/apps/examples/kmeans/kmeans
 small=(--iterations 20 --points 3 --clusters 63 --dimensions 256)
 
 launch 4 "$program" "${small[@]}" && has 'bytes=129528' && has 'check=ok'

@@ -6,11 +6,11 @@
 mpi_setup
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-source=$CLV_TOP/examples/languages
+source=$CLV_TOP/apps/examples/languages
 export OMPI_MCA_mpi_yield_when_idle=1
 
 printf '%s\n' above '<!-- languages -->' old '<!-- end -->' below >"$work/page.md"
-said=$("$CLV_TOP/examples/run_languages.sh" --no-install --hosts=3 --calls 4 --page "$work/page.md" 2>&1)
+said=$("$CLV_TOP/apps/examples/run_languages.sh" --no-install --hosts=3 --calls 4 --page "$work/page.md" 2>&1)
 tap_point $? 'programs in three languages are right in every way'
 echo "$said" | grep -v '^|' | sed 's/^/# /'
 rows() { grep -cE '^\| [A-Z][^|]* \|( [0-9.]+ \|){6}$' "$work/page.md"; }

@@ -46,5 +46,5 @@ tap_has 'file 2000, recorded: the job ends right' "$right" "$said"
 tap_ok 'and is told once where its record ends' once 'recording of arrivals ends here: File too large (raise ulimit -f)'
 said=$(limits -f 5000 --mca coll_clv_record "$scratch/whole" -- none)
 tap_has 'ulimit -f 5000: the table is refused, the record is not' "$right" "$said"
-tap_ok 'and can be read' "$CLV_BUILD/tools/clv-view" "$scratch/whole"
+tap_ok 'and can be read' "$CLV_BUILD/apps/tools/clv-view" "$scratch/whole"
 tap_end

@@ -5,7 +5,7 @@
 # without root or namespaces.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-cluster=$CLV_TOP/bench/cluster
+cluster=$CLV_TOP/apps/bench/cluster
 probe=$CLV_BUILD/tests/mpi/coll_probe
 export CLV_CLUSTER_STATE
 CLV_CLUSTER_STATE=$(mktemp -d) || exit 1

@@ -11,7 +11,7 @@ said=$(mpi_run -np 4 -x LD_PRELOAD="$recorder" -x CLV_OTF2_DIR="$scratch/trace" 
     -x CLV_OTF2_TRUTH=1 "$program" 2>&1)
 tap_ok 'a program is recorded' [ -f "$scratch/trace/traces.otf2" ]
 tap_lacks 'without a word of the library' 'error' "$said"
-report=$("$CLV_BUILD/tools/clv-correct" "$scratch/trace/traces.otf2" -o "$scratch/out" \
+report=$("$CLV_BUILD/apps/tools/clv-correct" "$scratch/trace/traces.otf2" -o "$scratch/out" \
     --truth true_ns --presync none --json "$scratch/report.jsonl" 2>&1)
 tap_ok 'and corrected' [ $? -eq 0 ]
 tap_lacks 'nothing is left out' 'left out' "$report"

@@ -52,7 +52,7 @@ tap_has 'and that it does' 'MPI does not start' "$said"
 said=$(mpi_run -np 2 --mca coll_clv_priority 45 --mca coll_clv_sma_window 0 "$probe" 10)
 tap_has 'wanted by its priority and refused: the job runs without it' 'sums right' "$said"
 tap_has 'and is told so' 'The component is not used' "$said"
-said=$(mpi_run -np 2 --mca coll_clv_priority 45 --mca coll_clv_sma_window 0 "$CLV_BUILD/bench/clv-bench" --algorithms clv --sizes 1K)
+said=$(mpi_run -np 2 --mca coll_clv_priority 45 --mca coll_clv_sma_window 0 "$CLV_BUILD/apps/bench/clv-bench" --algorithms clv --sizes 1K)
 tap_has 'and clv-bench has no row for it' "the component 'clv' refused a parameter" "$said"
 
 while IFS='|' read -r name value; do

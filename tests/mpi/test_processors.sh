@@ -91,7 +91,7 @@ else
 fi
 
 # Two hosts, of which the second has one processor for two ranks: all agree that some share, and plan.
-cluster=$CLV_TOP/bench/cluster
+cluster=$CLV_TOP/apps/bench/cluster
 export CLV_CLUSTER_STATE
 CLV_CLUSTER_STATE=$(mktemp -d) || exit 1
 trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$CLV_CLUSTER_STATE"' EXIT

@@ -6,7 +6,7 @@
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 program=$CLV_BUILD/tests/mpi/record_requests
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 work=$(mktemp -d)
 output=$work/output
 trap 'rm -rf "$work"' EXIT

@@ -6,7 +6,7 @@
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 program=$CLV_BUILD/tests/mpi/record_cases
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 work=$(mktemp -d)
 output=$work/output
 trap 'rm -rf "$work"' EXIT
@@ -54,7 +54,7 @@ own_ms() { # rank
 tap_ok 'by its own doing' test "$(own_ms 2)" -ge 15
 tap_ok 'and the others are not' test "0$(own_ms 1)" -lt 15
 "$view" --stream "$(stream late)" --export trace "$work/late" >"$work/trace"
-tap_ok 'clv-predict reads the trace of a stream' "$CLV_BUILD/tools/clv-predict" "$work/trace"
+tap_ok 'clv-predict reads the trace of a stream' "$CLV_BUILD/apps/tools/clv-predict" "$work/trace"
 tap_ok 'of all calls' are "$(grep -c '^call' "$work/trace")" 30
 events() { "$view" --export chrome "$work/late" | grep -c '"name":"wait"'; }
 tap_ok 'Chrome sees the waits' test "$(events)" -ge 90

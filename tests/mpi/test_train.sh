@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 export OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
 train() { # ranks options...
-    said=$(mpi_run -np "$1" "${@:2}" "$python" "$CLV_TOP/examples/python/train.py" --width 128 --steps 20)
+    said=$(mpi_run -np "$1" "${@:2}" "$python" "$CLV_TOP/apps/examples/python/train.py" --width 128 --steps 20)
 }
 train 4
 tap_has 'four ranks without clv' 'bytes=131072' "$said"

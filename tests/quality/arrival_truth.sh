@@ -5,7 +5,7 @@
 # that come late as clv-bench's patterns say and write down when by CLOCK_REALTIME, which the hosts have in
 # common; and what clv-view makes of the record. Passes when the lateness of at least 99 % of all calls of
 # ranks lies within the bound that clv-view prints, and the last rank is right wherever it is named.
-# Needs root and namespaces (bench/cluster). About 5 s a pattern.
+# Needs root and namespaces (apps/bench/cluster). About 5 s a pattern.
 #
 #   tests/quality/arrival_truth.sh [HOSTS [CALLS [DRIFT_PPM [PATTERN ...]]]]     8 hosts, 200 calls, 50 ppm
 set -u
@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 # The first calls are made before a clock has been compared twice; they count like all others.
 judge() { # pattern
     cat "$work/$1.true"/* >"$work/truth"
-    "$CLV_BUILD/tools/clv-view" --export jsonl --stream 0 "$work/$1.rec" |
+    "$CLV_BUILD/apps/tools/clv-view" --export jsonl --stream 0 "$work/$1.rec" |
         sed -n 's/.*"call":\([0-9]*\),"rank":\([0-9]*\),.*"bound_ns":\([0-9]*\),"lateness_ns":\([0-9]*\),.*"last":\([01]\).*/\1 \2 \3 \4 \5/p' |
         awk -v name="$1" '
         FILENAME != "-" { real[$1, $2] = $3; if (!($1 in first) || $3 < first[$1]) first[$1] = $3
@@ -48,7 +48,7 @@ judge() { # pattern
 status=0
 for pattern in "$@"; do
     mkdir "$work/$pattern.true"
-    "$top/bench/cluster" with "$hosts" --realtime --timeout 200 --mca coll_clv_record "$work/$pattern.rec" \
+    "$top/apps/bench/cluster" with "$hosts" --realtime --timeout 200 --mca coll_clv_record "$work/$pattern.rec" \
         -- "$CLV_BUILD/tests/mpi/arrival_truth" "$pattern" "$calls" 5 "$drift" "$work/$pattern.true" \
         >"$work/said" 2>&1 || { cat "$work/said"; status=1; continue; }
     judge "$pattern" || status=1

@@ -29,7 +29,7 @@ def make(name, ranks, ops):
 def correct(path, *options, first=first):
     report = scratch + "/report"
     shutil.rmtree(scratch + "/out", ignore_errors=True)
-    child = subprocess.Popen([*first.split(), build + "/tools/clv-correct", path, "-o", scratch + "/out", "--quiet",
+    child = subprocess.Popen([*first.split(), build + "/apps/tools/clv-correct", path, "-o", scratch + "/out", "--quiet",
                               "--json", report, *options])
     _, status, used = os.wait4(child.pid, 0)
     if status:

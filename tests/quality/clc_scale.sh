@@ -33,10 +33,10 @@ done
 hosts='8 16 32 48'
 [ -z "$emulated" ] || [ $# -eq 0 ] || { hosts=$*; set --; }
 [ $# -gt 0 ] || set -- 32 64 128 256 512 1024
-# shellcheck source=bench/page/put.sh
-. "$top/bench/page/put.sh"
-# shellcheck source=bench/page/kept.sh
-. "$top/bench/page/kept.sh"
+# shellcheck source=apps/bench/page/put.sh
+. "$top/apps/bench/page/put.sh"
+# shellcheck source=apps/bench/page/kept.sh
+. "$top/apps/bench/page/kept.sh"
 folder=$data unpacked=''
 unpack_kept clc_scale
 trap 'rm -rf "$scratch" "$unpacked"' EXIT
@@ -64,7 +64,7 @@ synthetic() { # processes
     local n=$1
     rm -rf "$scratch"/in "$scratch"/out "$scratch"/report.jsonl
     "$build/tests/support/otf2_make" "$scratch/in" "$n" 4 $((30 * n)) 5 >/dev/null
-    "$build/tools/clv-correct" "$scratch/in/traces.otf2" -o "$scratch/out" --latency 5000,1000 \
+    "$build/apps/tools/clv-correct" "$scratch/in/traces.otf2" -o "$scratch/out" --latency 5000,1000 \
         --presync measured --threads 2 --quiet --json "$scratch/report.jsonl"
     row synthetic "$n" "$scratch/report.jsonl"
 }

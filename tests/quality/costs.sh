@@ -56,12 +56,12 @@ measure_calls() {
 }
 # Each rank has a thread of its own to wake.
 measure_calls_apart() {
-    "$top/bench/cluster" with 2 --realtime --timeout 60 --mca coll clv --mca coll_clv_min_ranks 2 -- \
+    "$top/apps/bench/cluster" with 2 --realtime --timeout 60 --mca coll clv --mca coll_clv_min_ranks 2 -- \
         "$costs" calls 2000 1000 1000 2>"$scratch/errors"
 }
 
 measure_idle() {
-    "$top/bench/cluster" with 4 --realtime --timeout 150 --mca coll clv -- "$costs" idle 60 \
+    "$top/apps/bench/cluster" with 4 --realtime --timeout 150 --mca coll clv -- "$costs" idle 60 \
         2>"$scratch/errors"
 }
 
@@ -69,7 +69,7 @@ measure_latency() { # hosts
     local spread
     for spread in '20000 0' '10000 20000'; do
         # shellcheck disable=SC2086
-        "$top/bench/cluster" with "$1" --realtime --timeout 60 -- \
+        "$top/apps/bench/cluster" with "$1" --realtime --timeout 60 -- \
             "$CLV_BUILD/tests/mpi/record_latency" 500 $spread 2>"$scratch/errors"
     done
 }
@@ -136,7 +136,7 @@ drained() { # iterations nap-ms: calls, cells, dropped, run and thread in ns
     # shellcheck disable=SC2086
     run 16 --mca mpi_yield_when_idle 1 --mca coll_clv_record "$scratch/drain" \
         "$CLV_BUILD/tests/mpi/iterations" balanced "$1" 8 "$2" 0 bcast >/dev/null
-    "$CLV_BUILD/tools/clv-view" --json "$scratch/drain" | tr -d '\n' |
+    "$CLV_BUILD/apps/tools/clv-view" --json "$scratch/drain" | tr -d '\n' |
         sed -n 's/.*"calls":\([0-9]*\),"cells":\([0-9]*\),.*"dropped":\([0-9]*\),"run_ns":\([0-9]*\),.*"thread_ns":\([0-9]*\).*/\1 \2 \3 \4 \5/p'
     echo # sed leaves out what it was not given
 }

@@ -94,7 +94,7 @@ works() { [[ $(reduces --mca coll clv --mca coll_clv_verbose 10) == *': reduce o
 own=$(ompi_info --path pkglibdir --parsable | sed -n 's/^path:pkglibdir://p')
 [ ! -f "$own/mca_coll_tuned.so" ] || own=:$own
 components=$prefix/lib/openmpi${own##[!:]*}
-cp "$work/a/$name/examples/transport/transport" "$work/transport" # the example is not installed
+cp "$work/a/$name/apps/examples/transport/transport" "$work/transport" # the example is not installed
 rm -rf "$work/a/$name"
 mv "$work/somewhere/else/$name" "$work/away"
 tap_ok "every program says $version" says_version

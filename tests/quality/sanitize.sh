@@ -45,7 +45,7 @@ recorder() { # kind
         ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1 \
             timeout -k 5 120 mpirun --oversubscribe -np 4 --mca mpi_yield_when_idle 1 \
             --mca coll_clv_record "$record" $options "$build"/tests/mpi/$line </dev/null || status=1
-        "$build/tools/clv-view" "$record" || status=1
+        "$build/apps/tools/clv-view" "$record" || status=1
     done <<'PROGRAMS'
 :record_cases 20
 :record_requests 5 2 20

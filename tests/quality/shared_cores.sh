@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Opt-in: ranks that share processors are no slower with clv than without. examples/languages/reduce.c, 2, 4 and 8 ranks
+# Opt-in: ranks that share processors are no slower with clv than without. apps/examples/languages/reduce.c, 2, 4 and 8 ranks
 # on two processors of this machine, with and without mpi_yield_when_idle, and the same under a quota of one
 # processor (a control group): Open MPI alone and clv in pairs whose order alternates.
 #
@@ -18,7 +18,7 @@ export LC_ALL=C CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
 top=$CLV_TOP pairs=7 calls=60 data= page=
-. "$CLV_TOP/cli/options.sh" || exit 4
+. "$CLV_TOP/apps/cli/options.sh" || exit 4
 usage() { sed -n '8,15s/^# \{0,1\}//p' "$0"; }
 options_split "$@"
 set -- "${options[@]}"
@@ -42,7 +42,7 @@ end() {
 }
 trap end EXIT
 trap 'exit 130' INT TERM
-mpicc -O2 -o "$work/reduce" "$CLV_TOP/examples/languages/reduce.c" || tap_skip_all 'the program does not compile here'
+mpicc -O2 -o "$work/reduce" "$CLV_TOP/apps/examples/languages/reduce.c" || tap_skip_all 'the program does not compile here'
 [ "$(nproc)" -ge 2 ] || tap_skip_all 'there is one processor'
 processors=$(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' |
     while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done | head -n 2 | paste -sd,)

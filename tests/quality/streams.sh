@@ -14,7 +14,7 @@ export LC_ALL=C CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
 top=$CLV_TOP turns=5 hosts=8 calls=800 streams=40 pattern=repeated
-. "$CLV_TOP/cli/options.sh" || exit 4
+. "$CLV_TOP/apps/cli/options.sh" || exit 4
 usage() { sed -n '7,11s/^# \{0,1\}//p' "$0"; }
 options_split "$@"
 set -- "${options[@]}"
@@ -36,7 +36,7 @@ trap 'exit 130' INT TERM
 
 pace_ms() { # way coupling
     # shellcheck disable=SC2086
-    "$CLV_TOP/bench/cluster" with "$hosts" --rate 400mbit --realtime --timeout 200 ${ways[$1]} -- \
+    "$CLV_TOP/apps/bench/cluster" with "$hosts" --rate 400mbit --realtime --timeout 200 ${ways[$1]} -- \
         "$CLV_BUILD/tests/mpi/iterations" "$pattern" "$calls" 524288 20 10 "$2" "$streams" 2>"$work/errors" </dev/null |
         awk '$1 == "pace_ns" { printf "%.2f", $2 / 1e6 }'
 }

@@ -21,7 +21,7 @@ export LC_ALL=C CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
 top=$CLV_TOP only=none,busy,realtime,fifo hosts=4 blocks=20 calls=100 size=64K
-. "$CLV_TOP/cli/options.sh" || exit 4
+. "$CLV_TOP/apps/cli/options.sh" || exit 4
 usage() { sed -n '8,17s/^# \{0,1\}//p' "$0"; }
 options_split "$@"
 set -- "${options[@]}"
@@ -59,12 +59,12 @@ bed() { # load, then what to run
     local first=()
     [ "$1" != realtime ] || first=(--realtime)
     shift
-    "$CLV_TOP/bench/cluster" with "$hosts" --rate 400mbit "${first[@]}" --timeout 600 "$@" </dev/null
+    "$CLV_TOP/apps/bench/cluster" with "$hosts" --rate 400mbit "${first[@]}" --timeout 600 "$@" </dev/null
 }
 
 # "ratio low high" of clv's blocks to those of Open MPI alone
 ratio() { # file metric
-    "$CLV_BUILD/bench/clv-bench-compare" --paired csv --baseline default --metric "$2" "$1" |
+    "$CLV_BUILD/apps/bench/clv-bench-compare" --paired csv --baseline default --metric "$2" "$1" |
         awk -F, '$9 == "clv" { print $13, $14, $15 }'
 }
 
@@ -72,7 +72,7 @@ at_most() { awk -v x="$1" -v most="$2" 'BEGIN { exit !(x != "" && x <= most) }';
 
 measure() { # load coupling
     local file=$work/$1-$2.json p99 worst wait running late
-    bed "$1" -- "$CLV_BUILD/bench/clv-bench" --loop --sizes "$size" --compute 3ms --delay 3ms --patterns uniform \
+    bed "$1" -- "$CLV_BUILD/apps/bench/clv-bench" --loop --sizes "$size" --compute 3ms --delay 3ms --patterns uniform \
         --couple "$2" --blocks "$blocks" --block-calls $((calls + 20)) --lead-calls 20 --warmup 40 --warm-learners \
         --algorithms default,clv --json "$file" >"$work/log" 2>&1 || cat "$work/log"
     read -r wait late running < <(bed "$1" --mca coll clv,tuned,basic,libnbc,self,sm,inter,sync -- "$CLV_BUILD/tests/mpi/iterations" uniform \

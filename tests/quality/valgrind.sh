@@ -62,7 +62,7 @@ if [ $# -gt 0 ]; then
     check "$(basename "$1")" "$@"
 else
     echo 1..4
-    check 'the example' "$build/examples/transport/transport" --quiet --batches 6 --warmup 1 \
+    check 'the example' "$build/apps/examples/transport/transport" --quiet --batches 6 --warmup 1 \
         --particles 2000
     check 'the reduce cases' "$build/tests/mpi/reduce_cases"
     # Not Open MPI's own algorithms, whose buffers end with what the type describes.

@@ -34,7 +34,7 @@ look() { # name page options
 check() { # name nodes ranks calls pattern
     local page=$kept/$1.html facts options
     "$CLV_BUILD/tests/support/clva-make" "$work/$1" "$2" "$3" "$4" "$5" &&
-        "$CLV_BUILD/tools/clv-view" -o "$page" "$work/$1" || { say "$1: made" no; return; }
+        "$CLV_BUILD/apps/tools/clv-view" -o "$page" "$work/$1" || { say "$1: made" no; return; }
     say "$1: $(wc -c <"$page") bytes" "$([ "$(wc -c <"$page")" -lt 3000000 ] && echo right || echo 'too large')"
     page_draw "$page"
     say "$1: drawn to the end" "$(grep -q 'data-ready="yes"' "$work/dom" && echo right || echo no)"

@@ -5,7 +5,7 @@
 # what clv-view then says that an iteration takes by default, with a forced pipeline and with clv is compared
 # with runs that really use them. A line per program and algorithm, then how many are within 10 and 20 %, and
 # whether the ranking is right wherever real runs differ by more than 10 %. Passes with 12 of 15 within 10 %,
-# all within 20 %, and every ranking right. Needs root and namespaces (bench/cluster). About 8 min.
+# all within 20 %, and every ranking right. Needs root and namespaces (apps/bench/cluster). About 8 min.
 #
 #   tests/quality/what_if.sh [--keep FOLDER] [--calls N] [--couple none|bcast] [--bytes N] [PATTERN ...]
 set -u
@@ -33,7 +33,7 @@ mkdir -p "$folder" || exit 2
 run() { # pattern, options of cluster: ns of an iteration
     local pattern=$1
     shift
-    "$top/bench/cluster" with "$hosts" --rate "$rate" --realtime --timeout 120 "$@" -- \
+    "$top/apps/bench/cluster" with "$hosts" --rate "$rate" --realtime --timeout 120 "$@" -- \
         "$CLV_BUILD/tests/mpi/iterations" "$pattern" "$calls" "$bytes" 50 40 "$couple" 2>"$work/errors" |
         sed -n 's/^pace_ns \([0-9]*\) .*/\1/p' | grep . || { cat "$work/errors" >&2; return 1; }
 }
@@ -48,7 +48,7 @@ for pattern in "$@"; do
     name=${pattern//[^a-z0-9-]/_}-$couple
     rm -rf "${folder:?}/$name"
     run "$pattern" --mca coll_clv_record "$folder/$name" >/dev/null || { status=1; continue; }
-    "$CLV_BUILD/tools/clv-view" --json "$folder/$name" >"$work/json" || { status=1; continue; }
+    "$CLV_BUILD/apps/tools/clv-view" --json "$folder/$name" >"$work/json" || { status=1; continue; }
     for way in default pipeline clv; do
         # shellcheck disable=SC2086
         real=$(run "$pattern" ${ways[$way]}) || { status=1; continue; }

@@ -38,16 +38,16 @@ configured() { # name
 }
 built() { timeout 1800 make -s -j"$jobs" -C "$work/$1" programs; }
 plans() { # the rounds of a golden plan, the record of a job
-    "$work/$1/tools/clv-plan" --check <"$top/tests/data/golden/02.txt" && "$work/$1/tests/support/clva-make" "$work/$1/record" 2 2 4 &&
-        "$work/$1/tools/clv-view" "$work/$1/record" | grep 'ranks waited'
+    "$work/$1/apps/tools/clv-plan" --check <"$top/tests/data/golden/02.txt" && "$work/$1/tests/support/clva-make" "$work/$1/record" 2 2 4 &&
+        "$work/$1/apps/tools/clv-view" "$work/$1/record" | grep 'ranks waited'
 }
 # Without OTF2 it says so; with it the archive is there.
 exports() {
     local said
-    said=$("$work/$1/tools/clv-view" --export otf2 -o "$work/$1/archive" "$work/$1/record" 2>&1)
+    said=$("$work/$1/apps/tools/clv-view" --export otf2 -o "$work/$1/archive" "$work/$1/record" 2>&1)
     case $? in
-    0) [ -f "$work/$1/archive/traces.otf2" ] && [ -x "$work/$1/tools/clv-correct" ] ;;
-    2) [[ $said == *'built without OTF2'* ]] && [ ! -e "$work/$1/tools/clv-correct" ] ;;
+    0) [ -f "$work/$1/archive/traces.otf2" ] && [ -x "$work/$1/apps/tools/clv-correct" ] ;;
+    2) [[ $said == *'built without OTF2'* ]] && [ ! -e "$work/$1/apps/tools/clv-correct" ] ;;
     *) echo "$said"; false ;;
     esac
 }
@@ -55,7 +55,7 @@ reduces() {
     local said components
     components=$(CLV_BUILD=$work/$1 "$top/clv" env 2>/dev/null | sed -n "s/^export OMPI_MCA_mca_base_component_path='\(.*\)'/\1/p")
     said=$(timeout -k 5 300 mpirun --oversubscribe -np 3 --mca mca_base_component_path "$components" --mca coll clv \
-        --mca coll_clv_verbose 10 "$work/$1/examples/transport/transport" --quiet --batches 12 --particles 2000 2>&1 </dev/null | tr -d '\0')
+        --mca coll_clv_verbose 10 "$work/$1/apps/examples/transport/transport" --quiet --batches 12 --particles 2000 2>&1 </dev/null | tr -d '\0')
     [[ $said == *': reduce of '*check=ok* ]] || { echo "$said"; return 1; }
 }
 installs() { timeout 600 make -s -C "$work/$1" install && "$work/$1/root/bin/clv-plan" --version; }

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli_json.h"
-#include "cli/cli_options.h"
+#include "apps/cli/cli_json.h"
+#include "apps/cli/cli_options.h"
 #include "clocksync/clocksync.h"
 #include "clocksync/cs_internal.h"
 #include "tests/sim/cs_net.h"

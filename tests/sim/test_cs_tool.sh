@@ -5,7 +5,7 @@
 # they are common to all. That the tool tells hosts apart is checked in the emulated cluster
 # (docs/design/clocks.md), which needs root.
 set -u
-tool=$CLV_BUILD/tools/clv-clock
+tool=$CLV_BUILD/apps/tools/clv-clock
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 n=0

@@ -6,7 +6,7 @@
 for tool in smpicc smpirun; do
     command -v $tool >/dev/null || tap_skip_all "no $tool (Debian: libsimgrid-dev)"
 done
-sim=$CLV_TOP/bench/sim/run
+sim=$CLV_TOP/apps/bench/sim/run
 export LC_ALL=C
 
 # Milliseconds after the last arrival; nothing when the run failed.
@@ -58,7 +58,7 @@ tap_has 'a figure is a markdown table' '| ranks | 4 | 8 |' "$table"
 tap_ok 'with a row for each algorithm asked for' \
     test "$(grep -cE '^\| (Clairvoyant|bound) \| [0-9.]+ / [0-9.]+ \| [0-9.]+ / [0-9.]+ \|$' <<<"$table")" -eq 2
 tap_ok 'clv-bench-compare reads its calls' \
-    "$CLV_BUILD/bench/clv-bench-compare" --metric run --baseline bound "$json/sim.1.json" "$json/sim.2.json"
+    "$CLV_BUILD/apps/bench/clv-bench-compare" --metric run --baseline bound "$json/sim.1.json" "$json/sim.2.json"
 
 one_line() { # words command...: fails, and says why in one line
     local words=$1 said status

@@ -10,7 +10,7 @@ CLV_TOP=$(cd "$(dirname "$0")/../.." && pwd)
 CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 export LC_ALL=C CLV_TOP CLV_BUILD
 . "$CLV_TOP/tests/support/tap.sh"
-correct=$CLV_BUILD/tools/clv-correct
+correct=$CLV_BUILD/apps/tools/clv-correct
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -96,5 +96,5 @@ mkdir bare
 (cd bare && "$CLV_TOP/configure" --without-otf2 >said 2>&1)
 tap_ok 'configure without OTF2 ends well' [ $? -eq 0 ]
 tap_has 'and says that clv-correct is not built' 'clv-correct is not built' "$(cat bare/said)"
-tap_ok 'which it is not' test "$(make -C bare -n all 2>/dev/null | grep -c 'tools/correct/correct_run')" -eq 0
+tap_ok 'which it is not' test "$(make -C bare -n all 2>/dev/null | grep -c 'apps/tools/correct/correct_run')" -eq 0
 tap_end

@@ -12,7 +12,7 @@
 #   minife   github.com/Mantevo/miniFE, ref/src      hpcg   github.com/hpcg-benchmark/hpcg
 #   comd     github.com/ECP-copa/CoMD, src-mpi       lammps Debian's package lammps (`lmp` where it is installed)
 #   transport  the example of this project, reduces of 2 MiB and the root's word after some
-#   train    examples/python/train.py of this project, with mpi4py: allreduces of 2 MiB, one rank always late
+#   train    apps/examples/python/train.py of this project, with mpi4py: allreduces of 2 MiB, one rank always late
 #
 # A run leaves its output in the folder (the build's has one for each commit) and is not repeated while that is
 # there. TAP: a program's results are those of Open MPI alone, always; and a table: the paired ratio of times
@@ -23,7 +23,7 @@ export LC_ALL=C CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 top=$CLV_TOP
 . "$CLV_TOP/tests/support/tap.sh"
-. "$CLV_TOP/bench/page/put.sh"
+. "$CLV_TOP/apps/bench/page/put.sh"
 turns=7 only='' page='' folder=$CLV_BUILD/programs-$(git -C "$CLV_TOP" rev-parse --short HEAD)
 realtime=() lammps=$(command -v lmp)
 declare -A given
@@ -46,7 +46,7 @@ lammps|8|1|Loop time of|result: .*|-in $here/programs.lammps
 "
 
 usage() { sed -n '4,22s/^# \{0,1\}//p' "$0"; }
-. "$CLV_TOP/cli/options.sh" || exit 4
+. "$CLV_TOP/apps/cli/options.sh" || exit 4
 options_split "$@"
 set -- "${options[@]}"
 while [ $# -gt 0 ]; do
@@ -79,8 +79,8 @@ python() {
 command_of() { # name
     local python
     case $1 in
-        transport) echo "$CLV_BUILD/examples/transport/transport" ;;
-        train) python=$(python) && echo "$python $CLV_TOP/examples/python/train.py" ;;
+        transport) echo "$CLV_BUILD/apps/examples/transport/transport" ;;
+        train) python=$(python) && echo "$python $CLV_TOP/apps/examples/python/train.py" ;;
         *) [ -z "${given[$1]:-}" ] || readlink -f "${given[$1]}" ;;
     esac
 }
@@ -112,7 +112,7 @@ run_one() { # mode turn, of the row in $name, $hosts ...
     options_of "$1"
     [[ $ranks != *by-node ]] || by_node=--by-node
     # shellcheck disable=SC2046,SC2086 # words
-    (cd "$work" && "$CLV_TOP/bench/cluster" run --name "$bed" $by_node --timeout 300 "${realtime[@]}" --env OMP_NUM_THREADS=1 \
+    (cd "$work" && "$CLV_TOP/apps/bench/cluster" run --name "$bed" $by_node --timeout 300 "${realtime[@]}" --env OMP_NUM_THREADS=1 \
         --env OPENBLAS_NUM_THREADS=1 "${options[@]}" -- $(command_of "$name") $arguments) >"$stem.log" 2>&1 </dev/null
     status=$?
     cat "$work"/* >>"$stem.log" 2>/dev/null
@@ -124,11 +124,11 @@ bed=
 bed_is_up() {
     [ -z "$bed" ] || return 0
     bed=programs-$$
-    "$CLV_TOP/bench/cluster" up "$hosts" --rate 400mbit --ranks-per-host "${ranks%% *}" --name "$bed" >"$folder/bed.log" 2>&1 ||
+    "$CLV_TOP/apps/bench/cluster" up "$hosts" --rate 400mbit --ranks-per-host "${ranks%% *}" --name "$bed" >"$folder/bed.log" 2>&1 ||
         { bed= && tap_skip_all "$(sed -n 's/^cluster: //p' "$folder/bed.log" | head -n 1)"; }
 }
 bed_down() {
-    [ -z "$bed" ] || "$CLV_TOP/bench/cluster" down --name "$bed" >/dev/null 2>&1
+    [ -z "$bed" ] || "$CLV_TOP/apps/bench/cluster" down --name "$bed" >/dev/null 2>&1
     bed=
 }
 trap bed_down EXIT
@@ -163,7 +163,7 @@ ratio() {
         printf '{"mode":"loop","collective":"%s","pattern":"as is","algorithm":"%s","ranks":%d,"bytes":0,"delay_ns":0,"iteration_ns":[%s]}\n' \
             "$name" "$mode" $((hosts * ${ranks%% *})) "$(times_of "$mode")"
     done >"$stem.json"
-    "$CLV_BUILD/bench/clv-bench-compare" --paired csv --baseline alone "$stem.json" |
+    "$CLV_BUILD/apps/bench/clv-bench-compare" --paired csv --baseline alone "$stem.json" |
         awk -F, '$9 == "clv" { printf "%.3f | %s", $13, $14 ~ /nan/ ? "-" : sprintf("%.3f to %.3f", $14, $15) }'
 }
 median_time() { # mode

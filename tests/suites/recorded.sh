@@ -20,7 +20,7 @@ export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
 top=$CLV_TOP
 usage() { sed -n '4,18s/^# \{0,1\}//p' "$0"; }
-. "$CLV_TOP/cli/options.sh" || exit 4
+. "$CLV_TOP/apps/cli/options.sh" || exit 4
 ranks=4
 declare -A given
 options_split "$@"
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
 done
 [[ $ranks =~ ^[1-9][0-9]?$ ]] || options_wrong "--ranks must be 1 to 99, not '$ranks'"
 mpi_setup
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 work=$(mktemp -d)
 output=$work/alone
 trap 'rm -rf "$work"' EXIT

@@ -87,7 +87,7 @@ can() { # case
 # ---- a case ----
 
 yield_library() {
-    local yield=$CLV_BUILD/bench/cluster_yield.so
+    local yield=$CLV_BUILD/apps/bench/cluster_yield.so
     [ -e "$yield" ] || yield=$(ls "$CLV_CLUSTER_STATE"/.yield-*.so)
     echo "$yield"
 }

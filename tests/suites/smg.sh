@@ -34,10 +34,10 @@ rounds=${1:-1} pause=${2:-15}
 
 say() { printf 'smg: %s\n' "$*" >&2; }
 die() { local status=$1; shift; say "$*"; exit "$status"; }
-# shellcheck source=bench/page/put.sh
-. "$top/bench/page/put.sh"
-# shellcheck source=bench/page/kept.sh
-. "$top/bench/page/kept.sh"
+# shellcheck source=apps/bench/page/put.sh
+. "$top/apps/bench/page/put.sh"
+# shellcheck source=apps/bench/page/kept.sh
+. "$top/apps/bench/page/kept.sh"
 
 # What is compared: name | options of clv-correct | stages of the report that are shown, and their words.
 # RECORDED: what clv's recorder wrote.
@@ -58,7 +58,7 @@ record() {
     mpicc -O2 -Wall -Wextra -o "$scratch/smg" "$top/tests/suites/smg.c" -I/usr/include/hypre -lHYPRE -lm ||
         die 4 'smg.c does not build'
     mkdir -p "$keep" || die 4 "no $keep"
-    "$top/bench/cluster" with "$hosts" "${first[@]}" --rate 1gbit --ranks-per-host "$each" --timeout 500 --mca coll clv \
+    "$top/apps/bench/cluster" with "$hosts" "${first[@]}" --rate 1gbit --ranks-per-host "$each" --timeout 500 --mca coll clv \
         --mca coll_clv_record "$keep/clocks" --env LD_PRELOAD="$CLV_BUILD/.libs/otf2_recorder.so" \
         --env CLV_OTF2_DIR="$keep/trace" --env CLV_OTF2_TRUTH=1 --env CLV_OTF2_DRIFT_PPM=20 --env CLV_OTF2_WANDER_US=150 \
         --env CLV_OTF2_EPOCH_S="$(date +%s)" -- "$scratch/smg" "$rounds" "$pause" >"$scratch/said" 2>&1 ||
@@ -71,7 +71,7 @@ judge() { # name options
     for file in "$keep"/clocks/*.clva; do clocks+=" --clocks $file"; done
     options=${options/RECORDED/$clocks}
     # shellcheck disable=SC2086
-    "$CLV_BUILD/tools/clv-correct" "$keep/trace/traces.otf2" -o "$scratch/$1" $options --truth true_ns --quiet \
+    "$CLV_BUILD/apps/tools/clv-correct" "$keep/trace/traces.otf2" -o "$scratch/$1" $options --truth true_ns --quiet \
         --json "$folder/$1.json" && rm -rf "${scratch:?}/$1"
 }
 

@@ -8,7 +8,7 @@
 #                              EVENT runs.
 #                              Its last line in $said, all of it in $output
 #   number NAME                of $said
-cluster=$CLV_TOP/bench/cluster
+cluster=$CLV_TOP/apps/bench/cluster
 export CLV_CLUSTER_STATE
 CLV_CLUSTER_STATE=$(mktemp -d) || exit 1
 output=$CLV_CLUSTER_STATE/output

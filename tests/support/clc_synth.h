@@ -10,7 +10,7 @@
 #ifndef CLC_SYNTH_H
 #define CLC_SYNTH_H
 
-#include "clc/clc.h"
+#include "apps/clc/clc.h"
 #include "tests/sim/cs_random.h"
 
 typedef enum clc_synth_presync {

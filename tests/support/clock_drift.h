@@ -6,7 +6,7 @@
  * CLOCK_MONOTONIC and CLOCK_BOOTTIME of rank i run fast by a constant share, from -PPM at rank 1 to
  * +PPM at the last; rank 0's runs right. It defines timerfd_settime, too: a timer that went by the
  * true clock would wake the thread before its time has come, and then again until it has.
- * CLOCK_REALTIME stays: on the hosts of bench/cluster it is the truth.
+ * CLOCK_REALTIME stays: on the hosts of apps/bench/cluster it is the truth.
  */
 #ifndef CLOCK_DRIFT_H
 #define CLOCK_DRIFT_H

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/cli_json.h"
+#include "apps/cli/cli_json.h"
 #include "record/record_clva.h"
 #include "util/util_min_max.h"
 

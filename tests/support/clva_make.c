@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Makes the .clva files of a job that never ran, whose times are known: a pattern's arrivals
- * (trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
+ * (apps/trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
  *
  * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS [STREAMS]]]]]
  *
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "record/record_clva.h"
-#include "trace/trace_make.h"
+#include "apps/trace/trace_make.h"
 
 #define NS_PER_HOUR INT64_C(3600000000000)
 #define BATCH       1000

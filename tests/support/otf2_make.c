@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "tests/support/clc_synth.h"
-#include "tools/otf2/otf2_create.h"
+#include "apps/tools/otf2/otf2_create.h"
 
 #define NO_RANK  999
 #define INTER_NS 4000

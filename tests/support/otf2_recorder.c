@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/otf2/otf2_create.h"
+#include "apps/tools/otf2/otf2_create.h"
 
 /* clang-format off */
 #define REGION_MAP(XX)                                                                             \

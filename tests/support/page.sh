@@ -48,7 +48,7 @@ END
     page_with axe "$1" "$axe/package/axe.min.js" "$work/run.js" -- "${@:2}"
 }
 page_facts() {
-    "$CLV_BUILD/tools/clv-view" --json "$1" | awk '
+    "$CLV_BUILD/apps/tools/clv-view" --json "$1" | awk '
         match($0, /"named":[0-9]+,"dropped"/) { named = substr($0, RSTART + 8) + 0 }
         match($0, /"run_ns":[0-9]+,"wait_ns":[0-9]+,"in_mpi_ns":[0-9]+/) && !done {
             split(substr($0, RSTART, RLENGTH), part, /[:,]/); wait = part[4]; mpi = part[6]; done = 1 }

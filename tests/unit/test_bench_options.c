@@ -2,7 +2,7 @@
  *
  * The command line of the benchmark: units, ranges, and one clear reason for each wrong input.
  */
-#include "bench/measure/bench_options.h"
+#include "apps/bench/measure/bench_options.h"
 #include "tests/support/test.h"
 
 static void sizes_and_delays_have_units(void **state)

@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "bench/measure/bench_pace.h"
+#include "apps/bench/measure/bench_pace.h"
 #include "tests/support/test.h"
-#include "trace/trace_patterns.h"
+#include "apps/trace/trace_patterns.h"
 
 #define MAX_RANKS 6
 #define MAX_CALLS 40

@@ -7,10 +7,10 @@
 #include <math.h>
 
 #include "tests/support/test.h"
-#include "trace/trace_patterns.h"
-#include "bench/measure/bench_normal.h"
-#include "bench/measure/bench_smirnov.h"
-#include "bench/measure/bench_stats.h"
+#include "apps/trace/trace_patterns.h"
+#include "apps/bench/measure/bench_normal.h"
+#include "apps/bench/measure/bench_smirnov.h"
+#include "apps/bench/measure/bench_stats.h"
 
 #define MAX_VALUES 128
 #define TOLERANCE  1e-10 /* relative: both compute in doubles */

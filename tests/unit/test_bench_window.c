@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/measure/bench_cache.h"
-#include "bench/measure/bench_machine.h"
-#include "bench/measure/bench_processing.h"
-#include "bench/measure/bench_window.h"
+#include "apps/bench/measure/bench_cache.h"
+#include "apps/bench/measure/bench_machine.h"
+#include "apps/bench/measure/bench_processing.h"
+#include "apps/bench/measure/bench_window.h"
 #include "tests/support/test.h"
 
 #define CALL_NS INT64_C(700000)

@@ -14,7 +14,7 @@
 #include "choose/choose.h"
 #include "pap_predict/predict/pap_history.h"
 #include "tests/support/test.h"
-#include "trace/trace.h"
+#include "apps/trace/trace.h"
 #include "util/util_hash.h"
 
 #define WINDOW    8

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "clc/clc_match.h"
+#include "apps/clc/clc_match.h"
 #include "tests/sim/cs_random.h"
 
 static cs_random_t rng;

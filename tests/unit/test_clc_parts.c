@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "clc/clc_internal.h"
+#include "apps/clc/clc_internal.h"
 #include "tests/sim/cs_random.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"

@@ -4,9 +4,9 @@
  */
 #include <math.h>
 
-#include "clc/clc_latency.h"
-#include "clc/clc_presync.h"
-#include "clc/clc_records.h"
+#include "apps/clc/clc_latency.h"
+#include "apps/clc/clc_presync.h"
+#include "apps/clc/clc_records.h"
 #include "tests/support/clc_synth.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"

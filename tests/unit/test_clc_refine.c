@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "clc/clc_latency.h"
-#include "clc/clc_refine.h"
+#include "apps/clc/clc_latency.h"
+#include "apps/clc/clc_refine.h"
 #include "tests/sim/cs_random.h"
 #include "util/util_alloc.h"
 

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli_file.h"
-#include "cli/cli_json.h"
-#include "cli/cli_options.h"
+#include "apps/cli/cli_file.h"
+#include "apps/cli/cli_json.h"
+#include "apps/cli/cli_options.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 

@@ -18,8 +18,8 @@ answers() { # PROGRAM: with what to ask it
     [ $? -eq 2 ] && [ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *"unknown option '--no-such-option'"* ]] ||
         { echo "an unknown option: $said"; return 1; }
 }
-for program in tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench \
-    bench/clv-bench-compare bench/bench_plan bench/plan_quality bench/bench_decide bench/bench_nodes bench/bench_copies; do
+for program in apps/tools/clv-plan apps/tools/clv-predict apps/tools/clv-clock apps/tools/clv-correct apps/bench/clv-bench \
+    apps/bench/clv-bench-compare apps/bench/bench_plan apps/bench/plan_quality apps/bench/bench_decide apps/bench/bench_nodes apps/bench/bench_copies; do
     [ -x "$CLV_BUILD/$program" ] || { tap_skip "$program" 'it is not built'; continue; }
     tap_ok "$program answers --help and --version, and refuses what it does not know" answers "$CLV_BUILD/$program"
 done
@@ -29,7 +29,7 @@ is_told() { # PROGRAM
     said=$("$1" --help 2>&1 >/dev/full </dev/null)
     [ $? -eq 1 ] && [[ $said == *'standard output: No space left on device' ]] || { echo "$said"; return 1; }
 }
-for program in tools/clv-view tools/clv-plan tools/clv-predict tools/clv-clock tools/clv-correct bench/clv-bench bench/clv-bench-compare; do
+for program in apps/tools/clv-view apps/tools/clv-plan apps/tools/clv-predict apps/tools/clv-clock apps/tools/clv-correct apps/bench/clv-bench apps/bench/clv-bench-compare; do
     [ ! -x "$CLV_BUILD/$program" ] || tap_ok "$program --help on a full disk" is_told "$CLV_BUILD/$program"
 done
 mkdir "$work/record"
@@ -43,12 +43,12 @@ while read -r program arguments; do
     # shellcheck disable=SC2086
     [ ! -x "$CLV_BUILD/$program" ] || tap_ok "$program does not wait for a FIFO" no_wait "$CLV_BUILD/$program" $arguments
 done <<END
-tools/clv-view $work/record
-tools/clv-correct $work/fifo.otf2 --check
-bench/clv-bench-compare $work/fifo.otf2
+apps/tools/clv-view $work/record
+apps/tools/clv-correct $work/fifo.otf2 --check
+apps/bench/clv-bench-compare $work/fifo.otf2
 END
 
-for script in bench/cluster bench/show bench/results bench/grid bench/loop bench/sim/run tests/all; do
+for script in apps/bench/cluster apps/bench/show apps/bench/results apps/bench/grid apps/bench/loop apps/bench/sim/run tests/all; do
     tap_ok "$script, too" answers "$CLV_TOP/$script"
 done
 
@@ -65,21 +65,21 @@ while read -r program option value; do
     [ -x "$program" ] || continue
     tap_ok "${program##*/}: $option=$value as $option $value" both_ways "$program" "$option" "$value"
 done <<'END'
-tools/clv-plan --format tex
-tools/clv-predict --ranks none
-tools/clv-clock --runs 0
-tools/clv-correct --threads 0
-bench/clv-bench --iterations 0
-bench/clv-bench-compare --runs 0
-bench/bench_plan --instances 0
-bench/plan_quality --ranks 1
-bench/bench_decide --forecasts 2
-bench/bench_nodes --arrivals 2
-bench/bench_copies --kib 1
-bench/results --hosts 7
-bench/grid --blocks few
-bench/loop --hosts few
-bench/sim/run --metrics speed
+apps/tools/clv-plan --format tex
+apps/tools/clv-predict --ranks none
+apps/tools/clv-clock --runs 0
+apps/tools/clv-correct --threads 0
+apps/bench/clv-bench --iterations 0
+apps/bench/clv-bench-compare --runs 0
+apps/bench/bench_plan --instances 0
+apps/bench/plan_quality --ranks 1
+apps/bench/bench_decide --forecasts 2
+apps/bench/bench_nodes --arrivals 2
+apps/bench/bench_copies --kib 1
+apps/bench/results --hosts 7
+apps/bench/grid --blocks few
+apps/bench/loop --hosts few
+apps/bench/sim/run --metrics speed
 tests/all --minutes many
 END
 
@@ -91,12 +91,12 @@ tells() { # REASON FILE COMMAND...
     [ $status -eq 1 ] && [ "$(wc -l <<<"$said")" -eq 1 ] && [[ $said == *"$file: $reason"* ]] || { echo "$status: $said"; return 1; }
 }
 "$CLV_BUILD/tests/support/clva-make" "$work/job" 4 3 50 ascending "$work/truth"
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 tap_ok 'clv-view -o: ulimit -f is an error' tells 'File too large (raise ulimit -f)' "$work/page" "$view" -o "$work/page" "$work/job"
 tap_ok 'and half a page is not left' test ! -e "$work/page"
 tap_ok 'clv-view > file, too' tells 'File too large (raise ulimit -f)' 'standard output' "$view" --export trace "$work/job"
 tap_ok 'clv-view on a full disk' tells 'No space left on device' /dev/full "$view" -o /dev/full "$work/job"
-plan() { "$CLV_BUILD/tools/clv-plan" --scheduler chain "$@" <"$CLV_TOP/tests/data/golden/02.txt"; }
+plan() { "$CLV_BUILD/apps/tools/clv-plan" --scheduler chain "$@" <"$CLV_TOP/tests/data/golden/02.txt"; }
 tap_ok 'clv-plan --json' tells 'File too large (raise ulimit -f)' "$work/plan" plan --json "$work/plan"
 # A full disk is an error of whoever writes to it, with the reason: standard output, --json, a page.
 "$CLV_BUILD/tests/support/clva-make" "$work/made" 2 2 4 2>/dev/null
@@ -113,21 +113,21 @@ while read -r line; do
     [ -x "$CLV_BUILD/${line%% *}" ] || continue
     tap_ok "a full disk: ${line//$work\//}" full "$line"
 done <<END
-tools/clv-plan < $CLV_TOP/tests/data/golden/02.txt >/dev/full
-tools/clv-plan --json /dev/full < $CLV_TOP/tests/data/golden/02.txt
-tools/clv-plan --json - < $CLV_TOP/tests/data/golden/02.txt >/dev/full
-tools/clv-plan --help >/dev/full
-tools/clv-predict $work/trace >/dev/full
-tools/clv-predict --json /dev/full $work/trace
-tools/clv-predict --make uniform >/dev/full
-tools/clv-view $work/made >/dev/full
-tools/clv-view --json $work/made >/dev/full
-tools/clv-view --export jsonl $work/made >/dev/full
-tools/clv-view -o /dev/full $work/made
-tools/clv-clock --wait 0.001 >/dev/full
-tools/clv-clock --wait 0.001 --json /dev/full
-bench/clv-bench-compare $work/results >/dev/full
-bench/clv-bench-compare --json /dev/full $work/results
+apps/tools/clv-plan < $CLV_TOP/tests/data/golden/02.txt >/dev/full
+apps/tools/clv-plan --json /dev/full < $CLV_TOP/tests/data/golden/02.txt
+apps/tools/clv-plan --json - < $CLV_TOP/tests/data/golden/02.txt >/dev/full
+apps/tools/clv-plan --help >/dev/full
+apps/tools/clv-predict $work/trace >/dev/full
+apps/tools/clv-predict --json /dev/full $work/trace
+apps/tools/clv-predict --make uniform >/dev/full
+apps/tools/clv-view $work/made >/dev/full
+apps/tools/clv-view --json $work/made >/dev/full
+apps/tools/clv-view --export jsonl $work/made >/dev/full
+apps/tools/clv-view -o /dev/full $work/made
+apps/tools/clv-clock --wait 0.001 >/dev/full
+apps/tools/clv-clock --wait 0.001 --json /dev/full
+apps/bench/clv-bench-compare $work/results >/dev/full
+apps/bench/clv-bench-compare --json /dev/full $work/results
 END
 
 # What clv env says is enough to find them.
@@ -144,8 +144,8 @@ tap_none 'after eval "$(clv env)" every tool is in PATH' found
 # ends the job with the first that fails.
 one_speaks() {
     local said start=${EPOCHREALTIME/./}
-    said=$(OMPI_COMM_WORLD_RANK=1 "$CLV_BUILD/bench/clv-bench" --what 2>&1)
-    [ $? -eq 2 ] && [ $((${EPOCHREALTIME/./} - start)) -ge 1000000 ] && [ -z "$said" ] && [ -z "$(PMIX_RANK=3 "$CLV_BUILD/bench/clv-bench" --help)" ]
+    said=$(OMPI_COMM_WORLD_RANK=1 "$CLV_BUILD/apps/bench/clv-bench" --what 2>&1)
+    [ $? -eq 2 ] && [ $((${EPOCHREALTIME/./} - start)) -ge 1000000 ] && [ -z "$said" ] && [ -z "$(PMIX_RANK=3 "$CLV_BUILD/apps/bench/clv-bench" --help)" ]
 }
-[ ! -x "$CLV_BUILD/bench/clv-bench" ] || tap_ok 'only rank 0 of a job speaks' one_speaks
+[ ! -x "$CLV_BUILD/apps/bench/clv-bench" ] || tap_ok 'only rank 0 of a job speaks' one_speaks
 tap_end

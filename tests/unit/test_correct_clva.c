@@ -9,7 +9,7 @@
 
 #include "clocksync/clocksync.h"
 #include "tests/sim/cs_random.h"
-#include "tools/correct/correct.h"
+#include "apps/tools/correct/correct.h"
 #include "record/record_clva.h"
 
 #define NS_PER_S INT64_C(1000000000)

@@ -2,7 +2,7 @@
 # clv-correct on synthetic archives whose content is known: finds what is there, corrects it, keeps
 # everything else, does so with threads and in little memory, and refuses what it must, in one line.
 . "$CLV_TOP/tests/support/tap.sh"
-correct=$CLV_BUILD/tools/clv-correct make=$CLV_BUILD/tests/support/otf2_make
+correct=$CLV_BUILD/apps/tools/clv-correct make=$CLV_BUILD/tests/support/otf2_make
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -88,13 +88,13 @@ tap_has 'what is left at the end calls for a second pass' 'gamma 0.9999 (second 
 
 # ---- every kind of record has a row, or the tool is not built
 row_is_needed() {
-    local headers=() header tools=$CLV_TOP/tools/correct
+    local headers=() header tools=$CLV_TOP/apps/tools/correct
     for header in EvtReader GlobalDefReader DefReader; do
         headers+=("$(sed -n 's/^OTF2_INCLUDE = //p' "$CLV_BUILD/Makefile")/otf2/OTF2_${header}Callbacks.h")
     done
-    awk -f "$tools/otf2_records.awk" "$tools/otf2_records.txt" "${headers[@]}" >made.inc || return 1
-    grep -v ' MpiSend ' "$tools/otf2_records.txt" >otf2_records.txt
-    ! awk -f "$tools/otf2_records.awk" otf2_records.txt "${headers[@]}" 2>told >/dev/null && grep MpiSend told
+    awk -f "$apps/tools/otf2_records.awk" "$apps/tools/otf2_records.txt" "${headers[@]}" >made.inc || return 1
+    grep -v ' MpiSend ' "$apps/tools/otf2_records.txt" >otf2_records.txt
+    ! awk -f "$apps/tools/otf2_records.awk" otf2_records.txt "${headers[@]}" 2>told >/dev/null && grep MpiSend told
 }
 tap_ok 'a kind of record without a row stops the build' row_is_needed
 

@@ -5,7 +5,7 @@
 . "$CLV_TOP/tests/support/tap.sh"
 expected=$CLV_TOP/tests/data/predictor-errors.txt
 traces=$CLV_TOP/tests/data/traces
-scores=$("$CLV_BUILD/tools/clv-predict" --csv "$traces"/*.txt)
+scores=$("$CLV_BUILD/apps/tools/clv-predict" --csv "$traces"/*.txt)
 
 # A line per trace and pure predictor: root of the mean squared error in us. `best` follows the others, so
 # its figures change with each that is added.
@@ -49,7 +49,7 @@ tap_none 'the pure predictors err as much as ever' changed
 # ---- odd files: names of any bytes, lines that end as on Windows, what is no file
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-predict=$CLV_BUILD/tools/clv-predict
+predict=$CLV_BUILD/apps/tools/clv-predict
 odd=$work/$'a "b",\xff\xc3\x1b[1m.txt'
 sed 's/$/\r/' "$traces/changing.txt" >"$odd"
 figures() { "$predict" --csv "$1" | sed '1d; s/.*txt"*,//'; }

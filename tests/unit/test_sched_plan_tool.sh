@@ -2,7 +2,7 @@
 # clv-plan: golden files, every scheduler and format, bad input; and that the drawings in the source
 # and the documentation show the plan that is made. Prints TAP.
 set -u
-plan="$CLV_BUILD/tools/clv-plan"
+plan="$CLV_BUILD/apps/tools/clv-plan"
 golden="$CLV_TOP/tests/data/golden"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

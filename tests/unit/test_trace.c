@@ -3,7 +3,7 @@
  * Traces: what is written can be read, and what is malformed is refused, each with its line.
  */
 #include "tests/support/test.h"
-#include "trace/trace.h"
+#include "apps/trace/trace.h"
 #include "util/util_alloc.h"
 
 static const struct bad {

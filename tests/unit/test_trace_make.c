@@ -4,7 +4,7 @@
  * and the same arguments give the same trace on every machine.
  */
 #include "tests/support/test.h"
-#include "trace/trace_make.h"
+#include "apps/trace/trace_make.h"
 #include "util/util_alloc.h"
 #include "util/util_hash.h"
 #include "util/util_time.h"

@@ -3,7 +3,7 @@
  * The numbers of calls whose times are small enough to be worked out by hand.
  */
 #include "tests/support/test.h"
-#include "trace/trace_numbers.h"
+#include "apps/trace/trace_numbers.h"
 
 #define NONE CLV_NUMBERS_NO_TIME
 

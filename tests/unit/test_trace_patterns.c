@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/support/test.h"
-#include "trace/trace_patterns.h"
+#include "apps/trace/trace_patterns.h"
 
 #define N_RANKS 9
 #define AMOUNT  1000000

@@ -5,7 +5,7 @@
 # (tests/support/clva_script.c), times in us. And on a record of LAMMPS (tests/suites/recorded.lammps, four ranks on two
 # processors), whose truth is a sum over its single calls. About 1 s.
 . "$CLV_TOP/tests/support/tap.sh"
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 script=$CLV_BUILD/tests/support/clva-script
 work=$(mktemp -d)
 output=$work/output

@@ -5,7 +5,7 @@
  */
 #include "tests/support/test.h"
 
-#include "tools/view/view_index.h"
+#include "apps/tools/view/view_index.h"
 #include "util/util_hash.h"
 
 #define N_PLACES 262144 /* of 64 ranks with all the streams that a rank can have */

@@ -6,7 +6,7 @@
 . "$CLV_TOP/tests/support/tap.sh"
 . "$CLV_TOP/tests/support/page.sh"
 page_ready || tap_skip_all 'there is no chromium'
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 make=$CLV_BUILD/tests/support/clva-make
 work=$(mktemp -d)
 output=$work/output

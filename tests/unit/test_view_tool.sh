@@ -3,7 +3,7 @@
 #
 # clv-view on jobs that never ran, whose times are known: hosts with clocks an hour apart. About 2 s.
 . "$CLV_TOP/tests/support/tap.sh"
-view=$CLV_BUILD/tools/clv-view
+view=$CLV_BUILD/apps/tools/clv-view
 make=$CLV_BUILD/tests/support/clva-make
 work=$(mktemp -d)
 output=$work/output
@@ -98,10 +98,10 @@ tap_ok 'the summary has at most 40 lines with them, too' test "$("$view" "$work/
 # ---- OTF2, where there is one: read by clv-correct, and by OTF2's own tool if that is there
 "$view" --export otf2 "$work/reduces" >"$output" 2>&1
 tap_ok 'an archive needs a folder' test $? -eq 2
-if [ -x "$CLV_BUILD/tools/clv-correct" ]; then
+if [ -x "$CLV_BUILD/apps/tools/clv-correct" ]; then
     "$view" --export otf2 -o "$work/archive" "$work/reduces" >"$output" 2>&1
     tap_report $? 'an OTF2 archive is written'
-    "$CLV_BUILD/tools/clv-correct" "$work/archive/traces.otf2" --check --latency 1,1 --json "$work/check" >"$output" 2>&1
+    "$CLV_BUILD/apps/tools/clv-correct" "$work/archive/traces.otf2" --check --latency 1,1 --json "$work/check" >"$output" 2>&1
     tap_report $? 'clv-correct reads it, and nothing in it runs backwards'
     # 50 reduces of 4 ranks: enter, begin, end and leave of each
     tap_ok 'with every call of every rank' grep -q '"events":800,' "$work/check"

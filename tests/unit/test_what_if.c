@@ -9,7 +9,7 @@
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
-#include "what_if/what_if.h"
+#include "apps/what_if/what_if.h"
 
 #define MS    INT64_C(1000000)
 #define MIB   INT64_C(1048576)

@@ -150,8 +150,8 @@ ompi_info_shows_it() {
 }
 
 build_the_example() {
-    (cd "$work/clv" && with_prefix mpicc -std=gnu11 -D_GNU_SOURCE -O2 -I. examples/transport/*.c \
-        trace/trace.c util/*.c -lm \
+    (cd "$work/clv" && with_prefix mpicc -std=gnu11 -D_GNU_SOURCE -O2 -I. apps/examples/transport/*.c \
+        apps/trace/trace.c util/*.c -lm \
         -o "$work/transport")
 }
 

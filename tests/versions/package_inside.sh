@@ -36,7 +36,7 @@ must 'packages are built' build
 tap_ok 'lintian has nothing to say' judge
 
 # ---- install; the example is built before its source goes
-keep_example() { cp "/root/clv-$version/examples/transport/transport" /usr/local/bin/transport; }
+keep_example() { cp "/root/clv-$version/apps/examples/transport/transport" /usr/local/bin/transport; }
 installed_files() { find /usr /etc /opt /srv -xdev -path /etc/slurm -prune -o -print | sort; }
 prepare() { # what is here besides
     get slurmctld slurmd slurm-client munge iproute2 && useradd -m tester && keep_example

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command line of clv-bench as a table of cli_options.h, and texts with units. No MPI.
+ */
+#ifndef CLV_BENCH_OPTIONS_H
+#define CLV_BENCH_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apps/cli/cli_options.h"
+#include "util/util_status.h"
+
+typedef struct clv_bench_options {
+    const char *collective;
+    const char *algorithms; /* comma separated; the first is the baseline of the ratios */
+    const char *patterns;
+    const char *sizes;
+    const char *delay;
+    const char *element;
+    const char *operation;
+    const char *sync;
+    const char *clock;
+    const char *timer; /* NULL: monotonic, where it is not realtime */
+    const char *window_rule;
+    const char *scheme;
+    const char *cache;
+    const char *couple;  /* of a loop: what else binds the ranks in an iteration */
+    const char *compute; /* of a loop: what every rank computes, a delay */
+    const char *json;    /* file to append to, or NULL */
+    int64_t root;
+    int64_t iterations;
+    int64_t warmup;
+    int64_t balanced; /* calls of the balanced run each configuration starts with */
+    int64_t seconds;  /* per configuration; 0: no limit */
+    int64_t blocks;   /* of a loop: of each algorithm */
+    int64_t block_calls;
+    int64_t lead_calls; /* of them that do not count */
+    int64_t starts;     /* of a loop: times that everything is learnt anew */
+    int64_t window_us;
+    int64_t least;    /* rounds before precision may end a configuration */
+    int64_t in_row;   /* calls behind each other in schemes that time them together */
+    double precision; /* relative standard error that is small enough */
+    int64_t seed;
+    double jitter;
+    int is_loop;
+    int is_spinning; /* of a loop: computing takes a processor */
+    int nonblocking;
+    int warm_learners; /* only what learns from its calls is warmed up in full */
+    int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
+    int shuffles;      /* configurations in an order of the seed instead of the one given */
+    int per_rank;      /* arrivals and exits of every rank in the JSON lines */
+    int strict;        /* exit 3 when the processors, not the network, set the figures */
+} clv_bench_options_t;
+
+/* Of clv_bench_options_t. */
+extern const clv_option_t clv_bench_option_rows[];
+
+/* "2M", "64K", "1024": bytes. "50ms", "200us", "0.2s": ns; "1.5x": parts of the balanced run time,
+ * then ns is 0 and factor set. CLV_INVALID otherwise. */
+clv_status_t clv_bench_parse_size(const char *text, size_t *bytes_p) CLV_MUST_CHECK;
+clv_status_t clv_bench_parse_delay(const char *text, int64_t *ns_p,
+                                   double *factor_p) CLV_MUST_CHECK;
+
+/* Cuts item number `index` of a comma separated list into buffer; 0 when there is none. A comma
+ * inside an item is not possible. */
+int clv_bench_list_item(const char *list, int index, char *buffer, size_t buffer_bytes);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What clv-bench prints: a table to read, and JSON lines with every factor and every value.
+ *
+ * One JSON object per line, configuration and algorithm; flat, numbers in ns, the measured calls as
+ * arrays in order (docs/guide/json.md). clv-bench-compare reads these lines. Rank 0 only; no MPI
+ * calls that others join.
+ */
+#ifndef CLV_BENCH_REPORT_H
+#define CLV_BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "apps/bench/measure/bench_measure.h"
+#include "apps/bench/measure/bench_options.h"
+#include "apps/cli/cli_json.h"
+
+/* The parts of a configuration that the setup does not hold. balanced may be NULL. */
+typedef struct clv_bench_results {
+    const clv_bench_options_t *options;
+    const clv_bench_setup_t *setup;
+    const clv_pattern_t *pattern;
+    const char *pattern_text;
+    const char *delay_text;
+    size_t n_bytes;
+    const clv_bench_metrics_t *metrics; /* [n_rounds][n_algorithms] */
+    int64_t n_rounds;
+    const clv_bench_metrics_t *balanced; /* [n_balanced][n_algorithms] */
+    int64_t n_balanced;
+    int is_interrupted; /* so there is less than was asked for */
+} clv_bench_results_t;
+
+/* The verdict on a configuration, for the exit status. */
+typedef struct clv_bench_verdict {
+    int64_t n_wrong; /* calls with a wrong result */
+    int64_t n_calls;
+    int64_t n_unusable;   /* of them: whose start was missed by a rank */
+    double longest_ns;    /* of all calls, from the first arrival to the last exit */
+    double cpu_wait_part; /* of the run time that ranks waited for a processor */
+    int is_cpu_bound;
+} clv_bench_verdict_t;
+
+/* Ranks that wait longer than this part of the time for a processor measure the machine, no
+ * network. */
+#define CLV_CPU_WAIT_LIMIT 0.10
+
+void clv_bench_report_table(FILE *out, const clv_bench_results_t *results);
+void clv_bench_report_json(FILE *out, const clv_bench_results_t *results);
+clv_bench_verdict_t clv_bench_verdict(const clv_bench_results_t *results);
+
+/* Parts that other reports share: collective, ranks, size, pattern, clock and so on as JSON keys;
+ * the lines that say whether to trust the figures. */
+void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *results);
+void clv_bench_report_algorithm(clv_json_t *json, const clv_algorithm_t *algorithm);
+void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict,
+                              const clv_bench_clock_t *clock);
+
+#endif

@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Tables as they are kept in docs/results/data: of a folder of measurements the keys that a table is made from,
+# in one file of JSON lines. The programs of apps/bench/ source this.
+#
+# A line {"table":NAME,...} opens a table and has what all of its lines have alike. Each other line is a line of
+# the measurement with the rest; "part" names the file that it came from (PART.json), "command", "date" and
+# "about" are what stood in files beside it, of the part or of the set, which is NAME without its first word.
+
+# keep_table NAME KEYS FILE...: prints the table; no KEYS: all.
+keep_table() {
+    local name=$1 keys=$2
+    shift 2
+    awk -v name="$name" -v keys="$keys" '
+        function put(key, value) {
+            if (!(key in seen)) { seen[key] = 1; order[++n_keys] = key }
+            values[n, key] = value; times[key]++
+            if (!((key, value) in alike)) alike[key, value] = ++kinds[key] }
+        function quoted(text) { gsub(/["\\]/, "\\\\&", text); return "\"" text "\"" }
+        function put_beside(kind,   text) {
+            if ((getline text < (stem "." kind)) > 0 || (getline text < (folder set "." kind)) > 0) beside[kind] = quoted(text)
+            close(stem "." kind); close(folder set "." kind) }
+        function shown(i, is_alike,   k, key, text) {
+            for (k = 1; k <= n_keys; k++) { key = order[k]
+                if ((i, key) in values && (times[key] == n && kinds[key] == 1) == is_alike) text = text ",\"" key "\":" values[i, key] }
+            return text }
+        BEGIN { n = split(keys, parts, " "); for (i = 1; i <= n; i++) wanted[parts[i]] = 1; n = 0; set = name; sub(/^[a-z]+-/, "", set) }
+        FNR == 1 {
+            stem = part = FILENAME; sub(/[.]jsonl?$/, "", stem); sub(/.*\//, "", part); sub(/[.]jsonl?$/, "", part)
+            folder = substr(stem, 1, length(stem) - length(part)); split("", beside)
+            put_beside("command"); put_beside("date"); put_beside("about") }
+        {
+            n++; put("part", quoted(part)); for (kind in beside) put(kind, beside[kind])
+            rest = $0
+            while (match(rest, /^[{,]"[^"]*":("([^"\\]|\\.)*"|\[[^]]*\]|[^],}]*)/)) {
+                one = substr(rest, 3, RLENGTH - 2); rest = substr(rest, RLENGTH + 1)
+                at = index(one, "\":"); key = substr(one, 1, at - 1)
+                if (keys == "" || key in wanted) put(key, substr(one, at + 2))
+            }
+            if (rest != "}") { print "kept: " FILENAME ": not a flat object: " substr(rest, 1, 60) > "/dev/stderr"; exit bad = 1 }
+        }
+        END {
+            if (bad) exit 1
+            print "{\"table\":" quoted(name) shown(1, 1) "}"
+            for (i = 1; i <= n; i++) print "{" substr(shown(i, 0), 2) "}"
+        }' "$@"
+}
+
+# unpack_kept NAME...: if $folder has such tables (NAME.jsonl), a folder with their parts takes its place until
+# the program ends, which then removes $unpacked.
+unpack_kept() {
+    local name files=()
+    for name; do [ ! -s "$folder/$name.jsonl" ] || files+=("$folder/$name.jsonl"); done
+    [ ${#files[@]} -gt 0 ] || return 0
+    unpacked=$(mktemp -d) || return
+    trap 'rm -rf "$unpacked"' EXIT
+    awk -v folder="$unpacked" -f "$top/apps/bench/page/lines.awk" -f - "${files[@]}" <<'END' && folder=$unpacked
+        function beside(stem, kind) { if (text(kind) != "") { print text(kind) > (stem "." kind); close(stem "." kind) } }
+        /^[{]"table":/ {
+            set = text("table"); sub(/^[a-z]+-/, "", set)
+            alike = $0; sub(/^[{]"table":"[^"]*"/, "", alike); next }
+        {
+            $0 = substr($0, 1, length($0) - 1) alike; sub(/^[{],/, "{")
+            file = folder "/" text("part") ".json"
+            if (file != last) {
+                if (last) close(last)
+                last = file; stem = substr(file, 1, length(file) - 5)
+                beside(stem, "command"); beside(stem, "date"); beside(stem, "about"); beside(folder "/" set, "command")
+            }
+            print > file
+        }
+END
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The clock of the programs here: processor time of this thread, in us, which others that want the
+ * processors do not lengthen. Their medians are clv_stats_median's (apps/bench/measure/bench_stats.h).
+ */
+#ifndef CLV_BENCH_TIME_H
+#define CLV_BENCH_TIME_H
+
+#include <time.h>
+
+static inline double clv_bench_cpu_us(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec / 1e3;
+}
+
+#endif

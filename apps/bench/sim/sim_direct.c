@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The library's reduce and allreduce, and the bounds; radix-k has its own file.
+ */
+#include "apps/bench/sim/sim_direct.h"
+
+#include <mpi.h>
+#include <string.h>
+
+#include "apps/bench/sim/sim_combine.h"
+#include "apps/bench/sim/sim_radix_k.h"
+
+#define TAG 19
+
+static double combine_ps; /* an operation has no context; the same for all simulated ranks */
+
+static void add(void *in, void *inout, int *n_floats, MPI_Datatype *type)
+{
+    const float *restrict from = in;
+    float *restrict to = inout;
+
+    (void) type;
+    clv_sim_combining(combine_ps, *n_floats);
+    for (int i = 0; i < *n_floats; i++) {
+        to[i] += from[i];
+    }
+}
+
+static clv_status_t run_library(const clv_sim_call_t *call)
+{
+    MPI_Op op = MPI_SUM;
+    int rc;
+
+    combine_ps = call->combine_ps;
+    if (combine_ps > 0) {
+        MPI_Op_create(add, 1, &op);
+    }
+    rc =
+        call->is_allreduce
+            ? MPI_Allreduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, op, MPI_COMM_WORLD)
+            : MPI_Reduce(call->vector, call->sum, call->n_floats, MPI_FLOAT, op, 0, MPI_COMM_WORLD);
+    if (combine_ps > 0) {
+        MPI_Op_free(&op);
+    }
+    return rc == MPI_SUCCESS ? CLV_OK : CLV_LOST;
+}
+
+/* The last rank's vector has to leave it, and the sum of the others to come. */
+static clv_status_t run_exchange(const clv_sim_call_t *call, int last)
+{
+    const int partner = (last + 1) % call->n_ranks;
+
+    if (call->rank == last || call->rank == partner) {
+        const int other = call->rank == last ? partner : last;
+        MPI_Sendrecv(call->vector, call->n_floats, MPI_FLOAT, other, TAG, call->sum, call->n_floats,
+                     MPI_FLOAT, other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return CLV_OK;
+}
+
+/* If the root itself is last, any other vector on its way to it. */
+static clv_status_t run_bound(const clv_sim_call_t *call)
+{
+    int sender = 1 % call->n_ranks;
+
+    for (int p = 1; p < call->n_ranks; p++) {
+        sender = call->arrival_ns[p] > call->arrival_ns[sender] ? p : sender;
+    }
+    if (call->is_allreduce) {
+        return run_exchange(call, sender);
+    }
+    if (call->rank == 0 && sender > 0) {
+        MPI_Recv(call->sum, call->n_floats, MPI_FLOAT, sender, TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    } else if (sender == call->rank && sender > 0) {
+        MPI_Send(call->vector, call->n_floats, MPI_FLOAT, 0, TAG, MPI_COMM_WORLD);
+    }
+    return CLV_OK;
+}
+
+/* SimGrid's MPICH and MVAPICH2 find out in their first reduce which ranks share a host. */
+static const clv_sim_direct_t directs[] = {
+    {"library", run_library, .sums = 1, .allreduces = 1, .prepares = 1},
+    {"bound", run_bound, .sums = 0, .allreduces = 1, .prepares = 0},
+    {"radix-k", clv_sim_radix_k, .sums = 1, .allreduces = 0, .prepares = 0},
+};
+
+const clv_sim_direct_t *clv_sim_direct_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof directs / sizeof directs[0]; i++) {
+        if (strcmp(directs[i].name, name) == 0) {
+            return &directs[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A plan is chosen and made on rank 0 and dealt out.
+ */
+#include "apps/bench/sim/sim_plan.h"
+
+#include <mpi.h>
+#include <string.h>
+
+#include "apps/bench/sim/sim_round.h"
+#include "util/util_alloc.h"
+
+#define TAG           18
+#define NAME_BYTES    32 /* of a host */
+#define N_RECORD_SETS 8  /* that a forecast is said to rest on */
+
+int32_t clv_sim_chosen(const char *name)
+{
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
+        const clv_algorithm_row_t *row = &clv_algorithms[a];
+        if (row->generator != NULL &&
+            (strcmp(name, row->generator) == 0 || strcmp(name, row->word) == 0)) {
+            return a;
+        }
+    }
+    return CLV_ALGORITHM_AUTO;
+}
+
+static int64_t total_bytes(const clv_sim_options_t *options)
+{
+    return (int64_t) options->n_floats * (int64_t) sizeof(float);
+}
+
+/* The first rank of each rank's host. */
+static void name_places(const char *names, int32_t n_ranks, int32_t *place)
+{
+    for (int32_t p = 0; p < n_ranks; p++) {
+        place[p] = 0;
+        while (strcmp(names + (size_t) place[p] * NAME_BYTES, names + (size_t) p * NAME_BYTES) !=
+               0) {
+            place[p]++;
+        }
+    }
+}
+
+/* NULL where no two ranks share a host, or all share one. */
+static clv_status_t find_places(int32_t n_ranks, int32_t **place_p)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "", *names = clv_alloc((size_t) n_ranks, NAME_BYTES);
+    int32_t *place = clv_alloc((size_t) n_ranks, sizeof *place);
+    int n_bytes, n_places = 0;
+
+    if (names == NULL || place == NULL) {
+        clv_free(names);
+        clv_free(place);
+        return CLV_NO_MEMORY;
+    }
+    MPI_Get_processor_name(name, &n_bytes);
+    name[NAME_BYTES - 1] = '\0';
+    MPI_Allgather(name, NAME_BYTES, MPI_CHAR, names, NAME_BYTES, MPI_CHAR, MPI_COMM_WORLD);
+    name_places(names, n_ranks, place);
+    clv_free(names);
+    for (int32_t p = 0; p < n_ranks; p++) {
+        n_places += place[p] == p;
+    }
+    if (n_places == 1 || n_places == n_ranks) {
+        clv_free(place);
+        place = NULL;
+    }
+    *place_p = place;
+    return CLV_OK;
+}
+
+void clv_sim_chooser_close(clv_sim_chooser_t *chooser)
+{
+    clv_free(chooser->place);
+    chooser->place = NULL;
+}
+
+clv_status_t clv_sim_chooser_open(const clv_sim_options_t *options, clv_sim_chooser_t *chooser)
+{
+    const int32_t n_segments = options->n_segments;
+    clv_status_t status;
+
+    *chooser = (clv_sim_chooser_t){
+        .config = {
+            .reduce_algorithm = clv_sim_chosen(options->algorithm),
+            .allreduce_algorithm = clv_sim_chosen(options->algorithm),
+            .segment_bytes =
+                n_segments > 0 ? (int32_t) clv_segment_bytes(total_bytes(options), n_segments) : 0,
+            .max_cells = CLV_CHOOSE_MAX_CELLS}};
+    MPI_Comm_size(MPI_COMM_WORLD, &chooser->config.n_ranks);
+    status = find_places(chooser->config.n_ranks, &chooser->place);
+    if (status == CLV_OK) {
+        status = clv_sim_measure_cost(chooser->place, &chooser->config.cost);
+    }
+    chooser->config.place = chooser->place;
+    chooser->config.cost.combine_ps = (int64_t) options->combine_ps;
+    return status;
+}
+
+static int64_t stretched(const clv_sim_options_t *options, int64_t round_ns)
+{
+    return 1 + (int64_t) ((double) round_ns * options->round_factor);
+}
+
+/* As the component chooses; only --round-factor, which it has not, is put in between. */
+static clv_status_t make_chosen(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
+                                const int64_t *predicted_ns, int64_t sigma_ns, clv_plan_t **plan_p)
+{
+    const clv_pap_stream_key_t key = {.collective = clv_sim_is_allreduce(options)
+                                                        ? CLV_COLLECTIVE_ALLREDUCE
+                                                        : CLV_COLLECTIVE_REDUCE,
+                                      .total_bytes = total_bytes(options)};
+    const clv_pap_forecast_t forecast = {.n_ranks = chooser->config.n_ranks,
+                                         .n_record_sets = N_RECORD_SETS,
+                                         .version = ++chooser->version,
+                                         .sigma_ns = sigma_ns,
+                                         .sample_every = 1,
+                                         .previous_after_ns = -1,
+                                         .previous_in_mpi_ns = -1,
+                                         .predicted_ns = predicted_ns};
+    clv_choose_decision_t decision;
+    clv_status_t status =
+        clv_choose(&chooser->config, &key, &forecast, &chooser->state, NULL, &decision);
+
+    if (status != CLV_OK) {
+        return status;
+    }
+    if (decision.algorithm == CLV_ALGORITHM_PREVIOUS) {
+        return CLV_LIMIT; /* no plan of that kind for so many ranks */
+    }
+    if (options->round_factor != 1) {
+        decision.round_ns = stretched(options, decision.round_ns);
+    }
+    return clv_choose_plan(&chooser->config, &key, &forecast, &decision, plan_p);
+}
+
+/* What the component does not choose for. */
+static clv_status_t make_asked(const clv_sim_options_t *options, const clv_sim_chooser_t *chooser,
+                               const int64_t *predicted_ns, clv_plan_t **plan_p)
+{
+    const int64_t n_bytes = clv_segment_bytes(total_bytes(options), options->n_segments);
+    const clv_instance_t instance = {
+        .n_ranks = chooser->config.n_ranks,
+        .n_segments = options->n_segments,
+        .goal = clv_sim_is_allreduce(options) ? CLV_GOAL_ALLREDUCE : CLV_GOAL_REDUCE,
+        .round_ns = stretched(options, clv_cost_round_ns(&chooser->config.cost, n_bytes)),
+        .arrival_ns = predicted_ns,
+        .place = chooser->place};
+
+    return clv_plan_make(clv_generator_find(options->algorithm), &instance, plan_p);
+}
+
+static clv_status_t copy_part(const clv_plan_t *plan, int32_t rank, clv_sim_steps_t *part)
+{
+    part->n_segments = plan->n_segments;
+    part->n_steps = clv_plan_count_steps(plan, rank);
+    part->steps = clv_alloc((size_t) part->n_steps + 1, sizeof *part->steps);
+    if (part->steps == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    clv_plan_copy_steps(plan, rank, part->steps);
+    return CLV_OK;
+}
+
+/* One message a rank: the steps, and behind them one whose segment is the number of segments. */
+static clv_status_t send_part(const clv_plan_t *plan, int32_t rank)
+{
+    clv_sim_steps_t part = {0};
+    clv_status_t status = copy_part(plan, rank, &part);
+
+    if (status == CLV_OK) {
+        part.steps[part.n_steps].segment = part.n_segments;
+        MPI_Send(part.steps, (int) ((size_t) (part.n_steps + 1) * sizeof *part.steps), MPI_BYTE,
+                 rank, TAG, MPI_COMM_WORLD);
+    }
+    clv_free(part.steps);
+    return status;
+}
+
+static clv_status_t receive_part(clv_sim_steps_t *part)
+{
+    MPI_Status status;
+    int n_bytes;
+
+    MPI_Probe(0, TAG, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_BYTE, &n_bytes);
+    part->steps = clv_alloc((size_t) n_bytes, 1);
+    if (part->steps == NULL) {
+        return CLV_NO_MEMORY;
+    }
+    MPI_Recv(part->steps, n_bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    part->n_steps = n_bytes / (int) sizeof *part->steps - 1;
+    part->n_segments = part->steps[part->n_steps].segment;
+    return CLV_OK;
+}
+
+clv_status_t clv_sim_deal_plan(const clv_sim_options_t *options, clv_sim_chooser_t *chooser,
+                               const int64_t *predicted_ns, int64_t sigma_ns,
+                               clv_sim_steps_t *steps_p)
+{
+    clv_plan_t *plan = NULL;
+    clv_status_t status;
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0) {
+        return receive_part(steps_p);
+    }
+    status = clv_sim_chosen(options->algorithm) == CLV_ALGORITHM_AUTO
+                 ? make_asked(options, chooser, predicted_ns, &plan)
+                 : make_chosen(options, chooser, predicted_ns, sigma_ns, &plan);
+    for (int p = 1; p < chooser->config.n_ranks && status == CLV_OK; p++) {
+        status = send_part(plan, p);
+    }
+    if (status == CLV_OK) {
+        status = copy_part(plan, 0, steps_p);
+    }
+    clv_plan_free(plan);
+    return status;
+}

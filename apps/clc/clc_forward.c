@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Forward amortisation: every line runs until its next event waits for a send of another line.
+ *
+ * Corrected times are the longest paths of an acyclic graph, so the order in which lines run does
+ * not change them. When none can go on the trace waits for itself, and the earliest waiting event
+ * goes on without what it lacks.
+ *
+ * One thread: lines of real traces wait for each other every few microseconds of work, and two
+ * threads took a quarter longer than one (docs/results/trace-correction.md).
+ */
+#include "apps/clc/clc_internal.h"
+
+#include "util/util_alloc.h"
+#include "util/util_min_max.h"
+
+/* The extreme of a collective is set. */
+#define ALL_KNOWN (-1)
+/* Times beyond it would not be safe to add to. */
+#define LARGEST_TIME (INT64_C(1) << 62)
+
+typedef struct runner {
+    clv_clc_walk_t walk;
+    clv_clc_clock_t clock;
+    int has_ended;
+} runner_t;
+
+typedef struct forward {
+    const clv_clc_trace_t *trace;
+    const clv_clc_config_t *config;
+    runner_t *runners;
+    clv_clc_forward_result_t *result;
+    int has_overflowed;
+} forward_t;
+
+/* ---- one event ---- */
+
+static int enters_known(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective,
+                        uint32_t member)
+{
+    if (collective->flavour != CLV_CLC_SCAN && collective->flavour != CLV_CLC_EXSCAN) {
+        return collective->n_missing == ALL_KNOWN;
+    }
+    const clv_clc_member_t *members = &trace->members[collective->first];
+    for (uint32_t k = 0; k < member; k++) {
+        if (clv_clc_depends(collective, members, k, member) &&
+            members[k].enter == CLV_CLC_UNKNOWN) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What is known now, for an event that must not wait any longer. */
+static int64_t known_exit(const forward_t *forward, const clv_clc_collective_t *collective,
+                          uint32_t member)
+{
+    const clv_clc_member_t *members = &forward->trace->members[collective->first];
+    const clv_clc_team_t *team = &forward->trace->teams[collective->team];
+    int64_t time = CLV_CLC_UNKNOWN;
+    for (uint32_t k = 0; k < team->n_members; k++) {
+        if (clv_clc_depends(collective, members, k, member) &&
+            members[k].enter != CLV_CLC_UNKNOWN) {
+            const int64_t delay = clv_clc_delay(forward->config, team->host[k], team->host[member]);
+            time = members[k].enter + delay > time ? members[k].enter + delay : time;
+        }
+    }
+    return time;
+}
+
+static int exit_term(const forward_t *forward, const clv_clc_event_t *event, int is_forced,
+                     int64_t *time)
+{
+    const clv_clc_trace_t *trace = forward->trace;
+    const clv_clc_collective_t *collective = &trace->collectives[event->group];
+    const uint32_t member = clv_clc_member_of(event);
+    const uint32_t flags = trace->members[collective->first + member].flags;
+    if (!(flags & CLV_CLC_RECEIVES) || collective->flavour == CLV_CLC_FREE ||
+        (collective->flavour == CLV_CLC_N_TO_ONE && member != collective->root)) {
+        return 1;
+    }
+    if (!enters_known(trace, collective, member)) {
+        *time = is_forced ? known_exit(forward, collective, member) : CLV_CLC_UNKNOWN;
+        return is_forced;
+    }
+    *time = clv_clc_earliest_exit(trace, forward->config, collective, member);
+    return 1;
+}
+
+/* The remote term; 0 if a send it needs has no time yet. */
+static int remote_term(const forward_t *forward, const clv_clc_event_t *event, int is_forced,
+                       int64_t *time)
+{
+    *time = CLV_CLC_UNKNOWN;
+    switch (clv_clc_role(event)) {
+    case CLV_CLC_RECEIVE: {
+        const clv_clc_message_t *message = &forward->trace->messages[event->group];
+        const int64_t send = message->send;
+        if (send == CLV_CLC_UNKNOWN) {
+            return is_forced;
+        }
+        *time = send + clv_clc_delay(forward->config, message->from, message->to);
+        return 1;
+    }
+    case CLV_CLC_EXIT:
+        return exit_term(forward, event, is_forced, time);
+    default:
+        return 1;
+    }
+}
+
+static void publish_enter(const clv_clc_trace_t *trace, clv_clc_collective_t *collective,
+                          uint32_t k, int64_t time)
+{
+    clv_clc_member_t *members = &trace->members[collective->first];
+    members[k].enter = time;
+    if (!(members[k].flags & CLV_CLC_SENDS) || collective->flavour == CLV_CLC_FREE ||
+        (collective->flavour == CLV_CLC_ONE_TO_N && k != collective->root)) {
+        return;
+    }
+    if (--collective->n_missing == 0) {
+        clv_clc_last_enter(trace, collective);
+        collective->n_missing = ALL_KNOWN;
+    }
+}
+
+static void publish(const clv_clc_trace_t *trace, const clv_clc_event_t *event)
+{
+    const int64_t time = event->corrected;
+    const clv_clc_role_t role = clv_clc_role(event);
+    if (role == CLV_CLC_SEND) {
+        trace->messages[event->group].send = time;
+    } else if (role == CLV_CLC_RECEIVE) {
+        trace->messages[event->group].receive = time;
+    } else if (role == CLV_CLC_ENTER) {
+        publish_enter(trace, &trace->collectives[event->group], clv_clc_member_of(event), time);
+    } else if (role == CLV_CLC_EXIT) {
+        const uint64_t first = trace->collectives[event->group].first;
+        trace->members[first + clv_clc_member_of(event)].exit = time;
+    }
+}
+
+static void count_explicit(forward_t *forward, const clv_clc_event_t *event)
+{
+    const int is_message = clv_clc_role(event) == CLV_CLC_RECEIVE;
+    const int op = is_message ? 0 : forward->trace->collectives[event->group].op;
+    forward->result->n_explicit++;
+    forward->result->explicit_by_op[op]++;
+}
+
+/* Equation 4' for the event at an open slot; 0 if it must wait. */
+static int step(forward_t *forward, runner_t *runner, uint32_t slot, int is_forced)
+{
+    clv_clc_forward_result_t *result = forward->result;
+    clv_clc_event_t *event = clv_clc_walk_event(&runner->walk, slot);
+    int64_t remote;
+    if (!remote_term(forward, event, is_forced, &remote)) {
+        return 0;
+    }
+    int64_t time = clv_clc_clock_local(&runner->clock);
+    if (runner->walk.next[runner->walk.open[slot]] > 0 && event[-1].corrected > time) {
+        time = event[-1].corrected; /* of the same batch */
+    }
+    if (remote > time) {
+        time = remote;
+        count_explicit(forward, event);
+    }
+    if (time > LARGEST_TIME) {
+        time = LARGEST_TIME;
+        forward->has_overflowed = 1;
+    }
+    event->corrected = time;
+    result->largest_shift_ns = clv_larger(result->largest_shift_ns, time - event->stamp);
+    clv_clc_clock_note(&runner->clock, time);
+    publish(forward->trace, event);
+    return 1;
+}
+
+/* ---- one line ---- */
+
+/* Goes over the open tracks once; tells whether any of them went on. */
+static int step_batch(forward_t *forward, runner_t *runner)
+{
+    int has_moved = 0;
+    for (uint32_t slot = 0; slot < runner->walk.n_open;) {
+        if (step(forward, runner, slot, 0)) {
+            clv_clc_walk_pass(&runner->walk, slot);
+            has_moved = 1;
+        } else {
+            slot++;
+        }
+    }
+    return has_moved;
+}
+
+/* As far as it goes; tells whether it moved. */
+static int run_line(forward_t *forward, runner_t *runner)
+{
+    int has_moved = 0;
+    for (;;) {
+        if (runner->walk.n_open == 0) {
+            if (!clv_clc_walk_turn(&runner->walk)) {
+                runner->has_ended = 1;
+                return 1;
+            }
+            clv_clc_clock_turn(&runner->clock, forward->config, runner->walk.stamp);
+        }
+        if (!step_batch(forward, runner)) {
+            return has_moved;
+        }
+        has_moved = 1;
+    }
+}
+
+/* ---- cycles ---- */
+
+static void note_broken(forward_t *forward, const runner_t *runner, uint32_t slot)
+{
+    const uint32_t at = runner->walk.open[slot];
+    clv_clc_forward_result_t *result = forward->result;
+    if (result->n_broken < CLV_CLC_MAX_BROKEN) {
+        result->broken[result->n_broken] =
+            (clv_clc_broken_t){runner->walk.line->tracks[at], runner->walk.next[at]};
+    }
+    result->n_broken++;
+}
+
+/* None goes on: of all waiting events the earliest, on the track of the smallest number. */
+static void break_cycle(forward_t *forward)
+{
+    runner_t *chosen = NULL;
+    uint32_t chosen_slot = 0, chosen_track = 0;
+    for (uint32_t l = 0; l < forward->trace->n_lines; l++) {
+        runner_t *runner = &forward->runners[l];
+        for (uint32_t slot = 0; slot < runner->walk.n_open; slot++) {
+            const uint32_t track = runner->walk.line->tracks[runner->walk.open[slot]];
+            if (!chosen || runner->walk.stamp < chosen->walk.stamp ||
+                (runner->walk.stamp == chosen->walk.stamp && track < chosen_track)) {
+                chosen = runner;
+                chosen_slot = slot;
+                chosen_track = track;
+            }
+        }
+    }
+    if (chosen) {
+        note_broken(forward, chosen, chosen_slot);
+        (void) step(forward, chosen, chosen_slot, 1);
+        clv_clc_walk_pass(&chosen->walk, chosen_slot);
+    }
+}
+
+/* ---- all ---- */
+
+/* Nothing is known yet. */
+static void forget_collectives(const clv_clc_trace_t *trace, uint64_t first, uint64_t end)
+{
+    for (uint64_t g = first; g < end; g++) {
+        clv_clc_collective_t *collective = &trace->collectives[g];
+        const int32_t n_sends = clv_clc_count_sends(trace, collective);
+        collective->extreme = (clv_clc_extreme_t){CLV_CLC_UNKNOWN, CLV_CLC_UNKNOWN, -1};
+        collective->n_missing = n_sends > 0 ? n_sends : ALL_KNOWN;
+    }
+}
+
+static void forget_piece(void *context, uint32_t i)
+{
+    const clv_clc_trace_t *trace = context;
+    const uint64_t n = trace->n_messages, m = trace->n_members, c = trace->n_collectives;
+    for (uint64_t g = clv_clc_piece(n, i); g < clv_clc_piece(n, i + 1); g++) {
+        trace->messages[g].send = trace->messages[g].receive = CLV_CLC_UNKNOWN;
+    }
+    for (uint64_t g = clv_clc_piece(m, i); g < clv_clc_piece(m, i + 1); g++) {
+        trace->members[g].enter = trace->members[g].exit = CLV_CLC_UNKNOWN;
+    }
+    forget_collectives(trace, clv_clc_piece(c, i), clv_clc_piece(c, i + 1));
+}
+
+static clv_status_t open_runners(forward_t *forward, uint32_t *n_open)
+{
+    for (*n_open = 0; *n_open < forward->trace->n_lines; (*n_open)++) {
+        const clv_status_t status = clv_clc_walk_open(
+            &forward->runners[*n_open].walk, forward->trace, &forward->trace->lines[*n_open]);
+        if (status != CLV_OK) {
+            return status;
+        }
+    }
+    return CLV_OK;
+}
+
+static int64_t shift_at_end(const clv_clc_trace_t *trace)
+{
+    int64_t largest = 0;
+    for (uint32_t i = 0; i < trace->n_tracks; i++) {
+        const clv_clc_track_t *track = &trace->tracks[i];
+        if (track->n_events > 0) {
+            const clv_clc_event_t *last = &track->events[track->n_events - 1];
+            largest = clv_larger(largest, last->corrected - last->stamp);
+        }
+    }
+    return largest;
+}
+
+/* Lines in turn, each as far as it goes, until all have ended. */
+static void run_lines(forward_t *forward)
+{
+    for (int has_left = 1; has_left;) {
+        int has_moved = 0;
+        has_left = 0;
+        for (uint32_t l = 0; l < forward->trace->n_lines; l++) {
+            runner_t *runner = &forward->runners[l];
+            if (!runner->has_ended) {
+                has_moved |= run_line(forward, runner);
+                has_left |= !runner->has_ended;
+            }
+        }
+        if (has_left && !has_moved) {
+            break_cycle(forward);
+        }
+    }
+}
+
+clv_status_t clv_clc_forward(const clv_clc_trace_t *trace, const clv_clc_config_t *config,
+                             clv_clc_forward_result_t *result)
+{
+    forward_t forward = {.trace = trace, .config = config, .result = result};
+    uint32_t n_open = 0;
+    *result = (clv_clc_forward_result_t){0};
+    forward.runners = clv_alloc(trace->n_lines + (size_t) 1, sizeof *forward.runners);
+    clv_status_t status = forward.runners ? open_runners(&forward, &n_open) : CLV_NO_MEMORY;
+    if (status == CLV_OK) {
+        clv_clc_trace_t forgotten = *trace;
+        clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, forget_piece, &forgotten);
+        run_lines(&forward);
+        result->shift_at_end_ns = shift_at_end(trace);
+        status = forward.has_overflowed ? CLV_OVERFLOW : CLV_OK;
+    }
+    while (n_open > 0) {
+        clv_clc_walk_close(&forward.runners[--n_open].walk);
+    }
+    clv_free(forward.runners);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Finds which send belongs to which receive, and which events are one collective.
+ *
+ * The k-th send of a channel (communicator, source, destination, tag) belongs to its k-th posted
+ * receive: MPI does not let messages overtake each other. A channel whose counts or lengths differ
+ * misses an event somewhere, which would pair all later ones wrongly: it is left out and listed.
+ * The k-th collective of a communicator belongs to the k-th of every member; from the first one
+ * that a member lacks, or has with another operation or root, the communicator's are left out and
+ * listed.
+ *
+ * Use: processes are added in any order, also by several threads at once, each with the notes of
+ * all its threads; then join, once; then bind, per process; then settle, once; then trim, per
+ * process. Until then group and part of an event are ours, and corrected of exit events too. Cost:
+ * a note of 72 bytes per message or collective of one process while it is added; 56 bytes per
+ * channel for good.
+ *
+ * Units: ticks; lengths in bytes.
+ * Errors: CLV_NO_MEMORY, CLV_LIMIT; a trace that contradicts itself is no error but listed as left
+ *   out.
+ * Memory: a match is freed by clv_clc_match_free; notes and tracks stay the caller's,
+ *   flavour_of_op is kept by reference.
+ * Threads: clv_clc_match_add, _bind and _trim for different processes or tracks at once; the
+ *   others alone.
+ */
+#ifndef CLV_CLC_MATCH_H
+#define CLV_CLC_MATCH_H
+
+#include "apps/clc/clc.h"
+
+typedef enum clv_clc_note_kind {
+    CLV_CLC_NOTE_SEND,
+    CLV_CLC_NOTE_RECEIVE,
+    CLV_CLC_NOTE_COLLECTIVE
+} clv_clc_note_kind_t;
+
+/* One send, receive or collective, as the reader of a trace saw it. */
+typedef struct clv_clc_note {
+    int64_t order_ns; /* of the send, of the posting of the receive, of the begin of a collective */
+    int64_t event;    /* send, receive or exit, in its track */
+    int64_t enter;    /* collectives */
+    uint64_t n_bytes; /* messages */
+    uint32_t track, sequence; /* sequence: notes of equal order_ns keep this order */
+    uint32_t comm;            /* index, not reference */
+    uint32_t source, target;  /* messages: processes; collectives: this member, and the root */
+    uint32_t tag;
+    uint8_t kind, op, flags; /* flags: CLV_CLC_SENDS and CLV_CLC_RECEIVES */
+} clv_clc_note_t;
+
+typedef struct clv_clc_match clv_clc_match_t;
+
+/* Flavours of the caller's operations, CLV_CLC_MAX_OPS of them; kept by reference. */
+clv_clc_match_t *clv_clc_match_new(uint32_t n_processes, uint32_t n_comms,
+                                   const uint8_t *flavour_of_op);
+void clv_clc_match_free(clv_clc_match_t *match);
+
+/* Sorts notes and marks the events. Thread-safe for different processes. CLV_NO_MEMORY, CLV_LIMIT.
+ */
+CLV_MUST_CHECK clv_status_t clv_clc_match_add(clv_clc_match_t *match, uint32_t process,
+                                              clv_clc_track_t *tracks, clv_clc_note_t *notes,
+                                              int64_t n_notes);
+
+/* How many messages, collectives and members there will be. team_sizes: members per communicator;
+ * 0: its collectives are left out. */
+CLV_MUST_CHECK clv_status_t clv_clc_match_join(clv_clc_match_t *match, const uint32_t *team_sizes,
+                                               uint64_t *n_messages, uint64_t *n_collectives,
+                                               uint64_t *n_members);
+
+/* Fills the messages, collectives (team: the communicator's index) and members of trace, whose
+ * arrays have room for what join said and are zero. hosts: of each process. */
+void clv_clc_match_prepare(const clv_clc_match_t *match, clv_clc_trace_t *trace,
+                           const int32_t *hosts);
+void clv_clc_match_bind(clv_clc_match_t *match, clv_clc_trace_t *trace, uint32_t process,
+                        uint32_t track);
+/* After all are bound: which collectives hold together. */
+void clv_clc_match_settle(clv_clc_match_t *match, clv_clc_trace_t *trace);
+/* Takes events of what is left out out of their groups. */
+void clv_clc_match_trim(const clv_clc_match_t *match, clv_clc_trace_t *trace, uint32_t track);
+
+/* What was left out, in the order of communicator, source, target, tag. */
+typedef struct clv_clc_left_out {
+    uint32_t comm, source, target, tag; /* collectives: source is CLV_CLC_ALL */
+    int64_t n_sent, n_received;         /* collectives: the first one left out, and how many */
+    const char *reason;                 /* static */
+} clv_clc_left_out_t;
+#define CLV_CLC_ALL UINT32_MAX
+
+void clv_clc_match_left_out(const clv_clc_match_t *match,
+                            void (*tell)(void *context, const clv_clc_left_out_t *left_out),
+                            void *context);
+
+#endif

@@ -1,0 +1,23 @@
+# examples: the programs that ./clv run shows, and their test.
+clv_transport_sources = \
+	apps/examples/transport/transport.c \
+	apps/examples/transport/transport_options.c \
+	apps/examples/transport/transport_options.h \
+	apps/examples/transport/transport_physics.c \
+	apps/examples/transport/transport_physics.h \
+	apps/examples/transport/transport_report.c \
+	apps/examples/transport/transport_report.h \
+	apps/examples/transport/transport_rng.h \
+	apps/examples/transport/transport_shares.c \
+	apps/examples/transport/transport_shares.h \
+	apps/examples/transport/transport_trace.c \
+	apps/examples/transport/transport_trace.h
+
+mpi_programs += apps/examples/transport/transport tests/mpi/transport_broken
+apps_examples_transport_transport_SOURCES = $(clv_transport_sources)
+tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_reduce.c
+
+mpi_programs += apps/examples/kmeans/kmeans tests/mpi/kmeans_broken
+tests_mpi_kmeans_broken_SOURCES = apps/examples/kmeans/kmeans.c tests/mpi/broken_allreduce.c
+
+script_tests += tests/mpi/test_example.sh tests/mpi/test_kmeans.sh tests/mpi/test_languages.sh tests/mpi/test_train.sh

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct: corrects an OTF2 trace so that no message is received before it was sent, by
+ * recorded clocks and the controlled logical clock with collectives, and says what it did.
+ *
+ * What it is made of: apps/tools/correct/correct.h. The algorithm: apps/clc/clc.h. See the man page.
+ */
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apps/cli/cli_file.h"
+#include "apps/cli/cli_options.h"
+#include "apps/cli/cli_output.h"
+#include "apps/tools/correct/correct.h"
+#include "util/util_alloc.h"
+
+static int number(const char *text, double *value, const char **rest)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    *rest = end;
+    return end != text && !errno && *value >= 0 && *value <= 1e12;
+}
+
+static const char *take_latency(void *fields, const char *text)
+{
+    correct_options_t *options = fields;
+    const char *rest;
+    if (!strcmp(text, "auto")) {
+        options->inter_ns = options->intra_ns = -1;
+        return NULL;
+    }
+    return number(text, &options->inter_ns, &rest) && *rest == ',' &&
+                   number(rest + 1, &options->intra_ns, &rest) && !*rest
+               ? NULL
+               : "auto or INTER,INTRA in ns";
+}
+
+static const char *take_presync(void *fields, const char *text)
+{
+    correct_options_t *options = fields;
+    options->only_ends = !strcmp(text, "ends");
+    options->no_presync = !strcmp(text, "none");
+    options->has_no_refinement = strcmp(text, "auto") != 0;
+    return options->only_ends || options->no_presync || !strcmp(text, "measured") ||
+                   !strcmp(text, "auto")
+               ? NULL
+               : "auto, measured, ends or none";
+}
+
+static const char *take_clock_per(void *fields, const char *text)
+{
+    correct_options_t *options = fields;
+    options->is_line_per_process = !strcmp(text, "process");
+    return options->is_line_per_process || !strcmp(text, "host") ? NULL : "host or process";
+}
+
+static const char *take_alltoallv(void *fields, const char *text)
+{
+    ((correct_options_t *) fields)->has_dense_alltoallv = 1;
+    return strcmp(text, "dense") ? "dense" : NULL;
+}
+
+static const char *take_clocks(void *fields, const char *text)
+{
+    correct_options_t *options = fields;
+    options->clocks[options->n_clocks++] = text;
+    return NULL;
+}
+
+#define AT(field) offsetof(correct_options_t, field)
+static const clv_option_t rows[] = {
+    {.name = "output",
+     .kind = CLV_OPTION_TEXT,
+     .offset = AT(output),
+     .letter = 'o',
+     .value = "DIR",
+     .meaning = "the corrected archive; must not exist"},
+    CLV_ROW_FLAG("check", AT(is_check), "report only; exit 3 if any message is violated"),
+    CLV_ROW_TAKE("clocks", take_clocks, "FILE", NULL,
+                 "clocks that clv recorded: .clva, or JSON lines; repeatable"),
+    CLV_ROW_TAKE("presync", take_presync, "KIND", "auto",
+                 "auto, measured (what was recorded), ends (first and last clock offset), none"),
+    CLV_ROW_TAKE("latency", take_latency, "A,B", "auto",
+                 "least delays between and inside hosts, in ns"),
+    CLV_ROW_REAL("gamma", AT(gamma), 0, 1, NULL,
+                 "how much of an interval is kept, 0 to 1; 0.99999 if not said"),
+    CLV_ROW_REAL("slope", AT(slope), 1e-9, 1e9, "0.01",
+                 "how fast a shift may rise before a corrected receive"),
+    CLV_ROW_TAKE("clock-per", take_clock_per, "WHAT", "host",
+                 "host or process: what has a clock of its own"),
+    CLV_ROW_TAKE("alltoallv", take_alltoallv, "dense", NULL,
+                 "take alltoallv and alltoallw as if all send to all"),
+    CLV_ROW_WHOLE32("threads", AT(n_threads), 1, 1024, "1", "threads"),
+    CLV_ROW_WHOLE("memory", AT(memory_mib), 16, 1e9, NULL,
+                  "keep events in a scratch file beyond so many MiB"),
+    CLV_ROW_TEXT("json", AT(json), "FILE", NULL, "the report as JSON lines"),
+    CLV_ROW_TEXT("chrome", AT(chrome), "FILE", NULL,
+                 "the corrected regions for timeline viewers (Chrome JSON)"),
+    CLV_ROW_TEXT("truth", AT(truth), "NAME", NULL,
+                 "judge by this attribute of events, true times in ns"),
+    CLV_ROW_FLAG("quiet", AT(is_quiet), "no table"),
+    CLV_ROWS_END,
+};
+
+static void tell_exits(FILE *out)
+{
+    fputs("exit: 0; 1 this machine cannot; 2 wrong use or input; 3 --check found violations\n",
+          out);
+}
+
+static const clv_program_t program = {
+    .name = "clv-correct",
+    .usage = "clv-correct IN.otf2 -o DIR [options]\n       clv-correct IN.otf2 --check [options]",
+    .options = rows,
+    .more = tell_exits,
+    .takes_operands = 1,
+};
+
+/* Before hours of work: whether a file or folder of that name can be made. -1, or the status. */
+static int check_place(const char *path)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    const char *parent = dirname(folder);
+    if (access(parent, W_OK | X_OK)) {
+        fprintf(stderr, "clv-correct: cannot make %s: %s: %s\n", path, parent, strerror(errno));
+        return CORRECT_EXIT_INPUT;
+    }
+    return -1;
+}
+
+static int check_file(const char *path)
+{
+    struct stat status;
+    if (!path || !strcmp(path, "-")) {
+        return -1;
+    }
+    if (stat(path, &status) && errno == ENOENT) {
+        return check_place(path);
+    }
+    if (access(path, W_OK) || S_ISDIR(status.st_mode)) {
+        fprintf(stderr, "clv-correct: %s: %s\n", path,
+                access(path, W_OK) ? strerror(errno) : "is a folder");
+        return CORRECT_EXIT_INPUT;
+    }
+    return -1;
+}
+
+/* DIR may have slashes behind it. */
+static int check_output(correct_options_t *options)
+{
+    static char output[4000]; /* room for what is put behind it */
+    struct stat status;
+    size_t n = strlen(options->output);
+    while (n > 1 && options->output[n - 1] == '/') {
+        n--;
+    }
+    if (n == 0 || n >= sizeof output) {
+        return clv_options_wrong(&program, "-o must be the name of a folder");
+    }
+    memcpy(output, options->output, n);
+    options->output = output;
+    if (!lstat(output, &status)) {
+        fprintf(stderr, "clv-correct: %s exists\n", output);
+        return CORRECT_EXIT_INPUT;
+    }
+    return check_place(output);
+}
+
+/* -1, or the exit status. */
+static int parse(correct_options_t *options, int argc, char **argv)
+{
+    int first;
+    *options = (correct_options_t){.gamma = -1};
+    options->clocks = clv_alloc((size_t) argc, sizeof *options->clocks);
+    const int answer = clv_options_main(&program, argc, argv, options, &first);
+    if (answer >= 0) {
+        return answer;
+    }
+    if (first + 1 != argc) {
+        return clv_options_wrong(&program, "it takes one archive, NAME.otf2");
+    }
+    options->input = argv[first];
+    if (options->is_check == (options->output != NULL)) {
+        return clv_options_wrong(&program, "it takes either -o DIR or --check");
+    }
+    const int refused = options->output ? check_output(options) : -1;
+    const int no_json = refused < 0 ? check_file(options->json) : refused;
+    return no_json < 0 ? check_file(options->chrome) : no_json;
+}
+
+/* ---- recorded clocks ---- */
+
+/* JSON lines, or a file of the recorder. *line: 0 where there are none. */
+static clv_status_t read_clocks_of(correct_t *correct, const char *text, size_t n_bytes,
+                                   const char **reason, int64_t *line)
+{
+    char *lines = NULL;
+    size_t n_line_bytes = 0;
+    if (!correct_is_clva(text, n_bytes)) {
+        return clv_clc_records_read(&correct->records, text, n_bytes, reason, line);
+    }
+    clv_status_t status = correct_clva_as_lines(text, n_bytes, &lines, &n_line_bytes, reason);
+    if (status == CLV_OK) {
+        status = clv_clc_records_read(&correct->records, lines, n_line_bytes, reason, line);
+    }
+    free(lines);
+    return status;
+}
+
+static int read_clocks(correct_t *correct)
+{
+    for (int i = 0; i < correct->options.n_clocks; i++) {
+        const char *path = correct->options.clocks[i], *reason = "";
+        size_t n_bytes = 0;
+        int64_t line = 0;
+        char *text = clv_file_read(path, &n_bytes, &reason);
+        if (!text) {
+            return correct_fail(CORRECT_EXIT_INPUT, "%s: %s", path, reason);
+        }
+        const clv_status_t status = read_clocks_of(correct, text, n_bytes, &reason, &line);
+        clv_free(text);
+        if (status != CLV_OK) {
+            return correct_fail(status == CLV_NO_MEMORY ? CORRECT_EXIT_MACHINE : CORRECT_EXIT_INPUT,
+                                "%s, line %lld: %s", path, (long long) line, reason);
+        }
+    }
+    if (correct->options.n_clocks > 0 && correct->records.n_sources == 0) {
+        return correct_fail(CORRECT_EXIT_INPUT, "%s: no recorded clock in it",
+                            correct->options.clocks[0]);
+    }
+    return 1;
+}
+
+/* ---- all ---- */
+
+/* By OTF2's number of the operation, plus one. */
+static uint8_t flavours[CLV_CLC_MAX_OPS] = {
+    CLV_CLC_FREE,     /* messages */
+    CLV_CLC_N_TO_N,   /* barrier */
+    CLV_CLC_ONE_TO_N, /* bcast */
+    CLV_CLC_N_TO_ONE, /* gather */
+    CLV_CLC_N_TO_ONE, /* gatherv */
+    CLV_CLC_ONE_TO_N, /* scatter */
+    CLV_CLC_ONE_TO_N, /* scatterv */
+    CLV_CLC_N_TO_N,   /* allgather */
+    CLV_CLC_N_TO_N,   /* allgatherv */
+    CLV_CLC_N_TO_N,   /* alltoall */
+    CLV_CLC_FREE,     /* alltoallv: OTF2 has only totals, who sends to whom is not known */
+    CLV_CLC_FREE,     /* alltoallw */
+    CLV_CLC_N_TO_N,   /* allreduce */
+    CLV_CLC_N_TO_ONE, /* reduce */
+    CLV_CLC_N_TO_N,   /* reduce_scatter */
+    CLV_CLC_SCAN,     /* scan */
+    CLV_CLC_EXSCAN,   /* exscan */
+    CLV_CLC_N_TO_N,   /* reduce_scatter_block */
+    CLV_CLC_N_TO_N,   /* create */
+    CLV_CLC_FREE,     /* free */
+    CLV_CLC_N_TO_N,   /* allocate */
+    CLV_CLC_FREE,     /* deallocate */
+    CLV_CLC_N_TO_N,   /* create and allocate */
+    CLV_CLC_FREE,     /* free and deallocate */
+    CLV_CLC_FREE,     CLV_CLC_FREE, CLV_CLC_FREE, CLV_CLC_FREE,
+    CLV_CLC_FREE,     CLV_CLC_FREE, CLV_CLC_FREE, CLV_CLC_FREE};
+
+static int open_all(correct_t *correct)
+{
+    char folder[4096];
+    const char *beside = correct->options.output ? correct->options.output : correct->options.input;
+    snprintf(folder, sizeof folder, "%s", beside);
+    if (correct->options.has_dense_alltoallv) {
+        flavours[10] = flavours[11] = CLV_CLC_N_TO_N;
+    }
+    if (!correct_store_open(correct->options.memory_mib << 20, dirname(folder)) ||
+        !read_clocks(correct) || !correct_read_definitions(correct)) {
+        return 0;
+    }
+    correct->match =
+        clv_clc_match_new(correct->archive.n_processes, correct->archive.n_comms, flavours);
+    return correct->match ? 1 : correct_fail(CORRECT_EXIT_MACHINE, "out of memory");
+}
+
+static void close_all(correct_t *correct)
+{
+    for (uint32_t c = 0; c < correct->trace.n_teams; c++) {
+        clv_free(correct->trace.teams[c].host);
+        clv_free(correct->trace.teams[c].beside);
+    }
+    clv_free(correct->trace.teams);
+    clv_free(correct->trace.tracks);
+    clv_free(correct->trace.lines);
+    clv_free(correct->track_of_line);
+    correct_free_maps(correct);
+    clv_free(correct->options.clocks);
+    clv_clc_match_free(correct->match);
+    clv_clc_records_free(&correct->records);
+    correct_free_archive(&correct->archive);
+    correct_store_close();
+}
+
+static int tell(correct_t *correct)
+{
+    if (!correct->options.is_quiet &&
+        (!correct->options.json || strcmp(correct->options.json, "-"))) {
+        correct_report(correct, stdout);
+    }
+    return (!correct->options.json || correct_report_json(correct)) &&
+           (!correct->options.chrome || correct_chrome(correct));
+}
+
+int main(int argc, char **argv)
+{
+    correct_t correct = {.latency = {.known_inter = -1, .known_intra = -1}};
+    correct_catch_otf2();
+    int status = parse(&correct.options, argc, argv);
+    if (status >= 0) {
+        clv_free(correct.options.clocks);
+        return status;
+    }
+    status = 0;
+    if (!open_all(&correct) || !correct_run(&correct) || !tell(&correct)) {
+        fprintf(stderr, "clv-correct: %s\n", correct_failure());
+        status = correct_failed();
+    } else if (correct.options.is_check && clv_clc_sum(correct.result.before).n_violated > 0) {
+        status = CORRECT_EXIT_VIOLATED;
+    }
+    close_all(&correct);
+    return clv_output_end(&program, status);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct: what its files share. Reading an OTF2 archive into the shapes of the clc room,
+ * clocks and latencies chosen, the archive written again, and the report.
+ *
+ * Units: ticks of at most 1 ns each; ticks_per_ns turns latencies into them. Where the archive's
+ * timer is slower than 1 GHz, one of its ticks is archive.scale of ours, and the result is written
+ * with our ticks.
+ * Failures: the first one is kept as one line (correct_fail) and decides the exit status; functions
+ * return 1 on success, 0 on failure.
+ */
+#ifndef CLV_CORRECT_H
+#define CLV_CORRECT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "apps/clc/clc.h"
+#include "apps/clc/clc_match.h"
+#include "apps/clc/clc_records.h"
+
+#define CORRECT_EXIT_MACHINE  1
+#define CORRECT_EXIT_INPUT    2
+#define CORRECT_EXIT_VIOLATED 3
+
+#define CORRECT_NOBODY UINT32_MAX
+
+/* Stamps above would leave no room for shifts; 73 years of nanoseconds. */
+#define CORRECT_LARGEST_STAMP (INT64_C(1) << 61)
+
+/* What the clock made sure of, with the result: its own check judges by the same latencies. Ticks,
+ * between and inside hosts. */
+#define CORRECT_LATENCY_PROPERTY "CLV::LATENCY_TICKS"
+
+typedef struct correct_options {
+    const char *input, *output, *json, *chrome, *truth;
+    const char **clocks;
+    int n_clocks;
+    int32_t n_threads;
+    int64_t memory_mib;        /* 0: no limit */
+    double inter_ns, intra_ns; /* below 0: auto */
+    double gamma;              /* below 0: the default, twice if needed */
+    double slope;
+    int is_line_per_process, is_check, has_dense_alltoallv, is_quiet;
+    int only_ends; /* of the offsets in the archive, the first and last */
+    int no_presync;
+    int has_no_refinement; /* the trace's own messages do not refine clocks */
+} correct_options_t;
+
+/* Events that the clock does not look at, for what they say cannot be: XX(NAME, what they are). */
+#define CORRECT_LEFT_MAP(XX)                                                                       \
+    XX(UNKNOWN_COMM, "events of communicators that are not defined")                               \
+    XX(NO_RECEIVER, "sends to ranks that their communicator does not have")                        \
+    XX(NO_SENDER, "receives from ranks that their communicator does not have")                     \
+    XX(NO_MEMBER, "collectives of processes that their communicator does not have")                \
+    XX(NO_ROOT, "collectives with a root that their communicator does not have")                   \
+    XX(ODD_OPERATION, "collectives of a kind that is not known")                                   \
+    XX(NO_BEGIN, "ends of collectives without their begin")                                        \
+    XX(OTHER_THREAD, "nonblocking collectives that another thread began")                          \
+    XX(INTERCOMM, "collectives of intercommunicators")                                             \
+    XX(ALLTOALLV, "alltoallv and alltoallw, who sends to whom is not known (--alltoallv dense)")
+
+typedef enum correct_left {
+#define CORRECT_LEFT_ENUM(name, what) CORRECT_LEFT_##name,
+    CORRECT_LEFT_MAP(CORRECT_LEFT_ENUM)
+#undef CORRECT_LEFT_ENUM
+        CORRECT_N_LEFT
+} correct_left_t;
+
+typedef struct correct_host {
+    uint32_t ref;
+    uint32_t name; /* string references */
+    uint32_t boot_id, time_namespace, clock;
+} correct_host_t;
+
+typedef struct correct_process {
+    uint32_t ref, name, tree_node;
+    int32_t host;
+} correct_process_t;
+
+typedef struct correct_location {
+    uint64_t ref, n_defined;
+    uint32_t process, name;
+    int32_t host;
+    clv_clc_point_t *offsets; /* of the archive, with our sign */
+    int64_t n_offsets, n_offset_slots;
+    int64_t *truth;    /* of each event, if asked for */
+    int64_t n_slots;   /* room for events */
+    int64_t n_falling; /* stamps that fell */
+} correct_location_t;
+
+typedef struct correct_member {
+    uint32_t process, member;
+} correct_member_t;
+
+typedef struct correct_comm {
+    uint32_t ref, name;
+    uint32_t group, other; /* other: intercommunicators; else CORRECT_NOBODY */
+    uint32_t n_members, n_others;
+    uint32_t *processes, *others; /* of each rank */
+    correct_member_t *by_process; /* sorted */
+    int is_self;
+} correct_comm_t;
+
+/* What the definitions say. */
+typedef struct correct_archive {
+    char *folder, *name; /* of the archive: FOLDER/NAME.otf2 and FOLDER/NAME/ */
+    uint64_t timer, global_offset, length, realtime; /* as read; offset and length of the result */
+    int64_t scale;                                   /* our ticks of a tick of the timer */
+    double ticks_per_ns;                             /* ours */
+    char **strings;
+    uint32_t n_strings;
+    correct_host_t *hosts;
+    correct_process_t *processes;
+    correct_location_t *locations;
+    correct_comm_t *comms;
+    uint32_t n_hosts, n_processes, n_locations, n_comms;
+    uint32_t truth_attribute;
+    char **regions; /* names by reference, for timelines */
+    uint32_t n_regions;
+    uint64_t n_definitions;
+    uint32_t n_markers;
+} correct_archive_t;
+
+typedef enum correct_source {
+    CORRECT_BY_RECORDS,
+    CORRECT_BY_OFFSETS,
+    CORRECT_BY_ENDS,
+    CORRECT_BY_NOTHING
+} correct_source_t;
+
+/* The clock of a host, as presynchronised. */
+typedef struct correct_map {
+    clv_clc_map_t map;
+    correct_source_t source;
+    int is_by_name;        /* the archive does not say which boot it was */
+    clv_clc_map_t refined; /* what the messages say is left, in presynchronised time */
+    clv_clc_point_t *refined_points;
+} correct_map_t;
+
+typedef struct correct_refinement {
+    int64_t n_points, most; /* most: the largest move */
+    uint32_t n_hosts;
+} correct_refinement_t;
+
+/* Stamps on their way. */
+typedef enum correct_stage {
+    CORRECT_PRESYNCED,
+    CORRECT_REFINED,
+    CORRECT_CORRECTED,
+    CORRECT_N_STAGES
+} correct_stage_t;
+
+/* Lateness at collectives against the true last arriver. n_collectives 0: no truth. */
+typedef struct correct_truth {
+    double mean_us, median_us, p95_us;
+    int64_t n_collectives, n_wrong;
+} correct_truth_t;
+
+typedef struct correct_latency {
+    int64_t inter, intra;             /* ticks */
+    int64_t known_inter, known_intra; /* what this archive was corrected with; -1: not known */
+    const char *source;
+    int n_halved;
+} correct_latency_t;
+
+typedef struct correct_result {
+    clv_clc_tally_t before[CLV_CLC_MAX_OPS], refined[CLV_CLC_MAX_OPS], after[CLV_CLC_MAX_OPS];
+    correct_truth_t truth[CORRECT_N_STAGES];
+    clv_clc_forward_result_t forward;
+    clv_clc_table4_t table4;
+    double gamma, steepest;
+    int n_passes;
+    double read_s, correct_s, write_s;
+} correct_result_t;
+
+/* Everything. */
+typedef struct correct {
+    correct_options_t options;
+    correct_archive_t archive;
+    clv_clc_trace_t trace;
+    clv_clc_match_t *match;
+    uint32_t *track_of_line;
+    clv_clc_sources_t records;
+    correct_map_t *maps; /* per host, or per process */
+    correct_refinement_t refinement;
+    correct_latency_t latency;
+    correct_result_t result;
+    int64_t base; /* added to all times so that none is negative */
+    uint64_t n_events, n_left[CORRECT_N_LEFT], n_lost_requests;
+    int64_t n_inside; /* reversed between ranks that share a clock: no correction reaches them */
+} correct_t;
+
+/* ---- correct_fail.c ---- */
+int correct_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int correct_failed(void);          /* the status, 0 if none */
+const char *correct_failure(void); /* the line */
+/* OTF2's own words are kept for our line, not printed. */
+void correct_catch_otf2(void);
+const char *correct_otf2_words(void);
+
+/* ---- correct_store.c: memory for events, in a file beyond the limit ---- */
+int correct_store_open(int64_t memory_bytes, const char *folder);
+void *correct_store_get(size_t n_items, size_t item_bytes); /* zeroed; NULL after correct_fail */
+/* Before the end; NULL is nothing. */
+void correct_store_give_back(void *memory);
+void correct_store_close(void);
+int64_t correct_store_file_bytes(void);
+
+/* ---- correct_definitions.c ---- */
+int correct_read_definitions(correct_t *correct);
+void correct_free_archive(correct_archive_t *archive);
+/* A stamp of the archive in our ticks; CORRECT_LARGEST_STAMP where it is beyond. */
+int64_t correct_ticks(const correct_archive_t *archive, uint64_t raw);
+const char *correct_string(const correct_archive_t *archive, uint32_t ref);
+/* Index of a communicator or location; CORRECT_NOBODY if there is none. */
+uint32_t correct_find_comm(const correct_archive_t *archive, uint32_t ref);
+uint32_t correct_find_location(const correct_archive_t *archive, uint64_t ref);
+uint32_t correct_member(const correct_comm_t *comm, uint32_t process);
+/* The process that a rank of comm means to process: of the other group in an intercommunicator. */
+uint32_t correct_peer(const correct_comm_t *comm, uint32_t process, uint32_t rank);
+
+/* ---- correct_records.c: reading and writing every kind of record ---- */
+int correct_read_events(correct_t *correct);
+int correct_write(correct_t *correct);
+
+/* ---- correct_clva.c ---- */
+
+/* Whether the bytes are a file of the recorder, of any version. */
+int correct_is_clva(const char *bytes, size_t n_bytes);
+/* The clock of its host, as text for clv_clc_records_read; *text_p is for free, on failure too (or
+ * NULL). CLV_UNSUPPORTED, CLV_PROTOCOL, CLV_NO_MEMORY, with a reason. */
+clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **text_p,
+                                   size_t *text_bytes_p, const char **reason_p) CLV_MUST_CHECK;
+
+/* ---- correct_clocks.c ---- */
+int correct_presynchronise(correct_t *correct);
+/* Stamps through the map, never falling; corrected holds what they were. */
+void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map);
+void correct_free_maps(correct_t *correct);
+const char *correct_source_name(correct_source_t source);
+const correct_map_t *correct_map_of(const correct_t *correct, const correct_location_t *location);
+int64_t correct_corrected_at(const correct_t *correct, uint32_t location, uint64_t raw);
+
+/* ---- correct_refine.c ---- */
+/* After it stamps are refined ones where refinement.n_points is not 0, and messages hold them. */
+int correct_refine(correct_t *correct);
+
+/* ---- correct_latency.c ---- */
+/* Of all messages, and of the collectives of few hosts: what waited for what, by messages' stamps.
+ */
+void correct_each_delay(const clv_clc_trace_t *trace,
+                        void (*take)(void *context, int32_t from, int32_t to, int64_t sent,
+                                     int64_t received),
+                        void *context);
+int correct_choose_latency(correct_t *correct);
+
+/* ---- correct_truth.c ---- */
+void correct_judge(const correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
+/* The least delays of messages that were true; -1: there is none. */
+void correct_true_delays(const correct_t *correct, double *inter_us, double *intra_us);
+
+/* ---- correct_run.c ---- */
+int correct_make_lines(correct_t *correct);
+/* The first and last stamp of all; both 0 without events. */
+void correct_span(const clv_clc_trace_t *trace, int64_t *first, int64_t *last);
+int correct_run(correct_t *correct);
+
+/* ---- correct_report.c ---- */
+extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
+void correct_report(const correct_t *correct, FILE *out);
+int correct_report_json(const correct_t *correct);
+
+/* ---- correct_chrome.c ---- */
+int correct_chrome(correct_t *correct);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-view's inside: what was recorded, by communicator, call and rank, on one clock; and what is
+ * made of it. For the files of this folder and apps/tools/clv-view.c.
+ *
+ *      files -> view_load.c -> view_t -> view_count.c -> view_counts_t -> summary, JSON, page
+ *                                     |  (view_blame.c)
+ *                                     |\-> view_what_if.c -> view_what_if_t -> the same
+ *                                     \-> view_export.c, view_page.c
+ *
+ * Units: ns; global where every node has a clock line, else each node's own.
+ * Memory: one look at a folder is one view_t, which view_free frees; 40 bytes per call and rank.
+ */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "record/record_clva.h"
+#include "apps/trace/trace_numbers.h"
+#include "apps/what_if/what_if.h"
+
+#define VIEW_NAME_BYTES 96
+
+/* ---- what was recorded ---- */
+
+typedef struct view_node {
+    clv_clva_head_t head;
+    int is_there;
+    char path[1024];
+    unsigned char *bytes;
+    size_t n_bytes, first; /* the first record's place */
+    int is_cut;            /* the last record is not whole */
+    int has_ended;
+    int64_t every, thread_ns;
+    int32_t n_clocks;
+    clv_clva_clock_t *clocks;
+} view_node_t;
+
+/* What calls have in common: communicator, operation, root, bytes, type. */
+typedef struct view_stream {
+    int32_t comm;
+    clv_clva_stream_t key;
+} view_stream_t;
+
+/* A rank's blocking call before another one. */
+typedef struct view_before {
+    int32_t comm, call; /* comm -1: there is none, or it is not shown */
+} view_before_t;
+
+/* A communicator's blocking calls; or, with how, those of one stream of calls that have a request:
+ * these are numbered by themselves and lie across the others. */
+typedef struct view_comm {
+    uint64_t id; /* 0 with how */
+    uint8_t how; /* a clv_clva_how_t */
+    char name[CLV_CLVA_NAME_BYTES];
+    int32_t n_ranks;
+    int32_t *members; /* ranks of the job; with how, these two are the communicator's */
+    int32_t *rank_of; /* by rank of the job; -1: none of its */
+    int32_t n_calls;  /* whose numbers ascend */
+    uint32_t *number; /* by call */
+    int32_t *stream;  /* by call, of the view */
+    uint8_t *choice;  /* by call, as the first rank says */
+    uint8_t *reason;
+    int64_t *arrival_ns; /* [call][rank of the communicator]; CLV_NUMBERS_NO_TIME: not recorded */
+    int64_t *exit_ns;
+    int64_t *before_ns;    /* exit of the rank's recorded call before */
+    view_before_t *before; /* which that was */
+    int32_t *bound_ns;
+    uint32_t *predicted_ns;
+} view_comm_t;
+
+typedef struct view {
+    int32_t n_nodes, n_nodes_there;
+    view_node_t *nodes;
+    int32_t n_ranks;
+    int32_t *node_of;   /* by rank; -1: its node is missing */
+    int64_t *n_dropped; /* by rank */
+    int32_t n_comms;
+    view_comm_t *comms; /* those of blocking calls first */
+    int32_t n_streams;
+    view_stream_t *streams;
+    int64_t n_cells; /* calls of ranks */
+    int has_time;    /* one clock for all */
+    int is_partial;  /* a node, the end of a record, a clock is missing: shown, exit status 2 */
+    int64_t worst_bound_ns;
+    clv_clva_cost_t
+        cost; /* as clv measured it, of the communicator that was first; 0: nobody did */
+    clv_clva_early_t *early; /* by rank: the most that its connection ever took; 0: not known */
+} view_t;
+
+/* What a reader may want less of. */
+typedef struct view_choice {
+    int32_t stream;                 /* -1: all */
+    uint32_t first_call, last_call; /* numbers */
+    const char *ranks;              /* a list "0,4-7", or NULL: all; those left out have no times */
+    int is_quiet;                   /* no warnings: the job runs */
+} view_choice_t;
+
+/* Reads DIR. 0, or what is wrong in reason (one line). Warnings, one line each, go to stderr. */
+int view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
+              size_t size);
+void view_free(view_t *view);
+
+/* Global time of a node's local time. */
+int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p);
+/* "allreduce 4194304 B of MPI_COMM_WORLD, root 3" */
+void view_stream_name(const view_t *view, int32_t stream, char *name, size_t size);
+/* Whether every rank's arrival at the call is known. */
+int view_is_whole(const view_comm_t *comm, int32_t call);
+/* The numbers of a call; ranks: room for the communicator's. Where it has a request nobody is known
+ * to wait, and no time to be spent in MPI. */
+void view_numbers(const view_comm_t *comm, int32_t call, clv_numbers_rank_t *ranks,
+                  clv_numbers_call_t *numbers);
+
+/* ---- what is made of it ---- */
+
+/* Sums over the calls of a stream, or of a rank. */
+typedef struct view_stream_count {
+    int32_t stream;
+    int64_t n_calls;      /* with two ranks at least */
+    int64_t n_incomplete; /* not of all ranks */
+    int64_t n_named;      /* whose last rank can be told */
+    int64_t wait_ns, in_mpi_ns;
+    double spread_ns, after_ns; /* means */
+    int64_t bound_ns;           /* largest */
+    int64_t n_predicted;
+    double error_ns; /* mean of the predicted calls' */
+    int64_t run_ns;  /* first arrival to last exit */
+} view_stream_count_t;
+
+typedef struct view_rank_count {
+    int64_t n_calls, n_last;
+    double lateness_ns, own_ns, inherited_ns; /* means over n_calls, n_parts */
+    int64_t n_parts;
+    int64_t wait_ns, in_mpi_ns;
+    double caused_ns; /* what others waited because of it */
+    double kept_ns;   /* of that, because a call before kept it when it waited no longer */
+} view_rank_count_t;
+
+typedef struct view_counts {
+    view_stream_count_t *streams; /* by time lost in waits, most first */
+    view_rank_count_t *ranks;     /* by rank of the job */
+    /* of blocking calls, but for the last two: */
+    int64_t n_calls, n_incomplete, n_named;
+    int64_t wait_ns, in_mpi_ns, run_ns, n_dropped;
+    int64_t n_requests; /* calls that have one: nonblocking and persistent */
+    int32_t n_request_streams;
+    int32_t n_spreads;
+    double spreads[60]; /* mean spread of the calls in order, in so many parts */
+} view_counts_t;
+
+int view_count(const view_t *view, view_counts_t *counts); /* 0: no memory */
+/* Adds what each rank caused of the others' waiting. 0: no memory. */
+int view_find_blame(const view_t *view, view_counts_t *counts);
+void view_counts_free(view_counts_t *counts);
+
+/* ---- what other algorithms would have made of it ---- */
+
+#define VIEW_PARTS 60 /* of a curve */
+
+/* What the user says of the network, -1 where nothing. */
+typedef struct view_network {
+    double latency_us, gbit, early_kib;
+    const char *ran; /* a word of clv_what_if_ways, or NULL: as the record says */
+} view_network_t;
+
+typedef struct view_what_if {
+    char why_not[120]; /* why there is none; "" where there is one */
+    clv_what_if_setting_t setting;
+    const char *cost_from; /* "given", "measured by clv", "fitted to what ran" */
+    const char *latency_from;
+    const char *early_from; /* "given", "measured", "taken" */
+    clv_what_if_way_t ran;
+    int32_t n_left_out; /* planned calls at the end, where there are very many */
+    clv_what_if_result_t measured, model[CLV_WHAT_IF_N_WAYS];
+    double fidelity_run, fidelity_in_mpi, fidelity_after, fidelity_pace; /* model / measured */
+    int32_t n_parts;
+    double measured_pace_ns[VIEW_PARTS]; /* in parts of the planned calls, one after the other */
+    double pace_ns[CLV_WHAT_IF_N_WAYS][VIEW_PARTS];
+} view_what_if_t;
+
+/* 0: no memory. */
+int view_find_what_if(const view_t *view, const view_network_t *network, view_what_if_t *what_if);
+/* What a way would have taken: the model's, by measured / model of what ran. */
+clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way);
+/* The numbers whose fidelity makes savings in them no more than indicative, by commas. */
+void view_indicative(const view_what_if_t *what_if, char *names, size_t size);
+
+/* "80 allreduces of 64 KiB or more not taken: coll_clv_collectives is reduce", by what the job was
+ * told or else the defaults; "": there are none. */
+#define VIEW_LINE_BYTES 256 /* room for it */
+void view_not_taken(const view_t *view, char *text, size_t size);
+
+void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
+                        const view_what_if_t *what_if);
+void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve);
+void view_put_what_if(FILE *file, const view_what_if_t *what_if); /* as JSON */
+void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,
+                     const view_what_if_t *what_if);
+int view_print_page(FILE *file, const view_t *view, const view_counts_t *counts,
+                    const view_what_if_t *what_if); /* 0: no memory */
+/* A bar of eight heights for each number. */
+void view_print_bars(FILE *file, const double *numbers, int32_t n, double most);
+/* Of a node that was recorded. */
+const clv_clva_head_t *view_any_head(const view_t *view);
+/* The summary every second, from files that grow, until q is read. Exit status. */
+int view_live(const char *folder, const view_choice_t *choice, const view_network_t *network);
+/* format: a word of view_exports; folder: of an OTF2 archive. 0, or 2 with a line on stderr. */
+int view_export(FILE *file, const view_t *view, const char *format, int32_t stream,
+                const char *folder);
+int view_export_otf2(const view_t *view, const char *folder);
+extern const char view_exports[];
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The summary again and again while a job runs (see view.h). Every look reads the files anew: they
+ * only grow, and what a writer has half written is passed over until the next.
+ */
+#include "apps/tools/view/view.h"
+
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define PERIOD_MS 1000
+#define INTERRUPT 3              /* Ctrl-C, which then is a key like others */
+#define CLEAR     "\033[H\033[J" /* a terminal's: home, and all behind it empty */
+
+/* One look; 0: no memory. */
+static int show(const char *folder, const view_choice_t *choice, const view_network_t *network)
+{
+    view_t view;
+    view_counts_t counts;
+    view_what_if_t what_if;
+    char reason[1200];
+    int done = 1;
+
+    if (view_load(folder, choice, &view, reason, sizeof reason) != 0) {
+        printf("clv-view: %s; waiting\n", reason);
+    } else {
+        done = view_count(&view, &counts) && view_find_what_if(&view, network, &what_if);
+        if (done) {
+            view_print_summary(stdout, &view, &counts, &what_if);
+        }
+        view_counts_free(&counts);
+    }
+    view_free(&view);
+    return done;
+}
+
+/* Waits for a period. 1: a q was read. Without anything to read from it only waits. */
+static int reads_q(int *has_input)
+{
+    struct pollfd input = {.fd = *has_input ? STDIN_FILENO : -1, .events = POLLIN};
+    char key = 0;
+
+    if (poll(&input, 1, PERIOD_MS) <= 0) {
+        return 0;
+    }
+    if (read(STDIN_FILENO, &key, 1) <= 0) {
+        *has_input = 0;
+        return 0;
+    }
+    return key == 'q' || key == INTERRUPT;
+}
+
+int view_live(const char *folder, const view_choice_t *choice, const view_network_t *network)
+{
+    const int is_terminal = isatty(STDIN_FILENO), clears = isatty(STDOUT_FILENO);
+    view_choice_t quiet = *choice;
+    struct termios before, keys;
+    int has_input = 1, status = 0;
+
+    quiet.is_quiet = 1;
+    if (is_terminal && tcgetattr(STDIN_FILENO, &before) == 0) {
+        keys = before;
+        keys.c_lflag &= ~(tcflag_t) (ICANON | ECHO | ISIG); /* keys come as they are pressed */
+        (void) tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+    }
+    do {
+        fputs(clears ? CLEAR : "", stdout);
+        status = show(folder, &quiet, network) && fflush(stdout) == 0 ? 0 : 1;
+    } while (status == 0 && !reads_q(&has_input));
+    if (is_terminal) {
+        (void) tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    }
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Traces made of a pattern: a program that computes (its pattern), calls, and goes on.
+ *
+ * What: arrival = begin + pause + delay of the pattern + jitter of the machine, where the coupling
+ * says from when on a rank computes and whom a call holds until the last has arrived.
+ * Not: a model of any plan or network; for predictors, readers and tests, times of the right kind
+ * are enough.
+ * The same arguments give the same trace on every machine.
+ *
+ * Units: int64 ns.
+ * Errors: CLV_INVALID, CLV_LIMIT, CLV_NO_MEMORY.
+ * Memory: the trace is the caller's to clear.
+ * Threads: safe.
+ */
+#ifndef CLV_TRACE_MAKE_H
+#define CLV_TRACE_MAKE_H
+
+#include "apps/trace/trace.h"
+#include "apps/trace/trace_patterns.h"
+
+/* What binds the ranks of the program in an iteration.
+ *      name, word, meaning */
+#define CLV_TRACE_COUPLINGS(XX)                                                                    \
+    XX(NONE, "none", "each rank goes on from its own exit, and no call holds it")                  \
+    XX(BARRIER, "barrier", "all begin together, when the last has left the call before")           \
+    XX(ALLREDUCE, "allreduce", "each goes on from its own exit, and every call holds all")
+
+typedef enum clv_trace_coupling {
+#define CLV_TRACE_COUPLING(name, word, meaning) CLV_TRACE_COUPLE_##name,
+    CLV_TRACE_COUPLINGS(CLV_TRACE_COUPLING)
+#undef CLV_TRACE_COUPLING
+} clv_trace_coupling_t;
+
+/* CLV_INVALID: there is no such word. */
+clv_status_t clv_trace_coupling_parse(const char *word,
+                                      clv_trace_coupling_t *coupling) CLV_MUST_CHECK;
+
+/* n_calls calls of pattern->n_ranks ranks; the caller clears the trace. CLV_INVALID: no calls or
+ * ranks; CLV_LIMIT: too many; CLV_NO_MEMORY. */
+clv_status_t clv_trace_make(const clv_pattern_t *pattern, clv_trace_coupling_t coupling,
+                            int32_t n_calls, clv_trace_t *trace) CLV_MUST_CHECK;
+
+#endif

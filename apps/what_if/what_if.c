@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A recorded program's calls, replayed (see what_if.h).
+ */
+#include "apps/what_if/what_if.h"
+
+#include <string.h>
+
+#include "util/util_alloc.h"
+#include "util/util_min_max.h"
+#include "apps/what_if/what_if_clv.h"
+#include "apps/what_if/what_if_fixed.h"
+
+#define FIRST_NS INT64_C(1000000000) /* the first arrival in a replay: no time is 0 */
+
+const clv_what_if_row_t clv_what_if_ways[CLV_WHAT_IF_N_WAYS] = {
+#define WAY_ROW(code, word, meaning) {word, meaning},
+    CLV_WHAT_IF_MAP(WAY_ROW)
+#undef WAY_ROW
+};
+
+/* A list's text is read by the component; by default it has the first collective alone. */
+#define PRESET_INT(preset)    (preset)
+#define PRESET_BOOL(preset)   (preset)
+#define PRESET_ENUM(preset)   (preset)
+#define PRESET_CHOICE(preset) (preset)
+#define PRESET_LIST(preset)   (0)
+#define PRESET_STRING(preset) (0)
+
+clv_choose_config_t clv_what_if_config(void)
+{
+    return (clv_choose_config_t){
+#define PRESET_ROW(kind, name, values, preset, min, max, unit, level, ranks, meaning)              \
+    CLV_IF_EQUAL(ranks, .name = PRESET_##kind(preset), )
+        CLV_PARAMETER_MAP(PRESET_ROW)
+#undef PRESET_ROW
+            .max_cells = CLV_CHOOSE_MAX_CELLS};
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* What is summed up while calls go by. */
+typedef struct sums {
+    clv_what_if_result_t *result;
+    int64_t first_ns, end_ns; /* of the run */
+    int64_t first_front_ns, front_ns;
+} sums_t;
+
+static sums_t begin_sums(clv_what_if_result_t *result)
+{
+    *result = (clv_what_if_result_t){.front_ns = result->front_ns};
+    return (sums_t){.result = result, .first_ns = INT64_MAX, .end_ns = INT64_MIN};
+}
+
+static void add_call(sums_t *sums, int is_planned, int32_t n_ranks, const int64_t *arrival_ns,
+                     const int64_t *exit_ns)
+{
+    int64_t front_ns = INT64_MIN, end_ns = INT64_MIN;
+    double in_mpi_ns = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        sums->first_ns = clv_smaller(sums->first_ns, arrival_ns[p]);
+        front_ns = clv_larger(front_ns, arrival_ns[p]);
+        end_ns = clv_larger(end_ns, exit_ns[p]);
+        in_mpi_ns += (double) (exit_ns[p] - arrival_ns[p]);
+    }
+    sums->end_ns = clv_larger(sums->end_ns, end_ns);
+    if (!is_planned) {
+        return;
+    }
+    sums->first_front_ns = sums->result->n_planned == 0 ? front_ns : sums->first_front_ns;
+    sums->front_ns = front_ns;
+    sums->result->in_mpi_ns += in_mpi_ns;
+    sums->result->after_ns += (double) (end_ns - front_ns);
+    if (sums->result->front_ns != NULL) {
+        sums->result->front_ns[sums->result->n_planned] = front_ns;
+    }
+    sums->result->n_planned++;
+}
+
+static void end_sums(const sums_t *sums, int32_t n_ranks)
+{
+    clv_what_if_result_t *result = sums->result;
+    const int32_t n = result->n_planned;
+
+    result->run_ns = sums->end_ns > sums->first_ns ? sums->end_ns - sums->first_ns : 0;
+    result->in_mpi_ns /= n_ranks;
+    result->after_ns /= n > 0 ? n : 1;
+    result->pace_ns = n > 1 ? (double) (sums->front_ns - sums->first_front_ns) / (n - 1) : 0;
+    for (int32_t i = 0; i < n && result->front_ns != NULL; i++) {
+        result->front_ns[i] -= sums->first_ns;
+    }
+}
+
+void clv_what_if_measured(const clv_what_if_run_t *run, clv_what_if_result_t *result)
+{
+    sums_t sums = begin_sums(result);
+
+    for (int32_t i = 0; i < run->n_calls; i++) {
+        const clv_what_if_call_t *call = &run->calls[i];
+        add_call(&sums, call->is_planned, run->comms[call->comm].n_ranks, call->arrival_ns,
+                 call->exit_ns);
+    }
+    end_sums(&sums, run->n_ranks);
+}
+
+/* ---- calls that clv does not plan ------------------------------------------------------------ */
+
+static int waits_for(const clv_what_if_call_t *call, int32_t rank, int32_t other)
+{
+    switch (call->waits) {
+    case CLV_WHAT_IF_WAITS_ROOT:
+        return other == call->root;
+    case CLV_WHAT_IF_WAITS_AT_ROOT:
+        return rank == call->root;
+    case CLV_WHAT_IF_WAITS_LOWER:
+        return other < rank;
+    default:
+        return 1;
+    }
+}
+
+/* The last of those it waits for, itself among them. */
+static int64_t last_awaited(const clv_what_if_call_t *call, const int64_t *arrival_ns,
+                            int32_t n_ranks, int32_t rank)
+{
+    int64_t last_ns = arrival_ns[rank];
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        last_ns = waits_for(call, rank, p) ? clv_larger(last_ns, arrival_ns[p]) : last_ns;
+    }
+    return last_ns;
+}
+
+static void replay_other(const clv_what_if_call_t *call, int32_t n_ranks, const int64_t *arrival_ns,
+                         int64_t *exit_ns)
+{
+    const int32_t root = call->waits == CLV_WHAT_IF_WAITS_ALL ? 0 : -1;
+    int64_t recorded_ns = 0, replayed_ns = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        if (root < 0 || p == root) { /* who waits for all waits for the same */
+            recorded_ns = last_awaited(call, call->arrival_ns, n_ranks, p);
+            replayed_ns = last_awaited(call, arrival_ns, n_ranks, p);
+        }
+        exit_ns[p] = replayed_ns + clv_larger(call->exit_ns[p] - recorded_ns, 0);
+    }
+}
+
+/* ---- calls that clv plans -------------------------------------------------------------------- */
+
+typedef struct replay {
+    const clv_what_if_run_t *run;
+    const clv_what_if_setting_t *setting;
+    clv_what_if_way_t way;
+    clv_what_if_learner_t **learners; /* by communicator; made when one is needed */
+    clv_plan_cache_t *plans;          /* of the ways that choose nothing */
+    clv_exits_t *exits;               /* NULL: nothing travels early */
+    int64_t *zeros;
+    int64_t *recorded_exit_ns, *exit_ns;       /* by rank of the job, of its call before */
+    int32_t *has_left;                         /* by rank: it was in one */
+    int64_t *arrival_ns, *start_ns, *leave_ns; /* of a call */
+} replay_t;
+
+/* Of the ways that choose nothing, and of clv where it takes the previous function. */
+static clv_status_t fixed_plan(const replay_t *replay, const clv_what_if_call_t *call,
+                               const clv_plan_t **plan_p)
+{
+    return clv_what_if_fixed_plan(replay->run, call, replay->way == CLV_WHAT_IF_PIPELINE,
+                                  replay->zeros, replay->plans, plan_p);
+}
+
+static clv_status_t learnt_plan(replay_t *replay, const clv_what_if_call_t *call,
+                                const clv_plan_t **plan_p)
+{
+    clv_what_if_learner_t **learner = &replay->learners[call->comm];
+    clv_status_t status = CLV_OK;
+
+    if (*learner == NULL) {
+        status = clv_what_if_learner_create(&replay->run->comms[call->comm], replay->setting,
+                                            replay->way == CLV_WHAT_IF_KNOWN, learner);
+    }
+    if (status == CLV_OK) {
+        status = clv_what_if_learner_begin(*learner, &call->key, replay->arrival_ns,
+                                           replay->start_ns, plan_p);
+    }
+    return status != CLV_OK || *plan_p != NULL ? status : fixed_plan(replay, call, plan_p);
+}
+
+static void replay_bound(const replay_t *replay, const clv_what_if_call_t *call, int32_t n_ranks)
+{
+    const int64_t vector_ns = clv_cost_round_ns(&replay->setting->cost, call->key.total_bytes);
+    int32_t last = 0;
+
+    for (int32_t p = 0; p < n_ranks; p++) {
+        replay->leave_ns[p] = replay->arrival_ns[p];
+        last = replay->arrival_ns[p] > replay->arrival_ns[last] ? p : last;
+    }
+    if (last != call->key.root) {
+        replay->leave_ns[call->key.root] = replay->arrival_ns[last] + vector_ns;
+    }
+}
+
+static int learns(clv_what_if_way_t way)
+{
+    return way == CLV_WHAT_IF_CLV || way == CLV_WHAT_IF_KNOWN;
+}
+
+static clv_status_t replay_planned(replay_t *replay, const clv_what_if_call_t *call)
+{
+    const clv_what_if_comm_t *comm = &replay->run->comms[call->comm];
+    const clv_plan_t *plan = NULL;
+    clv_status_t status;
+
+    if (replay->way == CLV_WHAT_IF_BOUND) {
+        replay_bound(replay, call, comm->n_ranks);
+        return CLV_OK;
+    }
+    memcpy(replay->start_ns, replay->arrival_ns, (size_t) comm->n_ranks * sizeof(int64_t));
+    status =
+        learns(replay->way) ? learnt_plan(replay, call, &plan) : fixed_plan(replay, call, &plan);
+    if (status == CLV_OK) {
+        status =
+            clv_plan_exits(plan, replay->start_ns, comm->place, call->key.total_bytes,
+                           &replay->setting->cost, replay->exits, comm->members, replay->leave_ns);
+    }
+    if (status == CLV_OK && learns(replay->way)) {
+        clv_what_if_learner_end(replay->learners[call->comm], replay->arrival_ns, replay->leave_ns);
+    }
+    return status;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* What a rank computes between two calls it takes the same time for, whatever runs in them. */
+static void arrive(replay_t *replay, const clv_what_if_call_t *call, int64_t first_ns)
+{
+    const clv_what_if_comm_t *comm = &replay->run->comms[call->comm];
+
+    for (int32_t p = 0; p < comm->n_ranks; p++) {
+        const int32_t rank = comm->members[p];
+        const int64_t computing_ns = call->arrival_ns[p] - replay->recorded_exit_ns[rank];
+        replay->arrival_ns[p] = replay->has_left[rank]
+                                    ? replay->exit_ns[rank] + clv_larger(computing_ns, 0)
+                                    : call->arrival_ns[p] - first_ns + FIRST_NS;
+    }
+}
+
+static void leave(replay_t *replay, const clv_what_if_call_t *call)
+{
+    const clv_what_if_comm_t *comm = &replay->run->comms[call->comm];
+
+    for (int32_t p = 0; p < comm->n_ranks; p++) {
+        const int32_t rank = comm->members[p];
+        replay->recorded_exit_ns[rank] = call->exit_ns[p];
+        replay->exit_ns[rank] = replay->leave_ns[p];
+        replay->has_left[rank] = 1;
+        if (replay->exits != NULL) {
+            clv_exits_leave(replay->exits, rank, replay->leave_ns[p]);
+        }
+    }
+}
+
+static clv_status_t replay_calls(replay_t *replay, clv_what_if_result_t *result)
+{
+    const clv_what_if_run_t *run = replay->run;
+    sums_t sums = begin_sums(result);
+    clv_status_t status = CLV_OK;
+    int64_t first_ns = INT64_MAX;
+
+    for (int32_t i = 0; i < run->n_calls; i++) {
+        for (int32_t p = 0; p < run->comms[run->calls[i].comm].n_ranks; p++) {
+            first_ns = clv_smaller(first_ns, run->calls[i].arrival_ns[p]);
+        }
+    }
+    for (int32_t i = 0; i < run->n_calls && status == CLV_OK; i++) {
+        const clv_what_if_call_t *call = &run->calls[i];
+        const int32_t n_ranks = run->comms[call->comm].n_ranks;
+        arrive(replay, call, first_ns);
+        if (call->is_planned) {
+            status = replay_planned(replay, call);
+        } else {
+            replay_other(call, n_ranks, replay->arrival_ns, replay->leave_ns);
+        }
+        leave(replay, call);
+        add_call(&sums, call->is_planned, n_ranks, replay->arrival_ns, replay->leave_ns);
+    }
+    end_sums(&sums, run->n_ranks);
+    return status;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static int shares_places(const clv_what_if_run_t *run)
+{
+    for (int32_t i = 0; i < run->n_comms; i++) {
+        if (run->comms[i].place != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static clv_status_t allocate(replay_t *replay)
+{
+    const clv_early_t *early = &replay->setting->early;
+    const size_t n_ranks = (size_t) replay->run->n_ranks;
+    int64_t *times = clv_alloc(6 * n_ranks, sizeof *times);
+
+    replay->zeros = times;
+    replay->learners = clv_alloc((size_t) replay->run->n_comms, sizeof(clv_what_if_learner_t *));
+    replay->has_left = clv_alloc(n_ranks, sizeof *replay->has_left);
+    if (times == NULL || replay->learners == NULL || replay->has_left == NULL ||
+        clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &replay->plans) !=
+            CLV_OK) {
+        return CLV_NO_MEMORY;
+    }
+    replay->recorded_exit_ns = times + n_ranks;
+    replay->exit_ns = times + 2 * n_ranks;
+    replay->arrival_ns = times + 3 * n_ranks;
+    replay->start_ns = times + 4 * n_ranks;
+    replay->leave_ns = times + 5 * n_ranks;
+    return early->pair_bytes > 0 && !shares_places(replay->run)
+               ? clv_exits_create(replay->run->n_ranks, early, &replay->exits)
+               : CLV_OK;
+}
+
+clv_status_t clv_what_if_replay(const clv_what_if_run_t *run, const clv_what_if_setting_t *setting,
+                                clv_what_if_way_t way, clv_what_if_result_t *result)
+{
+    replay_t replay = {.run = run, .setting = setting, .way = way};
+    clv_status_t status = allocate(&replay);
+
+    if (status == CLV_OK) {
+        status = replay_calls(&replay, result);
+    }
+    for (int32_t i = 0; replay.learners != NULL && i < run->n_comms; i++) {
+        clv_what_if_learner_free(replay.learners[i]);
+    }
+    clv_free(replay.learners);
+    clv_exits_free(replay.exits);
+    clv_plan_cache_free(replay.plans);
+    clv_free(replay.has_left);
+    clv_free(replay.zeros);
+    return status;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a recorded program would take with other algorithms: its calls replayed with the loop
+ * closed. PURE: no file, no MPI, no clock.
+ *
+ *      recorded   a---x   computing   a------x   computing   a ...
+ *      replayed   a-x   computing   a--x   computing   a ...      next arrival = exit + computing
+ *
+ * Calls that clv plans (reduces from its least size on) are replayed by the plan that each way
+ * would run, with its cost model and what travels early (sched_exits.h). The decider is the
+ * component's own (choose/), the predictor, too; only the network is a model. Other calls keep what
+ * they took after the last rank that they wait for: a broadcast for its root, a barrier for all.
+ *
+ * Not: how calls were recorded (apps/trace/), nor what is shown (apps/tools/view). Savings are model against
+ * model; the caller scales them by what was measured of what ran.
+ *
+ * Units: ns, bytes.
+ * Errors: CLV_NO_MEMORY; CLV_INVALID, CLV_OVERFLOW for times no replay can have; CLV_NONE where
+ *   nothing can be fitted.
+ * Memory: the run's arrays are the caller's; a result's front_ns, too.
+ * Threads: safe on distinct results.
+ * Cost: ranks * segments per planned call and way, and for clv a plan per candidate.
+ */
+#ifndef CLV_WHAT_IF_H
+#define CLV_WHAT_IF_H
+
+#include <stdint.h>
+
+#include "choose/choose.h"
+#include "schedule/sched_exits.h"
+
+#define CLV_WHAT_IF_SEGMENT_BYTES 32768 /* of the forced pipeline */
+
+/* XX(WAY, word, meaning). */
+/* clang-format off */
+#define CLV_WHAT_IF_MAP(XX)                                                                        \
+    XX(DEFAULT,  "default",  "the previous function: a binomial tree of whole vectors")            \
+    XX(PIPELINE, "pipeline", "a chain by rank in segments of 32 KiB, forced")                      \
+    XX(CLV,      "clv",      "clv with its own predictions")                                       \
+    XX(KNOWN,    "known",    "clv, were the arrivals of each call known before")                   \
+    XX(BOUND,    "bound",    "no call takes longer than one vector from its last rank to the root")
+/* clang-format on */
+
+typedef enum clv_what_if_way {
+#define CLV_WHAT_IF_ENUM(code, word, meaning) CLV_WHAT_IF_##code,
+    CLV_WHAT_IF_MAP(CLV_WHAT_IF_ENUM)
+#undef CLV_WHAT_IF_ENUM
+        CLV_WHAT_IF_N_WAYS
+} clv_what_if_way_t;
+
+typedef struct clv_what_if_row {
+    const char *word;
+    const char *meaning;
+} clv_what_if_row_t;
+
+extern const clv_what_if_row_t clv_what_if_ways[CLV_WHAT_IF_N_WAYS];
+
+/* Whom a rank waits for in a call: everybody, the root, nobody but at the root, lower ranks. */
+typedef enum clv_what_if_waits {
+    CLV_WHAT_IF_WAITS_ALL,
+    CLV_WHAT_IF_WAITS_ROOT,
+    CLV_WHAT_IF_WAITS_AT_ROOT,
+    CLV_WHAT_IF_WAITS_LOWER
+} clv_what_if_waits_t;
+
+typedef struct clv_what_if_comm {
+    int32_t n_ranks;
+    const int32_t *members; /* ranks of the job */
+    const int32_t *place;   /* as in clv_instance_t; NULL: nobody shares one */
+} clv_what_if_comm_t;
+
+typedef struct clv_what_if_call {
+    int32_t comm;
+    clv_what_if_waits_t waits;
+    int32_t root;
+    int32_t is_planned;        /* then by key */
+    clv_pap_stream_key_t key;  /* of a planned call */
+    const int64_t *arrival_ns; /* by rank of the communicator; every one is known */
+    const int64_t *exit_ns;
+} clv_what_if_call_t;
+
+/* calls: each behind those that its ranks were in before. */
+typedef struct clv_what_if_run {
+    int32_t n_ranks; /* of the job */
+    int32_t n_comms;
+    const clv_what_if_comm_t *comms;
+    int32_t n_calls;
+    const clv_what_if_call_t *calls;
+} clv_what_if_run_t;
+
+typedef struct clv_what_if_setting {
+    clv_cost_t cost;
+    clv_early_t early;   /* of networks whose ranks share no place */
+    int64_t exchange_ns; /* from the last arrival of a sampled call to its forecast */
+} clv_what_if_setting_t;
+
+typedef struct clv_what_if_result {
+    int64_t run_ns;   /* first arrival to last exit */
+    double in_mpi_ns; /* in planned calls, mean over the job's ranks */
+    double after_ns;  /* mean over planned calls */
+    double pace_ns;   /* from one planned call's last arrival to the next one's, mean */
+    int32_t n_planned;
+    int64_t *front_ns; /* the last arrival of each planned call, from the run's first; or NULL */
+} clv_what_if_result_t;
+
+/* What the run would take that way. result->front_ns: room for as many as there are calls, or NULL.
+ */
+clv_status_t clv_what_if_replay(const clv_what_if_run_t *run, const clv_what_if_setting_t *setting,
+                                clv_what_if_way_t way, clv_what_if_result_t *result) CLV_MUST_CHECK;
+
+/* The same of what was recorded. */
+void clv_what_if_measured(const clv_what_if_run_t *run, clv_what_if_result_t *result);
+
+/* The cost per byte with which half of the planned calls, as recorded, take longer than the model
+ * of that way says, and half shorter; latency_ns is taken as it is. At most max_calls are looked
+ * at. CLV_NONE: there is none, such as without planned calls. */
+clv_status_t clv_what_if_fit(const clv_what_if_run_t *run, clv_what_if_way_t way, int32_t max_calls,
+                             clv_cost_t *cost) CLV_MUST_CHECK;
+
+/* The decider's parameters as they are unless somebody sets them. */
+clv_choose_config_t clv_what_if_config(void);
+
+/* Within these the model is as good as what it says; outside a saving is only indicative. */
+#define CLV_WHAT_IF_FAITHFUL_LEAST 0.8
+#define CLV_WHAT_IF_FAITHFUL_MOST  1.25
+static inline int clv_what_if_is_faithful(double model, double measured)
+{
+    return model >= CLV_WHAT_IF_FAITHFUL_LEAST * measured &&
+           model <= CLV_WHAT_IF_FAITHFUL_MOST * measured;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What clv would run in a call of a replayed program: predictor, decider and plan cache of the
+ * component, fed with simulated arrivals. Private to what_if/.
+ *
+ * A learner is one communicator's. Its streams share the plan cache; each has a history, the
+ * decider's memory and the forecast in use. As in the component a sampled call brings the forecast
+ * of the sampled call before into use, and who comes before that is known waits, at most for the
+ * patience. Where arrivals are known, each call is sampled and announced.
+ *
+ * Not: the network; who runs the plan says when ranks left.
+ * Units: ns. Errors: CLV_NO_MEMORY and those of the decider. Memory: the learner's, freed with it.
+ * Threads: safe on distinct learners.
+ */
+#ifndef CLV_WHAT_IF_CLV_H
+#define CLV_WHAT_IF_CLV_H
+
+#include "apps/what_if/what_if.h"
+
+typedef struct clv_what_if_learner clv_what_if_learner_t;
+
+/* comm: must live as long. */
+clv_status_t clv_what_if_learner_create(const clv_what_if_comm_t *comm,
+                                        const clv_what_if_setting_t *setting, int knows,
+                                        clv_what_if_learner_t **learner_p) CLV_MUST_CHECK;
+void clv_what_if_learner_free(clv_what_if_learner_t *learner);
+
+/* Ranks arrive at a call: from start_ns on each of them knows what to run. NULL in *plan_p: the
+ * previous function. The plan is valid until the next call. */
+clv_status_t clv_what_if_learner_begin(clv_what_if_learner_t *learner,
+                                       const clv_pap_stream_key_t *key, const int64_t *arrival_ns,
+                                       int64_t *start_ns, const clv_plan_t **plan_p) CLV_MUST_CHECK;
+
+/* And leave it. */
+void clv_what_if_learner_end(clv_what_if_learner_t *learner, const int64_t *arrival_ns,
+                             const int64_t *exit_ns);
+
+#endif

@@ -1,6 +1,0 @@
-# what_if: sources, tests. A library of its own: programs need it, the component does not.
-clv_what_if_headers = what_if/what_if.h what_if/what_if_clv.h what_if/what_if_fixed.h
-clv_what_if_sources = what_if/what_if.c what_if/what_if_clv.c what_if/what_if_fixed.c
-
-unit_tests += tests/unit/test_what_if
-tests_unit_test_what_if_SOURCES = tests/unit/test_what_if.c tests/support/random_instance.h
