@@ -3,7 +3,7 @@
  * clv-correct: corrects an OTF2 trace so that no message is received before it was sent, by
  * recorded clocks and the controlled logical clock with collectives, and says what it did.
  *
- * What it is made of: apps/tools/correct/correct.h. The algorithm: apps/clc/clc.h. See the man page.
+ * What it is made of: correct.h. The algorithm: apps/clc/clc.h. See the man page.
  */
 #include <errno.h>
 #include <libgen.h>

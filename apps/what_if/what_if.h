@@ -11,7 +11,7 @@
  * component's own (choose/), the predictor, too; only the network is a model. Other calls keep what
  * they took after the last rank that they wait for: a broadcast for its root, a barrier for all.
  *
- * Not: how calls were recorded (apps/trace/), nor what is shown (apps/tools/view). Savings are model against
+ * Not: how calls were recorded (record/), nor what is shown (clv-view). Savings are model against
  * model; the caller scales them by what was measured of what ran.
  *
  * Units: ns, bytes.

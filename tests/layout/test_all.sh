@@ -9,7 +9,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tests/quality" "$work/docs"
 cp "$CLV_TOP/tests/all" "$work/tests/all"
-cp -r "$CLV_TOP/cli" "$work"
+mkdir "$work/apps" && cp -r "$CLV_TOP/apps/cli" "$work/apps"
 printf 'before\n<!-- all -->\n| lint | old | old row |\n<!-- end -->\nafter\n' >"$work/docs/testing.md"
 suite() { # name status words...: a script in place of one of the suites
     printf '#!/bin/sh\necho ran >>%s\nprintf "%%s\\n" "%s"\nexit %d\n' "$work/$1.runs" "$3" "$2" >"$work/tests/quality/$1.sh"

@@ -21,7 +21,7 @@ tap_has 'and says what to do' 'clv build' "$(cat "$work/errors")"
 mkdir -p "$work/built/apps/tools" && printf '#!/bin/sh\n' >"$work/built/apps/tools/clv-plan" && chmod +x "$work/built/apps/tools/clv-plan"
 said=$(CLV_BUILD=$work/built "$CLV_TOP/clv" env 2>/dev/null)
 tap_lacks 'no folder of components is named where there is none' component_path "$said"
-tap_has 'but that of the tools' "$work/built/tools" "$said"
+tap_has 'but that of the tools' "$work/built/apps/tools" "$said"
 
 # ---- names that make and libtool cannot hold
 refused() { # FOLDER COMMAND...: in one line, and nothing is made there

@@ -83,9 +83,9 @@ offered() { # WORDS...: what is offered in place of the last one
     bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _clv_complete "$1"; printf "%s\n" "${COMPREPLY[@]}"' \
         bash "$completions/$(basename "$1")" "$@" | sort
 }
-where() { ls "$CLV_BUILD"/{tools,bench}/"$1" 2>/dev/null; }
+where() { ls "$CLV_BUILD"/apps/{tools,bench}/"$1" 2>/dev/null; }
 sources_of() { # of the tool's table of options
-    case $1 in clv-bench) echo apps/bench/measure/bench_options.c ;; clv-bench-compare) echo apps/bench/compare/clv_bench_compare.c ;; *) echo "tools/$1.c" ;; esac
+    case $1 in clv-bench) echo apps/bench/measure/bench_options.c ;; clv-bench-compare) echo apps/bench/compare/clv_bench_compare.c ;; *) echo "apps/tools/$1.c" ;; esac
 }
 differing() {
     local tool

@@ -56,7 +56,7 @@ unreasoned() {
     cut -d'|' -f4 "$audit" | grep -oE '\b(ic|hca3|mbr|et|clc)-(fig|table|lemma)[0-9]+(-scale)?' | sort -u | while read -r name; do
         grep -qx "name $name" "$table" || echo "there is no $name"
     done
-    cut -d'|' -f4 "$audit" | grep -oE '\b(tests|bench|docs)/[a-z_/.-]+' | sed 's/[.]$//' | sort -u | while read -r path; do
+    cut -d'|' -f4 "$audit" | grep -oE '\b(tests|apps|docs)/[a-z_/.-]+' | sed 's/[.]$//' | sort -u | while read -r path; do
         [ -e "$CLV_TOP/$path" ] || echo "there is no $path"
     done
 }

@@ -37,8 +37,8 @@ tap_report $? "a page gets its tables between the marks, twice the same"
 
 # The same script beside a pretended cluster, which notes its runs and leaves a result or fails.
 mkdir -p "$work/top/apps/bench" "$work/build/apps/bench" "$work/build/component"
-cp -r "$results" "$CLV_TOP/apps/bench/page" "$work/top/bench"
-cp -r "$CLV_TOP/cli" "$work/top"
+cp -r "$results" "$CLV_TOP/apps/bench/page" "$work/top/apps/bench"
+cp -r "$CLV_TOP/apps/cli" "$work/top/apps"
 cat >"$work/top/apps/bench/cluster" <<END
 #!/bin/sh
 echo run >>"$work/runs"

@@ -135,7 +135,7 @@ found() {
     local tool
     clv_environment
     for tool in clv-plan clv-predict clv-clock clv-correct clv-bench clv-bench-compare; do
-        [ ! -x "$CLV_BUILD/tools/$tool" ] && [ ! -x "$CLV_BUILD/bench/$tool" ] || command -v $tool >/dev/null || echo $tool
+        [ ! -x "$CLV_BUILD/apps/tools/$tool" ] && [ ! -x "$CLV_BUILD/apps/bench/$tool" ] || command -v $tool >/dev/null || echo $tool
     done
 }
 tap_none 'after eval "$(clv env)" every tool is in PATH' found

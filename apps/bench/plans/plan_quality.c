@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How good plans are, in rounds: every generator on seven kinds of arrivals, P = N, in the round
- * model of the schedule. Not a measurement: no clock, no network (apps/bench/ has others for those).
+ * model of the schedule. Not a measurement: no clock, no network (clv-bench is for those).
  *
  * Per line: mean rounds after the last arrival, mean sends per (P - 1) N, and by how much the
  * rounds after the last arrival exceed the lower bound. The bound: whoever arrives at t or later

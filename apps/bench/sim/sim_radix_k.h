@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Radix-K (apps/bench/measure/bench_radix.h, where the picture is) as one of the simulation's reduces
+ * Radix-K (bench_radix.h, where the picture is) as one of the simulation's reduces
  * that are no plan.
  */
 #ifndef CLV_SIM_RADIX_K_H

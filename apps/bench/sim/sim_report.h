@@ -2,7 +2,7 @@
  *
  * What one call took, as a line of clv-bench's JSON.
  *
- * apps/bench/sim/run makes tables of such lines, clv-bench-compare draws and compares them. A line is a
+ * The script run makes tables of such lines, clv-bench-compare draws and compares them. A line is a
  * call, not a run: calls of a simulation are independent draws, nothing is warm or cold.
  * Units: ns of simulated time. No MPI here.
  */

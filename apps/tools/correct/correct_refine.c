@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * clv-correct: where the presynchronisation leaves messages reversed, the trace's own messages say
- * how far hosts are still apart (apps/clc/clc_refine.h). Where they do not tell, far from any window,
+ * how far hosts are still apart (clc_refine.h). Where they do not tell, far from any window,
  * the points that were measured stay as they are.
  *
  * Stamps become refined ones; until the clock runs, corrected holds what they were before.
