@@ -69,7 +69,7 @@ tap_none 'every tool has a manual, every manual a date and the version' undated
 # ---- texts of packages; the rpm is built without OTF2
 unnamed() {
     local tool text
-    for text in debian/control packaging/rpm/openmpi-clv.spec packaging/spack/packages/clv/package.py; do
+    for text in packaging/debian/control packaging/rpm/openmpi-clv.spec packaging/spack/packages/clv/package.py; do
         for tool in "${tools[@]}"; do
             [[ $text:$tool == *.spec:clv-correct ]] || tr -s ' \n' ' ' <"$CLV_TOP/$text" | grep -q "$tool[ ,.)]" || echo "$text does not name $tool"
         done

@@ -204,7 +204,7 @@ other_versions() {
     grep -q "^## $version" CHANGELOG.md || echo CHANGELOG.md
     grep -q "^Version: *$version\$" packaging/rpm/openmpi-clv.spec || echo the rpm spec
     grep -q "^ *version(\"$version\")" packaging/spack/packages/clv/package.py || echo "Spack's recipe"
-    [[ $(head -n 1 debian/changelog) == "clv ($version) "* ]] || echo debian/changelog
+    [[ $(head -n 1 packaging/debian/changelog) == "clv ($version) "* ]] || echo packaging/debian/changelog
     for program in apps/tools/clv-plan apps/tools/clv-predict apps/tools/clv-clock apps/tools/clv-correct apps/tools/clv-view apps/bench/clv-bench apps/bench/clv-bench-compare; do
         [ ! -x "$CLV_BUILD/$program" ] || [ "$("$CLV_BUILD/$program" --version)" = "${program##*/} (clv) $version" ] ||
             echo "$program"

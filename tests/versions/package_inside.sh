@@ -25,7 +25,7 @@ release() { # the tarball, as its makers make it
         tar -xzf clv-*.tar.gz -C /root
 }
 build() {
-    get dpkg-dev lintian && cd "/root/clv-$version" && apt-get -qq build-dep -y --no-install-recommends ./ &&
+    get dpkg-dev lintian && cd "/root/clv-$version" && cp -r packaging/debian . && apt-get -qq build-dep -y --no-install-recommends ./ &&
         dpkg-buildpackage -us -uc -j2
 }
 judge() {
