@@ -6,7 +6,7 @@
  *
  * usage: iterations PATTERN CALLS BYTES COMPUTE_MS DELAY_MS COUPLE [STREAMS]
  *
- * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (apps/trace/trace_patterns.h) adds of
+ * CALLS times: each rank sleeps COMPUTE_MS and what the pattern (trace_patterns.h) adds of
  * DELAY_MS, reduces doubles to rank 0, and, where COUPLE is bcast, gets a number from there. Rank 0
  * prints "pace_ns N run_ns N longest_wait_ns N longest_late_ns N longest_running_wait_ns N": from
  * one call's last arrival to the next one's, in the mean; from the first arrival to the last exit;
