@@ -6,7 +6,7 @@ clv_choose_headers = choose/choose.h choose/choose_algorithms.h choose/choose_co
 clv_choose_sources = choose/choose.c choose/choose_gain.c choose/choose_guard.c choose/choose_keys.c choose/choose_late.c choose/choose_node_plan.c choose/choose_pace.c choose/choose_previous.c choose/choose_print.c \
 	choose/choose_score.c choose/choose_search.c choose/choose_tables.c choose/choose_try.c choose/choose_verdict.c
 
-unit_tests += tests/unit/test_choose tests/unit/test_choose_allreduce tests/unit/test_choose_classic tests/unit/test_choose_guard tests/unit/test_choose_keys tests/unit/test_choose_loop tests/unit/test_choose_replay tests/unit/test_choose_try tests/unit/test_choose_verdict
+unit_tests += tests/choose/test_choose tests/choose/test_choose_allreduce tests/choose/test_choose_classic tests/choose/test_choose_guard tests/choose/test_choose_keys tests/choose/test_choose_loop tests/choose/test_choose_replay tests/choose/test_choose_try tests/choose/test_choose_verdict
 EXTRA_DIST += tests/data/decisions.txt
-tests_unit_test_choose_loop_SOURCES = tests/unit/test_choose_loop.c tests/support/choose_loop.c \
+tests_choose_test_choose_loop_SOURCES = tests/choose/test_choose_loop.c tests/support/choose_loop.c \
 	tests/support/choose_loop.h tests/support/random_instance.h

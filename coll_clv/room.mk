@@ -59,8 +59,8 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_unknown.c \
 	coll_clv/coll_clv_wait.c
 
-unit_tests += tests/unit/test_coll_tables tests/unit/test_coll_known
-tests_unit_test_coll_known_SOURCES = tests/unit/test_coll_known.c coll_clv/coll_clv_known.c \
+unit_tests += tests/coll_clv/test_coll_tables tests/coll_clv/test_coll_known
+tests_coll_clv_test_coll_known_SOURCES = tests/coll_clv/test_coll_known.c coll_clv/coll_clv_known.c \
 	coll_clv/coll_clv_known.h
 
 # Programs for the scripts below.

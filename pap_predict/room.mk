@@ -38,22 +38,22 @@ clv_pap_job_sources = tests/support/pap_job.c tests/support/pap_job.h
 clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_pap_job_sources)
 tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
 
-unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/unit/test_pap_agree \
-	tests/unit/test_pap_best tests/unit/test_pap_detour tests/unit/test_pap_forecast tests/unit/test_pap_channel \
-	tests/unit/test_pap_family tests/unit/test_pap_footprint tests/unit/test_pap_group \
-	tests/unit/test_pap_hostile tests/unit/test_pap_mac tests/unit/test_pap_memory tests/unit/test_pap_note \
-	tests/unit/test_pap_patience \
-	tests/unit/test_pap_pace tests/unit/test_pap_place tests/unit/test_pap_record tests/unit/test_pap_secret \
-	tests/unit/test_pap_stream tests/unit/test_pap_wire
+unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/pap_predict/test_pap_agree \
+	tests/pap_predict/test_pap_best tests/pap_predict/test_pap_detour tests/pap_predict/test_pap_forecast tests/pap_predict/test_pap_channel \
+	tests/pap_predict/test_pap_family tests/pap_predict/test_pap_footprint tests/pap_predict/test_pap_group \
+	tests/pap_predict/test_pap_hostile tests/pap_predict/test_pap_mac tests/pap_predict/test_pap_memory tests/pap_predict/test_pap_note \
+	tests/pap_predict/test_pap_patience \
+	tests/pap_predict/test_pap_pace tests/pap_predict/test_pap_place tests/pap_predict/test_pap_record tests/pap_predict/test_pap_secret \
+	tests/pap_predict/test_pap_stream tests/pap_predict/test_pap_wire
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
-tests_unit_test_pap_detour_SOURCES = tests/unit/test_pap_detour.c $(clv_pap_pair_sources)
-tests_unit_test_pap_secret_SOURCES = tests/unit/test_pap_secret.c $(clv_pap_pair_sources)
-tests_unit_test_pap_family_SOURCES = tests/unit/test_pap_family.c $(clv_pap_pair_sources)
-tests_unit_test_pap_group_SOURCES = tests/unit/test_pap_group.c tests/support/other_threads.h \
+tests_pap_predict_test_pap_detour_SOURCES = tests/pap_predict/test_pap_detour.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_secret_SOURCES = tests/pap_predict/test_pap_secret.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_family_SOURCES = tests/pap_predict/test_pap_family.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_group_SOURCES = tests/pap_predict/test_pap_group.c tests/support/other_threads.h \
 	$(clv_pap_job_sources)
-tests_unit_test_pap_hostile_SOURCES = tests/unit/test_pap_hostile.c $(clv_pap_pair_sources)
-tests_unit_test_pap_memory_SOURCES = tests/unit/test_pap_memory.c $(clv_pap_pair_sources)
-tests_unit_test_pap_note_SOURCES = tests/unit/test_pap_note.c $(clv_pap_pair_sources)
-tests_unit_test_pap_patience_SOURCES = tests/unit/test_pap_patience.c $(clv_pap_pair_sources)
-tests_unit_test_pap_place_SOURCES = tests/unit/test_pap_place.c tests/support/other_threads.h
-script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/unit/test_pap_predict_tool.sh
+tests_pap_predict_test_pap_hostile_SOURCES = tests/pap_predict/test_pap_hostile.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_memory_SOURCES = tests/pap_predict/test_pap_memory.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_note_SOURCES = tests/pap_predict/test_pap_note.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_patience_SOURCES = tests/pap_predict/test_pap_patience.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_place_SOURCES = tests/pap_predict/test_pap_place.c tests/support/other_threads.h
+script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/pap_predict/test_pap_predict_tool.sh

@@ -57,29 +57,29 @@ clv_schedule_sources = \
 	schedule/generators/sched_segtree_nodes.inc \
 	schedule/generators/sched_simd.c
 
-unit_tests += tests/unit/test_sched_plan tests/unit/test_sched_exec tests/unit/test_sched_agreement
-unit_tests += tests/unit/test_sched_credit
-unit_tests += tests/unit/test_sched_ring
-unit_tests += tests/unit/test_sched_goal tests/unit/test_sched_cost
-unit_tests += tests/unit/test_sched_nodes tests/unit/test_sched_exits tests/unit/test_sched_outline
-unit_tests += tests/unit/test_sched_roster
-tests_unit_test_sched_roster_SOURCES = tests/unit/test_sched_roster.c \
+unit_tests += tests/schedule/test_sched_plan tests/schedule/test_sched_exec tests/schedule/test_sched_agreement
+unit_tests += tests/schedule/test_sched_credit
+unit_tests += tests/schedule/test_sched_ring
+unit_tests += tests/schedule/test_sched_goal tests/schedule/test_sched_cost
+unit_tests += tests/schedule/test_sched_nodes tests/schedule/test_sched_exits tests/schedule/test_sched_outline
+unit_tests += tests/schedule/test_sched_roster
+tests_schedule_test_sched_roster_SOURCES = tests/schedule/test_sched_roster.c \
 	tests/support/random_instance.h
-tests_unit_test_sched_outline_SOURCES = tests/unit/test_sched_outline.c \
+tests_schedule_test_sched_outline_SOURCES = tests/schedule/test_sched_outline.c \
 	tests/support/random_instance.h
-tests_unit_test_sched_nodes_SOURCES = tests/unit/test_sched_nodes.c $(clv_random_plan_sources) \
+tests_schedule_test_sched_nodes_SOURCES = tests/schedule/test_sched_nodes.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
 clv_random_plan_sources = tests/support/random_plan.c tests/support/random_plan.h
-tests_unit_test_sched_exec_SOURCES = tests/unit/test_sched_exec.c $(clv_random_plan_sources)
+tests_schedule_test_sched_exec_SOURCES = tests/schedule/test_sched_exec.c $(clv_random_plan_sources)
 clv_plan_mutants_sources = tests/support/plan_mutants.c tests/support/plan_mutants.h
-tests_unit_test_sched_ring_SOURCES = tests/unit/test_sched_ring.c $(clv_random_plan_sources) \
+tests_schedule_test_sched_ring_SOURCES = tests/schedule/test_sched_ring.c $(clv_random_plan_sources) \
 	$(clv_plan_mutants_sources) tests/support/random_instance.h
-tests_unit_test_sched_goal_SOURCES = tests/unit/test_sched_goal.c $(clv_random_plan_sources) \
+tests_schedule_test_sched_goal_SOURCES = tests/schedule/test_sched_goal.c $(clv_random_plan_sources) \
 	$(clv_plan_mutants_sources) tests/support/random_instance.h
-tests_unit_test_sched_cost_SOURCES = tests/unit/test_sched_cost.c $(clv_random_plan_sources) \
+tests_schedule_test_sched_cost_SOURCES = tests/schedule/test_sched_cost.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h
-tests_unit_test_sched_agreement_SOURCES = tests/unit/test_sched_agreement.c \
+tests_schedule_test_sched_agreement_SOURCES = tests/schedule/test_sched_agreement.c \
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h
-tests_unit_test_sched_exits_SOURCES = tests/unit/test_sched_exits.c tests/support/random_instance.h
-script_tests += tests/unit/test_sched_plan_tool.sh tests/fuzz/fuzz_sched.sh
+tests_schedule_test_sched_exits_SOURCES = tests/schedule/test_sched_exits.c tests/support/random_instance.h
+script_tests += tests/schedule/test_sched_plan_tool.sh tests/fuzz/fuzz_sched.sh

@@ -20,7 +20,7 @@
  * at no time is more ahead towards its process. No hang: a rank that waits for credit waits for a
  * receive which its peer will post. Nothing is left: the number of words is a function of the data
  * and of where calls begin, so the sender knows how many are still to come. Proofs:
- * docs/design/credit.md; all interleavings of small cases: tests/unit/test_sched_credit.
+ * docs/design/credit.md; all interleavings of small cases: tests/schedule/test_sched_credit.
  *
  * Cost: O(1).
  *

@@ -5,4 +5,4 @@ clv_util_headers = util/util_status.h util/util_alloc.h util/util_hash.h util/ut
 	util/util_time.h util/util_version.h util/util_link.h util/util_hot.h util/util_min_max.h \
 	util/util_bytes.h util/util_divide.h util/util_place.h util/util_list.h util/util_secret.h \
 	util/util_limit.h util/util_near.h util/util_processors.h util/util_text.h
-unit_tests += tests/unit/test_util tests/unit/test_util_limit tests/unit/test_util_place tests/unit/test_util_processors
+unit_tests += tests/util/test_util tests/util/test_util_limit tests/util/test_util_place tests/util/test_util_processors

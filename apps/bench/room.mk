@@ -59,15 +59,15 @@ apps_bench_bench_decide_SOURCES = apps/bench/plans/bench_decide.c $(clv_bench_pl
 apps_bench_bench_nodes_SOURCES = apps/bench/plans/bench_nodes.c $(clv_bench_plans_sources)
 apps_bench_bench_copies_SOURCES = apps/bench/plans/bench_copies.c $(clv_bench_plans_sources)
 
-unit_tests += tests/unit/test_bench_options tests/unit/test_bench_stats tests/unit/test_bench_pace \
-	tests/unit/test_bench_window
-tests_unit_test_bench_window_SOURCES = tests/unit/test_bench_window.c apps/bench/measure/bench_window.c \
+unit_tests += tests/apps/test_bench_options tests/apps/test_bench_stats tests/apps/test_bench_pace \
+	tests/apps/test_bench_window
+tests_apps_test_bench_window_SOURCES = tests/apps/test_bench_window.c apps/bench/measure/bench_window.c \
 	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h $(clv_bench_sources) \
 	apps/bench/measure/bench_window.h apps/bench/measure/bench_cache.c apps/bench/measure/bench_cache.h \
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
-tests_unit_test_bench_options_SOURCES = tests/unit/test_bench_options.c $(clv_bench_sources)
-tests_unit_test_bench_stats_SOURCES = tests/unit/test_bench_stats.c $(clv_bench_sources)
-tests_unit_test_bench_pace_SOURCES = tests/unit/test_bench_pace.c apps/bench/measure/bench_pace.c \
+tests_apps_test_bench_options_SOURCES = tests/apps/test_bench_options.c $(clv_bench_sources)
+tests_apps_test_bench_stats_SOURCES = tests/apps/test_bench_stats.c $(clv_bench_sources)
+tests_apps_test_bench_pace_SOURCES = tests/apps/test_bench_pace.c apps/bench/measure/bench_pace.c \
 	apps/bench/measure/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
 	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \

@@ -24,14 +24,14 @@ clv_clc_sources = \
 	apps/clc/clc_refine.c \
 	apps/clc/clc_trace.c
 
-unit_tests += tests/unit/test_clc_parts tests/unit/test_clc_random tests/unit/test_clc_match
-unit_tests += tests/unit/test_clc_presync tests/unit/test_clc_refine
+unit_tests += tests/apps/test_clc_parts tests/apps/test_clc_random tests/apps/test_clc_match
+unit_tests += tests/apps/test_clc_presync tests/apps/test_clc_refine
 clv_synth_sources = tests/support/clc_synth.c tests/support/clc_synth.h tests/sim/cs_random.h
-tests_unit_test_clc_random_SOURCES = tests/unit/test_clc_random.c $(clv_synth_sources)
-tests_unit_test_clc_presync_SOURCES = tests/unit/test_clc_presync.c $(clv_synth_sources)
-tests_unit_test_clc_refine_SOURCES = tests/unit/test_clc_refine.c tests/sim/cs_random.h
-unit_tests += tests/unit/test_correct_clva
-tests_unit_test_correct_clva_SOURCES = tests/unit/test_correct_clva.c apps/tools/correct/correct_clva.c \
+tests_apps_test_clc_random_SOURCES = tests/apps/test_clc_random.c $(clv_synth_sources)
+tests_apps_test_clc_presync_SOURCES = tests/apps/test_clc_presync.c $(clv_synth_sources)
+tests_apps_test_clc_refine_SOURCES = tests/apps/test_clc_refine.c tests/sim/cs_random.h
+unit_tests += tests/apps/test_correct_clva
+tests_apps_test_correct_clva_SOURCES = tests/apps/test_correct_clva.c apps/tools/correct/correct_clva.c \
 	apps/tools/correct/correct.h tests/sim/cs_random.h
 EXTRA_DIST += tests/fuzz/fuzz_clc_records.c apps/tools/correct/otf2_records.awk \
 	apps/tools/correct/otf2_records.txt docs/man/clv-correct.1
@@ -75,7 +75,7 @@ CLEANFILES += apps/tools/correct/otf2_records.inc
 tool_programs += tests/support/otf2_make
 tests_support_otf2_make_SOURCES = tests/support/otf2_make.c $(clv_synth_sources)
 tests_support_otf2_make_LDADD = $(clv_core_libs) $(OTF2_LIBS)
-script_tests += tests/unit/test_correct_tool.sh
+script_tests += tests/apps/test_correct_tool.sh
 
 # Preloaded into MPI programs: .libs/otf2_recorder.so
 if CLV_HAVE_MPI

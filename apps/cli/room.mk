@@ -3,5 +3,5 @@
 clv_cli_headers = apps/cli/cli_options.h apps/cli/cli_json.h apps/cli/cli_file.h apps/cli/cli_output.h
 clv_cli_sources = apps/cli/cli_options.c apps/cli/cli_json.c apps/cli/cli_file.c apps/cli/cli_output.c
 
-unit_tests += tests/unit/test_cli
-script_tests += tests/unit/test_command_lines.sh
+unit_tests += tests/apps/test_cli
+script_tests += tests/apps/test_command_lines.sh

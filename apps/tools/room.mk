@@ -31,7 +31,7 @@ CLEANFILES += apps/tools/view/page_lines.inc
 installed_programs += apps/tools/clv-plan
 installed_manuals += docs/man/clv-plan.1
 
-unit_tests += tests/unit/test_view_index
-tests_unit_test_view_index_SOURCES = tests/unit/test_view_index.c apps/tools/view/view_index.h \
+unit_tests += tests/apps/test_view_index
+tests_apps_test_view_index_SOURCES = tests/apps/test_view_index.c apps/tools/view/view_index.h \
 	apps/tools/view/view_index.c
-script_tests += tests/unit/test_view_tool.sh tests/unit/test_view_blame.sh tests/unit/test_view_page.sh
+script_tests += tests/apps/test_view_tool.sh tests/apps/test_view_blame.sh tests/apps/test_view_page.sh

@@ -3,6 +3,6 @@ clv_trace_headers = apps/trace/trace.h apps/trace/trace_make.h apps/trace/trace_
 clv_trace_sources = apps/trace/trace.c apps/trace/trace_make.c apps/trace/trace_numbers.c apps/trace/trace_patterns.c \
 	apps/trace/trace_read.c
 
-unit_tests += tests/unit/test_trace tests/unit/test_trace_make tests/unit/test_trace_patterns \
-	tests/unit/test_trace_numbers tests/fuzz/fuzz_trace
+unit_tests += tests/apps/test_trace tests/apps/test_trace_make tests/apps/test_trace_patterns \
+	tests/apps/test_trace_numbers tests/fuzz/fuzz_trace
 script_tests += tests/fuzz/libfuzzer_trace.sh

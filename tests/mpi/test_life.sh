@@ -49,7 +49,7 @@ spawns() { # NAME PARAMETERS COMMAND...: skipped where Open MPI alone cannot spa
 }
 spawns 'a program started alone spawns others' "$program" spawn
 spawns 'a program under mpirun does' mpirun -np 1 "$program" spawn
-# As many as there is time for; tests/unit/test_pap_hostile makes 4,000 groups always.
+# As many as there is time for; tests/pap_predict/test_pap_hostile makes 4,000 groups always.
 lives 'up to 4,000 communicators come and go' "$program" copies 4000
 if "${apart[@]}" true 2>/dev/null; then
     lives 'fork and system, two nodes' "${tcp[@]}" "${apart[@]}" "$program" children

@@ -83,7 +83,7 @@ fi
 
 run -np 4 "${on[@]}" --mca coll_clv_setup_bytes 100000000 --mca coll_clv_reduce_min_bytes 1 "$probe" 100 2
 
-# What else moves the others; predicted to no_plan: the decider's own tests (tests/unit/test_choose.c).
+# What else moves the others; predicted to no_plan: the decider's own tests (tests/choose/test_choose.c).
 elsewhere="$nodes
     fell_back_many_ranks      4096 ranks
     fell_back_empty           Open MPI returns before it asks a component

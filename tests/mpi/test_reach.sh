@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What others on the same host can reach of a job (SECURITY.md): another user nothing, the same user all,
-# and a job on one host opens no port. Unauthenticated connections: tests/unit/test_pap_hostile. 10 s.
+# and a job on one host opens no port. Unauthenticated connections: tests/pap_predict/test_pap_hostile. 10 s.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || tap_skip_all 'needs root, to be two users'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What rank 0 says at the end: the verdict, last, in words with its figure or with the reason why there is none; and
-# large calls of collectives that clv was not told to take. Figures of gains: tests/unit/test_choose_verdict.c.
+# large calls of collectives that clv was not told to take. Figures of gains: tests/choose/test_choose_verdict.c.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 probe=$CLV_BUILD/tests/mpi/coll_probe

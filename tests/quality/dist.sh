@@ -48,7 +48,7 @@ missing() {
 tap_none 'it has every file of the tree' missing
 # The tests of the suite have their own runs; a few of them show that they work from a release.
 must 'make distcheck' make_in "$work/first" distcheck \
-    TESTS='tests/unit/test_util tests/unit/test_bench_stats tests/unit/test_trace'
+    TESTS='tests/util/test_util tests/apps/test_bench_stats tests/apps/test_trace'
 rm -rf "$work/first" "$work/copy"
 
 # ---- the same bytes wherever it is built

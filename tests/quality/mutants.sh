@@ -12,7 +12,7 @@ build=${CLV_BUILD:-$top/build}
 each=${1:-200000}
 . "$top/tests/support/tap.sh"
 [[ $each =~ ^[1-9][0-9]{0,8}$ ]] || { echo "mutants: '$each' is no number of mutants" >&2; exit 2; }
-[ -x "$build/tests/unit/test_sched_ring" ] || { echo 'mutants: run ./clv build' >&2; exit 4; }
+[ -x "$build/tests/schedule/test_sched_ring" ] || { echo 'mutants: run ./clv build' >&2; exit 4; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 # whose plan has nothing to change.
 for unit in "test_sched_goal $((4 * each))" "test_sched_ring $((each * 11 / 10 + 20))"; do
     read -r name rounds <<<"$unit"
-    CLV_ROUNDS=$rounds "$build/tests/unit/$name" >"$work/$name" 2>&1
+    CLV_ROUNDS=$rounds "$build/tests/schedule/$name" >"$work/$name" 2>&1
     tap_point $? "$name, $rounds rounds, $(grep -ao 'CLV_SEED=[0-9]*' "$work/$name" | head -n 1)"
 done
 kinds='allreduce|bcast|plain-ring|cut-ring|helper-trees|bcast-chain'

@@ -14,7 +14,7 @@ build=${CLV_BUILD:-$top/build}
 export CLV_TOP=$top CLV_STATS_REFERENCE
 command -v Rscript >/dev/null || apt-get install -y --no-install-recommends r-base-core >/dev/null 2>&1
 command -v Rscript >/dev/null || { echo '1..0 # SKIP no R (Debian: r-base-core)'; exit 77; }
-make -s -C "$build" tests/unit/test_bench_stats >/dev/null || exit 1
+make -s -C "$build" tests/apps/test_bench_stats >/dev/null || exit 1
 CLV_STATS_REFERENCE=$(mktemp) || exit 1
 trap 'rm -f "$CLV_STATS_REFERENCE"' EXIT
 [ $# -gt 0 ] || set -- $((RANDOM + 1))
@@ -23,7 +23,7 @@ n=0 failed=0
 for seed; do
     n=$((n + 1))
     said=$(Rscript "$top/tests/data/stats/make.R" "$seed" 2>&1 >"$CLV_STATS_REFERENCE" &&
-        "$build/tests/unit/test_bench_stats" 2>&1) && ! grep -q '^not ok' <<<"$said" || { printf 'not '; failed=1; }
+        "$build/tests/apps/test_bench_stats" 2>&1) && ! grep -q '^not ok' <<<"$said" || { printf 'not '; failed=1; }
     echo "ok $n - seed $seed: $(wc -l <"$CLV_STATS_REFERENCE") cases are R's, to 1e-10; Shapiro's and Wilk's p to 1e-6, Kolmogorov's and Smirnov's to 1e-9"
     ! grep -q '^not ok' <<<"$said" || grep -A 3 '^not ok' <<<"$said" | sed 's/^/# /'
 done

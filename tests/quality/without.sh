@@ -72,8 +72,8 @@ for name in "$@"; do
     if [ -f "$work/$name/component/mca_coll_clv.so" ]; then
         tap_ok "without $name: a program reduces by clv" reduces "$name"
     fi
-    if [ -x "$work/$name/tests/unit/test_util" ]; then
-        tap_ok "without $name: a unit test" "$work/$name/tests/unit/test_util"
+    if [ -x "$work/$name/tests/util/test_util" ]; then
+        tap_ok "without $name: a unit test" "$work/$name/tests/util/test_util"
     fi
     tap_ok "without $name: installed" installs "$name"
     rm -rf "${work:?}/$name"

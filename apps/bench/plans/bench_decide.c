@@ -6,7 +6,7 @@
  * Output: one line per case: median CPU microseconds per forecast with fresh arrivals and no cache
  * (none), fresh arrivals and the component's cache (cold), and arrivals that come back (warm);
  * plans asked for per forecast; bytes the cache holds at the end.
- * Not: the quality of decisions (tests/unit/test_choose.c) or of plans (plan_quality).
+ * Not: the quality of decisions (tests/choose/test_choose.c) or of plans (plan_quality).
  * Usage: bench_decide [--forecasts N] [--ranks-per-host N]
  */
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# Reference values for tests/unit/test_bench_stats.c, made by R (4.2.2): Rscript make.R > reference.txt
+# Reference values for tests/apps/test_bench_stats.c, made by R (4.2.2): Rscript make.R > reference.txt
 # Rscript make.R SEED writes 200 random samples instead, a quarter with ties, a quarter of 50 and more
 # (tests/quality/stats_r.sh).
 # A case is: kind, tail, sizes, statistic, p value, exact (1/0), then the values of x and of y.

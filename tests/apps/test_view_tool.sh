@@ -87,7 +87,7 @@ tap_ok 'and unread of a larger message' grep -q '"early_bytes":4194304,"early_fr
 tap_ok 'unless another is given' grep -q '^cost: 0.250 Gb/s given, 70 us measured by clv,' <("$view" --gbit 0.25 "$work/costly")
 
 # ---- as many streams as a rank can have (docs/guide/arrivals.md), and no two ranks one in common but that of the
-# calls; how long they are looked for: tests/unit/test_view_index.c
+# calls; how long they are looked for: tests/apps/test_view_index.c
 "$make" "$work/many" 2 4 20 one-late "$work/truth" 2097152 0 4094
 "$view" --json "$work/many" >"$work/json" 2>"$output"
 tap_report $? '32,753 streams are read'
