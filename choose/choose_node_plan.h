@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the room offers: (config, keys, forecast, memory) -> node plans, what lies beside a forecast
+ * What the module offers: (config, keys, forecast, memory) -> node plans, what lies beside a forecast
  * in the node's table. For each plan key of the stream a decision, and the steps of the ranks of
  * this node, made by the background thread before any of them asks.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The clocksync room: one clock for all ranks, with a bound on its error.
+ * The clocksync module: one clock for all ranks, with a bound on its error.
  *
  * Convention: offset > 0 means the local clock is AHEAD of the reference; global = local - offset.
  *

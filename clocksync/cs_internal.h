@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of the clocksync room share and nobody else sees: arithmetic on times that cannot
+ * What the files of the clocksync module share and nobody else sees: arithmetic on times that cannot
  * overflow, and the fit of a line.
  */
 #ifndef CLV_CS_INTERNAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ranks of a group measuring one clock against the other. Internal to the room.
+ * Two ranks of a group measuring one clock against the other. Internal to the module.
  *
  * The client drives: it pings until it knows enough, then says it is done. The reference answers
  * whatever comes (cs_pair_serve), so no algorithm has to be programmed twice, and a client that

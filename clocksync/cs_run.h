@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One method running over one group: what the algorithms share. Internal to the room.
+ * One method running over one group: what the algorithms share. Internal to the module.
  *
  * Algorithms think in virtual ranks: the reference is 0, the others follow it round the ring, so
  * that any rank can be the reference.

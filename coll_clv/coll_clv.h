@@ -2,8 +2,8 @@
  *
  * The Open MPI component: its one component object, and the module of a communicator.
  *
- * What: declarations that the files of this room share. Not: anything for other rooms.
- * Every file of this room may call Open MPI; no other room may.
+ * What: declarations that the files of this module share. Not: anything for other modules.
+ * Every file of this module may call Open MPI; no other module may.
  *
  * The way of a call is in coll_clv_call.c.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs one rank's steps of a plan over the PML: the executor of the schedule room with Open MPI's
+ * Runs one rank's steps of a plan over the PML: the executor of the schedule module with Open MPI's
  * messages, datatypes and operations behind its table.
  *
  * What: a collective of any goal (schedule.h) along steps that every rank took from the same plan.

@@ -470,7 +470,7 @@ static void register_number(const char *name, const char *meaning, int64_t *numb
         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, number);
 }
 
-/* What is read of other rooms, and where a call waits. */
+/* What is read of other modules, and where a call waits. */
 static void register_gauges(void)
 {
 #define REGISTER_WAIT(name, meaning)                                                               \

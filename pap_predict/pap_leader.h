@@ -2,7 +2,7 @@
  *
  * A node's leader in one group: what the thread does for it. Collects the records of the node's
  * ranks from the table, runs the agreement over the connections to its tree neighbours, keeps the
- * clock, and publishes forecasts. Private to the pap_predict room.
+ * clock, and publishes forecasts. Private to the pap_predict module.
  *
  * It outlives the group on its own rank: others may still need what it passes on. All functions
  * run under the thread's lock.

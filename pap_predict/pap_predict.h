@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The pap_predict room: predicted arrival times that are the same on every rank.
+ * The pap_predict module: predicted arrival times that are the same on every rank.
  *
  * One invariant: the same (group, stream, call number) gives the same forecast on every rank, or on
  * none. A forecast is a deterministic integer function of complete record sets; see
@@ -43,7 +43,7 @@
 
 /* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
  * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
- * that file, its row here and its line in room.mk make a predictor). The first is the default
+ * that file, its row here and its line in module.mk make a predictor). The first is the default
  * (docs/decisions/0002); `best` needs what the others need, and breaks ties by their order here. */
 /* clang-format off */
 #define CLV_PAP_CHOOSER_MAP(XX)                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The schedule room: from arrival times to a plan of sends. PURE: no MPI, no threads, no clock.
+ * The schedule module: from arrival times to a plan of sends. PURE: no MPI, no threads, no clock.
  *
  * What: Clairvoyant (Proficz & Ocetkiewicz, sections 2, 4, 5), latest-arrival-first, sorted chain
  * and the classic trees, all as generators (generators/) of one value, the plan; and what one does

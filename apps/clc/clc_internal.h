@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the passes of the controlled logical clock share: who waits for whom, and the walk along a
- * line. Not for other rooms.
+ * line. Not for other modules.
  */
 #ifndef CLV_CLC_INTERNAL_H
 #define CLV_CLC_INTERNAL_H

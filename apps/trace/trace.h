@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The trace room: when ranks arrived at a collective and left it, call by call. PURE: no MPI, no
+ * The trace module: when ranks arrived at a collective and left it, call by call. PURE: no MPI, no
  * threads, no clock.
  *
  * What: the one format of recorded arrivals (docs/guide/trace.md), its reader and writer; arrival

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The component as a series of patches for Open MPI's tree: what it is made of and no more (no tools, no
-# tests, no other build), one patch for the rooms that know no MPI, one for the component, one for the
+# tests, no other build), one patch for the modules that know no MPI, one for the component, one for the
 # page of the manual. Each is signed off by who runs this.
 #
 #   packaging/openmpi/series.sh OPENMPI FOLDER
@@ -37,7 +37,7 @@ sources() { # name files: a variable of a Makefile.am
 }
 commit() { git -C "$work" add -A && git -C "$work" commit -q --allow-empty -s -m "$1"; }
 
-# What of our Makefile.am is about Open MPI's tree: from its else to its end, with files instead of rooms.
+# What of our Makefile.am is about Open MPI's tree: from its else to its end, with files instead of modules.
 write_makefile() {
     mapfile -t core < <(files core)
     mapfile -t component < <(files component)

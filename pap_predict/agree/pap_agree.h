@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The agreement of one node of one group, as a state machine. Private to the pap_predict room.
+ * The agreement of one node of one group, as a state machine. Private to the pap_predict module.
  *
  * In: records of this node's ranks, messages from the tree neighbours, links up and lost, time.
  * Out: messages to neighbours, complete record sets to publish, the end of all predictions.

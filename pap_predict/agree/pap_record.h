@@ -3,7 +3,7 @@
  * Records as the table's words: how a rank puts one in and its leader takes it out. A rank writes
  * its own local times and one cache line; the leader's thread, which has the node's clock and
  * exchange latency, makes the record of it (clv_pap_local_to_record). All ranks of a node have the
- * same local clock. Private to the pap_predict room. No threads of its own; see pap_table.h.
+ * same local clock. Private to the pap_predict module. No threads of its own; see pap_table.h.
  */
 #ifndef CLV_PAP_RECORD_H
 #define CLV_PAP_RECORD_H

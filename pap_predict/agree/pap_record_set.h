@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Records and record sets: what is exchanged. Private to the pap_predict room.
+ * Records and record sets: what is exchanged. Private to the pap_predict module.
  *
  * A record is what one rank says about one of its sampled calls. A record set is the records of all
  * ranks for one sequence number of a lane; it is complete or it does not exist.

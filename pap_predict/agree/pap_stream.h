@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * One rank's view of its streams: numbers calls, says which are sampled, fills the records, and
- * finds the forecast of a call. Private to the pap_predict room.
+ * finds the forecast of a call. Private to the pap_predict module.
  *
  * Everything that decides is equal on all ranks: the order of calls on the communicator and the
  * forecasts. To keep it so where calls overlap, they come in one after the other: a call's turn

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Who speaks with whom: the tree over node leaders, and where each rank's record lies.
- * Private to the pap_predict room.
+ * Private to the pap_predict module.
  *
  * Binomial tree: the parent of node i is i with its lowest set bit cleared (HCA3 pairs the same
  * nodes); node 0 is the top. The subtree of node i > 0 is the nodes i .. i + lowbit(i) - 1 that

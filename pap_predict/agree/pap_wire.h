@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bytes of the exchange's messages. Private to the pap_predict room.
+ * The bytes of the exchange's messages. Private to the pap_predict module.
  *
  * Fixed little-endian layout, no pointers, no padding taken from memory. Everything that comes in
  * is checked here against what any message may say; whether it fits the state of the exchange is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From complete record sets to forecasts: the deterministic integer function. Private to the
- * pap_predict room and to the tools.
+ * pap_predict module and to the tools.
  *
  * A history is what one lane remembers: up to `window` calls, the errors of past predictions, the
  * prediction outstanding. Fed set by set without gaps, it is equal on every node. A record set

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Predictors: from the remembered calls of one stream to the next relative arrivals.
- * Private to the pap_predict room and to the tools.
+ * Private to the pap_predict module and to the tools.
  *
  * All but `best`, which chooses among them (pap_follow.h), are pure. A predictor sees a view:
  * n_rows remembered calls, newest first. It fills predicted_ns[rank]; any common constant may be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The small parts of the clocksync room: labels, base clocks, places, composed models.
+ * The small parts of the clocksync module: labels, base clocks, places, composed models.
  */
 #include "clocksync/cs_internal.h"
 #include "tests/sim/cs_random.h"

@@ -4,14 +4,14 @@
 . "$CLV_TOP/tests/support/tap.sh"
 cd "$CLV_TOP" || exit 1
 
-# ---- layers. Per room: the headers of other rooms that it may include, as a pattern.
+# ---- layers. Per module: the headers of other modules that it may include, as a pattern.
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline|sched_roster)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict)?\.h'
 trace_headers='apps/trace/[a-z_]*\.h'
 core='util schedule clocksync pap_predict record choose'
-pure_rooms="$core apps/trace apps/clc apps/what_if apps/cli"
-rooms="$pure_rooms coll_clv apps/bench apps/tools apps/examples tests"
+pure_modules="$core apps/trace apps/clc apps/what_if apps/cli"
+modules="$pure_modules coll_clv apps/bench apps/tools apps/examples tests"
 may_include() {
     case $1 in
     util) echo 'util/.*' ;;
@@ -32,23 +32,23 @@ may_include() {
     apps/what_if) echo "apps/what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(clva|ring|drain|pending|early)\\.h" ;;
     apps/examples) echo 'apps/examples/.*|apps/trace/trace\.h|util/[a-z_]*\.h' ;;
-    # bench_plan measures the parts of the schedule room against the oracles of the tests.
+    # bench_plan measures the parts of the schedule module against the oracles of the tests.
     apps/bench) echo "apps/bench/.*|apps/cli/.*|schedule/.*|$choose_headers|tests/support/.*|$trace_headers|$public_headers" ;;
     esac
 }
 
-# Includes of another room that the room may not have; prints them.
+# Includes of another module that the module may not have; prints them.
 forbidden_includes() {
-    local room=$1
-    grep -rnE --include='*.[ch]' '^ *# *include "' "$room" |
-        grep -E "\"(${rooms// /|})/" |
-        grep -vE "\"($(may_include "$room"))\""
+    local module=$1
+    grep -rnE --include='*.[ch]' '^ *# *include "' "$module" |
+        grep -E "\"(${modules// /|})/" |
+        grep -vE "\"($(may_include "$module"))\""
 }
 
-for room in $pure_rooms pap_predict/agree pap_predict/net pap_predict/predict \
+for module in $pure_modules pap_predict/agree pap_predict/net pap_predict/predict \
     coll_clv apps/bench apps/examples; do
-    [ -n "$(find "$room" -name '*.[ch]' 2>/dev/null)" ] || continue
-    tap_none "$room includes only what it may" forbidden_includes "$room"
+    [ -n "$(find "$module" -name '*.[ch]' 2>/dev/null)" ] || continue
+    tap_none "$module includes only what it may" forbidden_includes "$module"
 done
 
 # Headers that include each other, also over others: prints the pairs that lie on a circle.
@@ -57,21 +57,21 @@ circles() {
         sed 's/:.*include "\([^"]*\)"/ \1/' |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.h\)$/\1/p'
 }
-tap_none 'no header includes itself, also over others' circles $pure_rooms coll_clv apps/bench apps/tools
-# Rooms, and rooms within rooms: the same, file by file taken for its folder.
-room_circles() {
+tap_none 'no header includes itself, also over others' circles $pure_modules coll_clv apps/bench apps/tools
+# Modules, and modules within modules: the same, file by file taken for its folder.
+module_circles() {
     grep -roE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' "$@" |
         sed -nE 's/^([a-z_/]*)\/[^/:]*:.*include "([a-z_/]*)\/[^/"]*"/\1 \2/p' |
         awk '$1 != $2' | grep -vE '^pap_predict/[a-z]* pap_predict$' | sort -u |
         tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([a-z_/]*\)$/\1/p'
 }
-tap_none 'no circle of rooms' room_circles $pure_rooms
+tap_none 'no circle of modules' module_circles $pure_modules
 mpi_outside() {
     grep -rnE --include='*.[ch]' '# *include [<"](mpi\.h|ompi|opal)' \
-        $pure_rooms
+        $pure_modules
     grep -rnE --include='*.[ch]' '# *include [<"](ompi|opal)' apps
 }
-tap_none 'only coll_clv includes Open MPI, the pure rooms no mpi.h' mpi_outside
+tap_none 'only coll_clv includes Open MPI, the pure modules no mpi.h' mpi_outside
 # A public function of MPI aborts in MPI_Init, where a spawned process makes its first collective calls; and a
 # tool that wraps MPI's functions would see what the program never called.
 public_mpi() { grep -rnE --include='*.[ch]' '\<P?MPI_[A-Z][a-z][A-Za-z0-9_]* *\(' coll_clv | grep -vE ':[[:space:]]*(/?\*|//)'; }
@@ -82,7 +82,7 @@ own_collectives() {
 }
 tap_none 'coll_clv calls no collective of a communicator' own_collectives
 heap_elsewhere() {
-    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' $pure_rooms coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
+    grep -rnE --include='*.c' '\<(malloc|calloc|realloc) *\(' $pure_modules coll_clv | grep -v '^util/util_alloc.c:' | grep -vE ':[[:space:]]*(/?\*|//)'
 }
 tap_none 'the heap is reached through util_alloc.h' heap_elsewhere
 
@@ -109,14 +109,14 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
             awk '$2 ~ /[A-TV-Z]/ {print $3}' |
             grep -vE '^(mca_coll_clv_|coll_clv_|ompi_coll_clv_component_ptr$)'
     }
-    # What pap_predict's thread calls is one function of the room choose, and coll_clv starts no thread:
+    # What pap_predict's thread calls is one function of the module choose, and coll_clv starts no thread:
     # so nothing of Open MPI runs in the background.
     thread_glue() {
         local object
         grep -rnE '\.make *=' coll_clv | grep -vE '= *clv_choose_node_plan,'
         grep -rnE 'clv_pap_attach_t|pthread_create|thrd_create' coll_clv
         nm "$CLV_BUILD/.libs/libclvcore.a" 2>/dev/null | grep -q ' T clv_choose_node_plan$' ||
-            echo 'clv_choose_node_plan is not in the pure rooms'
+            echo 'clv_choose_node_plan is not in the pure modules'
         for object in "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o; do
             nm "$object" | grep -E ' [tT] clv_choose_' | sed "s|^|$object |"
         done
@@ -130,7 +130,7 @@ core_names() {
     nm --defined-only "$CLV_BUILD"/.libs/libclv{core,trace,clc,cli,whatif}.a 2>/dev/null |
         awk '$2 ~ /[A-TV-Z]/ {print $3}' | grep -v '^clv_'
 }
-tap_none 'global names of the pure rooms begin with clv_' core_names
+tap_none 'global names of the pure modules begin with clv_' core_names
 
 # ---- headers
 ompi_flags=$(make -s -C "$CLV_BUILD" show-ompi-cppflags)
@@ -142,7 +142,7 @@ trap 'rm -rf "$alone"' EXIT
 all_compile() { # compiler
     local header wrapper status=0
     rm -rf "$alone"/*
-    for header in $(find $pure_rooms coll_clv apps/bench apps/examples -name '*.h' -not -path '*/shim/*'); do
+    for header in $(find $pure_modules coll_clv apps/bench apps/examples -name '*.h' -not -path '*/shim/*'); do
         case $header in
         coll_clv/*) wrapper=ompi ;;
         apps/bench/* | apps/examples/*) wrapper=mpi ;;
@@ -173,11 +173,11 @@ for compiler in gcc clang; do
     fi
 done
 
-# Headers that another room includes, and the one that programs include, end their opening comment
+# Headers that another module includes, and the one that programs include, end their opening comment
 # with what a caller must know. Prints the lines that are missing.
 public_ones() {
     echo clv.h
-    grep -rE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' $pure_rooms coll_clv apps/bench apps/tools apps/examples |
+    grep -rE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' $pure_modules coll_clv apps/bench apps/tools apps/examples |
         sed -nE 's/^(apps\/[a-z_]*|[a-z_]*)\/[^:]*:.*include "((apps\/[a-z_]*|[a-z_]*)\/[^"]*)".*/\1 \2 \3/p' |
         awk '$1 != $3 {print $2}' | sort -u | xargs ls 2>/dev/null | grep -v '^tests/'
 }
@@ -264,20 +264,20 @@ tap_none 'and no link of a page is dead' dead_links
 foreign_folders() { grep -rnoE --include='*.json*' '[":](/tmp|/home|/root|/work|/var)/[^"]*' docs; }
 tap_none 'no stored result names a folder of the machine that made it' foreign_folders
 
-# ---- build lists: every source file is in its room's list
+# ---- build lists: every source file is in its module's list
 unlisted() {
-    local file room
-    for file in $(find $pure_rooms coll_clv -name '*.c'); do
-        room=${file%%/*}
-        [ "$room" != apps ] || { room=${file#apps/}; room=apps/${room%%/*}; }
-        grep -q "${file//./\\.}" "$room/room.mk" || echo "$file is in no room.mk"
+    local file module
+    for file in $(find $pure_modules coll_clv -name '*.c'); do
+        module=${file%%/*}
+        [ "$module" != apps ] || { module=${file#apps/}; module=apps/${module%%/*}; }
+        grep -q "${file//./\\.}" "$module/module.mk" || echo "$file is in no module.mk"
     done
 }
-tap_none 'every source of a room is built' unlisted
+tap_none 'every source of a module is built' unlisted
 build_lists_elsewhere() {
     find tests docs -name '*.mk' -o -name 'Makefile*'
 }
-tap_none 'each build list lies in its room, none under tests' build_lists_elsewhere
+tap_none 'each build list lies in its module, none under tests' build_lists_elsewhere
 # automake names logs without ".sh": of two tests with one log it runs the first twice.
 same_log() {
     make -s -C "$CLV_BUILD" list-unit-tests list-script-tests | sed 's/\.sh$//' | sort | uniq -d

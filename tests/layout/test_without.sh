@@ -1,6 +1,6 @@
 #!/bin/bash
 # Without OTF2 every tool that needs none still links and runs: on a copy of the build whose makefile is
-# made anew, as configure makes it where there is no OTF2, so only what differs is compiled. And no room
+# made anew, as configure makes it where there is no OTF2, so only what differs is compiled. And no module
 # sets in a condition what a program outside of it is linked with. TAP. 5 s. Each optional library missing,
 # from the first file on: tests/quality/without.sh.
 . "$CLV_TOP/tests/support/tap.sh"
@@ -32,7 +32,7 @@ endif
 END
 tap_ok 'flags that a condition sets for a program outside of it are seen' \
     test "$(conditional_flags "$work/sample.mk")" = "$work/sample.mk:3: one_LDADD"
-tap_none 'and no room has any' conditional_flags "$CLV_TOP"/*/room.mk "$CLV_TOP"/apps/*/room.mk
+tap_none 'and no module has any' conditional_flags "$CLV_TOP"/*/module.mk "$CLV_TOP"/apps/*/module.mk
 
 # ---- the same build without OTF2
 copy_build() {
@@ -40,7 +40,7 @@ copy_build() {
     mkdir "$work/build" && cd "$CLV_BUILD" || return
     for name in .libs *; do
         case $name in tests | *.log) continue ;; esac
-        [ -e "$CLV_TOP/$name/room.mk" ] || [ ! -d "$name" ] || [ "$name" = .libs ] || [ "$name" = apps ] || continue
+        [ -e "$CLV_TOP/$name/module.mk" ] || [ ! -d "$name" ] || [ "$name" = .libs ] || [ "$name" = apps ] || continue
         cp -a "$name" "$work/build" || return
     done
 }

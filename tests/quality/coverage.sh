@@ -1,12 +1,12 @@
 #!/bin/bash
-# Opt-in: line coverage of the pure rooms by the unit tests, as a table; fails when a room is below
+# Opt-in: line coverage of the pure modules by the unit tests, as a table; fails when a module is below
 # 90 % (CLV_COVERAGE_GATE). Builds in build-coverage/ without MPI. TAP; about 2 minutes.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$top/build-coverage
 gate=${CLV_COVERAGE_GATE:-90}
 export CLV_SHARE=${CLV_SHARE:-0.05} # without optimisation; coverage needs few
-rooms='util schedule clocksync net pap_predict trace record clc choose'
+modules='util schedule clocksync pap_predict record choose apps/trace apps/clc'
 
 if [ -d "$build" ]; then
     find "$build" -name '*.gcda' -delete
@@ -17,31 +17,31 @@ tests=$?
 tail -n 1 "$top/build-coverage.log" | sed 's/^/# /'
 rm -f "$top/build-coverage.log"
 
-# One line per source file of a room: lines, covered lines, name. A file that no test program
+# One line per source file of a module: lines, covered lines, name. A file that no test program
 # links has no counters; it counts with none of its lines covered.
-coverage_of_room() {
+coverage_of_module() {
     local notes
     for notes in "$build/$1"/*.gcno "$build/$1"/.libs/*.gcno; do
         [ -f "$notes" ] && (cd "$build" && gcov -n "$notes" 2>/dev/null)
-    done | awk -v room="/$1/" '
+    done | awk -v module="/$1/" '
         /^File / { name = "/" $2; gsub("\047", "", name) }
-        /^Lines executed:/ && index(name, room) && name ~ /\.c$/ {
+        /^Lines executed:/ && index(name, module) && name ~ /\.c$/ {
             split($0, part, /[:% ]+/)
             lines = part[5]; covered = int(part[3] * lines / 100 + 0.5)
-            sub(".*" room, room, name)
+            sub(".*" module, module, name)
             if (!(name in best) || covered > best[name]) { best[name] = covered; all[name] = lines }
         }
         END { for (name in best) print all[name], best[name], substr(name, 2) }' | sort -k3
 }
 
-echo 1..$(($(wc -w <<<"$rooms") + 1))
+echo 1..$(($(wc -w <<<"$modules") + 1))
 n=1
 [ $tests -eq 0 ] || printf 'not '
 echo "ok 1 - unit tests pass with coverage counters"
 failed=$tests
-for room in $rooms; do
+for module in $modules; do
     n=$((n + 1))
-    table=$(coverage_of_room "$room")
+    table=$(coverage_of_module "$module")
     [ -z "$table" ] || echo "$table" | awk '{ printf "# %6.1f %%  %4d lines  %s\n", 100 * $2 / $1, $1, $3 }'
     if ! percent=$(echo "$table" | awk -v gate="$gate" '{ all += $1; hit += $2 }
         END { if (!all) { print "no lines"; exit 1 }
@@ -49,6 +49,6 @@ for room in $rooms; do
         failed=1
         printf 'not '
     fi
-    echo "ok $n - $room: $percent, at least $gate %"
+    echo "ok $n - $module: $percent, at least $gate %"
 done
 exit $((failed != 0))

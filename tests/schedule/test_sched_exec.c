@@ -552,7 +552,7 @@ static void draw_arrivals(void)
     }
 }
 
-/* What the room itself says about the plan being played. */
+/* What the module itself says about the plan being played. */
 static void check_plan(void)
 {
     char reason[200] = "";

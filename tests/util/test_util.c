@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The util room: names of status codes, levels of the log and its one sink, the allocation hook.
+ * The util module: names of status codes, levels of the log and its one sink, the allocation hook.
  */
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"

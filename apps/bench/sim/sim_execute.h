@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Steps of one rank run by the executor of the schedule room over public MPI point to point.
+ * Steps of one rank run by the executor of the schedule module over public MPI point to point.
  *
  * What: the same executor as the component's with another table: MPI_Isend, MPI_Issend, MPI_Irecv,
  * and MPI_Waitany when idle, because polling would cost simulated time.

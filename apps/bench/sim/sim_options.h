@@ -16,7 +16,7 @@
 
 typedef struct clv_sim_options {
     const char *collective; /* reduce or allreduce */
-    const char *algorithm;  /* of sim_direct.h, or a generator of the schedule room */
+    const char *algorithm;  /* of sim_direct.h, or a generator of the schedule module */
     const char *pattern;    /* as clv_pattern_parse takes it */
     const char *error;      /* of the prediction: a percentage, random, reversed or equal */
     double delay_ms;

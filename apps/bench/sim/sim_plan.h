@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plan of a call: chosen on rank 0 by the room choose, as the component would, and dealt out to
+ * The plan of a call: chosen on rank 0 by the module choose, as the component would, and dealt out to
  * the ranks as their steps.
  *
  * The component's leaders all choose the same; in a simulation that would be the same work many

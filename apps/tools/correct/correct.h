@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct: what its files share. Reading an OTF2 archive into the shapes of the clc room,
+ * clv-correct: what its files share. Reading an OTF2 archive into the shapes of the clc module,
  * clocks and latencies chosen, the archive written again, and the report.
  *
  * Units: ticks of at most 1 ns each; ticks_per_ns turns latencies into them. Where the archive's

@@ -1,4 +1,4 @@
-# tools: programs for users, but clv-correct (../clc/room.mk).
+# tools: programs for users, but clv-correct (../clc/module.mk).
 installed_mpi_programs += apps/tools/clv-clock
 installed_manuals += docs/man/clv-clock.1
 apps_tools_clv_clock_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags)

@@ -1,4 +1,4 @@
-# bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one room
+# bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one module
 # (plans), reduces on a simulated machine (sim, which apps/bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, paper, results, show.
 clv_bench_sources = apps/bench/measure/bench_normal.c apps/bench/measure/bench_normal.h \
 	apps/bench/measure/bench_smirnov.c apps/bench/measure/bench_smirnov.h \
