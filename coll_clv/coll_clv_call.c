@@ -291,7 +291,7 @@ static void show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
 /* ---- a call by plan ------------------------------------------------------------------------- */
 
 /* When the communicator has failed, or is freed by the user: it runs no plan any more. One that
- * stays for a host that is away keeps its group (see coll_clv_detour_settle). */
+ * stays for a host that is away keeps its group (see coll_clv_relay_settle). */
 static void release_group(struct ompi_communicator_t *comm, void *context)
 {
     coll_clv_module_t *module = context;

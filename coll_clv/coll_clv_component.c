@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "coll_clv/coll_clv_ahead.h"
-#include "coll_clv/coll_clv_detour.h"
+#include "coll_clv/coll_clv_relay.h"
 #include "coll_clv/coll_clv_peers.h"
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_processors.h"
@@ -121,7 +121,7 @@ static int clv_open(void)
     opal_output_set_verbosity(component->output, verbose);
     coll_clv_wait_set_stall(component->params.stall_seconds);
     coll_clv_compare_open(component->params.stall_seconds);
-    coll_clv_detour_open(component->params.channel_timeout_ms);
+    coll_clv_relay_open(component->params.channel_timeout_ms);
     clv_log_set_sink(log_to_stream, component,
                      (clv_log_level_t) (verbose > CLV_LOG_ERROR ? verbose : CLV_LOG_ERROR));
     coll_clv_ahead_budget(component->params.ahead_bytes);
@@ -134,7 +134,7 @@ static int clv_close(void)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
 
-    coll_clv_detour_close();
+    coll_clv_relay_close();
     coll_clv_compare_close();
     coll_clv_peers_close();
     coll_clv_processors_close();

@@ -52,14 +52,14 @@ static void group_clear(coll_clv_group_t *group)
 
 bool coll_clv_group_settle(coll_clv_group_t *group)
 {
-    return NULL == group || coll_clv_detour_settle(&group->detour);
+    return NULL == group || coll_clv_relay_settle(&group->relay);
 }
 
 void coll_clv_group_free(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
-        coll_clv_detour_end(&group->detour);
+        coll_clv_relay_end(&group->relay);
         clv_pap_group_free(group->clock.pap);
         group_clear(group);
     }
@@ -69,7 +69,7 @@ void coll_clv_group_abandon(coll_clv_group_t *group)
 {
     if (NULL != group) {
         coll_clv_process_hide_clock(&group->clock);
-        coll_clv_detour_end(&group->detour);
+        coll_clv_relay_end(&group->relay);
         clv_pap_group_abandon(group->clock.pap);
         group_clear(group);
     }

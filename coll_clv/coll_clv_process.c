@@ -31,9 +31,9 @@ clv_status_t coll_clv_process_open(const clv_pap_options_t *options, clv_pap_t *
 }
 
 /* Without the lock: whoever asks has a group, so the channel is open. */
-int32_t coll_clv_process_detours(void)
+int32_t coll_clv_process_relays(void)
 {
-    return clv_pap_detours(process_pap);
+    return clv_pap_relays(process_pap);
 }
 
 void coll_clv_process_counters(clv_pap_counters_t *counters)

@@ -42,8 +42,8 @@ void coll_clv_process_show_clock(coll_clv_clock_t *clock);
 /* ... and when this returns nobody looks any more. Fine for one that was never shown. */
 void coll_clv_process_hide_clock(coll_clv_clock_t *clock);
 
-/* How many groups have to do with the detour (coll_clv_detour.h). One load or two. */
-int32_t coll_clv_process_detours(void);
+/* How many groups have to do with the relay (coll_clv_relay.h). One load or two. */
+int32_t coll_clv_process_relays(void);
 
 /* The channel's counters. */
 void coll_clv_process_counters(clv_pap_counters_t *counters);

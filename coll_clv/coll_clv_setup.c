@@ -140,9 +140,9 @@ clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                        .interface = named ? params->interface : NULL,
                                        .port_min = params->port_min,
                                        .port_range = params->port_range,
-                                       .connect_timeout_ns = coll_clv_detour_lost_ns(),
+                                       .connect_timeout_ns = coll_clv_relay_lost_ns(),
                                        .patience_ns = COLL_CLV_PATIENCE_NS,
-                                       .has_detour = 1};
+                                       .has_relay = 1};
 
     return coll_clv_process_open(&options, pap_p);
 }
@@ -428,7 +428,7 @@ static void settle(coll_clv_group_t *group, int why)
     } else {
         group->clock.chooser = &group->chooser;
         coll_clv_process_show_clock(&group->clock);
-        coll_clv_detour_begin(&group->detour, group->comm, group->clock.pap);
+        coll_clv_relay_begin(&group->relay, group->comm, group->clock.pap);
     }
 }
 

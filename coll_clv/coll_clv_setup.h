@@ -12,7 +12,7 @@
 #define COLL_CLV_SETUP_H
 
 #include "choose/choose_node_plan.h"
-#include "coll_clv/coll_clv_detour.h"
+#include "coll_clv/coll_clv_relay.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_process.h"
 #include "util/util_alloc.h"
@@ -67,7 +67,7 @@ struct coll_clv_group {
     /* Its plan cache is of the background thread alone, once the group is active; the thread that
      * calls MPI makes its few own plans without one. */
     clv_chooser_t chooser;
-    coll_clv_detour_t detour;
+    coll_clv_relay_t relay;
     int32_t rank;
     int32_t *place; /* of each rank; chooser.config has it where links are shared */
     kept_plan_t kept[COLL_CLV_KEPT_PLANS];

@@ -7,7 +7,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_compare.h \
 	coll_clv/coll_clv_compat.h \
-	coll_clv/coll_clv_detour.h \
+	coll_clv/coll_clv_relay.h \
 	coll_clv/coll_clv_devices.h \
 	coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_failure.h \
@@ -33,7 +33,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_compare.c \
 	coll_clv/coll_clv_component.c \
-	coll_clv/coll_clv_detour.c \
+	coll_clv/coll_clv_relay.c \
 	coll_clv/coll_clv_devices.c \
 	coll_clv/coll_clv_execute.c \
 	coll_clv/coll_clv_failure.c \

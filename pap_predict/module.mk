@@ -22,7 +22,7 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_agree_end.
 	pap_predict/agree/pap_record.c \
 	pap_predict/agree/pap_record_set.c pap_predict/agree/pap_stream.c pap_predict/agree/pap_table.c \
 	pap_predict/agree/pap_tree.c pap_predict/agree/pap_wire.c pap_predict/pap_card.c \
-	pap_predict/pap_clock.c pap_predict/pap_collect.c pap_predict/pap_detour.c pap_predict/pap_group.c \
+	pap_predict/pap_clock.c pap_predict/pap_collect.c pap_predict/pap_relay.c pap_predict/pap_group.c \
 	pap_predict/pap_leader.c pap_predict/pap_pace.c pap_predict/pap_process.c \
 	pap_predict/pap_publish.c pap_predict/pap_route.c \
 	pap_predict/predict/pap_follow.c pap_predict/predict/pap_compute.c pap_predict/predict/pap_ewma.c \
@@ -39,14 +39,14 @@ clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_p
 tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
 
 unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/pap_predict/test_pap_agree \
-	tests/pap_predict/test_pap_best tests/pap_predict/test_pap_detour tests/pap_predict/test_pap_forecast tests/pap_predict/test_pap_channel \
+	tests/pap_predict/test_pap_best tests/pap_predict/test_pap_relay tests/pap_predict/test_pap_forecast tests/pap_predict/test_pap_channel \
 	tests/pap_predict/test_pap_family tests/pap_predict/test_pap_footprint tests/pap_predict/test_pap_group \
 	tests/pap_predict/test_pap_hostile tests/pap_predict/test_pap_mac tests/pap_predict/test_pap_memory tests/pap_predict/test_pap_note \
 	tests/pap_predict/test_pap_patience \
 	tests/pap_predict/test_pap_pace tests/pap_predict/test_pap_place tests/pap_predict/test_pap_record tests/pap_predict/test_pap_secret \
 	tests/pap_predict/test_pap_stream tests/pap_predict/test_pap_wire
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
-tests_pap_predict_test_pap_detour_SOURCES = tests/pap_predict/test_pap_detour.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_relay_SOURCES = tests/pap_predict/test_pap_relay.c $(clv_pap_pair_sources)
 tests_pap_predict_test_pap_secret_SOURCES = tests/pap_predict/test_pap_secret.c $(clv_pap_pair_sources)
 tests_pap_predict_test_pap_family_SOURCES = tests/pap_predict/test_pap_family.c $(clv_pap_pair_sources)
 tests_pap_predict_test_pap_group_SOURCES = tests/pap_predict/test_pap_group.c tests/support/other_threads.h \

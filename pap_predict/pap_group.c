@@ -725,26 +725,26 @@ int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_n
     return heard != CLV_PAP_HEARD_NOT;
 }
 
-/* ---- the detour --------------------------------------------------------------------------- */
+/* ---- the relay --------------------------------------------------------------------------- */
 
-void clv_pap_group_detour(clv_pap_group_t *group, const clv_pap_detour_ops_t *ops, void *context)
+void clv_pap_group_relay(clv_pap_group_t *group, const clv_pap_relay_ops_t *ops, void *context)
 {
     if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
         return;
     }
     clv_net_thread_lock(group->pap->thread);
-    clv_pap_leader_detour(group->leader, ops, context);
+    clv_pap_leader_relay(group->leader, ops, context);
     clv_net_thread_unlock(group->pap->thread);
 }
 
-void clv_pap_group_detour_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
-                               size_t n_bytes)
+void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
+                              size_t n_bytes)
 {
     if (group->leader == NULL || !clv_net_thread_is_ours(group->pap->thread)) {
         return;
     }
     clv_net_thread_lock(group->pap->thread);
-    clv_pap_leader_detour_take(group->leader, rank, bytes, n_bytes);
+    clv_pap_leader_relay_take(group->leader, rank, bytes, n_bytes);
     clv_net_thread_unlock(group->pap->thread);
     clv_net_thread_ring(group->pap->thread); /* what it said may have to go on */
 }
@@ -771,7 +771,7 @@ int clv_pap_group_is_apart(clv_pap_group_t *group)
     return ask_leader(group, clv_pap_leader_is_apart);
 }
 
-size_t clv_pap_detour_bytes(int32_t n_ranks)
+size_t clv_pap_relay_bytes(int32_t n_ranks)
 {
     return clv_pap_wire_max_bytes(n_ranks);
 }

@@ -131,7 +131,7 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
     }
     clv_pap_route_ping(leader, now_ns);
     const int64_t beat_ns = clv_pap_route_beat(leader, now_ns);
-    return settle(leader, clv_smaller(beat_ns, clv_pap_detour_watch(leader, now_ns)));
+    return settle(leader, clv_smaller(beat_ns, clv_pap_relay_watch(leader, now_ns)));
 }
 
 int clv_pap_leader_is_done(const clv_pap_leader_t *leader)
@@ -173,7 +173,7 @@ static clv_status_t create_agree(clv_pap_leader_t *leader)
         .node = leader->node,
         .lost_ns = lost_ns,
         .retry_ns = RESEND_NS,
-        .abandon_ns = leader->pap->options.has_detour ? NEVER_NS : ABANDON_FACTOR * lost_ns};
+        .abandon_ns = leader->pap->options.has_relay ? NEVER_NS : ABANDON_FACTOR * lost_ns};
     return clv_pap_agree_create(&options, &agree_ops, leader, clv_local_now_ns(), &leader->agree);
 }
 
@@ -191,7 +191,7 @@ static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_card_t *ra
 /* Frees what is the leader's own; the table and the layout stay. */
 static void release(clv_pap_leader_t *leader)
 {
-    clv_pap_detour_end(leader);
+    clv_pap_relay_end(leader);
     clv_pap_agree_free(leader->agree);
     clv_pap_publish_free(leader);
     clv_free(leader->pids);
@@ -314,6 +314,6 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
     leader->linger_ns = now_ns + (!is_needed            ? 0
                                   : leader->is_troubled ? leader->pap->options.connect_timeout_ns
                                                         : LINGER_NS);
-    clv_pap_detour_end(leader);
+    clv_pap_relay_end(leader);
     clv_pap_agree_bye(leader->agree, now_ns);
 }

@@ -49,12 +49,11 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung);
 int clv_pap_leader_is_done(const clv_pap_leader_t *leader);
 clv_pap_leader_t **clv_pap_leader_next(clv_pap_leader_t *leader); /* in the process's list */
 
-/* ---- called by the process's thread of MPI: clv_pap_group_detour and its relatives ----------- */
+/* ---- called by the process's thread of MPI: clv_pap_group_relay and its relatives ----------- */
 
-void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t *ops,
-                           void *context);
-void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
-                                size_t n_bytes);
+void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *ops, void *context);
+void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
+                               size_t n_bytes);
 int clv_pap_leader_is_owing(clv_pap_leader_t *leader);
 int clv_pap_leader_is_apart(clv_pap_leader_t *leader);
 

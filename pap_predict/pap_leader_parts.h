@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The inside of a leader (pap_leader.h), for the files that share it: pap_leader.c its life and its
- * round, pap_route.c connections, frames and the clock, pap_detour.c the way over MPI where a
+ * round, pap_route.c connections, frames and the clock, pap_relay.c the way over MPI where a
  * connection stays away, pap_collect.c records in, pap_publish.c forecasts out. For nobody else.
  * All of it runs under the thread's lock.
  */
@@ -26,14 +26,14 @@ typedef struct clv_pap_neighbour {
     int32_t is_joined;     /* the agreement uses conn: of a parent, once it was heard there */
     int32_t was_up;        /* joined, once */
     int32_t was_lost;      /* a joined one went although the neighbour had not said BYE */
-    int32_t by_detour;     /* its messages go over MPI from now on; conn stays NULL */
-    int32_t is_awaited;    /* it may take the detour: its connection is down for too long */
+    int32_t by_relay;      /* its messages go over MPI from now on; conn stays NULL */
+    int32_t is_awaited;    /* it may take the relay: its connection is down for too long */
     int32_t is_told;       /* the caller listens to it */
     int32_t is_through;    /* its ranks have freed the group */
     int32_t told_through;  /* it was told the same of us: over this connection, or over MPI */
 } clv_pap_neighbour_t;
 
-/* A message for the detour. */
+/* A message for the relay. */
 typedef struct clv_pap_parcel {
     struct clv_pap_parcel *next;
     int32_t node;
@@ -81,7 +81,7 @@ struct clv_pap_leader {
     clv_pap_route_t route;
     int64_t beaten_ns; /* when the neighbours were last shown that we live */
     clv_pap_parcel_t *outbox, **outbox_end;
-    int is_troubled; /* a neighbour is on the detour, or may be: counted in the process */
+    int is_troubled; /* a neighbour is on the relay, or may be: counted in the process */
     int has_started;
     int is_leaving; /* its rank frees the group, and waits until it owes nothing */
     int has_left;
@@ -120,13 +120,13 @@ void clv_pap_route_tell_through(clv_pap_leader_t *leader, clv_pap_neighbour_t *n
 /* Closes the connection with a neighbour, if there is one. */
 void clv_pap_route_close(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour);
 
-/* ---- pap_detour.c ---------------------------------------------------------------------------- */
+/* ---- pap_relay.c ---------------------------------------------------------------------------- */
 
-/* Who has to take the detour, and who may; returns when to look again. */
-int64_t clv_pap_detour_watch(clv_pap_leader_t *leader, int64_t now_ns);
-/* A message for a neighbour on the detour. */
-void clv_pap_detour_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes);
-void clv_pap_detour_end(clv_pap_leader_t *leader);
+/* Who has to take the relay, and who may; returns when to look again. */
+int64_t clv_pap_relay_watch(clv_pap_leader_t *leader, int64_t now_ns);
+/* A message for a neighbour on the relay. */
+void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes);
+void clv_pap_relay_end(clv_pap_leader_t *leader);
 
 /* ---- pap_collect.c --------------------------------------------------------------------------- */
 

@@ -80,7 +80,7 @@ typedef struct clv_pap_options {
                                  * is gone is found in two thirds of it */
     int64_t patience_ns; /* a rank that waits so long asks all to go without; 0: it never does. May
                           * differ between ranks */
-    int32_t has_detour;  /* the caller serves clv_pap_group_detour: see there */
+    int32_t has_relay;   /* the caller serves clv_pap_group_relay: see there */
 } clv_pap_options_t;
 
 /* What names a stream; equal on all ranks by the MPI standard. */
@@ -273,29 +273,29 @@ void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choi
  * nothing to take it, out of range, not a sampled call, or given already. */
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
 
-/* ---- the detour: where a connection stays away and MPI works --------------------------------- */
+/* ---- the relay: where a connection stays away and MPI works --------------------------------- */
 
 /* A node that was cut off just after it had given a record cannot know what was decided, and must
- * hear it. Where has_detour says so it neither guesses nor gives up: its messages go over the
+ * hear it. Where has_relay says so it neither guesses nor gives up: its messages go over the
  * caller's own transport, between the node's leader and its neighbours'. The thread cannot use
- * that, so the caller, whenever it makes progress and clv_pap_detours says that somebody wants it,
- * hands messages over. Once a neighbour has taken the detour its connection is not used again. */
-typedef struct clv_pap_detour_ops {
-    /* Messages of that rank may come from now on, of clv_pap_detour_bytes at most. Once a rank. */
+ * that, so the caller, whenever it makes progress and clv_pap_relays says that somebody wants it,
+ * hands messages over. Once a neighbour has taken the relay its connection is not used again. */
+typedef struct clv_pap_relay_ops {
+    /* Messages of that rank may come from now on, of clv_pap_relay_bytes at most. Once a rank. */
     void (*listen)(void *context, int32_t rank);
     /* To be sent to that rank, in order, on a transport that loses nothing. The bytes are only
      * valid during the call. */
     void (*send)(void *context, int32_t rank, const void *bytes, size_t n_bytes);
-} clv_pap_detour_ops_t;
+} clv_pap_relay_ops_t;
 
 /* How many groups of this process have to do with it. One load. NULL is fine. */
-int32_t clv_pap_detours(const clv_pap_t *pap);
+int32_t clv_pap_relays(const clv_pap_t *pap);
 /* What is to be told and sent since the last time; the callbacks must not call back. */
-void clv_pap_group_detour(clv_pap_group_t *group, const clv_pap_detour_ops_t *ops, void *context);
+void clv_pap_group_relay(clv_pap_group_t *group, const clv_pap_relay_ops_t *ops, void *context);
 /* A message that came from that rank. */
-void clv_pap_group_detour_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
-                               size_t n_bytes);
-size_t clv_pap_detour_bytes(int32_t n_ranks);
+void clv_pap_group_relay_take(clv_pap_group_t *group, int32_t rank, const void *bytes,
+                              size_t n_bytes);
+size_t clv_pap_relay_bytes(int32_t n_ranks);
 /* Asked by whoever frees the group. A neighbour may not have all that this node owes it: free the
  * group a little later, while making progress; or, where that takes too long, not at all. */
 int clv_pap_group_is_owing(clv_pap_group_t *group);

@@ -259,7 +259,7 @@ void clv_pap_bell_release(clv_pap_t *pap, clv_pap_bell_t *bell)
     clv_free(bell);
 }
 
-int32_t clv_pap_detours(const clv_pap_t *pap)
+int32_t clv_pap_relays(const clv_pap_t *pap)
 {
     return pap == NULL ? 0 : atomic_load_explicit(&pap->n_troubled, memory_order_relaxed);
 }

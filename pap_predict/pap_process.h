@@ -45,7 +45,7 @@ struct clv_pap {
     int32_t n_placed_for; /* ranks beside which the thread has found its place */
     clv_net_server_t server;
     clv_pap_bell_t *bells;           /* of other processes' threads */
-    _Atomic int32_t n_troubled;      /* leaders that have to do with the detour */
+    _Atomic int32_t n_troubled;      /* leaders that have to do with the relay */
     _Atomic int64_t longest_wait_ns; /* of a call for its forecast */
 };
 

@@ -94,8 +94,8 @@ void clv_pap_route_send(void *context, int32_t node, const void *message, size_t
 {
     clv_pap_leader_t *leader = context;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        if (leader->neighbours[i].node == node && leader->neighbours[i].by_detour) {
-            clv_pap_detour_post(leader, node, message, n_bytes);
+        if (leader->neighbours[i].node == node && leader->neighbours[i].by_relay) {
+            clv_pap_relay_post(leader, node, message, n_bytes);
         } else if (leader->neighbours[i].node == node) {
             send_frame(leader, &leader->neighbours[i], CLV_NET_FRAME_DATA, message, n_bytes);
         }
@@ -136,7 +136,7 @@ const unsigned char *clv_pap_leader_expects(const clv_pap_leader_t *leader,
         return NULL;
     }
     for (int32_t i = clv_pap_leader_has_parent(leader); i < leader->n_neighbours; i++) {
-        if ((uint32_t) leader->neighbours[i].node == node && !leader->neighbours[i].by_detour) {
+        if ((uint32_t) leader->neighbours[i].node == node && !leader->neighbours[i].by_relay) {
             *neighbour_p = i;
             *max_payload_p = leader->max_payload;
             return leader->key;

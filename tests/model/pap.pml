@@ -9,9 +9,9 @@
  * As in the code, what an event lets a node send or decide it sends and decides in the same step; a rank
  * has its answer as soon as its node knows it, since no later moment could change that answer.
  * Not in it: clocks (a time-out may fire whenever its condition holds), streams, what forecasts
- * contain, and abandoning in the window (the one guess the protocol may make without a detour).
+ * contain, and abandoning in the window (the one guess the protocol may make without a relay).
  *
- * DETOUR: a connection that was cut never comes back. A node that left in doubt asks its parent over MPI: a
+ * RELAY: a connection that was cut never comes back. A node that left in doubt asks its parent over MPI: a
  * connection that is never cut.
  *
  * Void record sets: a rank that waits for one asks, at any time (an ASK that is lost is one that was not
@@ -78,7 +78,7 @@ bit child_up[N];   /* the child believes in it */
 bit parent_up[N];  /* the parent believes in it ... */
 bit greeted[N];    /* ... and has heard HELLO on it */
 #ifdef FREE
-bit by_detour[N];
+bit by_relay[N];
 bit seen_up[N];    /* the edge above node i had its connection, as its parent knows ... */
 bit was_up[N];   /* ... and as it knows itself */
 bit child_is_through[N], parent_is_through[N]; /* the other side of the edge above node i has heard so */
@@ -92,11 +92,11 @@ bit stays[N];       /* it still serves MPI */
 bit kept[N];        /* or only the communicator is still there */
 byte closed[N];     /* 2: it died */
 byte deaths;
-#define MAY_CUT(c) (!by_detour[c])
-#elif defined(DETOUR)
+#define MAY_CUT(c) (!by_relay[c])
+#elif defined(RELAY)
 bit was_up[N];     /* the edge above node i had its connection */
-bit by_detour[N];  /* its messages go over MPI */
-#define MAY_CUT(c) (!by_detour[c])
+bit by_relay[N];  /* its messages go over MPI */
+#define MAY_CUT(c) (!by_relay[c])
 #else
 #define MAY_CUT(c) 1
 #endif
@@ -386,9 +386,9 @@ inline from_child(i, c) {
 
 /* Nothing is owed over the edge above node i: by that node, by its parent. */
 #define CHILD_IS_EVEN(i) \
-    (by_detour[i] || (child_up[i] && alive[i] && told_up[i]) || (!child_up[i] && !IN_DOUBT(i)))
+    (by_relay[i] || (child_up[i] && alive[i] && told_up[i]) || (!child_up[i] && !IN_DOUBT(i)))
 #define PARENT_IS_EVEN(c) \
-    ((by_detour[c] && greeted[c]) || (parent_up[c] && alive[c] && told_down[c] && !by_detour[c]) || \
+    ((by_relay[c] && greeted[c]) || (parent_up[c] && alive[c] && told_down[c] && !by_relay[c]) || \
      (!parent_up[c] && !MISSES(c)))
 #define HAS_CHILD(i, c) (c < N && IS_CHILD(c, i))
 #define IS_EVEN(i) ((i == 0 || CHILD_IS_EVEN(i)) && (!HAS_CHILD(i, i + 1) || PARENT_IS_EVEN(i + 1)) && \
@@ -411,7 +411,7 @@ inline leave_child(i, c) {
     if
     :: HAS_CHILD(i, c) ->
         sure_down[c] = (parent_up[c] && alive[c] -> len(down[c]) : sure_down[c]);
-        kept[i] = kept[i] || by_detour[c] || lost_down[c];
+        kept[i] = kept[i] || by_relay[c] || lost_down[c];
         assert(!letter[c] || kept[i] || stays[i]) /* INVARIANT: the same */
     :: else -> skip
     fi
@@ -421,9 +421,9 @@ inline leave_parent(i) {
     if
     :: i > 0 ->
         sure_up[i] = (child_up[i] && alive[i] -> len(up[i]) : sure_up[i]);
-        kept[i] = kept[i] || by_detour[i] || lost_up[i];
+        kept[i] = kept[i] || by_relay[i] || lost_up[i];
         if
-        :: !by_detour[i] && !child_up[i] && was_up[i] && !parent_is_through[i] && !told_up[i] ->
+        :: !by_relay[i] && !child_up[i] && was_up[i] && !parent_is_through[i] && !told_up[i] ->
             post_letter(i, PARENT(i))
         :: else -> skip
         fi
@@ -443,7 +443,7 @@ inline hang_up(i, kind_of_end) {
     do
     :: d < N ->
         if
-        :: (d == i || IS_CHILD(d, i)) && !by_detour[d] -> alive[d] = 0
+        :: (d == i || IS_CHILD(d, i)) && !by_relay[d] -> alive[d] = 0
         :: else -> skip
         fi;
         d++
@@ -640,7 +640,7 @@ end:
     }
 #ifdef FREE
     /* a new connection that is lost when only one side knows of it: the parent */
-    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] && !by_detour[c] && comes < COMES && !closed[c] &&
+    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] && !by_relay[c] && comes < COMES && !closed[c] &&
             !closed[PARENT(c)] ->
         comes++;
 #ifdef FORWARD /* what must be found: it is the child, which has sent its records */
@@ -651,28 +651,28 @@ end:
         lost_down[c] = 1
 #endif
     }
-    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] && !by_detour[c] && !closed[c] &&
+    :: atomic { !alive[c] && !child_up[c] && !parent_up[c] && !by_relay[c] && !closed[c] &&
             ((comes < COMES && !closed[PARENT(c)]) ||
              (IN_DOUBT(c) && was_up[c] && !(out[c] && !stays[c]) && SERVES(PARENT(c)))) ->
         if
         :: comes < COMES && !closed[PARENT(c)] -> comes++
-        :: IN_DOUBT(c) && was_up[c] && !(out[c] && !stays[c]) && SERVES(PARENT(c)) -> by_detour[c] = 1
+        :: IN_DOUBT(c) && was_up[c] && !(out[c] && !stays[c]) && SERVES(PARENT(c)) -> by_relay[c] = 1
         fi;
         was_up[c] = 1;
         seen_up[c] = 1;
-        told_up[c] = by_detour[c];
-        told_down[c] = by_detour[c] || !SERVES(PARENT(c));
+        told_up[c] = by_relay[c];
+        told_down[c] = by_relay[c] || !SERVES(PARENT(c));
 #ifndef SILENT /* what must be found: the first word of a parent that has left is not THROUGH */
-        parent_is_through[c] = parent_is_through[c] || (!by_detour[c] && !SERVES(PARENT(c)));
+        parent_is_through[c] = parent_is_through[c] || (!by_relay[c] && !SERVES(PARENT(c)));
 #endif
-#elif defined(DETOUR)
+#elif defined(RELAY)
     :: atomic { !alive[c] && !child_up[c] && !parent_up[c] &&
 #ifdef SHY /* what must be found: a node in doubt does not ask */
             !was_up[c] ->
 #else
             (!was_up[c] || (left[c] && !lost[c] && ever_sent[c] > decided[c])) ->
 #endif
-        by_detour[c] = was_up[c];
+        by_relay[c] = was_up[c];
         was_up[c] = 1;
 #else
     :: atomic { !alive[c] && !child_up[c] && !parent_up[c] ->

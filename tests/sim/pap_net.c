@@ -32,7 +32,7 @@ typedef enum kind {
     SIDE_LOST,
     CONNECT,
     SIDE_UP,
-    DETOUR,
+    RELAY,
     ACK,
     LETTER,
     LIMIT,
@@ -59,8 +59,8 @@ typedef struct edge {
     int64_t grace_ns[2]; /* what is delivered to a side later than this after the cut is lost */
     int64_t cut_at_ns;
     int32_t dead; /* never again */
-    int32_t by_detour;
-    int32_t detour_comes;  /* on its way */
+    int32_t by_relay;
+    int32_t relay_comes;   /* on its way */
     int64_t seen;          /* newest connection that the parent had */
     int64_t told[2];       /* connection on which a side said that it is through; -1: over MPI */
     int64_t known[2];      /* the same, and the other side's kernel has it */
@@ -312,21 +312,21 @@ static void send_message(void *context, int32_t to, const void *message, size_t 
                                 .data = copy});
 }
 
-/* One in three only much later; where there is a detour, the kernel finds it in bounded time. */
+/* One in three only much later; where there is a relay, the kernel finds it in bounded time. */
 static int64_t time_to_learn(world_t *world)
 {
     if (!chance(world, 33)) {
         return random_between(world, 0, 20 * MS);
     }
-    return world->options->detour ? random_between(world, 0, PAP_NET_FIND_NS)
-                                  : random_between(world, 5 * S, 40 * S);
+    return world->options->relay ? random_between(world, 0, PAP_NET_FIND_NS)
+                                 : random_between(world, 5 * S, 40 * S);
 }
 
 /* After a cut both sides learn of it, each at its own time. */
 static void cut_edge(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->alive == 0 || edge->by_detour) {
+    if (edge->alive == 0 || edge->by_relay) {
         return;
     }
     for (int side = 0; side < 2; side++) {
@@ -370,7 +370,7 @@ static int serves(const node_t *node)
 static void connect_edge(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->dead || edge->by_detour || world->node[name].closed ||
+    if (edge->dead || edge->by_relay || world->node[name].closed ||
         world->node[side_node(name, PARENT_SIDE)].closed) {
         return;
     }
@@ -386,7 +386,7 @@ static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
     edge_t *edge = &world->edge[name];
     node_t *node = &world->node[side_node(name, side)];
     int32_t other = side_node(name, 1 - side);
-    if (node->closed || (edge->by_detour && number != edge->alive)) {
+    if (node->closed || (edge->by_relay && number != edge->alive)) {
         return;
     }
     if (edge->believes[side] != 0) {
@@ -409,23 +409,23 @@ static void side_up(world_t *world, int32_t name, int32_t side, int64_t number)
 
 /* The child's messages go over MPI from now on: a connection that nothing cuts. Its parent makes
  * progress in MPI some time later, and then hears of it. */
-static void detour_later(world_t *world, int32_t name)
+static void relay_later(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (!world->options->detour || edge->detour_comes || name == 0 ||
-        edge->is_through[CHILD_SIDE] || !clv_pap_agree_is_cut_off(world->node[name].agree)) {
+    if (!world->options->relay || edge->relay_comes || name == 0 || edge->is_through[CHILD_SIDE] ||
+        !clv_pap_agree_is_cut_off(world->node[name].agree)) {
         return;
     }
-    edge->detour_comes = 1;
-    later(world, random_between(world, 0, PAP_NET_DETOUR_NS), DETOUR, name, 0, 0);
+    edge->relay_comes = 1;
+    later(world, random_between(world, 0, PAP_NET_RELAY_NS), RELAY, name, 0, 0);
 }
 
-static void take_detour(world_t *world, int32_t name)
+static void take_relay(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
     const node_t *parent = &world->node[side_node(name, PARENT_SIDE)];
     if (!clv_pap_agree_is_cut_off(world->node[name].agree) || edge->is_through[CHILD_SIDE]) {
-        edge->detour_comes = 0;
+        edge->relay_comes = 0;
         return;
     }
     if (!serves(&world->node[name])) {
@@ -437,21 +437,21 @@ static void take_detour(world_t *world, int32_t name)
         }
         return;
     }
-    edge->detour_comes = 0;
+    edge->relay_comes = 0;
     world->result->n_late += parent->leaves_ns > 0;
     if (edge->alive != 0) {
         side_lost(world, name, CHILD_SIDE, edge->believes[CHILD_SIDE]);
     }
-    edge->by_detour = 1;
+    edge->by_relay = 1;
     edge->alive = ++edge->newest;
-    world->result->detours++;
+    world->result->relays++;
     side_up(world, name, PARENT_SIDE, edge->alive);
     side_up(world, name, CHILD_SIDE, edge->alive);
 }
 
 /* ---- the end of a communicator ----------------------------------------------------------------
  *
- * As pap_detour.c has it. A frame without bytes says that its sender is through.
+ * As pap_relay.c has it. A frame without bytes says that its sender is through.
  */
 
 /* A parent that has left says so first. */
@@ -513,7 +513,7 @@ static int tell_through(world_t *world, int32_t name, int side)
 static int owes_child(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->by_detour) {
+    if (edge->by_relay) {
         return edge->heard != edge->believes[PARENT_SIDE];
     }
     if (edge->believes[PARENT_SIDE] != 0) {
@@ -526,7 +526,7 @@ static int owes_child(world_t *world, int32_t name)
 static int owes_parent(world_t *world, int32_t name)
 {
     edge_t *edge = &world->edge[name];
-    if (edge->by_detour) {
+    if (edge->by_relay) {
         return 0;
     }
     if (edge->believes[CHILD_SIDE] != 0) {
@@ -538,14 +538,14 @@ static int owes_parent(world_t *world, int32_t name)
     if (edge->told[CHILD_SIDE] != -1) {
         edge->told[CHILD_SIDE] = -1;
         world->result->n_letters++;
-        later(world, random_between(world, 0, PAP_NET_DETOUR_NS), LETTER, name, 0, 0);
+        later(world, random_between(world, 0, PAP_NET_RELAY_NS), LETTER, name, 0, 0);
     }
     return clv_pap_agree_is_cut_off(world->node[name].agree);
 }
 
 static int is_apart(const edge_t *edge, int side)
 {
-    return edge->by_detour || edge->was_lost[side];
+    return edge->by_relay || edge->was_lost[side];
 }
 
 static void get_out(world_t *world, int32_t index, int stays)
@@ -627,7 +627,7 @@ static void deliver(world_t *world, event_t *event)
     int survives = event->number == edge->alive ||
                    (event->number == edge->newest && event->at_ns <= edge->grace_ns[event->side]);
     const int is_taken = survives && edge->believes[event->side] == event->number && !node->closed;
-    if (is_taken && edge->by_detour && !serves(node)) {
+    if (is_taken && edge->by_relay && !serves(node)) {
         survives = 0; /* the communicator may be there, but nobody listens */
     }
     if (is_taken && event->n_bytes == 0) {
@@ -794,7 +794,7 @@ static void settle(world_t *world, int32_t index)
         node->stale = 0;
         node_lost_parent(world, index);
     }
-    detour_later(world, index);
+    relay_later(world, index);
     int64_t deadline_ns = clv_pap_agree_deadline(node->agree);
     if (deadline_ns != INT64_MAX && deadline_ns != node->tick_at_ns) {
         node->tick_at_ns = deadline_ns;
@@ -1162,10 +1162,10 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
     node_t *node = &world->node[index];
     clv_pap_agree_options_t options = {.layout = &world->layout,
                                        .node = index,
-                                       .lost_ns = world->options->detour ? PAP_NET_LOST_NS : 10 * S,
+                                       .lost_ns = world->options->relay ? PAP_NET_LOST_NS : 10 * S,
                                        .retry_ns = 1 * S,
                                        .abandon_ns =
-                                           world->options->detour ? INT64_MAX / 4 : 60 * S};
+                                           world->options->relay ? INT64_MAX / 4 : 60 * S};
     int32_t window = (int32_t) (world->options->seed % 7 + 1);
     clv_pap_predictor_t predictor =
         (clv_pap_predictor_t) (world->options->seed % CLV_PAP_N_PREDICTORS);
@@ -1239,11 +1239,11 @@ static void tick(world_t *world, const event_t *event)
     }
 }
 
-static void handle_detour(world_t *world, const event_t *event)
+static void handle_relay(world_t *world, const event_t *event)
 {
     switch (event->kind) {
-    case DETOUR:
-        take_detour(world, event->who);
+    case RELAY:
+        take_relay(world, event->who);
         break;
     case ACK:
         hear_ack(world, event);
@@ -1302,7 +1302,7 @@ static void handle(world_t *world, event_t *event)
         tick(world, event);
         break;
     default:
-        handle_detour(world, event);
+        handle_relay(world, event);
     }
 }
 

@@ -14,11 +14,11 @@
 
 #include "pap_predict/agree/pap_agree.h"
 
-/* Where there is a detour, at most: until the kernel has found that a way is gone, until a
+/* Where there is a relay, at most: until the kernel has found that a way is gone, until a
  * connection counts as lost from then on, until the parent's rank makes progress in MPI. */
-#define PAP_NET_FIND_NS   INT64_C(1250000000)
-#define PAP_NET_LOST_NS   INT64_C(500000000)
-#define PAP_NET_DETOUR_NS INT64_C(100000000)
+#define PAP_NET_FIND_NS  INT64_C(1250000000)
+#define PAP_NET_LOST_NS  INT64_C(500000000)
+#define PAP_NET_RELAY_NS INT64_C(100000000)
 
 typedef struct pap_net_options {
     uint64_t seed;
@@ -29,7 +29,7 @@ typedef struct pap_net_options {
     int32_t key_burst;     /* calls on one stream in a row, about */
     int32_t n_cuts;        /* connections that break and come back */
     int32_t lose_for_good; /* one connection never comes back */
-    int32_t detour;        /* who was cut off in doubt asks over MPI, which is always there */
+    int32_t relay;         /* who was cut off in doubt asks over MPI, which is always there */
     int32_t hints;         /* 0 none, 1 some ranks sometimes, 2 all ranks always */
     int32_t invalid_calls; /* clocks become ready after about so many calls */
     int32_t plant;         /* 0 nothing, 1 one rank lies about its choice, 2 a node's forecast,
@@ -67,7 +67,7 @@ typedef struct pap_net_result {
     int32_t evictions;
     int32_t announced; /* calls that went by hints */
     int32_t abandoned_nodes;
-    int32_t detours;       /* edges that took one */
+    int32_t relays;        /* edges that took one */
     int32_t wrong_guesses; /* rank calls on them that differ from the others' */
     int32_t stale_links;
     int32_t lost_reason;   /* at node 0; 0: not lost */
@@ -77,7 +77,7 @@ typedef struct pap_net_result {
     int32_t n_away;        /* of them, began it while a child was away */
     int32_t n_stays;       /* of them, ended it by the limit, and serve MPI on */
     int32_t n_letters;     /* said over MPI that they are through */
-    int32_t n_late;        /* detours that were taken to a parent which had begun to free */
+    int32_t n_late;        /* relays that were taken to a parent which had begun to free */
     int64_t worst_free_ns;
 } pap_net_result_t;
 

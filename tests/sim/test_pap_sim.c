@@ -33,7 +33,7 @@ typedef struct totals {
     int64_t lost;
     int64_t abandoned;
     int64_t wrong;
-    int64_t detours;
+    int64_t relays;
     int64_t stale;
     int32_t max_sample_every;
     int64_t away, letters, late, stays, worst_free_ns;
@@ -65,7 +65,7 @@ static void add(totals_t *totals, const pap_net_result_t *result)
     totals->abandoned += result->abandoned_nodes;
     totals->wrong += result->wrong_guesses > 0;
     totals->stale += result->stale_links;
-    totals->detours += result->detours;
+    totals->relays += result->relays;
     totals->away += result->n_away;
     totals->letters += result->n_letters;
     totals->late += result->n_late;
@@ -161,11 +161,11 @@ static void change_lose(pap_net_options_t *options, uint64_t seed)
 }
 
 /* The same, but MPI works: half of the jobs lose two connections or three. */
-static void change_detour(pap_net_options_t *options, uint64_t seed)
+static void change_relay(pap_net_options_t *options, uint64_t seed)
 {
     change_lose(options, seed);
     options->lose_for_good += (int32_t) (seed % 3);
-    options->detour = 1;
+    options->relay = 1;
     options->compute_ns = 5 * MS;
     options->delay_ns = 100 * US + (int64_t) (seed % 5) * MS;
 }
@@ -230,7 +230,7 @@ static void change_patience(pap_net_options_t *options, uint64_t seed)
  * some are through while others are away, or in doubt. */
 static void change_free(pap_net_options_t *options, uint64_t seed)
 {
-    change_detour(options, seed);
+    change_relay(options, seed);
     options->lose_for_good = (int32_t) (seed % 4);
     options->n_nodes = 2 + (int32_t) (seed / 4 % 5);
     options->n_calls = 2 + (int32_t) (seed / 3 % 8);
@@ -337,14 +337,14 @@ static void a_channel_lost_for_good_is_settled_over_mpi(void **state)
 {
     (void) state;
     totals_t totals;
-    run_jobs("detour", n_jobs() * 2 / 10, change_detour, &totals);
-    printf("# %lld connections took the detour, longest wait for a forecast %lld ms\n",
-           (long long) totals.detours, (long long) (totals.worst_wait_ns / MS));
-    assert_true(totals.detours * 20 > totals.jobs);
+    run_jobs("relay", n_jobs() * 2 / 10, change_relay, &totals);
+    printf("# %lld connections took the relay, longest wait for a forecast %lld ms\n",
+           (long long) totals.relays, (long long) (totals.worst_wait_ns / MS));
+    assert_true(totals.relays * 20 > totals.jobs);
     assert_int_equal(totals.abandoned, 0);
     assert_int_equal(totals.wrong, 0);
     assert_true(totals.worst_wait_ns <=
-                PAP_NET_FIND_NS + PAP_NET_LOST_NS + PAP_NET_DETOUR_NS + LATE_RANK_NS);
+                PAP_NET_FIND_NS + PAP_NET_LOST_NS + PAP_NET_RELAY_NS + LATE_RANK_NS);
 }
 
 static void streams_that_push_each_other_out_leave_forecasts_equal(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Random plans of any goal for tests: valid by construction, with detours no generator would take:
+ * Random plans of any goal for tests: valid by construction, with relays no generator would take:
  * parts that wander and come back, copies passed on by whoever has one, moves of complete segments.
  * And an oracle that knows nothing of weights: it follows every single contribution.
  *

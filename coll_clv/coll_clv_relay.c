@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages of the channel over MPI (see coll_clv_detour.h).
+ * Messages of the channel over MPI (see coll_clv_relay.h).
  */
-#include "coll_clv/coll_clv_detour.h"
+#include "coll_clv/coll_clv_relay.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -19,56 +19,55 @@
 #include "util/util_time.h"
 
 /* One that is being sent, or a receive that is posted again each time. */
-typedef struct coll_clv_detour_message {
-    struct coll_clv_detour_message *next;
+typedef struct coll_clv_relay_message {
+    struct coll_clv_relay_message *next;
     ompi_request_t *request;
     int rank; /* whom a receive is from; -1: a send */
     size_t n_bytes;
     unsigned char bytes[];
 } message_t;
 
-static pthread_mutex_t detour_lock = PTHREAD_MUTEX_INITIALIZER;
-static coll_clv_detour_t *detours;
+static pthread_mutex_t relay_lock = PTHREAD_MUTEX_INITIALIZER;
+static coll_clv_relay_t *relays;
 static int64_t timeout_ns;
 static bool is_registered;
 
-static message_t *new_message(coll_clv_detour_t *detour, int rank, size_t n_bytes)
+static message_t *new_message(coll_clv_relay_t *relay, int rank, size_t n_bytes)
 {
     message_t *message = clv_alloc(1, sizeof *message + n_bytes);
 
     if (NULL != message) {
         message->rank = rank;
         message->n_bytes = n_bytes;
-        message->next = detour->messages;
-        detour->messages = message;
+        message->next = relay->messages;
+        relay->messages = message;
     }
     return message;
 }
 
-static void post(const coll_clv_detour_t *detour, message_t *message)
+static void post(const coll_clv_relay_t *relay, message_t *message)
 {
     if (OMPI_SUCCESS !=
         MCA_PML_CALL(irecv(message->bytes, message->n_bytes, MPI_BYTE, message->rank,
-                           COLL_CLV_TAG_DETOUR, detour->comm, &message->request))) {
+                           COLL_CLV_TAG_RELAY, relay->comm, &message->request))) {
         message->request = NULL;
     }
 }
 
 static void listen_to(void *context, int32_t rank)
 {
-    coll_clv_detour_t *detour = context;
-    message_t *message =
-        new_message(detour, rank, clv_pap_detour_bytes(ompi_comm_size(detour->comm)));
+    coll_clv_relay_t *relay = context;
+    message_t *message = new_message(relay, rank, clv_pap_relay_bytes(ompi_comm_size(relay->comm)));
 
     if (NULL != message) {
-        post(detour, message);
+        post(relay, message);
     }
 }
 
 static void send_to(void *context, int32_t rank, const void *bytes, size_t n_bytes)
 {
-    coll_clv_detour_t *detour = context;
-    message_t *message = new_message(detour, -1, n_bytes);
+    coll_clv_relay_t *relay = context;
+    message_t *message = new_message(relay, -1, n_bytes);
 
     if (NULL == message) {
         return; /* asked for again */
@@ -77,15 +76,15 @@ static void send_to(void *context, int32_t rank, const void *bytes, size_t n_byt
         memcpy(message->bytes, bytes, n_bytes);
     }
     if (OMPI_SUCCESS !=
-        MCA_PML_CALL(isend(message->bytes, n_bytes, MPI_BYTE, rank, COLL_CLV_TAG_DETOUR,
-                           MCA_PML_BASE_SEND_STANDARD, detour->comm, &message->request))) {
+        MCA_PML_CALL(isend(message->bytes, n_bytes, MPI_BYTE, rank, COLL_CLV_TAG_RELAY,
+                           MCA_PML_BASE_SEND_STANDARD, relay->comm, &message->request))) {
         message->request = NULL;
     }
 }
 
-static const clv_pap_detour_ops_t ops = {.listen = listen_to, .send = send_to};
+static const clv_pap_relay_ops_t ops = {.listen = listen_to, .send = send_to};
 
-static void take(const coll_clv_detour_t *detour, message_t *message)
+static void take(const coll_clv_relay_t *relay, message_t *message)
 {
     const size_t n_bytes = message->request->req_status._ucount;
     const bool is_whole = MPI_SUCCESS == message->request->req_status.MPI_ERROR;
@@ -93,8 +92,8 @@ static void take(const coll_clv_detour_t *detour, message_t *message)
     ompi_request_free(&message->request);
     message->request = NULL;
     if (is_whole) {
-        clv_pap_group_detour_take(detour->pap, message->rank, message->bytes, n_bytes);
-        post(detour, message);
+        clv_pap_group_relay_take(relay->pap, message->rank, message->bytes, n_bytes);
+        post(relay, message);
     }
 }
 
@@ -104,14 +103,14 @@ static bool is_over(const message_t *message)
 }
 
 /* Sends that ended go; receives give what they have. */
-static void turn(coll_clv_detour_t *detour)
+static void turn(coll_clv_relay_t *relay)
 {
-    message_t **at = &detour->messages;
+    message_t **at = &relay->messages;
 
     while (NULL != *at) {
         message_t *message = *at;
         if (0 <= message->rank && NULL != message->request && is_over(message)) {
-            take(detour, message);
+            take(relay, message);
         }
         if (0 > message->rank && is_over(message)) {
             *at = message->next;
@@ -123,29 +122,29 @@ static void turn(coll_clv_detour_t *detour)
             at = &message->next;
         }
     }
-    clv_pap_group_detour(detour->pap, &ops, detour);
+    clv_pap_group_relay(relay->pap, &ops, relay);
 }
 
 static int progress(void)
 {
-    if (0 == coll_clv_process_detours() || 0 != pthread_mutex_trylock(&detour_lock)) {
+    if (0 == coll_clv_process_relays() || 0 != pthread_mutex_trylock(&relay_lock)) {
         return 0;
     }
-    for (coll_clv_detour_t *one = detours; NULL != one; one = one->next) {
+    for (coll_clv_relay_t *one = relays; NULL != one; one = one->next) {
         turn(one);
     }
-    pthread_mutex_unlock(&detour_lock);
+    pthread_mutex_unlock(&relay_lock);
     return 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-void coll_clv_detour_open(int timeout_ms)
+void coll_clv_relay_open(int timeout_ms)
 {
     timeout_ns = timeout_ms * CLV_NS_PER_MS;
 }
 
-void coll_clv_detour_close(void)
+void coll_clv_relay_close(void)
 {
     if (is_registered) {
         (void) opal_progress_unregister(progress);
@@ -153,60 +152,60 @@ void coll_clv_detour_close(void)
     }
 }
 
-int64_t coll_clv_detour_lost_ns(void)
+int64_t coll_clv_relay_lost_ns(void)
 {
     return timeout_ns / 4 * 3;
 }
 
-void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t *comm,
-                           clv_pap_group_t *pap)
+void coll_clv_relay_begin(coll_clv_relay_t *relay, struct ompi_communicator_t *comm,
+                          clv_pap_group_t *pap)
 {
-    pthread_mutex_lock(&detour_lock);
+    pthread_mutex_lock(&relay_lock);
     if (!is_registered) {
         is_registered = OMPI_SUCCESS == opal_progress_register_lp(progress);
     }
-    *detour = (coll_clv_detour_t){.next = detours, .comm = comm, .pap = pap, .has_begun = true};
-    detours = detour;
-    pthread_mutex_unlock(&detour_lock);
+    *relay = (coll_clv_relay_t){.next = relays, .comm = comm, .pap = pap, .has_begun = true};
+    relays = relay;
+    pthread_mutex_unlock(&relay_lock);
 }
 
 /* Nobody needs anything any more once all ranks are in MPI_Finalize, or have failed. */
-static bool may_leave(const coll_clv_detour_t *detour)
+static bool may_leave(const coll_clv_relay_t *relay)
 {
-    return OMPI_SUCCESS != coll_clv_failure_of(detour->comm) ||
+    return OMPI_SUCCESS != coll_clv_failure_of(relay->comm) ||
            ompi_mpi_state >= OMPI_MPI_STATE_FINALIZE_STARTED;
 }
 
-bool coll_clv_detour_settle(coll_clv_detour_t *detour)
+bool coll_clv_relay_settle(coll_clv_relay_t *relay)
 {
     const int64_t end_ns = clv_local_now_ns() + timeout_ns;
     bool is_owing;
 
-    if (!detour->has_begun) {
+    if (!relay->has_begun) {
         return true;
     }
-    while ((is_owing = clv_pap_group_is_owing(detour->pap)) && clv_local_now_ns() < end_ns) {
+    while ((is_owing = clv_pap_group_is_owing(relay->pap)) && clv_local_now_ns() < end_ns) {
         opal_progress();
     }
-    if (may_leave(detour)) {
+    if (may_leave(relay)) {
         return true;
     }
-    if (is_owing || clv_pap_group_is_apart(detour->pap)) {
-        OBJ_RETAIN(detour->comm);
+    if (is_owing || clv_pap_group_is_apart(relay->pap)) {
+        OBJ_RETAIN(relay->comm);
     }
     return !is_owing;
 }
 
-static void delist(coll_clv_detour_t *detour)
+static void delist(coll_clv_relay_t *relay)
 {
-    coll_clv_detour_t **at = &detours;
+    coll_clv_relay_t **at = &relays;
 
-    pthread_mutex_lock(&detour_lock);
-    while (*at != detour) {
+    pthread_mutex_lock(&relay_lock);
+    while (*at != relay) {
         at = &(*at)->next;
     }
-    *at = detour->next;
-    pthread_mutex_unlock(&detour_lock);
+    *at = relay->next;
+    pthread_mutex_unlock(&relay_lock);
 }
 
 static void give_up(message_t *message)
@@ -219,16 +218,16 @@ static void give_up(message_t *message)
     coll_clv_give_up(&request, 1, message, NULL);
 }
 
-void coll_clv_detour_end(coll_clv_detour_t *detour)
+void coll_clv_relay_end(coll_clv_relay_t *relay)
 {
-    if (!detour->has_begun) {
+    if (!relay->has_begun) {
         return;
     }
-    delist(detour);
-    while (NULL != detour->messages) {
-        message_t *message = detour->messages;
-        detour->messages = message->next;
+    delist(relay);
+    while (NULL != relay->messages) {
+        message_t *message = relay->messages;
+        relay->messages = message->next;
         give_up(message);
     }
-    detour->has_begun = false;
+    relay->has_begun = false;
 }

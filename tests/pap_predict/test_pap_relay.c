@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The detour: a connection goes for good just after a node has given a record, and what the caller
+ * The relay: a connection goes for good just after a node has given a record, and what the caller
  * carries over its own transport settles it. Threads and connections are real, the transport is a
  * mailbox; the protocol in all its ways is in tests/sim.
  */
@@ -40,7 +40,7 @@ static void send_to(void *context, int32_t rank, const void *bytes, size_t n_byt
 {
     const int at = box.n_mails[rank]++;
     assert_ptr_equal(context, &box);
-    assert_true(at < MAILS && n_bytes <= clv_pap_detour_bytes(2) && n_bytes <= MAX_MAIL);
+    assert_true(at < MAILS && n_bytes <= clv_pap_relay_bytes(2) && n_bytes <= MAX_MAIL);
     box.n_bytes[rank][at] = n_bytes;
     if (n_bytes > 0) {
         memcpy(box.bytes[rank][at], bytes, n_bytes);
@@ -48,18 +48,18 @@ static void send_to(void *context, int32_t rank, const void *bytes, size_t n_byt
     box.n_sent++;
 }
 
-static const clv_pap_detour_ops_t ops = {listen_to, send_to};
+static const clv_pap_relay_ops_t ops = {listen_to, send_to};
 
 /* What a caller does whenever it makes progress. */
 static void serve(pair_t *pair, int rank)
 {
     const int n_mails = box.n_mails[rank];
     for (int i = 0; i < n_mails; i++) {
-        clv_pap_group_detour_take(pair->group[rank], 1 - rank, box.bytes[rank][i],
-                                  box.n_bytes[rank][i]);
+        clv_pap_group_relay_take(pair->group[rank], 1 - rank, box.bytes[rank][i],
+                                 box.n_bytes[rank][i]);
     }
     box.n_mails[rank] = 0;
-    clv_pap_group_detour(pair->group[rank], &ops, &box);
+    clv_pap_group_relay(pair->group[rank], &ops, &box);
 }
 
 static clv_status_t ask(pair_t *pair, int rank, clv_pap_call_t *call, uint32_t *hash_p)
@@ -105,7 +105,7 @@ static void open_pair(pair_t *pair)
 {
     memset(&box, 0, sizeof box);
     assert_int_equal(pair_open(pair, 0, LOST_NS), CLV_OK);
-    pair->pap[0]->options.has_detour = pair->pap[1]->options.has_detour = 1;
+    pair->pap[0]->options.has_relay = pair->pap[1]->options.has_relay = 1;
     assert_int_equal(pair_create(pair), CLV_OK);
     assert_int_equal(pair_attach(pair), CLV_OK);
     assert_int_equal(pair_activate(pair), CLV_OK);
@@ -178,12 +178,12 @@ static void leave(pair_t *pair)
 }
 
 /* Rank 1's record is on its way when the connection goes. What node 0 made of it, if it came in
- * time, reaches node 1 over the detour; later calls go without, on both. */
+ * time, reaches node 1 over the relay; later calls go without, on both. */
 static void who_is_in_doubt_asks(void **state)
 {
     (void) state;
-    int n_detours = 0;
-    for (int i = 0; i < 4 || (n_detours == 0 && i < 40); i++) { /* which it is, is chance */
+    int n_relays = 0;
+    for (int i = 0; i < 4 || (n_relays == 0 && i < 40); i++) { /* which it is, is chance */
         pair_t pair;
         clv_pap_call_t calls[2];
         clv_status_t status[2];
@@ -208,14 +208,14 @@ static void who_is_in_doubt_asks(void **state)
         answer(&pair, calls, status, hash);
         assert_int_equal(status[0], CLV_NONE);
         assert_int_equal(status[1], CLV_NONE);
-        n_detours += clv_pap_detours(pair.pap[1]) > 0;
-        assert_int_equal(box.n_sent > 0, clv_pap_detours(pair.pap[1]) > 0);
+        n_relays += clv_pap_relays(pair.pap[1]) > 0;
+        assert_int_equal(box.n_sent > 0, clv_pap_relays(pair.pap[1]) > 0);
         end(&pair, calls);
         leave(&pair);
         pair_free(&pair);
         pair_close(&pair);
     }
-    assert_true(n_detours > 0);
+    assert_true(n_relays > 0);
 }
 
 /* Node 1 is away and not in doubt. Node 0 cannot know that, and stays until node 1 says so. */
@@ -256,7 +256,7 @@ static void a_connection_that_holds_ends_at_once(void **state)
     fail_msg("no way stays");
 }
 
-static void garbage_on_the_detour_is_refused(void **state)
+static void garbage_on_the_relay_is_refused(void **state)
 {
     (void) state;
     pair_t pair;
@@ -265,8 +265,8 @@ static void garbage_on_the_detour_is_refused(void **state)
     uint32_t hash[2];
     const unsigned char garbage[100] = {7};
     open_and_learn(&pair);
-    clv_pap_group_detour_take(pair.group[0], 1, garbage, sizeof garbage);
-    clv_pap_group_detour_take(pair.group[1], 0, garbage, sizeof garbage);
+    clv_pap_group_relay_take(pair.group[0], 1, garbage, sizeof garbage);
+    clv_pap_group_relay_take(pair.group[1], 0, garbage, sizeof garbage);
     begin(&pair, 0, &calls[0]);
     begin(&pair, 1, &calls[1]);
     answer(&pair, calls, status, hash);
@@ -282,7 +282,7 @@ int main(void)
         cmocka_unit_test(who_is_in_doubt_asks),
         cmocka_unit_test(who_is_through_stays_for_a_child_that_is_away),
         cmocka_unit_test(a_connection_that_holds_ends_at_once),
-        cmocka_unit_test(garbage_on_the_detour_is_refused),
+        cmocka_unit_test(garbage_on_the_relay_is_refused),
     };
     return clv_run_tests(tests);
 }

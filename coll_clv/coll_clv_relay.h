@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The detour of the background channel over MPI (clv_pap_group_detour): where a connection between
+ * The relay of the background channel over MPI (clv_pap_group_relay): where a connection between
  * two nodes stays away although MPI works, what their leaders have to settle travels as messages of
  * the communicator. A function of Open MPI's progress does that, so it works wherever a rank is
  * inside MPI; a rank that computes is waited for.
  *
  * What: receives are posted, and messages sent, only once a connection is away; until then a turn
  * of progress (each eighth) costs one load.
- * Not: when the detour is taken, nor what is said there (pap_predict).
+ * Not: when the relay is taken, nor what is said there (pap_predict).
  *
  * Threads: any; one lock, never waited for while making progress.
- * Memory: per neighbour on the detour a receive of clv_pap_detour_bytes, and what is being sent.
+ * Memory: per neighbour on the relay a receive of clv_pap_relay_bytes, and what is being sent.
  */
-#ifndef COLL_CLV_DETOUR_H
-#define COLL_CLV_DETOUR_H
+#ifndef COLL_CLV_RELAY_H
+#define COLL_CLV_RELAY_H
 
 #include "ompi_config.h"
 
@@ -25,29 +25,29 @@
 #include "pap_predict/pap_predict.h"
 
 /* A communicator's part: its messages under way. All zero before begin. */
-typedef struct coll_clv_detour {
-    struct coll_clv_detour *next;
+typedef struct coll_clv_relay {
+    struct coll_clv_relay *next;
     struct ompi_communicator_t *comm;
     clv_pap_group_t *pap;
-    struct coll_clv_detour_message *messages;
+    struct coll_clv_relay_message *messages;
     bool has_begun;
-} coll_clv_detour_t;
+} coll_clv_relay_t;
 
 /* Component open and close. timeout_ms: coll_clv_channel_timeout_ms. */
-void coll_clv_detour_open(int timeout_ms);
-void coll_clv_detour_close(void);
-/* A connection that is away for so long is lost: what is left of the time-out is for the detour. */
-int64_t coll_clv_detour_lost_ns(void);
+void coll_clv_relay_open(int timeout_ms);
+void coll_clv_relay_close(void);
+/* A connection that is away for so long is lost: what is left of the time-out is for the relay. */
+int64_t coll_clv_relay_lost_ns(void);
 
 /* The communicator's group is active. */
-void coll_clv_detour_begin(coll_clv_detour_t *detour, struct ompi_communicator_t *comm,
-                           clv_pap_group_t *pap);
+void coll_clv_relay_begin(coll_clv_relay_t *relay, struct ompi_communicator_t *comm,
+                          clv_pap_group_t *pap);
 /* The user frees the communicator, which works: what neighbours may still lack is told to them, for
- * the time-out at most. False: there is one that could not be reached; the detour must go on, and
+ * the time-out at most. False: there is one that could not be reached; the relay must go on, and
  * the group with it, until Open MPI takes the communicator apart. That lives on where anything may
  * still be sent to it, so that its number is not another one's meanwhile. */
-bool coll_clv_detour_settle(coll_clv_detour_t *detour);
+bool coll_clv_relay_settle(coll_clv_relay_t *relay);
 /* It ends: before its group is freed, once or more. */
-void coll_clv_detour_end(coll_clv_detour_t *detour);
+void coll_clv_relay_end(coll_clv_relay_t *relay);
 
 #endif

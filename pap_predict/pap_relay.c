@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The detour of a leader: where a connection stays away although MPI works, the agreement's
- * messages go over MPI; see clv_pap_group_detour in pap_predict.h and docs/design/protocol.md.
+ * The relay of a leader: where a connection stays away although MPI works, the agreement's
+ * messages go over MPI; see clv_pap_group_relay in pap_predict.h and docs/design/protocol.md.
  *
  * Who takes it: a child that was cut off in doubt, with its parent (clv_pap_agree_is_cut_off). To
  * the agreement this is a new link that is never lost. A parent whose child's connection is away
- * for connect_timeout_ns listens; it does not know whether the child is in doubt. Once the detour
+ * for connect_timeout_ns listens; it does not know whether the child is in doubt. Once the relay
  * is taken, the connection is not used again: two ways side by side would not keep the order.
  */
 #include "pap_predict/pap_leader_parts.h"
@@ -45,7 +45,7 @@ static void take(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour, int64
     if (!is_child(leader, neighbour)) {
         leader->route.next_try_ns = INT64_MAX;
     }
-    neighbour->by_detour = 1;
+    neighbour->by_relay = 1;
     neighbour->is_awaited = 1;
     set_troubled(leader, 1);
     clv_pap_agree_link_up(leader->agree, now_ns, neighbour->node);
@@ -73,10 +73,10 @@ static int64_t awaited_ns(const clv_pap_leader_t *leader, const clv_pap_neighbou
     return neighbour->heard_ns + leader->pap->options.connect_timeout_ns;
 }
 
-int64_t clv_pap_detour_watch(clv_pap_leader_t *leader, int64_t now_ns)
+int64_t clv_pap_relay_watch(clv_pap_leader_t *leader, int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX;
-    if (!leader->pap->options.has_detour || leader->has_left) {
+    if (!leader->pap->options.has_relay || leader->has_left) {
         return next_ns;
     }
     if (is_in_doubt(leader)) {
@@ -95,7 +95,7 @@ int64_t clv_pap_detour_watch(clv_pap_leader_t *leader, int64_t now_ns)
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* One that is lost for want of memory is asked for again, as after any silence. */
-void clv_pap_detour_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes)
+void clv_pap_relay_post(clv_pap_leader_t *leader, int32_t node, const void *bytes, size_t n_bytes)
 {
     clv_pap_parcel_t *parcel = clv_alloc(1, sizeof *parcel + n_bytes);
     if (parcel == NULL) {
@@ -120,7 +120,7 @@ static clv_pap_parcel_t *next_parcel(clv_pap_leader_t *leader)
     return parcel;
 }
 
-void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t *ops, void *context)
+void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *ops, void *context)
 {
     clv_pap_parcel_t *parcel;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
@@ -138,8 +138,8 @@ void clv_pap_leader_detour(clv_pap_leader_t *leader, const clv_pap_detour_ops_t 
 
 /* Its first message is that of a child which has given its connection up; an empty one says only
  * that it needs nothing. */
-void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
-                                size_t n_bytes)
+void clv_pap_leader_relay_take(clv_pap_leader_t *leader, int32_t rank, const void *bytes,
+                               size_t n_bytes)
 {
     const int64_t now_ns = clv_local_now_ns();
     for (int32_t i = 0; i < leader->n_neighbours && !leader->has_left; i++) {
@@ -151,7 +151,7 @@ void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const vo
             neighbour->is_through = 1;
             continue;
         }
-        if (!neighbour->by_detour) {
+        if (!neighbour->by_relay) {
             take(leader, neighbour, now_ns);
         }
         if (clv_pap_agree_message(leader->agree, now_ns, neighbour->node, bytes, n_bytes) !=
@@ -171,7 +171,7 @@ void clv_pap_leader_detour_take(clv_pap_leader_t *leader, int32_t rank, const vo
  * no record, so nothing was decided that it could lack. */
 static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
 {
-    if (neighbour->by_detour || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
+    if (neighbour->by_relay || clv_pap_agree_is_gone(leader->agree, neighbour->node)) {
         return 0;
     }
     if (neighbour->is_up) {
@@ -192,7 +192,7 @@ static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
     if (!neighbour->told_through) {
         neighbour->told_through = 1;
         set_troubled(leader, 1);
-        clv_pap_detour_post(leader, neighbour->node, NULL, 0);
+        clv_pap_relay_post(leader, neighbour->node, NULL, 0);
     }
     return 0;
 }
@@ -211,14 +211,14 @@ int clv_pap_leader_is_owing(clv_pap_leader_t *leader)
 int clv_pap_leader_is_apart(clv_pap_leader_t *leader)
 {
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
-        if (leader->neighbours[i].by_detour || leader->neighbours[i].was_lost) {
+        if (leader->neighbours[i].by_relay || leader->neighbours[i].was_lost) {
             return 1;
         }
     }
     return 0;
 }
 
-void clv_pap_detour_end(clv_pap_leader_t *leader)
+void clv_pap_relay_end(clv_pap_leader_t *leader)
 {
     clv_pap_parcel_t *parcel;
     while ((parcel = next_parcel(leader)) != NULL) {
