@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The module choose: which plan for which forecast. PURE: no Open MPI, no MPI, no threads, no clock.
+ * The module choose: which plan for which forecast. PURE: no Open MPI, no MPI, no threads, no
+ * clock.
  *
  * What: from a forecast (equal on all ranks), a config (equal, too) and the state that this
  * stream's earlier forecasts left, the choice for the calls that use the forecast, and the plan
  * that goes with it. Integers only; a deterministic function of its arguments, because every node's
  * leader computes it alone and all must come to the same answer. Its entry is clv_choose_node_plan
  * (choose_node_plan.h): (config, key, forecast, state) -> node plan, for each of the keys that
- * share the forecast (choose_keys.h). Component, simulation and bench_decide all run this module, no
- * rule of their own. Not: whether a call is eligible at all, and how a plan is run.
+ * share the forecast (choose_keys.h). Component, simulation and bench_decide all run this module,
+ * no rule of their own. Not: whether a call is eligible at all, and how a plan is run.
  *
  * The rules (docs/design/choice.md):
  *   1. begin: calls without a forecast run the best plan that needs no forecast, by the model

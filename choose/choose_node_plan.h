@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the module offers: (config, keys, forecast, memory) -> node plans, what lies beside a forecast
- * in the node's table. For each plan key of the stream a decision, and the steps of the ranks of
- * this node, made by the background thread before any of them asks.
+ * What the module offers: (config, keys, forecast, memory) -> node plans, what lies beside a
+ * forecast in the node's table. For each plan key of the stream a decision, and the steps of the
+ * ranks of this node, made by the background thread before any of them asks.
  *
  * Layout: the list of keys, most recently used first, then their node plans in that order. All
  * ranks find the same keys: what is not there goes as without a forecast, on all of them. A node

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of the clocksync module share and nobody else sees: arithmetic on times that cannot
- * overflow, and the fit of a line.
+ * What the files of the clocksync module share and nobody else sees: arithmetic on times that
+ * cannot overflow, and the fit of a line.
  */
 #ifndef CLV_CS_INTERNAL_H
 #define CLV_CS_INTERNAL_H

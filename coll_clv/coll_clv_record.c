@@ -73,18 +73,18 @@ static recorder_t *recorder;
 /* ---- start and stop -------------------------------------------------------------------------- */
 
 /* What each rank tells the others at the start. */
-typedef struct record_card {
+typedef struct record_endpoint {
     int32_t ok;
     int32_t reserved;
     int64_t started_s;
-    unsigned char pap[CLV_PAP_CARD_BYTES];
-} record_card_t;
+    unsigned char pap[CLV_PAP_ENDPOINT_BYTES];
+} record_endpoint_t;
 
 typedef struct start {
     struct ompi_communicator_t *comm;
-    record_card_t mine;
-    record_card_t *cards;
-    unsigned char *pap_cards;
+    record_endpoint_t mine;
+    record_endpoint_t *endpoints;
+    unsigned char *pap_endpoints;
     unsigned char *more; /* than fits into these; NULL: nothing is */
 } start_t;
 
@@ -92,20 +92,20 @@ static bool reserve(start_t *start)
 {
     const size_t n_ranks = (size_t) ompi_comm_size(start->comm);
 
-    start->cards = clv_alloc(n_ranks, sizeof *start->cards);
-    start->pap_cards = clv_alloc(n_ranks, CLV_PAP_CARD_BYTES);
+    start->endpoints = clv_alloc(n_ranks, sizeof *start->endpoints);
+    start->pap_endpoints = clv_alloc(n_ranks, CLV_PAP_ENDPOINT_BYTES);
     recorder = clv_alloc(1, sizeof *recorder);
-    return NULL != start->cards && NULL != start->pap_cards && NULL != recorder &&
+    return NULL != start->endpoints && NULL != start->pap_endpoints && NULL != recorder &&
            0 == pthread_mutex_init(&recorder->lock, NULL) && coll_clv_requests_open();
 }
 
-/* The cards of rank 0 have the group's key. */
+/* The endpoint records of rank 0 have the group's key. */
 static void forget_keys(start_t *start)
 {
     explicit_bzero(&start->mine, sizeof start->mine);
-    if (NULL != start->cards && NULL != start->pap_cards) {
-        explicit_bzero(start->cards, sizeof *start->cards);
-        explicit_bzero(start->pap_cards, CLV_PAP_CARD_BYTES);
+    if (NULL != start->endpoints && NULL != start->pap_endpoints) {
+        explicit_bzero(start->endpoints, sizeof *start->endpoints);
+        explicit_bzero(start->pap_endpoints, CLV_PAP_ENDPOINT_BYTES);
     }
 }
 
@@ -113,11 +113,11 @@ static void unreserve(start_t *start)
 {
     forget_keys(start);
     clv_free(start->more);
-    clv_free(start->pap_cards);
-    clv_free(start->cards);
+    clv_free(start->pap_endpoints);
+    clv_free(start->endpoints);
 }
 
-static void fill_card(start_t *start, const clv_choose_config_t *config)
+static void fill_endpoint(start_t *start, const clv_choose_config_t *config)
 {
     const clv_pap_attach_ops_t attach = {
         .share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend, .after_tend = clv_drain_write};
@@ -135,23 +135,23 @@ static void fill_card(start_t *start, const clv_choose_config_t *config)
                                                     start->mine.pap, &recorder->group);
 }
 
-static bool exchange_cards(start_t *start)
+static bool exchange_endpoints(start_t *start)
 {
-    void *all = start->cards;
+    void *all = start->endpoints;
     const int rc = coll_clv_gather(start->comm, &start->mine, &all, sizeof start->mine);
 
-    start->cards = all;
+    start->endpoints = all;
     return OMPI_SUCCESS == rc;
 }
 
-static bool read_cards(const start_t *start)
+static bool read_endpoints(const start_t *start)
 {
     bool ok = true;
 
     for (int p = 0; p < ompi_comm_size(start->comm); p++) {
-        ok = ok && start->cards[p].ok;
-        memcpy(start->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, start->cards[p].pap,
-               CLV_PAP_CARD_BYTES);
+        ok = ok && start->endpoints[p].ok;
+        memcpy(start->pap_endpoints + (size_t) p * CLV_PAP_ENDPOINT_BYTES, start->endpoints[p].pap,
+               CLV_PAP_ENDPOINT_BYTES);
     }
     return ok;
 }
@@ -203,7 +203,7 @@ static void fill_head(clv_clva_head_t *head, const start_t *start,
 
     *head = (clv_clva_head_t){.clva = CLV_CLVA_VERSION,
                               .n_ranks = ompi_comm_size(start->comm),
-                              .started_unix_s = start->cards[0].started_s,
+                              .started_unix_s = start->endpoints[0].started_s,
                               .clv = CLV_VERSION,
                               .mpi = OPEN_MPI_VERSION,
                               .clock = "monotonic",
@@ -214,7 +214,7 @@ static void fill_head(clv_clva_head_t *head, const start_t *start,
                               .reasons = CLV_REASON_MAP(REASON_WORD) ""};
     (void) snprintf(head->job, sizeof head->job, "%08lx-%lld",
                     (unsigned long) OMPI_PROC_MY_NAME->jobid,
-                    (long long) start->cards[0].started_s);
+                    (long long) start->endpoints[0].started_s);
     (void) gethostname(head->host, sizeof head->host - 1);
     clv_place_boot_id(head->boot_id, sizeof head->boot_id);
     clv_place_time_namespace(head->time_namespace, sizeof head->time_namespace);
@@ -265,16 +265,16 @@ static bool join(start_t *start, const clv_choose_config_t *config, bool has_mem
     if (!coll_clv_agree(start->comm, has_memory)) {
         return false;
     }
-    fill_card(start, config);
-    if (!exchange_cards(start) || !read_cards(start) ||
-        OMPI_SUCCESS != coll_clv_setup_gather_more(start->comm, recorder->group, start->pap_cards,
-                                                   &start->more, &has_more) ||
+    fill_endpoint(start, config);
+    if (!exchange_endpoints(start) || !read_endpoints(start) ||
+        OMPI_SUCCESS != coll_clv_setup_gather_more(start->comm, recorder->group,
+                                                   start->pap_endpoints, &start->more, &has_more) ||
         !has_more) {
         return false;
     }
-    if (!coll_clv_agree(start->comm,
-                        CLV_OK ==
-                            clv_pap_group_attach(recorder->group, start->pap_cards, start->more))) {
+    if (!coll_clv_agree(
+            start->comm,
+            CLV_OK == clv_pap_group_attach(recorder->group, start->pap_endpoints, start->more))) {
         return false;
     }
     open_file(start, config);

@@ -10,8 +10,8 @@
  * What: the wrappers that a module offers where coll_clv_record is set, one table row each, and
  * what they write to. Where only coll_clv_print has summary, those of nonblocking and persistent
  * calls count them. No message, no agreement, nothing that runs changes; the one exchange is that
- * of MPI_COMM_WORLD's set-up inside MPI_Init (cards, and who could attach): all ranks record or
- * none does.
+ * of MPI_COMM_WORLD's set-up inside MPI_Init (endpoint records, and who could attach): all ranks
+ * record or none does.
  * Not: the file, which the background thread of the node's leader writes (record/record_drain.h).
  *
  * Left out: calls that a collective makes itself, on whatever communicator; communicators of one

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How a communicator's group comes to be: cards, calibration, reports (see coll_clv_setup.h).
+ * How a communicator's group comes to be: endpoint records, calibration, reports (see
+ * coll_clv_setup.h).
  */
 #include "ompi_config.h"
 
@@ -24,17 +25,17 @@
 #include "util/util_log.h"
 
 /* What each rank tells the others first. */
-typedef struct group_card {
+typedef struct group_endpoint {
     uint64_t config_hash;
     int32_t why;               /* CLV_FIT, or why this rank cannot exchange: a clv_reason_t */
     int32_t shares_processors; /* ranks of its host do */
     coll_clv_known_t known;
-    unsigned char pap[CLV_PAP_CARD_BYTES];
-} group_card_t;
+    unsigned char pap[CLV_PAP_ENDPOINT_BYTES];
+} group_endpoint_t;
 
-/* And second, when it knows how it fared with the others' cards. */
+/* And second, when it knows how it fared with the others' endpoint records. */
 typedef struct group_report {
-    int64_t why; /* as in the card */
+    int64_t why; /* as in the endpoint record */
     clv_cost_t cost;
 } group_report_t;
 
@@ -44,9 +45,9 @@ typedef struct setup {
     coll_clv_group_t *group;
     const coll_clv_params_t *params;
     int64_t vector_bytes;
-    group_card_t mine;
-    group_card_t *cards;
-    unsigned char *pap_cards;
+    group_endpoint_t mine;
+    group_endpoint_t *endpoints;
+    unsigned char *pap_endpoints;
     unsigned char *more; /* than fits into these; NULL: nothing is */
     group_report_t *reports;
     clv_cost_t *costs;
@@ -75,10 +76,10 @@ static uint64_t hash_processes(struct ompi_communicator_t *comm)
 }
 
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
-                               const unsigned char *pap_cards, unsigned char **more_p,
+                               const unsigned char *pap_endpoints, unsigned char **more_p,
                                bool *has_memory_p)
 {
-    const size_t n_bytes = clv_pap_more_bytes(pap_cards, ompi_comm_size(comm));
+    const size_t n_bytes = clv_pap_more_bytes(pap_endpoints, ompi_comm_size(comm));
     unsigned char *mine = clv_alloc(1, n_bytes);
     void *all = NULL;
     int rc = OMPI_SUCCESS;
@@ -101,22 +102,22 @@ static int reserve(setup_t *setup)
 {
     size_t n_ranks = (size_t) ompi_comm_size(setup->comm);
 
-    setup->cards = clv_alloc(n_ranks, sizeof *setup->cards);
-    setup->pap_cards = clv_alloc(n_ranks, CLV_PAP_CARD_BYTES);
+    setup->endpoints = clv_alloc(n_ranks, sizeof *setup->endpoints);
+    setup->pap_endpoints = clv_alloc(n_ranks, CLV_PAP_ENDPOINT_BYTES);
     setup->reports = clv_alloc(n_ranks, sizeof *setup->reports);
     setup->costs = clv_alloc(n_ranks, sizeof *setup->costs);
     setup->calibrate_buffer = clv_alloc(1, COLL_CLV_CALIBRATE_BYTES);
-    return NULL != setup->cards && NULL != setup->pap_cards && NULL != setup->reports &&
+    return NULL != setup->endpoints && NULL != setup->pap_endpoints && NULL != setup->reports &&
            NULL != setup->costs && NULL != setup->calibrate_buffer;
 }
 
-/* The cards of rank 0 have the communicator's key. */
+/* The endpoint records of rank 0 have the communicator's key. */
 static void forget_keys(setup_t *setup)
 {
     explicit_bzero(&setup->mine, sizeof setup->mine);
-    if (NULL != setup->cards && NULL != setup->pap_cards) {
-        explicit_bzero(setup->cards, sizeof *setup->cards);
-        explicit_bzero(setup->pap_cards, CLV_PAP_CARD_BYTES);
+    if (NULL != setup->endpoints && NULL != setup->pap_endpoints) {
+        explicit_bzero(setup->endpoints, sizeof *setup->endpoints);
+        explicit_bzero(setup->pap_endpoints, CLV_PAP_ENDPOINT_BYTES);
     }
 }
 
@@ -127,8 +128,8 @@ static void unreserve(setup_t *setup)
     clv_free(setup->costs);
     clv_free(setup->reports);
     clv_free(setup->more);
-    clv_free(setup->pap_cards);
-    clv_free(setup->cards);
+    clv_free(setup->pap_endpoints);
+    clv_free(setup->endpoints);
 }
 
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
@@ -162,8 +163,8 @@ static int reason_of_attach(clv_status_t status)
                                      : reason_of(status, CLV_REASON_NO_TABLE);
 }
 
-/* This rank's card; without a channel it honestly says so. */
-static void fill_card(setup_t *setup)
+/* This rank's endpoint record; without a channel it honestly says so. */
+static void fill_endpoint(setup_t *setup)
 {
     coll_clv_group_t *group = setup->group;
     const clv_choose_config_t *config = &group->chooser.config;
@@ -189,18 +190,18 @@ static void fill_card(setup_t *setup)
     setup->mine.why = reason_of(status, CLV_REASON_NO_CHANNEL);
 }
 
-/* Reads the same cards on every rank, so the answer is the same. */
-static int read_cards(setup_t *setup)
+/* Reads the same endpoint records on every rank, so the answer is the same. */
+static int read_endpoints(setup_t *setup)
 {
     for (int32_t p = 0; p < setup->group->chooser.config.n_ranks; p++) {
-        if (setup->cards[p].config_hash != setup->cards[0].config_hash) {
+        if (setup->endpoints[p].config_hash != setup->endpoints[0].config_hash) {
             return CLV_REASON_UNEQUAL;
         }
-        if (CLV_FIT != setup->cards[p].why) {
-            return setup->cards[p].why;
+        if (CLV_FIT != setup->endpoints[p].why) {
+            return setup->endpoints[p].why;
         }
-        memcpy(setup->pap_cards + (size_t) p * CLV_PAP_CARD_BYTES, setup->cards[p].pap,
-               CLV_PAP_CARD_BYTES);
+        memcpy(setup->pap_endpoints + (size_t) p * CLV_PAP_ENDPOINT_BYTES, setup->endpoints[p].pap,
+               CLV_PAP_ENDPOINT_BYTES);
     }
     return CLV_FIT;
 }
@@ -211,7 +212,7 @@ static void agree_processors(setup_t *setup)
     clv_choose_config_t *config = &setup->group->chooser.config;
 
     for (int32_t p = 0; p < config->n_ranks; p++) {
-        config->is_shared |= setup->cards[p].shares_processors;
+        config->is_shared |= setup->endpoints[p].shares_processors;
     }
 }
 
@@ -219,10 +220,10 @@ static void agree_processors(setup_t *setup)
 static bool all_know(const setup_t *setup)
 {
     const clv_choose_config_t *config = &setup->group->chooser.config;
-    const coll_clv_known_t *known = &setup->cards[0].known;
+    const coll_clv_known_t *known = &setup->endpoints[0].known;
 
     for (int32_t p = 1; p < config->n_ranks; p++) {
-        if (0 != memcmp(known, &setup->cards[p].known, sizeof *known)) {
+        if (0 != memcmp(known, &setup->endpoints[p].known, sizeof *known)) {
             return false;
         }
     }
@@ -291,8 +292,8 @@ static int join(setup_t *setup)
     int rc;
 
     if (CLV_FIT == setup->why) {
-        mine.why =
-            reason_of_attach(clv_pap_group_attach(group->clock.pap, setup->pap_cards, setup->more));
+        mine.why = reason_of_attach(
+            clv_pap_group_attach(group->clock.pap, setup->pap_endpoints, setup->more));
     }
     rc = calibrate(setup, &mine.cost);
     if (OMPI_SUCCESS == rc) {
@@ -319,7 +320,7 @@ static int gather_more(setup_t *setup)
 {
     bool has_memory;
     const int rc = coll_clv_setup_gather_more(setup->comm, setup->group->clock.pap,
-                                              setup->pap_cards, &setup->more, &has_memory);
+                                              setup->pap_endpoints, &setup->more, &has_memory);
 
     if (!has_memory) {
         setup->why = CLV_REASON_NO_MEMORY;
@@ -327,21 +328,22 @@ static int gather_more(setup_t *setup)
     return rc;
 }
 
-/* Card, cards, report: three steps, the same on all ranks whatever fails on one. */
-static int exchange_cards(setup_t *setup)
+/* One endpoint record, those of all, report: three steps, the same on all ranks whatever fails on
+ * one. */
+static int exchange_endpoints(setup_t *setup)
 {
-    void *all = setup->cards;
+    void *all = setup->endpoints;
     int rc;
 
-    fill_card(setup);
+    fill_endpoint(setup);
     rc = coll_clv_gather(setup->comm, &setup->mine, &all, sizeof setup->mine);
-    setup->cards = all;
+    setup->endpoints = all;
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
     agree_processors(setup);
     setup->why =
-        setup->group->chooser.config.exchange ? read_cards(setup) : CLV_REASON_EXCHANGE_OFF;
+        setup->group->chooser.config.exchange ? read_endpoints(setup) : CLV_REASON_EXCHANGE_OFF;
     if (CLV_FIT == setup->why) {
         rc = gather_more(setup);
     }
@@ -445,7 +447,7 @@ int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_conf
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (NULL != group && reserve(&setup)) {
-        rc = exchange_cards(&setup);
+        rc = exchange_endpoints(&setup);
     }
     unreserve(&setup);
     if (OMPI_SUCCESS == rc) {

@@ -4,9 +4,9 @@
  * coll_clv_group.c; the recorder comes to be in the same steps.
  *
  * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
- * everywhere. Three steps: cards of all to all (coll_clv_gather.h); calibration, unless the cards
- * say that all know what these links cost; reports of all to all. Whatever fails on one rank, all
- * take all steps.
+ * everywhere. Three steps: the endpoint records of all to all (coll_clv_gather.h); calibration, unless
+ * the endpoint records say that all know what these links cost; reports of all to all. Whatever
+ * fails on one rank, all take all steps.
  */
 #ifndef COLL_CLV_SETUP_H
 #define COLL_CLV_SETUP_H
@@ -47,10 +47,10 @@ typedef struct stream_keys {
 /* The background channel, opened as config and the parameters say unless it is open. */
 clv_status_t coll_clv_setup_channel(const clv_choose_config_t *config,
                                     const struct coll_clv_params *params, clv_pap_t **pap_p);
-/* What does not fit into the ranks' cards of the exchange, where there is any; *more_p is the
- * caller's to free, NULL where there is none. *has_memory_p: on all ranks, or on none. */
+/* What does not fit into the ranks' endpoint records of the exchange, where there is any; *more_p
+ * is the caller's to free, NULL where there is none. *has_memory_p: on all ranks, or on none. */
 int coll_clv_setup_gather_more(struct ompi_communicator_t *comm, const clv_pap_group_t *pap,
-                               const unsigned char *pap_cards, unsigned char **more_p,
+                               const unsigned char *pap_endpoints, unsigned char **more_p,
                                bool *has_memory_p);
 
 /* What each call looks at comes first: a cache line, then each stream has its own. */

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "pap_predict/pap_leader.h"
 #include "pap_predict/pap_process.h"
 #include "pap_predict/agree/pap_record.h"
@@ -60,7 +60,7 @@ struct clv_pap_group {
     note_t *notes;  /* by stream; NULL: none */
     int table_fd;   /* -1 once the others have opened it */
     int owns_table; /* else the leader does */
-    int listens;    /* holds the listener for the card's sake */
+    int listens;    /* holds the listener for the endpoint record's sake */
     int32_t *node_ranks;
 };
 
@@ -78,26 +78,27 @@ static clv_pap_table_shape_t table_shape(const clv_pap_group_t *group)
                                    .share_bytes = group->attach.share_bytes};
 }
 
-static clv_status_t fill_card(clv_pap_group_t *group, uint64_t token, clv_pap_card_t *card)
+static clv_status_t fill_endpoint(clv_pap_group_t *group, uint64_t token,
+                                  clv_pap_endpoint_t *endpoint)
 {
     const clv_pap_t *pap = group->pap;
     const clv_pap_table_shape_t shape = table_shape(group);
-    clv_status_t status = clv_pap_card_host(card);
+    clv_status_t status = clv_pap_endpoint_host(endpoint);
     if (status != CLV_OK) {
         return status;
     }
-    card->table_fd = (uint32_t) group->table_fd;
-    card->wake_fd = (uint32_t) clv_net_thread_bell_fd(pap->thread);
-    card->table_bytes = clv_pap_table_bytes(&shape);
-    card->table_token = token;
-    card->pretend_node = pap->pretend_node;
-    card->port = pap->server.port;
-    card->n_addresses = pap->server.n_addresses;
-    for (int32_t i = 0; i < card->n_addresses && i < CLV_PAP_CARD_ADDRESSES; i++) {
-        card->addresses[i] = pap->server.addresses[i];
+    endpoint->table_fd = (uint32_t) group->table_fd;
+    endpoint->wake_fd = (uint32_t) clv_net_thread_bell_fd(pap->thread);
+    endpoint->table_bytes = clv_pap_table_bytes(&shape);
+    endpoint->table_token = token;
+    endpoint->pretend_node = pap->pretend_node;
+    endpoint->port = pap->server.port;
+    endpoint->n_addresses = pap->server.n_addresses;
+    for (int32_t i = 0; i < endpoint->n_addresses && i < CLV_PAP_ENDPOINT_ADDRESSES; i++) {
+        endpoint->addresses[i] = pap->server.addresses[i];
     }
     if (group->rank == 0 &&
-        getrandom(card->key, sizeof card->key, 0) != (ssize_t) sizeof card->key) {
+        getrandom(endpoint->key, sizeof endpoint->key, 0) != (ssize_t) sizeof endpoint->key) {
         return CLV_SYSTEM;
     }
     return CLV_OK;
@@ -134,10 +135,10 @@ static clv_status_t reserve_notes(clv_pap_group_t *group)
     return n_bytes == 0 || group->notes != NULL ? CLV_OK : CLV_NO_MEMORY;
 }
 
-static clv_status_t prepare(clv_pap_group_t *group, unsigned char *card_bytes)
+static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_bytes)
 {
     uint64_t token = 0;
-    clv_pap_card_t card = {0};
+    clv_pap_endpoint_t endpoint = {0};
     const clv_pap_table_shape_t shape = table_shape(group);
     if (getrandom(&token, sizeof token, 0) != (ssize_t) sizeof token) {
         return CLV_SYSTEM;
@@ -147,16 +148,16 @@ static clv_status_t prepare(clv_pap_group_t *group, unsigned char *card_bytes)
                               : status;
     group->owns_table = status == CLV_OK;
     status = status == CLV_OK ? hold_listener(group) : status;
-    status = status == CLV_OK ? fill_card(group, token, &card) : status;
+    status = status == CLV_OK ? fill_endpoint(group, token, &endpoint) : status;
     if (status == CLV_OK) {
-        clv_pap_card_encode(&card, card_bytes);
+        clv_pap_endpoint_encode(&endpoint, endpoint_bytes);
     }
-    explicit_bzero(&card, sizeof card);
+    explicit_bzero(&endpoint, sizeof endpoint);
     return status;
 }
 
 clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
-                                  const clv_pap_attach_ops_t *attach, unsigned char *card,
+                                  const clv_pap_attach_ops_t *attach, unsigned char *endpoint,
                                   clv_pap_group_t **group_p)
 {
     if (n_ranks < 1 || n_ranks >= CLV_PAP_MAX_RANKS || rank < 0 || rank >= n_ranks) {
@@ -174,7 +175,7 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
         group->attach = *attach;
     }
     clv_pap_streams_init(&group->streams);
-    clv_status_t status = prepare(group, card);
+    clv_status_t status = prepare(group, endpoint);
     if (status != CLV_OK) {
         clv_pap_group_free(group);
         return status;
@@ -185,39 +186,40 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
 
 /* ---- step 2: attach ----------------------------------------------------------------------- */
 
-/* A malformed card is an error of attach. */
-size_t clv_pap_more_bytes(const unsigned char *cards, int32_t n_ranks)
+/* A malformed endpoint record is an error of attach. */
+size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks)
 {
     int32_t most = 0;
     for (int32_t rank = 0; rank < n_ranks; rank++) {
-        const int32_t n = clv_pap_card_n_addresses(cards + (size_t) rank * CLV_PAP_CARD_BYTES);
+        const int32_t n =
+            clv_pap_endpoint_n_addresses(endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES);
         most = n > most ? n : most;
     }
-    return clv_pap_card_more_bytes(most);
+    return clv_pap_endpoint_more_bytes(most);
 }
 
 void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes)
 {
     const clv_net_server_t *server = &group->pap->server;
-    clv_pap_card_encode_more(server->addresses, server->n_addresses, more, n_bytes);
+    clv_pap_endpoint_encode_more(server->addresses, server->n_addresses, more, n_bytes);
 }
 
-/* All cards, and who leads whom, while attach runs. */
+/* All endpoint records, and who leads whom, while attach runs. */
 typedef struct roster {
-    clv_pap_card_t *cards;   /* by rank */
-    clv_pap_card_t *leaders; /* by node */
-    int32_t *leader_rank;    /* by node */
+    clv_pap_endpoint_t *endpoints; /* by rank */
+    clv_pap_endpoint_t *leaders;   /* by node */
+    int32_t *leader_rank;          /* by node */
     int32_t *node_of_rank;
     int32_t n_nodes;
 } roster_t;
 
 static void roster_clear(roster_t *roster)
 {
-    if (roster->cards != NULL && roster->leaders != NULL) {
-        explicit_bzero(&roster->cards[0].key, sizeof roster->cards[0].key);
+    if (roster->endpoints != NULL && roster->leaders != NULL) {
+        explicit_bzero(&roster->endpoints[0].key, sizeof roster->endpoints[0].key);
         explicit_bzero(&roster->leaders[0].key, sizeof roster->leaders[0].key);
     }
-    clv_free(roster->cards);
+    clv_free(roster->endpoints);
     clv_free(roster->leaders);
     clv_free(roster->leader_rank);
     clv_free(roster->node_of_rank);
@@ -226,19 +228,20 @@ static void roster_clear(roster_t *roster)
 static clv_status_t roster_reserve(roster_t *roster, int32_t n_ranks)
 {
     const size_t n = (size_t) n_ranks;
-    roster->cards = clv_alloc(n, sizeof *roster->cards);
+    roster->endpoints = clv_alloc(n, sizeof *roster->endpoints);
     roster->leaders = clv_alloc(n, sizeof *roster->leaders);
     roster->leader_rank = clv_alloc(n, sizeof *roster->leader_rank);
     roster->node_of_rank = clv_alloc(n, sizeof *roster->node_of_rank);
-    return roster->cards && roster->leaders && roster->leader_rank && roster->node_of_rank
+    return roster->endpoints && roster->leaders && roster->leader_rank && roster->node_of_rank
                ? CLV_OK
                : CLV_NO_MEMORY;
 }
 
-static int32_t node_of(const roster_t *roster, const clv_pap_card_t *card)
+static int32_t node_of(const roster_t *roster, const clv_pap_endpoint_t *endpoint)
 {
     int32_t node = 0;
-    while (node < roster->n_nodes && !clv_pap_card_same_node(&roster->leaders[node], card)) {
+    while (node < roster->n_nodes &&
+           !clv_pap_endpoint_same_node(&roster->leaders[node], endpoint)) {
         node++;
     }
     return node;
@@ -246,19 +249,20 @@ static int32_t node_of(const roster_t *roster, const clv_pap_card_t *card)
 
 /* The same for all ranks. */
 typedef struct told {
-    const unsigned char *cards;
+    const unsigned char *endpoints;
     const unsigned char *more; /* NULL: nothing */
     size_t more_bytes;         /* of each */
 } told_t;
 
-static clv_status_t decode_card(const told_t *told, int32_t rank, clv_pap_card_t *card)
+static clv_status_t decode_endpoint(const told_t *told, int32_t rank, clv_pap_endpoint_t *endpoint)
 {
     clv_status_t status =
-        clv_pap_card_decode(told->cards + (size_t) rank * CLV_PAP_CARD_BYTES, card);
+        clv_pap_endpoint_decode(told->endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES, endpoint);
     if (status == CLV_OK && told->more != NULL) {
-        card->more = told->more + (size_t) rank * told->more_bytes;
-        status =
-            clv_pap_card_more_bytes(card->n_addresses) <= told->more_bytes ? CLV_OK : CLV_PROTOCOL;
+        endpoint->more = told->more + (size_t) rank * told->more_bytes;
+        status = clv_pap_endpoint_more_bytes(endpoint->n_addresses) <= told->more_bytes
+                     ? CLV_OK
+                     : CLV_PROTOCOL;
     }
     return status;
 }
@@ -266,15 +270,15 @@ static clv_status_t decode_card(const told_t *told, int32_t rank, clv_pap_card_t
 static clv_status_t roster_fill(roster_t *roster, const told_t *told, int32_t n_ranks)
 {
     for (int32_t rank = 0; rank < n_ranks; rank++) {
-        clv_pap_card_t *card = &roster->cards[rank];
-        clv_status_t status = decode_card(told, rank, card);
+        clv_pap_endpoint_t *endpoint = &roster->endpoints[rank];
+        clv_status_t status = decode_endpoint(told, rank, endpoint);
         if (status != CLV_OK) {
-            clv_log(CLV_LOG_ERROR, "the card of rank %d is malformed", rank);
+            clv_log(CLV_LOG_ERROR, "the endpoint of rank %d is malformed", rank);
             return status;
         }
-        const int32_t node = node_of(roster, card);
+        const int32_t node = node_of(roster, endpoint);
         if (node == roster->n_nodes) {
-            roster->leaders[node] = *card;
+            roster->leaders[node] = *endpoint;
             roster->leader_rank[node] = rank;
             roster->n_nodes++;
         }
@@ -307,9 +311,9 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
                                               .table = group->table,
                                               .attach = group->attach,
                                               .node = roster->node_of_rank[group->rank],
-                                              .key = roster->cards[0].key,
-                                              .cards = roster->leaders,
-                                              .rank_cards = roster->cards};
+                                              .key = roster->endpoints[0].key,
+                                              .endpoints = roster->leaders,
+                                              .rank_endpoints = roster->endpoints};
     /* Here and not in activate: whatever can fail must fail while all can still go without. */
     clv_status_t status = clv_pap_table_reserve(group->table, group->table_fd, 0);
     if (status != CLV_OK) {
@@ -334,23 +338,23 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
 
 static clv_status_t follow_leader(clv_pap_group_t *group, const roster_t *roster)
 {
-    const clv_pap_card_t *card = &roster->leaders[roster->node_of_rank[group->rank]];
+    const clv_pap_endpoint_t *endpoint = &roster->leaders[roster->node_of_rank[group->rank]];
     const clv_pap_table_shape_t shape = table_shape(group);
     clv_pap_table_close(group->table);
     (void) close(group->table_fd);
     group->table = NULL;
     group->table_fd = -1;
     group->owns_table = 0;
-    clv_status_t status =
-        clv_pap_table_open(&shape, card->table_token, card->pid, card->table_fd, &group->table);
+    clv_status_t status = clv_pap_table_open(&shape, endpoint->table_token, endpoint->pid,
+                                             endpoint->table_fd, &group->table);
     if (status != CLV_OK) {
         clv_log(CLV_LOG_ERROR, "rank %d cannot open the table of process %u on its node: %s",
-                group->rank, (unsigned) card->pid, clv_status_text(status));
+                group->rank, (unsigned) endpoint->pid, clv_status_text(status));
         return status;
     }
     group->owns_table = 1;
     clv_net_thread_lock(group->pap->thread);
-    status = clv_pap_bell_acquire(group->pap, card->pid, card->wake_fd, &group->bell);
+    status = clv_pap_bell_acquire(group->pap, endpoint->pid, endpoint->wake_fd, &group->bell);
     clv_net_thread_unlock(group->pap->thread);
     return status;
 }
@@ -374,10 +378,10 @@ static clv_status_t take_place(clv_pap_group_t *group, const roster_t *roster)
     return status;
 }
 
-clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards,
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more)
 {
-    const told_t told = {cards, more, clv_pap_more_bytes(cards, group->n_ranks)};
+    const told_t told = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
     roster_t roster = {0};
     clv_status_t status = roster_reserve(&roster, group->n_ranks);
     status = status == CLV_OK ? roster_fill(&roster, &told, group->n_ranks) : status;

@@ -177,13 +177,13 @@ static clv_status_t create_agree(clv_pap_leader_t *leader)
     return clv_pap_agree_create(&options, &agree_ops, leader, clv_local_now_ns(), &leader->agree);
 }
 
-static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_card_t *rank_cards)
+static clv_status_t list_pids(clv_pap_leader_t *leader, const clv_pap_endpoint_t *rank_endpoints)
 {
     const int32_t first = leader->layout.first[leader->node];
     const int32_t n_local = leader->layout.first[leader->node + 1] - first;
     leader->pids = clv_alloc((size_t) n_local, sizeof *leader->pids);
     for (int32_t i = 0; leader->pids && i < n_local; i++) {
-        leader->pids[i] = (pid_t) rank_cards[leader->layout.rank_at[first + i]].pid;
+        leader->pids[i] = (pid_t) rank_endpoints[leader->layout.rank_at[first + i]].pid;
     }
     return leader->pids ? CLV_OK : CLV_NO_MEMORY;
 }
@@ -247,10 +247,10 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
         clv_pap_pace_init(&leader->pace[lane]);
     }
     clv_status_t status = keep_key(leader, options->key);
-    status = status == CLV_OK ? clv_pap_route_plan(leader, options->cards) : status;
+    status = status == CLV_OK ? clv_pap_route_plan(leader, options->endpoints) : status;
     status = status == CLV_OK ? create_agree(leader) : status;
     status = status == CLV_OK ? clv_pap_publish_create(leader) : status;
-    status = status == CLV_OK ? list_pids(leader, options->rank_cards) : status;
+    status = status == CLV_OK ? list_pids(leader, options->rank_endpoints) : status;
     if (status != CLV_OK) {
         release(leader);
         return status;

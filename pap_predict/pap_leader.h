@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "pap_predict/pap_process.h"
 #include "pap_predict/agree/pap_table.h"
 #include "pap_predict/agree/pap_tree.h"
@@ -24,8 +24,9 @@ typedef struct clv_pap_leader_options {
     clv_pap_attach_ops_t attach;
     int32_t node; /* of the layout */
     const unsigned char *key;
-    const clv_pap_card_t *cards;      /* of all nodes' leaders, n_nodes of them; copied as needed */
-    const clv_pap_card_t *rank_cards; /* of all ranks, likewise */
+    const clv_pap_endpoint_t
+        *endpoints; /* of all nodes' leaders, n_nodes of them; copied as needed */
+    const clv_pap_endpoint_t *rank_endpoints; /* of all ranks, likewise */
 } clv_pap_leader_options_t;
 
 /* layout's arrays become the leader's when create succeeds. */

@@ -97,10 +97,10 @@ static inline int clv_pap_leader_has_parent(const clv_pap_leader_t *leader)
 
 /* ---- pap_route.c ----------------------------------------------------------------------------- */
 
-/* Who the neighbours are, and the addresses of the parent, out of the cards of all nodes' leaders.
- * CLV_UNSUPPORTED: none of these could be reached from here; CLV_NO_MEMORY. */
+/* Who the neighbours are, and the addresses of the parent, out of the endpoint records of all
+ * nodes' leaders. CLV_UNSUPPORTED: none of these could be reached from here; CLV_NO_MEMORY. */
 clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader,
-                                const clv_pap_card_t *cards) CLV_MUST_CHECK;
+                                const clv_pap_endpoint_t *endpoints) CLV_MUST_CHECK;
 /* Tries the next address of the parent. */
 void clv_pap_route_connect(clv_pap_leader_t *leader, int64_t now_ns);
 /* Closes connections that failed, or whose handshake takes too long. */

@@ -7,12 +7,12 @@
  * docs/design/protocol.md.
  *
  * What: streams, sampled calls, records, record sets, forecasts, predictors; the one background
- * thread, its listener and connections; the node's shared table; the group's global clock.
- * Not: MPI. The caller moves the cards between the ranks (an allgather) and decides what to do
- * with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
+ * thread, its listener and connections; the node's shared table; the group's global clock. Not:
+ * MPI. The caller moves the endpoint records between the ranks (an allgather) and decides what to
+ * do with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
  *
- * Life: open (first eligible call of the process) -> per communicator: card, group_create,
- * group_activate -> call_begin / forecast / call_end per call -> group_free -> close.
+ * Life: open (first eligible call of the process) -> per communicator: endpoint record,
+ * group_create, group_activate -> call_begin / forecast / call_end per call -> group_free -> close.
  *
  * Units: int64 ns, local or global as the name says; lengths in bytes; calls and ranks counted
  *   from 0.
@@ -33,7 +33,7 @@
 #include "clocksync/clocksync.h"
 #include "util/util_status.h"
 
-#define CLV_PAP_CARD_BYTES      256 /* what each rank tells the others once per group */
+#define CLV_PAP_ENDPOINT_BYTES  256 /* what each rank tells the others once per group */
 #define CLV_PAP_MAX_STREAMS     16  /* per group; the least recently used is replaced */
 #define CLV_PAP_MAX_WINDOW      64  /* sampled calls remembered per stream */
 #define CLV_PAP_MAX_COLLECTIVE  127
@@ -171,23 +171,24 @@ void clv_pap_close(clv_pap_t *pap);
 
 /* ---- group: three steps, each after an exchange that the caller makes over MPI ----------- */
 
-/* Step 1: this rank's card (CLV_PAP_CARD_BYTES bytes, zero padded). Rank 0's card carries the key.
- * n_ranks bounds the shared table. Keeps the reserved resources in *group_p. */
+/* Step 1: this rank's endpoint record (CLV_PAP_ENDPOINT_BYTES bytes, zero padded). Rank 0's
+ * endpoint record carries the key. n_ranks bounds the shared table. Keeps the reserved resources in
+ * *group_p. */
 clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
-                                  const clv_pap_attach_ops_t *attach, unsigned char *card,
+                                  const clv_pap_attach_ops_t *attach, unsigned char *endpoint,
                                   clv_pap_group_t **group_p) CLV_MUST_CHECK;
 
-/* Between the two, where a host has more network addresses than a card takes: how many bytes more
- * each rank tells the others, equal on all ranks as the cards are; 0: nothing, which is the rule.
- * And this rank's. */
-size_t clv_pap_more_bytes(const unsigned char *cards, int32_t n_ranks);
+/* Between the two, where a host has more network addresses than an endpoint record takes: how many
+ * bytes more each rank tells the others, equal on all ranks as the endpoint records are; 0:
+ * nothing, which is the rule. And this rank's. */
+size_t clv_pap_more_bytes(const unsigned char *endpoints, int32_t n_ranks);
 void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_t n_bytes);
 
-/* Step 2: the cards of all ranks (n_ranks * CLV_PAP_CARD_BYTES) and the key of rank 0, and what all
- * ranks told more; NULL: nothing. Finds the node's leader and attaches to its table. The caller
- * then agrees (allreduce MIN of success). CLV_UNSUPPORTED: nodes have no address of each other that
- * they could reach; CLV_NO_MEMORY. */
-clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *cards,
+/* Step 2: the endpoint records of all ranks (n_ranks * CLV_PAP_ENDPOINT_BYTES) and the key of rank
+ * 0, and what all ranks told more; NULL: nothing. Finds the node's leader and attaches to its
+ * table. The caller then agrees (allreduce MIN of success). CLV_UNSUPPORTED: nodes have no address
+ * of each other that they could reach; CLV_NO_MEMORY. */
+clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more) CLV_MUST_CHECK;
 
 /* Step 3: only if every rank succeeded. From here on connections and the clock come up in the

@@ -360,8 +360,8 @@ static int is_sought(const clv_net_server_t *server, const clv_net_address_t *on
 
 /* The parent's addresses, those in a network of ours first. With many, a round over all of them
  * must not take longer than the connection is waited for. */
-static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *own,
-                               const clv_pap_card_t *parent)
+static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_endpoint_t *own,
+                               const clv_pap_endpoint_t *parent)
 {
     const clv_net_server_t *server = &leader->pap->server;
     clv_pap_route_t *route = &leader->route;
@@ -379,7 +379,7 @@ static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *o
     }
     for (int score = 2; score >= 0; score--) {
         for (int32_t i = 0; i < parent->n_addresses; i++) {
-            if (clv_pap_card_address(parent, i, &one) == CLV_OK &&
+            if (clv_pap_endpoint_address(parent, i, &one) == CLV_OK &&
                 is_sought(server, &one, score, is_same_host)) {
                 route->addresses[route->n_addresses++] = one;
             }
@@ -391,20 +391,20 @@ static clv_status_t plan_route(clv_pap_leader_t *leader, const clv_pap_card_t *o
     return CLV_OK;
 }
 
-clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_card_t *cards)
+clv_status_t clv_pap_route_plan(clv_pap_leader_t *leader, const clv_pap_endpoint_t *endpoints)
 {
     const int32_t n_nodes = leader->layout.n_nodes;
     leader->route.next_try_ns = INT64_MAX;
     if (clv_pap_leader_has_parent(leader)) {
         const int32_t parent = clv_pap_tree_parent(leader->node);
         leader->neighbours[leader->n_neighbours++].node = parent;
-        clv_status_t status = plan_route(leader, &cards[leader->node], &cards[parent]);
+        clv_status_t status = plan_route(leader, &endpoints[leader->node], &endpoints[parent]);
         if (status == CLV_OK && leader->route.n_addresses == 0) {
             clv_log(CLV_LOG_ERROR,
                     "no arrivals are predicted or recorded, because none of the %d network "
                     "addresses of node %d is one that node %d could reach: other hosts have the "
                     "same; coll_clv_interface names the network that all hosts share",
-                    cards[parent].n_addresses, parent, leader->node);
+                    endpoints[parent].n_addresses, parent, leader->node);
             status = CLV_UNSUPPORTED;
         }
         if (status != CLV_OK) {

@@ -9,8 +9,8 @@
  * Most ranks of such a plan take from one neighbour and hand on to the next, and when a segment
  * leaves the end of their chain is a sum and a maximum: O(ranks). What is replayed is the core:
  * those who have to do with links. The estimate is that of the whole plan to the nanosecond
- * (tests/schedule/test_sched_outline), at a small part of its cost, so many candidates can be compared
- * of which one is made.
+ * (tests/schedule/test_sched_outline), at a small part of its cost, so many candidates can be
+ * compared of which one is made.
  *
  * Not: plans that run (schedule.h), nor estimates of single ranks' exits (sched_cost.h).
  * PURE.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers as little-endian bytes, the same on every machine: cards, handshakes and frame headers.
+ * Numbers as little-endian bytes, the same on every machine: endpoint records, handshakes and frame
+ * headers.
  *
  * Units: bytes.
  * Errors: none: the caller has checked the length.

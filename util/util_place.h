@@ -4,7 +4,7 @@
  * once at start.
  * Host names play no part: containers share or fake them.
  *
- * Not: who may share memory or a clock with whom; the modules that ask decide (pap_card.h,
+ * Not: who may share memory or a clock with whom; the modules that ask decide (pap_endpoint.h,
  * clv_cs_place_discover). A few system calls.
  *
  * Units: numbers that mean nothing but equality.

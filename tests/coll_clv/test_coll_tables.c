@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tables of the module choose: what is read off their rows, and that tables of two modules say the
- * same (the code of a predictor's word is an index into the predictors).
+ * The tables of the module choose: what is read off their rows, and that tables of two modules say
+ * the same (the code of a predictor's word is an index into the predictors).
  */
 #include "choose/choose.h"
 #include "pap_predict/predict/pap_predictors.h"

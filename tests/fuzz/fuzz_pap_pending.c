@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * libFuzzer target: what unauthenticated connections can send. The first byte chooses: a card, a
- * server's connection from its first byte on, or one whose hello was right. Nothing may crash,
- * leak, or get in.
+ * libFuzzer target: what unauthenticated connections can send. The first byte chooses: an endpoint
+ * record, a server's connection from its first byte on, or one whose hello was right. Nothing may
+ * crash, leak, or get in.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "util/util_bytes.h"
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "pap_predict/net/net_channel.h"
 #include "tests/fuzz/fuzz_alloc.h"
 
@@ -50,19 +50,20 @@ static clv_status_t frame(void *context, clv_net_channel_t *channel, clv_net_fra
 
 static const clv_net_channel_ops_t ops = {find, up, frame};
 
-/* The input is what differs from a right card, so that more than its first bytes are looked at. */
-static void try_card(const uint8_t *data, size_t n_bytes)
+/* The input is what differs from a right endpoint record, so that more than its first bytes are
+ * looked at. */
+static void try_endpoint(const uint8_t *data, size_t n_bytes)
 {
-    unsigned char bytes[CLV_PAP_CARD_BYTES], again[CLV_PAP_CARD_BYTES];
-    clv_pap_card_t card = {
+    unsigned char bytes[CLV_PAP_ENDPOINT_BYTES], again[CLV_PAP_ENDPOINT_BYTES];
+    clv_pap_endpoint_t endpoint = {
         .port = 1, .n_addresses = 2, .addresses = {{.family = 4}, {.family = 6}}};
-    clv_pap_card_encode(&card, bytes);
+    clv_pap_endpoint_encode(&endpoint, bytes);
     for (size_t i = 0; i < n_bytes && i < sizeof bytes; i++) {
         bytes[i] ^= data[i];
     }
-    if (clv_pap_card_decode(bytes, &card) == CLV_OK) {
-        clv_pap_card_encode(&card, again);
-        if (clv_pap_card_decode(again, &card) != CLV_OK) {
+    if (clv_pap_endpoint_decode(bytes, &endpoint) == CLV_OK) {
+        clv_pap_endpoint_encode(&endpoint, again);
+        if (clv_pap_endpoint_decode(again, &endpoint) != CLV_OK) {
             abort();
         }
     }
@@ -106,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         return 0;
     }
     if (data[0] % 3 == 0) {
-        try_card(data + 1, n_bytes - 1);
+        try_endpoint(data + 1, n_bytes - 1);
     } else {
         try_channel(data + 1, n_bytes - 1, data[0] % 3 == 1);
     }

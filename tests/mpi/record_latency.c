@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From the last record to its forecast, on every node: how long the exchange takes between real
- * processes on their own hosts. MPI only carries the cards and the results; the calls are those of
- * pap_predict. All hosts must show one CLOCK_REALTIME, as those of apps/bench/cluster do.
+ * processes on their own hosts. MPI only carries the endpoint records and the results; the calls
+ * are those of pap_predict. All hosts must show one CLOCK_REALTIME, as those of apps/bench/cluster
+ * do.
  *
  * usage: record_latency N GAP_US [SPREAD_US]    N calls, a gap before each, and up to SPREAD_US
  * more,
@@ -56,16 +57,16 @@ static void check(clv_status_t status)
 static clv_pap_group_t *new_group(clv_pap_t *pap)
 {
     const clv_pap_attach_ops_t attach = {.make = note_forecast, .attachment_bytes = 8};
-    unsigned char card[CLV_PAP_CARD_BYTES];
-    unsigned char *cards = malloc((size_t) n_ranks * CLV_PAP_CARD_BYTES);
+    unsigned char endpoint[CLV_PAP_ENDPOINT_BYTES];
+    unsigned char *endpoints = malloc((size_t) n_ranks * CLV_PAP_ENDPOINT_BYTES);
     clv_pap_group_t *group;
-    check(clv_pap_group_create(pap, n_ranks, rank, &attach, card, &group));
-    MPI_Allgather(card, CLV_PAP_CARD_BYTES, MPI_BYTE, cards, CLV_PAP_CARD_BYTES, MPI_BYTE,
-                  MPI_COMM_WORLD);
-    check(clv_pap_group_attach(group, cards, NULL));
+    check(clv_pap_group_create(pap, n_ranks, rank, &attach, endpoint, &group));
+    MPI_Allgather(endpoint, CLV_PAP_ENDPOINT_BYTES, MPI_BYTE, endpoints, CLV_PAP_ENDPOINT_BYTES,
+                  MPI_BYTE, MPI_COMM_WORLD);
+    check(clv_pap_group_attach(group, endpoints, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
     check(clv_pap_group_activate(group));
-    free(cards);
+    free(endpoints);
     return group;
 }
 

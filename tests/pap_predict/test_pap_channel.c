@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "pap_predict/net/net_channel.h"
 #include "pap_predict/net/net_listen.h"
 #include "tests/support/test.h"
@@ -350,74 +350,75 @@ static void end_of_the_peer_is_lost(void **state)
     line_close(&line);
 }
 
-/* ---- cards and addresses ------------------------------------------------------------------ */
+/* ---- endpoint records and addresses --------------------------------------------------------- */
 
-static void cards_keep_every_field(void **state)
+static void endpoints_keep_every_field(void **state)
 {
     (void) state;
-    clv_pap_card_t card = {0}, back;
-    unsigned char bytes[CLV_PAP_CARD_BYTES], again[CLV_PAP_CARD_BYTES];
-    assert_int_equal(clv_pap_card_host(&card), CLV_OK);
-    assert_int_equal(card.pid, getpid());
-    card.table_fd = 7;
-    card.wake_fd = 9;
-    card.table_bytes = UINT64_MAX - 3;
-    card.table_token = 0x0123456789abcdef;
-    card.pretend_node = 3;
-    card.port = 65535;
-    card.n_addresses = 2;
-    card.addresses[0] = (clv_net_address_t){.family = 4, .bytes = {10, 0, 0, 1}};
-    card.addresses[1] = (clv_net_address_t){.family = 6, .bytes = {0xfd}};
-    memset(card.key, 0xa5, sizeof card.key);
-    clv_pap_card_encode(&card, bytes);
-    assert_int_equal(clv_pap_card_decode(bytes, &back), CLV_OK);
-    assert_true(clv_pap_card_same_node(&card, &back));
-    assert_memory_equal(card.key, back.key, sizeof card.key);
-    clv_pap_card_encode(&back, again);
+    clv_pap_endpoint_t endpoint = {0}, back;
+    unsigned char bytes[CLV_PAP_ENDPOINT_BYTES], again[CLV_PAP_ENDPOINT_BYTES];
+    assert_int_equal(clv_pap_endpoint_host(&endpoint), CLV_OK);
+    assert_int_equal(endpoint.pid, getpid());
+    endpoint.table_fd = 7;
+    endpoint.wake_fd = 9;
+    endpoint.table_bytes = UINT64_MAX - 3;
+    endpoint.table_token = 0x0123456789abcdef;
+    endpoint.pretend_node = 3;
+    endpoint.port = 65535;
+    endpoint.n_addresses = 2;
+    endpoint.addresses[0] = (clv_net_address_t){.family = 4, .bytes = {10, 0, 0, 1}};
+    endpoint.addresses[1] = (clv_net_address_t){.family = 6, .bytes = {0xfd}};
+    memset(endpoint.key, 0xa5, sizeof endpoint.key);
+    clv_pap_endpoint_encode(&endpoint, bytes);
+    assert_int_equal(clv_pap_endpoint_decode(bytes, &back), CLV_OK);
+    assert_true(clv_pap_endpoint_same_node(&endpoint, &back));
+    assert_memory_equal(endpoint.key, back.key, sizeof endpoint.key);
+    clv_pap_endpoint_encode(&back, again);
     assert_memory_equal(bytes, again, sizeof bytes);
     back.time_ns_id++;
-    assert_false(clv_pap_card_same_node(&card, &back));
+    assert_false(clv_pap_endpoint_same_node(&endpoint, &back));
 }
 
-static void malformed_cards_are_refused(void **state)
+static void malformed_endpoints_are_refused(void **state)
 {
     (void) state;
-    clv_pap_card_t card = {.n_addresses = 1, .addresses = {{.family = 4}}};
-    unsigned char bytes[CLV_PAP_CARD_BYTES], bad[CLV_PAP_CARD_BYTES];
+    clv_pap_endpoint_t endpoint = {.n_addresses = 1, .addresses = {{.family = 4}}};
+    unsigned char bytes[CLV_PAP_ENDPOINT_BYTES], bad[CLV_PAP_ENDPOINT_BYTES];
     static const int matters[] = {0, 1, 2, 3, 4, 5, 6, 7, 110, 111, 113, 114, 115, 116};
-    clv_pap_card_encode(&card, bytes);
+    clv_pap_endpoint_encode(&endpoint, bytes);
     for (size_t i = 0; i < sizeof matters / sizeof matters[0]; i++) {
         memcpy(bad, bytes, sizeof bad);
         bad[matters[i]] ^= 0x41;
-        assert_int_equal(clv_pap_card_decode(bad, &card), CLV_PROTOCOL);
+        assert_int_equal(clv_pap_endpoint_decode(bad, &endpoint), CLV_PROTOCOL);
     }
 }
 
-/* Forty addresses of a host: eight in the card, the others beside it, none lost. */
-static void cards_have_all_addresses(void **state)
+/* Forty addresses of a host: eight in the endpoint record, the others beside it, none lost. */
+static void endpoints_have_all_addresses(void **state)
 {
     enum { N = 40 };
     clv_net_address_t all[N] = {{0}}, one;
-    clv_pap_card_t card = {.n_addresses = N}, back;
-    unsigned char bytes[CLV_PAP_CARD_BYTES], more[N * 17 + 1];
+    clv_pap_endpoint_t endpoint = {.n_addresses = N}, back;
+    unsigned char bytes[CLV_PAP_ENDPOINT_BYTES], more[N * 17 + 1];
     (void) state;
     for (int i = 0; i < N; i++) {
         all[i] = (clv_net_address_t){.family = i % 2 ? 4 : 6, .bytes = {10, (unsigned char) i}};
     }
-    memcpy(card.addresses, all, sizeof card.addresses);
-    clv_pap_card_encode(&card, bytes);
-    assert_int_equal(clv_pap_card_more_bytes(CLV_PAP_CARD_ADDRESSES), 0);
-    assert_int_equal(clv_pap_more_bytes(bytes, 1), clv_pap_card_more_bytes(N));
-    clv_pap_card_encode_more(all, N, more, sizeof more);
-    assert_int_equal(clv_pap_card_decode(bytes, &back), CLV_OK);
-    assert_int_equal(clv_pap_card_address(&back, CLV_PAP_CARD_ADDRESSES, &one), CLV_NONE);
+    memcpy(endpoint.addresses, all, sizeof endpoint.addresses);
+    clv_pap_endpoint_encode(&endpoint, bytes);
+    assert_int_equal(clv_pap_endpoint_more_bytes(CLV_PAP_ENDPOINT_ADDRESSES), 0);
+    assert_int_equal(clv_pap_more_bytes(bytes, 1), clv_pap_endpoint_more_bytes(N));
+    clv_pap_endpoint_encode_more(all, N, more, sizeof more);
+    assert_int_equal(clv_pap_endpoint_decode(bytes, &back), CLV_OK);
+    assert_int_equal(clv_pap_endpoint_address(&back, CLV_PAP_ENDPOINT_ADDRESSES, &one), CLV_NONE);
     back.more = more;
     for (int i = 0; i < N; i++) {
-        assert_int_equal(clv_pap_card_address(&back, i, &one), CLV_OK);
+        assert_int_equal(clv_pap_endpoint_address(&back, i, &one), CLV_OK);
         assert_memory_equal(&one, &all[i], sizeof one);
     }
     more[0] = 5; /* a family that is none */
-    assert_int_equal(clv_pap_card_address(&back, CLV_PAP_CARD_ADDRESSES, &one), CLV_PROTOCOL);
+    assert_int_equal(clv_pap_endpoint_address(&back, CLV_PAP_ENDPOINT_ADDRESSES, &one),
+                     CLV_PROTOCOL);
 }
 
 /* A loopback of 127.0.0.1/8 is on every machine. */
@@ -681,9 +682,9 @@ int main(void)
         cmocka_unit_test(repeated_frame_is_refused),
         cmocka_unit_test(lengths_and_queues_are_bounded),
         cmocka_unit_test(end_of_the_peer_is_lost),
-        cmocka_unit_test(cards_keep_every_field),
-        cmocka_unit_test(malformed_cards_are_refused),
-        cmocka_unit_test(cards_have_all_addresses),
+        cmocka_unit_test(endpoints_keep_every_field),
+        cmocka_unit_test(malformed_endpoints_are_refused),
+        cmocka_unit_test(endpoints_have_all_addresses),
         cmocka_unit_test(interface_can_be_named),
         cmocka_unit_test(interface_can_be_an_address_or_a_network),
         cmocka_unit_test(what_is_deferred_holds_nobody_up),

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "pap_predict/predict/pap_predictors.h"
 #include "pap_predict/pap_process.h"
 #include "pap_predict/agree/pap_table.h"
@@ -27,16 +27,17 @@ static int count(void *context, size_t n_bytes)
     return 0;
 }
 
-/* Two ranks of a job of n_ranks, in this process. The others' cards are the second one's. */
+/* Two ranks of a job of n_ranks, in this process. The others' endpoint records are the second
+ * one's. */
 typedef struct job {
     clv_pap_t *pap[2];
     clv_pap_group_t *group[2];
-    unsigned char cards[MAX_RANKS * CLV_PAP_CARD_BYTES];
+    unsigned char endpoints[MAX_RANKS * CLV_PAP_ENDPOINT_BYTES];
 } job_t;
 
 static void set_up(job_t *job, int32_t n_ranks, int has_node_each)
 {
-    clv_pap_card_t card;
+    clv_pap_endpoint_t endpoint;
     const clv_pap_options_t options = {.sma_window = WINDOW,
                                        .predictor = clv_pap_predictor_best,
                                        .connect_timeout_ns = CLV_NS_PER_S};
@@ -44,13 +45,15 @@ static void set_up(job_t *job, int32_t n_ranks, int has_node_each)
         assert_int_equal(clv_pap_open(&options, &job->pap[i]), CLV_OK);
         clv_pap_pretend_node(job->pap[i], has_node_each ? (uint32_t) i + 1 : 1);
         assert_int_equal(clv_pap_group_create(job->pap[i], n_ranks, i, NULL,
-                                              job->cards + i * CLV_PAP_CARD_BYTES, &job->group[i]),
+                                              job->endpoints + i * CLV_PAP_ENDPOINT_BYTES,
+                                              &job->group[i]),
                          CLV_OK);
     }
-    assert_int_equal(clv_pap_card_decode(job->cards + CLV_PAP_CARD_BYTES, &card), CLV_OK);
+    assert_int_equal(clv_pap_endpoint_decode(job->endpoints + CLV_PAP_ENDPOINT_BYTES, &endpoint),
+                     CLV_OK);
     for (int32_t rank = 2; rank < n_ranks; rank++) {
-        card.pretend_node = has_node_each ? (uint32_t) rank + 1 : 1;
-        clv_pap_card_encode(&card, job->cards + rank * CLV_PAP_CARD_BYTES);
+        endpoint.pretend_node = has_node_each ? (uint32_t) rank + 1 : 1;
+        clv_pap_endpoint_encode(&endpoint, job->endpoints + rank * CLV_PAP_ENDPOINT_BYTES);
     }
 }
 
@@ -66,14 +69,14 @@ static void take_down(job_t *job)
 static int64_t bytes_of(int i, int32_t n_ranks, int has_node_each)
 {
     static job_t job;
-    unsigned char card[CLV_PAP_CARD_BYTES];
+    unsigned char endpoint[CLV_PAP_ENDPOINT_BYTES];
     clv_pap_group_t *third = NULL;
     memset(&job, 0, sizeof job);
     set_up(&job, n_ranks, has_node_each);
     n_bytes_asked = 0;
     clv_alloc_set_hook(count, NULL);
-    assert_int_equal(clv_pap_group_create(job.pap[i], n_ranks, i, NULL, card, &third), CLV_OK);
-    assert_int_equal(clv_pap_group_attach(job.group[i], job.cards, NULL), CLV_OK);
+    assert_int_equal(clv_pap_group_create(job.pap[i], n_ranks, i, NULL, endpoint, &third), CLV_OK);
+    assert_int_equal(clv_pap_group_attach(job.group[i], job.endpoints, NULL), CLV_OK);
     clv_alloc_set_hook(NULL, NULL);
     clv_pap_group_free(third);
     take_down(&job);

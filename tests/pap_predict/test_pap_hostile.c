@@ -15,7 +15,7 @@
 
 #include "tests/support/test.h"
 #include "util/util_bytes.h"
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "pap_predict/net/net_channel.h"
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
@@ -24,22 +24,24 @@
 
 /* ---- connecting --------------------------------------------------------------------------- */
 
-static clv_pap_card_t card_of(pap_job_t *job, int32_t rank)
+static clv_pap_endpoint_t endpoint_of(pap_job_t *job, int32_t rank)
 {
-    clv_pap_card_t card;
+    clv_pap_endpoint_t endpoint;
     while (atomic_load(&job->at_call[rank]) < 5) {
         job_sleep_ns(CLV_NS_PER_MS);
     }
-    if (clv_pap_card_decode(job->cards + rank * CLV_PAP_CARD_BYTES, &card) != CLV_OK) {
+    if (clv_pap_endpoint_decode(job->endpoints + rank * CLV_PAP_ENDPOINT_BYTES, &endpoint) !=
+        CLV_OK) {
         abort();
     }
-    return card;
+    return endpoint;
 }
 
-static int connect_to(const clv_pap_card_t *card)
+static int connect_to(const clv_pap_endpoint_t *endpoint)
 {
     struct sockaddr_storage to;
-    const socklen_t to_bytes = clv_net_address_to_sockaddr(&card->addresses[0], card->port, &to);
+    const socklen_t to_bytes =
+        clv_net_address_to_sockaddr(&endpoint->addresses[0], endpoint->port, &to);
     int fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *) &to, to_bytes) != 0 && errno != EINPROGRESS) {
         (void) close(fd);
@@ -62,10 +64,10 @@ static void say(int fd, const void *bytes, size_t n_bytes)
 
 static void talk_garbage(pap_job_t *job)
 {
-    const clv_pap_card_t card = card_of(job, 0);
+    const clv_pap_endpoint_t endpoint = endpoint_of(job, 0);
     for (const int64_t until_ns = connect_until(job, 0); clv_local_now_ns() < until_ns;) {
         unsigned char garbage[4096];
-        int fd = connect_to(&card);
+        int fd = connect_to(&endpoint);
         (void) !getrandom(garbage, sizeof garbage, 0);
         say(fd, garbage, sizeof garbage);
         (void) close(fd);
@@ -75,11 +77,11 @@ static void talk_garbage(pap_job_t *job)
 /* Somebody who has seen the group's id and node numbers go by, but not the key. */
 static void pretend_to_be_a_child(pap_job_t *job)
 {
-    const clv_pap_card_t card = card_of(job, 0);
+    const clv_pap_endpoint_t endpoint = endpoint_of(job, 0);
     unsigned char hello[48 + 32] = "clvH\1";
-    clv_net_group_id(card.key, hello + 8);
+    clv_net_group_id(endpoint.key, hello + 8);
     for (const int64_t until_ns = connect_until(job, 0); clv_local_now_ns() < until_ns;) {
-        int fd = connect_to(&card);
+        int fd = connect_to(&endpoint);
         clv_put_u32(hello + 24, 1 + (uint32_t) (until_ns % 3));
         say(fd, hello, sizeof hello);
         job_sleep_ns(2 * CLV_NS_PER_MS);
@@ -89,9 +91,9 @@ static void pretend_to_be_a_child(pap_job_t *job)
 
 static void flood(pap_job_t *job)
 {
-    const clv_pap_card_t card = card_of(job, 0);
+    const clv_pap_endpoint_t endpoint = endpoint_of(job, 0);
     for (const int64_t until_ns = connect_until(job, 0); clv_local_now_ns() < until_ns;) {
-        int fd = connect_to(&card);
+        int fd = connect_to(&endpoint);
         if (fd >= 0) {
             (void) close(fd);
         }
@@ -100,10 +102,10 @@ static void flood(pap_job_t *job)
 
 static void stay_silent(pap_job_t *job)
 {
-    const clv_pap_card_t card = card_of(job, 0);
+    const clv_pap_endpoint_t endpoint = endpoint_of(job, 0);
     int fds[64];
     for (size_t i = 0; i < 64; i++) {
-        fds[i] = connect_to(&card);
+        fds[i] = connect_to(&endpoint);
         say(fds[i], "c", 1);
     }
     job_sleep_ns(CLV_NS_PER_S);
@@ -286,24 +288,24 @@ static void unreachable_leader_is_an_error(void **state)
     (void) state;
     pair_t pair;
     const int32_t n_fds = job_count_fds();
-    clv_pap_card_t card;
+    clv_pap_endpoint_t endpoint;
     assert_int_equal(pair_open(&pair, 1, CLV_NS_PER_S), CLV_OK);
     assert_int_equal(pair_create(&pair), CLV_OK);
-    assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
-    card.pid = 0x3fffffff; /* gone */
-    clv_pap_card_encode(&card, pair.cards);
-    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.cards, NULL), CLV_SYSTEM);
-    card.pid = (uint32_t) getpid();
-    card.table_token++; /* another's table */
-    clv_pap_card_encode(&card, pair.cards);
+    assert_int_equal(clv_pap_endpoint_decode(pair.endpoints, &endpoint), CLV_OK);
+    endpoint.pid = 0x3fffffff; /* gone */
+    clv_pap_endpoint_encode(&endpoint, pair.endpoints);
+    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.endpoints, NULL), CLV_SYSTEM);
+    endpoint.pid = (uint32_t) getpid();
+    endpoint.table_token++; /* another's table */
+    clv_pap_endpoint_encode(&endpoint, pair.endpoints);
     pair_free(&pair);
     assert_int_equal(pair_create(&pair), CLV_OK);
-    assert_int_equal(clv_pap_card_decode(pair.cards, &card), CLV_OK);
-    card.table_token++;
-    clv_pap_card_encode(&card, pair.cards);
-    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.cards, NULL), CLV_PROTOCOL);
-    pair.cards[0] ^= 1;
-    assert_int_equal(clv_pap_group_attach(pair.group[0], pair.cards, NULL), CLV_PROTOCOL);
+    assert_int_equal(clv_pap_endpoint_decode(pair.endpoints, &endpoint), CLV_OK);
+    endpoint.table_token++;
+    clv_pap_endpoint_encode(&endpoint, pair.endpoints);
+    assert_int_equal(clv_pap_group_attach(pair.group[1], pair.endpoints, NULL), CLV_PROTOCOL);
+    pair.endpoints[0] ^= 1;
+    assert_int_equal(clv_pap_group_attach(pair.group[0], pair.endpoints, NULL), CLV_PROTOCOL);
     pair_free(&pair);
     pair_close(&pair);
     assert_int_equal(job_count_fds(), n_fds);

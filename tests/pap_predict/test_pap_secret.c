@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pap_predict/pap_card.h"
+#include "pap_predict/pap_endpoint.h"
 #include "tests/support/pap_job.h"
 #include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
@@ -81,15 +81,15 @@ static found_t look(void)
     return found;
 }
 
-/* Rank 0's card has it; afterwards only the group does. */
+/* Rank 0's endpoint record has it; afterwards only the group does. */
 static void take_key(pair_t *pair)
 {
-    clv_pap_card_t card;
-    assert_int_equal(clv_pap_card_decode(pair->cards, &card), CLV_OK);
+    clv_pap_endpoint_t endpoint;
+    assert_int_equal(clv_pap_endpoint_decode(pair->endpoints, &endpoint), CLV_OK);
     for (int i = 0; i < CLV_NET_KEY_BYTES; i++) {
-        masked[i] = card.key[i] ^ MASK;
+        masked[i] = endpoint.key[i] ^ MASK;
     }
-    explicit_bzero(&card, sizeof card);
+    explicit_bzero(&endpoint, sizeof endpoint);
 }
 
 /* All that is logged, at any level. */
@@ -148,9 +148,10 @@ static void keys_are_in_no_core_file(void **state)
     assert_int_equal(pair_open(&pair, 0, 60 * CLV_NS_PER_S), CLV_OK);
     assert_int_equal(pair_create(&pair), CLV_OK);
     take_key(&pair);
-    assert_true(look().dumped > 0); /* the cards, on their way through MPI: it can be found */
+    assert_true(look().dumped >
+                0); /* the endpoint records, on their way through MPI: it can be found */
     assert_int_equal(pair_attach(&pair), CLV_OK);
-    explicit_bzero(pair.cards, sizeof pair.cards);
+    explicit_bzero(pair.endpoints, sizeof pair.endpoints);
     assert_int_equal(pair_activate(&pair), CLV_OK);
     wait_for_connection(&pair);
     const found_t meanwhile = look();

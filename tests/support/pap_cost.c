@@ -108,20 +108,20 @@ static void measure_idle(int seconds)
 {
     clv_pap_t *pap[2];
     clv_pap_group_t *group[2];
-    unsigned char cards[2 * CLV_PAP_CARD_BYTES];
+    unsigned char endpoints[2 * CLV_PAP_ENDPOINT_BYTES];
     const clv_pap_options_t options = {.sma_window = 8, .connect_timeout_ns = CLV_NS_PER_S};
     for (int i = 0; i < 2; i++) {
         if (clv_pap_open(&options, &pap[i]) != CLV_OK) {
             exit(1);
         }
         clv_pap_pretend_node(pap[i], (uint32_t) i);
-        if (clv_pap_group_create(pap[i], 2, i, NULL, cards + i * CLV_PAP_CARD_BYTES, &group[i]) !=
-            CLV_OK) {
+        if (clv_pap_group_create(pap[i], 2, i, NULL, endpoints + i * CLV_PAP_ENDPOINT_BYTES,
+                                 &group[i]) != CLV_OK) {
             exit(1);
         }
     }
     for (int i = 0; i < 2; i++) {
-        if (clv_pap_group_attach(group[i], cards, NULL) != CLV_OK ||
+        if (clv_pap_group_attach(group[i], endpoints, NULL) != CLV_OK ||
             clv_pap_group_activate(group[i]) != CLV_OK) {
             exit(1);
         }

@@ -222,11 +222,11 @@ static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
         .make = attach_hash, .memory_bytes = sizeof(uint64_t), .attachment_bytes = 256};
     clv_pap_group_t *group = NULL;
     if (clv_pap_group_create(pap, job->options.n_ranks, rank, &attach,
-                             job->cards + rank * CLV_PAP_CARD_BYTES, &group) != CLV_OK) {
+                             job->endpoints + rank * CLV_PAP_ENDPOINT_BYTES, &group) != CLV_OK) {
         return 11;
     }
     if (meet(job, &job->arrived[0], 1) != 0 ||
-        clv_pap_group_attach(group, job->cards, NULL) != CLV_OK) {
+        clv_pap_group_attach(group, job->endpoints, NULL) != CLV_OK) {
         clv_pap_group_free(group);
         return 12;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A job without MPI: P processes that exchange cards through shared memory and make calls, and what
- * each of them saw at each call. For tests of the pap_predict shell.
+ * A job without MPI: P processes that exchange endpoint records through shared memory and make
+ * calls, and what each of them saw at each call. For tests of the pap_predict shell.
  */
 #ifndef CLV_TESTS_PAP_JOB_H
 #define CLV_TESTS_PAP_JOB_H
@@ -45,7 +45,7 @@ typedef struct pap_job_options {
 
 struct pap_job {
     pap_job_options_t options;
-    unsigned char cards[JOB_MAX_RANKS * CLV_PAP_CARD_BYTES];
+    unsigned char endpoints[JOB_MAX_RANKS * CLV_PAP_ENDPOINT_BYTES];
     pid_t pids[JOB_MAX_RANKS];
     int exits[JOB_MAX_RANKS]; /* wait status */
     uint64_t saw[JOB_MAX_RANKS][JOB_MAX_CALLS];

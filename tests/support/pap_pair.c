@@ -36,8 +36,9 @@ clv_status_t pair_create(pair_t *pair)
 {
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
-        status = clv_pap_group_create(pair->pap[i], 2, i, &pair->attach,
-                                      pair->cards + i * CLV_PAP_CARD_BYTES, &pair->group[i]);
+        status =
+            clv_pap_group_create(pair->pap[i], 2, i, &pair->attach,
+                                 pair->endpoints + i * CLV_PAP_ENDPOINT_BYTES, &pair->group[i]);
     }
     return status;
 }
@@ -46,7 +47,7 @@ clv_status_t pair_attach(pair_t *pair)
 {
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
-        status = clv_pap_group_attach(pair->group[i], pair->cards, NULL);
+        status = clv_pap_group_attach(pair->group[i], pair->endpoints, NULL);
     }
     return status;
 }

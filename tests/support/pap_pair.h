@@ -15,7 +15,7 @@ typedef struct pair {
     clv_pap_t *pap[2];
     clv_pap_group_t *group[2];
     clv_pap_attach_ops_t attach; /* 100 bytes of attachment; may be changed before pair_create */
-    unsigned char cards[2 * CLV_PAP_CARD_BYTES];
+    unsigned char endpoints[2 * CLV_PAP_ENDPOINT_BYTES];
 } pair_t;
 
 /* A link that is not there for connect_timeout_ns is lost, and who has lost its neighbour lingers a

@@ -76,8 +76,8 @@ static void another_namespace_has_another_number(void **state)
     assert_true(child.kernel == mine.kernel && child.time == mine.time);
 }
 
-/* As places were numbered from cards: of one kernel and network, of another network, of another
- * kernel. */
+/* As places were numbered from endpoint records: of one kernel and network, of another network, of
+ * another kernel. */
 static void links_are_numbered_in_the_order_of_their_first(void **state)
 {
     static const uint64_t link[] = {71, 71, 72, 81, 77, 72};

@@ -15,14 +15,14 @@
 #include <stdlib.h>
 
 enum { N_THREADS = 4, N_ROUNDS = 4, N_PINGS = 5, N_MESSAGES = 8, MESSAGE_BYTES = 32768 };
-enum { N_DOUBLES = 2000, CARD_BYTES = 24 };
+enum { N_DOUBLES = 2000, ENDPOINT_BYTES = 24 };
 
 typedef struct part {
     pthread_t thread;
     MPI_Comm comm;
     int rank;
     int size;
-    char *cards;
+    char *endpoints;
     char out[MESSAGE_BYTES];
     char in[N_MESSAGES][MESSAGE_BYTES];
     double own[N_DOUBLES];
@@ -49,8 +49,9 @@ static void *run_part(void *argument)
     part_t *part = argument;
 
     for (int round = 0; round < N_ROUNDS; round++) {
-        char card[CARD_BYTES] = {0};
-        MPI_Allgather(card, CARD_BYTES, MPI_BYTE, part->cards, CARD_BYTES, MPI_BYTE, part->comm);
+        char endpoint[ENDPOINT_BYTES] = {0};
+        MPI_Allgather(endpoint, ENDPOINT_BYTES, MPI_BYTE, part->endpoints, ENDPOINT_BYTES, MPI_BYTE,
+                      part->comm);
         for (int distance = part->size / 2; distance > 0; distance /= 2) {
             for (int i = 0; i < N_PINGS; i++) {
                 exchange(part, distance, 1, 1);
@@ -68,7 +69,7 @@ static void make_part(part_t *part)
     MPI_Comm_dup(MPI_COMM_WORLD, &part->comm);
     MPI_Comm_rank(part->comm, &part->rank);
     MPI_Comm_size(part->comm, &part->size);
-    part->cards = malloc((size_t) part->size * CARD_BYTES);
+    part->endpoints = malloc((size_t) part->size * ENDPOINT_BYTES);
 }
 
 int main(int argc, char **argv)
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < N_THREADS; i++) {
         pthread_join(parts[i].thread, NULL);
         MPI_Comm_free(&parts[i].comm);
-        free(parts[i].cards);
+        free(parts[i].endpoints);
     }
     if (parts[0].rank == 0) {
         puts("done");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plan of a call: chosen on rank 0 by the module choose, as the component would, and dealt out to
- * the ranks as their steps.
+ * The plan of a call: chosen on rank 0 by the module choose, as the component would, and dealt out
+ * to the ranks as their steps.
  *
  * The component's leaders all choose the same; in a simulation that would be the same work many
  * times on one processor. All of it happens outside the measured time.

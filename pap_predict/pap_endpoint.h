@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The endpoint record: what each rank tells all others once per group, through the caller's
+ * allgather.
+ *
+ * It says who shares a node with whom, how to reach this rank's table and thread, and (rank 0's)
+ * the group's key. A host may have any number of network addresses: an endpoint record has the
+ * first of them and how many there are; where one has more, a second exchange moves the others of
+ * all ranks.
+ * An endpoint record comes from another process: decode checks every field before use.
+ * Pure but for clv_pap_endpoint_host, which reads /proc. Any thread.
+ */
+#ifndef CLV_PAP_ENDPOINT_H
+#define CLV_PAP_ENDPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pap_predict/net/net_channel.h"
+#include "pap_predict/net/net_interface.h"
+#include "pap_predict/pap_predict.h"
+
+#define CLV_PAP_ENDPOINT_ADDRESSES 8 /* in the endpoint record itself */
+
+typedef struct clv_pap_endpoint {
+    uint64_t boot_hash;  /* of the kernel's boot id */
+    uint64_t time_ns_id; /* inode of the time namespace; 0 where the kernel has none */
+    uint64_t pid_ns_id;
+    uint64_t net_ns_id;
+    uint32_t uid;
+    uint32_t pid;
+    uint32_t table_fd; /* in that process */
+    uint32_t wake_fd;
+    uint64_t table_bytes;
+    uint64_t table_token;  /* random, also in the table's header: the right memory was found */
+    uint32_t pretend_node; /* tests: ranks that differ are on different nodes */
+    uint16_t port;
+    int32_t n_addresses;                                     /* of the host */
+    clv_net_address_t addresses[CLV_PAP_ENDPOINT_ADDRESSES]; /* the first of them */
+    const unsigned char
+        *more; /* the others, encoded; not in the endpoint record, and not its own */
+    unsigned char key[CLV_NET_KEY_BYTES];
+} clv_pap_endpoint_t;
+
+/* Fills the fields that name the machine, its namespaces, the user and the process.
+ * CLV_UNSUPPORTED: /proc does not tell. */
+clv_status_t clv_pap_endpoint_host(clv_pap_endpoint_t *endpoint) CLV_MUST_CHECK;
+
+/* Ranks with the same clock, process numbers and user: they share a table. */
+int clv_pap_endpoint_same_node(const clv_pap_endpoint_t *a, const clv_pap_endpoint_t *b);
+
+/* bytes has CLV_PAP_ENDPOINT_BYTES. Decode: CLV_PROTOCOL for anything encode would not write. */
+void clv_pap_endpoint_encode(const clv_pap_endpoint_t *endpoint, unsigned char *bytes);
+clv_status_t clv_pap_endpoint_decode(const unsigned char *bytes,
+                                     clv_pap_endpoint_t *endpoint_p) CLV_MUST_CHECK;
+
+/* How many addresses an encoded endpoint record speaks of; 0 where that cannot be. */
+int32_t clv_pap_endpoint_n_addresses(const unsigned char *bytes);
+/* How many bytes the others take, of n addresses in all; encodes them, zeros behind. */
+size_t clv_pap_endpoint_more_bytes(int32_t n_addresses);
+void clv_pap_endpoint_encode_more(const clv_net_address_t *addresses, int32_t n_addresses,
+                                  unsigned char *more, size_t n_bytes);
+/* The address of number i, from 0 to n_addresses - 1. CLV_NONE: more would have it, and is NULL;
+ * CLV_PROTOCOL: that is none. */
+clv_status_t clv_pap_endpoint_address(const clv_pap_endpoint_t *endpoint, int32_t i,
+                                      clv_net_address_t *address_p) CLV_MUST_CHECK;
+
+#endif
