@@ -99,8 +99,8 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
 
 void clv_choose_search_close(clv_choose_search_t *search)
 {
-    clv_roster_free(search->roster);
-    search->roster = NULL;
+    clv_host_order_free(search->host_order);
+    search->host_order = NULL;
     clv_free(search->times);
     search->times = NULL;
 }
@@ -126,7 +126,7 @@ static clv_instance_t instance_of(const clv_choose_search_t *search,
                             .arrival_ns = by_need[clv_larger(needs, -1) + 1],
                             .order_ns = needs > 0 ? search->order_ns : NULL,
                             .place = search->config->place,
-                            .roster = search->roster,
+                            .host_order = search->host_order,
                             .is_far_late = decision->is_far_late};
 }
 
@@ -611,7 +611,7 @@ static clv_status_t try_algorithm(clv_choose_search_t *search, int32_t algorithm
 }
 
 /* The order of the forecast, in which all candidates find their ranks nearly sorted. */
-static clv_status_t make_roster(clv_choose_search_t *search)
+static clv_status_t make_host_order(clv_choose_search_t *search)
 {
     const clv_instance_t instance = {.n_ranks = search->config->n_ranks,
                                      .n_segments = 1,
@@ -623,7 +623,8 @@ static clv_status_t make_roster(clv_choose_search_t *search)
         clv_collectives[search->key->collective].goal != CLV_GOAL_REDUCE) {
         return CLV_OK;
     }
-    return clv_roster_make(&instance, &search->roster) == CLV_NO_MEMORY ? CLV_NO_MEMORY : CLV_OK;
+    return clv_host_order_make(&instance, &search->host_order) == CLV_NO_MEMORY ? CLV_NO_MEMORY
+                                                                                : CLV_OK;
 }
 
 clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
@@ -633,7 +634,7 @@ clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
 
     clv_choose_late_find(search, forecast);
     if (status == CLV_OK) {
-        status = make_roster(search);
+        status = make_host_order(search);
     }
     if (status == CLV_OK) {
         status = try_balanced(search);

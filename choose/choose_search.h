@@ -11,25 +11,25 @@
 
 #include "choose/choose.h"
 #include "schedule/sched_outline.h"
-#include "schedule/sched_roster.h"
+#include "schedule/sched_host_order.h"
 
 /* One decision in the making: what is asked, and the best answer so far. */
 typedef struct clv_choose_search {
     const clv_choose_config_t *config;
     const clv_pap_stream_key_t *key;
-    const int64_t *order_ns;   /* predicted arrivals */
-    int64_t *clipped_ns;       /* the same by the clip rule */
-    int64_t *eased_ns;         /* and by that of one sigma */
-    int64_t *times;            /* equal arrivals, then the two clipped ones */
-    clv_choose_state_t *state; /* NULL: no experience */
-    int32_t forced;            /* an algorithm, or CLV_ALGORITHM_AUTO */
-    clv_plan_cache_t *plans;   /* NULL: every plan is made anew */
-    clv_roster_t *roster;      /* where ranks share places, for all candidates; or NULL */
-    int32_t start;             /* segment count that the search begins at */
-    int64_t limit_ns;          /* of the guard (choose_guard.h); 0: none */
-    int64_t trusted_ns;        /* the same for plans that may be trusted with more */
-    int32_t late_rank;         /* whom plans are compared by (choose_late.h); -1: nobody */
-    int64_t best_score;        /* of all; -1: none */
+    const int64_t *order_ns;      /* predicted arrivals */
+    int64_t *clipped_ns;          /* the same by the clip rule */
+    int64_t *eased_ns;            /* and by that of one sigma */
+    int64_t *times;               /* equal arrivals, then the two clipped ones */
+    clv_choose_state_t *state;    /* NULL: no experience */
+    int32_t forced;               /* an algorithm, or CLV_ALGORITHM_AUTO */
+    clv_plan_cache_t *plans;      /* NULL: every plan is made anew */
+    clv_host_order_t *host_order; /* where ranks share places, for all candidates; or NULL */
+    int32_t start;                /* segment count that the search begins at */
+    int64_t limit_ns;             /* of the guard (choose_guard.h); 0: none */
+    int64_t trusted_ns;           /* the same for plans that may be trusted with more */
+    int32_t late_rank;            /* whom plans are compared by (choose_late.h); -1: nobody */
+    int64_t best_score;           /* of all; -1: none */
     clv_choose_decision_t best;
     int64_t score[CLV_N_ALGORITHMS]; /* of the best candidate of each; -1: none */
     clv_choose_decision_t found[CLV_N_ALGORITHMS];

@@ -4,9 +4,9 @@
  * coll_clv_group.c; the recorder comes to be in the same steps.
  *
  * Every rank or none: setup ends with the same answer on every rank; a group that exists, exists
- * everywhere. Three steps: the endpoint records of all to all (coll_clv_gather.h); calibration, unless
- * the endpoint records say that all know what these links cost; reports of all to all. Whatever
- * fails on one rank, all take all steps.
+ * everywhere. Three steps: the endpoint records of all to all (coll_clv_gather.h); calibration,
+ * unless the endpoint records say that all know what these links cost; reports of all to all.
+ * Whatever fails on one rank, all take all steps.
  */
 #ifndef COLL_CLV_SETUP_H
 #define COLL_CLV_SETUP_H

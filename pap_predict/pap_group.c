@@ -205,43 +205,44 @@ void clv_pap_group_more(const clv_pap_group_t *group, unsigned char *more, size_
 }
 
 /* All endpoint records, and who leads whom, while attach runs. */
-typedef struct roster {
+typedef struct endpoint_list {
     clv_pap_endpoint_t *endpoints; /* by rank */
     clv_pap_endpoint_t *leaders;   /* by node */
     int32_t *leader_rank;          /* by node */
     int32_t *node_of_rank;
     int32_t n_nodes;
-} roster_t;
+} endpoint_list_t;
 
-static void roster_clear(roster_t *roster)
+static void endpoint_list_clear(endpoint_list_t *endpoint_list)
 {
-    if (roster->endpoints != NULL && roster->leaders != NULL) {
-        explicit_bzero(&roster->endpoints[0].key, sizeof roster->endpoints[0].key);
-        explicit_bzero(&roster->leaders[0].key, sizeof roster->leaders[0].key);
+    if (endpoint_list->endpoints != NULL && endpoint_list->leaders != NULL) {
+        explicit_bzero(&endpoint_list->endpoints[0].key, sizeof endpoint_list->endpoints[0].key);
+        explicit_bzero(&endpoint_list->leaders[0].key, sizeof endpoint_list->leaders[0].key);
     }
-    clv_free(roster->endpoints);
-    clv_free(roster->leaders);
-    clv_free(roster->leader_rank);
-    clv_free(roster->node_of_rank);
+    clv_free(endpoint_list->endpoints);
+    clv_free(endpoint_list->leaders);
+    clv_free(endpoint_list->leader_rank);
+    clv_free(endpoint_list->node_of_rank);
 }
 
-static clv_status_t roster_reserve(roster_t *roster, int32_t n_ranks)
+static clv_status_t endpoint_list_reserve(endpoint_list_t *endpoint_list, int32_t n_ranks)
 {
     const size_t n = (size_t) n_ranks;
-    roster->endpoints = clv_alloc(n, sizeof *roster->endpoints);
-    roster->leaders = clv_alloc(n, sizeof *roster->leaders);
-    roster->leader_rank = clv_alloc(n, sizeof *roster->leader_rank);
-    roster->node_of_rank = clv_alloc(n, sizeof *roster->node_of_rank);
-    return roster->endpoints && roster->leaders && roster->leader_rank && roster->node_of_rank
+    endpoint_list->endpoints = clv_alloc(n, sizeof *endpoint_list->endpoints);
+    endpoint_list->leaders = clv_alloc(n, sizeof *endpoint_list->leaders);
+    endpoint_list->leader_rank = clv_alloc(n, sizeof *endpoint_list->leader_rank);
+    endpoint_list->node_of_rank = clv_alloc(n, sizeof *endpoint_list->node_of_rank);
+    return endpoint_list->endpoints && endpoint_list->leaders && endpoint_list->leader_rank &&
+                   endpoint_list->node_of_rank
                ? CLV_OK
                : CLV_NO_MEMORY;
 }
 
-static int32_t node_of(const roster_t *roster, const clv_pap_endpoint_t *endpoint)
+static int32_t node_of(const endpoint_list_t *endpoint_list, const clv_pap_endpoint_t *endpoint)
 {
     int32_t node = 0;
-    while (node < roster->n_nodes &&
-           !clv_pap_endpoint_same_node(&roster->leaders[node], endpoint)) {
+    while (node < endpoint_list->n_nodes &&
+           !clv_pap_endpoint_same_node(&endpoint_list->leaders[node], endpoint)) {
         node++;
     }
     return node;
@@ -267,22 +268,23 @@ static clv_status_t decode_endpoint(const told_t *told, int32_t rank, clv_pap_en
     return status;
 }
 
-static clv_status_t roster_fill(roster_t *roster, const told_t *told, int32_t n_ranks)
+static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const told_t *told,
+                                       int32_t n_ranks)
 {
     for (int32_t rank = 0; rank < n_ranks; rank++) {
-        clv_pap_endpoint_t *endpoint = &roster->endpoints[rank];
+        clv_pap_endpoint_t *endpoint = &endpoint_list->endpoints[rank];
         clv_status_t status = decode_endpoint(told, rank, endpoint);
         if (status != CLV_OK) {
             clv_log(CLV_LOG_ERROR, "the endpoint of rank %d is malformed", rank);
             return status;
         }
-        const int32_t node = node_of(roster, endpoint);
-        if (node == roster->n_nodes) {
-            roster->leaders[node] = *endpoint;
-            roster->leader_rank[node] = rank;
-            roster->n_nodes++;
+        const int32_t node = node_of(endpoint_list, endpoint);
+        if (node == endpoint_list->n_nodes) {
+            endpoint_list->leaders[node] = *endpoint;
+            endpoint_list->leader_rank[node] = rank;
+            endpoint_list->n_nodes++;
         }
-        roster->node_of_rank[rank] = node;
+        endpoint_list->node_of_rank[rank] = node;
     }
     return CLV_OK;
 }
@@ -304,16 +306,16 @@ static clv_status_t list_node_ranks(clv_pap_group_t *group, const clv_pap_layout
     return CLV_OK;
 }
 
-static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster,
+static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t *endpoint_list,
                                   clv_pap_layout_t *layout)
 {
     const clv_pap_leader_options_t options = {.pap = group->pap,
                                               .table = group->table,
                                               .attach = group->attach,
-                                              .node = roster->node_of_rank[group->rank],
-                                              .key = roster->endpoints[0].key,
-                                              .endpoints = roster->leaders,
-                                              .rank_endpoints = roster->endpoints};
+                                              .node = endpoint_list->node_of_rank[group->rank],
+                                              .key = endpoint_list->endpoints[0].key,
+                                              .endpoints = endpoint_list->leaders,
+                                              .rank_endpoints = endpoint_list->endpoints};
     /* Here and not in activate: whatever can fail must fail while all can still go without. */
     clv_status_t status = clv_pap_table_reserve(group->table, group->table_fd, 0);
     if (status != CLV_OK) {
@@ -336,9 +338,10 @@ static clv_status_t become_leader(clv_pap_group_t *group, const roster_t *roster
     return CLV_OK;
 }
 
-static clv_status_t follow_leader(clv_pap_group_t *group, const roster_t *roster)
+static clv_status_t follow_leader(clv_pap_group_t *group, const endpoint_list_t *endpoint_list)
 {
-    const clv_pap_endpoint_t *endpoint = &roster->leaders[roster->node_of_rank[group->rank]];
+    const clv_pap_endpoint_t *endpoint =
+        &endpoint_list->leaders[endpoint_list->node_of_rank[group->rank]];
     const clv_pap_table_shape_t shape = table_shape(group);
     clv_pap_table_close(group->table);
     (void) close(group->table_fd);
@@ -359,19 +362,20 @@ static clv_status_t follow_leader(clv_pap_group_t *group, const roster_t *roster
     return status;
 }
 
-static clv_status_t take_place(clv_pap_group_t *group, const roster_t *roster)
+static clv_status_t take_place(clv_pap_group_t *group, const endpoint_list_t *endpoint_list)
 {
     clv_pap_layout_t layout = {0};
-    const int32_t node = roster->node_of_rank[group->rank];
-    clv_status_t status =
-        clv_pap_layout_init(roster->node_of_rank, group->n_ranks, roster->n_nodes, &layout);
+    const int32_t node = endpoint_list->node_of_rank[group->rank];
+    clv_status_t status = clv_pap_layout_init(endpoint_list->node_of_rank, group->n_ranks,
+                                              endpoint_list->n_nodes, &layout);
     if (status != CLV_OK) {
         return status;
     }
     status = list_node_ranks(group, &layout, node);
     if (status == CLV_OK) {
-        status = roster->leader_rank[node] == group->rank ? become_leader(group, roster, &layout)
-                                                          : follow_leader(group, roster);
+        status = endpoint_list->leader_rank[node] == group->rank
+                     ? become_leader(group, endpoint_list, &layout)
+                     : follow_leader(group, endpoint_list);
     }
     let_listener_go(group);
     clv_pap_layout_clear(&layout);
@@ -382,11 +386,11 @@ clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *e
                                   const unsigned char *more)
 {
     const told_t told = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
-    roster_t roster = {0};
-    clv_status_t status = roster_reserve(&roster, group->n_ranks);
-    status = status == CLV_OK ? roster_fill(&roster, &told, group->n_ranks) : status;
-    status = status == CLV_OK ? take_place(group, &roster) : status;
-    roster_clear(&roster);
+    endpoint_list_t endpoint_list = {0};
+    clv_status_t status = endpoint_list_reserve(&endpoint_list, group->n_ranks);
+    status = status == CLV_OK ? endpoint_list_fill(&endpoint_list, &told, group->n_ranks) : status;
+    status = status == CLV_OK ? take_place(group, &endpoint_list) : status;
+    endpoint_list_clear(&endpoint_list);
     return status;
 }
 

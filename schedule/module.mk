@@ -16,7 +16,7 @@ clv_schedule_headers = \
 	schedule/sched_print.h \
 	schedule/sched_read.h \
 	schedule/sched_replay.h \
-	schedule/sched_roster.h \
+	schedule/sched_host_order.h \
 	schedule/generators/sched_bitset.h \
 	schedule/generators/sched_busy.h schedule/generators/sched_front.h \
 	schedule/generators/sched_simd.h
@@ -39,7 +39,7 @@ clv_schedule_sources = \
 	schedule/sched_read.c \
 	schedule/sched_replay.c \
 	schedule/sched_replay_order.c \
-	schedule/sched_roster.c \
+	schedule/sched_host_order.c \
 	schedule/sched_validate.c \
 	schedule/generators/sched_bcast_chain.c \
 	schedule/generators/sched_bitset.c \
@@ -62,8 +62,8 @@ unit_tests += tests/schedule/test_sched_credit
 unit_tests += tests/schedule/test_sched_ring
 unit_tests += tests/schedule/test_sched_goal tests/schedule/test_sched_cost
 unit_tests += tests/schedule/test_sched_nodes tests/schedule/test_sched_exits tests/schedule/test_sched_outline
-unit_tests += tests/schedule/test_sched_roster
-tests_schedule_test_sched_roster_SOURCES = tests/schedule/test_sched_roster.c \
+unit_tests += tests/schedule/test_sched_host_order
+tests_schedule_test_sched_host_order_SOURCES = tests/schedule/test_sched_host_order.c \
 	tests/support/random_instance.h
 tests_schedule_test_sched_outline_SOURCES = tests/schedule/test_sched_outline.c \
 	tests/support/random_instance.h

@@ -254,7 +254,7 @@ clv_status_t clv_plan_cache_get(clv_plan_cache_t *cache, const clv_generator_t *
             clv_free(key.times_ns);
             return status;
         }
-        key.instance.roster = NULL; /* it need not live as long as the plan */
+        key.instance.host_order = NULL; /* it need not live as long as the plan */
         entry = insert_entry(cache, &key);
     }
     entry->last_used = ++cache->clock;

@@ -7,7 +7,7 @@
 #include "schedule/sched_instance.h"
 
 #include "schedule/sched_goal.h"
-#include "schedule/sched_roster.h"
+#include "schedule/sched_host_order.h"
 #include "util/util_min_max.h"
 
 static clv_status_t refuse(clv_status_t status, const char *text, const char **reason_p)
@@ -82,8 +82,9 @@ int clv_sched_shares_place(const int32_t *place, int32_t n_ranks)
 
 int clv_sched_instance_shares_place(const clv_instance_t *instance)
 {
-    return instance->roster != NULL ? instance->roster->n_nodes < instance->n_ranks
-                                    : clv_sched_shares_place(instance->place, instance->n_ranks);
+    return instance->host_order != NULL
+               ? instance->host_order->n_nodes < instance->n_ranks
+               : clv_sched_shares_place(instance->place, instance->n_ranks);
 }
 
 int32_t clv_sched_first_rank(const clv_instance_t *instance)
@@ -111,13 +112,13 @@ void clv_sched_lowest_ranks(const clv_instance_t *instance, int32_t *lowest)
     }
 }
 
-/* The places of a roster have been looked at. */
+/* The places of a host order have been looked at. */
 static clv_status_t check_places(const clv_instance_t *instance, const char **reason_p)
 {
-    if (instance->roster != NULL) {
-        return clv_roster_fits(instance->roster, instance)
+    if (instance->host_order != NULL) {
+        return clv_host_order_fits(instance->host_order, instance)
                    ? CLV_OK
-                   : refuse(CLV_INVALID, "the roster is of other ranks or places", reason_p);
+                   : refuse(CLV_INVALID, "the host_order is of other ranks or places", reason_p);
     }
     if (instance->place != NULL && !all_are_places(instance->place, instance->n_ranks)) {
         return refuse(CLV_INVALID, "a place is not in 0 .. ranks - 1", reason_p);

@@ -42,8 +42,8 @@ typedef enum clv_goal {
         CLV_N_GOALS
 } clv_goal_t;
 
-/* Who shares places with whom (sched_roster.h). */
-typedef struct clv_roster clv_roster_t;
+/* Who shares places with whom (sched_host_order.h). */
+typedef struct clv_host_order clv_host_order_t;
 
 /* What a generator is asked for. The arrays have n_ranks items and belong to the caller.
  * round_ns is the paper's d.
@@ -63,16 +63,17 @@ typedef struct clv_roster clv_roster_t;
  * over sooner, so that the last rank takes and sends each segment once. With places, where the
  * goal is a reduce, that rank is the root: it takes one vector, whatever arrival_ns says. */
 typedef struct clv_instance {
-    int32_t n_ranks;            /* 1 .. CLV_SCHED_MAX_RANKS */
-    int32_t n_segments;         /* 1 .. CLV_SCHED_MAX_SEGMENTS */
-    int32_t root;               /* 0 .. n_ranks - 1, also where the goal has none */
-    int64_t round_ns;           /* > 0 */
-    const int64_t *arrival_ns;  /* >= 0; (largest - smallest) / round_ns <= CLV_SCHED_MAX_SPREAD */
-    const int64_t *order_ns;    /* >= 0, or NULL */
-    clv_goal_t goal;            /* REDUCE when not set */
-    const int32_t *place;       /* 0 .. n_ranks - 1 for each rank, or NULL */
-    int32_t is_far_late;        /* 0 or 1, for the cut ring and the generators "node-..." */
-    const clv_roster_t *roster; /* of these ranks, root and places, or NULL; changes no plan */
+    int32_t n_ranks;           /* 1 .. CLV_SCHED_MAX_RANKS */
+    int32_t n_segments;        /* 1 .. CLV_SCHED_MAX_SEGMENTS */
+    int32_t root;              /* 0 .. n_ranks - 1, also where the goal has none */
+    int64_t round_ns;          /* > 0 */
+    const int64_t *arrival_ns; /* >= 0; (largest - smallest) / round_ns <= CLV_SCHED_MAX_SPREAD */
+    const int64_t *order_ns;   /* >= 0, or NULL */
+    clv_goal_t goal;           /* REDUCE when not set */
+    const int32_t *place;      /* 0 .. n_ranks - 1 for each rank, or NULL */
+    int32_t is_far_late;       /* 0 or 1, for the cut ring and the generators "node-..." */
+    const clv_host_order_t
+        *host_order; /* of these ranks, root and places, or NULL; changes no plan */
 } clv_instance_t;
 
 /* MOVE: the sender gives its copy away, the receiver combines it into its own, or takes it as its

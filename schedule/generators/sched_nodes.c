@@ -29,7 +29,7 @@
 #include "schedule/sched_instance.h"
 #include "schedule/sched_outline.h"
 #include "schedule/sched_plan.h"
-#include "schedule/sched_roster.h"
+#include "schedule/sched_host_order.h"
 #include "util/util_alloc.h"
 #include "util/util_divide.h"
 #include "util/util_min_max.h"
@@ -38,11 +38,11 @@
 #define SPREAD_SLOTS (INT64_C(1) << 27) /* between first and last arrival, at most */
 #define LATEST_ROUND (INT32_MAX - 1)
 
-/* Nodes are those of the roster. */
+/* Nodes are those of the host order. */
 typedef struct house {
     const clv_instance_t *instance;
-    const clv_roster_t *roster;
-    clv_roster_t *own_roster; /* NULL: the instance's */
+    const clv_host_order_t *host_order;
+    clv_host_order_t *own_host_order; /* NULL: the instance's */
     int64_t first_ns;
     int64_t last_ns;
     int64_t slot_ns;
@@ -66,19 +66,20 @@ static clv_status_t list_members(house_t *house)
 {
     const clv_instance_t *instance = house->instance;
 
-    if (instance->roster == NULL) {
-        const clv_status_t status = clv_roster_make(instance, &house->own_roster);
+    if (instance->host_order == NULL) {
+        const clv_status_t status = clv_host_order_make(instance, &house->own_host_order);
         if (status != CLV_OK) {
             return status;
         }
     }
-    house->roster = instance->roster != NULL ? instance->roster : house->own_roster;
-    house->n_nodes = house->roster->n_nodes;
-    house->root_node = house->roster->root_node;
-    house->first = house->roster->first;
+    house->host_order = instance->host_order != NULL ? instance->host_order : house->own_host_order;
+    house->n_nodes = house->host_order->n_nodes;
+    house->root_node = house->host_order->root_node;
+    house->first = house->host_order->first;
     house->members = clv_alloc_unset((size_t) instance->n_ranks, sizeof *house->members);
-    return house->members == NULL ? CLV_NO_MEMORY
-                                  : clv_roster_sort(house->roster, instance, house->members);
+    return house->members == NULL
+               ? CLV_NO_MEMORY
+               : clv_host_order_sort(house->host_order, instance, house->members);
 }
 
 /* The place among the members of who speaks for the node. */
@@ -325,7 +326,7 @@ static void close_house(house_t *house)
     clv_free(house->speaks_ns);
     clv_free(house->ready);
     clv_free(house->members);
-    clv_roster_free(house->own_roster);
+    clv_host_order_free(house->own_host_order);
 }
 
 /* All that is inside nodes. */

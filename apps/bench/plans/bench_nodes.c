@@ -4,10 +4,10 @@
  * beside those of flat plans of as many ranks as there are nodes, and as there are ranks.
  *
  * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
- * median over fresh arrivals: for the roster, which all candidates for a forecast share; to make
- * and to estimate the outline of the node plan, that plan, the flat plan of the nodes and the flat
- * plan of the ranks (each rank a node of its own); and how many flat plans of the nodes the outline
- * costs. 64 segments, arrivals over 50 ms.
+ * median over fresh arrivals: for the host order, which all candidates for a forecast share; to
+ * make and to estimate the outline of the node plan, that plan, the flat plan of the nodes and the
+ * flat plan of the ranks (each rank a node of its own); and how many flat plans of the nodes the
+ * outline costs. 64 segments, arrivals over 50 ms.
  * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
  */
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "apps/bench/plans/bench_time.h"
 #include "apps/cli/cli_options.h"
 #include "schedule/sched_outline.h"
-#include "schedule/sched_roster.h"
+#include "schedule/sched_host_order.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
 
@@ -63,19 +63,19 @@ static void by_outline(const clv_generator_t *generator, const clv_instance_t *i
                        took_t *took)
 {
     clv_outline_t *outline = NULL;
-    clv_roster_t *roster = NULL;
+    clv_host_order_t *host_order = NULL;
     clv_instance_t prepared = *instance;
     clv_estimate_t estimate;
     const double first_us = clv_bench_cpu_us();
-    must(clv_roster_make(instance, &roster));
-    prepared.roster = roster;
+    must(clv_host_order_make(instance, &host_order));
+    prepared.host_order = host_order;
     const double start_us = clv_bench_cpu_us();
     must(clv_outline_make(generator, &prepared, &outline));
     const double made_us = clv_bench_cpu_us();
     must(clv_outline_estimate(outline, instance->arrival_ns, VECTOR_BYTES, &cost, &estimate));
     *took = (took_t){start_us - first_us, made_us - start_us, clv_bench_cpu_us() - made_us};
     clv_outline_free(outline);
-    clv_roster_free(roster);
+    clv_host_order_free(host_order);
 }
 
 /* Each number's median. */

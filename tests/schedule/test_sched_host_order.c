@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A roster lists the ranks place after place, each as it stands, the root last, whatever order it
- * was made by; with one and without one plans are the same, send by send.
+ * A host order lists the ranks place after place, each as it stands, the root last, whatever order
+ * it was made by; with one and without one plans are the same, send by send.
  */
 #include "schedule/sched_outline.h"
-#include "schedule/sched_roster.h"
+#include "schedule/sched_host_order.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
@@ -17,7 +17,7 @@ enum { N_NAMES = sizeof names / sizeof names[0] };
 static uint64_t seed;
 static clv_draw_t draw;
 static int32_t place[CLV_SCHED_MAX_RANKS];
-static int64_t then_ns[CLV_SCHED_MAX_RANKS]; /* what the roster is made by */
+static int64_t then_ns[CLV_SCHED_MAX_RANKS]; /* what the host order is made by */
 
 /* The same times, a little other ones, reversed ones, or any. */
 static void draw_then(uint64_t *state, int k)
@@ -36,16 +36,16 @@ static void draw_then(uint64_t *state, int k)
     }
 }
 
-static clv_roster_t *make_roster(uint64_t *state, int k)
+static clv_host_order_t *make_host_order(uint64_t *state, int k)
 {
     clv_instance_t instance = draw.instance;
-    clv_roster_t *roster = NULL;
+    clv_host_order_t *host_order = NULL;
 
     draw_then(state, k);
     instance.arrival_ns = then_ns;
     instance.order_ns = NULL;
-    assert_int_equal(clv_roster_make(&instance, &roster), CLV_OK);
-    return roster;
+    assert_int_equal(clv_host_order_make(&instance, &host_order), CLV_OK);
+    return host_order;
 }
 
 /* By place, then the root last, then by order, then by rank. */
@@ -65,20 +65,20 @@ static int stands_before(int32_t a, int32_t b)
 }
 
 /* All of them once, one node a place. */
-static void assert_listed(const clv_roster_t *roster, const int32_t *ranks)
+static void assert_listed(const clv_host_order_t *host_order, const int32_t *ranks)
 {
     int32_t node = 0;
 
-    for (int32_t i = 1; i < roster->n_ranks; i++) {
+    for (int32_t i = 1; i < host_order->n_ranks; i++) {
         assert_true(stands_before(ranks[i - 1], ranks[i]));
         if (place[ranks[i - 1]] != place[ranks[i]]) {
-            assert_int_equal(roster->first[++node], i);
+            assert_int_equal(host_order->first[++node], i);
         }
     }
-    assert_int_equal(roster->first[0], 0);
-    assert_int_equal(roster->n_nodes, node + 1);
-    assert_int_equal(roster->first[node + 1], roster->n_ranks);
-    assert_int_equal(ranks[roster->first[roster->root_node + 1] - 1], draw.instance.root);
+    assert_int_equal(host_order->first[0], 0);
+    assert_int_equal(host_order->n_nodes, node + 1);
+    assert_int_equal(host_order->first[node + 1], host_order->n_ranks);
+    assert_int_equal(ranks[host_order->first[host_order->root_node + 1] - 1], draw.instance.root);
 }
 
 static void ranks_are_listed_as_they_stand(void **unused)
@@ -89,10 +89,11 @@ static void ranks_are_listed_as_they_stand(void **unused)
     (void) unused;
     for (int k = 0; k < clv_share_of(4000); k++) {
         clv_draw_places(&draw, place, &state, k, MAX_RANKS);
-        clv_roster_t *roster = make_roster(&state, (int) clv_random_between(&state, 0, 3));
-        assert_int_equal(clv_roster_sort(roster, &draw.instance, ranks), CLV_OK);
-        assert_listed(roster, ranks);
-        clv_roster_free(roster);
+        clv_host_order_t *host_order =
+            make_host_order(&state, (int) clv_random_between(&state, 0, 3));
+        assert_int_equal(clv_host_order_sort(host_order, &draw.instance, ranks), CLV_OK);
+        assert_listed(host_order, ranks);
+        clv_host_order_free(host_order);
     }
 }
 
@@ -105,19 +106,20 @@ static void plans_do_not_depend_on_it(void **unused)
         const clv_generator_t *generator = clv_generator_find(names[k % N_NAMES]);
         clv_plan_t *alone = NULL, *with = NULL;
         clv_draw_places(&draw, place, &state, k, MAX_RANKS);
-        clv_roster_t *roster = make_roster(&state, (int) clv_random_between(&state, 0, 3));
+        clv_host_order_t *host_order =
+            make_host_order(&state, (int) clv_random_between(&state, 0, 3));
         assert_int_equal(clv_plan_make(generator, &draw.instance, &alone), CLV_OK);
-        draw.instance.roster = roster;
+        draw.instance.host_order = host_order;
         assert_int_equal(clv_plan_make(generator, &draw.instance, &with), CLV_OK);
         assert_true(clv_plan_hash(alone) == clv_plan_hash(with));
         clv_plan_free(with);
         clv_plan_free(alone);
-        clv_roster_free(roster);
+        clv_host_order_free(host_order);
     }
 }
 
 /* Another root, another place of one rank, fewer ranks, no places. */
-static void a_roster_of_others_is_refused(void **unused)
+static void a_host_order_of_others_is_refused(void **unused)
 {
     uint64_t state = seed;
     const char *reason;
@@ -129,8 +131,8 @@ static void a_roster_of_others_is_refused(void **unused)
     for (int32_t p = 0; p < 7; p++) {
         place[p] = p / 3;
     }
-    clv_roster_t *roster = make_roster(&state, 0);
-    draw.instance.roster = roster;
+    clv_host_order_t *host_order = make_host_order(&state, 0);
+    draw.instance.host_order = host_order;
     assert_int_equal(clv_instance_check(&draw.instance, &reason), CLV_OK);
     draw.instance.root = 2;
     assert_int_equal(clv_instance_check(&draw.instance, &reason), CLV_INVALID);
@@ -143,7 +145,7 @@ static void a_roster_of_others_is_refused(void **unused)
     draw.instance.n_ranks = 7;
     draw.instance.place = NULL;
     assert_int_equal(clv_instance_check(&draw.instance, &reason), CLV_INVALID);
-    clv_roster_free(roster);
+    clv_host_order_free(host_order);
 }
 
 static void lack_of_memory_is_reported(void **unused)
@@ -155,12 +157,12 @@ static void lack_of_memory_is_reported(void **unused)
     clv_draw_places(&draw, place, &state, 0, MAX_RANKS);
     for (clv_status_t status = CLV_NO_MEMORY; status != CLV_OK; n_failures++) {
         int countdown = n_failures;
-        clv_roster_t *roster = NULL;
+        clv_host_order_t *host_order = NULL;
         clv_alloc_set_hook(clv_fail_nth, &countdown);
-        status = clv_roster_make(&draw.instance, &roster);
+        status = clv_host_order_make(&draw.instance, &host_order);
         clv_alloc_set_hook(NULL, NULL);
-        assert_true(status == CLV_OK || (status == CLV_NO_MEMORY && roster == NULL));
-        clv_roster_free(roster);
+        assert_true(status == CLV_OK || (status == CLV_NO_MEMORY && host_order == NULL));
+        clv_host_order_free(host_order);
     }
     assert_true(n_failures > 5);
 }
@@ -170,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_are_listed_as_they_stand),
         cmocka_unit_test(plans_do_not_depend_on_it),
-        cmocka_unit_test(a_roster_of_others_is_refused),
+        cmocka_unit_test(a_host_order_of_others_is_refused),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
     seed = clv_seed();

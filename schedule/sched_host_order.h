@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The host order of ranks that share places: who lives where, and who of them comes first. Made
+ * once, it serves all plans and outlines for one forecast: how many segments a plan has, how times
+ * are rounded and how they are clipped moves hardly anybody past another one of his place.
+ *
+ *     place 7: r, r, r, r     node 0      places are counted anew, from 0 on and without gaps
+ *     place 9: r, r, R        node 1      the root is the last of its node
+ *
+ * Not: what a plan depends on. The generators "node-..." sort with a host order or without, to the
+ * same end; where little is out of order that takes a look at each rank. PURE.
+ *
+ * Units: int64 ns.
+ * Errors: CLV_INVALID, CLV_NO_MEMORY; outputs are set only on CLV_OK.
+ * Memory: a host order is its caller's to free; 16 bytes per rank.
+ * Threads: safe on distinct host orders; one that is made is only read.
+ */
+#ifndef CLV_SCHED_HOST_ORDER_H
+#define CLV_SCHED_HOST_ORDER_H
+
+#include "schedule/schedule.h"
+
+struct clv_host_order {
+    int32_t n_ranks;
+    int32_t root;
+    int32_t n_nodes;
+    int32_t root_node;
+    int32_t *place;    /* of each rank */
+    int32_t *first;    /* node k is [first[k]] .. [first[k + 1] - 1] of the lists */
+    int32_t *by_rank;  /* node after node, rising */
+    int32_t *by_order; /* node after node, by (order, rank) */
+};
+
+/* Of the instance's ranks, root, places and order; rounds do not matter. O(ranks * log ranks). */
+clv_status_t clv_host_order_make(const clv_instance_t *instance,
+                                 clv_host_order_t **host_order_p) CLV_MUST_CHECK;
+void clv_host_order_free(clv_host_order_t *host_order);
+
+/* Whether it is of these ranks, this root and these places. */
+int clv_host_order_fits(const clv_host_order_t *host_order, const clv_instance_t *instance);
+
+/* Lists the ranks by the instance's own order, node after node as in by_order. O(ranks) where that
+ * is nearly the host order's, O(ranks * log ranks) else. */
+clv_status_t clv_host_order_sort(const clv_host_order_t *host_order, const clv_instance_t *instance,
+                                 int32_t *ranks) CLV_MUST_CHECK;
+
+#endif
