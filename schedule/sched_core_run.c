@@ -51,16 +51,16 @@ typedef struct arrival {
     int32_t send;
 } arrival_t;
 
-typedef struct speaker {
+typedef struct representative {
     int64_t at_ns;          /* when it has something to do; INT64_MAX: not known */
     int64_t ready_ns;       /* the same if the way were free */
     const int64_t *free_ns; /* when the way is on which it will send next, if it lacks nothing */
     const clv_core_send_t *next, *end; /* sends */
     copy_t *copy;                      /* which the next one sends */
-    struct speaker *receiver;          /* of the next one */
-    struct speaker *best; /* who starts in this sweep on the way to this one, or NULL */
-    const way_t *way;     /* to this one: a link but for who is handed all */
-    int64_t in_free_ns;   /* of that way */
+    struct representative *receiver;   /* of the next one */
+    struct representative *best; /* who starts in this sweep on the way to this one, or NULL */
+    const way_t *way;            /* to this one: a link but for who is handed all */
+    int64_t in_free_ns;          /* of that way */
     int64_t out_free_ns;
     int64_t core_free_ns;
     int64_t near_ns;    /* when the next from inside is here; INT64_MAX: nothing comes */
@@ -79,7 +79,7 @@ typedef struct speaker {
     int32_t rank;       /* of the whole */
     int32_t lacks;      /* 1: something is to come before its next send */
     int32_t is_to_wake; /* 1: it sleeps and lacks something */
-} speaker_t;
+} representative_t;
 
 typedef struct run {
     const clv_core_t *core;
@@ -91,13 +91,13 @@ typedef struct run {
     int64_t now_ns;    /* of this sweep: nothing starts before */
     int can_meet;      /* 1: sends of several may be there at the same time */
     int is_ahead;      /* 1: what starts is there after all that started on that way before */
-    speaker_t *speakers;
+    representative_t *representatives;
     copy_t *copies;
-    arrival_t *queue;     /* rank after rank */
-    int32_t *next_parked; /* of each send */
-    speaker_t **due;      /* to whom anybody starts in this sweep */
+    arrival_t *queue;       /* rank after rank */
+    int32_t *next_parked;   /* of each send */
+    representative_t **due; /* to whom anybody starts in this sweep */
     int32_t n_due;
-    speaker_t **awake;
+    representative_t **awake;
     int32_t n_awake;
     int64_t *alarm_ns; /* of who sleeps; INT64_MAX: none */
     int32_t *winner;   /* [1]: who wakes first; of [i] are [2 * i] and [2 * i + 1] */
@@ -129,14 +129,14 @@ static int64_t first_alarm_ns(const run_t *run)
 }
 
 /* Its way may have been taken since it looked. */
-static inline void look_at_way(speaker_t *me)
+static inline void look_at_way(representative_t *me)
 {
     me->at_ns = clv_larger(me->ready_ns, *me->free_ns);
 }
 
-static void wake(run_t *run, speaker_t *me)
+static void wake(run_t *run, representative_t *me)
 {
-    set_alarm(run, (int32_t) (me - run->speakers), INT64_MAX);
+    set_alarm(run, (int32_t) (me - run->representatives), INT64_MAX);
     me->is_to_wake = 0;
     run->awake[run->n_awake++] = me;
     look_at_way(me);
@@ -144,12 +144,12 @@ static void wake(run_t *run, speaker_t *me)
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
-static int64_t next_here_ns(const speaker_t *me)
+static int64_t next_here_ns(const representative_t *me)
 {
     return clv_smaller(me->near_ns, me->far_ns);
 }
 
-static inline void combine(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+static inline void combine(const run_t *run, representative_t *me, copy_t *copy, int64_t now_ns)
 {
     copy->ready_ns =
         clv_larger(clv_larger(now_ns, me->core_free_ns), copy->ready_ns) + run->combine_ns;
@@ -171,8 +171,8 @@ static int32_t unpark_send(const run_t *run, copy_t *copy)
 }
 
 /* Combines what waited for the copy to come so far. */
-__attribute__((noinline)) static void unpark_all(const run_t *run, speaker_t *me, copy_t *copy,
-                                                 int64_t now_ns)
+__attribute__((noinline)) static void unpark_all(const run_t *run, representative_t *me,
+                                                 copy_t *copy, int64_t now_ns)
 {
     while (me->n_parked > 0) {
         const int32_t segment = (int32_t) (copy - me->copies);
@@ -187,14 +187,14 @@ __attribute__((noinline)) static void unpark_all(const run_t *run, speaker_t *me
     }
 }
 
-static inline void unpark(const run_t *run, speaker_t *me, copy_t *copy, int64_t now_ns)
+static inline void unpark(const run_t *run, representative_t *me, copy_t *copy, int64_t now_ns)
 {
     if (me->n_parked > 0) {
         unpark_all(run, me, copy, now_ns);
     }
 }
 
-static inline void take_near(const run_t *run, speaker_t *me)
+static inline void take_near(const run_t *run, representative_t *me)
 {
     const int64_t now_ns = me->near_ns;
     const int32_t segment = me->near++;
@@ -216,7 +216,7 @@ static inline void take_near(const run_t *run, speaker_t *me)
 }
 
 /* What is sent there is here. */
-static inline void take_send(const run_t *run, speaker_t *me, const clv_core_send_t *send,
+static inline void take_send(const run_t *run, representative_t *me, const clv_core_send_t *send,
                              int64_t now_ns)
 {
     copy_t *copy = &me->copies[send->segment];
@@ -233,7 +233,7 @@ static inline void take_send(const run_t *run, speaker_t *me, const clv_core_sen
     unpark(run, me, copy, now_ns);
 }
 
-static inline void take_far(const run_t *run, speaker_t *me)
+static inline void take_far(const run_t *run, representative_t *me)
 {
     const int64_t now_ns = me->far_ns;
     const clv_core_send_t *send = &run->core->sends[run->queue[me->head++].send];
@@ -244,18 +244,18 @@ static inline void take_far(const run_t *run, speaker_t *me)
 
 /* Of two that are there at the same time. They come in plan order; but what takes no time on the
  * link comes after what was there at that moment. */
-static int is_near_before(const run_t *run, const speaker_t *me, const clv_core_send_t *send)
+static int is_near_before(const run_t *run, const representative_t *me, const clv_core_send_t *send)
 {
     return run->far.here_ns == 0 || me->near_slot[me->near] <= send->slot;
 }
 
-static inline int is_near_first(const run_t *run, const speaker_t *me, int64_t here_ns,
+static inline int is_near_first(const run_t *run, const representative_t *me, int64_t here_ns,
                                 const clv_core_send_t *send)
 {
     return me->near_ns != here_ns ? me->near_ns < here_ns : is_near_before(run, me, send);
 }
 
-__attribute__((noinline)) static void take_next(const run_t *run, speaker_t *me)
+__attribute__((noinline)) static void take_next(const run_t *run, representative_t *me)
 {
     if (me->head == me->tail ||
         is_near_first(run, me, me->far_ns, &run->core->sends[run->queue[me->head].send])) {
@@ -267,7 +267,7 @@ __attribute__((noinline)) static void take_next(const run_t *run, speaker_t *me)
 
 /* Takes at once what will be there by then, this send at last, where nothing of it waits for what
  * the rank sends: so it is the same whenever it is taken. 1, or 0: it does. */
-static inline int take_ahead(const run_t *run, speaker_t *me, const clv_core_send_t *send,
+static inline int take_ahead(const run_t *run, representative_t *me, const clv_core_send_t *send,
                              int64_t here_ns)
 {
     if (!run->is_ahead || me->head < me->tail || me->n_bound > 0) {
@@ -289,20 +289,20 @@ static inline int take_ahead(const run_t *run, speaker_t *me, const clv_core_sen
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /* Which send is the next, and lacks everything until its rank looks. */
-static inline void aim(const run_t *run, speaker_t *me, const clv_core_send_t *next)
+static inline void aim(const run_t *run, representative_t *me, const clv_core_send_t *next)
 {
     me->next = next;
     me->free_ns = &always_free_ns;
     me->lacks = next < me->end;
     me->ready_ns = me->lacks ? me->out_free_ns : INT64_MAX;
     if (me->lacks) {
-        me->receiver = &run->speakers[next->receiver];
+        me->receiver = &run->representatives[next->receiver];
         me->copy = &me->copies[next->segment];
     }
 }
 
 /* Takes what must come before the rank's next send, as far as it is known by now. */
-static inline void look(run_t *run, speaker_t *me)
+static inline void look(run_t *run, representative_t *me)
 {
     const int64_t known_ns = run->now_ns + run->reach_ns;
     const copy_t *copy = me->copy;
@@ -324,7 +324,7 @@ static inline void look(run_t *run, speaker_t *me)
 
 /* Who starts at the same moment on a link that takes no time arrives in plan order; if nothing
  * takes any time, in the order in which they started. */
-static void put_on_link(run_t *run, speaker_t *receiver, int32_t send, int64_t here_ns)
+static void put_on_link(run_t *run, representative_t *receiver, int32_t send, int64_t here_ns)
 {
     const clv_core_send_t *sends = run->core->sends;
     int32_t at = receiver->tail++;
@@ -339,7 +339,7 @@ static void put_on_link(run_t *run, speaker_t *receiver, int32_t send, int64_t h
 }
 
 /* The rank's next send leaves. */
-static inline void leave(run_t *run, speaker_t *me, int64_t now_ns)
+static inline void leave(run_t *run, representative_t *me, int64_t now_ns)
 {
     const way_t *way = me->receiver->way;
     const int64_t out_ns = now_ns + way->out_ns;
@@ -354,7 +354,7 @@ static inline void leave(run_t *run, speaker_t *me, int64_t now_ns)
 }
 
 /* Something is on the link to it. */
-static inline void tell(run_t *run, speaker_t *me, int64_t here_ns)
+static inline void tell(run_t *run, representative_t *me, int64_t here_ns)
 {
     here_ns = me->lacks ? here_ns : INT64_MAX;
     me->ready_ns = clv_smaller(me->ready_ns, here_ns);
@@ -366,11 +366,11 @@ static inline void tell(run_t *run, speaker_t *me, int64_t here_ns)
 
 /* What it lacks for the next send it looks for in the next sweep, when more has come. Who gives a
  * segment away for good may look later at what came before that. */
-static inline void start(run_t *run, speaker_t *me)
+static inline void start(run_t *run, representative_t *me)
 {
     const clv_core_send_t *send = me->next;
     const int64_t now_ns = me->at_ns;
-    speaker_t *receiver = me->receiver;
+    representative_t *receiver = me->receiver;
     int64_t here_ns;
 
     while (!send->is_last && next_here_ns(me) <= now_ns) {
@@ -396,11 +396,11 @@ static int64_t find_now(run_t *run)
     int32_t n_awake = 0;
 
     for (int32_t i = 0; i < n_before; i++) {
-        speaker_t *me = run->awake[i];
+        representative_t *me = run->awake[i];
         look_at_way(me);
         if (me->at_ns > sleepy_ns) {
             me->is_to_wake = me->lacks;
-            set_alarm(run, (int32_t) (me - run->speakers), me->at_ns);
+            set_alarm(run, (int32_t) (me - run->representatives), me->at_ns);
         } else {
             run->awake[n_awake++] = me;
             now_ns = clv_smaller(now_ns, me->at_ns);
@@ -411,7 +411,7 @@ static int64_t find_now(run_t *run)
 }
 
 /* On one way who was ready first is first, where it is free for both at the same time. */
-static int is_sooner(const speaker_t *a, const speaker_t *b)
+static int is_sooner(const representative_t *a, const representative_t *b)
 {
     if (a->at_ns != b->at_ns) {
         return a->at_ns < b->at_ns;
@@ -419,9 +419,9 @@ static int is_sooner(const speaker_t *a, const speaker_t *b)
     return a->ready_ns != b->ready_ns ? a->ready_ns < b->ready_ns : a->rank < b->rank;
 }
 
-static inline void compete(run_t *run, speaker_t *me)
+static inline void compete(run_t *run, representative_t *me)
 {
-    speaker_t *receiver = me->receiver;
+    representative_t *receiver = me->receiver;
 
     if (receiver->best == NULL) {
         run->due[run->n_due++] = receiver;
@@ -438,7 +438,7 @@ static void find_due(run_t *run, int64_t last_ns)
 
     run->n_due = 0;
     for (int32_t i = 0; i < run->n_awake; i++) {
-        speaker_t *me = run->awake[i];
+        representative_t *me = run->awake[i];
         if (me->lacks && me->at_ns <= known_ns) {
             look(run, me);
         }
@@ -470,14 +470,14 @@ static void sweep(run_t *run)
     const int64_t last_ns = run->now_ns + clv_larger(run->window_ns - 1, 0);
 
     while (first_alarm_ns(run) <= last_ns) {
-        wake(run, &run->speakers[run->winner[1]]);
+        wake(run, &run->representatives[run->winner[1]]);
     }
     find_due(run, last_ns);
     if (run->window_ns == 0) {
         keep_first(run);
     }
     for (int32_t i = 0; i < run->n_due; i++) {
-        speaker_t *receiver = run->due[i];
+        representative_t *receiver = run->due[i];
         start(run, receiver->best);
         receiver->best = NULL;
     }
@@ -485,15 +485,15 @@ static void sweep(run_t *run)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static void place_speaker(run_t *run, int32_t p, const clv_core_stream_t *stream,
-                          int64_t arrival_ns)
+static void place_representative(run_t *run, int32_t p, const clv_core_stream_t *stream,
+                                 int64_t arrival_ns)
 {
     const clv_core_t *core = run->core;
     const size_t first = (size_t) p * (size_t) core->n_segments;
     copy_t *copies = run->copies + first;
-    speaker_t *me = &run->speakers[p];
+    representative_t *me = &run->representatives[p];
 
-    *me = (speaker_t){
+    *me = (representative_t){
         .end = core->sends + core->first_out[p + 1],
         .way = clv_core_is_handed(core, p) ? &run->near : &run->far,
         .near_number = core->near_number + first,
@@ -529,7 +529,7 @@ static void place_beds(run_t *run)
         play(run, at);
     }
     for (int32_t p = 0; p < run->core->n_ranks; p++) {
-        wake(run, &run->speakers[p]);
+        wake(run, &run->representatives[p]);
     }
 }
 
@@ -543,14 +543,14 @@ static int allocate_run(run_t *run)
     for (run->n_beds = 2; run->n_beds < core->n_ranks;) {
         run->n_beds *= 2;
     }
-    run->speakers = clv_alloc_unset(n_ranks, sizeof *run->speakers);
+    run->representatives = clv_alloc_unset(n_ranks, sizeof *run->representatives);
     run->copies = clv_alloc_unset(n_ranks * n_segments, sizeof *run->copies);
     run->queue = clv_alloc_unset(n_sends, sizeof *run->queue);
     run->next_parked = clv_alloc_unset(n_sends, sizeof *run->next_parked);
     run->due = clv_alloc_unset(2 * n_ranks, sizeof *run->due);
     run->alarm_ns = clv_alloc_unset((size_t) run->n_beds, sizeof *run->alarm_ns);
     run->winner = clv_alloc_unset(2 * (size_t) run->n_beds, sizeof *run->winner);
-    return run->speakers != NULL && run->copies != NULL && run->queue != NULL &&
+    return run->representatives != NULL && run->copies != NULL && run->queue != NULL &&
            run->next_parked != NULL && run->due != NULL && run->alarm_ns != NULL &&
            run->winner != NULL;
 }
@@ -563,14 +563,14 @@ static void close_run(run_t *run)
     clv_free(run->next_parked);
     clv_free(run->queue);
     clv_free(run->copies);
-    clv_free(run->speakers);
+    clv_free(run->representatives);
 }
 
 /* What comes when nothing is left to send. */
 static clv_status_t read_exits(run_t *run, int64_t *exit_ns)
 {
     for (int32_t p = 0; p < run->core->n_ranks; p++) {
-        speaker_t *me = &run->speakers[p];
+        representative_t *me = &run->representatives[p];
         if (me->next < me->end) {
             return CLV_INVALID;
         }
@@ -588,12 +588,12 @@ static void open_run(run_t *run, const clv_core_stream_t *streams, const int64_t
 
     run->awake = run->due + n_ranks;
     for (int32_t p = 0; p < n_ranks; p++) {
-        place_speaker(run, p, &streams[p], arrival_ns[p]);
+        place_representative(run, p, &streams[p], arrival_ns[p]);
     }
     place_beds(run);
     for (int32_t p = 0; p < n_ranks; p++) {
-        if (run->speakers[p].lacks) {
-            look(run, &run->speakers[p]);
+        if (run->representatives[p].lacks) {
+            look(run, &run->representatives[p]);
         }
     }
 }

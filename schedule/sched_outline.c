@@ -197,8 +197,8 @@ static void run_chains(sum_t *sum, clv_core_stream_t *streams)
 {
     for (int32_t c = 0; c < sum->outline->n_chains; c++) {
         const clv_chain_t *chain = &sum->outline->chains[c];
-        if (chain->speaker >= 0) {
-            streams[chain->speaker] = run_near_chain(sum, chain);
+        if (chain->representative >= 0) {
+            streams[chain->representative] = run_near_chain(sum, chain);
         } else {
             run_mixed_chain(sum, chain);
         }

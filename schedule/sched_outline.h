@@ -44,7 +44,7 @@ clv_status_t clv_outline_estimate(const clv_outline_t *outline, const int64_t *a
 typedef struct clv_chain {
     int32_t first;
     int32_t last;
-    int32_t speaker; /* which rank of the core the last one is, or -1 if it is over */
+    int32_t representative; /* which rank of the core the last one is, or -1 if it is over */
 } clv_chain_t;
 
 struct clv_outline {

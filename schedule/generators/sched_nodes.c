@@ -83,14 +83,14 @@ static clv_status_t list_members(house_t *house)
 }
 
 /* The place among the members of who speaks for the node. */
-static int32_t speaker_at(const house_t *house, int32_t node)
+static int32_t representative_at(const house_t *house, int32_t node)
 {
     return house->first[node + 1] - 1 - (node == house->root_node ? house->hands_over : 0);
 }
 
-static int32_t speaker(const house_t *house, int32_t node)
+static int32_t representative(const house_t *house, int32_t node)
 {
-    return house->members[speaker_at(house, node)];
+    return house->members[representative_at(house, node)];
 }
 
 /* Whether the root comes when the vectors of all others could have come together for the most part:
@@ -163,12 +163,13 @@ static void fill_node(house_t *house, int32_t node)
 {
     const clv_instance_t *instance = house->instance;
     int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
-    const int32_t rank = speaker(house, node);
+    const int32_t rank = representative(house, node);
 
     if (house->is_outline) {
-        skip_hops(house, house->first[node], speaker_at(house, node), ready);
+        skip_hops(house, house->first[node], representative_at(house, node), ready);
     }
-    for (int32_t i = house->first[node]; !house->is_outline && i < speaker_at(house, node); i++) {
+    for (int32_t i = house->first[node]; !house->is_outline && i < representative_at(house, node);
+         i++) {
         const int32_t *from = &house->members[i];
         fill_hop(house, both_slot(house, from), from[0], from[1], ready);
     }
@@ -227,7 +228,7 @@ static clv_status_t hand_over(house_t *house)
 {
     const int32_t n_segments = house->instance->n_segments, node = house->root_node;
     int32_t *ready = &house->ready[(size_t) node * (size_t) n_segments];
-    const int32_t at = speaker_at(house, node);
+    const int32_t at = representative_at(house, node);
 
     if (!house->hands_over) {
         return CLV_OK;
@@ -238,7 +239,7 @@ static clv_status_t hand_over(house_t *house)
         }
     }
     fill_hop(house, both_slot(house, &house->members[at]),
-             house->is_outline ? node : speaker(house, node),
+             house->is_outline ? node : representative(house, node),
              house->is_outline ? house->n_nodes : house->instance->root, ready);
     return CLV_OK;
 }
@@ -246,7 +247,7 @@ static clv_status_t hand_over(house_t *house)
 /* Who a node is among the sends. */
 static int32_t voice(const house_t *house, int32_t node)
 {
-    return house->is_outline ? node : speaker(house, node);
+    return house->is_outline ? node : representative(house, node);
 }
 
 static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t slot)
@@ -401,7 +402,7 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
 static void list_chain(const house_t *house, int32_t node, int32_t k, clv_outline_t *outline)
 {
     const int32_t n_segments = outline->n_segments;
-    const int32_t first = house->first[node], last = speaker_at(house, node);
+    const int32_t first = house->first[node], last = representative_at(house, node);
     const size_t n_bytes = (size_t) n_segments * sizeof *house->ready;
 
     outline->chains[node] = (clv_chain_t){first, last, k};

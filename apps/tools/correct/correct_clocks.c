@@ -140,7 +140,7 @@ static int use_records(correct_t *correct)
 /* ---- clock offsets of the archive ---- */
 
 /* Of the locations that share a clock, the one with most offsets speaks for all. */
-static correct_location_t *speaker(correct_t *correct, uint32_t m)
+static correct_location_t *representative(correct_t *correct, uint32_t m)
 {
     correct_location_t *found = NULL;
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
@@ -157,7 +157,8 @@ static void use_offsets(correct_t *correct)
 {
     for (uint32_t m = 0; m < n_maps(correct); m++) {
         correct_map_t *map = &correct->maps[m];
-        correct_location_t *location = correct->options.no_presync ? NULL : speaker(correct, m);
+        correct_location_t *location =
+            correct->options.no_presync ? NULL : representative(correct, m);
         *map = (correct_map_t){.source = CORRECT_BY_NOTHING};
         if (!location) {
             continue;
