@@ -175,7 +175,7 @@ static clv_status_t make_kept(coll_clv_group_t *group, const kept_plan_t *wanted
 /* Where ranks found at set-up that there is no exchange, nothing is chosen. */
 static bool chooses(const coll_clv_group_t *group)
 {
-    return CLV_FIT == group->why || coll_clv_group_is_young(group);
+    return CLV_FIT == group->why || coll_clv_group_is_local(group);
 }
 
 static int why_no_forecast(const coll_clv_group_t *group)
@@ -259,7 +259,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     }
     assignment->decision = kept->decision;
     assignment->decision.runs_free = wanted.decision.runs_free;
-    if (CLV_REASON_NO_FORECAST == kept->decision.reason || coll_clv_group_is_young(group)) {
+    if (CLV_REASON_NO_FORECAST == kept->decision.reason || coll_clv_group_is_local(group)) {
         assignment->decision.reason = why_no_forecast(group);
     }
     assignment->steps = kept->steps;

@@ -4,7 +4,7 @@
  *
  * What: joins pap_predict (forecasts) and choose (plans) to a communicator. Set up inside an
  * eligible call, by collectives of the communicator itself, as soon as such calls have carried
- * enough to be worth it (docs/decisions/0006). Until then a young group plans alone, for equal
+ * enough to be worth it (docs/decisions/0006). Until then a local group plans alone, for equal
  * arrivals and by built-in costs, and nothing else exists.
  * Not: eligibility, and running a plan.
  *
@@ -53,11 +53,11 @@ typedef struct coll_clv_group coll_clv_group_t;
 int coll_clv_group_setup(struct ompi_communicator_t *comm, const clv_choose_config_t *config,
                          const struct coll_clv_params *params, int64_t vector_bytes,
                          coll_clv_group_t **group_p, int *why_p);
-/* A young one: nobody else is asked, nothing is measured. NULL: no memory. */
-coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
+/* A local one: nobody else is asked, nothing is measured. NULL: no memory. */
+coll_clv_group_t *coll_clv_group_local(struct ompi_communicator_t *comm,
                                        const clv_choose_config_t *config);
-/* NULL is young, too. */
-bool coll_clv_group_is_young(const coll_clv_group_t *group);
+/* NULL is local, too. */
+bool coll_clv_group_is_local(const coll_clv_group_t *group);
 /* Before free, while the communicator works: tells neighbours what they may lack. False: no free
  * now, that comes with the communicator's end in Open MPI. NULL is fine. */
 bool coll_clv_group_settle(coll_clv_group_t *group);

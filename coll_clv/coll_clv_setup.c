@@ -375,7 +375,7 @@ static clv_status_t find_places(coll_clv_group_t *group)
     return status;
 }
 
-coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
+coll_clv_group_t *coll_clv_group_local(struct ompi_communicator_t *comm,
                                        const clv_choose_config_t *config)
 {
     coll_clv_group_t *group = clv_alloc_line(sizeof *group);
@@ -395,7 +395,7 @@ coll_clv_group_t *coll_clv_group_young(struct ompi_communicator_t *comm,
     return group;
 }
 
-bool coll_clv_group_is_young(const coll_clv_group_t *group)
+bool coll_clv_group_is_local(const coll_clv_group_t *group)
 {
     return NULL == group || CLV_REASON_NOT_YET == group->why;
 }
@@ -404,7 +404,7 @@ bool coll_clv_group_is_young(const coll_clv_group_t *group)
 static coll_clv_group_t *new_group(struct ompi_communicator_t *comm,
                                    const clv_choose_config_t *config)
 {
-    coll_clv_group_t *group = coll_clv_group_young(comm, config);
+    coll_clv_group_t *group = coll_clv_group_local(comm, config);
 
     if (NULL == group) {
         return NULL;

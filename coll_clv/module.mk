@@ -4,7 +4,12 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_buffers.h \
 	coll_clv/coll_clv_calibrate.h \
+	coll_clv/coll_clv_account.h \
 	coll_clv/coll_clv_call.h \
+	coll_clv/coll_clv_call_group.h \
+	coll_clv/coll_clv_fit.h \
+	coll_clv/coll_clv_run.h \
+	coll_clv/coll_clv_show.h \
 	coll_clv/coll_clv_compare.h \
 	coll_clv/coll_clv_compat.h \
 	coll_clv/coll_clv_relay.h \
@@ -30,7 +35,12 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_bcast.c \
 	coll_clv/coll_clv_buffers.c \
 	coll_clv/coll_clv_calibrate.c \
+	coll_clv/coll_clv_account.c \
 	coll_clv/coll_clv_call.c \
+	coll_clv/coll_clv_call_group.c \
+	coll_clv/coll_clv_fit.c \
+	coll_clv/coll_clv_run.c \
+	coll_clv/coll_clv_show.c \
 	coll_clv/coll_clv_compare.c \
 	coll_clv/coll_clv_component.c \
 	coll_clv/coll_clv_relay.c \

@@ -92,9 +92,9 @@ row_is_needed() {
     for header in EvtReader GlobalDefReader DefReader; do
         headers+=("$(sed -n 's/^OTF2_INCLUDE = //p' "$CLV_BUILD/Makefile")/otf2/OTF2_${header}Callbacks.h")
     done
-    awk -f "$apps/tools/otf2_records.awk" "$apps/tools/otf2_records.txt" "${headers[@]}" >made.inc || return 1
-    grep -v ' MpiSend ' "$apps/tools/otf2_records.txt" >otf2_records.txt
-    ! awk -f "$apps/tools/otf2_records.awk" otf2_records.txt "${headers[@]}" 2>told >/dev/null && grep MpiSend told
+    awk -f "$tools/otf2_records.awk" "$tools/otf2_records.txt" "${headers[@]}" >made.inc || return 1
+    grep -v ' MpiSend ' "$tools/otf2_records.txt" >otf2_records.txt
+    ! awk -f "$tools/otf2_records.awk" otf2_records.txt "${headers[@]}" 2>told >/dev/null && grep MpiSend told
 }
 tap_ok 'a kind of record without a row stops the build' row_is_needed
 

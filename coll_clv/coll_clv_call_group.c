@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The group that a call goes by, and how it ends with a failed communicator (see
+ * coll_clv_call_group.h).
+ */
+#include "coll_clv/coll_clv_call_group.h"
+
+#include "coll_clv/coll_clv_failure.h"
+#include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_record.h"
+#include "coll_clv/coll_clv_show.h"
+#include "util/util_hot.h"
+#include "util/util_log.h"
+#include "util/util_min_max.h"
+
+/* When the communicator has failed, or is freed by the user: it runs no plan any more. One that
+ * stays for a host that is away keeps its group (see coll_clv_relay_settle). */
+static void release_group(struct ompi_communicator_t *comm, void *context)
+{
+    coll_clv_module_t *module = context;
+
+    if (OMPI_SUCCESS != coll_clv_failure_of(comm)) {
+        coll_clv_group_abandon(module->group);
+        module->group = NULL;
+    } else if (coll_clv_group_settle(module->group)) {
+        coll_clv_group_free(module->group);
+        module->group = NULL;
+    } else {
+        clv_log(CLV_LOG_INFO, "%s is freed, and stays for a host that is away", comm->c_name);
+    }
+    coll_clv_scratch_drop(&module->scratch);
+    coll_clv_failure_collect();
+}
+
+/* coll_clv_setup_bytes is meant for so many ranks. With more of them a set-up takes longer. */
+#define SETUP_RANKS 10
+
+/* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
+ * a small share of it: equal on all ranks. One that carries half of coll_clv_setup_bytes alone does
+ * not wait for the next, where ranks that run free would set up amid what this one has sent. Who
+ * asks for an algorithm, or one order, waits for nothing. */
+static bool carries_enough(const coll_clv_call_t *call)
+{
+    coll_clv_module_t *module = call->module;
+    const int64_t setup_bytes = module->config.setup_bytes;
+    const int64_t enough =
+        setup_bytes * clv_larger(module->config.n_ranks, SETUP_RANKS) / SETUP_RANKS;
+
+    if (call->is_fixed ||
+        CLV_ALGORITHM_AUTO != clv_choose_forced(&module->config, (int32_t) call->collective)) {
+        return true;
+    }
+    module->carried_bytes += clv_smaller(call->total_bytes, enough);
+    return module->carried_bytes >= enough || call->total_bytes >= setup_bytes / 2;
+}
+
+static int set_up_group(const coll_clv_call_t *call)
+{
+    const coll_clv_params_t *params = &mca_coll_clv_component.params;
+    int why = CLV_FIT;
+    int rc = coll_clv_group_setup(call->comm, &call->module->config, params, call->total_bytes,
+                                  &call->module->group, &why);
+
+    coll_clv_failure_collect();
+    if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
+        clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));
+    }
+    if (OMPI_SUCCESS == rc) {
+        coll_clv_show_links(call);
+        if (0 == ompi_comm_rank(call->comm)) {
+            coll_clv_record_cost(&coll_clv_group_config(call->module->group)->cost);
+        }
+        /* Without it a neighbour that is cut off then is not told, and one that fails ends later */
+        (void) coll_clv_failure_on_free(call->comm, release_group, call->module);
+    }
+    return rc;
+}
+
+/* If Open MPI already knows why the communicator failed, that error; if another rank reported the
+ * failure first, wait until Open MPI knows. All others are told in turn. A communicator that failed
+ * never reduces again, and Open MPI may keep it for good: what was ours in it goes, but for its
+ * credit, which coll_clv_ahead.c looks at once more when the user frees the communicator. */
+CLV_COLD int coll_clv_fail(const coll_clv_call_t *call, int rc)
+{
+    const bool was_told = coll_clv_group_is_broken(call->module->group);
+    const bool is_first = coll_clv_group_break(call->module->group);
+    const int failure = was_told && is_first ? coll_clv_failure_awaited(call->comm)
+                                             : coll_clv_failure_of(call->comm);
+
+    if (OMPI_SUCCESS == failure) {
+        return was_told ? MPI_ERR_OTHER : rc;
+    }
+    release_group(call->comm, call->module);
+    return failure;
+}
+
+/* Until the communicator is set up it has a local group; broken, it keeps that for good. */
+int coll_clv_find_group(const coll_clv_call_t *call)
+{
+    coll_clv_module_t *module = call->module;
+
+    if (!coll_clv_group_is_local(module->group) || coll_clv_group_is_broken(module->group)) {
+        return OMPI_SUCCESS;
+    }
+    if (carries_enough(call)) {
+        coll_clv_group_free(module->group);
+        module->group = NULL;
+        return set_up_group(call);
+    }
+    if (NULL == module->group) {
+        module->group = coll_clv_group_local(call->comm, &module->config);
+    }
+    return NULL == module->group ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The group that a call goes by: a local one until the communicator has carried enough for a
+ * set-up, then its own; and how a call ends when the communicator has failed.
+ *
+ * Errors: Open MPI's codes. Memory: the module's.
+ * Threads: as MPI demands of a communicator, one call at a time.
+ */
+#ifndef COLL_CLV_CALL_GROUP_H
+#define COLL_CLV_CALL_GROUP_H
+
+#include "coll_clv/coll_clv_call.h"
+
+BEGIN_C_DECLS
+
+/* Sets module->group; collective in the call that sets it up, which is the same on all ranks. */
+int coll_clv_find_group(const coll_clv_call_t *call);
+
+/* Returns the error to give the caller of a call that failed with rc. */
+int coll_clv_fail(const coll_clv_call_t *call, int rc);
+
+END_C_DECLS
+
+#endif

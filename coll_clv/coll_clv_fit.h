@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Whether a call is for us: by its operation and type, its size, what this communicator's ranks
+ * are. Every answer is the same on all ranks.
+ *
+ * Errors: a reason of choose_reasons.h; CLV_FIT: none. Memory: none.
+ * Threads: as MPI demands of a communicator, one call at a time.
+ */
+#ifndef COLL_CLV_FIT_H
+#define COLL_CLV_FIT_H
+
+#include "coll_clv/coll_clv_call.h"
+
+BEGIN_C_DECLS
+
+/* Plans combine in an order that follows the arrivals; coll_clv_reproducible asks for one order. */
+bool coll_clv_must_keep_order(const coll_clv_call_t *call);
+
+/* The smallest vector that auto plans, in bytes. */
+int64_t coll_clv_least_bytes(const clv_choose_config_t *config, int32_t collective);
+
+/* Why no plan can be made; why the forced algorithm, which makes none, cannot run. */
+int coll_clv_unfit_for_plans(const coll_clv_call_t *call, int32_t forced);
+int coll_clv_unfit_for_own(const coll_clv_call_t *call, int32_t forced);
+
+/* Whether all ranks have this component with the same parameters: asked once per communicator, with
+ * what else is asked then (devices, shared processors). Collective the first time. */
+bool coll_clv_call_peers_are_equal(const coll_clv_call_t *call);
+
+END_C_DECLS
+
+#endif

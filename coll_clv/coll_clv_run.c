@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Runs a call by what was chosen for it (see coll_clv_run.h).
+ */
+#include "coll_clv/coll_clv_run.h"
+
+#include "ompi/mca/coll/base/coll_tags.h"
+
+#include "util/util_log.h"
+
+static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
+{
+    coll_clv_count(&mca_coll_clv_component.ran[algorithm], 1);
+    call->module->ran.choice = (uint8_t) algorithm;
+    call->module->ran.reason = (uint8_t) reason;
+    if (CLV_ALGORITHM_PREVIOUS == algorithm) {
+        coll_clv_count(&mca_coll_clv_component.fell_back[reason], 1);
+    }
+    if (mca_coll_clv_component.params.verbose >= CLV_LOG_INFO) { /* also the price of a small one */
+        coll_clv_tell(call, algorithm, reason);
+    }
+}
+
+int coll_clv_run_previous(const coll_clv_call_t *call)
+{
+    static int (*const previous[CLV_N_COLLECTIVES])(const coll_clv_call_t *) = {
+#define PREVIOUS_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)            \
+    coll_clv_##name##_previous,
+        CLV_COLLECTIVE_MAP(PREVIOUS_ROW, )
+#undef PREVIOUS_ROW
+    };
+    return previous[call->collective](call);
+}
+
+#define FUNCTION_PLAN(generator, policy) NULL
+#define FUNCTION_OWN(function)           coll_clv_run_##function
+#define FUNCTION_BOTH(name, policy)      coll_clv_run_##name
+
+/* By algorithm; NULL: it makes plans also where it is forced. */
+static int (*const own_functions[CLV_N_ALGORITHMS])(const coll_clv_call_t *) = {
+#define FUNCTION_ROW(code, word, collectives, how, needs_times, unfit, meaning) FUNCTION_##how,
+    CLV_ALGORITHM_MAP(FUNCTION_ROW)
+#undef FUNCTION_ROW
+};
+
+bool coll_clv_is_planned(int32_t algorithm)
+{
+    return CLV_ALGORITHM_AUTO == algorithm || NULL == own_functions[algorithm];
+}
+
+/* Why, where a message was longer than this rank's vector has it. */
+static int explained(const coll_clv_call_t *call, int rc)
+{
+    if (MPI_ERR_TRUNCATE == rc) {
+        coll_clv_compare_failed(&call->module->compare);
+    }
+    return rc;
+}
+
+int coll_clv_run_without_plan(const coll_clv_call_t *call, int algorithm, int reason)
+{
+    count_run(call, algorithm, reason);
+    return explained(call, own_functions[algorithm](call));
+}
+
+/* Open MPI's tags of the collectives, so that messages of different ones never meet. */
+static const int tags[CLV_N_COLLECTIVES] = {
+#define TAG_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)                 \
+    MCA_COLL_BASE_TAG_##code,
+    CLV_COLLECTIVE_MAP(TAG_ROW, )
+#undef TAG_ROW
+};
+
+/* A group may be released before its module. */
+static bool is_broken(const void *context)
+{
+    return coll_clv_group_is_broken(((const coll_clv_module_t *) context)->group);
+}
+
+int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment)
+{
+    const clv_choose_decision_t *decision = &assignment->decision;
+
+    if (NULL == assignment->steps) {
+        return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, decision->reason);
+    }
+    coll_clv_count(0 != assignment->made_ahead ? &mca_coll_clv_component.counters.plans_ahead
+                                               : &mca_coll_clv_component.counters.plans_late,
+                   1);
+    count_run(call, decision->algorithm, decision->reason);
+    coll_clv_job_t job = {.steps = assignment->steps,
+                          .n_steps = assignment->n_steps,
+                          .n_segments = decision->n_segments,
+                          .goal = clv_collectives[call->collective].goal,
+                          .policy = clv_algorithms[decision->algorithm].policy,
+                          .runs_free = decision->runs_free,
+                          .yields = call->module->shares_processors,
+                          .root = call->root,
+                          .tag = tags[call->collective],
+                          .sbuf = call->sbuf,
+                          .rbuf = call->rbuf,
+                          .count = (size_t) call->count,
+                          .dtype = call->dtype,
+                          .op = call->op,
+                          .comm = call->comm,
+                          .is_broken = is_broken,
+                          .context = call->module};
+    return explained(call, clv_collectives[call->collective].equal_counts
+                               ? coll_clv_execute_steps(&job, &call->module->scratch)
+                               : coll_clv_execute_packed(call, &job));
+}

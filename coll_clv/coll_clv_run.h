@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Runs a call by what was chosen for it: an algorithm that makes no plan, or this rank's steps of
+ * one. Counts what ran and why.
+ *
+ * Errors: MPI's. Memory: none. Threads: as MPI demands of a communicator, one call at a time.
+ */
+#ifndef COLL_CLV_RUN_H
+#define COLL_CLV_RUN_H
+
+#include "coll_clv/coll_clv_call.h"
+#include "coll_clv/coll_clv_group.h"
+
+BEGIN_C_DECLS
+
+/* Whether this algorithm makes plans, also where it is forced. */
+bool coll_clv_is_planned(int32_t algorithm);
+
+int coll_clv_run_without_plan(const coll_clv_call_t *call, int algorithm, int reason);
+int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment);
+
+END_C_DECLS
+
+#endif

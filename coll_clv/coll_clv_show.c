@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What coll_clv_print shows of forecasts, plans and links (see coll_clv_show.h).
+ */
+#include "coll_clv/coll_clv_show.h"
+
+#include "choose/choose_print.h"
+
+static void print_line(void *context, const char *line)
+{
+    opal_output(((coll_clv_component_t *) context)->output, "coll:clv: %s", line);
+}
+
+static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
+                       const coll_clv_assignment_t *assignment)
+{
+    clv_plan_t *plan = coll_clv_group_plan(call->module->group, key, assignment);
+
+    if (NULL != plan) {
+        clv_choose_print_plan(plan, coll_clv_group_config(call->module->group)->place, print_line,
+                              &mca_coll_clv_component);
+        clv_plan_free(plan);
+    }
+}
+
+/* Rank 0 shows each forecast once, and its plan. */
+void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
+                   const coll_clv_assignment_t *assignment)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    const int64_t version = NULL == assignment->forecast ? 0 : assignment->forecast->version;
+
+    if (CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(call->comm) ||
+        (version == call->module->shown_version && key->root == call->module->shown_root)) {
+        return;
+    }
+    call->module->shown_version = version;
+    call->module->shown_root = key->root;
+    if (0 != (component->params.print & CLV_PRINT_FORECAST)) {
+        clv_choose_print_forecast(call->comm->c_name, key, assignment->forecast,
+                                  &assignment->decision, print_line, component);
+    }
+    if (0 != (component->params.print & CLV_PRINT_PLAN)) {
+        print_plan(call, key, assignment);
+    }
+}
+
+void coll_clv_show_links(const coll_clv_call_t *call)
+{
+    coll_clv_component_t *component = &mca_coll_clv_component;
+    const clv_choose_config_t *config = coll_clv_group_config(call->module->group);
+
+    component->link = config->cost;
+    if (0 != (component->params.print & (CLV_PRINT_FORECAST | CLV_PRINT_PLAN)) &&
+        0 == ompi_comm_rank(call->comm)) {
+        clv_choose_print_cost(call->comm->c_name, config, print_line, component);
+    }
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What coll_clv_print shows on rank 0: each forecast once, its plan, and what links cost.
+ *
+ * Errors: none. Memory: none is kept. Threads: as MPI demands of a communicator, one call at a
+ * time.
+ */
+#ifndef COLL_CLV_SHOW_H
+#define COLL_CLV_SHOW_H
+
+#include "coll_clv/coll_clv_call.h"
+#include "coll_clv/coll_clv_group.h"
+
+BEGIN_C_DECLS
+
+void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
+                   const coll_clv_assignment_t *assignment);
+void coll_clv_show_links(const coll_clv_call_t *call);
+
+END_C_DECLS
+
+#endif
