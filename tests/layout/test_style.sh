@@ -46,6 +46,9 @@ no_opening() {
     done
 }
 tap_none 'each file opens with its licence' no_opening
+# Of this branch's newest commits (CONTRIBUTING.md); in a release there are none.
+long_subjects() { git log -n 30 --no-merges --format=%s 2>/dev/null | awk 'length > 72 || !/^[A-Za-z_.]+: /'; }
+tap_none 'subjects of commits: "module: imperative", at most 72 characters' long_subjects
 
 # The checks themselves, on what they must see.
 sample=$(mktemp --suffix=.c)
