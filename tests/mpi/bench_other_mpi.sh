@@ -26,7 +26,7 @@ echo 1..4
 cd "$CLV_TOP" || exit 1
 programs=$(sed -n '/^apps_bench_clv_bench_SOURCES/,/[^\\]$/p; /^clv_bench_sources/,/[^\\]$/p; /^clv_bench_place_sources/,/[^\\]$/p' apps/bench/module.mk | grep -o 'apps/bench/[a-z_/]*\.c')
 # shellcheck disable=SC2086
-"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c apps/cli/*.c apps/trace/*.c clocksync/*.c -lm -lpthread -ldl >"$output" 2>&1
+"$compiler" -std=gnu11 -O1 -D_GNU_SOURCE -I. -o "$work/clv-bench" $programs util/*.c apps/cli/*.c apps/trace/*.c clocksync/*.c clocksync/methods/*.c -lm -lpthread -ldl >"$output" 2>&1
 tap_report $? "it compiles with $compiler"
 
 all_are_right() {

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "clocksync/cs_pair.h"
+#include "clocksync/methods/cs_pair.h"
 #include "util/util_alloc.h"
 
 /* Before a burst may be cut short; SKaMPI 5 uses the same number. */

@@ -6,7 +6,7 @@
  * in turn, point 1 of all clients, point 2 of all, so each client's points spread over the whole
  * synchronisation. That is what makes JK accurate, and slow.
  */
-#include "clocksync/cs_run.h"
+#include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
 /* A client that does not get through is its own business; the others are served. */

@@ -8,7 +8,7 @@
 #ifndef CLV_CS_RUN_H
 #define CLV_CS_RUN_H
 
-#include "clocksync/cs_pair.h"
+#include "clocksync/methods/cs_pair.h"
 
 typedef struct cs_run {
     const clv_cs_group_t *group;

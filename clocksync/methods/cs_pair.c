@@ -5,7 +5,7 @@
  * What arrives is the world's: every message is checked for length (by the link), kind and number
  * before it is used.
  */
-#include "clocksync/cs_pair.h"
+#include "clocksync/methods/cs_pair.h"
 
 #include <string.h>
 

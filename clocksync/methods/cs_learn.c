@@ -3,7 +3,7 @@
  * LEARN_CLOCK_MODEL (HCA3 paper, Algorithm 2): fit points, a line, and optionally the intercept
  * measured once more. The client's half; the reference's is clv_cs_pair_serve.
  */
-#include "clocksync/cs_pair.h"
+#include "clocksync/methods/cs_pair.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

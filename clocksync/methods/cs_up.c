@@ -14,7 +14,7 @@
  *
  * Records travel one by one: a rank without memory for its books still takes part.
  */
-#include "clocksync/cs_run.h"
+#include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
 /* What a rank collected: record i is of virtual rank me + i against me; 0 is me against my own

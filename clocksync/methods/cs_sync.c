@@ -7,7 +7,7 @@
  * where the reference of the lower level starts. Models are always against the one global clock,
  * so nothing nests and nothing has to be flattened.
  */
-#include "clocksync/cs_run.h"
+#include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
 static int method_is_sane(const clv_cs_method_t *method)

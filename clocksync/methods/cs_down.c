@@ -11,7 +11,7 @@
  * that its subtree learns of it at once. ClockPropSync (section IV-B, Algorithm 3): the same tree
  * carries a copy of the model, for ranks that share a time source.
  */
-#include "clocksync/cs_run.h"
+#include "clocksync/methods/cs_run.h"
 
 /* One edge, seen from either end. The client's return is the status of its clock. */
 typedef struct edge_ops {

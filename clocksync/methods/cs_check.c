@@ -6,7 +6,7 @@
  * local clock, which is another one as soon as the reference has a model of its own.) What is
  * found is only as good as one SKaMPI-Offset; where a common truth exists, judge by that.
  */
-#include "clocksync/cs_run.h"
+#include "clocksync/methods/cs_run.h"
 
 typedef struct global_clock {
     const clv_cs_clock_t *base;
