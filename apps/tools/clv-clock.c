@@ -19,7 +19,7 @@
 #include "apps/bench/measure/bench_place.h"
 #include "apps/cli/cli_options.h"
 #include "apps/cli/cli_output.h"
-#include "clocksync/clocksync.h"
+#include "clocksync/methods/cs_methods.h"
 #include "apps/tools/clock_report.h"
 #include "apps/trace/trace_patterns.h"
 #include "util/util_alloc.h"

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "clocksync/cs_internal.h"
+#include "clocksync/methods/cs_methods.h"
 #include "util/util_time.h"
 
 #if defined(__x86_64__)

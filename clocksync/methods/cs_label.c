@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "clocksync/cs_internal.h"
+#include "clocksync/methods/cs_methods.h"
 
 #define CS_MAX_TOKENS 32
 #define CS_MAX_LABEL  256

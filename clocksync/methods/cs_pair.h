@@ -10,6 +10,7 @@
 #define CLV_CS_PAIR_H
 
 #include "clocksync/cs_internal.h"
+#include "clocksync/methods/cs_methods.h"
 
 typedef struct cs_pair {
     const clv_cs_group_t *group;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "clocksync/cs_internal.h"
+#include "clocksync/methods/cs_methods.h"
 #include "util/util_hash.h"
 #include "util/util_place.h"
 

@@ -3,6 +3,7 @@
  * The small parts of the clocksync module: labels, base clocks, places, composed models.
  */
 #include "clocksync/cs_internal.h"
+#include "clocksync/methods/cs_methods.h"
 #include "tests/sim/cs_random.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"

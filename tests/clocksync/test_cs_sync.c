@@ -3,7 +3,7 @@
  * The blocking family over the simulated network: every algorithm, any number of ranks, any
  * reference, clocks up to an hour apart and 50 ppm fast or slow; the truth judges.
  */
-#include "clocksync/clocksync.h"
+#include "clocksync/methods/cs_methods.h"
 #include "tests/sim/cs_net.h"
 #include "tests/sim/cs_random.h"
 #include "tests/support/test.h"

@@ -12,7 +12,7 @@
 #ifndef CS_NET_H
 #define CS_NET_H
 
-#include "clocksync/clocksync.h"
+#include "clocksync/methods/cs_methods.h"
 
 #define CS_NET_MAX_RANKS 600   /* of tests, whose ways between ranks are all drawn at the start */
 #define CS_NET_MOST      32768 /* with ways that are drawn when the first message goes there */

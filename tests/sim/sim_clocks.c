@@ -18,7 +18,7 @@
 
 #include "apps/cli/cli_json.h"
 #include "apps/cli/cli_options.h"
-#include "clocksync/clocksync.h"
+#include "clocksync/methods/cs_methods.h"
 #include "clocksync/cs_internal.h"
 #include "tests/sim/cs_net.h"
 #include "tests/sim/cs_random.h"

@@ -16,7 +16,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
-#include "clocksync/clocksync.h"
+#include "clocksync/methods/cs_methods.h"
 #include "util/util_status.h"
 
 typedef struct clv_bench_clock {
