@@ -28,9 +28,9 @@
 /* Values of coll_clv_objective. */
 /* clang-format off */
 #define CLV_OBJECTIVE_MAP(XX)                                                                      \
-    XX(PACE,     "pace",     "the program's iterations take least time")                           \
-    XX(AFTER,    "after",    "calls end soonest after their last arrival")                         \
-    XX(MPI_TIME, "mpi_time", "ranks spend least time in calls, in the mean")
+    XX(PACE,     "pace",     "shortest iterations of the program")                              \
+    XX(AFTER,    "after",    "earliest last exit after the last arrival")                         \
+    XX(MPI_TIME, "mpi_time", "least mean time of ranks inside calls")
 /* clang-format on */
 
 /* Values of coll_clv_shared_processors; 0 and 1 are what they say, too. */
@@ -83,52 +83,55 @@
     XX(INT,    min_ranks,        NONE,         3,       2,   1048576,    "ranks",   4,   EQUAL,    \
        "Smallest communicator that is predicted and planned")                                      \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \
-       "Size of a segment of a plan; 0: chosen for each vector")                                   \
+       "Segment size of plans; 0: chosen for each vector")                                         \
     XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,   EQUAL,    \
-       "Time that one segment takes from one rank to the next; 0: measured")                       \
+       "Time for one segment from one rank to the next; 0: measured")                              \
     XX(INT,    guard_permille,   NONE,         200,     0,   1000000,    "permille", 5,  EQUAL,    \
-       "How much longer than the best plan that needs no forecast one chosen by auto may take "    \
-       "when all its predictions are wrong")                                                       \
+       "By how many permille a plan chosen by auto may exceed the best plan without "              \
+       "predictions if every prediction is wrong")                                                 \
     XX(ENUM,   objective,        OBJECTIVE,    0,       0,   2,          "",        4,   EQUAL,    \
-       "What is made as small as can be by what is chosen")                                        \
+       "What the choice of algorithm minimises")                                                   \
     XX(INT,    sma_window,       NONE,         8,       1,   64,         "calls",   5,   EQUAL,    \
-       "Number of earlier calls that the predictor of arrival times looks at")                     \
+       "Number of earlier calls that predictors use")                                     \
     XX(ENUM,   predictor,        PREDICTOR,    0,       0,   CLV_PAP_N_PREDICTORS - 1, "", 5, EQUAL, \
-       "How arrival times are predicted from those of earlier calls")                              \
+       "How arrival times are predicted from earlier calls")                                       \
     XX(BOOL,   exchange,         NONE,         1,       0,   1,          "",        4,   EQUAL,    \
-       "Exchange arrival times in the background; without it nothing is predicted")                \
+       "Exchange arrival times in the background. Without the exchange nothing is predicted")      \
     XX(INT,    setup_bytes,      NONE,         3604480, 0,   2147483647, "bytes",   5,   EQUAL,    \
-       "Bytes that a communicator's calls must carry, or half of that one call, before its links " \
-       "are measured and its arrivals exchanged; of more than ten ranks in proportion; 0: at once") \
+       "Start predicting after this many bytes of collectives on a communicator, or at one "       \
+       "call of half as many. The total scales with ranks above 10. 0: from the first call")       \
     XX(INT,    ahead_bytes,      NONE,         67108864, 0,  2147483647, "bytes",   4,   EQUAL,    \
-       "Bytes that other ranks may send to this process before it waits for them, by all of "      \
-       "clv's collectives together; 0: one call at most")                                          \
+       "Bytes that other ranks may send ahead to this process, before it is in the call that "     \
+       "receives them, for all collectives of clv together; 0: one call at most")                  \
     XX(BOOL,   devices,          NONE,         1,       0,   1,          "",        4,   EQUAL,    \
-       "Where an accelerator is in use, leave collectives whose buffers may be in its memory to "  \
-       "the previous function; false: the program promises that they never are")                   \
+       "If an accelerator is in use, hand collectives whose buffers may be in its memory to "      \
+       "the previous function. false: the program promises that buffers are never there")          \
     XX(ENUM,   shared_processors, SHARED,      2,       0,   2,          "",        4,   EQUAL,    \
-       "Whether ranks of a host share processors. Ranks that do give theirs away while they "      \
-       "wait in a call of clv's; communicators whose ranks are all on such a host run the "        \
-       "previous function, unless an algorithm is asked for")                                      \
+       "Whether ranks of a host share processors. If they do, waiting ranks yield, and "           \
+       "communicators entirely on such a host use the previous function unless an algorithm "      \
+       "is forced")                                                                                \
     XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \
     XX(INT,    port_min,         NONE,         0,       0,   65535,      "",        5,   OWN,      \
        "First TCP port that the background exchange may listen on; 0: any that the kernel gives")  \
     XX(INT,    port_range,       NONE,         1024,    1,   65535,      "ports",   5,   OWN,      \
-       "How many ports from coll_clv_port_min on it may listen on; as many as a host has "         \
-       "processes are enough")                                                                     \
+       "Number of ports, from coll_clv_port_min, that the exchange may listen on; one per "        \
+       "process of a host is enough")                                                              \
     XX(ENUM,   reproducible,     REPRODUCIBLE, 0,       0,   2,          "",        3,   EQUAL,    \
-       "Which reductions must combine in the same order in every call and every run; allreduces "  \
-       "then run a ring that depends on communicator and arguments alone, reduces the previous "   \
-       "function")                                                                                 \
+       "Which reductions combine in the same order in every call and every run. Such "             \
+       "allreduces run a ring that depends only on the communicator and the arguments; such "      \
+       "reduces run the previous function")                                                        \
     XX(INT,    verbose,          NONE,         0,       0,   100,        "",        2,   OWN,      \
-       "What to tell: 0 errors, 10 the algorithm and the reason when they change, 30 every call")  \
+       "What to report: 0 errors; 10 the algorithm and the reason, whenever they change; 30 "      \
+       "every call")                                                                               \
     XX(INT,    channel_timeout_ms, NONE,       2000,    100, 3600000, "ms",      5,   OWN,      \
-       "Where the background channel fails and MPI works, a call waits at most so long for it, "    \
-       "from when all ranks have entered it; then its communicator goes without predictions")       \
+       "How long a call waits for the background channel if the channel fails but MPI works, "     \
+       "from when all ranks have entered the call; after that the communicator runs without "      \
+       "predictions")                                                                              \
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
-       "A rank that waits longer inside a call tells once what it waits for; 0: never")            \
+       "A rank that waits inside a call for longer than this reports once what it waits for; "     \
+       "0: never")                                                                                 \
     XX(FLAGS,  print,            PRINT,        0,       0,   7,          "",        5,   OWN,      \
        "What to print in full")                                                                     \
     XX(STRING, record,           NONE,         "",      0,   1023,       "",        2,   EQUAL,    \

@@ -275,7 +275,7 @@ static int is_asked_for(const clv_choose_search_t *search, int32_t algorithm)
 
 /* Whether the candidate could become the best one, or the best of an algorithm that is asked for,
  * if it were as good as any plan can be: whoever arrives last sends or, as the root, receives every
- * segment after that, and so does everybody after his own arrival. */
+ * segment after that, and so does every rank after its own arrival. */
 static int can_win(const clv_choose_search_t *search, const clv_choose_decision_t *candidate)
 {
     const clv_cost_t *cost = &search->config->cost;

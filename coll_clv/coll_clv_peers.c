@@ -118,11 +118,11 @@ static verdict_t look_at(const opal_process_name_t *name, int *which_p, publishe
 bool coll_clv_peers_first_tells(void)
 {
     const opal_process_name_t first = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = 0};
-    published_t his = {.unknown = ~mine.unknown};
+    published_t theirs = {.unknown = ~mine.unknown};
     int which;
 
-    return 0 != OMPI_PROC_MY_NAME->vpid && ABSENT != look_at(&first, &which, &his) &&
-           his.unknown == mine.unknown;
+    return 0 != OMPI_PROC_MY_NAME->vpid && ABSENT != look_at(&first, &which, &theirs) &&
+           theirs.unknown == mine.unknown;
 }
 
 void coll_clv_peers_close(void)
@@ -185,10 +185,10 @@ static uint64_t remembered_link(const opal_process_name_t *name)
 static uint64_t find_link(const opal_process_name_t *name)
 {
     uint64_t link = remembered_link(name);
-    published_t his;
+    published_t theirs;
     int which;
 
-    return 0 == link && SAME == look_at(name, &which, &his) ? his.link : link;
+    return 0 == link && SAME == look_at(name, &which, &theirs) ? theirs.link : link;
 }
 
 clv_status_t coll_clv_peers_places(struct ompi_communicator_t *comm, int32_t *place,
@@ -217,7 +217,7 @@ clv_status_t coll_clv_peers_places(struct ompi_communicator_t *comm, int32_t *pl
 typedef struct difference {
     verdict_t verdict;
     int rank, which;
-    published_t his;
+    published_t theirs;
     uint32_t devices;
 } difference_t;
 
@@ -231,10 +231,10 @@ static void find_difference(struct ompi_communicator_t *comm, difference_t *foun
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
         if (!skips_own_job || !is_of_my_job(&name)) {
             found->rank = p;
-            found->verdict = look_at(&name, &found->which, &found->his);
+            found->verdict = look_at(&name, &found->which, &found->theirs);
             if (SAME == found->verdict) {
-                found->devices |= found->his.devices;
-                remember_link(&name, found->his.link);
+                found->devices |= found->theirs.devices;
+                remember_link(&name, found->theirs.link);
             }
         }
     }
@@ -245,11 +245,11 @@ static void find_difference(struct ompi_communicator_t *comm, difference_t *foun
 static bool is_first_of_its_kind(struct ompi_communicator_t *comm)
 {
     int which;
-    published_t his;
+    published_t theirs;
 
     for (int p = 0; p < ompi_comm_rank(comm); p++) {
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, p);
-        if (SAME == look_at(&name, &which, &his)) {
+        if (SAME == look_at(&name, &which, &theirs)) {
             return false;
         }
     }
@@ -266,9 +266,9 @@ static void describe_value(const char *comm, const difference_t *found, int rank
     char second[32];
 
     clv_equal_print(first, sizeof first, parameter,
-                    (mine_first ? &mine : &found->his)->equal[parameter]);
+                    (mine_first ? &mine : &found->theirs)->equal[parameter]);
     clv_equal_print(second, sizeof second, parameter,
-                    (mine_first ? &found->his : &mine)->equal[parameter]);
+                    (mine_first ? &found->theirs : &mine)->equal[parameter]);
     (void) snprintf(sentence, size, "%s is %s on rank %d of %s and %s on rank %d",
                     clv_equal_name(parameter), first, mine_first ? rank : found->rank, comm, second,
                     mine_first ? found->rank : rank);

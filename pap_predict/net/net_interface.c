@@ -155,7 +155,7 @@ static int read_network(const char *text, clv_net_address_t *network)
     return 1;
 }
 
-/* What the user said, in the two ways it may be meant; name is NULL if he said nothing. */
+/* What the user named, in the two ways it may be meant; name is NULL if nothing. */
 typedef struct wanted {
     const char *name;
     int is_network;

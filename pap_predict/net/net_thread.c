@@ -95,7 +95,7 @@ static void close_all(clv_net_thread_t *thread)
     close_own(thread);
 }
 
-/* Whoever waits for it lends his priority to the thread that holds it. */
+/* A caller that waits for it lends its priority to the thread that holds it. */
 static void make_mutex(pthread_mutex_t *mutex)
 {
     pthread_mutexattr_t attributes;
@@ -381,8 +381,8 @@ static void set_timer(clv_net_thread_t *thread, int64_t deadline_ns)
     thread->armed_ns = deadline_ns;
 }
 
-/* Whoever is at it may have lost his processor to the caller, or to whom only the caller can
- * displace. */
+/* The thread that holds it may have lost its processor to the caller, or to a thread that only the
+ * caller can displace. */
 static int lock_for_turn(clv_net_thread_t *thread, int lends)
 {
     struct timespec until;

@@ -453,8 +453,8 @@ static clv_status_t outline_between(house_t *house, const clv_generator_t *betwe
 }
 
 /* The slot of the first segment on each hop of a chain of nodes: the round in which both have
- * arrived, and not before the hop before it. Rounds are never moved back: who speaks arrives when
- * his first segment has come from inside, and the others follow faster than rounds. */
+ * arrived, and not before the hop before it. Rounds are never moved back: a representative arrives
+ * when its first segment has come from inside, and the others follow faster than rounds. */
 static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes, int64_t slot,
                                const int32_t *order, int32_t *far_slot)
 {

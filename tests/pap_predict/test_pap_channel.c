@@ -554,7 +554,7 @@ static int own_priority(void)
     return priority;
 }
 
-/* Holds the lock until somebody has lent his priority, or for 5 s. */
+/* Holds the lock until another thread has lent its priority, or for 5 s. */
 static int64_t work_until_lent(void *context, int64_t now_ns, int rung)
 {
     loan_t *loan = context;

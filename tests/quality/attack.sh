@@ -7,7 +7,7 @@
 #
 # Two ranks on two nodes (process namespaces of their own) nap 1 ms, compute 0.5 ms and reduce
 # 64 KiB, over and over. Time is cut into slots of 500 ms: peace, an attacker who connects about a
-# thousand times a second to the job's ports, the same to a port of his own. Each slot's
+# thousand times a second to the job's ports, the same to a port of its own. Each slot's
 # median time of a round is compared with that of the slots beside it: attack / peace is what it
 # does to the job with all that the attacker's own work costs on this machine; attack / decoy what
 # the listener adds to that. Median of the ratios, and their quartiles. Sums are checked.

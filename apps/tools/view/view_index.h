@@ -3,7 +3,7 @@
  * Where things stand in an array, found by a hash of what they are: as many as files name.
  *
  * What: places with their hashes, in a table of which at most half is used.
- * Not: the things; who looks for one compares what he finds. Not for hostile hashes.
+ * Not: the things; the caller compares what it finds. Not for hostile hashes.
  *
  * Units: none.
  * Errors: 0: no memory.
