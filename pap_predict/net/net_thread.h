@@ -49,10 +49,11 @@ int clv_net_thread_is_ours(const clv_net_thread_t *thread); /* zero in a forked 
 /* Wakes it; from any thread, also through the descriptor from another process. */
 void clv_net_thread_ring(const clv_net_thread_t *thread);
 int clv_net_thread_bell_fd(const clv_net_thread_t *thread);
-/* The caller, which waits for the thread, does one round of the thread's work, in case the thread
- * has no processor. Does nothing while another thread does the work; lends: waits up to 1 ms for that
- * thread, which has the caller's priority meanwhile (real-time, under Linux). The thread looks at
- * events again that it has seen before: a callback may find that there is nothing to do. */
+/* The caller, which waits for the thread, does one round of the thread's work, in case the
+ * thread has no processor. Does nothing while another thread does the work; lends: waits up to 1
+ * ms for that thread, which has the caller's priority meanwhile (real-time, under Linux). The
+ * thread looks at events again that it has seen before: a callback may find that there is
+ * nothing to do. */
 void clv_net_thread_turn(clv_net_thread_t *thread, int lends);
 int64_t clv_net_thread_cpu_ns(clv_net_thread_t *thread);
 
