@@ -32,6 +32,7 @@ for page in loop.md nodes.md allreduce.md; do
         tap_none 'and none is missing' grep 'not measured yet' "$CLV_TOP/docs/results/$page"
     done
 done
+tap_none 'shared memory' differs shared-memory.md "$CLV_TOP/apps/bench/shared_memory" --print --data "$data/shared-memory.jsonl"
 grid() { "$CLV_TOP/apps/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
 for page in loop.md nodes.md allreduce.md; do
     for cells in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
