@@ -28,21 +28,7 @@ esac
 usage() {
     echo "usage: ./clv run [--allreduce | --languages] [--hosts K] [--rate MBIT] [options of the example]"
 }
-. "$top/apps/cli/options.sh" || exit 4
-words=("${options[@]}")
-options_split "$@"
-set -- "${options[@]}"
-options=("${words[@]}")
-while [ $# -gt 0 ]; do
-    case $1 in
-    --hosts | --rate) options_value "$@" ;;&
-    --hosts) hosts=$2; shift 2 ;;
-    --rate) rate_mbit=$2; shift 2 ;;
-    --help | --version) options_other "$1" ;;
-    *) options+=("$1"); shift ;;
-    esac
-done
-case $hosts$rate_mbit in *[!0-9]*) options_wrong '--hosts and --rate are numbers' ;; esac
+. "$top/apps/examples/run_options.sh" "$@"
 
 output=$(mktemp -d) || exit 1
 bed=run-$$
