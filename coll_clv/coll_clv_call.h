@@ -45,9 +45,6 @@ static inline int64_t coll_clv_total_bytes(coll_clv_count_t count,
     return (int64_t) (element_bytes * (size_t) count);
 }
 
-/* Sets module->alone_below, from its config: 0 where somebody wants to be told of each call. */
-void coll_clv_set_alone_below(coll_clv_module_t *module);
-
 /* Whether this is a call that auto leaves alone for its size, as most calls of most programs are:
  * it is counted, and the function before us is all that is left to do. Few instructions, as such a
  * call may take half a microsecond. */

@@ -19,6 +19,9 @@ bool coll_clv_must_keep_order(const coll_clv_call_t *call);
 /* The smallest vector that auto plans, in bytes. */
 int64_t coll_clv_least_bytes(const clv_choose_config_t *config, int32_t collective);
 
+/* Sets module->alone_below, from its config: 0 where somebody wants to be told of each call. */
+void coll_clv_set_alone_below(coll_clv_module_t *module);
+
 /* Why no plan can be made; why the forced algorithm, which makes none, cannot run. */
 int coll_clv_unfit_for_plans(const coll_clv_call_t *call, int32_t forced);
 int coll_clv_unfit_for_own(const coll_clv_call_t *call, int32_t forced);

@@ -14,6 +14,7 @@
 #include "ompi/proc/proc.h"
 
 #include "coll_clv/coll_clv_call.h"
+#include "coll_clv/coll_clv_fit.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_record.h"
 #include "util/util_log.h"
