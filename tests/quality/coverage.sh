@@ -3,6 +3,7 @@
 # 90 % (CLV_COVERAGE_GATE). Builds in build-coverage/ without MPI. TAP; about 2 minutes.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/support/units.sh"
 build=$top/build-coverage
 gate=${CLV_COVERAGE_GATE:-90}
 export CLV_SHARE=${CLV_SHARE:-0.05} # without optimisation; coverage needs few
@@ -12,7 +13,7 @@ if [ -d "$build" ]; then
     find "$build" -name '*.gcda' -delete
 fi
 CLV_BUILD=$build CLV_CONFIGURE=--without-ompi CFLAGS='-O0 -g --coverage' \
-    timeout 1800 "$top/clv" test 'tests/(apps|choose|clocksync|coll_clv|pap_predict|record|schedule|util)/' >"$top/build-coverage.log" 2>&1
+    timeout 1800 "$top/clv" test "$unit_tests" >"$top/build-coverage.log" 2>&1
 tests=$?
 tail -n 1 "$top/build-coverage.log" | sed 's/^/# /'
 rm -f "$top/build-coverage.log"

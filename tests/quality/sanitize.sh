@@ -9,6 +9,7 @@
 # and of threads only what our own code does is judged (a race needs both accesses seen).
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/support/units.sh"
 [ $# -gt 0 ] || set -- address thread recorder-address recorder-thread
 
 flags_of() {
@@ -29,7 +30,7 @@ export TSAN_OPTIONS=halt_on_error=1
 
 unit_tests() { # kind
     CLV_BUILD=$top/build-$1 CLV_CONFIGURE=--without-ompi CFLAGS=$(flags_of "$1") \
-        timeout 1800 "$top/clv" test 'tests/(apps|choose|clocksync|coll_clv|pap_predict|record|schedule|util)/'
+        timeout 1800 "$top/clv" test "$unit_tests"
 }
 
 # All operations blocking, nonblocking and persistent, two threads, these with clv's own counters, too; a finding
