@@ -7,9 +7,9 @@
  * docs/design/protocol.md.
  *
  * What: streams, sampled calls, records, record sets, forecasts, predictors; the one background
- * thread, its listener and connections; the node's shared table; the group's global clock. Not:
- * MPI. The caller moves the endpoint records between the ranks (an allgather) and decides what to
- * do with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
+ * thread, its listener and connections; the node's shared table; the group's global clock.
+ * Not: MPI. The caller moves the endpoint records between the ranks (an allgather) and decides what
+ * to do with a forecast. Nothing here calls back into MPI, and nothing aborts the process.
  *
  * Life: open (first eligible call of the process) -> per communicator: endpoint record,
  * group_create, group_activate -> call_begin / forecast / call_end per call -> group_free -> close.
