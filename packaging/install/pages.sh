@@ -17,6 +17,9 @@ names() {
     find apps/examples/languages apps/examples/python -type f ! -name '.*' ! -name '*.pyc'
 }
 
+# Where they are installed.
+places() { names | sed 's|^apps/||'; }
+
 # The text of a page, with the links that lead to one of the names in `names` (or a folder of some, or out).
 held_links() { # PAGE
     awk -v page="$1" -v names="$names" '
@@ -58,7 +61,7 @@ held_links() { # PAGE
 }
 
 case ${1-} in
-list) names | sed 's|^apps/||' ;;
+list) places ;;
 install)
     names=$(names)
     for name in $names; do
@@ -72,7 +75,7 @@ install)
     done ;;
 uninstall)
     [ -d "$2" ] || exit 0
-    names | sed 's|^apps/||' | (cd "$2" && xargs rm -f)
+    places | (cd "$2" && xargs rm -f)
     for name in docs examples; do [ ! -d "$2/$name" ] || find "$2/$name" -depth -type d -exec rmdir {} + 2>/dev/null || :; done
     rmdir "$2" 2>/dev/null || : ;;
 *) sed -n '4,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
