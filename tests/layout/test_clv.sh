@@ -23,6 +23,21 @@ said=$(CLV_BUILD=$work/built "$CLV_TOP/clv" env 2>/dev/null)
 tap_lacks 'no folder of components is named where there is none' component_path "$said"
 tap_has 'but that of the tools' "$work/built/apps/tools" "$said"
 
+# ---- configure is made again where its sources are newer, as after a pull
+old_tree() { # FOLDER AGE OF A MODULE'S LIST: autogen.sh says when it is called
+    mkdir -p "$1/util" && cp "$CLV_TOP/clv" "$1" || return
+    printf '#!/bin/sh\necho made >"$(dirname "$0")/said"\n' >"$1/autogen.sh"
+    printf '#!/bin/sh\nexit 1\n' >"$1/configure"
+    chmod +x "$1/autogen.sh" "$1/configure"
+    touch -d '2 hours ago' "$1/configure.ac"
+    touch -d '1 hour ago' "$1/configure" "$1/Makefile.in"
+    touch -d "$2" "$1/util/module.mk"
+    "$1/clv" build >/dev/null 2>&1
+    [ ! -e "$1/said" ] || cat "$1/said"
+}
+tap_ok 'an older list of a module asks for no new configure' test -z "$(old_tree "$work/kept" '2 hours ago')"
+tap_ok 'a newer one does' test "$(old_tree "$work/pulled" now)" = made
+
 # ---- names that make and libtool cannot hold
 refused() { # FOLDER COMMAND...: in one line, and nothing is made there
     local folder=$1 said before
