@@ -9,7 +9,7 @@
 #include "choose/choose_search.h"
 #include "choose/choose_try.h"
 
-#define FIXED_BYTES 32768 /* a segment of a fixed plan */
+#define FIXED_BYTES 32768 /* a segment of a fixed plan, which nothing measured may change */
 
 #define LEAVE_PERMILLE       970  /* leave the previous reduce only below this share of its score */
 #define LEAVE_HOSTS_PERMILLE 1050 /* ... this one for host_chains */

@@ -9,8 +9,7 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define GAP_VECTORS 2     /* how many vectors' time after the last of the others it must come */
-#define EAGER_BYTES 32768 /* segments up to this surely leave without their receiver */
+#define GAP_VECTORS 2 /* how many vectors' time after the last of the others it must come */
 
 /* A call of the fixed ring takes no longer than that. */
 static int64_t least_gap(const clv_choose_search_t *search)
@@ -65,7 +64,7 @@ static clv_early_t early_of(const clv_choose_search_t *search, const clv_plan_t 
     const clv_cost_t *cost = &search->config->cost;
     const int64_t latency_ns = clv_smaller(cost->latency_ns, CLV_CHOOSE_SCORE_CEILING_NS / 1000);
 
-    return (clv_early_t){.eager_bytes = EAGER_BYTES,
+    return (clv_early_t){.eager_bytes = cost->early_bytes,
                          .pair_bytes = search->key->total_bytes,
                          .take_ps = latency_ns * 1000 / clv_larger(n_bytes, 1) + cost->combine_ps};
 }

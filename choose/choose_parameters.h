@@ -84,6 +84,9 @@
        "Smallest communicator that is predicted and planned")                                      \
     XX(INT,    segment_bytes,    NONE,         0,       0,   1073741824, "bytes",   5,   EQUAL,    \
        "Segment size of plans; 0: chosen for each vector")                                         \
+    XX(INT,    early_bytes,      NONE,         0,       0,   1073741824, "bytes",   6,   EQUAL,    \
+       "Largest message that a nonblocking send completes before its receiver comes (the "         \
+       "transport's eager limit); segments of plans are no larger. 0: measured")                   \
     XX(INT,    round_time_ns,    NONE,         0,       0,   1000000000, "ns",      6,   EQUAL,    \
        "Time for one segment from one rank to the next; 0: measured")                              \
     XX(INT,    guard_permille,   NONE,         200,     0,   1000000,    "permille", 5,  EQUAL,    \

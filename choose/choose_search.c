@@ -14,12 +14,11 @@
 #define TREES_HOPS           4  /* ... and as many messages a rank must take as long as the bytes */
 
 /* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
- * who is ahead then also the one that keeps segments of long vectors at EAGER_BYTES. */
+ * who is ahead then also the one whose segments leave without their receiver. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
 #define MOST_COUNTS       (N_SEGMENT_COUNTS + 2)
 #define PATIENCE          1 /* counts without a gain before a direction is given up */
-#define EAGER_BYTES       32768
 #define MIN_SEGMENT_BYTES 4096
 
 #define NEAR_COUNTS 7    /* beside the best one, of a plan by rounds ... */
@@ -42,26 +41,33 @@ static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int3
     }
 }
 
+/* So many segments leave without their receivers. */
+static int64_t early_count(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
+{
+    const int64_t n_bytes = clv_cost_segment_bytes(&config->cost, config->place != NULL);
+
+    return (key->total_bytes + n_bytes - 1) / n_bytes;
+}
+
 /* Where a search begins that knows nothing better. Where many counts are as good by the estimate,
  * such as when each rank comes long after the one before, the search stays there; larger segments
  * would then go by rendezvous, which the estimate does not know. */
-static int32_t first_count(const clv_pap_stream_key_t *key)
+static int32_t first_count(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
 {
-    return (int32_t) clv_smaller((key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES,
-                                 segment_counts[N_SEGMENT_COUNTS - 1]);
+    return (int32_t) clv_smaller(early_count(config, key), segment_counts[N_SEGMENT_COUNTS - 1]);
 }
 
 /* The previous reduce tells nothing about segments; see also try_balanced. */
-static int32_t start_count(const clv_choose_state_t *state, const clv_pap_forecast_t *forecast,
-                           const clv_pap_stream_key_t *key)
+static int32_t start_count(const clv_choose_config_t *config, const clv_choose_state_t *state,
+                           const clv_pap_forecast_t *forecast, const clv_pap_stream_key_t *key)
 {
     const clv_choose_decision_t *made;
 
     if (state == NULL) {
-        return first_count(key);
+        return first_count(config, key);
     }
     made = &state->made[(forecast->version + CLV_CHOOSE_RING - 1) % CLV_CHOOSE_RING];
-    return made->algorithm == CLV_ALGORITHM_PREVIOUS ? first_count(key) : made->n_segments;
+    return made->algorithm == CLV_ALGORITHM_PREVIOUS ? first_count(config, key) : made->n_segments;
 }
 
 clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
@@ -81,7 +87,7 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
                                     .state = state,
                                     .forced = clv_choose_forced(config, key->collective),
                                     .plans = plans,
-                                    .start = start_count(state, forecast, key),
+                                    .start = start_count(config, state, forecast, key),
                                     .times = times,
                                     .order_ns = forecast == NULL ? times : forecast->predicted_ns,
                                     .clipped_ns = times + n_ranks,
@@ -380,7 +386,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
 {
     const int64_t n_bytes = search->key->total_bytes;
     const int64_t segment_bytes = search->config->segment_bytes;
-    const int32_t eager = first_count(search->key);
+    const int32_t early = first_count(search->config, search->key);
     int32_t n_counts = 0;
 
     if (segment_bytes > 0) {
@@ -392,7 +398,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
     for (int32_t i = 0; i < MOST_COUNTS; i++) {
         const int32_t n = count_at(search, i);
         if (is_worth_making(search, n)) {
-            if (n_counts > 0 && counts[0] < eager && search->late_rank < 0) {
+            if (n_counts > 0 && counts[0] < early && search->late_rank < 0) {
                 n_counts = 0; /* this one is nearer to it */
             }
             counts[n_counts++] = n;
@@ -562,9 +568,9 @@ static int has_one_count(const clv_choose_search_t *search, int32_t algorithm)
 
 /* A plan of that many segments is the dearest to make: only for those that can be chosen, and not
  * for those whose count was found out once. */
-static clv_status_t try_eager_counts(clv_choose_search_t *search)
+static clv_status_t try_early_counts(clv_choose_search_t *search)
 {
-    int64_t n_segments = (search->key->total_bytes + EAGER_BYTES - 1) / EAGER_BYTES;
+    const int64_t n_segments = early_count(search->config, search->key);
     const int32_t leader = search->best_score >= 0 ? search->best.algorithm : -1;
     clv_status_t status = CLV_OK;
     int64_t score;
@@ -644,5 +650,5 @@ clv_status_t clv_choose_search_plans(clv_choose_search_t *search,
             status = try_algorithm(search, c);
         }
     }
-    return status == CLV_OK ? try_eager_counts(search) : status;
+    return status == CLV_OK ? try_early_counts(search) : status;
 }

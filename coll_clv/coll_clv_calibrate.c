@@ -12,6 +12,7 @@
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
 
+#include "coll_clv/coll_clv_early.h"
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_gather.h"
 #include "util/util_min_max.h"
@@ -224,6 +225,46 @@ static int measure_far(calibration_t *all)
     return measure_shifts(all, shifts, distances[0] == distances[1] ? 1 : 2);
 }
 
+/* ---- what leaves without its receiver -------------------------------------------------------- */
+
+/* The n-th rank, from 0, of a place; -1: it has fewer. */
+static int rank_of_place(const calibration_t *all, int32_t place, int n)
+{
+    for (int p = 0; p < ompi_comm_size(all->comm); p++) {
+        if (all->place[p] == place && 0 == n--) {
+            return p;
+        }
+    }
+    return -1;
+}
+
+/* Between places of even and of odd numbers, and then, where ranks share places, inside. */
+static int measure_both_early(calibration_t *all)
+{
+    const int rank = ompi_comm_rank(all->comm);
+    const int32_t mine = NULL == all->place ? rank : all->place[rank];
+    const int32_t even = mine - mine % 2;
+    const bool is_pair = even + 1 < count_places(all);
+    coll_clv_early_t early = {.comm = all->comm,
+                              .sender = is_pair ? first_of(all, even) : -1,
+                              .receiver = is_pair ? first_of(all, even + 1) : -1,
+                              .buffer = all->buffer,
+                              .latency_ns = all->cost.latency_ns,
+                              .byte_ps = all->cost.byte_ps};
+    int rc = coll_clv_early_measure(&early, &all->cost.early_bytes);
+
+    all->cost.near_early_bytes = -1;
+    if (OMPI_SUCCESS == rc && NULL != all->place) {
+        early.sender = rank_of_place(all, mine, 0);
+        early.receiver = rank_of_place(all, mine, 1);
+        early.latency_ns = all->cost.near_latency_ns;
+        early.byte_ps = all->cost.near_byte_ps;
+        rc = coll_clv_early_measure(&early, &all->cost.near_early_bytes);
+    }
+    all->gave_up = all->gave_up || early.gave_up;
+    return rc;
+}
+
 /* ---- where ranks share links ----------------------------------------------------------------- */
 
 /* The next rank of this one's place, up (1) or down (-1); itself when there is no other. */
@@ -343,9 +384,12 @@ int coll_clv_calibrate(struct ompi_communicator_t *comm, const int32_t *place, i
     int rc;
 
     if (NULL != place) {
-        all.cost = (clv_cost_t){-1, -1, -1, -1, -1, -1};
+        all.cost = (clv_cost_t){-1, -1, -1, -1, -1, -1, -1, -1};
     }
     rc = NULL == place ? measure_far(&all) : measure_places(&all);
+    if (OMPI_SUCCESS == rc) {
+        rc = measure_both_early(&all);
+    }
     if (OMPI_SUCCESS == rc) {
         rc = measure_gap(&all);
     }

@@ -27,7 +27,7 @@ struct ompi_communicator_t;
 #define COLL_CLV_COMPARE_CALLS   8 /* one of them may just be written */
 #define COLL_CLV_COMPARE_NS      INT64_C(500000000)
 #define COLL_CLV_COMPARE_RANKS   64 /* as many are asked, those that follow the one that asks */
-#define COLL_CLV_COMPARE_WAIT_NS INT64_C(1000000000)
+#define COLL_CLV_COMPARE_WAIT_NS INT64_C(3000000000) /* others look twice a second, if they run */
 
 /* What a rank passed. */
 typedef struct coll_clv_passed {

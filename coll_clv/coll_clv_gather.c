@@ -7,6 +7,7 @@
 
 #include "coll_clv/coll_clv_gather.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "mpi.h"
@@ -42,7 +43,8 @@ static int send_to(messages_t *messages, int i, const void *bytes, size_t n_byte
                               &messages->requests[N_PIECES + i]));
 }
 
-/* A request that failed stays, for who gives all of them up. */
+/* A request that failed stays, for who gives all of them up. Yields whatever Open MPI does: while
+ * UCX connects, its progress always has something to do, and Open MPI never yields for it. */
 static int wait_for(messages_t *messages, int i)
 {
     ompi_request_t **request = &messages->requests[i];
@@ -54,6 +56,7 @@ static int wait_for(messages_t *messages, int i)
             return rc;
         }
         opal_progress();
+        (void) sched_yield();
     }
     rc = (*request)->req_status.MPI_ERROR;
     messages->n_bytes[i] = (*request)->req_status._ucount;

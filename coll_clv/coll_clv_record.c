@@ -342,7 +342,8 @@ CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
 #define COST_FIELD(number) .number = cost->number,
                                   CLV_COST_MAP(COST_FIELD)
 #undef COST_FIELD
-    };
+                                      .early_bytes = (uint32_t) cost->early_bytes,
+                                  .near_early_bytes = (uint32_t) cost->near_early_bytes};
 
     if (coll_clv_record_is_on) {
         push(&told, 2);

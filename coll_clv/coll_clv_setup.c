@@ -253,24 +253,32 @@ static int calibrate(setup_t *setup, clv_cost_t *mine_p)
                               &setup->calibrate_buffer, mine_p);
 }
 
+/* What was measured, but for what the user says. */
+static void take_cost(clv_choose_config_t *config, const clv_cost_t *cost)
+{
+    config->cost = *cost;
+    if (0 < config->early_bytes) {
+        config->cost.early_bytes = config->early_bytes;
+        config->cost.near_early_bytes = config->early_bytes;
+    }
+}
+
 static void agree_cost(setup_t *setup)
 {
     clv_choose_config_t *config = &setup->group->chooser.config;
     const int32_t n_ranks = config->n_ranks;
     coll_clv_known_t known = setup->mine.known;
 
-    if (setup->is_known) {
-        config->cost = known.cost;
-        return;
+    if (!setup->is_known) {
+        for (int32_t p = 0; p < n_ranks; p++) {
+            setup->costs[p] = setup->reports[p].cost;
+        }
+        known.n_messages = coll_clv_calibrate_messages(setup->vector_bytes);
+        known.has_places = NULL != config->place;
+        known.cost = clv_cost_agree(setup->costs, n_ranks);
+        coll_clv_known_put(&known);
     }
-    for (int32_t p = 0; p < n_ranks; p++) {
-        setup->costs[p] = setup->reports[p].cost;
-    }
-    config->cost = clv_cost_agree(setup->costs, n_ranks);
-    known.n_messages = coll_clv_calibrate_messages(setup->vector_bytes);
-    known.has_places = NULL != config->place;
-    known.cost = config->cost;
-    coll_clv_known_put(&known);
+    take_cost(config, &known.cost);
 }
 
 static int read_reports(const setup_t *setup)
@@ -352,12 +360,15 @@ static int exchange_endpoints(setup_t *setup)
 
 /* Links as long as nobody has measured them: a gigabit network on which a message is dear, so that
  * plans are made of vectors alone that gain from being cut on any network. Inside a host the same,
- * but for its memory. */
+ * but for its memory. Segments so small leave without their receiver on all transports that were
+ * looked at (docs/results/transports.md). */
 static const clv_cost_t built_in_cost = {.latency_ns = 100000,
                                          .byte_ps = 8000,
                                          .near_latency_ns = 100000,
                                          .near_byte_ps = 1000,
-                                         .gap_ns = 50000};
+                                         .gap_ns = 50000,
+                                         .early_bytes = 8192,
+                                         .near_early_bytes = 8192};
 
 /* Who shares a link with whom. Where all ranks have one place, or each has its own, a link is a
  * rank's: as if nothing were known of places. */
@@ -387,7 +398,7 @@ coll_clv_group_t *coll_clv_group_local(struct ompi_communicator_t *comm,
     group->rank = ompi_comm_rank(comm);
     group->why = CLV_REASON_NOT_YET;
     group->chooser.config = *config;
-    group->chooser.config.cost = built_in_cost;
+    take_cost(&group->chooser.config, &built_in_cost);
     if (CLV_OK != find_places(group)) {
         coll_clv_group_free(group);
         return NULL;

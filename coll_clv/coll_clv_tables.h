@@ -91,7 +91,10 @@ typedef struct coll_clv_gauges {
                         "none or all are on one node")                                             \
     XX(near_byte_ps,    "time of a byte there, picoseconds")                                       \
     XX(combine_ps,      "time to combine a byte of doubles, picoseconds; 0 as above")              \
-    XX(gap_ns,          "from one message of a rank to its next, however short they are, ns")
+    XX(gap_ns,          "from one message of a rank to its next, however short they are, ns")      \
+    XX(early_bytes,     "largest message that a nonblocking send completes without its receiver, " \
+                        "between nodes where several ranks share a node, bytes; 0: none does")     \
+    XX(near_early_bytes, "the same between ranks of a node, bytes; 0: none, or not measured")
 /* clang-format on */
 
 /* MPI_T performance variables coll_clv_ahead_<name>, of this process. */

@@ -4,6 +4,7 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_buffers.h \
 	coll_clv/coll_clv_calibrate.h \
+	coll_clv/coll_clv_early.h \
 	coll_clv/coll_clv_account.h \
 	coll_clv/coll_clv_call.h \
 	coll_clv/coll_clv_call_group.h \
@@ -35,6 +36,7 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_bcast.c \
 	coll_clv/coll_clv_buffers.c \
 	coll_clv/coll_clv_calibrate.c \
+	coll_clv/coll_clv_early.c \
 	coll_clv/coll_clv_account.c \
 	coll_clv/coll_clv_call.c \
 	coll_clv/coll_clv_call_group.c \
@@ -116,7 +118,7 @@ if CLV_HAVE_OMPI
 script_tests += tests/mpi/test_select.sh tests/mpi/test_summary.sh tests/mpi/test_params.sh tests/mpi/test_algorithms.sh \
 	tests/mpi/test_peers.sh tests/mpi/test_library.sh tests/mpi/test_pvars.sh \
 	tests/mpi/test_life.sh tests/mpi/test_costs.sh tests/mpi/test_clock_watch.sh \
-	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh \
+	tests/mpi/test_keys.sh tests/mpi/test_nodes.sh tests/mpi/test_setup.sh tests/mpi/test_transports.sh \
 	tests/mpi/test_padded.sh tests/mpi/test_stacks.sh
 # The executor without its component: needs Open MPI's internal headers and libraries.
 mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execute_goals tests/mpi/soak \

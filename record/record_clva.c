@@ -247,11 +247,16 @@ size_t clv_clva_put_clock(unsigned char *bytes, size_t size, const clv_clva_cloc
 
 size_t clv_clva_put_cost(unsigned char *bytes, size_t size, const clv_clva_cost_t *cost)
 {
-    const uint64_t words[6] = {(uint64_t) cost->latency_ns,      (uint64_t) cost->byte_ps,
-                               (uint64_t) cost->near_latency_ns, (uint64_t) cost->near_byte_ps,
-                               (uint64_t) cost->combine_ps,      (uint64_t) cost->gap_ns};
+    const uint64_t words[8] = {(uint64_t) cost->latency_ns,
+                               (uint64_t) cost->byte_ps,
+                               (uint64_t) cost->near_latency_ns,
+                               (uint64_t) cost->near_byte_ps,
+                               (uint64_t) cost->combine_ps,
+                               (uint64_t) cost->gap_ns,
+                               cost->early_bytes,
+                               cost->near_early_bytes};
 
-    return put_words(bytes, size, CLV_CLVA_COST, words, 6);
+    return put_words(bytes, size, CLV_CLVA_COST, words, 8);
 }
 
 size_t clv_clva_put_early(unsigned char *bytes, size_t size, int32_t rank,

@@ -221,17 +221,18 @@ typedef struct clv_clva_clock {
 } clv_clva_clock_t;
 
 /* Of a message between nodes; of one inside a node; of combining a byte; from one message to the
- * next. 0: not measured. In a ring two slots. */
+ * next; what leaves without its receiver, between nodes and inside one. 0: not measured. In a ring
+ * two slots. */
 typedef struct clv_clva_cost {
     uint8_t kind; /* CLV_CLVA_COST, in a ring */
     uint8_t unused[7];
     int64_t latency_ns, byte_ps;
     int64_t near_latency_ns, near_byte_ps;
     int64_t combine_ps, gap_ns;
-    uint64_t unused_too;
+    uint32_t early_bytes, near_early_bytes; /* the largest message that leaves so */
 } clv_clva_cost_t;
 _Static_assert(sizeof(clv_clva_cost_t) == 2 * CLV_CLVA_SLOT_BYTES, "a cost is two slots");
-#define CLV_CLVA_COST_BYTES 56 /* of its record */
+#define CLV_CLVA_COST_BYTES 72 /* of its record */
 
 /* Of the rank's TCP connection that had sent most: what it had sent, the window that its other end
  * offered, its own buffer. */

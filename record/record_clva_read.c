@@ -304,11 +304,21 @@ static int is_cost(int64_t number)
     return number >= 0 && number <= MAX_COST;
 }
 
+/* None above what an int holds is written. */
+static uint32_t get_limit(const unsigned char *bytes)
+{
+    const int64_t limit = get_i64(bytes);
+
+    return limit >= 0 && limit <= INT32_MAX ? (uint32_t) limit : 0;
+}
+
 static int get_COST(const payload_t *payload, clv_clva_record_t *record)
 {
     clv_clva_cost_t *cost = &record->cost;
 
-    if (payload->n_bytes != 40 && payload->n_bytes != 48) { /* older files have no gap_ns */
+    const size_t n_bytes = payload->n_bytes;
+
+    if (n_bytes != 40 && n_bytes != 48 && n_bytes != 64) { /* older files have less */
         return 0;
     }
     cost->latency_ns = get_i64(payload->bytes);
@@ -316,7 +326,9 @@ static int get_COST(const payload_t *payload, clv_clva_record_t *record)
     cost->near_latency_ns = get_i64(payload->bytes + 16);
     cost->near_byte_ps = get_i64(payload->bytes + 24);
     cost->combine_ps = get_i64(payload->bytes + 32);
-    cost->gap_ns = payload->n_bytes > 40 ? get_i64(payload->bytes + 40) : 0;
+    cost->gap_ns = n_bytes > 40 ? get_i64(payload->bytes + 40) : 0;
+    cost->early_bytes = n_bytes > 48 ? get_limit(payload->bytes + 48) : 0;
+    cost->near_early_bytes = n_bytes > 48 ? get_limit(payload->bytes + 56) : 0;
     return is_cost(cost->gap_ns) && is_cost(cost->latency_ns) && is_cost(cost->byte_ps) &&
            is_cost(cost->near_latency_ns) && is_cost(cost->near_byte_ps) &&
            is_cost(cost->combine_ps);

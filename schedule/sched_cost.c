@@ -32,6 +32,17 @@ int64_t clv_segment_bytes(int64_t vector_bytes, int32_t n_segments)
     return vector_bytes / n_segments + (vector_bytes % n_segments != 0);
 }
 
+int64_t clv_cost_segment_bytes(const clv_cost_t *cost, int shares_places)
+{
+    const int64_t near_bytes = shares_places ? cost->near_early_bytes : 0;
+
+    if (cost->early_bytes == 0 || near_bytes == 0) {
+        const int64_t known = clv_larger(cost->early_bytes, near_bytes);
+        return known == 0 ? CLV_COST_SEGMENT_BYTES : known;
+    }
+    return clv_smaller(cost->early_bytes, near_bytes);
+}
+
 #define CLV_COST_COMPARE(number)                                                                   \
     static int by_##number(const void *a, const void *b)                                           \
     {                                                                                              \
@@ -55,15 +66,30 @@ CLV_COST_MAP(CLV_COST_COMPARE)
 CLV_COST_MAP(CLV_COST_QUARTILE)
 #undef CLV_COST_QUARTILE
 
+/* The least of one limit among the ranks that measured it. */
+#define CLV_COST_LEAST(number)                                                                     \
+    static int64_t agree_##number(const clv_cost_t *costs, int32_t n_costs)                        \
+    {                                                                                              \
+        int64_t least = -1;                                                                        \
+        for (int32_t i = 0; i < n_costs; i++) {                                                    \
+            const int64_t mine = costs[i].number;                                                  \
+            least = mine >= 0 && (least < 0 || mine < least) ? mine : least;                       \
+        }                                                                                          \
+        return clv_larger(least, 0);                                                               \
+    }
+CLV_COST_EARLY_MAP(CLV_COST_LEAST)
+#undef CLV_COST_LEAST
+
 clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs)
 {
     clv_cost_t agreed = {
 #define CLV_COST_AGREE(number) .number = agree_##number(costs, n_costs),
-        CLV_COST_MAP(CLV_COST_AGREE)
+        CLV_COST_MAP(CLV_COST_AGREE) CLV_COST_EARLY_MAP(CLV_COST_AGREE)
 #undef CLV_COST_AGREE
     };
 
-    agreed.gap_ns = clv_smaller(agreed.gap_ns, wire_ns(CLV_COST_GAP_BYTES, agreed.byte_ps));
+    agreed.gap_ns =
+        clv_smaller(agreed.gap_ns, wire_ns(clv_cost_segment_bytes(&agreed, 1), agreed.byte_ps));
     return agreed;
 }
 

@@ -35,10 +35,15 @@
 #define CLV_COST_MAP(XX)                                                                           \
     XX(latency_ns) XX(byte_ps) XX(near_latency_ns) XX(near_byte_ps) XX(combine_ps) XX(gap_ns)
 
+/* XX(number), bytes: the largest segment that leaves without its receiver (the eager limit of a
+ * nonblocking send), and the same between ranks of one place; 0: none does. */
+#define CLV_COST_EARLY_MAP(XX) XX(early_bytes) XX(near_early_bytes)
+
 /* All >= 0, except in what one rank measured (clv_cost_agree). */
 typedef struct clv_cost {
 #define CLV_COST_FIELD(number) int64_t number;
     CLV_COST_MAP(CLV_COST_FIELD)
+    CLV_COST_EARLY_MAP(CLV_COST_FIELD)
 #undef CLV_COST_FIELD
 } clv_cost_t;
 
@@ -49,16 +54,22 @@ typedef struct clv_estimate {
 } clv_estimate_t;
 
 /* One model from what n_costs (> 0) ranks measured, which it sorts: the upper quartile of each
- * number over the ranks that measured it; -1 in a rank's cost says that it did not, and 0 comes out
- * where nobody did.
+ * time over the ranks that measured it, and the least of each limit; -1 in a rank's cost says that
+ * it did not, and 0 comes out where nobody did.
  * Not the largest: one of many ranks has always lost its core for some milliseconds while it
  * measured, and a latency of that size makes the wrong plans look good for the rest of the run. A
  * link that truly is slow is so in every plan, since each rank sends its vector in each. */
 clv_cost_t clv_cost_agree(clv_cost_t *costs, int32_t n_costs);
 
-/* The agreed gap is no longer than so many bytes take: where a machine was busy for a moment while
- * it was measured, segments need not be larger than is common in pipelines. */
-#define CLV_COST_GAP_BYTES 32768
+/* Where nothing leaves without its receiver, whatever its size: what is common in pipelines. */
+#define CLV_COST_SEGMENT_BYTES 32768
+
+/* The segments that plans of long vectors are cut into: the largest that leave without their
+ * receiver on every kind of link that has such (shares_places: the near ones, too). Longer ones
+ * would hold early ranks in the call, and the last would not find them there. The agreed gap is no
+ * longer than such a segment takes: where a machine was busy for a moment while it was measured,
+ * segments need not be larger. */
+int64_t clv_cost_segment_bytes(const clv_cost_t *cost, int shares_places);
 
 /* Time of one message of n_bytes: the paper's d. Saturates at INT64_MAX / 4. */
 int64_t clv_cost_round_ns(const clv_cost_t *cost, int64_t n_bytes);

@@ -971,19 +971,24 @@ static void who_is_early_waits_in_the_previous_reduce_too(void **state)
 
 static void printed_links_are_of_nodes_where_there_are_any(void **state)
 {
-    clv_choose_config_t config = {.n_ranks = 3, .cost = {60000, 20500, 5000, 500, 125, 40000}};
+    clv_choose_config_t config = {.n_ranks = 3,
+                                  .cost = {60000, 20500, 5000, 500, 125, 40000, 16384, 0}};
 
     (void) state;
     printed[0] = '\0';
     clv_choose_print_cost("world", &config, append_line, NULL);
     assert_string_equal(printed, "world: 3 ranks; a message takes 0.060 ms and 20.500 ns a byte, "
-                                 "one every 0.040 ms\n");
+                                 "one every 0.040 ms\n"
+                                 "world: nonblocking sends complete without their receiver up to "
+                                 "16384 bytes; segments of long vectors have 16384\n");
     config.place = (const int32_t[]){0, 1, 0};
     printed[0] = '\0';
     clv_choose_print_cost("world", &config, append_line, NULL);
     assert_string_equal(
         printed, "world: 3 ranks on 2 nodes; a message takes 0.060 ms and 20.500 ns a byte between "
-                 "nodes, 0.005 ms and 0.500 ns inside, one every 0.040 ms; combining 0.125 ns\n");
+                 "nodes, 0.005 ms and 0.500 ns inside, one every 0.040 ms; combining 0.125 ns\n"
+                 "world: nonblocking sends complete without their receiver up to 16384 bytes "
+                 "between nodes, 0 inside; segments of long vectors have 16384\n");
 }
 
 static void a_printed_plan_has_a_line_per_send(void **state)

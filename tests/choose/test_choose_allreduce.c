@@ -26,11 +26,12 @@ static int64_t vector_ns(void)
 /* Ranks of which the last is so many vectors late, on 400 Mb/s links; what ran was as estimated. */
 static void begin(int32_t n_ranks, int64_t vectors)
 {
-    config = (clv_choose_config_t){.n_ranks = n_ranks,
-                                   .allreduce_algorithm = CLV_ALGORITHM_AUTO,
-                                   .guard_permille = 200,
-                                   .max_cells = CLV_CHOOSE_MAX_CELLS,
-                                   .cost = {.latency_ns = 60000, .byte_ps = 20000}};
+    config = (clv_choose_config_t){
+        .n_ranks = n_ranks,
+        .allreduce_algorithm = CLV_ALGORITHM_AUTO,
+        .guard_permille = 200,
+        .max_cells = CLV_CHOOSE_MAX_CELLS,
+        .cost = {.latency_ns = 60000, .byte_ps = 20000, .early_bytes = 32768}};
     memset(&state, 0, sizeof state);
     memset(predicted_ns, 0, sizeof predicted_ns);
     state.score[CLV_ALGORITHM_PREVIOUS] =
@@ -291,7 +292,7 @@ static void many_ranks_have_a_segment_each(void **unused)
 static int32_t chosen_on_a_fast_network(int32_t n_ranks, int32_t distrust)
 {
     begin(n_ranks, 0);
-    config.cost = (clv_cost_t){.latency_ns = 1500, .byte_ps = 80};
+    config.cost = (clv_cost_t){.latency_ns = 1500, .byte_ps = 80, .early_bytes = 32768};
     predicted_ns[n_ranks - 1] = 3 * vector_ns();
     forecast.sigma_ns = 1000;
     state.distrust = distrust;
@@ -335,7 +336,7 @@ static void a_fixed_plan_depends_on_communicator_and_call_alone(void **unused)
     const uint64_t hash = fixed_hash(VECTOR, 4096, &n_segments);
     assert_int_equal(n_segments, 64);
     config.place = place;
-    config.cost = (clv_cost_t){.latency_ns = 1, .byte_ps = 3};
+    config.cost = (clv_cost_t){.latency_ns = 1, .byte_ps = 3, .early_bytes = 32768};
     config.allreduce_algorithm = CLV_ALGORITHM_CUT_RING;
     config.round_time_ns = 77;
     config.guard_permille = 0;

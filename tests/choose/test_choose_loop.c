@@ -120,15 +120,16 @@ static const int32_t forced[] = {CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN,
 
 static loop_setting_t setting_of(int32_t ahead_calls, uint64_t seed)
 {
-    return (loop_setting_t){.config = {.n_ranks = N_RANKS,
-                                       .guard_permille = 200,
-                                       .reduce_algorithm = CLV_ALGORITHM_AUTO,
-                                       .max_cells = CLV_CHOOSE_MAX_CELLS,
-                                       .cost = {.latency_ns = 60000, .byte_ps = 20000}},
-                            .total_bytes = 2 << 20,
-                            .ahead_calls = ahead_calls,
-                            .n_calls = CALLS + 1,
-                            .seed = seed};
+    return (loop_setting_t){
+        .config = {.n_ranks = N_RANKS,
+                   .guard_permille = 200,
+                   .reduce_algorithm = CLV_ALGORITHM_AUTO,
+                   .max_cells = CLV_CHOOSE_MAX_CELLS,
+                   .cost = {.latency_ns = 60000, .byte_ps = 20000, .early_bytes = 32768}},
+        .total_bytes = 2 << 20,
+        .ahead_calls = ahead_calls,
+        .n_calls = CALLS + 1,
+        .seed = seed};
 }
 
 static int64_t end_pace(const loop_result_t *result)

@@ -72,7 +72,7 @@ static void there_is_no_padding(void **state)
 {
     (void) state;
     assert_int_equal(sizeof(coll_clv_known_t),
-                     sizeof(uint64_t) + 2 * sizeof(int32_t) + 6 * sizeof(int64_t));
+                     sizeof(uint64_t) + 2 * sizeof(int32_t) + 8 * sizeof(int64_t));
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void try_instance(const clv_instance_t *instance)
 
 static void estimate_on_places(const clv_parsed_t *parsed)
 {
-    static const clv_cost_t cost = {1000, 100, 10, 1, 1, 20};
+    static const clv_cost_t cost = {1000, 100, 10, 1, 1, 20, 0, 0};
     clv_estimate_t estimate;
     clv_status_t status =
         clv_plan_estimate(parsed->plan, parsed->arrival_ns, parsed->place, 65536, &cost, &estimate);

@@ -26,7 +26,7 @@ with 2 --rate 50mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
 tap_has 'two ranks on each of two hosts reduce right' 'sums right' "$said"
 tap_has 'the plan names the node beside the rank' '2@1' "$said"
 tap_has 'links and nodes are told' '4 ranks on 2 nodes; a message takes' "$said"
-for number in latency_ns byte_ps near_latency_ns near_byte_ps combine_ps gap_ns; do
+for number in latency_ns byte_ps near_latency_ns near_byte_ps combine_ps gap_ns early_bytes near_early_bytes; do
     tap_has "link_$number is measured" " link_$number=" "$said"
 done
 slower_between() { [ "$(counter link_byte_ps)" -gt "$((2 * $(counter link_near_byte_ps)))" ]; }

@@ -98,7 +98,7 @@ elsewhere="$nodes
     exchange_rejected         unit/test_pap_hostile
     exchange_invalid_record_sets   unit/test_pap_family; none where clocks agree before the first call
     plan_cache_evictions      unit/test_sched_plan
-    link_near_latency_ns link_near_byte_ps link_combine_ps    mpi/test_nodes
+    link_near_latency_ns link_near_byte_ps link_combine_ps link_near_early_bytes    mpi/test_nodes
     wait_for_what wait_ns wait_receive_rank   mpi/test_stall; the rest of the same look:
     wait_forecast wait_receives wait_sends wait_receive_segment wait_send_rank wait_send_segment
     wait_steps

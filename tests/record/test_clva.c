@@ -99,6 +99,9 @@ static void heads_are_checked(void **state)
 static const clv_clva_early_t an_early = {
     .sent_bytes = INT64_C(1) << 42, .window_bytes = 77, .buffer_bytes = 78};
 
+static const clv_clva_cost_t a_cost = {
+    .latency_ns = 50, .byte_ps = 20, .combine_ps = 3, .gap_ns = 9, .early_bytes = 8192};
+
 /* One of each kind, one after the other; returns how many bytes. */
 static size_t put_all(unsigned char *bytes, size_t size)
 {
@@ -136,9 +139,7 @@ static size_t put_all(unsigned char *bytes, size_t size)
     n += clv_clva_put_clock(bytes + n, size - n, &clock);
     n += clv_clva_put_dropped(bytes + n, size - n, 2, 17);
     n += clv_clva_put_every(bytes + n, size - n, 4);
-    n += clv_clva_put_cost(
-        bytes + n, size - n,
-        &(clv_clva_cost_t){.latency_ns = 50, .byte_ps = 20, .combine_ps = 3, .gap_ns = 9});
+    n += clv_clva_put_cost(bytes + n, size - n, &a_cost);
     n += clv_clva_put_early(bytes + n, size - n, 1, &an_early);
     return n + clv_clva_put_end(bytes + n, size - n, 2, 5);
 }
@@ -170,6 +171,7 @@ static void check_cost(const clv_clva_cost_t *cost)
     assert_int_equal(cost->near_byte_ps, 0);
     assert_int_equal(cost->combine_ps, 3);
     assert_int_equal(cost->gap_ns, 9);
+    assert_int_equal(cost->early_bytes, 8192);
 }
 
 static void check_calls(const clv_clva_record_t *record)
@@ -318,19 +320,22 @@ static void records_are_checked(void **state)
     }
 }
 
-/* What it costs to send one message after the other came last. */
+/* What it costs to send one message after the other came later, and last what leaves early. */
 static void costs_of_older_recorders_are_read(void **state)
 {
-    unsigned char bytes[64];
+    unsigned char bytes[CLV_CLVA_COST_BYTES];
     clv_clva_record_t record;
     size_t used;
-    const size_t n_bytes = clv_clva_put_cost(
-        bytes, sizeof bytes, &(clv_clva_cost_t){.latency_ns = 50, .combine_ps = 3, .gap_ns = 9});
+    const size_t n_bytes = clv_clva_put_cost(bytes, sizeof bytes, &a_cost);
 
     (void) state;
     assert_int_equal(n_bytes, CLV_CLVA_COST_BYTES);
-    clv_put_u32(bytes + 4, (uint32_t) n_bytes - 16);
-    assert_int_equal(clv_clva_get_record(bytes, n_bytes - 8, 5, &record, &used), CLV_OK);
+    clv_put_u32(bytes + 4, (uint32_t) n_bytes - 24);
+    assert_int_equal(clv_clva_get_record(bytes, n_bytes - 16, 5, &record, &used), CLV_OK);
+    assert_int_equal(record.cost.gap_ns, 9);
+    assert_int_equal(record.cost.early_bytes, 0);
+    clv_put_u32(bytes + 4, (uint32_t) n_bytes - 32);
+    assert_int_equal(clv_clva_get_record(bytes, n_bytes - 24, 5, &record, &used), CLV_OK);
     assert_int_equal(record.cost.combine_ps, 3);
     assert_int_equal(record.cost.gap_ns, 0);
 }

@@ -82,7 +82,7 @@ static void a_place_for_each_rank_changes_nothing(void **unused)
     for (int k = 0; k < clv_share_of(500); k++) {
         const int32_t n_ranks = (int32_t) clv_random_between(&state, 1, 20);
         const int32_t shift = (int32_t) clv_random_between(&state, 0, n_ranks - 1);
-        const clv_cost_t cost = {1000, 100, 5, 5, 5, 9};
+        const clv_cost_t cost = {1000, 100, 5, 5, 5, 9, 0, 0};
         int32_t place[20];
         clv_draw_instance(&draw, &state, CLV_FAMILY_UNIFORM, n_ranks, 9);
         for (int32_t p = 0; p < n_ranks; p++) {

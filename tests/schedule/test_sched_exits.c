@@ -39,7 +39,7 @@ static void check_against_estimate(const clv_generator_t *row, const int32_t *pl
 
 static void exits_are_those_of_the_estimate(void **unused)
 {
-    const clv_cost_t drawn = {1000, 100, 50, 5, 3, 15000};
+    const clv_cost_t drawn = {1000, 100, 50, 5, 3, 15000, 0, 0};
     uint64_t state = seed;
     int32_t place[20];
     (void) unused;

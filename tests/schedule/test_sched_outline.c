@@ -124,8 +124,9 @@ static void outlines_say_what_plans_say(void **unused)
  * segment for segment. */
 static void what_meets_keeps_its_order(void **unused)
 {
-    static const clv_cost_t costs[] = {
-        {0, 0, 0, 1000, 1000, 0}, {0, 0, 0, 500, 1000, 0}, {0, 0, 0, 0, 1000, 0}};
+    static const clv_cost_t costs[] = {{.near_byte_ps = 1000, .combine_ps = 1000},
+                                       {.near_byte_ps = 500, .combine_ps = 1000},
+                                       {.combine_ps = 1000}};
     uint64_t state = seed;
 
     (void) unused;
@@ -188,7 +189,7 @@ static void the_core_is_small(void **unused)
 
 static clv_status_t make_and_estimate(const char *name)
 {
-    static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0};
+    static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0, 32768, 0};
     clv_outline_t *outline = NULL;
     clv_estimate_t estimate;
     clv_status_t status =

@@ -391,14 +391,34 @@ static void chain_is_pipelined(void **unused)
     clv_plan_free(plan);
 }
 
-/* Two ranks, one segment: the arithmetic of the model by hand. */
+/* Segments are as long as leave early on every kind of link that has a limit, and of the usual
+ * length where none has. */
+static void segments_are_no_longer_than_leaves_early(void **unused)
+{
+    static const struct {
+        int64_t far_bytes, near_bytes, alone, shared;
+    } cases[] = {{16384, 8192, 16384, 8192},
+                 {8192, 16384, 8192, 8192},
+                 {16384, 0, 16384, 16384},
+                 {0, 8192, CLV_COST_SEGMENT_BYTES, 8192},
+                 {0, 0, CLV_COST_SEGMENT_BYTES, CLV_COST_SEGMENT_BYTES}};
+
+    (void) unused;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const clv_cost_t cost = {.early_bytes = cases[i].far_bytes,
+                                 .near_early_bytes = cases[i].near_bytes};
+        assert_int_equal(clv_cost_segment_bytes(&cost, 0), cases[i].alone);
+        assert_int_equal(clv_cost_segment_bytes(&cost, 1), cases[i].shared);
+    }
+}
+
 /* One rank of eight that was interrupted while it measured changes nothing. */
 static void agreed_cost_leaves_a_straggler_out(void **unused)
 {
-    clv_cost_t costs[] = {{60, 900, -1, 1, 9, 5},    {9000, 1000, -1, -1, 9, 6},
-                          {70, 1010, -1, 3, 9, 5},   {50, 990, -1, 2, 9, 5},
-                          {65, 70000, -1, -1, 9, 4}, {80, 1020, -1, 70, 9, 800},
-                          {75, 980, -1, -1, 9, 7},   {55, 1005, -1, -1, 9, 5}};
+    clv_cost_t costs[] = {{60, 900, -1, 1, 9, 5, 16384, -1},    {9000, 1000, -1, -1, 9, 6, -1, -1},
+                          {70, 1010, -1, 3, 9, 5, 8192, -1},    {50, 990, -1, 2, 9, 5, -1, -1},
+                          {65, 70000, -1, -1, 9, 4, 32768, -1}, {80, 1020, -1, 70, 9, 800, -1, -1},
+                          {75, 980, -1, -1, 9, 7, 32768, -1},   {55, 1005, -1, -1, 9, 5, -1, -1}};
     clv_cost_t alone[] = {{.latency_ns = 7, .byte_ps = 8}};
     clv_cost_t agreed = clv_cost_agree(costs, 8);
 
@@ -409,11 +429,13 @@ static void agreed_cost_leaves_a_straggler_out(void **unused)
     assert_int_equal(agreed.near_byte_ps, 3);    /* four ranks did */
     assert_int_equal(agreed.combine_ps, 9);
     assert_int_equal(agreed.gap_ns, 6);
+    assert_int_equal(agreed.early_bytes, 8192); /* what leaves on every link */
+    assert_int_equal(agreed.near_early_bytes, 0);
     for (int p = 0; p < 8; p++) {
         costs[p].byte_ps = 1000;
         costs[p].gap_ns = 50000;
     }
-    assert_int_equal(clv_cost_agree(costs, 8).gap_ns, CLV_COST_GAP_BYTES);
+    assert_int_equal(clv_cost_agree(costs, 8).gap_ns, 8192); /* a segment's bytes */
     agreed = clv_cost_agree(alone, 1);
     assert_int_equal(agreed.latency_ns, 7);
     assert_int_equal(agreed.byte_ps, 8);
@@ -591,6 +613,7 @@ int main(void)
         cmocka_unit_test(steps_are_the_plan_seen_by_each_rank),
         cmocka_unit_test(chain_is_pipelined),
         cmocka_unit_test(agreed_cost_leaves_a_straggler_out),
+        cmocka_unit_test(segments_are_no_longer_than_leaves_early),
         cmocka_unit_test(estimate_adds_up),
         cmocka_unit_test(cache_keeps_the_recent_and_counts),
         cmocka_unit_test(cached_plan_depends_on_the_key_only),

@@ -25,7 +25,7 @@ enum { MAX_RANKS = 1024, MAX_RUNS = 1000, N_SEGMENTS = 64, VECTOR_BYTES = 2 << 2
 
 static const int32_t sizes[][2] = {{4, 4}, {16, 4}, {16, 16}, {16, 64}, {64, 16}};
 static const char *const names[] = {"chain-by-rank", "chain", "latest-first-rns", "bitset"};
-static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0};
+static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0, 32768, 0};
 
 static void must(clv_status_t status)
 {

@@ -20,7 +20,7 @@
 #define SEGMENTS        64
 #define FIT_CALLS       200
 #define LATENCY_NS      50000
-#define EAGER_BYTES     65536     /* Open MPI's for TCP */
+#define EAGER_BYTES     32768     /* of files that do not say it: ob1 over TCP */
 #define EARLY_BYTES     (8 << 20) /* where no rank looked; tests/mpi/early_probe measures it ... */
 #define FLIGHT_BYTES    (2 << 20) /* ... and this */
 #define TAKE_PS         500       /* to copy a byte out of a socket and combine it */
@@ -289,11 +289,16 @@ static clv_cost_t cost_known(const clv_clva_cost_t *measured)
     clv_cost_t cost = {.latency_ns = LATENCY_NS,
                        .near_latency_ns = NEAR_LATENCY_NS,
                        .near_byte_ps = NEAR_PS,
-                       .gap_ns = measured->gap_ns};
+                       .gap_ns = measured->gap_ns,
+                       .early_bytes = EAGER_BYTES,
+                       .near_early_bytes = measured->near_early_bytes};
 
     if (measured->byte_ps > 0) {
         cost.latency_ns = measured->latency_ns;
         cost.byte_ps = measured->byte_ps;
+    }
+    if (measured->early_bytes > 0) {
+        cost.early_bytes = measured->early_bytes;
     }
     if (measured->near_byte_ps > 0) {
         cost.near_latency_ns = measured->near_latency_ns;
@@ -337,7 +342,7 @@ static void find_early(const view_t *view, const view_network_t *network, view_w
     const int64_t pair = median_early(view, 1), flight = median_early(view, 0);
 
     what_if->early_from = pair > 0 ? "measured" : "taken";
-    what_if->setting.early = (clv_early_t){.eager_bytes = EAGER_BYTES,
+    what_if->setting.early = (clv_early_t){.eager_bytes = what_if->setting.cost.early_bytes,
                                            .pair_bytes = pair > 0 ? pair : EARLY_BYTES,
                                            .take_ps = TAKE_PS,
                                            .flight_bytes = flight > 0 ? flight : FLIGHT_BYTES};

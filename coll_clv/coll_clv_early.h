@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The largest message that leaves without its receiver: up to which size a nonblocking send
+ * completes while the receiver has posted nothing and is not in MPI. Below it a rank can leave its
+ * segments behind and go on; above it, it must wait for the receiver to come (rendezvous). Each
+ * transport has a limit of its own, and some have none: nothing about it is assumed.
+ *
+ * One rank sends a message of each size, of powers of two from 4 to 32 KiB, to another one, which
+ * sleeps; after twice the time that these 60 KiB take, and a millisecond, it looks which are
+ * complete. Then both meet, and the receiver takes them. Larger messages are not tried: segments
+ * need be no larger for a message's fixed cost to be small.
+ */
+#ifndef COLL_CLV_EARLY_H
+#define COLL_CLV_EARLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ompi_communicator_t;
+
+#define COLL_CLV_EARLY_BYTES (4096 + 8192 + 16384 + 32768)
+
+/* What the measurement goes by. Many pairs may measure at once; who is in none has sender and
+ * receiver of others, or -1. */
+typedef struct coll_clv_early {
+    struct ompi_communicator_t *comm;
+    int sender, receiver;        /* of this rank's pair, -1: there is none */
+    char *buffer;                /* COLL_CLV_EARLY_BYTES */
+    int64_t latency_ns, byte_ps; /* of a message between the two, as measured */
+    bool gave_up; /* after an error: Open MPI may still use the buffer, which is nobody's then */
+} coll_clv_early_t;
+
+/* Collective over the communicator, also for ranks without a pair. *bytes_p: 0 where not even the
+ * smallest leaves, -1 on ranks that do not send. OMPI_SUCCESS or what the PML said. */
+int coll_clv_early_measure(coll_clv_early_t *early, int64_t *bytes_p);
+
+#endif
