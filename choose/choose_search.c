@@ -21,8 +21,8 @@ static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
 #define PATIENCE          1 /* counts without a gain before a direction is given up */
 #define MIN_SEGMENT_BYTES 4096
 
-#define NEAR_COUNTS 7    /* beside the best one, of a plan by rounds ... */
-#define NEAR_CELLS  8192 /* ... with so few ranks times segments that they cost little */
+#define NEAR_COUNTS 7    /* beside the best one, of a plan by rounds */
+#define FEW_CELLS   8192 /* ranks times segments of plans that cost little to make */
 
 #define CLASSIC_FORECASTS 8 /* where links are shared its replay is the dearest: in every so many */
 
@@ -386,7 +386,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
 {
     const int64_t n_bytes = search->key->total_bytes;
     const int64_t segment_bytes = search->config->segment_bytes;
-    const int32_t early = first_count(search->config, search->key);
+    const int64_t early = early_count(search->config, search->key);
     int32_t n_counts = 0;
 
     if (segment_bytes > 0) {
@@ -395,10 +395,16 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
         counts[0] = fits(search, forced) ? (int32_t) forced : 0;
         return counts[0] > 0;
     }
+    if (early > segment_counts[N_SEGMENT_COUNTS - 1] && search->late_rank < 0 &&
+        fits(search, early) && early * search->config->n_ranks <= FEW_CELLS) {
+        counts[0] = (int32_t) early;
+        return 1;
+    }
     for (int32_t i = 0; i < MOST_COUNTS; i++) {
         const int32_t n = count_at(search, i);
         if (is_worth_making(search, n)) {
-            if (n_counts > 0 && counts[0] < early && search->late_rank < 0) {
+            if (n_counts > 0 && counts[0] < first_count(search->config, search->key) &&
+                search->late_rank < 0) {
                 n_counts = 0; /* this one is nearer to it */
             }
             counts[n_counts++] = n;
@@ -477,7 +483,7 @@ static clv_status_t try_near_counts(clv_choose_search_t *search, int32_t algorit
     int64_t score;
 
     for (int32_t n = best + 1; n <= best + NEAR_COUNTS && status == CLV_OK; n++) {
-        if ((int64_t) n * search->config->n_ranks <= NEAR_CELLS && is_worth_making(search, n)) {
+        if ((int64_t) n * search->config->n_ranks <= FEW_CELLS && is_worth_making(search, n)) {
             status = try_candidate(search, algorithm, n, &score);
         }
     }
