@@ -95,6 +95,19 @@ apps_inside() {
 }
 tap_none 'nothing of apps is in the component' apps_inside
 
+# ---- sizes: none is a fact of one transport
+sizes_used() { # "FILE NUMBER", without comments
+    gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed '/^#define __/d' |
+        grep -oE '(^|[^0-9A-Za-z_.])(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)([^0-9A-Za-z_.]|$)' |
+        grep -oE '[0-9]+' | sed "s|^|$1 |"
+}
+unexplained_sizes() {
+    diff <(find choose schedule coll_clv -name '*.[ch]' -o -name '*.inc' | while read -r file; do sizes_used "$file"; done | LC_ALL=C sort -u) \
+        <(sed '/^#/d' tests/layout/sizes | cut -d' ' -f1,2 | LC_ALL=C sort -u)
+}
+tap_none 'each size in bytes has its reason in tests/layout/sizes' unexplained_sizes
+tap_none 'which is a reason' awk '!/^#/ && NF < 3' tests/layout/sizes
+
 # ---- symbols
 if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     visible() {
