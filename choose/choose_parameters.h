@@ -50,6 +50,8 @@
     XX(NONE,  "none",  0, "nothing")                                                               \
     XX(FORECAST, "forecast", 1, "the predicted arrivals of each new forecast")                     \
     XX(PLAN,  "plan",  2, "each new plan; a rank is rank@node where nodes have several")           \
+    XX(LINKS, "links", 8, "what links cost when they were measured, and how large a message "      \
+       "leaves without its receiver; forecast and plan print it, too")                             \
     XX(SUMMARY, "summary", 4, "at the end, by rank 0: what ran and why, what it took, how good "    \
        "predictions were, what it cost; with a line of JSON; last, whether it helped")
 /* clang-format on */
@@ -135,7 +137,7 @@
     XX(INT,    stall_seconds,    NONE,         60,      0,   86400,      "s",       4,   OWN,      \
        "A rank that waits inside a call for longer than this reports once what it waits for; "     \
        "0: never")                                                                                 \
-    XX(FLAGS,  print,            PRINT,        0,       0,   7,          "",        5,   OWN,      \
+    XX(FLAGS,  print,            PRINT,        0,       0,   15,         "",        5,   OWN,      \
        "What to print in full")                                                                     \
     XX(STRING, record,           NONE,         "",      0,   1023,       "",        2,   EQUAL,    \
        "Folder for a record of every rank's arrivals at collectives, one file per node, for "      \

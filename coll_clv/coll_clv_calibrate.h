@@ -10,14 +10,16 @@
  * the above among the first ranks of places alone, one to a link; then all ranks around their
  * places; then all combine a segment of doubles.
  *
- * At last, on all communicators, short messages around all ranks at once: what a segment costs
- * however few bytes it has, with everything that ranks share, cores too (docs/decisions/0010).
+ * Then, between neighbouring places and inside each, which messages leave without their receiver
+ * (coll_clv_early.h). At last, on all communicators, short messages around all ranks at once: what
+ * a segment costs however few bytes it has, with everything that ranks share, cores too
+ * (docs/decisions/0010).
  *
  * Cost, once for the communicators over the same processes (coll_clv_known.h): a tenth of the
  * vector of the call that waits for it, but no less than 352 KiB (what a rate is worth measuring
  * from: docs/decisions/0006) and no more than 512; where links are shared three times that inside,
- * too; and 16 short messages. The result is this rank's own, -1 where it did not measure; the
- * caller agrees on one (an upper quartile).
+ * too; 60 KiB from every other rank of these; and 16 short messages. The result is this rank's
+ * own, -1 where it did not measure; the caller agrees on one (clv_cost_agree).
  */
 #ifndef COLL_CLV_CALIBRATE_H
 #define COLL_CLV_CALIBRATE_H

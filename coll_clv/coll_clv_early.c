@@ -19,8 +19,9 @@
 #include "util/util_time.h"
 
 static const size_t sizes[] = {4096, 8192, 16384, 32768};
-#define N_SIZES  ((int) (sizeof sizes / sizeof sizes[0]))
-#define LEAST_NS 1000000 /* for a rank whose processor is somebody else's at the moment */
+#define N_SIZES     ((int) (sizeof sizes / sizeof sizes[0]))
+#define LEAST_NS    1000000 /* for a rank whose processor is somebody else's at the moment ... */
+#define LEAST_TURNS 64      /* ... and for one that had none all the time */
 
 static int64_t patience_ns(const coll_clv_early_t *early)
 {
@@ -59,7 +60,8 @@ static int64_t watch(const coll_clv_early_t *early, ompi_request_t *const *sends
     const int64_t end_ns = clv_local_now_ns() + patience_ns(early);
     int n_early = 0;
 
-    while (n_early < N_SIZES && clv_local_now_ns() < end_ns) {
+    for (int turn = 0; n_early < N_SIZES && (turn < LEAST_TURNS || clv_local_now_ns() < end_ns);
+         turn++) {
         opal_progress();
         while (n_early < N_SIZES && coll_clv_is_over(sends[n_early])) {
             n_early++;

@@ -4,6 +4,10 @@
  */
 #include "coll_clv/coll_clv_show.h"
 
+#include <stdio.h>
+
+#include "ompi/mca/pml/base/base.h"
+
 #include "choose/choose_print.h"
 
 static void print_line(void *context, const char *line)
@@ -50,9 +54,13 @@ void coll_clv_show_links(const coll_clv_call_t *call)
     coll_clv_component_t *component = &mca_coll_clv_component;
     const clv_choose_config_t *config = coll_clv_group_config(call->module->group);
 
+    char title[MPI_MAX_OBJECT_NAME + MCA_BASE_MAX_COMPONENT_NAME_LEN + 16];
+
     component->link = config->cost;
-    if (0 != (component->params.print & (CLV_PRINT_FORECAST | CLV_PRINT_PLAN)) &&
+    if (0 != (component->params.print & (CLV_PRINT_LINKS | CLV_PRINT_FORECAST | CLV_PRINT_PLAN)) &&
         0 == ompi_comm_rank(call->comm)) {
-        clv_choose_print_cost(call->comm->c_name, config, print_line, component);
+        (void) snprintf(title, sizeof title, "%s over PML %s", call->comm->c_name,
+                        mca_pml_base_selected_component.pmlm_version.mca_component_name);
+        clv_choose_print_cost(title, config, print_line, component);
     }
 }

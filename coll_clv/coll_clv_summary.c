@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Did it help: at the end of a job, what rank 0 saw of it (coll_clv_print summary). At most twelve
+ * Did it help: at the end of a job, what rank 0 saw of it (coll_clv_print summary). At most thirteen
  * lines; the last one is the verdict, and before it the numbers are said as JSON.
  *
  * Times are those of calls that a communicator's group saw, planned or not: from the arrival of
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "ompi/mca/pml/base/base.h"
 #include "ompi/proc/proc.h"
 
 #include "choose/choose_print.h"
@@ -153,6 +154,26 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
     say(&line);
 }
 
+/* As measured by the communicator that was set up last. */
+static void say_links(const clv_cost_t *link)
+{
+    line_t line = {0};
+
+    if (0 == link->byte_ps) {
+        return;
+    }
+    add(&line,
+        "links over PML %s: a message takes %.3f ms and %.3f ns a byte; nonblocking sends complete "
+        "without their receiver up to %lld bytes",
+        mca_pml_base_selected_component.pmlm_version.mca_component_name,
+        (double) link->latency_ns / 1e6, (double) link->byte_ps / 1e3,
+        (long long) link->early_bytes);
+    if (0 < link->near_byte_ps) {
+        add(&line, " between nodes, %lld inside", (long long) link->near_early_bytes);
+    }
+    say(&line);
+}
+
 static int most_common_reason(const coll_clv_component_t *component)
 {
     int most = 0;
@@ -224,11 +245,13 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
     add(&line,
         "\"nonblocking\":%llu,\"persistent\":%llu,\"late_rank\":%d,\"late_calls\":%lld,"
         "\"late_of_calls\":%lld,\"judged\":%lld,\"judged_error_ns\":%lld,"
+        "\"early_bytes\":%lld,\"near_early_bytes\":%lld,"
         "\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,\"regret_ns\":%llu}",
         component->counters.nonblocking, component->counters.persistent,
         0 < component->late.n_last ? (int) component->late.rank : -1,
         (long long) component->late.n_last, (long long) component->late.n_sets,
         (long long) counters->judged, (long long) counters->judged_error_ns,
+        (long long) component->link.early_bytes, (long long) component->link.near_early_bytes,
         (long long) counters->thread_cpu_ns, component->counters.lookup_ns,
         component->counters.regret_ns);
     say(&line);
@@ -243,6 +266,7 @@ static void say_all(const coll_clv_component_t *component)
     say_choices(component);
     say_not_taken(component);
     say_unplanned(&component->counters);
+    say_links(&component->link);
     say_exchange(component, &counters);
     say_json(component, &counters);
     say_verdict(component);
