@@ -214,6 +214,19 @@ run 3 $loop --compute 10ms --patterns "trace:$work/lasting" --couple allreduce -
     grep -qE '"iteration_ns":\[[0-9.]+,[0-9.]+\],.*"ahead_calls":\[0\.0,0\.0\],.*"first_iteration_ns":\[[0-9.]+\],' "$work/loops"
 tap_report $? "a coupled loop is as fast as its slowest rank computes; JSON lines hold every block"
 
+checks() { # COLLECTIVE BASELINE OPTIONS...: a verdict in words, over which PML, and the limit
+    run 4 --check --collective "$1" --sizes 64K --compute 1ms --delay 1ms --block-calls 25 "${@:3}" &&
+        grep -qE "^check: an iteration takes [0-9.]+ ms with clv, [0-9.]+ with (default|$2) \(the strongest" "$output" &&
+        grep -qE '^verdict: (clv is (faster|slower) here|no difference|cannot be told)' "$output" &&
+        grep -qE 'over PML [a-z0-9]+: nonblocking sends complete without their receiver up to [0-9]+ bytes' "$output"
+}
+if [ -e "$CLV_BUILD/component/mca_coll_clv.so" ]; then
+    checks reduce pipeline && checks bcast tuned:3:32768 --couple barrier
+    tap_report $? "--check says in words whether clv helps, and what it found out about the path"
+else
+    tap_skip '--check' 'no component in this build'
+fi
+
 run 3 --sizes 8 --seconds 1 --iterations 100000 --warmup 0 --patterns balanced
 tap_report $? "a time limit ends a configuration"
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
@@ -83,20 +84,25 @@ static double largest(const rows_t *rows, int a, figure_t get, double *scratch)
     return quantile(rows, a, get, 1.0, scratch);
 }
 
-/* Ratio of the figure to the first algorithm's, row by row; limits are NaN where rows are too few.
- */
-static clv_stats_shift_t ratio_to_first(const rows_t *rows, int a, figure_t get, double *scratch)
+/* Ratio of the figure to another algorithm's, row by row; limits are NaN where rows are too few. */
+static clv_stats_shift_t ratio_to(const rows_t *rows, int a, int other, figure_t get,
+                                  double *scratch)
 {
     clv_stats_shift_t shift = {NAN, NAN, NAN};
 
     for (int64_t i = 0; i < rows->n; i++) {
-        scratch[i] = log(value(rows, i, a, get) / value(rows, i, 0, get));
+        scratch[i] = log(value(rows, i, a, get) / value(rows, i, other, get));
     }
     if (clv_stats_pair_shift(scratch, (size_t) rows->n, LEVEL, &shift) == CLV_OK) {
         return (clv_stats_shift_t){exp(shift.estimate), exp(shift.low), exp(shift.high)};
     }
     return (clv_stats_shift_t){rows->n ? exp(clv_stats_median(scratch, (size_t) rows->n)) : NAN,
                                NAN, NAN};
+}
+
+static clv_stats_shift_t ratio_to_first(const rows_t *rows, int a, figure_t get, double *scratch)
+{
+    return ratio_to(rows, a, 0, get, scratch);
 }
 
 static int64_t n_wrong(const clv_loop_report_t *report, int a)
@@ -208,6 +214,64 @@ void clv_loop_report_table(FILE *out, const clv_loop_report_t *report)
         print_row(out, report, a, scratch);
     }
     clv_bench_report_verdict(out, &verdict, &report->factors->setup->sync->clock);
+    clv_free(scratch);
+}
+
+/* ---- does clv help here ---- */
+
+/* The one whose iterations are shortest, of clv or of the others; -1: there is none. */
+static int strongest(const clv_loop_report_t *report, int of_clv, double *scratch)
+{
+    const rows_t blocks = blocks_of(report);
+    int best = -1;
+
+    for (int a = 0; a < blocks.n_algorithms; a++) {
+        const char *name = report->factors->setup->algorithms[a].name;
+        if ((strncmp(name, "clv", 3) == 0) == of_clv &&
+            (best < 0 || median(&blocks, a, get_iteration_ns, scratch) <
+                             median(&blocks, best, get_iteration_ns, scratch))) {
+            best = a;
+        }
+    }
+    return best;
+}
+
+static const char *check_words(const clv_bench_verdict_t *verdict, const clv_stats_shift_t *ratio)
+{
+    if (verdict->n_wrong > 0) {
+        return "WRONG RESULTS: please report it";
+    }
+    if (verdict->is_cpu_bound) {
+        return "cannot be told: the ranks waited for processors; give each one of its own";
+    }
+    if (isnan(ratio->low)) {
+        return "cannot be told from so few blocks; --blocks 6 or more";
+    }
+    return ratio->high < 1   ? "clv is faster here"
+           : ratio->low <= 1 ? "no difference is seen"
+                             : "clv is slower here: leave it off for such programs";
+}
+
+void clv_loop_report_check(FILE *out, const clv_loop_report_t *report)
+{
+    const clv_bench_verdict_t verdict = clv_loop_verdict(report);
+    const clv_algorithm_t *algorithms = report->factors->setup->algorithms;
+    const rows_t blocks = blocks_of(report);
+    double *scratch = scratch_for(report);
+    const int clv = scratch ? strongest(report, 1, scratch) : -1;
+    const int other = scratch ? strongest(report, 0, scratch) : -1;
+
+    if (clv >= 0 && other >= 0) {
+        const clv_stats_shift_t ratio = ratio_to(&blocks, clv, other, get_iteration_ns, scratch);
+        fprintf(out,
+                "check: an iteration takes %.3f ms with clv, %.3f with %s (the strongest of the "
+                "others), %.3f with %s; clv / %s %.3f (%.3f to %.3f)\nverdict: %s\n",
+                median(&blocks, clv, get_iteration_ns, scratch) / MS,
+                median(&blocks, other, get_iteration_ns, scratch) / MS, algorithms[other].name,
+                median(&blocks, 0, get_iteration_ns, scratch) / MS, algorithms[0].name,
+                algorithms[other].name, ratio.estimate, ratio.low, ratio.high,
+                check_words(&verdict, &ratio));
+    }
     clv_free(scratch);
 }
 

@@ -24,6 +24,8 @@ typedef struct clv_loop_report {
 
 void clv_loop_report_table(FILE *out, const clv_loop_report_t *report);
 void clv_loop_report_json(FILE *out, const clv_loop_report_t *report);
+/* Of clv against the strongest of the others, in words: two lines. */
+void clv_loop_report_check(FILE *out, const clv_loop_report_t *report);
 clv_bench_verdict_t clv_loop_verdict(const clv_loop_report_t *report);
 
 #endif

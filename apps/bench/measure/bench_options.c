@@ -31,6 +31,10 @@ const clv_option_t clv_bench_option_rows[] = {
                   "balanced calls first: t0 of the overlap benefit"),
     CLV_ROW_WHOLE("seconds", AT(seconds), 0, 1e6, "0",
                   "end a configuration after so long; 0 is never"),
+    CLV_ROW_FLAG("check", AT(is_check),
+                 "does clv help here? A loop of the default, the pipeline and clv with\nuniform "
+                 "delays, and a verdict in words. --collective, --sizes, --delay,\n--couple, "
+                 "--compute and --blocks count; some minutes"),
     CLV_ROW_FLAG("loop", AT(is_loop),
                  "ranks run by themselves: each computes, calls, goes on; delays are\ncomputing "
                  "times. The options up to --spin belong to it"),

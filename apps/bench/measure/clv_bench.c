@@ -33,8 +33,9 @@
 #define MAX_ALGORITHMS   32
 #define MAX_ITEM         512
 #define SHUFFLE          UINT64_C(0x73687566666c65) /* its own stream of random numbers */
-#define LEAVE_SECONDS    2                          /* mpirun ends ranks after one */
-#define CALLS_TO_CONNECT 2 /* before balanced calls that only give a unit of time */
+#define CHECK_WARMUP     40 /* until clv has learnt; it tries nothing in the first 20 */
+#define LEAVE_SECONDS    2  /* mpirun ends ranks after one */
+#define CALLS_TO_CONNECT 2  /* before balanced calls that only give a unit of time */
 
 enum { EXIT_WRONG_RESULT = 1, EXIT_USAGE = 2, EXIT_CPU_BOUND = 3, EXIT_SIGNAL = 128 };
 
@@ -212,10 +213,27 @@ static clv_status_t read_method(bench_t *bench)
     return CLV_OK;
 }
 
+/* What is compared and how is no question to whoever asks whether clv helps. The component prints
+ * what it finds out about the links. */
+static void make_check(clv_bench_options_t *options)
+{
+    options->is_loop = 1;
+    options->algorithms = !strcmp(options->collective, "allreduce") ? "default,tuned:4,clv"
+                          : !strcmp(options->collective, "bcast")   ? "default,tuned:3:32768,clv"
+                                                                    : "default,pipeline,clv";
+    options->patterns = "uniform";
+    options->warm_learners = 1;
+    options->warmup = CHECK_WARMUP;
+    (void) setenv("OMPI_MCA_coll_clv_print", "links", 0);
+}
+
 static clv_status_t read_words(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
 
+    if (options->is_check) {
+        make_check(&bench->options);
+    }
     if (!clv_element_find(options->element, &bench->setup.call.element)) {
         return complain(bench, "unknown type '%s'", options->element);
     }
@@ -320,6 +338,9 @@ static void report_loop(bench_t *bench, const clv_loop_report_t *loop_report)
     }
     if (bench->json != stdout) {
         clv_loop_report_table(stdout, loop_report);
+    }
+    if (bench->options.is_check && bench->json != stdout) {
+        clv_loop_report_check(stdout, loop_report);
     }
 }
 
