@@ -105,6 +105,9 @@ fails_with 2 '--rate' "$cluster" with 2 --rate fast -- true &&
     fails_with 2 'must be 64K to 1G' "$cluster" with 2 --send-buffer 4m -- true &&
     fails_with 2 'number of hosts' "$cluster" with 0 -- true &&
     fails_with 2 'must be 1 to 1023' "$cluster" with 1024 -- true &&
+    fails_with 2 'of a host below 2' "$cluster" with 2 --rate-of 2=200mbit -- true &&
+    fails_with 2 'must be bytes' "$cluster" with 2 --queue 4M -- true &&
+    fails_with 2 'must be ob1, ucx or cm' "$cluster" with 2 --pml what -- true &&
     fails_with 2 'nothing to run' "$cluster" with 2 &&
     fails_with 2 'unknown option' "$cluster" with 2 --what -- true &&
     fails_with 2 'no bed is up' "$cluster" run -- true
@@ -142,6 +145,11 @@ tap_report $? "a library that a tool preloads is joined to ours"
 run "$cluster" with 2 --ranks-per-host "$(nproc)" --strict -- sh -c 'i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
 [ $? -eq 3 ] && grep -q 'NOT network-bound' "$output"
 tap_report $? "a run that the processors bound is refused with --strict"
+
+run "$cluster" with 2 --rate-of 1=50mbit --queue 1000000 -- sh -c 'echo "$(hostname) $(tc qdisc show dev eth0) $CLV_CLUSTER"' &&
+    [[ $(tr -d '\000' <"$output") == *"h0 "*"rate 400Mbit"*"2:400mbit:rate-of=1=50mbit:queue=1000000"* ]] &&
+    grep -aq '^h1 .*rate 50Mbit' "$output"
+tap_report $? "one host's link has the rate that it was given, and results tell it"
 
 # 512 KiB over 100 Mb/s take 42 ms, 35 when the burst was idle; the default brings two such vectors
 # to the root of four. Faster is impossible however busy the machine is, so one attempt shows it.
