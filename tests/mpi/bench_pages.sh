@@ -19,13 +19,13 @@ differs() {
 }
 
 # What has no data says so where the tables stand.
-for page in single-calls.md nodes.md allreduce.md; do
+for page in single-calls.md nodes.md allreduce.md transports.md; do
     for set in $(sed -n 's/^<!-- results \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         tap_none "single calls: $set" differs "$page" \
             "$CLV_TOP/apps/bench/results" --print --folder "$data" --sets "$set"
     done
 done
-for page in loop.md nodes.md allreduce.md; do
+for page in loop.md nodes.md allreduce.md transports.md; do
     for set in $(sed -n 's/^<!-- loop \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do
         tap_none "iterations: $set" differs "$page" \
             "$CLV_TOP/apps/bench/loop" --print --folder "$data" --set "$set"

@@ -7,6 +7,7 @@
 # A line {"table":NAME,...} opens a table and has what all of its lines have alike. Each other line is a line of
 # the measurement with the rest; "part" names the file that it came from (PART.json), "command", "date" and
 # "about" are what stood in files beside it, of the part or of the set, which is NAME without its first word.
+# A file has one table and its name, or several, one after the other, as transports.jsonl has those of its page.
 
 # keep_table NAME KEYS FILE...: prints the table; no KEYS: all.
 keep_table() {
@@ -47,11 +48,17 @@ keep_table() {
         }' "$@"
 }
 
-# unpack_kept NAME...: if $folder has such tables (NAME.jsonl), a folder with their parts takes its place until
-# the program ends, which then removes $unpacked.
+# unpack_kept NAME...: if $folder has such tables (in NAME.jsonl, or in a file of several), a folder with their
+# parts takes its place until the program ends, which then removes $unpacked.
 unpack_kept() {
     local name files=()
-    for name; do [ ! -s "$folder/$name.jsonl" ] || files+=("$folder/$name.jsonl"); done
+    for name; do
+        if [ -s "$folder/$name.jsonl" ]; then
+            files+=("$folder/$name.jsonl")
+        else
+            mapfile -t -O ${#files[@]} files < <(grep -lF "{\"table\":\"$name\"," "$folder"/*.jsonl 2>/dev/null)
+        fi
+    done
     [ ${#files[@]} -gt 0 ] || return 0
     unpacked=$(mktemp -d) || return
     trap 'rm -rf "$unpacked"' EXIT
