@@ -35,7 +35,7 @@ if [ $status -eq 4 ]; then
     echo "1..0 # SKIP $(sed -n 's/^cluster: //p' "$output" | head -1)"
     exit 0
 fi
-echo 1..21
+echo 1..22
 
 run "$cluster" with 4 --ranks-per-host 2 -- sh -c 'hostname; readlink /proc/self/ns/time'
 tap_report $? "eight ranks start on four hosts"

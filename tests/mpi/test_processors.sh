@@ -102,7 +102,7 @@ hosts() {
         '[ "$OMPI_COMM_WORLD_RANK" -lt 2 ] && exec taskset -c "$ALL" "$@"; exec taskset -c "$OWN" "$@"' sh \
         "$probe" 16384 2 2>&1 </dev/null)
 }
-agreed='MPI_COMM_WORLD: ranks of a host share processors (coll_clv_shared_processors)'
+agreed=': ranks of a host share processors (coll_clv_shared_processors)'
 if [ ${#all[@]} -lt 2 ]; then
     tap_skip 'two hosts' "$few"
 elif hosts; [ $? -eq 4 ]; then
