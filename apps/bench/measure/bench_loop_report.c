@@ -247,9 +247,9 @@ static const char *check_words(const clv_bench_verdict_t *verdict, const clv_sta
     if (isnan(ratio->low)) {
         return "cannot be told from so few blocks; --blocks 6 or more";
     }
-    return ratio->high < 1   ? "clv is faster here"
-           : ratio->low <= 1 ? "no difference is seen"
-                             : "clv is slower here: leave it off for such programs";
+    return ratio->high < 1   ? "clv is faster here than the strongest setting"
+           : ratio->low <= 1 ? "clv is as fast here as the strongest setting"
+                             : "clv is slower here than the strongest setting, which needs no clv";
 }
 
 void clv_loop_report_check(FILE *out, const clv_loop_report_t *report)
@@ -265,11 +265,13 @@ void clv_loop_report_check(FILE *out, const clv_loop_report_t *report)
         const clv_stats_shift_t ratio = ratio_to(&blocks, clv, other, get_iteration_ns, scratch);
         fprintf(out,
                 "check: an iteration takes %.3f ms with clv, %.3f with %s (the strongest of the "
-                "others), %.3f with %s; clv / %s %.3f (%.3f to %.3f)\nverdict: %s\n",
+                "others), %.3f with %s; clv / %s %.3f (%.3f to %.3f), clv / %s %.3f\n"
+                "verdict: %s\n",
                 median(&blocks, clv, get_iteration_ns, scratch) / MS,
                 median(&blocks, other, get_iteration_ns, scratch) / MS, algorithms[other].name,
                 median(&blocks, 0, get_iteration_ns, scratch) / MS, algorithms[0].name,
-                algorithms[other].name, ratio.estimate, ratio.low, ratio.high,
+                algorithms[other].name, ratio.estimate, ratio.low, ratio.high, algorithms[0].name,
+                ratio_to_first(&blocks, clv, get_iteration_ns, scratch).estimate,
                 check_words(&verdict, &ratio));
     }
     clv_free(scratch);
