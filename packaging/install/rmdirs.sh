@@ -5,7 +5,7 @@
 #
 #   rmdirs.sh DESTDIR PREFIX FOLDER...
 #
-# Up to DESTDIR; without one up to PREFIX and with it. In a prefix of the machine's or a user's own only
+# Up to DESTDIR; without one up to PREFIX, which stays: it may have been there, and make distcheck looks into it. In a prefix of the machine's or a user's own only
 # folders named clv and what lies in them: an empty bin or lib is meant to be there.
 set -u
 destdir=${1%/} prefix=${2%/}
@@ -17,7 +17,7 @@ goes() { # FOLDER
     esac
     [ -z "$destdir" ] || return 0
     case $1 in
-    "$prefix"/* | "$prefix") ;;
+    "$prefix"/*) ;;
     *) return 1 ;;
     esac
     case $prefix in
