@@ -396,7 +396,8 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
         return counts[0] > 0;
     }
     if (early > segment_counts[N_SEGMENT_COUNTS - 1] && search->late_rank < 0 &&
-        fits(search, early) && early * search->config->n_ranks <= FEW_CELLS) {
+        count_at(search, N_SEGMENT_COUNTS) == INT32_MAX && fits(search, early) &&
+        early * search->config->n_ranks <= FEW_CELLS) {
         counts[0] = (int32_t) early;
         return 1;
     }
