@@ -969,6 +969,22 @@ static void who_is_early_waits_in_the_previous_reduce_too(void **state)
     assert_true(previous.predicted_in_mpi_ns > 200000000);
 }
 
+/* Where the transport lets shorter messages leave, and where a gap would speak for longer ones. */
+static void long_vectors_are_cut_into_what_leaves_early(void **state)
+{
+    (void) state;
+    for (int64_t early_bytes = 8192; early_bytes <= 32768; early_bytes *= 2) {
+        clv_choose_config_t config = network;
+        clv_choose_decision_t decision;
+
+        config.cost.early_bytes = early_bytes;
+        config.cost.gap_ns = 300000;
+        assert_int_equal(clv_choose_without_forecast(&config, &two_mib, &decision), CLV_OK);
+        assert_int_not_equal(decision.algorithm, CLV_ALGORITHM_PREVIOUS);
+        assert_int_equal(decision.n_segments, two_mib.total_bytes / early_bytes);
+    }
+}
+
 static void printed_links_are_of_nodes_where_there_are_any(void **state)
 {
     clv_choose_config_t config = {.n_ranks = 3,
@@ -1012,6 +1028,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(calls_without_a_forecast_keep_the_fixed_order),
     cmocka_unit_test(the_previous_reduce_is_replayed_on_nodes),
     cmocka_unit_test(who_is_early_waits_in_the_previous_reduce_too),
+    cmocka_unit_test(long_vectors_are_cut_into_what_leaves_early),
     cmocka_unit_test(printed_links_are_of_nodes_where_there_are_any),
     cmocka_unit_test(first_calls_run_the_best_plan_by_the_model),
     cmocka_unit_test(first_calls_run_the_previous_reduce_where_the_model_says_so),
