@@ -5,22 +5,13 @@
 # without root or namespaces.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
-cluster=$CLV_TOP/apps/bench/cluster
+. "$CLV_TOP/tests/support/bed.sh"
 probe=$CLV_BUILD/tests/mpi/coll_probe
-export CLV_CLUSTER_STATE
-CLV_CLUSTER_STATE=$(mktemp -d) || exit 1
-trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$CLV_CLUSTER_STATE"' EXIT
-
-# with OPTIONS... -- PROGRAM...: a bed of our own, clv in it; what it said in $said.
-with() {
-    said=$(timeout -k 5 "$tap_limit" "$cluster" with "$@" 2>&1 </dev/null)
-}
 counter() { sed -n "s/.*[ ,]$1=\(-\{0,1\}[0-9]*\).*/\1/p" <<<"$said"; }
 use=(--mca coll_clv_priority 50 --mca coll_clv_reduce_min_bytes 1)
 show=("${use[@]}" --mca coll_clv_reduce_algorithm chain --mca coll_clv_print plan)
 
-with 1 -- true
-[ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$said" | head -1)"
+can_with
 
 with 2 --rate 50mbit --ranks-per-host 2 "${show[@]}" -- "$probe" 40000 3
 tap_has 'two ranks on each of two hosts reduce right' 'sums right' "$said"

@@ -91,16 +91,13 @@ else
 fi
 
 # Two hosts, of which the second has one processor for two ranks: all agree that some share, and plan.
-cluster=$CLV_TOP/apps/bench/cluster
-export CLV_CLUSTER_STATE
-CLV_CLUSTER_STATE=$(mktemp -d) || exit 1
-trap '"$cluster" down --all >/dev/null 2>&1; rm -rf "$CLV_CLUSTER_STATE"' EXIT
+. "$CLV_TOP/tests/support/bed.sh"
 hosts() {
-    said=$(timeout -k 5 "$tap_limit" "$cluster" with 2 --ranks-per-host 2 --mca coll_clv_priority 50 \
+    with 2 --ranks-per-host 2 --mca coll_clv_priority 50 \
         --mca coll_clv_print forecast --mca coll_clv_reduce_algorithm chain "$@" -- \
         env OWN="${all[0]}" ALL="${all[0]},${all[1]:-}" sh -c \
         '[ "$OMPI_COMM_WORLD_RANK" -lt 2 ] && exec taskset -c "$ALL" "$@"; exec taskset -c "$OWN" "$@"' sh \
-        "$probe" 16384 2 2>&1 </dev/null)
+        "$probe" 16384 2
 }
 agreed=': ranks of a host share processors (coll_clv_shared_processors)'
 if [ ${#all[@]} -lt 2 ]; then

@@ -1,6 +1,8 @@
 # For shell tests on emulated hosts: one bed, and commands inside it. Source it after tap.sh and mpi_setup.
 #
 #   bed_up HOSTS OPTIONS...    a bed of our own; skips the whole script where there can be none
+#   with OPTIONS... -- PROGRAM...  a bed for that one program; what it said in $said
+#   can_with                   skips the whole script where there can be none
 #   on_head COMMAND...         a shell's words on the head node: process ids in $bed are those of there
 #   on_host I COMMAND...       and on host I, which sees its own processes only
 #   bed_job SECONDS HOW OPTIONS... [-- EVENT...]
@@ -20,6 +22,11 @@ bed_up() {
     hosts=$1
     "$cluster" up "$@" --name tests >"$output" 2>&1
     [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' "$output" | head -1)"
+}
+with() { said=$(timeout -k 5 "$tap_limit" "$cluster" with "$@" 2>&1 </dev/null); }
+can_with() {
+    with 1 -- true
+    [ $? -ne 4 ] || tap_skip_all "$(sed -n 's/^cluster: //p' <<<"$said" | head -1)"
 }
 # Beside other tests ranks go first, where a process may say so: they sleep most of the time, and what is told
 # from time limits is about them.
