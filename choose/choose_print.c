@@ -238,23 +238,30 @@ static int32_t count_places(const clv_choose_config_t *config)
     return last + 1;
 }
 
-/* What leaves without its receiver, by kind of link, and the segments that follow from it. */
-static void print_early(const printer_t *to, const char *title, const clv_choose_config_t *config)
+void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int has_places)
 {
-    const int has_places = config->place != NULL;
-    const clv_cost_t *cost = &config->cost;
     char near[64] = "";
 
     if (has_places) {
         (void) snprintf(near, sizeof near, " between nodes, %" PRId64 " inside",
                         cost->near_early_bytes);
     }
-    say(to,
-        "%s: nonblocking sends complete without their receiver up to %" PRId64 " bytes%s; "
-        "segments of long vectors have %" PRId64,
-        title, cost->early_bytes, near,
+    (void) snprintf(text, size,
+                    "nonblocking sends complete without their receiver up to %" PRId64 " bytes%s",
+                    cost->early_bytes, near);
+}
+
+/* That, and the segments that follow from it. */
+static void print_segments(const printer_t *to, const char *title,
+                           const clv_choose_config_t *config)
+{
+    const int has_places = config->place != NULL;
+    char early[160];
+
+    clv_choose_print_early(early, sizeof early, &config->cost, has_places);
+    say(to, "%s: %s; segments of long vectors have %" PRId64, title, early,
         config->segment_bytes > 0 ? config->segment_bytes
-                                  : clv_cost_segment_bytes(cost, has_places));
+                                  : clv_cost_segment_bytes(&config->cost, has_places));
 }
 
 void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
@@ -276,7 +283,7 @@ void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
             title, config->n_ranks, count_places(config), MS(cost->latency_ns), far_ns,
             MS(cost->near_latency_ns), near_ns, MS(cost->gap_ns), (double) cost->combine_ps / 1000);
     }
-    print_early(&to, title, config);
+    print_segments(&to, title, config);
     if (config->is_shared) {
         say(&to, "%s: ranks of a host share processors (coll_clv_shared_processors)", title);
     }

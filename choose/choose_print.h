@@ -35,7 +35,11 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
 void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config_t *config,
                                 const int64_t n_calls[CLV_N_COLLECTIVES]);
 
-/* The links as measured and agreed: one line. */
+/* "nonblocking sends complete without their receiver up to 16384 bytes between nodes, 8192 inside":
+ * the latter only with has_places. */
+void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int has_places);
+
+/* The links as measured and agreed: some lines. */
 void clv_choose_print_cost(const char *title, const clv_choose_config_t *config,
                            clv_choose_print_line_t print, void *context);
 

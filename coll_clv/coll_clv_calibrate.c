@@ -153,15 +153,20 @@ typedef struct calibration {
     clv_cost_t cost;
 } calibration_t;
 
-/* The first rank of a place; of all ranks, where places do not count. */
+/* The n-th rank, from 0, of a place; -1: it has fewer. Without places each rank is one. */
+static int rank_of_place(const calibration_t *all, int32_t place, int n)
+{
+    for (int p = 0; p < ompi_comm_size(all->comm); p++) {
+        if ((NULL == all->place ? p : all->place[p]) == place && 0 == n--) {
+            return p;
+        }
+    }
+    return -1;
+}
+
 static int first_of(const calibration_t *all, int32_t place)
 {
-    int p = place;
-
-    while (NULL != all->place && all->place[p] != place) {
-        p++;
-    }
-    return p;
+    return rank_of_place(all, place, 0);
 }
 
 static int32_t count_places(const calibration_t *all)
@@ -226,17 +231,6 @@ static int measure_far(calibration_t *all)
 }
 
 /* ---- what leaves without its receiver -------------------------------------------------------- */
-
-/* The n-th rank, from 0, of a place; -1: it has fewer. */
-static int rank_of_place(const calibration_t *all, int32_t place, int n)
-{
-    for (int p = 0; p < ompi_comm_size(all->comm); p++) {
-        if (all->place[p] == place && 0 == n--) {
-            return p;
-        }
-    }
-    return -1;
-}
 
 /* Between places of even and of odd numbers, and then, where ranks share places, inside. */
 static int measure_both_early(calibration_t *all)

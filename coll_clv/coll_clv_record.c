@@ -342,8 +342,10 @@ CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
 #define COST_FIELD(number) .number = cost->number,
                                   CLV_COST_MAP(COST_FIELD)
 #undef COST_FIELD
-                                      .early_bytes = (uint32_t) cost->early_bytes,
-                                  .near_early_bytes = (uint32_t) cost->near_early_bytes};
+#define LIMIT_FIELD(number) .number = (uint32_t) cost->number,
+                                      CLV_COST_EARLY_MAP(LIMIT_FIELD)
+#undef LIMIT_FIELD
+    };
 
     if (coll_clv_record_is_on) {
         push(&told, 2);

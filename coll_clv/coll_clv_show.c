@@ -49,6 +49,11 @@ void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
     }
 }
 
+const char *coll_clv_pml_name(void)
+{
+    return mca_pml_base_selected_component.pmlm_version.mca_component_name;
+}
+
 void coll_clv_show_links(const coll_clv_call_t *call)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
@@ -60,7 +65,7 @@ void coll_clv_show_links(const coll_clv_call_t *call)
     if (0 != (component->params.print & (CLV_PRINT_LINKS | CLV_PRINT_FORECAST | CLV_PRINT_PLAN)) &&
         0 == ompi_comm_rank(call->comm)) {
         (void) snprintf(title, sizeof title, "%s over PML %s", call->comm->c_name,
-                        mca_pml_base_selected_component.pmlm_version.mca_component_name);
+                        coll_clv_pml_name());
         clv_choose_print_cost(title, config, print_line, component);
     }
 }

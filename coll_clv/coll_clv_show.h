@@ -17,6 +17,9 @@ void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
                    const coll_clv_assignment_t *assignment);
 void coll_clv_show_links(const coll_clv_call_t *call);
 
+/* Of this process: "ob1", "ucx"; Open MPI's own string. */
+const char *coll_clv_pml_name(void);
+
 END_C_DECLS
 
 #endif

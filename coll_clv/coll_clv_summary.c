@@ -11,12 +11,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "ompi/mca/pml/base/base.h"
 #include "ompi/proc/proc.h"
 
 #include "choose/choose_print.h"
 #include "choose/choose_verdict.h"
 #include "coll_clv/coll_clv_process.h"
+#include "coll_clv/coll_clv_show.h"
 #include "util/util_version.h"
 
 #define LINE_BYTES 4096 /* all reasons and all algorithms fit */
@@ -158,19 +158,14 @@ static void say_exchange(const coll_clv_component_t *component, const clv_pap_co
 static void say_links(const clv_cost_t *link)
 {
     line_t line = {0};
+    char early[160];
 
     if (0 == link->byte_ps) {
         return;
     }
-    add(&line,
-        "links over PML %s: a message takes %.3f ms and %.3f ns a byte; nonblocking sends complete "
-        "without their receiver up to %lld bytes",
-        mca_pml_base_selected_component.pmlm_version.mca_component_name,
-        (double) link->latency_ns / 1e6, (double) link->byte_ps / 1e3,
-        (long long) link->early_bytes);
-    if (0 < link->near_byte_ps) {
-        add(&line, " between nodes, %lld inside", (long long) link->near_early_bytes);
-    }
+    clv_choose_print_early(early, sizeof early, link, 0 < link->near_byte_ps);
+    add(&line, "links over PML %s: a message takes %.3f ms and %.3f ns a byte; %s",
+        coll_clv_pml_name(), (double) link->latency_ns / 1e6, (double) link->byte_ps / 1e3, early);
     say(&line);
 }
 
