@@ -16,6 +16,7 @@
 #include "apps/cli/cli_options.h"
 #include "apps/cli/cli_output.h"
 #include "pap_predict/predict/pap_history.h"
+#include "apps/trace/trace_allprof.h"
 #include "apps/trace/trace_make.h"
 #include "util/util_alloc.h"
 #include "util/util_text.h"
@@ -277,23 +278,100 @@ static int read_trace(const char *path, clv_trace_t *trace)
     return 0;
 }
 
+static int judge_trace(const options_t *options, const clv_trace_t *trace, const char *name)
+{
+    for (int i = 0; i < CLV_PAP_N_PREDICTORS; i++) {
+        score_t score = {0};
+        if (score_trace(trace, options->window, (clv_pap_predictor_t) i, &score) != CLV_OK) {
+            fprintf(stderr, "clv-predict: out of memory\n");
+            return 1;
+        }
+        print_score(options, name, clv_pap_predictors[i].name, &score);
+    }
+    return 0;
+}
+
+static int64_t count_calls(const clv_allprof_rank_t *rank, int32_t op)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < rank->n_calls; i++) {
+        n += rank->calls[i].op == op;
+    }
+    return n;
+}
+
+/* Of a trace by liballprof the calls of one operation, whatever their sizes; ranks have as many. */
+static clv_status_t take_operation(const clv_allprof_t *from, int32_t op, clv_trace_t *trace)
+{
+    const int64_t n_calls = count_calls(&from->ranks[0], op);
+    clv_status_t status = CLV_OK;
+
+    *trace = (clv_trace_t){.n_ranks = from->n_ranks};
+    if (n_calls > 0) {
+        status = n_calls > clv_trace_max_calls(from->n_ranks)
+                     ? CLV_LIMIT
+                     : clv_trace_reserve(trace, (int32_t) n_calls);
+    }
+    for (int32_t r = 0; r < from->n_ranks && status == CLV_OK; r++) {
+        const clv_allprof_rank_t *rank = &from->ranks[r];
+        trace->n_calls = 0;
+        for (int64_t i = 0; i < rank->n_calls; i++) {
+            if (rank->calls[i].op == op) {
+                const int32_t n = trace->n_calls++;
+                clv_trace_arrivals(trace, n)[r] = clv_allprof_global(rank, rank->calls[i].begin_ns);
+                clv_trace_exits(trace, n)[r] = clv_allprof_global(rank, rank->calls[i].end_ns);
+            }
+        }
+    }
+    return status;
+}
+
+static int judge_operation(const options_t *options, const clv_allprof_t *from, int32_t op)
+{
+    clv_trace_t trace;
+    int result = 0;
+
+    const clv_status_t status = take_operation(from, op, &trace);
+    if (status != CLV_OK) {
+        fprintf(stderr, "clv-predict: %s: %s\n", clv_allprof_ops[op].name, clv_status_text(status));
+        result = status == CLV_NO_MEMORY ? 1 : 2;
+    } else if (trace.n_calls > 1) {
+        result = judge_trace(options, &trace, clv_allprof_ops[op].name);
+    }
+    clv_trace_clear(&trace);
+    return result;
+}
+
+static int judge_folder(const options_t *options, const char *path)
+{
+    clv_allprof_t from;
+    char reason[1200];
+    const clv_status_t status = clv_allprof_read(path, &from, reason, sizeof reason);
+    int result = status == CLV_OK ? 0 : status == CLV_NO_MEMORY ? 1 : 2;
+
+    if (status != CLV_OK) {
+        fprintf(stderr, "clv-predict: %s\n", reason);
+    }
+    for (int32_t op = CLV_ALLPROF_FIRST_COLLECTIVE; op < CLV_ALLPROF_N_OPS && result == 0; op++) {
+        result = judge_operation(options, &from, op);
+    }
+    clv_allprof_free(&from);
+    return result;
+}
+
 static int judge_file(const options_t *options, const char *path)
 {
     clv_trace_t trace;
+
+    if (clv_allprof_is_there(path)) {
+        return judge_folder(options, path);
+    }
     int result = read_trace(path, &trace);
-    if (result != 0) {
-        return result;
+    if (result == 0) {
+        result = judge_trace(options, &trace, base_name(path));
+        clv_trace_clear(&trace);
     }
-    for (int i = 0; i < CLV_PAP_N_PREDICTORS && result == 0; i++) {
-        score_t score = {0};
-        if (score_trace(&trace, options->window, (clv_pap_predictor_t) i, &score) != CLV_OK) {
-            fprintf(stderr, "clv-predict: out of memory\n");
-            result = 1;
-        } else {
-            print_score(options, base_name(path), clv_pap_predictors[i].name, &score);
-        }
-    }
-    clv_trace_clear(&trace);
     return result;
 }
 

@@ -11,7 +11,7 @@ apps_tools_clv_predict_SOURCES = apps/tools/clv-predict.c
 
 installed_programs += apps/tools/clv-view
 installed_manuals += docs/man/clv-view.1
-apps_tools_clv_view_SOURCES = apps/tools/clv-view.c apps/tools/view/view.h apps/tools/view/view_blame.c apps/tools/view/view_count.c apps/tools/view/view_index.h \
+apps_tools_clv_view_SOURCES = apps/tools/clv-view.c apps/tools/view/view.h apps/tools/view/view_allprof.c apps/tools/view/view_blame.c apps/tools/view/view_count.c apps/tools/view/view_index.h \
 	apps/tools/view/view_export.c apps/tools/view/view_index.c apps/tools/view/view_live.c apps/tools/view/view_load.c apps/tools/view/view_not_taken.c apps/tools/view/view_page.c apps/tools/view/view_print.c \
 	apps/tools/view/view_print_what_if.c apps/tools/view/view_what_if.c
 # Empty without OTF2. In a condition it would take the place of LDADD where the condition does not hold, too.
@@ -34,4 +34,4 @@ installed_manuals += docs/man/clv-plan.1
 unit_tests += tests/apps/test_view_index
 tests_apps_test_view_index_SOURCES = tests/apps/test_view_index.c apps/tools/view/view_index.h \
 	apps/tools/view/view_index.c
-script_tests += tests/apps/test_view_tool.sh tests/apps/test_view_blame.sh tests/apps/test_view_page.sh
+script_tests += tests/apps/test_allprof.sh tests/apps/test_view_tool.sh tests/apps/test_view_blame.sh tests/apps/test_view_page.sh

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "record/record_clva.h"
+#include "apps/trace/trace_allprof.h"
 #include "apps/trace/trace_numbers.h"
 #include "apps/what_if/what_if.h"
 
@@ -102,6 +103,9 @@ typedef struct view_choice {
 int view_load(const char *folder, const view_choice_t *choice, view_t *view, char *reason,
               size_t size);
 void view_free(view_t *view);
+/* The collectives of one node of a trace by liballprof, as a .clva file; NULL: no memory. */
+unsigned char *view_allprof_node(const clv_allprof_t *trace, const char *folder, int32_t node,
+                                 size_t *n_bytes_p);
 
 /* Global time of a node's local time. */
 int64_t view_global(const view_node_t *node, int64_t local_ns, int64_t *bound_ns_p);

@@ -121,6 +121,33 @@ static int fits_the_others(loader_t *loader, const view_node_t *node)
     return 1;
 }
 
+/* node->bytes are the view's afterwards, or freed. */
+static int take_node(loader_t *loader, view_node_t *node)
+{
+    int done = 0;
+
+    switch (clv_clva_get_head(node->bytes, node->n_bytes, &node->head, &node->first)) {
+    case CLV_OK:
+        clv_text_make_plain(node->head.host);
+        clv_text_make_plain(node->head.program);
+        node->is_there = 1;
+        done = fits_the_others(loader, node);
+        break;
+    case CLV_UNSUPPORTED:
+        (void) fail(loader, "%s is of a newer format than this clv-view knows", node->path);
+        break;
+    default:
+        (void) fail(loader, "%s is no .clva file", node->path);
+    }
+    if (!done) {
+        clv_free(node->bytes);
+        return 0;
+    }
+    loader->view->nodes[node->head.node] = *node;
+    loader->view->n_nodes_there++;
+    return 1;
+}
+
 static int open_node(loader_t *loader, const char *folder, const char *name)
 {
     view_node_t node = {.every = 1};
@@ -133,26 +160,31 @@ static int open_node(loader_t *loader, const char *folder, const char *name)
         loader->failed = 1;
         return 0;
     }
-    switch (clv_clva_get_head(node.bytes, node.n_bytes, &node.head, &node.first)) {
-    case CLV_OK:
-        break;
-    case CLV_UNSUPPORTED:
-        clv_free(node.bytes);
-        return fail(loader, "%s is of a newer format than this clv-view knows", node.path);
-    default:
-        clv_free(node.bytes);
-        return fail(loader, "%s is no .clva file", node.path);
+    return take_node(loader, &node);
+}
+
+/* A folder of liballprof's text: as if the recorder had written it. */
+static int open_allprof(loader_t *loader, const char *folder)
+{
+    clv_allprof_t trace;
+
+    loader->failed = clv_allprof_read(folder, &trace, loader->reason, loader->size) != CLV_OK;
+    for (int32_t i = 0; i < trace.n_nodes && !loader->failed; i++) {
+        view_node_t node = {.every = 1};
+        (void) snprintf(node.path, sizeof node.path, "%s", folder);
+        node.bytes = view_allprof_node(&trace, folder, i, &node.n_bytes);
+        if (node.bytes == NULL) {
+            (void) fail(loader, "%s", "out of memory");
+        } else {
+            (void) take_node(loader, &node);
+        }
     }
-    clv_text_make_plain(node.head.host);
-    clv_text_make_plain(node.head.program);
-    node.is_there = 1;
-    if (!fits_the_others(loader, &node)) {
-        clv_free(node.bytes);
-        return 0;
+    if (!loader->choice->is_quiet && !loader->failed && trace.n_other_comms > 0) {
+        fprintf(stderr, "clv-view: %lld calls of smaller communicators are left out\n",
+                (long long) trace.n_other_comms);
     }
-    loader->view->nodes[node.head.node] = node;
-    loader->view->n_nodes_there++;
-    return 1;
+    clv_allprof_free(&trace);
+    return !loader->failed;
 }
 
 static int open_nodes(loader_t *loader, const char *folder)
@@ -172,6 +204,9 @@ static int open_nodes(loader_t *loader, const char *folder)
         free(entries[i]); /* scandir's */
     }
     free(entries);
+    if (n == 0 && clv_allprof_is_there(folder)) {
+        return open_allprof(loader, folder);
+    }
     return n == 0 ? fail(loader, "no .clva files in %s", folder) : !loader->failed;
 }
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Text traces of liballprof (collprof), as the ATLAHS collection has them: a folder with a file per
+ * rank, a line per MPI call, from its begin to its end by the rank's clock. PURE: no MPI.
+ *
+ *      # collprof 0.9 output file
+ *      # host: n3
+ *      # Init clockdiff: -1856.5                       us to add for the clock of rank 0
+ *      MPI_Allreduce:BEGIN:SEND:RECEIVE:COUNT:TYPE,SIZE,EXTENT:OP:COMM,RANK,RANKS:END     us
+ *      # Finalize clockdiff: -1817.4
+ *      MPI_Finalize:BEGIN:-
+ *
+ * What: blocking collectives, sends and receives of communicators of all ranks. Not: calls of
+ * others, whose members nobody wrote down, and receives whose sender is not named; these are
+ * counted. Other functions are passed over.
+ * Limits: 65,536 ranks, a line of 1 MiB, 2^26 calls of a rank, offsets within an hour, and 2^59 ns
+ * from the first stamp of all to the last.
+ *
+ * Units: ns from the first stamp of all ranks.
+ * Errors: one line with file and line in reason.
+ * Memory: 40 bytes per call; freed by clv_allprof_free, after a failure, too.
+ * Threads: safe on distinct objects.
+ */
+#ifndef CLV_TRACE_ALLPROF_H
+#define CLV_TRACE_ALLPROF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/util_status.h"
+
+#define CLV_ALLPROF_MAX_RANKS 65536
+#define CLV_ALLPROF_MAX_LINE  (1 << 20)
+#define CLV_ALLPROF_MAX_CALLS (INT64_C(1) << 26)
+#define CLV_ALLPROF_MAX_NS    (INT64_C(1) << 59)
+#define CLV_ALLPROF_BOUND_NS  1000 /* the grain of its stamps; offsets come without a bound */
+
+/* XX(function, name, place of the count, whether it has a root, which is before the communicator).
+ * The first two are no collectives. */
+/* clang-format off */
+#define CLV_ALLPROF_OP_MAP(XX)                                                                     \
+    XX(MPI_Send,                 "send",                 3, 0)                                     \
+    XX(MPI_Recv,                 "receive",              3, 0)                                     \
+    XX(MPI_Barrier,              "barrier",              0, 0)                                     \
+    XX(MPI_Bcast,                "bcast",                3, 1)                                     \
+    XX(MPI_Reduce,               "reduce",               4, 1)                                     \
+    XX(MPI_Allreduce,            "allreduce",            4, 0)                                     \
+    XX(MPI_Allgather,            "allgather",            3, 0)                                     \
+    XX(MPI_Allgatherv,           "allgatherv",           0, 0)                                     \
+    XX(MPI_Alltoall,             "alltoall",             3, 0)                                     \
+    XX(MPI_Alltoallv,            "alltoallv",            0, 0)                                     \
+    XX(MPI_Gather,               "gather",               3, 1)                                     \
+    XX(MPI_Gatherv,              "gatherv",              0, 1)                                     \
+    XX(MPI_Scatter,              "scatter",              3, 1)                                     \
+    XX(MPI_Scatterv,             "scatterv",             0, 1)                                     \
+    XX(MPI_Reduce_scatter,       "reduce_scatter",       0, 0)                                     \
+    XX(MPI_Reduce_scatter_block, "reduce_scatter_block", 4, 0)                                     \
+    XX(MPI_Scan,                 "scan",                 4, 0)                                     \
+    XX(MPI_Exscan,               "exscan",               4, 0)
+/* clang-format on */
+
+typedef enum clv_allprof_op {
+#define CLV_ALLPROF_ENUM(function, name, count, root) CLV_ALLPROF_##function,
+    CLV_ALLPROF_OP_MAP(CLV_ALLPROF_ENUM)
+#undef CLV_ALLPROF_ENUM
+        CLV_ALLPROF_N_OPS
+} clv_allprof_op_t;
+
+#define CLV_ALLPROF_FIRST_COLLECTIVE CLV_ALLPROF_MPI_Barrier
+
+typedef struct clv_allprof_row {
+    const char *function, *name;
+    int count_at, has_root;
+} clv_allprof_row_t;
+
+extern const clv_allprof_row_t clv_allprof_ops[CLV_ALLPROF_N_OPS];
+
+typedef struct clv_allprof_call {
+    int64_t begin_ns, end_ns; /* of the rank's clock */
+    int64_t bytes;            /* 0 where the format does not say it */
+    int32_t peer, tag;        /* peer: or root; -1: none */
+    int32_t op;               /* clv_allprof_op_t */
+} clv_allprof_call_t;
+
+/* An offset is what the clock of rank 0 is ahead by. */
+typedef struct clv_allprof_rank {
+    char *path, host[64];
+    int32_t n_ranks; /* as its communicators say; 0: they are silent */
+    int32_t node;    /* ranks of one host have one */
+    int64_t init_ns, finalize_ns, init_offset_ns, finalize_offset_ns;
+    int64_t n_calls, max_calls, n_collectives;
+    clv_allprof_call_t *calls;
+} clv_allprof_rank_t;
+
+typedef struct clv_allprof {
+    int32_t n_ranks, n_nodes;
+    clv_allprof_rank_t *ranks;
+    int64_t started_unix_s;
+    int64_t n_other_comms, n_unnamed; /* calls left out */
+} clv_allprof_t;
+
+/* Whether the folder has a file of that format. */
+int clv_allprof_is_there(const char *folder);
+
+/* CLV_PROTOCOL, CLV_SYSTEM: what it is cannot be read; CLV_NO_MEMORY. */
+clv_status_t clv_allprof_read(const char *folder, clv_allprof_t *trace, char *reason,
+                              size_t size) CLV_MUST_CHECK;
+void clv_allprof_free(clv_allprof_t *trace);
+
+/* By the clock of rank 0: offsets between init and finalize on a straight line. */
+int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns);
+
+#endif
