@@ -10,6 +10,7 @@
 
 #include "schedule/sched_goal.h"
 #include "schedule/sched_instance.h"
+#include "util/util_alloc.h"
 
 static void print_tuples(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
@@ -230,6 +231,54 @@ static void print_gantt(FILE *out, const clv_plan_t *plan, const clv_instance_t 
         print_gantt_box(out, send, send->receiver, send->sender, 1, plan->n_segments);
     }
     fprintf(out, "</svg>\n");
+}
+
+/* ---- GOAL ------------------------------------------------------------------------------------ */
+
+/* A rank's part. Whatever it does with a segment follows what it did with it before, a send its
+ * send before, and all its arrival. */
+static void print_goal_rank(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance,
+                            int32_t rank, int64_t *last)
+{
+    const int64_t arrival_ns = instance->arrival_ns[rank] - clv_sched_first_ns(instance);
+    int64_t last_send = 0;
+
+    memset(last, 0, (size_t) plan->n_segments * sizeof *last);
+    fprintf(out, "rank %d {\nl0: calc %" PRId64 "\n", (int) rank, arrival_ns);
+    for (int64_t k = 0; k < plan->n_sends; k++) {
+        const clv_send_t *send = &plan->sends[k];
+        const int is_sender = send->sender == rank;
+        const int64_t before = last[send->segment];
+        if (!is_sender && send->receiver != rank) {
+            continue;
+        }
+        fprintf(out,
+                "l%" PRId64 ": %s %" PRId64 "b %s %d tag %d\nl%" PRId64 " requires l%" PRId64 "\n",
+                k + 1, is_sender ? "send" : "recv", (int64_t) instance->round_ns,
+                is_sender ? "to" : "from", (int) (is_sender ? send->receiver : send->sender),
+                (int) send->round, k + 1, before);
+        if (is_sender && last_send != before) {
+            fprintf(out, "l%" PRId64 " requires l%" PRId64 "\n", k + 1, last_send);
+        }
+        last[send->segment] = k + 1;
+        last_send = is_sender ? k + 1 : last_send;
+    }
+    fputs("}\n", out);
+}
+
+static void print_goal(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
+{
+    int64_t *last = clv_alloc((size_t) plan->n_segments, sizeof *last);
+
+    if (last == NULL) {
+        fputs("clv-plan: out of memory\n", stderr);
+        return;
+    }
+    fprintf(out, "num_ranks %d\n", (int) plan->n_ranks);
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        print_goal_rank(out, plan, instance, p, last);
+    }
+    clv_free(last);
 }
 
 const clv_format_t clv_formats[] = {

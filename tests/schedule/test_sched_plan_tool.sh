@@ -177,6 +177,15 @@ default_of_goal() { # without --scheduler the first that has the goal
     done
 }
 
+goal_format() { # each send has its receive, each label is there before it is required
+    "$plan" --format goal < "$golden/02.txt" | awk '
+        $1 == "rank" { rank = $2; n_ranks++; split("", known) }
+        /: send/ { open[rank, $5, $7]++ } /: recv/ { open[$5, rank, $7]-- }
+        /^l[0-9]*: / { sub(":", "", $1); known[$1] = 1 }
+        $2 == "requires" && !($1 in known && $3 in known) { bad++ }
+        END { for (k in open) bad += open[k] != 0; exit n_ranks == 0 || length(open) == 0 || bad }'
+}
+
 windows_lines() { # CR LF, and tabs
     local file
     for file in "$golden"/0[0-9].txt "$golden"/goal-*.txt; do
@@ -277,6 +286,7 @@ ok 'a summary shows goal and crossings' given_summary
 ok 'dot and gantt show places and copies' given_pictures
 ok 'a goal without a scheduler' no_scheduler_for_it
 ok 'each goal has its default' default_of_goal
+ok 'GOAL, for LogGOPSim' goal_format
 ok 'lines that end as on Windows' windows_lines
 ok 'a long search is told' long_is_told
 ok 'so is a lack of memory' no_memory
