@@ -45,6 +45,12 @@ tap_ok 'lateness is that of the clock of rank 0' grep -qE '^\{"rank":2,"node":2,
 tap_ok 'that rank causes all of it' grep -qE '^ +2 +100.0 %' "$work/summary"
 tap_ok 'calls go on to other tools' test "$("$tools/clv-view" --export trace "$work/job" | grep -c '^call')" -eq 20
 
+if [ -x "$tools/clv-correct" ]; then
+    "$tools/clv-view" --export otf2 -o "$work/archive" "$work/job"
+    tap_has 'clv-correct knows no latency inside a host where no two ranks share one' ' us between hosts, none inside,' \
+        "$("$tools/clv-correct" "$work/archive/traces.otf2" --check)"
+fi
+
 # ---- clv-predict
 "$tools/clv-predict" --csv "$work/job" >"$work/table" 2>"$output"
 tap_report $? 'clv-predict reads it, too'
@@ -95,5 +101,13 @@ if [ -d "${CLV_SWEEP3D:-}" ]; then
     tap_ok 'each predictor has its line' test "$("$tools/clv-predict" --csv "$CLV_SWEEP3D" | grep -c '^allreduce,[a-z_-]*,31,')" -ge 6
 else
     tap_skip 'Sweep3D' 'CLV_SWEEP3D names no folder'
+fi
+# ---- an archive of hosts whose clocks lie 143 h apart
+if [ -r "${CLV_TEN_HOSTS:-}" ] && [ -x "$tools/clv-correct" ]; then
+    tap_has 'clocks of the archive leave nothing' 'all                            5020          0 ' "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check)"
+    tap_has 'without them a shift is longer than the trace' 'is longer than the trace' \
+        "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check --presync none 2>&1)"
+else
+    tap_skip 'ten hosts' 'CLV_TEN_HOSTS names no archive'
 fi
 tap_end

@@ -308,8 +308,43 @@ static void report_refinement(const correct_t *correct, FILE *out)
     }
 }
 
+/* A location outside a process's first thread has a host all the same. */
+static int shares_hosts(const correct_archive_t *archive)
+{
+    for (uint32_t i = 0; i < archive->n_locations; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (archive->locations[i].host == archive->locations[k].host &&
+                archive->locations[i].process != archive->locations[k].process) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Clocks that lie further apart than the trace is long make shifts that are no corrections. */
+static void warn_of_shift(const correct_t *correct)
+{
+    const int64_t needed = clv_clc_sum(correct->result.before).needed_ns;
+    int64_t length = 0;
+    for (uint32_t i = 0; i < correct->trace.n_tracks; i++) {
+        const clv_clc_track_t *track = &correct->trace.tracks[i];
+        const int64_t own = track->n_events > 0
+                                ? track->events[track->n_events - 1].stamp - track->events[0].stamp
+                                : 0;
+        length = own > length ? own : length;
+    }
+    if (needed > length) {
+        fprintf(stderr,
+                "clv-correct: a shift of %.6f s is longer than the trace, %.6f s: the clocks were "
+                "never brought together\n",
+                us(correct, (double) needed) / 1e6, us(correct, (double) length) / 1e6);
+    }
+}
+
 static void report_clock(const correct_t *correct, FILE *out)
 {
+    const correct_archive_t *archive = &correct->archive;
     const correct_latency_t *latency = &correct->latency;
     const correct_map_t *map = &correct->maps[0];
     correct_source_t source = map->source;
@@ -330,9 +365,13 @@ static void report_clock(const correct_t *correct, FILE *out)
                     (unsigned long long) correct->archive.scale);
     }
     report_refinement(correct, out);
-    fprintf(out, "latency: %.3f us between hosts, %.3f inside, from %s%s",
-            us(correct, (double) latency->inter), us(correct, (double) latency->intra),
-            latency->source, latency->n_halved ? "" : "\n");
+    char inside[32] = "none";
+    if (shares_hosts(archive)) {
+        snprintf(inside, sizeof inside, "%.3f", us(correct, (double) latency->intra));
+    }
+    fprintf(out, "latency: %.3f us between hosts, %s inside, from %s%s",
+            us(correct, (double) latency->inter), inside, latency->source,
+            latency->n_halved ? "" : "\n");
     if (latency->n_halved > 0) {
         fprintf(out, ", halved %d times since shifts grew beyond the clocks' errors\n",
                 latency->n_halved);
@@ -349,6 +388,7 @@ void correct_report(const correct_t *correct, FILE *out)
             correct->options.input, (unsigned long long) correct->n_events, archive->n_locations,
             archive->n_processes, archive->n_hosts, (unsigned long long) correct->trace.n_messages,
             (unsigned long long) correct->trace.n_collectives);
+    warn_of_shift(correct);
     report_clock(correct, out);
     report_tallies(correct, out);
     if (!correct->options.is_check) {
