@@ -153,6 +153,7 @@ typedef struct replay {
     const clv_what_if_run_t *run;
     const clv_what_if_setting_t *setting;
     clv_what_if_way_t way;
+    int is_balanced; /* no way; calls take what they took, and ranks compute the mean */
     clv_what_if_learner_t **learners; /* by communicator; made when one is needed */
     clv_plan_cache_t *plans;          /* of the ways that choose nothing */
     clv_exits_t *exits;               /* NULL: nothing travels early */
@@ -246,6 +247,21 @@ static void arrive(replay_t *replay, const clv_what_if_call_t *call, int64_t fir
     }
 }
 
+/* Each computes for the mean of all; who was in no call before began with the run. */
+static void balance(replay_t *replay, const clv_what_if_comm_t *comm)
+{
+    int64_t sum_ns = 0;
+
+    for (int32_t p = 0; p < comm->n_ranks; p++) {
+        const int32_t rank = comm->members[p];
+        replay->start_ns[p] = replay->has_left[rank] ? replay->exit_ns[rank] : FIRST_NS;
+        sum_ns += replay->arrival_ns[p] - replay->start_ns[p];
+    }
+    for (int32_t p = 0; p < comm->n_ranks; p++) {
+        replay->arrival_ns[p] = replay->start_ns[p] + sum_ns / comm->n_ranks;
+    }
+}
+
 static void leave(replay_t *replay, const clv_what_if_call_t *call)
 {
     const clv_what_if_comm_t *comm = &replay->run->comms[call->comm];
@@ -277,7 +293,10 @@ static clv_status_t replay_calls(replay_t *replay, clv_what_if_result_t *result)
         const clv_what_if_call_t *call = &run->calls[i];
         const int32_t n_ranks = run->comms[call->comm].n_ranks;
         arrive(replay, call, first_ns);
-        if (call->is_planned) {
+        if (replay->is_balanced) {
+            balance(replay, &run->comms[call->comm]);
+        }
+        if (call->is_planned && !replay->is_balanced) {
             status = replay_planned(replay, call);
         } else {
             replay_other(call, n_ranks, replay->arrival_ns, replay->leave_ns);
@@ -325,22 +344,39 @@ static clv_status_t allocate(replay_t *replay)
                : CLV_OK;
 }
 
+static clv_status_t run_replay(replay_t *replay, clv_what_if_result_t *result)
+{
+    clv_status_t status = allocate(replay);
+
+    if (status == CLV_OK) {
+        status = replay_calls(replay, result);
+    }
+    for (int32_t i = 0; replay->learners != NULL && i < replay->run->n_comms; i++) {
+        clv_what_if_learner_free(replay->learners[i]);
+    }
+    clv_free(replay->learners);
+    clv_exits_free(replay->exits);
+    clv_plan_cache_free(replay->plans);
+    clv_free(replay->has_left);
+    clv_free(replay->zeros);
+    return status;
+}
+
 clv_status_t clv_what_if_replay(const clv_what_if_run_t *run, const clv_what_if_setting_t *setting,
                                 clv_what_if_way_t way, clv_what_if_result_t *result)
 {
     replay_t replay = {.run = run, .setting = setting, .way = way};
-    clv_status_t status = allocate(&replay);
 
-    if (status == CLV_OK) {
-        status = replay_calls(&replay, result);
-    }
-    for (int32_t i = 0; replay.learners != NULL && i < run->n_comms; i++) {
-        clv_what_if_learner_free(replay.learners[i]);
-    }
-    clv_free(replay.learners);
-    clv_exits_free(replay.exits);
-    clv_plan_cache_free(replay.plans);
-    clv_free(replay.has_left);
-    clv_free(replay.zeros);
+    return run_replay(&replay, result);
+}
+
+clv_status_t clv_what_if_balanced(const clv_what_if_run_t *run, int64_t *run_ns_p)
+{
+    static const clv_what_if_setting_t none = {0};
+    replay_t replay = {.run = run, .setting = &none, .is_balanced = 1};
+    clv_what_if_result_t result = {0};
+    const clv_status_t status = run_replay(&replay, &result);
+
+    *run_ns_p = result.run_ns;
     return status;
 }

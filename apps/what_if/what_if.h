@@ -108,7 +108,11 @@ typedef struct clv_what_if_result {
 clv_status_t clv_what_if_replay(const clv_what_if_run_t *run, const clv_what_if_setting_t *setting,
                                 clv_what_if_way_t way, clv_what_if_result_t *result) CLV_MUST_CHECK;
 
-/* The same of what was recorded. */
+/* How long the run would take if each call began for every rank after the mean of what its ranks
+ * computed since their calls before, and took as long after its last arrival as it did. */
+clv_status_t clv_what_if_balanced(const clv_what_if_run_t *run, int64_t *run_ns_p) CLV_MUST_CHECK;
+
+/* The result of what was recorded. */
 void clv_what_if_measured(const clv_what_if_run_t *run, clv_what_if_result_t *result);
 
 /* The cost per byte with which half of the planned calls, as recorded, take longer than the model

@@ -171,7 +171,8 @@ typedef struct view_network {
 } view_network_t;
 
 typedef struct view_what_if {
-    char why_not[120]; /* why there is none; "" where there is one */
+    char why_not[120];   /* why there is none; "" where there is one */
+    int64_t balanced_ns; /* the run, were every rank as fast as the mean; 0: not known */
     clv_what_if_setting_t setting;
     const char *cost_from; /* "given", "measured by clv", "fitted to what ran" */
     const char *latency_from;

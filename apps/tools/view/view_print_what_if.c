@@ -55,10 +55,24 @@ static void print_curve(FILE *file, const view_what_if_t *what_if)
     }
 }
 
+/* A bound for whatever brings ranks together. */
+static void print_balanced(FILE *file, const view_what_if_t *what_if)
+{
+    const int64_t run_ns = what_if->measured.run_ns;
+
+    if (what_if->balanced_ns > 0 && run_ns > 0) {
+        fprintf(file,
+                "were every rank as fast as the mean: %.3f s instead of %.3f s, %.1f %% less\n",
+                (double) what_if->balanced_ns / 1e9, (double) run_ns / 1e9,
+                100 * (1 - (double) what_if->balanced_ns / (double) run_ns));
+    }
+}
+
 void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve)
 {
     if (what_if->why_not[0] != '\0') {
         fprintf(file, "%sno what-if: %s\n", with_curve ? "" : "\n", what_if->why_not);
+        print_balanced(file, what_if);
         return;
     }
     fprintf(file, "%s%-10s %9s %9s %12s %11s %11s   %d reduces, %s ran%s\n", with_curve ? "" : "\n",
@@ -70,6 +84,7 @@ void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curv
         print_row(file, clv_what_if_ways[i].word, &scaled, &what_if->measured);
     }
     print_cost(file, what_if);
+    print_balanced(file, what_if);
     if (with_curve) {
         print_curve(file, what_if);
     }
@@ -111,7 +126,8 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
     char names[64];
 
     if (what_if->why_not[0] != '\0') {
-        fprintf(file, "{\"why_not\":\"%s\"}", what_if->why_not);
+        fprintf(file, "{\"why_not\":\"%s\",\"balanced_run_ns\":%lld}", what_if->why_not,
+                (long long) what_if->balanced_ns);
         return;
     }
     view_indicative(what_if, names, sizeof names);
@@ -119,7 +135,7 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         file,
         "{\"ran\":\"%s\",\"planned\":%d,\"left_out\":%d,\"gbit\":%.6f,\"gbit_from\":\"%s\","
         "\"latency_ns\":%lld,\"latency_from\":\"%s\",\"early_bytes\":%lld,\"early_from\":\"%s\","
-        "\"flight_bytes\":%lld,\"gap_ns\":%lld,\"indicative\":\"%s\","
+        "\"flight_bytes\":%lld,\"gap_ns\":%lld,\"balanced_run_ns\":%lld,\"indicative\":\"%s\","
         "\"fidelity\":{\"run\":%.6f,\"pace\":%.6f,\"in_mpi\":%.6f,\"after\":%.6f},"
         "\"measured\":",
         clv_what_if_ways[what_if->ran].word, (int) what_if->measured.n_planned,
@@ -127,8 +143,8 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         (long long) what_if->setting.cost.latency_ns, what_if->latency_from,
         (long long) what_if->setting.early.pair_bytes, what_if->early_from,
         (long long) what_if->setting.early.flight_bytes, (long long) what_if->setting.cost.gap_ns,
-        names, what_if->fidelity_run, what_if->fidelity_pace, what_if->fidelity_in_mpi,
-        what_if->fidelity_after);
+        (long long) what_if->balanced_ns, names, what_if->fidelity_run, what_if->fidelity_pace,
+        what_if->fidelity_in_mpi, what_if->fidelity_after);
     put_result(file, &what_if->measured);
     fputs(",\"measured_curve_ns\":", file);
     put_curve(file, what_if->measured_pace_ns, what_if->n_parts);

@@ -466,7 +466,10 @@ void view_indicative(const view_what_if_t *what_if, char *names, size_t size)
 
 /* ---- whether there is anything to say -------------------------------------------------------- */
 
-static const char *refusal(const building_t *building)
+static const char no_plans[] =
+    "no reduces that clv would plan (of 64 KiB or more, on 3 ranks or more)";
+
+static const char *refusal_of_run(const building_t *building)
 {
     const view_t *view = building->view;
 
@@ -474,9 +477,6 @@ static const char *refusal(const building_t *building)
         if (view->nodes[i].is_there && view->nodes[i].every > 1) {
             return "not all calls were recorded, and what is not would count as computing";
         }
-    }
-    if (building->n_planned < 2) {
-        return "no reduces that clv would plan (of 64 KiB or more, on 3 ranks or more)";
     }
     return (int64_t) building->n_incomplete * MOST_INCOMPLETE > building->run.n_calls
                ? "too many calls lack ranks"
@@ -509,8 +509,13 @@ static int find(building_t *building, const view_network_t *network)
     if (why == NULL && !build(building)) {
         return 0;
     }
-    why = why == NULL ? refusal(building) : why;
+    why = why == NULL ? refusal_of_run(building) : why;
     if (why == NULL) {
+        clv_what_if_measured(&building->run, &what_if->measured);
+        status = clv_what_if_balanced(&building->run, &what_if->balanced_ns);
+        why = building->n_planned < 2 ? no_plans : NULL;
+    }
+    if (why == NULL && status == CLV_OK) {
         front_ns = clv_alloc((size_t) building->run.n_calls, sizeof *front_ns);
         what_if->ran = what_ran(building->view, network);
         what_if->n_left_out = building->n_left_out;
