@@ -95,7 +95,7 @@ differing() {
     done
 }
 tap_none 'every option of every tool is offered, and no other' differing
-tap_ok 'clv-plan --format offers its formats' test "$(offered "$(where clv-plan)" --format '' | xargs)" = 'dot gantt hash summary text tuples'
+tap_ok 'clv-plan --format offers its formats' test "$(offered "$(where clv-plan)" --format '' | xargs)" = 'dot gantt goal hash summary text tuples'
 tap_ok 'behind an equals sign, too' test "$(offered "$(where clv-plan)" --format = te)" = text
 tap_ok 'a second word of a list' test "$(offered "$(where clv-bench)" --patterns balanced,one-l)" = balanced,one-late
 tap_ok 'a value that is one word' test "$(offered "$(where clv-correct)" --alltoallv '')" = dense
