@@ -48,8 +48,8 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
             head->program, (int) view->n_ranks, (int) view->n_nodes, (long long) counts->n_calls,
             (double) counts->run_ns / 1e9, (double) view->worst_bound_ns / 1e3);
     fprintf(file,
-            "in MPI %.1f ms a rank, %.1f %% of the run; waiting for later: %.1f %% of that, "
-            "%.3f processor s\n",
+            "in MPI %.1f ms a rank, %.1f %% of the run; waiting for later ranks: %.1f %% of that, "
+            "%.3f CPU s\n",
             ms((double) counts->in_mpi_ns / view->n_ranks),
             share(counts->in_mpi_ns / view->n_ranks, counts->run_ns),
             share(counts->wait_ns, counts->in_mpi_ns), (double) counts->wait_ns / 1e9);
