@@ -236,49 +236,54 @@ static void print_gantt(FILE *out, const clv_plan_t *plan, const clv_instance_t 
 /* ---- GOAL ------------------------------------------------------------------------------------ */
 
 /* A rank's part. Whatever it does with a segment follows what it did with it before, a send its
- * send before, and all its arrival. */
-static void print_goal_rank(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance,
-                            int32_t rank, int64_t *last)
+ * send before, and all its arrival, which is label 0. */
+static void print_goal_rank(FILE *out, const clv_instance_t *instance, int32_t rank,
+                            const clv_step_t *steps, int64_t n_steps, int64_t *last)
 {
     const int64_t arrival_ns = instance->arrival_ns[rank] - clv_sched_first_ns(instance);
     int64_t last_send = 0;
 
-    memset(last, 0, (size_t) plan->n_segments * sizeof *last);
     fprintf(out, "rank %d {\nl0: calc %" PRId64 "\n", (int) rank, arrival_ns);
-    for (int64_t k = 0; k < plan->n_sends; k++) {
-        const clv_send_t *send = &plan->sends[k];
-        const int is_sender = send->sender == rank;
-        const int64_t before = last[send->segment];
-        if (!is_sender && send->receiver != rank) {
-            continue;
-        }
+    for (int64_t label = 1; label <= n_steps; label++) {
+        const clv_step_t *step = &steps[label - 1];
+        const int is_send = clv_step_is_send(step);
+        const int64_t before = last[step->segment];
         fprintf(out,
                 "l%" PRId64 ": %s %" PRId64 "b %s %d tag %d\nl%" PRId64 " requires l%" PRId64 "\n",
-                k + 1, is_sender ? "send" : "recv", (int64_t) instance->round_ns,
-                is_sender ? "to" : "from", (int) (is_sender ? send->receiver : send->sender),
-                (int) send->round, k + 1, before);
-        if (is_sender && last_send != before) {
-            fprintf(out, "l%" PRId64 " requires l%" PRId64 "\n", k + 1, last_send);
+                label, is_send ? "send" : "recv", (int64_t) instance->round_ns,
+                is_send ? "to" : "from", (int) step->peer, (int) step->round, label, before);
+        if (is_send && last_send != before) {
+            fprintf(out, "l%" PRId64 " requires l%" PRId64 "\n", label, last_send);
         }
-        last[send->segment] = k + 1;
-        last_send = is_sender ? k + 1 : last_send;
+        last[step->segment] = label;
+        last_send = is_send ? label : last_send;
     }
     fputs("}\n", out);
 }
 
 static void print_goal(FILE *out, const clv_plan_t *plan, const clv_instance_t *instance)
 {
-    int64_t *last = clv_alloc((size_t) plan->n_segments, sizeof *last);
+    int32_t ranks[CLV_SCHED_MAX_RANKS];
+    int64_t first[CLV_SCHED_MAX_RANKS + 1];
+    int64_t *last = clv_alloc_unset((size_t) plan->n_segments, sizeof *last);
+    clv_step_t *steps = clv_alloc_unset(2 * (size_t) plan->n_sends + 1, sizeof *steps);
 
-    if (last == NULL) {
-        fputs("clv-plan: out of memory\n", stderr);
-        return;
-    }
-    fprintf(out, "num_ranks %d\n", (int) plan->n_ranks);
     for (int32_t p = 0; p < plan->n_ranks; p++) {
-        print_goal_rank(out, plan, instance, p, last);
+        ranks[p] = p;
+    }
+    if (last == NULL || steps == NULL) {
+        fputs("clv-plan: out of memory\n", stderr);
+    } else {
+        clv_plan_index_steps(plan, ranks, plan->n_ranks, first);
+        clv_plan_list_steps(plan, ranks, plan->n_ranks, first, steps);
+        fprintf(out, "num_ranks %d\n", (int) plan->n_ranks);
+        for (int32_t p = 0; p < plan->n_ranks; p++) {
+            memset(last, 0, (size_t) plan->n_segments * sizeof *last);
+            print_goal_rank(out, instance, p, &steps[first[p]], first[p + 1] - first[p], last);
+        }
     }
     clv_free(last);
+    clv_free(steps);
 }
 
 const clv_format_t clv_formats[] = {
