@@ -395,15 +395,22 @@ static void draw_curve(const clv_what_if_result_t *result, double *pace_ns, int3
     *n_parts_p = (int32_t) clv_larger(n_parts, 0);
 }
 
-static clv_status_t replay_ways(const building_t *building, int64_t *front_ns)
+static clv_status_t measure(const building_t *building, int64_t *front_ns)
 {
     view_what_if_t *what_if = building->what_if;
-    clv_status_t status = CLV_OK;
 
     what_if->measured.front_ns = front_ns;
     clv_what_if_measured(&building->run, &what_if->measured);
     draw_curve(&what_if->measured, what_if->measured_pace_ns, &what_if->n_parts);
     what_if->measured.front_ns = NULL;
+    return clv_what_if_balanced(&building->run, &what_if->balanced_ns);
+}
+
+static clv_status_t replay_ways(const building_t *building, int64_t *front_ns)
+{
+    view_what_if_t *what_if = building->what_if;
+    clv_status_t status = CLV_OK;
+
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS && status == CLV_OK; i++) {
         clv_what_if_result_t *model = &what_if->model[i];
         model->front_ns = front_ns;
@@ -511,15 +518,14 @@ static int find(building_t *building, const view_network_t *network)
     }
     why = why == NULL ? refusal_of_run(building) : why;
     if (why == NULL) {
-        clv_what_if_measured(&building->run, &what_if->measured);
-        status = clv_what_if_balanced(&building->run, &what_if->balanced_ns);
+        front_ns = clv_alloc((size_t) building->run.n_calls + 1, sizeof *front_ns);
+        status = front_ns == NULL ? CLV_NO_MEMORY : measure(building, front_ns);
         why = building->n_planned < 2 ? no_plans : NULL;
     }
     if (why == NULL && status == CLV_OK) {
-        front_ns = clv_alloc((size_t) building->run.n_calls, sizeof *front_ns);
         what_if->ran = what_ran(building->view, network);
         what_if->n_left_out = building->n_left_out;
-        status = front_ns == NULL ? CLV_NO_MEMORY : find_cost(building, network);
+        status = find_cost(building, network);
     }
     if (why == NULL && status == CLV_OK) {
         status = replay_ways(building, front_ns);
