@@ -200,11 +200,8 @@ static clv_status_t take_op(reader_t *reader, int op, const clv_allprof_call_t *
     if (*reason_p != NULL) {
         return CLV_PROTOCOL;
     }
-    if (is_message && call.peer < 0) { /* MPI_ANY_SOURCE, MPI_PROC_NULL */
-        reader->trace->n_unnamed++;
-        return CLV_OK;
-    }
-    return add_call(reader->rank, &call, reason_p);
+    /* A message without a peer: MPI_ANY_SOURCE, MPI_PROC_NULL. */
+    return is_message && call.peer < 0 ? CLV_OK : add_call(reader->rank, &call, reason_p);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

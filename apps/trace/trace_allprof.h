@@ -11,8 +11,8 @@
  *      MPI_Finalize:BEGIN:-
  *
  * What: blocking collectives, sends and receives of communicators of all ranks. Not: calls of
- * others, whose members nobody wrote down, and receives whose sender is not named; these are
- * counted. Other functions are passed over.
+ * others, whose members nobody wrote down, which are counted; receives whose sender is not named.
+ * Other functions are passed over.
  * Limits: 65,536 ranks, a line of 1 MiB, 2^26 calls of a rank, offsets within an hour, and 2^59 ns
  * from the first stamp of all to the last.
  *
@@ -96,7 +96,7 @@ typedef struct clv_allprof {
     int32_t n_ranks, n_nodes;
     clv_allprof_rank_t *ranks;
     int64_t started_unix_s;
-    int64_t n_other_comms, n_unnamed; /* calls left out */
+    int64_t n_other_comms; /* calls left out */
 } clv_allprof_t;
 
 /* Whether the folder has a file of that format. */
