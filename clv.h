@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * For programs that know when they will be back: tells clv when this rank will arrive at its next
- * MPI_Reduce. Header only; needs no library and no link option, and does nothing where the
- * component is absent, so it may stay in the program.
+ * MPI_Reduce, MPI_Allreduce or MPI_Bcast, or how far the work before it is (Improving Clairvoyant,
+ * Fig. 9). Header only; needs no library and no link option, and does nothing where the component
+ * is absent, so it may stay in the program.
  *
  * clv predicts arrivals that repeat by itself. A program that draws its delays afresh (or has just
  * looked at the size of its next piece of work) knows better: with a hint from every rank, the next
  * call of the communicator's latest kind (root and size) is planned for the announced times. A
  * wrong hint costs time, never a wrong result. A hint from some ranks only is ignored.
  *
- * Units: ns_from_now in ns, 0 to one hour.
+ * Units: ns_from_now in ns, 0 to one hour; done and total in any unit.
  * Errors: none: 0 when nobody takes the hint.
  * Memory: none.
- * Threads: those of a collective on the communicator.
+ * Threads: clv_hint_arrival as a collective on the communicator; clv_hint_progress any.
  */
 #ifndef CLV_H
 #define CLV_H
@@ -44,6 +45,32 @@ static inline int clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
         looked = 1;
     }
     return taker ? taker(comm, ns_from_now) : 0;
+}
+
+typedef int (*clv_hint_progress_fn)(MPI_Comm comm, double done, double total);
+
+/* Call it any number of times between two calls on comm, with the work done so far and all of it:
+ * 0 <= done <= total, 0 < total. At the first report behind a quarter of the work, this rank's
+ * arrival is announced as if the rest took as long in proportion; so report at least that often,
+ * and once before the work starts (done = 0). A report is ignored where done is less than before,
+ * total another than in the first, or a number out of range. An announcement that came before
+ * counts instead. Returns 1 when this report announced the arrival. Takes about 20 ns, less than
+ * 0.1 us. Not while a call is under way on comm; several threads may report at once. */
+static inline int clv_hint_progress(MPI_Comm comm, double done, double total)
+{
+    static void *taker; /* found by the first thread that asks; all find the same */
+    static int looked;
+    clv_hint_progress_fn call;
+    void *symbol;
+
+    if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
+        symbol = dlsym(RTLD_DEFAULT, "coll_clv_hint_progress");
+        __atomic_store_n(&taker, symbol, __ATOMIC_RELAXED);
+        __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
+    }
+    symbol = __atomic_load_n(&taker, __ATOMIC_RELAXED);
+    __builtin_memcpy(&call, &symbol, sizeof call);
+    return call ? call(comm, done, total) : 0;
 }
 
 #ifdef __cplusplus

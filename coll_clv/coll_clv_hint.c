@@ -2,7 +2,7 @@
  *
  * The receiving end of clv.h: finds the communicator's group and passes the hint on.
  *
- * The only symbol besides the component that other code may call; clv.h looks it up by name.
+ * The only symbols besides the component that other code may call; clv.h looks them up by name.
  */
 #include "coll_clv/coll_clv.h"
 
@@ -10,6 +10,7 @@
 #include "util/util_time.h"
 
 OMPI_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
+OMPI_DECLSPEC int coll_clv_hint_progress(MPI_Comm comm, double done, double total);
 
 /* Not, for one, where somebody wraps us. */
 static bool is_ours(const mca_coll_base_module_t *module)
@@ -32,11 +33,23 @@ static coll_clv_module_t *module_of(struct ompi_communicator_t *comm)
     return NULL;
 }
 
-int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
+static clv_pap_group_t *pap_of(struct ompi_communicator_t *comm)
 {
     coll_clv_module_t *module = module_of(comm);
-    clv_pap_group_t *pap =
-        NULL == module || NULL == module->group ? NULL : coll_clv_group_pap(module->group);
+
+    return NULL == module || NULL == module->group ? NULL : coll_clv_group_pap(module->group);
+}
+
+int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
+{
+    clv_pap_group_t *pap = pap_of(comm);
 
     return NULL == pap ? 0 : clv_pap_hint(pap, clv_local_now_ns(), ns_from_now);
+}
+
+int coll_clv_hint_progress(MPI_Comm comm, double done, double total)
+{
+    clv_pap_group_t *pap = pap_of(comm);
+
+    return NULL == pap ? 0 : clv_pap_hint_progress(pap, done, total);
 }

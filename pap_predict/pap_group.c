@@ -6,6 +6,7 @@
  * system call at most, and none in a program that calls regularly: the node's last rank to give a
  * record rings its leader's thread, unless that looks by itself (pap_pace.h).
  */
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,6 +20,7 @@
 #include "pap_predict/agree/pap_table.h"
 #include "pap_predict/agree/pap_tree.h"
 #include "pap_predict/agree/pap_wire.h"
+#include "pap_predict/agree/pap_work.h"
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
 #include "util/util_log.h"
@@ -62,6 +64,8 @@ struct clv_pap_group {
     int owns_table; /* else the leader does */
     int listens;    /* holds the listener for the endpoint record's sake */
     int32_t *node_ranks;
+    clv_pap_work_t work;
+    int32_t is_hearing; /* a hint or a report of progress is under way */
 };
 
 _Static_assert(offsetof(clv_pap_group_t, streams.lane) == CLV_LINE_BYTES &&
@@ -722,7 +726,7 @@ CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int3
     keep_note(group, call, note, n_bytes);
 }
 
-int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
+static int hear_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
 {
     clv_pap_local_record_t given;
     clv_pap_heard_t heard =
@@ -731,6 +735,49 @@ int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_n
         give(group, &given);
     }
     return heard != CLV_PAP_HEARD_NOT;
+}
+
+static int hear_progress(clv_pap_group_t *group, double done, double total)
+{
+    int64_t begun_ns;
+    if (!clv_pap_streams_can_hear(&group->streams, &begun_ns) ||
+        !clv_pap_work_report(&group->work, group->streams.calls, done, total)) {
+        return 0;
+    }
+    const int64_t now_ns = clv_local_now_ns();
+    const int64_t left_ns = clv_pap_work_arrival(&group->work, begun_ns, now_ns);
+    return left_ns >= 0 && hear_hint(group, now_ns, left_ns);
+}
+
+static int start_hearing(clv_pap_group_t *group)
+{
+    return !__atomic_exchange_n(&group->is_hearing, 1, __ATOMIC_ACQUIRE);
+}
+
+static void stop_hearing(clv_pap_group_t *group)
+{
+    __atomic_store_n(&group->is_hearing, 0, __ATOMIC_RELEASE);
+}
+
+/* Waits for reports of progress by other threads: it knows more than they. */
+int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
+{
+    while (!start_hearing(group)) {
+        sched_yield();
+    }
+    const int is_taken = hear_hint(group, local_now_ns, ns_from_now);
+    stop_hearing(group);
+    return is_taken;
+}
+
+CLV_HOT int clv_pap_hint_progress(clv_pap_group_t *group, double done, double total)
+{
+    if (!start_hearing(group)) {
+        return 0;
+    }
+    const int is_told = hear_progress(group, done, total);
+    stop_hearing(group);
+    return is_told;
 }
 
 /* ---- the relay --------------------------------------------------------------------------- */

@@ -274,6 +274,11 @@ void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choi
  * nothing to take it, out of range, not a sampled call, or given already. */
 int clv_pap_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now);
 
+/* Of the work before the next call, done of total is done (clv_hint_progress in clv.h; Improving
+ * Clairvoyant, Fig. 9). 1: with this report the arrival was told, as by a hint. Between two calls,
+ * from any number of threads: who meets another one in here returns 0 at once. */
+int clv_pap_hint_progress(clv_pap_group_t *group, double done, double total);
+
 /* ---- the relay: where a connection stays away and MPI works --------------------------------- */
 
 /* A node that was cut off just after it had given a record cannot know what was decided, and must

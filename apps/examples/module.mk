@@ -17,6 +17,8 @@ mpi_programs += apps/examples/transport/transport tests/mpi/transport_broken
 apps_examples_transport_transport_SOURCES = $(clv_transport_sources)
 tests_mpi_transport_broken_SOURCES = $(clv_transport_sources) tests/mpi/broken_reduce.c
 
+mpi_programs += apps/examples/uneven/uneven
+
 mpi_programs += apps/examples/kmeans/kmeans tests/mpi/kmeans_broken
 tests_mpi_kmeans_broken_SOURCES = apps/examples/kmeans/kmeans.c tests/mpi/broken_allreduce.c
 

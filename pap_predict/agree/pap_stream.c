@@ -212,18 +212,27 @@ CLV_COLD int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *c
     return call->stream < 0 && has_turn(streams, call) ? come_in(streams, call, 1, given) : 0;
 }
 
+/* Nobody waits for a turn, and the stream used last has not heard of its next call. */
+int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns)
+{
+    if (streams->last_lane < 0 || streams->turn != streams->calls) {
+        return 0;
+    }
+    const clv_pap_stream_t *stream = &streams->lane[streams->last_lane];
+    *begun_ns = stream->previous_number >= 0 ? stream->previous_exit_ns : -1;
+    return gives_record(stream) && !stream->given && stream->told_call != stream->calls;
+}
+
 /* A hint further off than the longest spread predicted is not one. */
 clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
                                      int64_t ns_from_now, clv_pap_local_record_t *given)
 {
-    if (streams->last_lane < 0 || ns_from_now < 0 || ns_from_now > CLV_NS_PER_S * 3600) {
+    int64_t begun_ns;
+    if (ns_from_now < 0 || ns_from_now > CLV_NS_PER_S * 3600 ||
+        !clv_pap_streams_can_hear(streams, &begun_ns)) {
         return CLV_PAP_HEARD_NOT;
     }
     clv_pap_stream_t *stream = &streams->lane[streams->last_lane];
-    const int is_next = streams->turn == streams->calls; /* nobody waits for a turn */
-    if (!is_next || !gives_record(stream) || stream->given || stream->told_call == stream->calls) {
-        return CLV_PAP_HEARD_NOT;
-    }
     if (stream->hints_ignored || !may_give(stream)) {
         stream->told_call = stream->calls;
         stream->told_ns = local_ns;

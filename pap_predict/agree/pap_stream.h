@@ -100,6 +100,9 @@ typedef enum clv_pap_heard {
 clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_ns,
                                      int64_t ns_from_now, clv_pap_local_record_t *given);
 
+/* Whether a hint would be heard now. Then *begun_ns is when the call before ended, or -1. */
+int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns);
+
 /* Where forecasts are found: two per lane, version v in slot v & 1. */
 typedef struct clv_pap_store_ops {
     /* The forecast, or NULL when it is not there yet. Only asked for versions that the rules of the

@@ -33,6 +33,7 @@ for page in loop.md nodes.md allreduce.md transports.md; do
     done
 done
 tap_none 'shared memory' differs shared-memory.md "$CLV_TOP/apps/bench/shared_memory" --print --data "$data/shared-memory.jsonl"
+tap_none 'announced progress' differs loop.md "$CLV_TOP/apps/bench/uneven" --print --data "$data/uneven.jsonl"
 grid() { "$CLV_TOP/apps/bench/grid" "$@" || [ $? -eq 1 ]; } # 1: a cell fails, or many are undecided
 for page in loop.md nodes.md allreduce.md; do
     for cells in $(sed -n 's/^<!-- grid \(.*\) -->$/\1/p' "$CLV_TOP/docs/results/$page"); do

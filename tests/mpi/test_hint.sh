@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# clv_hint_arrival: taken where clv is, ignored where it is not, and what it is for: delays drawn
-# afresh, which no average predicts, are known when they are announced.
+# clv_hint_arrival and clv_hint_progress: taken where clv is, ignored where it is not, and what they
+# are for: delays drawn afresh, which no average predicts, are known when they are announced.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
 program=$CLV_BUILD/tests/mpi/hint_cases
@@ -17,13 +17,19 @@ run_both() {
     hinted_status=$?
     silent=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print forecast "$program" --silent)
     silent_status=$?
+    reported=$(mpi_run -np 3 --mca coll clv --mca coll_clv_print forecast "$program" --progress)
+    reported_status=$?
     with=$(printf '%s\n' "$hinted" | median_error_us)
+    by_progress=$(printf '%s\n' "$reported" | median_error_us)
+    ns=$(sed -n 's/.*a report takes \([0-9]*\).*/\1/p' <<<"$reported")
     without=$(printf '%s\n' "$silent" | median_error_us)
 }
 better() { [ "$with" -ge 0 ] && [ $((with * 4)) -lt "$without" ]; }
+progress_is_better() { [ "$by_progress" -ge 0 ] && [ $((by_progress * 2)) -lt "$without" ]; }
+is_cheap() { [ "$ns" -lt 100 ]; }
 # On a machine so busy that the exchange is slower than the delays, clv does not wait for hints, rightly.
 heard() { [[ $hinted == *'15 of 16 hints'* ]]; }
-as_meant() { better && heard; }
+as_meant() { better && heard && progress_is_better && is_cheap; }
 
 tap_tries run_both as_meant
 tap_point $hinted_status 'a hinted run ends well'
@@ -32,8 +38,15 @@ tap_has 'hints are taken from the second call on' '15 of 16 hints taken, 0 wrong
 tap_has 'forecasts say that they are announced' 'announced from' "$hinted"
 tap_lacks 'without hints none is announced' 'announced from' "$silent"
 tap_figure "the error is under a quarter: $with us against $without us" better
+tap_point $reported_status 'a run that reports its progress ends well'
+tap_has 'each call is announced once, by one of three threads' '15 of 16 hints taken, 0 wrong' "$reported"
+tap_has 'forecasts say that these are announced, too' 'announced from' "$reported"
+tap_figure "the error is under a half: $by_progress us against $without us" progress_is_better
+tap_figure "a report of progress takes less than 0.1 us: $ns ns" is_cheap
 
 plain=$(mpi_run -np 3 --mca coll ^clv "$program")
 tap_point $? 'a run without clv ends well'
 tap_has 'without clv nobody takes a hint' '0 of 16 hints taken, 0 wrong' "$plain"
+plain=$(mpi_run -np 3 --mca coll ^clv "$program" --progress)
+tap_has 'without clv nobody takes a report' '0 of 16 hints taken, 0 wrong' "$plain"
 tap_end

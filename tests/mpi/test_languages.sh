@@ -27,20 +27,28 @@ program try
     use, intrinsic :: iso_c_binding, only: c_long_long
     implicit none
     double precision :: mine(65536) = 1, total(65536)
-    integer :: i, rank, taken = 0
+    integer :: i, rank, taken = 0, told = 0, step
     call MPI_Init()
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
     do i = 1, 12
         taken = taken + clv_hint_arrival(MPI_COMM_WORLD%MPI_VAL, 2000000_c_long_long)
         call MPI_Reduce(mine, total, size(mine), MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD)
     end do
+    do i = 1, 12
+        do step = 0, 9
+            told = told + clv_hint_progress(MPI_COMM_WORLD%MPI_VAL, dble(step), 10d0)
+        end do
+        call MPI_Reduce(mine, total, size(mine), MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD)
+    end do
     if (rank == 0) print '(a,i0)', 'taken ', taken
+    if (rank == 0) print '(a,i0)', 'told ', told
     call MPI_Finalize()
 end program
 END
 then
     said=$(mpi_run -np 3 --mca coll clv "$work/try")
     tap_ok 'a Fortran program announces its arrivals' grep -qE '^ *taken [1-9]' <<<"$said"
+    tap_ok 'and reports its progress' grep -qE '^ *told [1-9]' <<<"$said"
     said=$(mpi_run -np 3 "$work/try")
     tap_ok 'to nobody where clv is not used' grep -qx ' *taken 0' <<<"$said"
 else
@@ -51,16 +59,21 @@ if [ -n "$python" ]; then
     cat >"$work/try.py" <<'END'
 import numpy
 from mpi4py import MPI
-from clv_hint import hint_arrival
-mine, total, taken = numpy.ones(65536), numpy.zeros(65536), 0
+from clv_hint import hint_arrival, hint_progress
+mine, total, taken, told = numpy.ones(65536), numpy.zeros(65536), 0, 0
 for _ in range(12):
     taken += hint_arrival(MPI.COMM_WORLD, 2_000_000)
     MPI.COMM_WORLD.Reduce(mine, total, root=0)
+for _ in range(12):
+    told += sum(hint_progress(MPI.COMM_WORLD, step, 10) for step in range(10))
+    MPI.COMM_WORLD.Reduce(mine, total, root=0)
 if MPI.COMM_WORLD.rank == 0:
     print("taken", taken)
+    print("told", told)
 END
     said=$(PYTHONPATH=$source PYTHONDONTWRITEBYTECODE=1 mpi_run -np 3 --mca coll clv "$python" "$work/try.py")
     tap_ok 'a Python program announces its arrivals' grep -qE '^taken [1-9]' <<<"$said"
+    tap_ok 'and reports its progress' grep -qE '^told [1-9]' <<<"$said"
 else
     tap_skip 'a Python program announces its arrivals' 'no Python with mpi4py'
 fi

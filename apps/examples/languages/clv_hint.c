@@ -5,8 +5,14 @@
 #include "clv.h"
 
 int clv_hint_arrival_f(MPI_Fint comm, long long ns_from_now);
+int clv_hint_progress_f(MPI_Fint comm, double done, double total);
 
 int clv_hint_arrival_f(MPI_Fint comm, long long ns_from_now)
 {
     return clv_hint_arrival(MPI_Comm_f2c(comm), ns_from_now);
+}
+
+int clv_hint_progress_f(MPI_Fint comm, double done, double total)
+{
+    return clv_hint_progress(MPI_Comm_f2c(comm), done, total);
 }
