@@ -94,6 +94,25 @@ void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config
     add(&line, ": coll_clv_collectives is %s", names);
 }
 
+void clv_choose_print_left_alone(char *text, size_t size, int64_t n_many_ranks, int64_t n_displaced)
+{
+    text_t line = {.at = text, .size = size};
+    const int takes_turns = n_displaced > CLV_PAP_MAX_STREAMS;
+
+    text[0] = '\0';
+    if (n_many_ranks > 0) {
+        add(&line, "left alone: %" PRId64 " call%s on communicators of more than %d ranks",
+            n_many_ranks, n_many_ranks == 1 ? "" : "s", CLV_SCHED_MAX_RANKS);
+    }
+    if (takes_turns) {
+        add(&line,
+            "%s more than %d kinds of calls (collective, bytes by powers of two) took turns on a "
+            "communicator: not predicted %" PRId64 " times; coll_clv_reduce_min_bytes leaves out "
+            "small ones",
+            n_many_ranks > 0 ? ";" : "left alone:", CLV_PAP_MAX_STREAMS, n_displaced);
+    }
+}
+
 /* ---- forecasts and plans --------------------------------------------------------------------- */
 
 static void print_decision(const printer_t *to, const clv_choose_decision_t *decision)

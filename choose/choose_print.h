@@ -35,6 +35,12 @@ void clv_choose_print_forecast(const char *title, const clv_pap_stream_key_t *ke
 void clv_choose_print_not_taken(char *text, size_t size, const clv_choose_config_t *config,
                                 const int64_t n_calls[CLV_N_COLLECTIVES]);
 
+/* "left alone: 80 calls on communicators of more than 4096 ranks; ...": what clv had no place for.
+ * n_displaced: how often a kind of call took the place of another one; a few are phases of a
+ * program, and not told. "" where there is nothing. */
+void clv_choose_print_left_alone(char *text, size_t size, int64_t n_many_ranks,
+                                 int64_t n_displaced);
+
 /* "nonblocking sends complete without their receiver up to 16384 bytes between nodes, 8192 inside":
  * the latter only with has_places. */
 void clv_choose_print_early(char *text, size_t size, const clv_cost_t *cost, int has_places);

@@ -53,6 +53,9 @@ int coll_clv_unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     const clv_choose_config_t *config = &call->module->config;
     const clv_call_facts_t facts = facts_of(call);
     const int reason = clv_algorithm_unfit(forced, &facts);
+    const bool is_small =
+        CLV_ALGORITHM_AUTO == forced &&
+        call->total_bytes < coll_clv_least_bytes(config, (int32_t) call->collective);
 
     if (CLV_FIT != reason) {
         return reason;
@@ -61,7 +64,7 @@ int coll_clv_unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
         return CLV_REASON_REPRODUCIBLE;
     }
     if (config->n_ranks > CLV_SCHED_MAX_RANKS) {
-        return CLV_REASON_MANY_RANKS;
+        return is_small ? CLV_REASON_TOO_SMALL : CLV_REASON_MANY_RANKS;
     }
     if (CLV_ALGORITHM_AUTO != forced) {
         return CLV_FIT; /* small ones too */
@@ -69,10 +72,7 @@ int coll_clv_unfit_for_plans(const coll_clv_call_t *call, int32_t forced)
     if (!config->exchange && !call->is_fixed) {
         return CLV_REASON_EXCHANGE_OFF;
     }
-    if (call->total_bytes < coll_clv_least_bytes(config, (int32_t) call->collective)) {
-        return CLV_REASON_TOO_SMALL;
-    }
-    return CLV_FIT;
+    return is_small ? CLV_REASON_TOO_SMALL : CLV_FIT;
 }
 
 void coll_clv_set_alone_below(coll_clv_module_t *module)

@@ -129,6 +129,19 @@ static void say_not_taken(const coll_clv_component_t *component)
     }
 }
 
+static void say_left_alone(const coll_clv_component_t *component,
+                           const clv_pap_counters_t *counters)
+{
+    char text[320];
+
+    clv_choose_print_left_alone(
+        text, sizeof text, (int64_t) coll_clv_counted(&component->fell_back[CLV_REASON_MANY_RANKS]),
+        counters->displaced);
+    if ('\0' != text[0]) {
+        opal_output(component->output, "coll:clv: %s", text);
+    }
+}
+
 static void say_exchange(const coll_clv_component_t *component, const clv_pap_counters_t *counters)
 {
     line_t line = {0};
@@ -252,18 +265,15 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
     say(&line);
 }
 
-static void say_all(const coll_clv_component_t *component)
+static void say_all(const coll_clv_component_t *component, const clv_pap_counters_t *counters)
 {
-    clv_pap_counters_t counters = {0};
-
-    coll_clv_process_counters(&counters);
     say_times(component);
     say_choices(component);
     say_not_taken(component);
     say_unplanned(&component->counters);
     say_links(&component->link);
-    say_exchange(component, &counters);
-    say_json(component, &counters);
+    say_exchange(component, counters);
+    say_json(component, counters);
     say_verdict(component);
 }
 
@@ -281,13 +291,16 @@ static bool was_called(const coll_clv_component_t *component)
 void coll_clv_summary(void)
 {
     const coll_clv_component_t *component = &mca_coll_clv_component;
+    clv_pap_counters_t counters = {0};
 
     if (0 != OMPI_PROC_MY_NAME->vpid) {
         return;
     }
+    coll_clv_process_counters(&counters);
+    say_left_alone(component, &counters);
     if (0 == (component->params.print & CLV_PRINT_SUMMARY)) {
         say_not_taken(component);
     } else if (was_called(component)) {
-        say_all(component);
+        say_all(component, &counters);
     }
 }

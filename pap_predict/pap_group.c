@@ -550,12 +550,21 @@ CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
     }
 }
 
+/* A communicator with more kinds of calls than lanes predicts none of those that take turns. */
+static CLV_HOT void count_displaced(clv_pap_group_t *group, const clv_pap_call_t *call)
+{
+    if (call->number == 0 && call->generation > 0) {
+        clv_pap_count(group->pap, CLV_PAP_COUNT_displaced, 1);
+    }
+}
+
 CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
                                 int64_t local_ns, clv_pap_call_t *call)
 {
     clv_pap_local_record_t given;
     const int gives = clv_pap_streams_begin(&group->streams, key, local_ns, call, &given);
     clv_pap_count(group->pap, CLV_PAP_COUNT_calls, 1);
+    count_displaced(group, call);
     if (gives) {
         give(group, &given);
     }

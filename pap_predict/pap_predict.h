@@ -336,6 +336,7 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
     XX(judged_error_ns,     "sum over these of the prediction's mean absolute error over all ranks, ns") \
     XX(forecast_waits,         "calls that waited for their forecast")                                   \
     XX(forecast_wait_ns,       "time spent in those waits, ns")                                       \
+    XX(displaced,           "kinds of calls that took the place of another one: a communicator has 16") \
     XX(void_record_sets,    "record sets that never came, because a rank waited for them too long")  \
     XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
     XX(lost_groups,         "groups that went without predictions after a lost connection")        \

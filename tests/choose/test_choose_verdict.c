@@ -319,6 +319,31 @@ static void large_calls_that_are_not_taken_are_told_with_the_parameter(void **st
     assert_string_equal(cut, "7 reduces of 3 MiB ");
 }
 
+static void is_left_alone(int64_t n_many_ranks, int64_t n_displaced, const char *expected)
+{
+    char text[320];
+
+    clv_choose_print_left_alone(text, sizeof text, n_many_ranks, n_displaced);
+    assert_string_equal(text, expected);
+}
+
+static void what_has_no_place_is_told(void **state)
+{
+    (void) state;
+    is_left_alone(0, 0, "");
+    is_left_alone(0, CLV_PAP_MAX_STREAMS, ""); /* the program went on to other calls */
+    is_left_alone(1, 0, "left alone: 1 call on communicators of more than 4096 ranks");
+    is_left_alone(0, 17,
+                  "left alone: more than 16 kinds of calls (collective, bytes by powers of two) "
+                  "took turns on a communicator: not predicted 17 times; "
+                  "coll_clv_reduce_min_bytes leaves out small ones");
+    is_left_alone(80, 200,
+                  "left alone: 80 calls on communicators of more than 4096 ranks; more than 16 "
+                  "kinds of calls (collective, bytes by powers of two) took turns on a "
+                  "communicator: not predicted 200 times; coll_clv_reduce_min_bytes leaves out "
+                  "small ones");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +360,7 @@ int main(void)
         cmocka_unit_test(where_nothing_was_compared_it_is_said_why),
         cmocka_unit_test(where_nothing_of_clv_ran_nothing_is_faster_or_slower),
         cmocka_unit_test(large_calls_that_are_not_taken_are_told_with_the_parameter),
+        cmocka_unit_test(what_has_no_place_is_told),
     };
     return clv_run_tests(tests);
 }

@@ -3,11 +3,12 @@
  * Reduces a vector of doubles to every rank a few times, checks the sums, and prints what the
  * component counted, through MPI_T:   probe: sums right, calls=12 ran_ring=12
  *
- * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|others]]]]   Exit 1 when a sum is wrong.
+ * usage: coll_probe [COUNT [ROUNDS [WORK_MS [odd|rotate|others|sizes]]]]   Exit 1: a sum is wrong.
  * A round is a reduce to each rank; with WORK_MS it is that much sleep, 1/8 more on odd ranks, and
  * one reduce to rank 0: an iterative program. rotate: to the ranks in turn, instead. odd: at last,
  * one reduce of nothing and one by an operation that does not commute. others: at last, as many
- * allreduces and broadcasts as rounds. Without the component there are no counters.
+ * allreduces and broadcasts as rounds. sizes: a round is a reduce to rank 0 of each power of two up
+ * to COUNT. Without the component there are no counters.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -47,8 +48,21 @@ static void work(int work_ms)
     (void) nanosleep(&nap, NULL);
 }
 
-static int reduce_all(int count, int n_rounds, int work_ms, int rotates)
+static int reduce_sizes(int count, int n_rounds, double *mine, double *sum)
 {
+    int n_wrong = 0;
+
+    for (int round = 0; round < n_rounds; round++) {
+        for (int size = 1; size <= count; size *= 2) {
+            n_wrong += reduce_to(0, size, mine, sum);
+        }
+    }
+    return n_wrong;
+}
+
+static int reduce_all(int count, int n_rounds, int work_ms, const char *word)
+{
+    const int has_sizes = strcmp(word, "sizes") == 0, rotates = strcmp(word, "rotate") == 0;
     double *mine = calloc((size_t) count + 1, sizeof *mine);
     double *sum = calloc((size_t) count + 1, sizeof *sum);
     int n_ranks, n_wrong = 0;
@@ -58,7 +72,8 @@ static int reduce_all(int count, int n_rounds, int work_ms, int rotates)
         abort(); /* never reached, which only MPI knows */
     }
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    for (int call = 0; work_ms == 0 && call < n_ranks * n_rounds; call++) {
+    n_wrong += has_sizes ? reduce_sizes(count, n_rounds, mine, sum) : 0;
+    for (int call = 0; work_ms == 0 && !has_sizes && call < n_ranks * n_rounds; call++) {
         n_wrong += reduce_to(call % n_ranks, count, mine, sum);
     }
     for (int call = 0; work_ms != 0 && call < n_rounds; call++) {
@@ -186,7 +201,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     watch_all(&counters);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    n_wrong = reduce_all(count, n_rounds, work_ms, strcmp(word, "rotate") == 0);
+    n_wrong = reduce_all(count, n_rounds, work_ms, word);
     n_wrong += strcmp(word, "odd") == 0 ? reduce_odd_ones() : 0;
     n_wrong += strcmp(word, "others") == 0 ? run_others(count, n_rounds) : 0;
     if (rank == 0) {

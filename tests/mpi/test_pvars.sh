@@ -95,6 +95,7 @@ elsewhere="$nodes
     nonblocking persistent    mpi/test_record_requests
     exchange_lost_groups      unit/test_pap_group
     exchange_void_record_sets unit/test_pap_patience
+    exchange_displaced        mpi/test_summary
     exchange_rejected         unit/test_pap_hostile
     exchange_invalid_record_sets   unit/test_pap_family; none where clocks agree before the first call
     plan_cache_evictions      unit/test_sched_plan

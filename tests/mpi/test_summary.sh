@@ -38,6 +38,13 @@ tap_has 'a program that clv has no call of is told, too' \
     '9 reduces of 64 KiB or more not taken: coll_clv_collectives is bcast' "$said"
 verdict 'no call at all' 'no faster and no slower: clv took no call'
 
+# ---- more kinds of calls by turns than a communicator has places for: 18 powers of two
+kinds='left alone: more than 16 kinds of calls (collective, bytes by powers of two) took turns on a communicator'
+many=("${clv[@]}" --mca coll_clv_setup_bytes 0 --mca coll_clv_reduce_min_bytes 1 "$probe" 131072)
+tap_ok 'more kinds of calls than are predicted are told once, whatever is printed' \
+    test 1 -eq "$(mpi_run -np 3 "${many[@]}" 4 0 sizes | grep -c "coll:clv: $kinds: not predicted [0-9]* times")"
+tap_lacks 'not where each kind came once' 'left alone' "$(mpi_run -np 3 "${many[@]}" 1 0 sizes)"
+
 # ---- verdicts
 run "${summary[@]}" --mca coll_clv_reduce_algorithm chain "$probe" 20000 3
 verdict 'a forced algorithm' "cannot be told because coll_clv_reduce_algorithm is chain, so nothing else was tried$by_hand"
