@@ -4,167 +4,16 @@
  * by the pace, as good as the best algorithm forced, whatever binds the ranks; trying loses little,
  * and nothing flaps.
  */
-#include "tests/support/choose_loop.h"
-#include "tests/support/random_instance.h"
+#include "tests/support/choose_programs.h"
 #include "tests/support/test.h"
 #include "util/util_min_max.h"
 
-#define N_RANKS       8
 #define MS            INT64_C(1000000)
-#define CALLS         400
+#define CALLS         LOOP_CALLS
 #define N_SEEDS       2
 #define HALF_PERMILLE 1065
 
 static uint64_t first_seed;
-
-static int64_t fresh(int32_t rank, int32_t call, uint64_t *random)
-{
-    (void) rank;
-    (void) call;
-    return 50 * MS + clv_random_between(random, 0, 40 * MS);
-}
-
-static int64_t by_rank(int32_t rank, int32_t call, uint64_t *random)
-{
-    (void) call;
-    return 20 * MS + 42 * MS * (5 * rank % N_RANKS) / (N_RANKS - 1) +
-           clv_random_between(random, 0, 3 * MS);
-}
-
-static int64_t balanced(int32_t rank, int32_t call, uint64_t *random)
-{
-    (void) rank;
-    (void) call;
-    return 60 * MS + clv_random_between(random, 0, 2 * MS);
-}
-
-static int64_t far_last(int32_t rank, int32_t call, uint64_t *random)
-{
-    (void) call;
-    return 30 * MS + (rank == N_RANKS - 1 ? 60 * MS : 0) + clv_random_between(random, 0, MS);
-}
-
-static int64_t alternating(int32_t rank, int32_t call, uint64_t *random)
-{
-    return by_rank(call % 2 == 0 ? rank : N_RANKS - 1 - rank, call, random);
-}
-
-static int64_t drifting(int32_t rank, int32_t call, uint64_t *random)
-{
-    return balanced(rank, call, random) + rank * call * MS / 50;
-}
-
-static int64_t changing(int32_t rank, int32_t call, uint64_t *random)
-{
-    return call < CALLS / 2 ? balanced(rank, call, random) : 2 * far_last(rank, call, random);
-}
-
-/* A checkpoint, say. */
-static int64_t pausing(int32_t rank, int32_t call, uint64_t *random)
-{
-    return alternating(rank, call, random) + (call % 30 == 29 ? 1500 * MS : 0);
-}
-
-static loop_couple_t none(int32_t call)
-{
-    (void) call;
-    return LOOP_FREE;
-}
-
-static loop_couple_t bcast(int32_t call)
-{
-    (void) call;
-    return LOOP_BCAST;
-}
-
-static loop_couple_t bound_later(int32_t call)
-{
-    return call < CALLS / 2 ? LOOP_FREE : LOOP_BCAST;
-}
-
-static loop_couple_t free_later(int32_t call)
-{
-    return call < CALLS / 2 ? LOOP_BCAST : LOOP_FREE;
-}
-
-static const loop_program_t programs[] = {
-    {"fresh, free", fresh, none},
-    {"by rank, free", by_rank, none},
-    {"balanced, free", balanced, none},
-    {"far rank late, free", far_last, none},
-    {"alternating, free", alternating, none},
-    {"drifting, free", drifting, none},
-    {"fresh, bcast", fresh, bcast},
-    {"by rank, bcast", by_rank, bcast},
-    {"balanced, bcast", balanced, bcast},
-    {"far rank late, bcast", far_last, bcast},
-    {"alternating, bcast", alternating, bcast},
-    {"drifting, bcast", drifting, bcast},
-    {"pausing, bcast", pausing, bcast},
-    {"changing, free", changing, none},
-    {"changing, bcast", changing, bcast},
-    {"fresh, bound later", fresh, bound_later},
-    {"far rank late, bound later", far_last, bound_later},
-    {"fresh, free later", fresh, free_later},
-    {"far rank late, free later", far_last, free_later},
-};
-#define FAR_LATE     3
-#define FIRST_BOUND  6
-#define FIRST_CHANGE 13
-#define FRESH_FREED  17
-#define N_PROGRAMS   ((int) (sizeof programs / sizeof programs[0]))
-
-static const int32_t forced[] = {CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN,
-                                 CLV_ALGORITHM_LATEST_FIRST};
-#define N_FORCED ((int) (sizeof forced / sizeof forced[0]))
-
-static loop_setting_t setting_of(int32_t ahead_calls, uint64_t seed)
-{
-    return (loop_setting_t){
-        .config = {.n_ranks = N_RANKS,
-                   .guard_permille = 200,
-                   .reduce_algorithm = CLV_ALGORITHM_AUTO,
-                   .max_cells = CLV_CHOOSE_MAX_CELLS,
-                   .cost = {.latency_ns = 60000, .byte_ps = 20000, .early_bytes = 32768}},
-        .total_bytes = 2 << 20,
-        .ahead_calls = ahead_calls,
-        .n_calls = CALLS + 1,
-        .seed = seed};
-}
-
-static int64_t end_pace(const loop_result_t *result)
-{
-    return loop_pace(result, CALLS * 3 / 4, CALLS);
-}
-
-/* Of each that is forced; valid until the next one. */
-static const loop_result_t *results_forced(const loop_program_t *program,
-                                           const loop_setting_t *given)
-{
-    static loop_result_t results[N_FORCED];
-    loop_setting_t setting = *given;
-
-    for (int i = 0; i < N_FORCED; i++) {
-        setting.config.reduce_algorithm = forced[i];
-        loop_run(program, &setting, &results[i]);
-    }
-    return results;
-}
-
-/* The best of those forced, in each part; of their paces at the end a text. */
-static void run_forced(const loop_program_t *program, const loop_setting_t *setting,
-                       int64_t *best_end_p, int64_t *best_half_p, char *text, size_t n_bytes)
-{
-    const loop_result_t *results = results_forced(program, setting);
-
-    *best_end_p = *best_half_p = INT64_MAX;
-    for (int i = 0; i < N_FORCED; i++) {
-        const size_t length = strlen(text);
-        *best_end_p = clv_smaller(*best_end_p, end_pace(&results[i]));
-        *best_half_p = clv_smaller(*best_half_p, loop_pace(&results[i], 0, CALLS / 2));
-        snprintf(text + length, n_bytes - length, " %.1f", (double) end_pace(&results[i]) / MS);
-    }
-}
 
 static double permille_of(int64_t ns, int64_t of_ns)
 {
@@ -181,47 +30,35 @@ static int count_tried(const loop_result_t *result, int from, int to)
     return n_tried;
 }
 
-/* The most that trials had lost of the time, from call 200 on. */
-static double most_regret_of(const loop_result_t *result)
-{
-    double most = 0;
-
-    for (int to = 200; to <= CALLS; to++) {
-        const double lost = permille_of(result->regret_ns[to], result->front_ns[to]);
-        most = lost > most ? lost : most;
-    }
-    return most;
-}
-
 /* At most so many permille of the best algorithm's pace in the end; on the way more, where the best
  * is found by trials alone (alternating, free, 0 ahead: the model favours the chain by rank). */
 static void one_program(const loop_program_t *program, const loop_setting_t *setting,
                         double most_permille, double most_regret)
 {
     static loop_result_t chosen;
-    int64_t best_end_ns, best_half_ns;
-    char text[100] = "";
+    const loop_best_t best = loop_best_forced(program, setting);
+    double end_permille, half_permille;
 
     loop_run(program, setting, &chosen);
-    run_forced(program, setting, &best_end_ns, &best_half_ns, text, sizeof text);
-    print_message("# %s, %d ahead: %.1f ms, forced%s; %.0f permille of the best, first half %.0f, "
-                  "%d tried, regret %.1f permille, settled %d times, last on %s\n",
-                  program->name, (int) setting->ahead_calls, (double) end_pace(&chosen) / MS, text,
-                  permille_of(end_pace(&chosen), best_end_ns),
-                  permille_of(loop_pace(&chosen, 0, CALLS / 2), best_half_ns),
-                  count_tried(&chosen, 0, CALLS), most_regret_of(&chosen), 1 + chosen.n_settled,
-                  clv_algorithm_word(chosen.ran[CALLS]));
-    assert_true(permille_of(end_pace(&chosen), best_end_ns) <= most_permille);
-    assert_true(permille_of(loop_pace(&chosen, 0, CALLS / 2), best_half_ns) <= HALF_PERMILLE);
+    end_permille = permille_of(loop_end_pace(&chosen), best.end_ns);
+    half_permille = permille_of(loop_first_half_pace(&chosen), best.half_ns);
+    print_message(
+        "# %s, %d ahead: %.1f ms, best forced %.1f; %.0f permille of it, first half %.0f, "
+        "%d tried, regret %.1f permille, settled %d times, last on %s\n",
+        program->name, (int) setting->ahead_calls, (double) loop_end_pace(&chosen) / MS,
+        (double) best.end_ns / MS, end_permille, half_permille, count_tried(&chosen, 0, CALLS),
+        loop_most_regret(&chosen), 1 + chosen.n_settled, clv_algorithm_word(chosen.ran[CALLS]));
+    assert_true(end_permille <= most_permille);
+    assert_true(half_permille <= HALF_PERMILLE);
     assert_int_equal(count_tried(&chosen, 0, 21), 0);
-    assert_true(most_regret_of(&chosen) <= most_regret);
+    assert_true(loop_most_regret(&chosen) <= most_regret);
     assert_in_range(chosen.n_settled, 0, 5);
 }
 
 /* When draws are few each seed has its program; otherwise all of them. */
 static int is_drawn(int program)
 {
-    return !clv_draws_few() || first_seed % (uint64_t) N_PROGRAMS == (uint64_t) program;
+    return !clv_draws_few() || first_seed % (uint64_t) LOOP_N_PROGRAMS == (uint64_t) program;
 }
 
 static void run_programs(int from, int to, double most_permille, double most_regret)
@@ -232,8 +69,8 @@ static void run_programs(int from, int to, double most_permille, double most_reg
         }
         for (int32_t ahead = 0; ahead < 9; ahead += 8) {
             for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
-                const loop_setting_t setting = setting_of(ahead, first_seed + seed);
-                one_program(&programs[i], &setting, most_permille, most_regret);
+                const loop_setting_t setting = loop_setting_of(ahead, first_seed + seed);
+                one_program(&loop_programs[i], &setting, most_permille, most_regret);
             }
         }
     }
@@ -242,14 +79,14 @@ static void run_programs(int from, int to, double most_permille, double most_reg
 static void free_programs_go_at_the_pace_of_the_best(void **state)
 {
     (void) state;
-    run_programs(0, FIRST_BOUND, 1055, 5.5);
+    run_programs(0, LOOP_FIRST_BOUND, 1055, 5.5);
 }
 
 /* A drift of 3 % in a trial hides a gain of 3 %. */
 static void bound_programs_go_at_the_pace_of_the_best(void **state)
 {
     (void) state;
-    run_programs(FIRST_BOUND, FIRST_CHANGE, 1040, 5.5);
+    run_programs(LOOP_FIRST_BOUND, LOOP_FIRST_CHANGE, 1040, 5.5);
 }
 
 /* Regret includes what the program itself takes longer when it changes in the middle of a trial.
@@ -259,9 +96,9 @@ static void bound_programs_go_at_the_pace_of_the_best(void **state)
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
-    run_programs(FIRST_CHANGE, FRESH_FREED, 1025, 70);
-    run_programs(FRESH_FREED, FRESH_FREED + 1, 1200, 70);
-    run_programs(FRESH_FREED + 1, N_PROGRAMS, 1025, 70);
+    run_programs(LOOP_FIRST_CHANGE, LOOP_FRESH_FREED, 1025, 70);
+    run_programs(LOOP_FRESH_FREED, LOOP_FRESH_FREED + 1, 1200, 70);
+    run_programs(LOOP_FRESH_FREED + 1, LOOP_N_PROGRAMS, 1025, 70);
 }
 
 /* Ranks run free from the middle on, and nothing shows it at once: a plan that binds them is tried.
@@ -277,8 +114,8 @@ static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
         skip(); /* the seeds are these */
     }
     for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
-        const loop_setting_t setting = setting_of(8, seeds[i]);
-        one_program(&programs[FRESH_FREED], &setting, 1025, 70);
+        const loop_setting_t setting = loop_setting_of(8, seeds[i]);
+        one_program(&loop_programs[LOOP_FRESH_FREED], &setting, 1025, 70);
     }
 }
 
@@ -289,11 +126,11 @@ static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
 static void forecasts_that_never_come_change_nothing_for_who_runs_free(void **state)
 {
     (void) state;
-    for (int i = 0; i < FIRST_BOUND; i++) {
+    for (int i = 0; i < LOOP_FIRST_BOUND; i++) {
         if (is_drawn(i)) {
-            loop_setting_t setting = setting_of(8, first_seed);
+            loop_setting_t setting = loop_setting_of(8, first_seed);
             setting.void_permille = 100;
-            one_program(&programs[i], &setting, 1100, 110);
+            one_program(&loop_programs[i], &setting, 1100, 110);
         }
     }
 }
@@ -308,10 +145,11 @@ static int64_t end_of(int32_t objective, const loop_result_t *result)
 static int64_t best_forced(const loop_program_t *program, const loop_setting_t *setting,
                            int32_t objective)
 {
-    const loop_result_t *results = results_forced(program, setting);
+    int n_forced;
+    const loop_result_t *results = loop_run_forced(program, setting, &n_forced);
     int64_t best_ns = INT64_MAX;
 
-    for (int i = 0; i < N_FORCED; i++) {
+    for (int i = 0; i < n_forced; i++) {
         best_ns = clv_smaller(best_ns, end_of(objective, &results[i]));
     }
     return best_ns;
@@ -321,7 +159,7 @@ static int64_t best_forced(const loop_program_t *program, const loop_setting_t *
 static void judge_by(int32_t objective, const loop_program_t *program)
 {
     static loop_result_t result;
-    loop_setting_t setting = setting_of(8, first_seed);
+    loop_setting_t setting = loop_setting_of(8, first_seed);
     const int64_t best_ns = best_forced(program, &setting, objective);
     int64_t ns;
 
@@ -339,10 +177,10 @@ static void judge_by(int32_t objective, const loop_program_t *program)
 static void what_the_objective_asks_for_is_made_small(void **state)
 {
     (void) state;
-    for (int i = FIRST_BOUND; i < FIRST_CHANGE; i++) {
+    for (int i = LOOP_FIRST_BOUND; i < LOOP_FIRST_CHANGE; i++) {
         if (is_drawn(i)) {
-            judge_by(CLV_OBJECTIVE_AFTER, &programs[i]);
-            judge_by(CLV_OBJECTIVE_MPI_TIME, &programs[i]);
+            judge_by(CLV_OBJECTIVE_AFTER, &loop_programs[i]);
+            judge_by(CLV_OBJECTIVE_MPI_TIME, &loop_programs[i]);
         }
     }
 }
@@ -353,7 +191,7 @@ static void what_the_objective_asks_for_is_made_small(void **state)
 static void who_is_always_last_hardly_waits(void **state)
 {
     static loop_result_t chosen, ring;
-    loop_setting_t setting = setting_of(1, first_seed);
+    loop_setting_t setting = loop_setting_of(1, first_seed);
     int64_t own_ns, ring_ns;
 
     (void) state;
@@ -362,9 +200,9 @@ static void who_is_always_last_hardly_waits(void **state)
     setting.config.cost.latency_ns = 10000;
     setting.config.ahead_bytes = 64 << 20;
     setting.config.allreduce_algorithm = CLV_ALGORITHM_AUTO;
-    loop_run(&programs[FAR_LATE], &setting, &chosen);
+    loop_run(&loop_programs[LOOP_FAR_LATE], &setting, &chosen);
     setting.config.allreduce_algorithm = CLV_ALGORITHM_PLAIN_RING;
-    loop_run(&programs[FAR_LATE], &setting, &ring);
+    loop_run(&loop_programs[LOOP_FAR_LATE], &setting, &ring);
     own_ns = loop_mean(chosen.last_in_mpi_ns, CALLS / 4, CALLS);
     ring_ns = loop_mean(ring.last_in_mpi_ns, CALLS / 4, CALLS);
     print_message("# the last of 8 ranks is in the call for %.2f ms, %.2f in a ring\n",

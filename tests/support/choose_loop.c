@@ -9,11 +9,11 @@
 #include "tests/support/test.h"
 #include "util/util_min_max.h"
 
-#define WINDOW      8
-#define COMBINE_NS  20000
-#define BCAST_NS    1000000
-#define LATENCY_NS  500000 /* of the exchange */
-#define MAX_SAMPLES (LOOP_MAX_CALLS + 1)
+#define WINDOW         8
+#define COMBINE_NS     20000
+#define BCAST_NS       1000000
+#define LATENCY_NS     500000 /* of the exchange */
+#define LOOP_MAX_SENDS 65536
 
 typedef struct loop {
     const loop_program_t *program;
@@ -28,6 +28,7 @@ typedef struct loop {
     int64_t exit_ns[LOOP_MAX_CALLS][LOOP_MAX_RANKS];
     int64_t out_ns[LOOP_MAX_RANKS]; /* ways are busy until then */
     int64_t in_ns[LOOP_MAX_RANKS];
+    int64_t near_in_ns[LOOP_MAX_RANKS]; /* from ranks of the same host */
     int64_t ready_ns[LOOP_MAX_RANKS][CLV_SCHED_MAX_SEGMENTS];
     /* exchange */
     int32_t next_sample, every;
@@ -57,19 +58,62 @@ static int64_t last_of(const int64_t *ns, int32_t n)
     return last;
 }
 
-static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t wire_ns,
-                 int32_t ahead_calls)
+static int32_t host_of(const loop_t *loop, int32_t rank)
+{
+    const int32_t *place = loop->setting->config.place;
+
+    return place == NULL ? rank : place[rank];
+}
+
+/* The ways that a send occupies; its receiver's own one inside a host, and only that. */
+static int64_t *way_out(loop_t *loop, const clv_send_t *is)
+{
+    const int32_t host = host_of(loop, is->sender);
+
+    return host == host_of(loop, is->receiver) ? &loop->near_in_ns[is->receiver]
+                                               : &loop->out_ns[host];
+}
+
+static int64_t *way_in(loop_t *loop, const clv_send_t *is)
+{
+    const int32_t host = host_of(loop, is->receiver);
+
+    return host == host_of(loop, is->sender) ? &loop->near_in_ns[is->receiver] : &loop->in_ns[host];
+}
+
+static int64_t wire_ns_of(const loop_t *loop, const clv_send_t *is, int64_t n_bytes)
+{
+    const loop_setting_t *setting = loop->setting;
+    const int is_near = host_of(loop, is->sender) == host_of(loop, is->receiver);
+    const int is_slow = is->sender == setting->slow_rank || is->receiver == setting->slow_rank;
+    const clv_cost_t *cost = &setting->config.cost;
+    const clv_cost_t wire = {.byte_ps = is_near ? cost->near_byte_ps : cost->byte_ps};
+
+    return clv_cost_round_ns(&wire, n_bytes) *
+           (is_slow && setting->slow_times > 0 ? setting->slow_times : 1);
+}
+
+/* When the sender has its segment, and its receiver is no more than so many calls behind. */
+static int64_t may_send_ns(const loop_t *loop, int32_t call, const clv_send_t *is,
+                           int32_t ahead_calls)
 {
     const int64_t own_ns = loop->ready_ns[is->sender][is->segment];
     const int32_t until = call - ahead_calls;
-    const int64_t may_ns =
-        until < 0 ? own_ns : clv_larger(own_ns, loop->start_ns[until][is->receiver]);
-    const int64_t start_ns =
-        clv_larger(may_ns, clv_larger(loop->out_ns[is->sender], loop->in_ns[is->receiver]));
+
+    return until < 0 ? own_ns : clv_larger(own_ns, loop->start_ns[until][is->receiver]);
+}
+
+static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t n_bytes,
+                 int32_t ahead_calls)
+{
+    const int64_t wire_ns = wire_ns_of(loop, is, n_bytes);
+    const int64_t may_ns = may_send_ns(loop, call, is, ahead_calls);
+    int64_t *out_ns = way_out(loop, is), *in_ns = way_in(loop, is);
+    const int64_t start_ns = clv_larger(may_ns, clv_larger(*out_ns, *in_ns));
     int64_t *exit_ns = loop->exit_ns[call];
     int64_t combined_ns;
 
-    loop->out_ns[is->sender] = loop->in_ns[is->receiver] = start_ns + wire_ns;
+    *out_ns = *in_ns = start_ns + wire_ns;
     exit_ns[is->sender] =
         clv_larger(exit_ns[is->sender], ahead_calls > 0 ? may_ns : start_ns + wire_ns);
     combined_ns = clv_larger(start_ns + wire_ns, exit_ns[is->receiver]) + COMBINE_NS;
@@ -78,11 +122,88 @@ static void send(loop_t *loop, int32_t call, const clv_send_t *is, int64_t wire_
     exit_ns[is->receiver] = combined_ns;
 }
 
+/* Sends of a plan that share ways: each rank's in its order, and each segment's after what its
+ * sender takes of it before. */
+typedef struct queue {
+    const clv_plan_t *plan;
+    int64_t next[LOOP_MAX_RANKS]; /* of each sender; n_sends: none */
+    int32_t had[LOOP_MAX_RANKS][CLV_SCHED_MAX_SEGMENTS];
+    int32_t needs[LOOP_MAX_SENDS];
+} queue_t;
+
+static int64_t next_of(const clv_plan_t *plan, int32_t sender, int64_t from)
+{
+    while (from < plan->n_sends && plan->sends[from].sender != sender) {
+        from++;
+    }
+    return from;
+}
+
+static void open_queue(queue_t *queue, const clv_plan_t *plan)
+{
+    assert_true(plan->n_sends <= LOOP_MAX_SENDS);
+    memset(queue->had, 0, sizeof queue->had);
+    queue->plan = plan;
+    for (int64_t i = 0; i < plan->n_sends; i++) {
+        const clv_send_t *is = &plan->sends[i];
+        queue->needs[i] = queue->had[is->sender][is->segment];
+        queue->had[is->receiver][is->segment]++;
+    }
+    memset(queue->had, 0, sizeof queue->had);
+    for (int32_t p = 0; p < plan->n_ranks; p++) {
+        queue->next[p] = next_of(plan, p, 0);
+    }
+}
+
+/* The sender whose next send can begin first; -1: all have sent. */
+static int32_t first_sender(loop_t *loop, int32_t call, const queue_t *queue, int32_t ahead_calls)
+{
+    int64_t least_ns = INT64_MAX;
+    int32_t first = -1;
+
+    for (int32_t p = 0; p < queue->plan->n_ranks; p++) {
+        const clv_send_t *is = &queue->plan->sends[queue->next[p]];
+        int64_t start_ns;
+
+        if (queue->next[p] == queue->plan->n_sends ||
+            queue->had[p][is->segment] < queue->needs[queue->next[p]]) {
+            continue;
+        }
+        start_ns = clv_larger(may_send_ns(loop, call, is, ahead_calls),
+                              clv_larger(*way_out(loop, is), *way_in(loop, is)));
+        if (start_ns < least_ns) {
+            least_ns = start_ns;
+            first = p;
+        }
+    }
+    return first;
+}
+
+static void run_shared(loop_t *loop, int32_t call, const clv_plan_t *plan, int64_t n_bytes,
+                       int32_t ahead_calls)
+{
+    static queue_t queue;
+    int64_t n_sent = 0;
+    int32_t sender;
+
+    open_queue(&queue, plan);
+    while ((sender = first_sender(loop, call, &queue, ahead_calls)) >= 0) {
+        const clv_send_t *is = &plan->sends[queue.next[sender]];
+        send(loop, call, is, n_bytes, ahead_calls);
+        queue.had[is->receiver][is->segment]++;
+        queue.next[sender] = next_of(plan, sender, queue.next[sender] + 1);
+        n_sent++;
+    }
+    assert_int_equal(n_sent, plan->n_sends);
+}
+
 static void run_plan(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t ahead_calls)
 {
-    const clv_cost_t wire = {.byte_ps = loop->setting->config.cost.byte_ps};
-    const int64_t wire_ns =
-        clv_cost_round_ns(&wire, clv_segment_bytes(loop->setting->total_bytes, plan->n_segments));
+    const int64_t n_bytes = clv_segment_bytes(loop->setting->total_bytes, plan->n_segments);
+
+    if (loop->setting->has_rendezvous && n_bytes > loop->setting->config.cost.early_bytes) {
+        ahead_calls = 0;
+    }
 
     for (int32_t p = 0; p < plan->n_ranks; p++) {
         loop->exit_ns[call][p] = loop->start_ns[call][p];
@@ -90,8 +211,12 @@ static void run_plan(loop_t *loop, int32_t call, const clv_plan_t *plan, int32_t
             loop->ready_ns[p][s] = loop->start_ns[call][p];
         }
     }
+    if (loop->setting->config.place != NULL) {
+        run_shared(loop, call, plan, n_bytes, ahead_calls);
+        return;
+    }
     for (int64_t i = 0; i < plan->n_sends; i++) {
-        send(loop, call, &plan->sends[i], wire_ns, ahead_calls);
+        send(loop, call, &plan->sends[i], n_bytes, ahead_calls);
     }
 }
 
@@ -121,7 +246,6 @@ static void run_call(loop_t *loop, int32_t call)
 {
     const clv_pap_forecast_t *forecast = loop->in_use.version > 0 ? &loop->in_use : NULL;
     const clv_plan_t *plan = NULL;
-    clv_plan_t *made = NULL;
 
     loop->result->ran[call] = loop->decision.algorithm;
     loop->result->tried[call] = loop->decision.reason == CLV_REASON_TRYING;
@@ -129,15 +253,18 @@ static void run_call(loop_t *loop, int32_t call)
         run_previous(loop, call);
         return;
     }
-    assert_int_equal(
-        clv_choose_plan(&loop->setting->config, &loop->key, forecast, &loop->decision, &made),
-        CLV_OK);
-    plan = made;
+    assert_int_equal(clv_choose_kept_plan(&loop->setting->config, &loop->key, forecast,
+                                          &loop->decision, loop->plans, &plan),
+                     CLV_OK);
     run_plan(loop, call, plan, loop->setting->ahead_calls);
-    clv_plan_free(made);
 }
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
+
+static int64_t exchange_ns(const loop_t *loop)
+{
+    return loop->setting->exchange_ns > 0 ? loop->setting->exchange_ns : LATENCY_NS;
+}
 
 static void make_records(loop_t *loop, int32_t call)
 {
@@ -147,7 +274,7 @@ static void make_records(loop_t *loop, int32_t call)
                                      .previous_arrival_ns = loop->arrival_ns[call][p],
                                      .previous_exit_ns = loop->arrival_ns[call][p],
                                      .clock_error_ns = 2000,
-                                     .latency_ns = LATENCY_NS,
+                                     .latency_ns = (uint32_t) exchange_ns(loop),
                                      .previous_choice = -1};
         if (call > 0) {
             record->previous_arrival_ns = loop->arrival_ns[call - 1][p];
@@ -204,7 +331,7 @@ static void sample(loop_t *loop, int32_t call)
     loop->every = every;
     loop->next_sample = call + every;
     decide(loop, call, loop->n_samples++);
-    loop->known_ns = last_of(loop->arrival_ns[call], n_ranks) + LATENCY_NS;
+    loop->known_ns = last_of(loop->arrival_ns[call], n_ranks) + exchange_ns(loop);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */

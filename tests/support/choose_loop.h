@@ -7,9 +7,10 @@
  *
  * Network: each rank has a way in and a way out; a segment occupies both for its wire time. A
  * sender may be so many whole calls ahead of the receiver (ahead_calls; 0: it waits until that has
- * come); who may be ahead hands a segment over and goes on. A sampled call waits until all ranks
- * have come to the sampled call before; or that call's record set is void, and its forecast never
- * comes.
+ * come); who may be ahead hands a segment over and goes on. Ranks of one host (config.place) share
+ * its ways, which the segment that is ready first takes first; inside the host each rank has a way
+ * in of its own. A sampled call waits until all ranks have come to the sampled call before; or that
+ * call's record set is void, and its forecast never comes.
  */
 #ifndef CLV_TEST_CHOOSE_LOOP_H
 #define CLV_TEST_CHOOSE_LOOP_H
@@ -35,7 +36,11 @@ typedef struct loop_setting {
     int32_t ahead_calls;
     int32_t n_calls;
     int32_t
-        void_permille; /* of the record sets; calls that know nothing run the previous function */
+        void_permille;   /* of the record sets; calls that know nothing run the previous function */
+    int64_t exchange_ns; /* of a record set; 0: half a millisecond */
+    int32_t has_rendezvous; /* a message above early_bytes waits for its receiver */
+    int32_t slow_rank; /* whose ways take slow_times as long for a byte; 0 times: nobody's do */
+    int32_t slow_times;
     uint64_t seed;
 } loop_setting_t;
 
