@@ -9,12 +9,6 @@
 #include "choose/choose_search.h"
 #include "choose/choose_try.h"
 
-#define FIXED_BYTES 32768 /* a segment of a fixed plan, which nothing measured may change */
-
-#define LEAVE_PERMILLE       970  /* leave the previous reduce only below this share of its score */
-#define LEAVE_HOSTS_PERMILLE 1050 /* ... this one for host_chains */
-#define SWITCH_PERMILLE      950  /* leave a running plan only below this share of its score */
-
 /* Arrivals decide nothing between orders that do not follow them: of the fixed ones that which is
  * best with equal arrivals stands for all. */
 static int stands_back(const clv_choose_search_t *search, int32_t algorithm)
@@ -63,7 +57,8 @@ static int holds_on(const clv_choose_search_t *search)
  * estimated to where all its ranks begin together; and a fixed order lets ranks run free. */
 static int64_t leave_permille(int32_t algorithm)
 {
-    return algorithm == CLV_ALGORITHM_HOST_CHAINS ? LEAVE_HOSTS_PERMILLE : LEAVE_PERMILLE;
+    return algorithm == CLV_ALGORITHM_HOST_CHAINS ? CLV_POLICY_LEAVE_HOSTS_PERMILLE
+                                                  : CLV_POLICY_LEAVE_PERMILLE;
 }
 
 /* The previous reduce is left, and a running plan, only for a clear gain. */
@@ -89,7 +84,7 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     *reason_p = CLV_REASON_KEPT;
     if (running != best && running != CLV_ALGORITHM_PREVIOUS && search->score[running] >= 0 &&
         clv_choose_try_may_guess(search->config, &search->state->pace, forecast, running) &&
-        search->score[best] >= search->score[running] / 1000 * SWITCH_PERMILLE) {
+        search->score[best] >= search->score[running] / 1000 * CLV_POLICY_CLEAR_PERMILLE) {
         return running;
     }
     *reason_p = CLV_REASON_PREDICTED;
@@ -276,7 +271,7 @@ static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_
     const int32_t fixed = best_fixed(search);
 
     if (fixed != CLV_ALGORITHM_PREVIOUS &&
-        search->found[fixed].predicted_after_ns / 1000 * SWITCH_PERMILLE <=
+        search->found[fixed].predicted_after_ns / 1000 * CLV_POLICY_CLEAR_PERMILLE <=
             search->best.predicted_after_ns) {
         *decision = search->found[fixed];
     }
@@ -371,11 +366,12 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 
 /* ---- fixed ----------------------------------------------------------------------------------- */
 
-/* Equally many for each rank, of FIXED_BYTES or as the user says; at least one each where there are
- * elements enough. */
+/* Equally many for each rank, whatever was measured; at least one each where there are elements
+ * enough. */
 static int32_t fixed_segments(const clv_choose_config_t *config, const clv_pap_stream_key_t *key)
 {
-    const int64_t segment_bytes = config->segment_bytes > 0 ? config->segment_bytes : FIXED_BYTES;
+    const int64_t segment_bytes =
+        config->segment_bytes > 0 ? config->segment_bytes : CLV_COST_SEGMENT_BYTES;
     const int64_t per_round = segment_bytes * config->n_ranks;
     const int64_t each = clv_larger((key->total_bytes + per_round / 2) / per_round, 1);
     const int64_t most = clv_smaller(key->max_segments, CLV_SCHED_MAX_SEGMENTS / 2);

@@ -50,6 +50,7 @@
 #include "choose/choose_algorithms.h"
 #include "choose/choose_collectives.h"
 #include "choose/choose_parameters.h"
+#include "choose/choose_policy.h"
 #include "choose/choose_reasons.h"
 #include "pap_predict/pap_predict.h"
 #include "schedule/sched_cache.h"
@@ -127,7 +128,6 @@ typedef struct clv_choose_decision {
 } clv_choose_decision_t;
 
 /* So many times in a row the last rank must have been predicted to be trusted. */
-#define CLV_CHOOSE_TRUST_FORECASTS 3
 
 /* Bounds of a communicator's plan cache. */
 #define CLV_CHOOSE_CACHE_PLANS 64
@@ -151,11 +151,10 @@ typedef struct clv_choose_block {
     int64_t time_ns;
 } clv_choose_block_t;
 
-#define CLV_CHOOSE_BLOCKS 3 /* a pace is the middle one of so many blocks */
 
 typedef struct clv_choose_paces {
     int32_t n_blocks; /* newest first; 0: never measured */
-    int64_t pace_ns[CLV_CHOOSE_BLOCKS];
+    int64_t pace_ns[CLV_POLICY_BLOCKS];
 } clv_choose_paces_t;
 
 /* What a trial has found out of an algorithm, beside what ran before it. */

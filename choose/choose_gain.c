@@ -6,8 +6,7 @@
 
 #include "choose/choose_score.h"
 
-#define PARTS             10000 /* of a ratio */
-#define PRESUMED_PERMILLE 50    /* what blocks lie apart, where there are too few to know */
+#define PARTS 10000 /* of a ratio */
 
 /* Of times long enough for a product to overflow the last digits do not matter. */
 static int64_t times_ratio(int64_t ns, int64_t one_ns, int64_t other_ns)
@@ -64,8 +63,8 @@ static void turn(clv_choose_gain_t *gain, const clv_choose_pace_t *pace)
 static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int64_t n_calls,
                     int64_t own_ns, int64_t previous_ns)
 {
-    const int64_t spread_permille = pace->paces.n_blocks < CLV_CHOOSE_BLOCKS
-                                        ? PRESUMED_PERMILLE
+    const int64_t spread_permille = pace->paces.n_blocks < CLV_POLICY_BLOCKS
+                                        ? CLV_POLICY_SPREAD_PERMILLE
                                         : clv_choose_paces_spread(&pace->paces);
 
     gain->sum.n_calls += n_calls;

@@ -6,10 +6,6 @@
 
 #include "util/util_min_max.h"
 
-#define TRUST_PERMILLE      100  /* for each judged forecast on end whose last rank was right ... */
-#define TRUST_FIRST         2    /* ... and so many more ... */
-#define MOST_TRUST_PERMILLE 2000 /* ... but no more than this */
-
 static int64_t more_by(int64_t balanced_ns, int64_t permille)
 {
     return balanced_ns + balanced_ns / 1000 * permille;
@@ -21,10 +17,11 @@ static int64_t trust_permille(const clv_choose_search_t *search)
 {
     const int64_t guard = search->config->guard_permille, right = search->state->last_right;
 
-    return right < CLV_CHOOSE_TRUST_FORECASTS
+    return right < CLV_POLICY_TRUST_FORECASTS
                ? guard
-               : clv_larger(guard, clv_smaller(TRUST_PERMILLE * (right + TRUST_FIRST),
-                                               MOST_TRUST_PERMILLE));
+               : clv_larger(guard, clv_smaller(CLV_POLICY_TRUST_PERMILLE *
+                                                   (right + CLV_POLICY_TRUST_FIRST),
+                                               CLV_POLICY_MOST_TRUST_PERMILLE));
 }
 
 /* The same plan for each forecast ends within the guard always or never. */

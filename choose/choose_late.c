@@ -9,12 +9,10 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-#define GAP_VECTORS 2 /* how many vectors' time after the last of the others it must come */
-
 /* A call of the fixed ring takes no longer than that. */
 static int64_t least_gap(const clv_choose_search_t *search)
 {
-    return GAP_VECTORS *
+    return CLV_POLICY_LATE_VECTORS *
            clv_smaller(clv_cost_round_ns(&search->config->cost, search->key->total_bytes),
                        CLV_CHOOSE_SCORE_CEILING_NS);
 }
@@ -38,7 +36,7 @@ void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t 
     if (state != NULL && forecast != NULL && config->place == NULL && config->ahead_bytes > 0 &&
         config->objective == CLV_OBJECTIVE_PACE &&
         clv_collectives[search->key->collective].goal == CLV_GOAL_ALLREDUCE &&
-        state->last_right >= CLV_CHOOSE_TRUST_FORECASTS &&
+        state->last_right >= CLV_POLICY_TRUST_FORECASTS &&
         state->last_gap_ns >= least_gap(search)) {
         search->late_rank = last_rank(search);
     }

@@ -6,14 +6,8 @@
 
 #include "choose/choose_score.h"
 
-#define FREE_SETS      16 /* record sets for which a sight of ranks that run free counts */
-#define CHANGE_CALLS   2  /* after a change of algorithm the first calls do not count ... */
-#define SPARSE_CALLS   4  /* ... unless there is no record set for so many calls */
-#define PAUSE_TIMES    2  /* so many times the usual */
-#define SHARE_OF_CALLS 4  /* ... and more than this part of what many calls usually take */
-#define MOST_PAUSES    3  /* on end; more are another program */
-#define MAX_CALLS      (INT64_C(1) << 20)
-#define LONGEST_NS     (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
+#define MAX_CALLS  (INT64_C(1) << 20)
+#define LONGEST_NS (CLV_CHOOSE_SCORE_CEILING_NS / MAX_CALLS)
 
 /* Known when both ends are. */
 static int64_t elapsed(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
@@ -40,7 +34,7 @@ static int64_t time_of(const clv_choose_config_t *config, const clv_choose_inter
 static int is_pause_before(const clv_choose_pace_t *pace, const clv_pap_progress_t *progress,
                            int64_t usual_ns)
 {
-    return pace->computing_ns > 0 && progress->computing_ns / PAUSE_TIMES > usual_ns;
+    return pace->computing_ns > 0 && progress->computing_ns / CLV_POLICY_PAUSE_TIMES > usual_ns;
 }
 
 /* Computing before calls without a record is not seen. Such calls take what their last one says
@@ -56,9 +50,10 @@ static int is_pause_within(const clv_pap_progress_t *progress,
 
     usual_ns = clv_smaller(usual_ns, most_ns);
     return interval->n_calls > 1 &&
-           interval->elapsed_ns > interval->n_calls * clv_larger(seen_ns, usual_ns) +
-                                      clv_larger(PAUSE_TIMES * usual_ns,
-                                                 interval->n_calls * usual_ns / SHARE_OF_CALLS);
+           interval->elapsed_ns >
+               interval->n_calls * clv_larger(seen_ns, usual_ns) +
+                   clv_larger(CLV_POLICY_PAUSE_TIMES * usual_ns,
+                              interval->n_calls * usual_ns / CLV_POLICY_PAUSE_PART);
 }
 
 static int is_pause(const clv_choose_pace_t *pace, const clv_pap_forecast_t *forecast,
@@ -71,7 +66,7 @@ static int is_pause(const clv_choose_pace_t *pace, const clv_pap_forecast_t *for
         is_pause_before(pace, progress, clv_larger(pace->computing_ns, middle_ns))) {
         return 1;
     }
-    return pace->n_pauses < MOST_PAUSES && interval->n_calls > 0 && around_ns > 0 &&
+    return pace->n_pauses < CLV_POLICY_MOST_PAUSES && interval->n_calls > 0 && around_ns > 0 &&
            is_pause_within(progress, interval, forecast->previous_after_ns,
                            clv_larger(pace->computing_ns, around_ns));
 }
@@ -99,7 +94,8 @@ static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progr
         pace->computing_ns =
             pace->computing_ns == 0 ? now_ns : (3 * pace->computing_ns + now_ns) / 4;
     }
-    pace->free_sets = progress->runs_free ? FREE_SETS : clv_larger(pace->free_sets - 1, 0);
+    pace->free_sets =
+        progress->runs_free ? CLV_POLICY_FREE_SETS : clv_larger(pace->free_sets - 1, 0);
     pace->has_run_free |= pace->free_sets > 0;
 }
 
@@ -129,7 +125,8 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
 
 static int is_skipped(const clv_choose_block_t *block, const clv_choose_interval_t *interval)
 {
-    return block->n_skipped < CHANGE_CALLS && interval->n_calls < SPARSE_CALLS;
+    return block->n_skipped < CLV_POLICY_CHANGE_CALLS &&
+           interval->n_calls < CLV_POLICY_SPARSE_CALLS;
 }
 
 int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
@@ -145,24 +142,25 @@ int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t 
         block->n_skipped += interval->n_calls;
         return 0;
     }
-    block->n_skipped = CHANGE_CALLS;
+    block->n_skipped = CLV_POLICY_CHANGE_CALLS;
     block->n_calls += interval->n_calls;
     block->time_ns += interval->time_ns;
-    if (block->n_calls < CLV_CHOOSE_BLOCK_CALLS) {
+    if (block->n_calls < CLV_POLICY_BLOCK_CALLS) {
         return 0;
     }
     *pace_p = clv_larger(block->time_ns / block->n_calls, 1);
-    *block = (clv_choose_block_t){.algorithm = interval->algorithm, .n_skipped = CHANGE_CALLS};
+    *block = (clv_choose_block_t){.algorithm = interval->algorithm,
+                                  .n_skipped = CLV_POLICY_CHANGE_CALLS};
     return 1;
 }
 
 void clv_choose_paces_add(clv_choose_paces_t *paces, int64_t pace_ns)
 {
-    for (int32_t i = CLV_CHOOSE_BLOCKS - 1; i > 0; i--) {
+    for (int32_t i = CLV_POLICY_BLOCKS - 1; i > 0; i--) {
         paces->pace_ns[i] = paces->pace_ns[i - 1];
     }
     paces->pace_ns[0] = pace_ns;
-    paces->n_blocks += paces->n_blocks < CLV_CHOOSE_BLOCKS;
+    paces->n_blocks += paces->n_blocks < CLV_POLICY_BLOCKS;
 }
 
 /* Of two, the mean. */
@@ -174,7 +172,7 @@ int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces)
     if (paces->n_blocks == 0) {
         return 0;
     }
-    if (paces->n_blocks < CLV_CHOOSE_BLOCKS) {
+    if (paces->n_blocks < CLV_POLICY_BLOCKS) {
         return (pace_ns[0] + pace_ns[paces->n_blocks - 1]) / 2;
     }
     low = clv_smaller(pace_ns[0], pace_ns[1]);
@@ -190,7 +188,7 @@ int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces)
         least = clv_smaller(least, paces->pace_ns[i]);
         most = clv_larger(most, paces->pace_ns[i]);
     }
-    return paces->n_blocks < CLV_CHOOSE_BLOCKS
+    return paces->n_blocks < CLV_POLICY_BLOCKS
                ? 0
                : (int32_t) clv_smaller((most - least) / clv_larger(least / 1000, 1), INT32_MAX);
 }

@@ -27,7 +27,6 @@
 
 #include "choose/choose.h"
 
-#define CLV_CHOOSE_BLOCK_CALLS 10 /* of a block, at least */
 
 /* What a new forecast says of the calls between its newest record set and the one before. */
 typedef struct clv_choose_interval {

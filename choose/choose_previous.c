@@ -22,9 +22,6 @@
 
 /* Messages of up to so many bytes travel both ways at once; for each time as many again, up to
  * the most that counts, they take so much longer. */
-#define BOTH_WAYS_BYTES  65536
-#define WAITING_BYTES    131072
-#define WAITING_PERMILLE 300
 
 static int64_t ceil_log2(int32_t n)
 {
@@ -92,9 +89,10 @@ static int64_t bytes_ns(int64_t byte_ps, int64_t n_bytes)
 static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
 {
     const int64_t ns = bytes_ns(config->cost.byte_ps, n_bytes);
-    const int64_t waiting = clv_smaller(clv_larger(n_bytes - BOTH_WAYS_BYTES, 0), WAITING_BYTES);
+    const int64_t waiting =
+        clv_smaller(clv_larger(n_bytes - CLV_POLICY_BOTH_WAYS_BYTES, 0), CLV_POLICY_WAITING_BYTES);
 
-    return ns + ns * (waiting * WAITING_PERMILLE / BOTH_WAYS_BYTES) / 1000;
+    return ns + ns * (waiting * CLV_POLICY_WAITING_PERMILLE / CLV_POLICY_BOTH_WAYS_BYTES) / 1000;
 }
 
 /* One rank of each pair of the 2 * n_beyond first ones takes part for both. */

@@ -4,24 +4,16 @@
  */
 #include "choose/choose_score.h"
 
-#define DISTRUST_FORECASTS 4  /* forecasts without plans that need times after a surprise */
-#define SURPRISE_SETS      4  /* a sigma of fewer sets is a guess */
-#define FORGET_FORECASTS   64 /* after so many forecasts unmeasured, a bad record starts to fade */
-#define RETRY_FORECASTS    8  /* ... and sooner one of a single call, which may have been unlucky */
-#define OUTLIER            3  /* one call makes a ratio at most half as large again: (3 + 3) / 4 */
-#define RATIO_MIN_PERMILLE 100
-#define PRESUMED_PERMILLE  500 /* links may be that much faster than calibrated: bursts pass */
-#define IN_MPI_WEIGHT      8   /* a second of everybody's waiting counts as 1/8 s after */
-
 int64_t clv_choose_cost(const clv_choose_config_t *config, int64_t after_ns, int64_t in_mpi_ns)
 {
     int64_t cost_ns;
 
     after_ns = clv_larger(after_ns, 0);
     in_mpi_ns = clv_larger(in_mpi_ns, 0);
-    cost_ns = config->objective == CLV_OBJECTIVE_AFTER      ? after_ns
-              : config->objective == CLV_OBJECTIVE_MPI_TIME ? in_mpi_ns
-                                                            : after_ns + in_mpi_ns / IN_MPI_WEIGHT;
+    cost_ns = config->objective == CLV_OBJECTIVE_AFTER ? after_ns
+              : config->objective == CLV_OBJECTIVE_MPI_TIME
+                  ? in_mpi_ns
+                  : after_ns + in_mpi_ns / CLV_POLICY_IN_MPI_WEIGHT;
     return clv_smaller(cost_ns, CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
@@ -59,7 +51,7 @@ static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
     }
     return clv_larger(algorithm == CLV_ALGORITHM_PREVIOUS ? clv_smaller(ratio_of_plans(state), 1000)
                                                           : ratio_of_plans(state),
-                      PRESUMED_PERMILLE);
+                      CLV_POLICY_PRESUMED_PERMILLE);
 }
 
 int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,
@@ -90,7 +82,7 @@ static int64_t new_ratio(const clv_choose_score_t *score, int64_t ratio)
         return ratio;
     }
     ratio = clv_smaller(ratio, clv_larger(score->newest_permille, score->ratio_permille));
-    ratio = clv_smaller(ratio, OUTLIER * score->ratio_permille);
+    ratio = clv_smaller(ratio, CLV_POLICY_OUTLIER_TIMES * score->ratio_permille);
     return (3 * score->ratio_permille + ratio) / 4;
 }
 
@@ -132,7 +124,8 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
     ratio =
         comparable_cost(config, made, forecast->previous_after_ns, forecast->previous_in_mpi_ns) /
         predicted;
-    ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), RATIO_MIN_PERMILLE);
+    ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE),
+                       CLV_POLICY_LEAST_RATIO_PERMILLE);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
     score->in_mpi_ns = score->n_measured == 0
@@ -149,10 +142,10 @@ static void forget_slowly(clv_choose_state_t *state)
         clv_choose_score_t *score = &state->score[c];
         score->idle_forecasts++;
         if (c != CLV_ALGORITHM_PREVIOUS && score->n_measured == 1 &&
-            score->idle_forecasts >= RETRY_FORECASTS) {
+            score->idle_forecasts >= CLV_POLICY_RETRY_FORECASTS) {
             score->n_measured = 0;
         }
-        if (score->idle_forecasts >= FORGET_FORECASTS && score->ratio_permille > 1000) {
+        if (score->idle_forecasts >= CLV_POLICY_FORGET_FORECASTS && score->ratio_permille > 1000) {
             score->ratio_permille -= (score->ratio_permille - 1000) / 4;
             score->idle_forecasts = 0;
         }
@@ -164,11 +157,11 @@ static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_forecast
     if (state->distrust > 0) {
         state->distrust--;
     }
-    if (forecast->n_record_sets >= SURPRISE_SETS && state->last_sigma_ns > 0 &&
-        forecast->worst_error_ns > CLV_CHOOSE_CLIP_SIGMAS * state->last_sigma_ns) {
-        state->distrust = DISTRUST_FORECASTS;
+    if (forecast->n_record_sets >= CLV_POLICY_SURE_SETS && state->last_sigma_ns > 0 &&
+        forecast->worst_error_ns > CLV_POLICY_CLIP_SIGMAS * state->last_sigma_ns) {
+        state->distrust = CLV_POLICY_DISTRUST_FORECASTS;
     }
-    state->last_sigma_ns = clv_smaller(forecast->sigma_ns, INT64_MAX / CLV_CHOOSE_CLIP_SIGMAS / 2);
+    state->last_sigma_ns = clv_smaller(forecast->sigma_ns, INT64_MAX / CLV_POLICY_CLIP_SIGMAS / 2);
 }
 
 /* How long after all others the last rank is predicted; 0 in a forecast without ranks. */

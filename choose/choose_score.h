@@ -16,7 +16,6 @@
 #define CLV_CHOOSE_SCORE_CEILING_NS                                                                \
     (INT64_MAX / CLV_CHOOSE_RATIO_MAX_PERMILLE) /* of an estimate \
                                                                                    */
-#define CLV_CHOOSE_CLIP_SIGMAS 4                /* the clip rule, and what is a surprise */
 
 /* Of a choice that is estimated to end after_ns after the last arrival, with in_mpi_ns in MPI on
  * average. state NULL: no experience. */

@@ -9,22 +9,11 @@
 #include "choose/choose_score.h"
 #include "util/util_alloc.h"
 
-#define NEEDS_TIMES_MIN_SETS 4  /* a sigma of fewer sets is a guess */
-#define TREES_MIN_RANKS      32 /* for helper trees: below, TCP takes longer than estimated ... */
-#define TREES_HOPS           4  /* ... and as many messages a rank must take as long as the bytes */
-
 /* Segment counts tried: the set that simulation found within 5 % of the best in all cases, and for
  * who is ahead then also the one whose segments leave without their receiver. */
 static const int32_t segment_counts[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
-#define N_SEGMENT_COUNTS  ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
-#define MOST_COUNTS       (N_SEGMENT_COUNTS + 2)
-#define PATIENCE          1 /* counts without a gain before a direction is given up */
-#define MIN_SEGMENT_BYTES 4096
-
-#define NEAR_COUNTS 7    /* beside the best one, of a plan by rounds */
-#define FEW_CELLS   8192 /* ranks times segments of plans that cost little to make */
-
-#define CLASSIC_FORECASTS 8 /* where links are shared its replay is the dearest: in every so many */
+#define N_SEGMENT_COUNTS ((int32_t) (sizeof segment_counts / sizeof segment_counts[0]))
+#define MOST_COUNTS      (N_SEGMENT_COUNTS + 2)
 
 /* The clip rule: nobody is expected before so many sigma have passed, nobody after the last. */
 static void clip_arrivals(int64_t *clipped_ns, const int64_t *predicted_ns, int32_t n_ranks,
@@ -97,7 +86,7 @@ clv_status_t clv_choose_search_open(const clv_choose_config_t *config,
     for (int32_t i = 0; i < CLV_N_ALGORITHMS; i++) {
         search->score[i] = -1;
     }
-    clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks, CLV_CHOOSE_CLIP_SIGMAS,
+    clip_arrivals(search->clipped_ns, search->order_ns, config->n_ranks, CLV_POLICY_CLIP_SIGMAS,
                   sigma_ns);
     clip_arrivals(search->eased_ns, search->order_ns, config->n_ranks, 1, sigma_ns);
     return CLV_OK;
@@ -360,8 +349,8 @@ static int fits(const clv_choose_search_t *search, int64_t n_segments)
 
 static int is_worth_making(const clv_choose_search_t *search, int64_t n_segments)
 {
-    return fits(search, n_segments) &&
-           (n_segments == 1 || search->key->total_bytes / n_segments >= MIN_SEGMENT_BYTES);
+    return fits(search, n_segments) && (n_segments == 1 || search->key->total_bytes / n_segments >=
+                                                               CLV_POLICY_LEAST_SEGMENT_BYTES);
 }
 
 /* The counts of the table and, where every rank is to own as many segments, multiples of the ranks
@@ -397,7 +386,7 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
     }
     if (early > segment_counts[N_SEGMENT_COUNTS - 1] && search->late_rank < 0 &&
         count_at(search, N_SEGMENT_COUNTS) == INT32_MAX && fits(search, early) &&
-        early * search->config->n_ranks <= FEW_CELLS) {
+        early * search->config->n_ranks <= CLV_POLICY_FEW_CELLS) {
         counts[0] = (int32_t) early;
         return 1;
     }
@@ -418,24 +407,17 @@ static int32_t list_counts(const clv_choose_search_t *search, int32_t *counts)
 static clv_status_t climb(clv_choose_search_t *search, int32_t algorithm, const int32_t *counts,
                           int32_t n_counts, int32_t at, int32_t step, int64_t best)
 {
-    for (int32_t patience = PATIENCE; patience > 0; patience--) {
-        int64_t score;
-        clv_status_t status;
+    int64_t score = best;
+    clv_status_t status = CLV_OK;
 
+    do {
+        best = score;
         at += step;
-        if (at < 0 || at >= n_counts) {
-            break;
+        if (at >= 0 && at < n_counts) {
+            status = try_candidate(search, algorithm, counts[at], &score);
         }
-        status = try_candidate(search, algorithm, counts[at], &score);
-        if (status != CLV_OK) {
-            return status;
-        }
-        if (score < best) {
-            best = score;
-            patience = PATIENCE + 1;
-        }
-    }
-    return CLV_OK;
+    } while (status == CLV_OK && score < best);
+    return status;
 }
 
 /* The last of the rising counts that is at most so large; 0: all are larger. */
@@ -483,8 +465,9 @@ static clv_status_t try_near_counts(clv_choose_search_t *search, int32_t algorit
     clv_status_t status = CLV_OK;
     int64_t score;
 
-    for (int32_t n = best + 1; n <= best + NEAR_COUNTS && status == CLV_OK; n++) {
-        if ((int64_t) n * search->config->n_ranks <= FEW_CELLS && is_worth_making(search, n)) {
+    for (int32_t n = best + 1; n <= best + CLV_POLICY_NEAR_COUNTS && status == CLV_OK; n++) {
+        if ((int64_t) n * search->config->n_ranks <= CLV_POLICY_FEW_CELLS &&
+            is_worth_making(search, n)) {
             status = try_candidate(search, algorithm, n, &score);
         }
     }
@@ -528,17 +511,18 @@ static clv_status_t try_segment_counts(clv_choose_search_t *search, int32_t algo
 static int trees_pay(const clv_choose_search_t *search)
 {
     const clv_cost_t *cost = &search->config->cost;
-    const int64_t n_hops = (int64_t) TREES_HOPS * search->config->n_ranks;
+    const int64_t n_hops = (int64_t) CLV_POLICY_TREES_HOPS * search->config->n_ranks;
     const int64_t wire_ns =
         clv_cost_round_ns(&(clv_cost_t){.byte_ps = cost->byte_ps}, search->key->total_bytes);
 
-    return search->config->n_ranks >= TREES_MIN_RANKS && cost->latency_ns >= wire_ns / n_hops;
+    return search->config->n_ranks >= CLV_POLICY_TREES_MIN_RANKS &&
+           cost->latency_ns >= wire_ns / n_hops;
 }
 
 static int is_classic_due(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                           int32_t algorithm)
 {
-    return search->config->place == NULL || forecast->version % CLASSIC_FORECASTS == 0 ||
+    return search->config->place == NULL || forecast->version % CLV_POLICY_CLASSIC_FORECASTS == 0 ||
            is_in_use(search, algorithm);
 }
 
@@ -552,7 +536,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return 0; /* it is rank_chain */
     }
     if (clv_algorithm_binds(algorithm)) {
-        return forecast != NULL && forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&
+        return forecast != NULL && forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
                search->state->n_bound_segments[algorithm] > 0 &&
                is_classic_due(search, forecast, algorithm);
     }
@@ -563,7 +547,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return 0;
     }
     return clv_algorithms[algorithm].needs_times <= 0 ||
-           (forecast->n_record_sets >= NEEDS_TIMES_MIN_SETS &&
+           (forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
             (clv_algorithms[algorithm].needs_times == 2 || search->state->distrust == 0));
 }
 

@@ -7,25 +7,6 @@
 #include "choose/choose_gain.h"
 #include "choose/choose_score.h"
 
-#define PROBE_CALLS     3    /* run before the first of them is measured */
-#define GOOD_PERMILLE   995  /* a first block at most so long is worth two more ... */
-#define BETTER_PERMILLE 990  /* ... and the middle one of three settles it */
-#define FREE_PERMILLE   970  /* ... or this, where ranks run free and it depends on arrivals */
-#define EQUAL_PERMILLE  1005 /* so long is as good, where estimates are clear ... */
-#define NOISE_PERMILLE  20   /* ... and as much more as the blocks before lie apart, at most this */
-#define CLEAR_PERMILLE  950
-#define WAITS_PERMILLE  800  /* ... or where ranks are to be in MPI so much less */
-#define ODD_PERMILLE    120  /* a block that far from the others is odd ... */
-#define ODD_BLOCKS      2    /* ... and so many on end are another program */
-#define FLOOR_BLOCKS    32   /* that one went at computing's pace counts for so many */
-#define PAUSES_TIMES    2    /* a pace of so many times computing and call is one of pauses */
-#define FIRST_WAIT      64   /* calls until something is tried again */
-#define LONGEST_WAIT    1024 /* ... and at most so many */
-#define SLACK           8    /* a trial may lose that part of an iteration by chance */
-#define OTHER_PLAN      4    /* one of so many times fewer segments was not tried */
-#define MOST_FORECASTS  72   /* of a trial, at most: three blocks take half as many */
-#define STABLE_SETS     4    /* record sets until ranks show whether they run free */
-
 int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
 {
     return pace->paces.n_blocks > 0;
@@ -50,7 +31,7 @@ int clv_choose_try_may_guess(const clv_choose_config_t *config, const clv_choose
     return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_holds(algorithm) ||
            algorithm == CLV_ALGORITHM_PREVIOUS ||
            (!clv_choose_runs_free(config, pace) &&
-            (forecast->announced || forecast->n_record_sets >= STABLE_SETS));
+            (forecast->announced || forecast->n_record_sets >= CLV_POLICY_SURE_SETS));
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -81,20 +62,21 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
  * those in which they come apart again, such as after a pause. */
 static void look_at_floor(clv_choose_pace_t *pace, int64_t block_ns)
 {
-    pace->n_at_computing = is_permille_of(pace->computing_ns, FREE_PERMILLE, block_ns)
+    pace->n_at_computing = is_permille_of(pace->computing_ns, CLV_POLICY_FREE_PERMILLE, block_ns)
                                ? (int32_t) clv_larger(pace->n_at_computing - 1, 0)
-                               : FLOOR_BLOCKS;
+                               : CLV_POLICY_FLOOR_BLOCKS;
 }
 
 /* Another program: what was found out about the one before says nothing. */
 static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
 {
     const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
-    const int is_odd = middle_ns > 0 && (is_permille_of(block_ns, 1000 - ODD_PERMILLE, middle_ns) ||
-                                         !is_permille_of(block_ns, 1000 + ODD_PERMILLE, middle_ns));
+    const int is_odd =
+        middle_ns > 0 && (is_permille_of(block_ns, 1000 - CLV_POLICY_ODD_PERMILLE, middle_ns) ||
+                          !is_permille_of(block_ns, 1000 + CLV_POLICY_ODD_PERMILLE, middle_ns));
 
     pace->n_odd = is_odd ? pace->n_odd + 1 : 0;
-    if (pace->n_odd >= ODD_BLOCKS) {
+    if (pace->n_odd >= CLV_POLICY_ODD_BLOCKS) {
         pace->n_odd = 0;
         pace->n_at_computing = 0;
         pace->paces = (clv_choose_paces_t){0};
@@ -108,8 +90,9 @@ static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
 
 static void wait_longer(clv_choose_verdict_t *verdict)
 {
-    verdict->wait_calls =
-        verdict->wait_calls == 0 ? FIRST_WAIT : clv_smaller(2 * verdict->wait_calls, LONGEST_WAIT);
+    verdict->wait_calls = verdict->wait_calls == 0
+                              ? CLV_POLICY_FIRST_WAIT
+                              : clv_smaller(2 * verdict->wait_calls, CLV_POLICY_LONGEST_WAIT);
     verdict->age_calls = 0;
 }
 
@@ -149,12 +132,12 @@ static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
     int32_t most = pace->trial.needed_permille;
 
     clv_choose_paces_add(paces, block_ns);
-    if (paces->n_blocks < CLV_CHOOSE_BLOCKS) {
-        most = (int32_t) clv_larger(most, GOOD_PERMILLE);
+    if (paces->n_blocks < CLV_POLICY_BLOCKS) {
+        most = (int32_t) clv_larger(most, CLV_POLICY_GOOD_PERMILLE);
     }
     if (!is_permille_of(clv_choose_paces_middle(paces), most, before_ns)) {
         end_trial(pace);
-    } else if (paces->n_blocks == CLV_CHOOSE_BLOCKS) {
+    } else if (paces->n_blocks == CLV_POLICY_BLOCKS) {
         win_trial(pace);
     }
 }
@@ -163,8 +146,9 @@ static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
  * has begun. */
 static void judge_stand_in(clv_choose_pace_t *pace, int32_t algorithm, int64_t block_ns)
 {
-    if (is_permille_of(block_ns, BETTER_PERMILLE, clv_choose_paces_middle(&pace->paces))) {
-        begin_trial(&pace->trial, algorithm, BETTER_PERMILLE, 0);
+    if (is_permille_of(block_ns, CLV_POLICY_BETTER_PERMILLE,
+                       clv_choose_paces_middle(&pace->paces))) {
+        begin_trial(&pace->trial, algorithm, CLV_POLICY_BETTER_PERMILLE, 0);
         judge_trial(pace, block_ns);
     }
 }
@@ -196,10 +180,10 @@ static void pay(clv_choose_trial_t *trial)
 static void stop_loss(clv_choose_pace_t *pace)
 {
     const clv_choose_trial_t *trial = &pace->trial;
-    const int64_t slack_ns = clv_choose_paces_middle(&pace->paces) / SLACK;
+    const int64_t slack_ns = clv_choose_paces_middle(&pace->paces) / CLV_POLICY_SLACK;
 
     if (trial->is_on && trial->loss_ns > 0 &&
-        trial->loss_ns - slack_ns + (PROBE_CALLS - 1) * trial->expected_loss_ns >
+        trial->loss_ns - slack_ns + (CLV_POLICY_PROBE_CALLS - 1) * trial->expected_loss_ns >
             trial->budget_ns) {
         end_trial(pace);
     }
@@ -210,7 +194,7 @@ static void stop_waiting(clv_choose_pace_t *pace)
 {
     clv_choose_trial_t *trial = &pace->trial;
 
-    if (trial->is_on && ++trial->n_forecasts > MOST_FORECASTS) {
+    if (trial->is_on && ++trial->n_forecasts > CLV_POLICY_MOST_FORECASTS) {
         end_trial(pace);
     }
 }
@@ -245,14 +229,14 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     const int was_free = clv_choose_runs_free(config, pace);
     const clv_choose_interval_t interval = clv_choose_pace_take(config, forecast, progress, pace);
     const int64_t earned_ns =
-        pace->n_pauses > 0 ? 0 : interval.elapsed_ns / 1000 * CLV_CHOOSE_TRY_BUDGET_PERMILLE;
+        pace->n_pauses > 0 ? 0 : interval.elapsed_ns / 1000 * CLV_POLICY_BUDGET_PERMILLE;
     int64_t block_ns;
 
     pace->trial.budget_ns =
         clv_smaller(pace->trial.budget_ns + earned_ns, CLV_CHOOSE_SCORE_CEILING_NS);
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        pace->verdict[a].age_calls =
-            clv_smaller(pace->verdict[a].age_calls + clv_larger(interval.n_calls, 1), LONGEST_WAIT);
+        pace->verdict[a].age_calls = clv_smaller(
+            pace->verdict[a].age_calls + clv_larger(interval.n_calls, 1), CLV_POLICY_LONGEST_WAIT);
     }
     if (interval.n_calls == 0) {
         (void) clv_choose_block_add(&pace->block, &interval, &block_ns);
@@ -284,7 +268,7 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
     if (is_stable) {
         return clv_algorithm_holds(pace->settled)
                    ? expected_ns
-                   : clv_smaller(settled_ns / 1000 * GOOD_PERMILLE, pace->computing_ns);
+                   : clv_smaller(settled_ns / 1000 * CLV_POLICY_GOOD_PERMILLE, pace->computing_ns);
     }
     return clv_larger(expected_ns,
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
@@ -307,8 +291,9 @@ static int is_mostly_pauses(const clv_choose_search_t *search)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
 
-    return pace->computing_ns > 0 && clv_choose_paces_middle(&pace->paces) / PAUSES_TIMES >
-                                         pace->computing_ns + settled_call(search);
+    return pace->computing_ns > 0 &&
+           clv_choose_paces_middle(&pace->paces) / CLV_POLICY_PAUSE_TIMES >
+               pace->computing_ns + settled_call(search);
 }
 
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
@@ -322,7 +307,7 @@ static int cannot_gain(const clv_choose_search_t *search)
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
            (is_mostly_pauses(search) || pace->n_at_computing > 0 ||
-            !is_permille_of(pace->computing_ns, FREE_PERMILLE,
+            !is_permille_of(pace->computing_ns, CLV_POLICY_FREE_PERMILLE,
                             clv_choose_paces_middle(&pace->paces)));
 }
 
@@ -334,7 +319,8 @@ static int is_no_better_order(const clv_choose_search_t *search, int32_t algorit
 
     return clv_choose_runs_free(search->config, pace) && clv_algorithm_holds(algorithm) &&
            clv_algorithm_holds(pace->settled) &&
-           !is_permille_of(expected_ns, BETTER_PERMILLE, clv_choose_paces_middle(&pace->paces));
+           !is_permille_of(expected_ns, CLV_POLICY_BETTER_PERMILLE,
+                           clv_choose_paces_middle(&pace->paces));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
@@ -342,7 +328,7 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
 {
     const clv_choose_pace_t *pace = &search->state->pace;
     const clv_choose_verdict_t *verdict = &pace->verdict[algorithm];
-    const int64_t n_calls = PROBE_CALLS * clv_larger(forecast->sample_every, 1);
+    const int64_t n_calls = CLV_POLICY_PROBE_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
 
     return !is_no_better_order(search, algorithm, expected_ns) &&
@@ -358,9 +344,9 @@ static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, 
     const clv_choose_score_t *other = &search->state->score[settled];
 
     if (one->n_measured > 0 && other->n_measured > 0) {
-        return is_permille_of(one->in_mpi_ns, WAITS_PERMILLE, other->in_mpi_ns);
+        return is_permille_of(one->in_mpi_ns, CLV_POLICY_WAITS_PERMILLE, other->in_mpi_ns);
     }
-    return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, WAITS_PERMILLE,
+    return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, CLV_POLICY_WAITS_PERMILLE,
                           search->found[settled].predicted_in_mpi_ns);
 }
 
@@ -383,13 +369,16 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
     const clv_choose_pace_t *pace = &search->state->pace;
 
     if (clv_choose_runs_free(search->config, pace) || (pace->trial.is_on && pace->trial.was_free)) {
-        return clv_algorithm_holds(algorithm) ? BETTER_PERMILLE : FREE_PERMILLE;
+        return clv_algorithm_holds(algorithm) ? CLV_POLICY_BETTER_PERMILLE
+                                              : CLV_POLICY_FREE_PERMILLE;
     }
-    if (!is_permille_of(search->score[algorithm], CLEAR_PERMILLE, search->score[pace->settled])) {
-        return waits_less(search, algorithm) ? EQUAL_PERMILLE : BETTER_PERMILLE;
+    if (!is_permille_of(search->score[algorithm], CLV_POLICY_CLEAR_PERMILLE,
+                        search->score[pace->settled])) {
+        return waits_less(search, algorithm) ? CLV_POLICY_EQUAL_PERMILLE
+                                             : CLV_POLICY_BETTER_PERMILLE;
     }
-    return EQUAL_PERMILLE +
-           (int32_t) clv_smaller(clv_choose_paces_spread(&pace->paces), NOISE_PERMILLE);
+    return CLV_POLICY_EQUAL_PERMILLE +
+           (int32_t) clv_smaller(clv_choose_paces_spread(&pace->paces), CLV_POLICY_NOISE_PERMILLE);
 }
 
 /* Of the least expected pace among those that may be tried; -1: none may. */
@@ -428,7 +417,7 @@ static void forget_other_plans(const clv_choose_search_t *search)
         if (a == runs) {
             verdict->n_segments = n_segments;
         } else if (clv_algorithms[a].needs_times == 2 &&
-                   n_segments <= verdict->n_segments / OTHER_PLAN) {
+                   n_segments <= verdict->n_segments / CLV_POLICY_OTHER_PLAN) {
             *verdict = (clv_choose_verdict_t){0};
         }
     }
@@ -452,7 +441,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }
     if (trial->is_on || in_vain || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
-        pace->call < CLV_CHOOSE_TRY_FIRST_CALLS) {
+        pace->call < CLV_POLICY_FIRST_CALLS) {
         return;
     }
     algorithm = most_promising(search, forecast, &expected_ns);

@@ -22,8 +22,6 @@
 #include "choose/choose_pace.h"
 #include "choose/choose_search.h"
 
-#define CLV_CHOOSE_TRY_BUDGET_PERMILLE 4
-#define CLV_CHOOSE_TRY_FIRST_CALLS     20 /* nothing is tried in them */
 
 /* Takes in what a new forecast says about the calls before it; before clv_choose_learn. */
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,

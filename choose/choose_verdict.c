@@ -10,11 +10,8 @@
 #include "choose/choose_try.h"
 #include "util/util_min_max.h"
 
-#define LEAST_CALLS    3   /* compared; of fewer nothing is said */
-#define BLOCK_CALLS    10  /* blocks are of so many: fewer calls differ more */
-#define NOISE_PERMILLE 10  /* at least: clocks, and what runs beside */
-#define LARGE_REST     0.1 /* of the time, without a comparison, is told */
-#define HAND           "; run once with --mca coll ^clv and compare"
+#define LARGE_REST 0.1 /* of the time, without a comparison, is told */
+#define HAND       "; run once with --mca coll ^clv and compare"
 
 /* Of what the compared times are, each. */
 static const char *const units[] = {[CLV_OBJECTIVE_PACE] = "from one to the next",
@@ -51,8 +48,8 @@ static double noise(const clv_verdict_facts_t *facts)
     if (gains->n_calls > 0) {
         spread = (double) gains->spread_permille / (double) gains->n_calls;
     }
-    return (spread > NOISE_PERMILLE ? spread : NOISE_PERMILLE) / 1000 *
-           (gains->n_calls < BLOCK_CALLS ? 2 : 1);
+    return (spread > CLV_POLICY_DIFFER_PERMILLE ? spread : CLV_POLICY_DIFFER_PERMILLE) / 1000 *
+           (gains->n_calls < CLV_POLICY_BLOCK_CALLS ? 2 : 1);
 }
 
 /* Of what was compared, not of the run: it is that which the noise is in. */
@@ -69,7 +66,7 @@ static double magnitude(double x)
 
 static int is_comparable(const clv_verdict_facts_t *facts)
 {
-    return facts->gains.n_calls >= LEAST_CALLS && facts->gains.took_ns > 0;
+    return facts->gains.n_calls >= CLV_POLICY_COMPARED_CALLS && facts->gains.took_ns > 0;
 }
 
 clv_verdict_t clv_choose_verdict(const clv_verdict_facts_t *facts)
@@ -112,9 +109,9 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
                         "tried");
     } else if (!config->exchange) {
         (void) snprintf(text, size, "coll_clv_exchange is off, so nothing was measured");
-    } else if (facts->n_calls <= CLV_CHOOSE_TRY_FIRST_CALLS) {
+    } else if (facts->n_calls <= CLV_POLICY_FIRST_CALLS) {
         (void) snprintf(text, size, "%" PRId64 " calls are too few: trials begin after %d",
-                        facts->n_calls, CLV_CHOOSE_TRY_FIRST_CALLS);
+                        facts->n_calls, CLV_POLICY_FIRST_CALLS);
     } else if (facts->gains.took_ns + facts->gains.unknown_ns == 0) {
         (void) snprintf(text, size,
                         "none of %" PRId64 " calls was measured, as where they carry too little "
@@ -125,7 +122,7 @@ static void print_why(char *text, size_t size, const clv_verdict_facts_t *facts)
                         "clv did not try the function before it beside its plans: trials begin "
                         "after %d calls and "
                         "may cost 0.%d %% of the run",
-                        CLV_CHOOSE_TRY_FIRST_CALLS, CLV_CHOOSE_TRY_BUDGET_PERMILLE);
+                        CLV_POLICY_FIRST_CALLS, CLV_POLICY_BUDGET_PERMILLE);
     }
 }
 

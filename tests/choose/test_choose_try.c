@@ -36,7 +36,7 @@ static void begin(int32_t settled)
                                      .computing_ns = 4 * MS,
                                      .settled = settled,
                                      .trial.budget_ns = 20 * MS};
-    for (int i = 0; i < CLV_CHOOSE_BLOCKS; i++) {
+    for (int i = 0; i < CLV_POLICY_BLOCKS; i++) {
         clv_choose_paces_add(&state.pace.paces, PACE_MS * MS);
     }
     forecast = (clv_pap_forecast_t){.n_ranks = N_RANKS,

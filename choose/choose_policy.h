@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The numbers of the choice, all of them: XX(name, value, unit, what it decides). Each is here for
+ * something that gets worse without it (docs/design/ablation.md). Not: bounds of memory and of
+ * arithmetic, which are beside what they bound; nor what users set (choose_parameters.h).
+ *
+ * PURE: constants.
+ */
+#ifndef CLV_CHOOSE_POLICY_H
+#define CLV_CHOOSE_POLICY_H
+
+/* clang-format off */
+#define CLV_POLICY_MAP(XX) \
+    XX(SURE_SETS,                4, "record sets",    "a sigma of fewer is a guess, and ranks do not show before whether they run free") \
+    XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many; a larger error is a surprise") \
+    XX(DISTRUST_FORECASTS,       4, "forecasts",      "without plans that need times after a surprise") \
+    XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves a running plan, and wins a trial at an equal pace") \
+    XX(LEAVE_PERMILLE,         970, "of a score",     "less than that leaves the previous function") \
+    XX(LEAVE_HOSTS_PERMILLE,   1050, "of a score",     "the same for host_chains: near messages of whole vectors take longer than estimated") \
+    XX(TRUST_FORECASTS,          3, "forecasts",      "the last rank was right in so many on end: it is trusted") \
+    XX(TRUST_PERMILLE,         100, "of a call",      "what a trusted plan may lose, for each such forecast") \
+    XX(TRUST_FIRST,              2, "forecasts",      "and for so many more") \
+    XX(MOST_TRUST_PERMILLE,   2000, "of a call",      "at most") \
+    XX(LATE_VECTORS,             2, "vectors' time",  "so long after all others a rank is far late") \
+    XX(IN_MPI_WEIGHT,            8, "part",           "a second of all in MPI counts as that part of one after") \
+    XX(PRESUMED_PERMILLE,      500, "of an estimate", "a factor that was never measured is no less: links may be faster than calibrated") \
+    XX(LEAST_RATIO_PERMILLE,    100, "of an estimate", "no measured call counts as less") \
+    XX(OUTLIER_TIMES,            3, "times",          "one call counts as no more of the factor before") \
+    XX(RETRY_FORECASTS,          8, "forecasts",      "a plan that was measured once is unknown after so many") \
+    XX(FORGET_FORECASTS,        64, "forecasts",      "a factor above one fades by a quarter after so many") \
+    XX(BOTH_WAYS_BYTES,      65536, "bytes",          "halves of Open MPI's allreduce up to this travel both ways at once") \
+    XX(WAITING_BYTES,       131072, "bytes",          "more of them than these wait no longer") \
+    XX(WAITING_PERMILLE,       300, "of a message",   "longer, for each 64 KiB of them") \
+    XX(TREES_MIN_RANKS,         32, "ranks",          "of helper trees: below, TCP takes longer than estimated") \
+    XX(TREES_HOPS,               4, "messages",       "of a rank must take as long as the bytes for helper trees") \
+    XX(LEAST_SEGMENT_BYTES,   4096, "bytes",          "no plan is made of smaller segments") \
+    XX(NEAR_COUNTS,              7, "segments",       "more are tried of a plan by rounds that is forced") \
+    XX(FEW_CELLS,             8192, "cells",          "ranks times segments of a plan that costs little to make") \
+    XX(CLASSIC_FORECASTS,        8, "forecasts",      "where links are shared, plans that bind are estimated once in so many") \
+    XX(FREE_SETS,               16, "record sets",    "for which a sight of ranks that run free counts") \
+    XX(FREE_PERMILLE,          970, "of a pace",      "settles a plan that follows arrivals where ranks run free; and no plan is faster than computing") \
+    XX(FLOOR_BLOCKS,            32, "blocks",         "for which one at computing's pace counts") \
+    XX(CHANGE_CALLS,             2, "calls",          "after a change of algorithm do not count") \
+    XX(SPARSE_CALLS,             4, "calls",          "from one record set to the next: then they do") \
+    XX(PAUSE_TIMES,              2, "times",          "the usual is a pause") \
+    XX(PAUSE_PART,               4, "part",           "of what many calls usually take must a pause among them be") \
+    XX(MOST_PAUSES,              3, "record sets",    "on end; more are another program") \
+    XX(BLOCK_CALLS,             10, "calls",          "of a block, at least; fewer differ more") \
+    XX(BLOCKS,                   3, "blocks",         "a pace is the middle one of so many") \
+    XX(ODD_PERMILLE,           120, "of a pace",      "a block that far from the others is odd") \
+    XX(ODD_BLOCKS,               2, "blocks",         "odd on end are another program") \
+    XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
+    XX(FIRST_CALLS,             20, "calls",          "nothing is tried in them") \
+    XX(PROBE_CALLS,              3, "calls",          "run before the first of a trial is measured") \
+    XX(GOOD_PERMILLE,          995, "of a pace",      "a first block of a trial is worth two more") \
+    XX(BETTER_PERMILLE,        990, "of a pace",      "three blocks settle it") \
+    XX(EQUAL_PERMILLE,        1005, "of a pace",      "three blocks settle it where estimates are clear, or ranks wait less") \
+    XX(NOISE_PERMILLE,          20, "of a pace",      "and as much more as blocks lie apart, at most") \
+    XX(WAITS_PERMILLE,         800, "of time in MPI", "is to wait less") \
+    XX(SLACK,                    8, "part",           "of an iteration may a trial lose by chance") \
+    XX(MOST_FORECASTS,          72, "forecasts",      "of a trial; three blocks take half as many") \
+    XX(FIRST_WAIT,              64, "calls",          "until what was tried in vain is tried again, twice as many each time") \
+    XX(LONGEST_WAIT,          1024, "calls",          "at most") \
+    XX(OTHER_PLAN,               4, "times",          "fewer segments are another plan, which was not tried") \
+    XX(SPREAD_PERMILLE,         50, "of a pace",      "do blocks lie apart where there are too few to know") \
+    XX(COMPARED_CALLS,           3, "calls",          "of fewer the summary says nothing") \
+    XX(DIFFER_PERMILLE,         10, "of a pace",      "blocks differ by at least that: clocks, and what runs beside")
+/* clang-format on */
+
+enum {
+#define CLV_POLICY_ENUM(name, value, unit, meaning) CLV_POLICY_##name = (value),
+    CLV_POLICY_MAP(CLV_POLICY_ENUM)
+#undef CLV_POLICY_ENUM
+};
+
+#endif
