@@ -4,7 +4,9 @@
  * program, seed, ns of an iteration in the last quarter and the first half, regret, and a hash over
  * what ran. For tests/quality/ablation.sh, which builds it with one number of choose/ moved.
  *
- *     choose_ablate auto|forced FIRST_SEED N_SEEDS     forced: the best algorithm's, no regret
+ *     choose_ablate auto|forced FIRST_SEED N_SEEDS [TEXT]
+ *
+ * forced: the best algorithm's, no regret; TEXT: only where the condition or the program has it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,19 +38,27 @@ static void print_run(const loop_regime_t *regime, uint64_t seed, int is_forced)
            is_forced ? 0.0 : loop_most_regret(&result), hash);
 }
 
+static int is_asked_for(const loop_regime_t *regime, const char *text)
+{
+    return strstr(regime->name, text) != NULL ||
+           strstr(loop_programs[regime->program].name, text) != NULL;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t first, n_seeds;
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: choose_ablate auto|forced FIRST_SEED N_SEEDS\n");
+    if (argc < 4 || argc > 5) {
+        fprintf(stderr, "usage: choose_ablate auto|forced FIRST_SEED N_SEEDS [TEXT]\n");
         return 2;
     }
     first = strtoull(argv[2], NULL, 10);
     n_seeds = strtoull(argv[3], NULL, 10);
     for (uint64_t seed = first; seed < first + n_seeds; seed++) {
         for (const loop_regime_t *regime = loop_regimes; regime->name != NULL; regime++) {
-            print_run(regime, seed, strcmp(argv[1], "forced") == 0);
+            if (argc < 5 || is_asked_for(regime, argv[4])) {
+                print_run(regime, seed, strcmp(argv[1], "forced") == 0);
+            }
         }
     }
     return 0;

@@ -80,7 +80,7 @@ static loop_couple_t free_later(int32_t call)
     return call < LOOP_CALLS / 2 ? LOOP_BCAST : LOOP_FREE;
 }
 
-const loop_program_t loop_programs[LOOP_N_PROGRAMS] = {
+const loop_program_t loop_programs[LOOP_N_PROGRAMS + 1] = {
     {"fresh, free", fresh, none},
     {"by rank, free", by_rank, none},
     {"balanced, free", balanced, none},
@@ -100,6 +100,7 @@ const loop_program_t loop_programs[LOOP_N_PROGRAMS] = {
     {"far rank late, bound later", far_last, bound_later},
     {"fresh, free later", fresh, free_later},
     {"far rank late, free later", far_last, free_later},
+    {"pausing, free", pausing, none},
 };
 
 loop_setting_t loop_setting_of(int32_t ahead_calls, uint64_t seed)
@@ -140,6 +141,7 @@ const loop_regime_t loop_regimes[] = {
     WAITS(0), WAITS(1), WAITS(2), WAITS(6), WAITS(7), WAITS(8),
     SLOW(0), SLOW(1), SLOW(6), SLOW(7),
     SPARSE(0), SPARSE(2), SPARSE(6), SPARSE(8), SPARSE(12), SPARSE(14),
+    SPARSE(LOOP_PAUSING_FREE), AHEAD(LOOP_PAUSING_FREE, 0), AHEAD(LOOP_PAUSING_FREE, 8),
     ALLREDUCE(0, 2048), ALLREDUCE(1, 2048), ALLREDUCE(3, 2048), ALLREDUCE(0, 128), ALLREDUCE(3, 128),
     {NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 };

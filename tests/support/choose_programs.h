@@ -17,8 +17,9 @@
 #define LOOP_FIRST_CHANGE 13
 #define LOOP_FRESH_FREED  17
 #define LOOP_N_PROGRAMS   19
+#define LOOP_PAUSING_FREE 19 /* of conditions alone */
 
-extern const loop_program_t loop_programs[LOOP_N_PROGRAMS];
+extern const loop_program_t loop_programs[LOOP_N_PROGRAMS + 1];
 
 /* 8 ranks of 8 hosts, 2 MiB at 400 Mb/s, the algorithm free. */
 loop_setting_t loop_setting_of(int32_t ahead_calls, uint64_t seed);
