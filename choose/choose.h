@@ -151,7 +151,6 @@ typedef struct clv_choose_block {
     int64_t time_ns;
 } clv_choose_block_t;
 
-
 typedef struct clv_choose_paces {
     int32_t n_blocks; /* newest first; 0: never measured */
     int64_t pace_ns[CLV_POLICY_BLOCKS];
@@ -161,7 +160,6 @@ typedef struct clv_choose_paces {
 typedef struct clv_choose_verdict {
     int64_t wait_calls; /* until it may be tried again; 0: never tried */
     int64_t age_calls;  /* since it was tried */
-    int32_t n_segments; /* that its plan had when it ran last; 0: unknown */
 } clv_choose_verdict_t;
 
 /* The trial under way, or the last one; choose_try.h. */
@@ -213,7 +211,6 @@ typedef struct clv_choose_pace {
     int32_t settled;          /* the algorithm that runs unless one is tried */
     int32_t n_odd;            /* its newest blocks on end that are unlike those before */
     clv_choose_paces_t paces; /* of it */
-    int32_t n_at_computing;   /* blocks to come for which it is said to go at computing_ns */
     clv_choose_verdict_t verdict[CLV_N_ALGORITHMS];
     clv_choose_trial_t trial;
     clv_choose_gain_t gain;

@@ -123,12 +123,6 @@ clv_choose_interval_t clv_choose_pace_take(const clv_choose_config_t *config,
     return interval;
 }
 
-static int is_skipped(const clv_choose_block_t *block, const clv_choose_interval_t *interval)
-{
-    return block->n_skipped < CLV_POLICY_CHANGE_CALLS &&
-           interval->n_calls < CLV_POLICY_SPARSE_CALLS;
-}
-
 int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
                          int64_t *pace_p)
 {
@@ -138,7 +132,7 @@ int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t 
     if (interval->n_calls == 0) {
         return 0;
     }
-    if (is_skipped(block, interval)) {
+    if (block->n_skipped < CLV_POLICY_CHANGE_CALLS) {
         block->n_skipped += interval->n_calls;
         return 0;
     }

@@ -39,9 +39,7 @@
     XX(CLASSIC_FORECASTS,        8, "forecasts",      "where links are shared, plans that bind are estimated once in so many") \
     XX(FREE_SETS,               16, "record sets",    "for which a sight of ranks that run free counts") \
     XX(FREE_PERMILLE,          970, "of a pace",      "settles a plan that follows arrivals where ranks run free; and no plan is faster than computing") \
-    XX(FLOOR_BLOCKS,            32, "blocks",         "for which one at computing's pace counts") \
     XX(CHANGE_CALLS,             2, "calls",          "after a change of algorithm do not count") \
-    XX(SPARSE_CALLS,             4, "calls",          "from one record set to the next: then they do") \
     XX(PAUSE_TIMES,              2, "times",          "the usual is a pause") \
     XX(PAUSE_PART,               4, "part",           "of what many calls usually take must a pause among them be") \
     XX(MOST_PAUSES,              3, "record sets",    "on end; more are another program") \
@@ -57,11 +55,9 @@
     XX(EQUAL_PERMILLE,        1005, "of a pace",      "three blocks settle it where estimates are clear, or ranks wait less") \
     XX(NOISE_PERMILLE,          20, "of a pace",      "and as much more as blocks lie apart, at most") \
     XX(WAITS_PERMILLE,         800, "of time in MPI", "is to wait less") \
-    XX(SLACK,                    8, "part",           "of an iteration may a trial lose by chance") \
     XX(MOST_FORECASTS,          72, "forecasts",      "of a trial; three blocks take half as many") \
     XX(FIRST_WAIT,              64, "calls",          "until what was tried in vain is tried again, twice as many each time") \
     XX(LONGEST_WAIT,          1024, "calls",          "at most") \
-    XX(OTHER_PLAN,               4, "times",          "fewer segments are another plan, which was not tried") \
     XX(SPREAD_PERMILLE,         50, "of a pace",      "do blocks lie apart where there are too few to know") \
     XX(COMPARED_CALLS,           3, "calls",          "of fewer the summary says nothing") \
     XX(DIFFER_PERMILLE,         10, "of a pace",      "blocks differ by at least that: clocks, and what runs beside")

@@ -18,7 +18,6 @@ void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm)
         pace->settled = algorithm;
         pace->paces = (clv_choose_paces_t){0};
         pace->n_odd = 0;
-        pace->n_at_computing = 0;
     }
 }
 
@@ -58,15 +57,6 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
     return ns <= of_ns / 1000 * permille;
 }
 
-/* Ranks that have gone as fast as the slowest computes can do so under what runs: longer blocks are
- * those in which they come apart again, such as after a pause. */
-static void look_at_floor(clv_choose_pace_t *pace, int64_t block_ns)
-{
-    pace->n_at_computing = is_permille_of(pace->computing_ns, CLV_POLICY_FREE_PERMILLE, block_ns)
-                               ? (int32_t) clv_larger(pace->n_at_computing - 1, 0)
-                               : CLV_POLICY_FLOOR_BLOCKS;
-}
-
 /* Another program: what was found out about the one before says nothing. */
 static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
 {
@@ -78,13 +68,11 @@ static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
     pace->n_odd = is_odd ? pace->n_odd + 1 : 0;
     if (pace->n_odd >= CLV_POLICY_ODD_BLOCKS) {
         pace->n_odd = 0;
-        pace->n_at_computing = 0;
         pace->paces = (clv_choose_paces_t){0};
         pace->trial.budget_ns = clv_larger(pace->trial.budget_ns, 0); /* no trial took that */
         pace->has_run_free = pace->free_sets > 0;
         forget_verdicts(pace);
     }
-    look_at_floor(pace, block_ns);
     clv_choose_paces_add(&pace->paces, block_ns);
 }
 
@@ -176,14 +164,13 @@ static void pay(clv_choose_trial_t *trial)
     trial->regret_ns = clv_smaller(trial->regret_ns, INT64_MAX - loss_ns) + loss_ns;
 }
 
-/* Also by the calls that are under way. What chance takes from few calls does not end it. */
+/* Also by the calls that are under way. */
 static void stop_loss(clv_choose_pace_t *pace)
 {
     const clv_choose_trial_t *trial = &pace->trial;
-    const int64_t slack_ns = clv_choose_paces_middle(&pace->paces) / CLV_POLICY_SLACK;
 
     if (trial->is_on && trial->loss_ns > 0 &&
-        trial->loss_ns - slack_ns + (CLV_POLICY_PROBE_CALLS - 1) * trial->expected_loss_ns >
+        trial->loss_ns + (CLV_POLICY_PROBE_CALLS - 1) * trial->expected_loss_ns >
             trial->budget_ns) {
         end_trial(pace);
     }
@@ -274,41 +261,18 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* What a call of what is settled on takes: calls that were measured to take several times what they
- * are estimated to do not hide pauses, they are the loss. */
-static int64_t settled_call(const clv_choose_search_t *search)
-{
-    const int32_t settled = search->state->pace.settled;
-    const clv_choose_score_t *score = &search->state->score[settled];
-    const int64_t permille = score->n_measured > 0 ? clv_larger(score->ratio_permille, 1000) : 1000;
-
-    return search->found[settled].predicted_after_ns / 1000 * permille;
-}
-
-/* An iteration takes no longer than the slowest's computing and the call after it: where the
- * pace is twice that, pauses lie between sampled calls, too often to be known for such. */
-static int is_mostly_pauses(const clv_choose_search_t *search)
-{
-    const clv_choose_pace_t *pace = &search->state->pace;
-
-    return pace->computing_ns > 0 &&
-           clv_choose_paces_middle(&pace->paces) / CLV_POLICY_PAUSE_TIMES >
-               pace->computing_ns + settled_call(search);
-}
-
 /* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
- * other when it ends. Nor can one be won from pauses. */
+ * other when it ends. */
 static int cannot_gain(const clv_choose_search_t *search)
 {
     const clv_choose_pace_t *pace = &search->state->pace;
 
     return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
            clv_algorithm_holds(pace->settled) &&
-           (is_mostly_pauses(search) || pace->n_at_computing > 0 ||
-            !is_permille_of(pace->computing_ns, CLV_POLICY_FREE_PERMILLE,
-                            clv_choose_paces_middle(&pace->paces)));
+           !is_permille_of(pace->computing_ns, CLV_POLICY_FREE_PERMILLE,
+                           clv_choose_paces_middle(&pace->paces));
 }
 
 /* Free ranks lose their distances when one fixed order takes the place of another. */
@@ -401,28 +365,6 @@ static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_f
     return best;
 }
 
-/* What was found out of many messages says nothing of few, where arrivals decide how many. */
-static void forget_other_plans(const clv_choose_search_t *search)
-{
-    clv_choose_pace_t *pace = &search->state->pace;
-    const int32_t runs = pace->trial.is_on ? pace->trial.algorithm : pace->settled;
-
-    for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        clv_choose_verdict_t *verdict = &pace->verdict[a];
-        const int32_t n_segments = search->found[a].n_segments;
-
-        if (search->score[a] < 0) {
-            continue;
-        }
-        if (a == runs) {
-            verdict->n_segments = n_segments;
-        } else if (clv_algorithms[a].needs_times == 2 &&
-                   n_segments <= verdict->n_segments / CLV_POLICY_OTHER_PLAN) {
-            *verdict = (clv_choose_verdict_t){0};
-        }
-    }
-}
-
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
 {
     clv_choose_pace_t *pace = &search->state->pace;
@@ -431,7 +373,6 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
     int64_t expected_ns = 0;
     int32_t algorithm;
 
-    forget_other_plans(search);
     if (trial->is_on && (search->score[trial->algorithm] < 0 || /* there is no such plan any more */
                          in_vain)) {
         end_trial(pace);
