@@ -24,9 +24,7 @@
  *   6. judge: once a block of calls has told the program's pace under what runs, nothing else is
  * taken for good but by the pace of blocks of its own, tried at a bounded rate (choose_try.h);
  *   7. run free: where ranks do not wait for each other's results, orders that follow the arrivals
- * are expected to cost what the ranks have gained by being apart;
- *   8. distrust: after a surprise (an error above four sigma) plans that need the predicted
- *      times are out for a while.
+ * are expected to cost what the ranks have gained by being apart.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
  * cache: so a plan is a function of the forecast alone, whatever a node's cache holds.
@@ -218,11 +216,9 @@ typedef struct clv_choose_pace {
 
 /* What is remembered of a plan key between forecasts; all zero at first. */
 typedef struct clv_choose_state {
-    int32_t running;  /* a clv_algorithm_t */
-    int32_t distrust; /* forecasts left without plans that need times */
+    int32_t running; /* a clv_algorithm_t */
     clv_choose_score_t score[CLV_N_ALGORITHMS];
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by forecast version */
-    int64_t last_sigma_ns;
     int64_t last_gap_ns; /* from the last but one to the last arrival of the newest forecast */
     int32_t last_right;  /* judged forecasts in a row whose last rank surely was the last */
     clv_choose_pace_t pace;

@@ -13,7 +13,6 @@
 #define CLV_POLICY_MAP(XX) \
     XX(SURE_SETS,                4, "record sets",    "a sigma of fewer is a guess, and ranks do not show before whether they run free") \
     XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many; a larger error is a surprise") \
-    XX(DISTRUST_FORECASTS,       4, "forecasts",      "without plans that need times after a surprise") \
     XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves a running plan, and wins a trial at an equal pace") \
     XX(LEAVE_PERMILLE,         970, "of a score",     "less than that leaves the previous function") \
     XX(LEAVE_HOSTS_PERMILLE,   1050, "of a score",     "the same for host_chains: near messages of whole vectors take longer than estimated") \
@@ -24,10 +23,7 @@
     XX(LATE_VECTORS,             2, "vectors' time",  "so long after all others a rank is far late") \
     XX(IN_MPI_WEIGHT,            8, "part",           "a second of all in MPI counts as that part of one after") \
     XX(PRESUMED_PERMILLE,      500, "of an estimate", "a factor that was never measured is no less: links may be faster than calibrated") \
-    XX(LEAST_RATIO_PERMILLE,    100, "of an estimate", "no measured call counts as less") \
-    XX(OUTLIER_TIMES,            3, "times",          "one call counts as no more of the factor before") \
     XX(RETRY_FORECASTS,          8, "forecasts",      "a plan that was measured once is unknown after so many") \
-    XX(FORGET_FORECASTS,        64, "forecasts",      "a factor above one fades by a quarter after so many") \
     XX(BOTH_WAYS_BYTES,      65536, "bytes",          "halves of Open MPI's allreduce up to this travel both ways at once") \
     XX(WAITING_BYTES,       131072, "bytes",          "more of them than these wait no longer") \
     XX(WAITING_PERMILLE,       300, "of a message",   "longer, for each 64 KiB of them") \
@@ -55,9 +51,7 @@
     XX(EQUAL_PERMILLE,        1005, "of a pace",      "three blocks settle it where estimates are clear, or ranks wait less") \
     XX(NOISE_PERMILLE,          20, "of a pace",      "and as much more as blocks lie apart, at most") \
     XX(WAITS_PERMILLE,         800, "of time in MPI", "is to wait less") \
-    XX(MOST_FORECASTS,          72, "forecasts",      "of a trial; three blocks take half as many") \
     XX(FIRST_WAIT,              64, "calls",          "until what was tried in vain is tried again, twice as many each time") \
-    XX(LONGEST_WAIT,          1024, "calls",          "at most") \
     XX(SPREAD_PERMILLE,         50, "of a pace",      "do blocks lie apart where there are too few to know") \
     XX(COMPARED_CALLS,           3, "calls",          "of fewer the summary says nothing") \
     XX(DIFFER_PERMILLE,         10, "of a pace",      "blocks differ by at least that: clocks, and what runs beside")

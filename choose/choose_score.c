@@ -82,7 +82,6 @@ static int64_t new_ratio(const clv_choose_score_t *score, int64_t ratio)
         return ratio;
     }
     ratio = clv_smaller(ratio, clv_larger(score->newest_permille, score->ratio_permille));
-    ratio = clv_smaller(ratio, CLV_POLICY_OUTLIER_TIMES * score->ratio_permille);
     return (3 * score->ratio_permille + ratio) / 4;
 }
 
@@ -124,8 +123,7 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
     ratio =
         comparable_cost(config, made, forecast->previous_after_ns, forecast->previous_in_mpi_ns) /
         predicted;
-    ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE),
-                       CLV_POLICY_LEAST_RATIO_PERMILLE);
+    ratio = clv_larger(clv_smaller(ratio, CLV_CHOOSE_RATIO_MAX_PERMILLE), 1);
     score->ratio_permille = new_ratio(score, ratio);
     score->newest_permille = ratio;
     score->in_mpi_ns = score->n_measured == 0
@@ -135,8 +133,8 @@ static void learn_from(const clv_choose_config_t *config, clv_choose_state_t *st
     score->idle_forecasts = 0;
 }
 
-/* A plan that did badly once gets another chance, later and later less often spoken of. */
-static void forget_slowly(clv_choose_state_t *state)
+/* A plan that did badly once may have been unlucky: it is as good as unknown after a while. */
+static void forget_single_calls(clv_choose_state_t *state)
 {
     for (int c = 0; c < CLV_N_ALGORITHMS; c++) {
         clv_choose_score_t *score = &state->score[c];
@@ -145,23 +143,7 @@ static void forget_slowly(clv_choose_state_t *state)
             score->idle_forecasts >= CLV_POLICY_RETRY_FORECASTS) {
             score->n_measured = 0;
         }
-        if (score->idle_forecasts >= CLV_POLICY_FORGET_FORECASTS && score->ratio_permille > 1000) {
-            score->ratio_permille -= (score->ratio_permille - 1000) / 4;
-            score->idle_forecasts = 0;
-        }
     }
-}
-
-static void watch_for_surprise(clv_choose_state_t *state, const clv_pap_forecast_t *forecast)
-{
-    if (state->distrust > 0) {
-        state->distrust--;
-    }
-    if (forecast->n_record_sets >= CLV_POLICY_SURE_SETS && state->last_sigma_ns > 0 &&
-        forecast->worst_error_ns > CLV_POLICY_CLIP_SIGMAS * state->last_sigma_ns) {
-        state->distrust = CLV_POLICY_DISTRUST_FORECASTS;
-    }
-    state->last_sigma_ns = clv_smaller(forecast->sigma_ns, INT64_MAX / CLV_POLICY_CLIP_SIGMAS / 2);
 }
 
 /* How long after all others the last rank is predicted; 0 in a forecast without ranks. */
@@ -192,8 +174,7 @@ void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *sta
 {
     if (judges) {
         learn_from(config, state, forecast);
-        forget_slowly(state);
+        forget_single_calls(state);
     }
-    watch_for_surprise(state, forecast);
     judge_last(state, forecast);
 }

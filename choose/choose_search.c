@@ -547,8 +547,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
         return 0;
     }
     return clv_algorithms[algorithm].needs_times <= 0 ||
-           (forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
-            (clv_algorithms[algorithm].needs_times == 2 || search->state->distrust == 0));
+           forecast->n_record_sets >= CLV_POLICY_SURE_SETS;
 }
 
 /* A classic one is the same plan for each forecast, in the count that was found out once. */

@@ -7,6 +7,9 @@
 #include "choose/choose_gain.h"
 #include "choose/choose_score.h"
 
+/* A trial's three blocks take half as many forecasts, if each tells of them. */
+#define MOST_FORECASTS (2 * CLV_POLICY_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
+
 int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
 {
     return pace->paces.n_blocks > 0;
@@ -78,9 +81,8 @@ static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
 
 static void wait_longer(clv_choose_verdict_t *verdict)
 {
-    verdict->wait_calls = verdict->wait_calls == 0
-                              ? CLV_POLICY_FIRST_WAIT
-                              : clv_smaller(2 * verdict->wait_calls, CLV_POLICY_LONGEST_WAIT);
+    verdict->wait_calls =
+        verdict->wait_calls == 0 ? CLV_POLICY_FIRST_WAIT : 2 * verdict->wait_calls;
     verdict->age_calls = 0;
 }
 
@@ -181,7 +183,7 @@ static void stop_waiting(clv_choose_pace_t *pace)
 {
     clv_choose_trial_t *trial = &pace->trial;
 
-    if (trial->is_on && ++trial->n_forecasts > CLV_POLICY_MOST_FORECASTS) {
+    if (trial->is_on && ++trial->n_forecasts > MOST_FORECASTS) {
         end_trial(pace);
     }
 }
@@ -222,8 +224,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     pace->trial.budget_ns =
         clv_smaller(pace->trial.budget_ns + earned_ns, CLV_CHOOSE_SCORE_CEILING_NS);
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        pace->verdict[a].age_calls = clv_smaller(
-            pace->verdict[a].age_calls + clv_larger(interval.n_calls, 1), CLV_POLICY_LONGEST_WAIT);
+        pace->verdict[a].age_calls += clv_larger(interval.n_calls, 1);
     }
     if (interval.n_calls == 0) {
         (void) clv_choose_block_add(&pace->block, &interval, &block_ns);

@@ -223,11 +223,6 @@ static void plans_that_do_badly_are_left_for_the_previous_reduce(void **state)
     assert_int_equal(world.decided[200].algorithm, CLV_ALGORITHM_PREVIOUS);
 }
 
-static int needs_times(int algorithm)
-{
-    return algorithm == CLV_ALGORITHM_LATEST_FIRST || algorithm == CLV_ALGORITHM_CLAIRVOYANT;
-}
-
 /* Balanced and spread calls in turn, so that one forecast's estimate is wrong for the other's call;
  * hints come and go. */
 static void announced_forecasts_are_judged_by_their_own_calls(void **state)
@@ -407,28 +402,6 @@ static void a_plan_that_was_unlucky_once_comes_back(void **state)
         n_chain += world_step(&world)->algorithm == CLV_ALGORITHM_CHAIN;
     }
     assert_true(n_chain > 35);
-}
-
-static void a_surprise_bars_plans_that_need_times_for_a_while(void **state)
-{
-    world_t world;
-
-    (void) state;
-    world_start(&world);
-    world.truth_permille[CLV_ALGORITHM_CHAIN] = 8000; /* so that plans that need times win */
-    world.config.guard_permille = 1000000;            /* ... which they do for wide spreads only */
-    world.interval_ns = 1000000000; /* the previous reduce shows that it is slow */
-    for (int i = 0; i < 60; i++) {
-        (void) world_step(&world);
-    }
-    assert_true(needs_times(world.decided[60].algorithm));
-    world.worst_error_ns = 4 * world.sigma_ns + 1;
-    assert_false(needs_times(world_step(&world)->algorithm));
-    world.worst_error_ns = 0;
-    for (int i = 0; i < 3; i++) {
-        assert_false(needs_times(world_step(&world)->algorithm));
-    }
-    assert_true(needs_times(world_step(&world)->algorithm));
 }
 
 static void equal_forecasts_give_equal_decisions(void **state)
@@ -1044,7 +1017,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_blind_calls_wait_for_is_not_held_against_plans),
     cmocka_unit_test(one_disturbed_call_does_not_dethrone_a_good_plan),
     cmocka_unit_test(a_plan_that_was_unlucky_once_comes_back),
-    cmocka_unit_test(a_surprise_bars_plans_that_need_times_for_a_while),
     cmocka_unit_test(equal_forecasts_give_equal_decisions),
     cmocka_unit_test(decisions_and_plans_are_equal_whatever_a_cache_holds),
     cmocka_unit_test(a_long_vector_is_cut_into_eager_segments_when_that_pays),

@@ -193,16 +193,6 @@ static void noise_gives_a_ring_without_cuts(void **unused)
     clv_plan_free(plan);
 }
 
-static void a_surprise_does_not_bar_the_cut(void **unused)
-{
-    (void) unused;
-    begin(N_RANKS, 2);
-    state.last_sigma_ns = 10;
-    forecast.worst_error_ns = 1000;
-    assert_int_equal(choose().algorithm, CLV_ALGORITHM_CUT_RING);
-    assert_true(state.distrust > 0);
-}
-
 /* The decision's plan under equal arrivals, in permille of the best balanced one. */
 static int64_t worst_permille(const clv_choose_decision_t *decision)
 {
@@ -289,22 +279,20 @@ static void many_ranks_have_a_segment_each(void **unused)
 }
 
 /* 100 Gb/s, 1 us: a ring's hops take longer than its bytes. */
-static int32_t chosen_on_a_fast_network(int32_t n_ranks, int32_t distrust)
+static int32_t chosen_on_a_fast_network(int32_t n_ranks)
 {
     begin(n_ranks, 0);
     config.cost = (clv_cost_t){.latency_ns = 1500, .byte_ps = 80, .early_bytes = 32768};
     predicted_ns[n_ranks - 1] = 3 * vector_ns();
     forecast.sigma_ns = 1000;
-    state.distrust = distrust;
     return choose().algorithm;
 }
 
 static void many_ranks_of_a_fast_network_take_helper_trees(void **unused)
 {
     (void) unused;
-    assert_int_equal(chosen_on_a_fast_network(N_MANY, 0), CLV_ALGORITHM_HELPER_TREES);
-    assert_true(chosen_on_a_fast_network(N_RANKS, 0) != CLV_ALGORITHM_HELPER_TREES);
-    assert_true(chosen_on_a_fast_network(N_MANY, 2) != CLV_ALGORITHM_HELPER_TREES);
+    assert_int_equal(chosen_on_a_fast_network(N_MANY), CLV_ALGORITHM_HELPER_TREES);
+    assert_true(chosen_on_a_fast_network(N_RANKS) != CLV_ALGORITHM_HELPER_TREES);
     begin(N_MANY, 3); /* 400 Mb/s: the bytes take longer */
     config.cost.latency_ns = 10000;
     assert_true(choose().algorithm != CLV_ALGORITHM_HELPER_TREES);
@@ -363,7 +351,6 @@ int main(void)
         cmocka_unit_test(a_ring_of_middle_vectors_gains),
         cmocka_unit_test(one_late_rank_is_cut_behind),
         cmocka_unit_test(noise_gives_a_ring_without_cuts),
-        cmocka_unit_test(a_surprise_does_not_bar_the_cut),
         cmocka_unit_test(who_predicts_the_last_rank_is_trusted_with_more),
         cmocka_unit_test(who_surely_comes_long_after_all_others_gets_few_messages),
         cmocka_unit_test(many_ranks_have_a_segment_each),
