@@ -58,7 +58,7 @@ static int holds_on(const clv_choose_search_t *search)
 static int64_t leave_permille(int32_t algorithm)
 {
     return algorithm == CLV_ALGORITHM_HOST_CHAINS ? CLV_POLICY_LEAVE_HOSTS_PERMILLE
-                                                  : CLV_POLICY_LEAVE_PERMILLE;
+                                                  : CLV_POLICY_CLEAR_PERMILLE;
 }
 
 /* The previous reduce is left, and a running plan, only for a clear gain. */

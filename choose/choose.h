@@ -131,7 +131,9 @@ typedef struct clv_choose_decision {
 #define CLV_CHOOSE_CACHE_PLANS 64
 #define CLV_CHOOSE_CACHE_BYTES (INT64_C(8) << 20)
 
-#define CLV_CHOOSE_RING 4 /* decisions remembered: a call is measured two forecasts later */
+#define CLV_CHOOSE_RING             4 /* decisions: a call is measured two forecasts later ... */
+#define CLV_CHOOSE_UNMEASURED_CALLS (CLV_CHOOSE_RING - 1) /* ... so many others run before */
+#define CLV_CHOOSE_BLOCKS           3                     /* a pace is the middle one of so many */
 
 typedef struct clv_choose_score {
     int64_t n_measured;
@@ -151,7 +153,7 @@ typedef struct clv_choose_block {
 
 typedef struct clv_choose_paces {
     int32_t n_blocks; /* newest first; 0: never measured */
-    int64_t pace_ns[CLV_POLICY_BLOCKS];
+    int64_t pace_ns[CLV_CHOOSE_BLOCKS];
 } clv_choose_paces_t;
 
 /* What a trial has found out of an algorithm, beside what ran before it. */

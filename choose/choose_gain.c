@@ -63,7 +63,7 @@ static void turn(clv_choose_gain_t *gain, const clv_choose_pace_t *pace)
 static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int64_t n_calls,
                     int64_t own_ns, int64_t previous_ns)
 {
-    const int64_t spread_permille = pace->paces.n_blocks < CLV_POLICY_BLOCKS
+    const int64_t spread_permille = pace->paces.n_blocks < CLV_CHOOSE_BLOCKS
                                         ? CLV_POLICY_SPREAD_PERMILLE
                                         : clv_choose_paces_spread(&pace->paces);
 

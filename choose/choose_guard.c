@@ -11,17 +11,15 @@ static int64_t more_by(int64_t balanced_ns, int64_t permille)
     return balanced_ns + balanced_ns / 1000 * permille;
 }
 
-/* Who was right r times on end is wrong next with a chance of about 1 / (r + 2), so that what the
- * plan may lose then, times the chance, stays a tenth of the best balanced plan's time. */
+/* Who was right r times on end is wrong next with a chance of about 1 / (r + 2): what the plan may
+ * lose then, times the chance, stays half of what others may lose for certain. */
 static int64_t trust_permille(const clv_choose_search_t *search)
 {
     const int64_t guard = search->config->guard_permille, right = search->state->last_right;
 
     return right < CLV_POLICY_TRUST_FORECASTS
                ? guard
-               : clv_larger(guard, clv_smaller(CLV_POLICY_TRUST_PERMILLE *
-                                                   (right + CLV_POLICY_TRUST_FIRST),
-                                               CLV_POLICY_MOST_TRUST_PERMILLE));
+               : clv_smaller(guard * (right + 2) / 2, guard * CLV_POLICY_MOST_TRUST);
 }
 
 /* The same plan for each forecast ends within the guard always or never. */

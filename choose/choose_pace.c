@@ -66,7 +66,7 @@ static int is_pause(const clv_choose_pace_t *pace, const clv_pap_forecast_t *for
         is_pause_before(pace, progress, clv_larger(pace->computing_ns, middle_ns))) {
         return 1;
     }
-    return pace->n_pauses < CLV_POLICY_MOST_PAUSES && interval->n_calls > 0 && around_ns > 0 &&
+    return pace->n_pauses < CLV_POLICY_ODD_BLOCKS && interval->n_calls > 0 && around_ns > 0 &&
            is_pause_within(progress, interval, forecast->previous_after_ns,
                            clv_larger(pace->computing_ns, around_ns));
 }
@@ -81,9 +81,7 @@ static void look_at_usual(clv_choose_pace_t *pace, int64_t n_calls, int64_t elap
         return;
     }
     now_ns = elapsed_ns / n_calls;
-    pace->usual_ns = pace->usual_ns == 0
-                         ? now_ns
-                         : (3 * pace->usual_ns + clv_smaller(now_ns, 2 * pace->usual_ns)) / 4;
+    pace->usual_ns = pace->usual_ns == 0 ? now_ns : (3 * pace->usual_ns + now_ns) / 4;
 }
 
 static void look_around(clv_choose_pace_t *pace, const clv_pap_progress_t *progress)
@@ -150,11 +148,11 @@ int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t 
 
 void clv_choose_paces_add(clv_choose_paces_t *paces, int64_t pace_ns)
 {
-    for (int32_t i = CLV_POLICY_BLOCKS - 1; i > 0; i--) {
+    for (int32_t i = CLV_CHOOSE_BLOCKS - 1; i > 0; i--) {
         paces->pace_ns[i] = paces->pace_ns[i - 1];
     }
     paces->pace_ns[0] = pace_ns;
-    paces->n_blocks += paces->n_blocks < CLV_POLICY_BLOCKS;
+    paces->n_blocks += paces->n_blocks < CLV_CHOOSE_BLOCKS;
 }
 
 /* Of two, the mean. */
@@ -166,7 +164,7 @@ int64_t clv_choose_paces_middle(const clv_choose_paces_t *paces)
     if (paces->n_blocks == 0) {
         return 0;
     }
-    if (paces->n_blocks < CLV_POLICY_BLOCKS) {
+    if (paces->n_blocks < CLV_CHOOSE_BLOCKS) {
         return (pace_ns[0] + pace_ns[paces->n_blocks - 1]) / 2;
     }
     low = clv_smaller(pace_ns[0], pace_ns[1]);
@@ -182,7 +180,7 @@ int32_t clv_choose_paces_spread(const clv_choose_paces_t *paces)
         least = clv_smaller(least, paces->pace_ns[i]);
         most = clv_larger(most, paces->pace_ns[i]);
     }
-    return paces->n_blocks < CLV_POLICY_BLOCKS
+    return paces->n_blocks < CLV_CHOOSE_BLOCKS
                ? 0
                : (int32_t) clv_smaller((most - least) / clv_larger(least / 1000, 1), INT32_MAX);
 }

@@ -14,12 +14,9 @@
     XX(SURE_SETS,                4, "record sets",    "a sigma of fewer is a guess, and ranks do not show before whether they run free") \
     XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many; a larger error is a surprise") \
     XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves a running plan, and wins a trial at an equal pace") \
-    XX(LEAVE_PERMILLE,         970, "of a score",     "less than that leaves the previous function") \
     XX(LEAVE_HOSTS_PERMILLE,   1050, "of a score",     "the same for host_chains: near messages of whole vectors take longer than estimated") \
     XX(TRUST_FORECASTS,          3, "forecasts",      "the last rank was right in so many on end: it is trusted") \
-    XX(TRUST_PERMILLE,         100, "of a call",      "what a trusted plan may lose, for each such forecast") \
-    XX(TRUST_FIRST,              2, "forecasts",      "and for so many more") \
-    XX(MOST_TRUST_PERMILLE,   2000, "of a call",      "at most") \
+    XX(MOST_TRUST,              10, "times",          "what the guard allows, at most: what a trusted plan may lose") \
     XX(LATE_VECTORS,             2, "vectors' time",  "so long after all others a rank is far late") \
     XX(IN_MPI_WEIGHT,            8, "part",           "a second of all in MPI counts as that part of one after") \
     XX(PRESUMED_PERMILLE,      500, "of an estimate", "a factor that was never measured is no less: links may be faster than calibrated") \
@@ -38,15 +35,11 @@
     XX(CHANGE_CALLS,             2, "calls",          "after a change of algorithm do not count") \
     XX(PAUSE_TIMES,              2, "times",          "the usual is a pause") \
     XX(PAUSE_PART,               4, "part",           "of what many calls usually take must a pause among them be") \
-    XX(MOST_PAUSES,              3, "record sets",    "on end; more are another program") \
     XX(BLOCK_CALLS,             10, "calls",          "of a block, at least; fewer differ more") \
-    XX(BLOCKS,                   3, "blocks",         "a pace is the middle one of so many") \
     XX(ODD_PERMILLE,           120, "of a pace",      "a block that far from the others is odd") \
     XX(ODD_BLOCKS,               2, "blocks",         "odd on end are another program") \
     XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
     XX(FIRST_CALLS,             20, "calls",          "nothing is tried in them") \
-    XX(PROBE_CALLS,              3, "calls",          "run before the first of a trial is measured") \
-    XX(GOOD_PERMILLE,          995, "of a pace",      "a first block of a trial is worth two more") \
     XX(BETTER_PERMILLE,        990, "of a pace",      "three blocks settle it") \
     XX(EQUAL_PERMILLE,        1005, "of a pace",      "three blocks settle it where estimates are clear, or ranks wait less") \
     XX(NOISE_PERMILLE,          20, "of a pace",      "and as much more as blocks lie apart, at most") \

@@ -8,7 +8,7 @@
 #include "choose/choose_score.h"
 
 /* A trial's three blocks take half as many forecasts, if each tells of them. */
-#define MOST_FORECASTS (2 * CLV_POLICY_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
+#define MOST_FORECASTS (2 * CLV_CHOOSE_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
 
 int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
 {
@@ -119,15 +119,11 @@ static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
 {
     clv_choose_paces_t *paces = &pace->trial.paces;
     const int64_t before_ns = clv_choose_paces_middle(&pace->paces);
-    int32_t most = pace->trial.needed_permille;
 
     clv_choose_paces_add(paces, block_ns);
-    if (paces->n_blocks < CLV_POLICY_BLOCKS) {
-        most = (int32_t) clv_larger(most, CLV_POLICY_GOOD_PERMILLE);
-    }
-    if (!is_permille_of(clv_choose_paces_middle(paces), most, before_ns)) {
+    if (!is_permille_of(clv_choose_paces_middle(paces), pace->trial.needed_permille, before_ns)) {
         end_trial(pace);
-    } else if (paces->n_blocks == CLV_POLICY_BLOCKS) {
+    } else if (paces->n_blocks == CLV_CHOOSE_BLOCKS) {
         win_trial(pace);
     }
 }
@@ -172,7 +168,7 @@ static void stop_loss(clv_choose_pace_t *pace)
     const clv_choose_trial_t *trial = &pace->trial;
 
     if (trial->is_on && trial->loss_ns > 0 &&
-        trial->loss_ns + (CLV_POLICY_PROBE_CALLS - 1) * trial->expected_loss_ns >
+        trial->loss_ns + (CLV_CHOOSE_UNMEASURED_CALLS - 1) * trial->expected_loss_ns >
             trial->budget_ns) {
         end_trial(pace);
     }
@@ -256,7 +252,8 @@ static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorith
     if (is_stable) {
         return clv_algorithm_holds(pace->settled)
                    ? expected_ns
-                   : clv_smaller(settled_ns / 1000 * CLV_POLICY_GOOD_PERMILLE, pace->computing_ns);
+                   : clv_smaller(settled_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
+                                 pace->computing_ns);
     }
     return clv_larger(expected_ns,
                       pace->computing_ns + search->found[algorithm].predicted_after_ns);
@@ -293,7 +290,7 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
 {
     const clv_choose_pace_t *pace = &search->state->pace;
     const clv_choose_verdict_t *verdict = &pace->verdict[algorithm];
-    const int64_t n_calls = CLV_POLICY_PROBE_CALLS * clv_larger(forecast->sample_every, 1);
+    const int64_t n_calls = CLV_CHOOSE_UNMEASURED_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
 
     return !is_no_better_order(search, algorithm, expected_ns) &&
