@@ -64,7 +64,7 @@ static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int6
                     int64_t own_ns, int64_t previous_ns)
 {
     const int64_t spread_permille = pace->paces.n_blocks < CLV_CHOOSE_BLOCKS
-                                        ? CLV_POLICY_SPREAD_PERMILLE
+                                        ? CLV_POLICY_ODD_PERMILLE
                                         : clv_choose_paces_spread(&pace->paces);
 
     gain->sum.n_calls += n_calls;

@@ -17,7 +17,7 @@ static int64_t trust_permille(const clv_choose_search_t *search)
 {
     const int64_t guard = search->config->guard_permille, right = search->state->last_right;
 
-    return right < CLV_POLICY_TRUST_FORECASTS
+    return right < CLV_POLICY_SURE_SETS
                ? guard
                : clv_smaller(guard * (right + 2) / 2, guard * CLV_POLICY_MOST_TRUST);
 }

@@ -9,7 +9,7 @@
  * the best plan that needs no forecast.
  *
  * Plans whose loss is bounded by their shape (needs times 2) may take more, as long as the rank
- * predicted to come last did in each of the last CLV_POLICY_TRUST_FORECASTS judged calls: half as
+ * predicted to come last did in each of the last CLV_POLICY_SURE_SETS judged calls: half as
  * much again then, and a tenth more for each further such call, up to three times that number.
  *
  * Not: what is chosen among the plans that pass. The proof is about the model of sched_cost.h.

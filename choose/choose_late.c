@@ -36,8 +36,7 @@ void clv_choose_late_find(clv_choose_search_t *search, const clv_pap_forecast_t 
     if (state != NULL && forecast != NULL && config->place == NULL && config->ahead_bytes > 0 &&
         config->objective == CLV_OBJECTIVE_PACE &&
         clv_collectives[search->key->collective].goal == CLV_GOAL_ALLREDUCE &&
-        state->last_right >= CLV_POLICY_TRUST_FORECASTS &&
-        state->last_gap_ns >= least_gap(search)) {
+        state->last_right >= CLV_POLICY_SURE_SETS && state->last_gap_ns >= least_gap(search)) {
         search->late_rank = last_rank(search);
     }
 }

@@ -15,11 +15,9 @@
     XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many; a larger error is a surprise") \
     XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves a running plan, and wins a trial at an equal pace") \
     XX(LEAVE_HOSTS_PERMILLE,   1050, "of a score",     "the same for host_chains: near messages of whole vectors take longer than estimated") \
-    XX(TRUST_FORECASTS,          3, "forecasts",      "the last rank was right in so many on end: it is trusted") \
     XX(MOST_TRUST,              10, "times",          "what the guard allows, at most: what a trusted plan may lose") \
     XX(LATE_VECTORS,             2, "vectors' time",  "so long after all others a rank is far late") \
     XX(IN_MPI_WEIGHT,            8, "part",           "a second of all in MPI counts as that part of one after") \
-    XX(PRESUMED_PERMILLE,      500, "of an estimate", "a factor that was never measured is no less: links may be faster than calibrated") \
     XX(RETRY_FORECASTS,          8, "forecasts",      "a plan that was measured once is unknown after so many") \
     XX(BOTH_WAYS_BYTES,      65536, "bytes",          "halves of Open MPI's allreduce up to this travel both ways at once") \
     XX(WAITING_BYTES,       131072, "bytes",          "more of them than these wait no longer") \
@@ -41,13 +39,10 @@
     XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
     XX(FIRST_CALLS,             20, "calls",          "nothing is tried in them") \
     XX(BETTER_PERMILLE,        990, "of a pace",      "three blocks settle it") \
-    XX(EQUAL_PERMILLE,        1005, "of a pace",      "three blocks settle it where estimates are clear, or ranks wait less") \
     XX(NOISE_PERMILLE,          20, "of a pace",      "and as much more as blocks lie apart, at most") \
     XX(WAITS_PERMILLE,         800, "of time in MPI", "is to wait less") \
     XX(FIRST_WAIT,              64, "calls",          "until what was tried in vain is tried again, twice as many each time") \
-    XX(SPREAD_PERMILLE,         50, "of a pace",      "do blocks lie apart where there are too few to know") \
-    XX(COMPARED_CALLS,           3, "calls",          "of fewer the summary says nothing") \
-    XX(DIFFER_PERMILLE,         10, "of a pace",      "blocks differ by at least that: clocks, and what runs beside")
+    XX(COMPARED_CALLS,           3, "calls",          "of fewer the summary says nothing")
 /* clang-format on */
 
 enum {

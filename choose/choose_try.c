@@ -336,10 +336,9 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
     }
     if (!is_permille_of(search->score[algorithm], CLV_POLICY_CLEAR_PERMILLE,
                         search->score[pace->settled])) {
-        return waits_less(search, algorithm) ? CLV_POLICY_EQUAL_PERMILLE
-                                             : CLV_POLICY_BETTER_PERMILLE;
+        return waits_less(search, algorithm) ? 1000 : CLV_POLICY_BETTER_PERMILLE;
     }
-    return CLV_POLICY_EQUAL_PERMILLE +
+    return 1000 +
            (int32_t) clv_smaller(clv_choose_paces_spread(&pace->paces), CLV_POLICY_NOISE_PERMILLE);
 }
 

@@ -48,7 +48,7 @@ static double noise(const clv_verdict_facts_t *facts)
     if (gains->n_calls > 0) {
         spread = (double) gains->spread_permille / (double) gains->n_calls;
     }
-    return (spread > CLV_POLICY_DIFFER_PERMILLE ? spread : CLV_POLICY_DIFFER_PERMILLE) / 1000 *
+    return (spread > CLV_POLICY_NOISE_PERMILLE ? spread : CLV_POLICY_NOISE_PERMILLE) / 1000 *
            (gains->n_calls < CLV_POLICY_BLOCK_CALLS ? 2 : 1);
 }
 

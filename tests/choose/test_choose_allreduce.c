@@ -212,7 +212,7 @@ static void who_predicts_the_last_rank_is_trusted_with_more(void **unused)
     clv_choose_decision_t decision;
     (void) unused;
     begin(4, 2);
-    for (int i = 0; i < CLV_POLICY_TRUST_FORECASTS; i++) {
+    for (int i = 0; i < CLV_POLICY_SURE_SETS; i++) {
         decision = choose();
         assert_true(worst_permille(&decision) <= 1200);
     }

@@ -108,7 +108,7 @@ static void a_plan_that_was_not_compared_is_not_known(void **state)
     are(&pace, 180 + 900, 180 + 1800, 1270, 10);
 }
 
-/* As they lie apart, or a twentieth, where there are fewer than three. */
+/* As they lie apart, or as far as blocks may that are not odd, where there are fewer than three. */
 static void blocks_say_what_a_difference_is_worth(void **state)
 {
     clv_choose_pace_t pace = {0};
@@ -120,7 +120,7 @@ static void blocks_say_what_a_difference_is_worth(void **state)
     assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30);
     pace.paces.n_blocks = 2;
     run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 100);
-    assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30 + 10 * 50);
+    assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30 + 10 * 120);
 }
 
 /* Products of such times do not fit a number. */
