@@ -26,9 +26,9 @@
  * takes it.
  * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
  * is the same in each call, and ranks that run free keep the distances they have gained; 2: on the
- * times, but wrong ones cost little by its shape, so no surprise bars it and it may take one sigma
- * for certain; -2: on neither, but it makes ranks wait for each other, so it is no order to hold on
- * to: only a trial takes it, and only where it passes the guard with equal arrivals.
+ * times, but wrong ones cost little by its shape, so it may take one sigma for certain; -2: on
+ * neither, but it makes ranks wait for each other, so it is no order to hold on to: only a trial
+ * takes it, and only where it passes the guard with equal arrivals.
  * unfit: the rule unfit_... of choose_tables.c that says why it is not right for a call.
  * Order is the code, the order in which the chooser tries plans, and that of the documentation. */
 /* clang-format off */

@@ -9,8 +9,8 @@
  * the best plan that needs no forecast.
  *
  * Plans whose loss is bounded by their shape (needs times 2) may take more, as long as the rank
- * predicted to come last did in each of the last CLV_POLICY_SURE_SETS judged calls: half as
- * much again then, and a tenth more for each further such call, up to three times that number.
+ * predicted to come last did in each of the last CLV_POLICY_SURE_SETS judged calls: half the share
+ * for each of them and for two more, up to CLV_POLICY_MOST_TRUST times the share.
  *
  * Not: what is chosen among the plans that pass. The proof is about the model of sched_cost.h.
  * PURE and private to the decider. Units ns. Cost: one search over equal arrivals per stream and

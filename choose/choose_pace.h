@@ -27,7 +27,6 @@
 
 #include "choose/choose.h"
 
-
 /* What a new forecast says of the calls between its newest record set and the one before. */
 typedef struct clv_choose_interval {
     int32_t algorithm;  /* what they ran */

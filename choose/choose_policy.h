@@ -12,16 +12,15 @@
 /* clang-format off */
 #define CLV_POLICY_MAP(XX) \
     XX(SURE_SETS,                4, "record sets",    "a sigma of fewer is a guess, and ranks do not show before whether they run free") \
-    XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many; a larger error is a surprise") \
-    XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves a running plan, and wins a trial at an equal pace") \
-    XX(LEAVE_HOSTS_PERMILLE,   1050, "of a score",     "the same for host_chains: near messages of whole vectors take longer than estimated") \
+    XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many after its predicted arrival") \
+    XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves what runs, and wins a trial at an equal pace") \
+    XX(LEAVE_HOSTS_PERMILLE,  1050, "of a score",     "less than that of the previous function takes host_chains: whole vectors inside hosts take longer than estimated") \
     XX(MOST_TRUST,              10, "times",          "what the guard allows, at most: what a trusted plan may lose") \
     XX(LATE_VECTORS,             2, "vectors' time",  "so long after all others a rank is far late") \
     XX(IN_MPI_WEIGHT,            8, "part",           "a second of all in MPI counts as that part of one after") \
     XX(RETRY_FORECASTS,          8, "forecasts",      "a plan that was measured once is unknown after so many") \
-    XX(BOTH_WAYS_BYTES,      65536, "bytes",          "halves of Open MPI's allreduce up to this travel both ways at once") \
-    XX(WAITING_BYTES,       131072, "bytes",          "more of them than these wait no longer") \
-    XX(WAITING_PERMILLE,       300, "of a message",   "longer, for each 64 KiB of them") \
+    XX(BOTH_WAYS_BYTES,      65536, "bytes",          "of Open MPI's allreduce travel both ways at once; twice as many more wait for their receiver") \
+    XX(WAITING_PERMILLE,       300, "of a message",   "longer, for each BOTH_WAYS_BYTES that wait") \
     XX(TREES_MIN_RANKS,         32, "ranks",          "of helper trees: below, TCP takes longer than estimated") \
     XX(TREES_HOPS,               4, "messages",       "of a rank must take as long as the bytes for helper trees") \
     XX(LEAST_SEGMENT_BYTES,   4096, "bytes",          "no plan is made of smaller segments") \
@@ -38,9 +37,9 @@
     XX(ODD_BLOCKS,               2, "blocks",         "odd on end are another program") \
     XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
     XX(FIRST_CALLS,             20, "calls",          "nothing is tried in them") \
-    XX(BETTER_PERMILLE,        990, "of a pace",      "three blocks settle it") \
-    XX(NOISE_PERMILLE,          20, "of a pace",      "and as much more as blocks lie apart, at most") \
-    XX(WAITS_PERMILLE,         800, "of time in MPI", "is to wait less") \
+    XX(BETTER_PERMILLE,        990, "of a pace",      "of one block, then of three, settles a trial") \
+    XX(NOISE_PERMILLE,          20, "of a pace",      "counts as scatter of blocks at most, and in the summary at least") \
+    XX(WAITS_PERMILLE,         800, "of time in MPI", "or less: ranks wait less") \
     XX(FIRST_WAIT,              64, "calls",          "until what was tried in vain is tried again, twice as many each time") \
     XX(COMPARED_CALLS,           3, "calls",          "of fewer the summary says nothing")
 /* clang-format on */

@@ -89,8 +89,8 @@ static int64_t bytes_ns(int64_t byte_ps, int64_t n_bytes)
 static int64_t exchange_ns(const clv_choose_config_t *config, int64_t n_bytes)
 {
     const int64_t ns = bytes_ns(config->cost.byte_ps, n_bytes);
-    const int64_t waiting =
-        clv_smaller(clv_larger(n_bytes - CLV_POLICY_BOTH_WAYS_BYTES, 0), CLV_POLICY_WAITING_BYTES);
+    const int64_t waiting = clv_smaller(clv_larger(n_bytes - CLV_POLICY_BOTH_WAYS_BYTES, 0),
+                                        2 * CLV_POLICY_BOTH_WAYS_BYTES);
 
     return ns + ns * (waiting * CLV_POLICY_WAITING_PERMILLE / CLV_POLICY_BOTH_WAYS_BYTES) / 1000;
 }

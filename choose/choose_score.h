@@ -30,8 +30,8 @@ const clv_choose_decision_t *clv_choose_measured(const clv_choose_state_t *state
                                                  const clv_pap_forecast_t *forecast);
 
 /* Takes in what a new forecast says about the calls before it, before anything is decided for it:
- * measured times, where it judges a call of this state's key, and whether the newest arrivals were
- * a surprise. */
+ * measured times, where it judges a call of this state's key, and whether the last rank was the
+ * predicted one. */
 void clv_choose_learn(const clv_choose_config_t *config, clv_choose_state_t *state,
                       const clv_pap_forecast_t *forecast, int judges);
 

@@ -22,7 +22,6 @@
 #include "choose/choose_pace.h"
 #include "choose/choose_search.h"
 
-
 /* Takes in what a new forecast says about the calls before it; before clv_choose_learn. */
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
                             const clv_pap_progress_t *progress, clv_choose_pace_t *pace);

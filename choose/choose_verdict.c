@@ -10,8 +10,7 @@
 #include "choose/choose_try.h"
 #include "util/util_min_max.h"
 
-#define LARGE_REST 0.1 /* of the time, without a comparison, is told */
-#define HAND       "; run once with --mca coll ^clv and compare"
+#define HAND "; run once with --mca coll ^clv and compare"
 
 /* Of what the compared times are, each. */
 static const char *const units[] = {[CLV_OBJECTIVE_PACE] = "from one to the next",
@@ -171,7 +170,7 @@ static void print_known(char *text, size_t size, const clv_verdict_facts_t *fact
     if (is_of_run(facts)) {
         print_run(run, sizeof run, facts);
     }
-    if (rest > LARGE_REST) {
+    if (rest >= 0.01) { /* a percent, which is what is told */
         (void) snprintf(unknown, sizeof unknown, "; %.0f %% of the time was not compared",
                         100 * rest);
     }

@@ -13,7 +13,8 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CLV_BUILD:-$top/build}
-seeds=20 first=2 folder=$build/ablation table_only= only=
+data=$top/docs/results/data/ablation.jsonl
+seeds=20 first=2 folder=$build/ablation table_only="" only=""
 while [ $# -gt 0 ]; do
     case $1 in
         --seeds | --first | --folder | --only) [ $# -gt 1 ] || { echo "$1 needs a value" >&2; exit 2; }
@@ -103,13 +104,13 @@ run_variant() {
     cat "$out"
 }
 
-value_of() { sed -nE "s/^#define $1 +\(?([0-9]+).*/\1/p" "$top/$2" | head -n 1; }
+value_of() { sed -nE "s/^(#define |    XX\()$1,? +\(?([0-9]+).*/\2/p" "$top/$2" | head -n 1; }
 scaled() { # value percent: at least one more or less
     local to=$((($1 * $2 + 50) / 100))
     [ "$to" -ne "$1" ] || to=$(($2 < 100 ? $1 - 1 : $1 + 1))
     echo "$to"
 }
-set_script() { echo "s/^(#define $1 +\(?)[0-9]+/\1$2/"; }
+set_script() { echo "s/^((#define |    XX\()$1,? +\(?)[0-9]+/\1$2/"; }
 
 run_row() { # name file how off
     local now low high
@@ -141,11 +142,26 @@ base() {
     mv "$folder/work/forced" "$folder/forced-$seeds"
 }
 
-if [ -z "$table_only" ]; then
-    base || exit 1
-    while IFS='|' read -r name file how off; do
-        [[ -n $name && $name != \#* ]] || continue
-        [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
-        run_row "$name" "$file" "$how" "$off"
-    done <"$top/tests/quality/ablation.txt"
+# The rows of the page, of what is kept in docs/results/data.
+table() {
+    echo '| moved | to | seeds | runs otherwise | histories | last quarter / best | worst | regret, permille | today |'
+    echo '|---|---|---|---|---|---|---|---|---|'
+    awk -v rows="$top/tests/quality/ablation.txt" '
+        function text(name) { return match($0, "\"" name "\":\"[^\"]*\"") ? substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 5) : "" }
+        function number(name) { return match($0, "\"" name "\":[0-9.-]*") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : 0 }
+        BEGIN { while ((getline line < rows) > 0) { split(line, part, "|"); stays[part[1]] = 1 } }
+        { printf "| %s | %s | %d | %d of %d | %d | %.5f (%+.5f) | %.4f (%+.4f) | %.1f | %s |\n", text("name"), text("variant"), number("seeds"),
+                 number("other"), number("runs"), number("histories"), number("mean"), number("mean") - number("mean_was"),
+                 number("worst"), number("worst") - number("worst_was"), number("regret"), text("now") != "" ? text("now") : text("name") in stays ? "stays" : "gone" }' "$data"
+}
+if [ -n "$table_only" ]; then
+    page=$top/docs/design/ablation.md
+    { sed '/^| moved/,$d' "$page"; table; } >"$folder/page" && cp "$folder/page" "$page"
+    exit
 fi
+base || exit 1
+while IFS='|' read -r name file how off; do
+    [[ -n $name && $name != \#* ]] || continue
+    [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+    run_row "$name" "$file" "$how" "$off"
+done <"$top/tests/quality/ablation.txt"
