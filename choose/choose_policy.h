@@ -18,6 +18,7 @@
     XX(MOST_TRUST,              10, "times",          "what the guard allows, at most: what a trusted plan may lose") \
     XX(LATE_VECTORS,             2, "vectors' time",  "so long after all others a rank is far late") \
     XX(IN_MPI_WEIGHT,            8, "part",           "a second of all in MPI counts as that part of one after") \
+    XX(PRESUMED_PERMILLE,      500, "of an estimate", "a factor that was never measured is no less") \
     XX(RETRY_FORECASTS,          8, "forecasts",      "a plan that was measured once is unknown after so many") \
     XX(BOTH_WAYS_BYTES,      65536, "bytes",          "of Open MPI's allreduce travel both ways at once; twice as many more wait for their receiver") \
     XX(WAITING_PERMILLE,       300, "of a message",   "longer, for each BOTH_WAYS_BYTES that wait") \

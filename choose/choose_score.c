@@ -49,8 +49,9 @@ static int64_t ratio_of(const clv_choose_state_t *state, int32_t algorithm)
     if (score->n_measured > 0) {
         return score->ratio_permille;
     }
-    return algorithm == CLV_ALGORITHM_PREVIOUS ? clv_smaller(ratio_of_plans(state), 1000)
-                                               : ratio_of_plans(state);
+    return clv_larger(algorithm == CLV_ALGORITHM_PREVIOUS ? clv_smaller(ratio_of_plans(state), 1000)
+                                                          : ratio_of_plans(state),
+                      CLV_POLICY_PRESUMED_PERMILLE);
 }
 
 int64_t clv_choose_score(const clv_choose_config_t *config, const clv_choose_state_t *state,
