@@ -82,4 +82,4 @@ tests_schedule_test_sched_agreement_SOURCES = tests/schedule/test_sched_agreemen
 	tests/support/pairing_heap_plan.c tests/support/pairing_heap_plan.h \
 	tests/support/random_instance.h
 tests_schedule_test_sched_exits_SOURCES = tests/schedule/test_sched_exits.c tests/support/random_instance.h
-script_tests += tests/schedule/test_sched_plan_tool.sh tests/fuzz/fuzz_sched.sh
+script_tests += tests/schedule/test_sched_plan_tool.sh tests/schedule/test_sched_last_arriver.sh tests/fuzz/fuzz_sched.sh
