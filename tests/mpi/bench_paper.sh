@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# apps/bench/paper: its table is whole, its sums are right on made-up lines, one figure is made for real, a figure
-# that was not made or has left its range fails, and docs/results/papers.md is what it writes. TAP. 20 s;
-# nothing is measured.
+# apps/bench/paper: its table is whole, its sums are right on made-up lines, every check can fail on the data there are,
+# captions and labels are those of the data, one figure is made for real, a figure that was not made or has left its
+# range fails, and docs/results/papers.md is what it writes. TAP. A minute; nothing is measured.
 set -u
 : "${CLV_TOP:?}" "${CLV_BUILD:?}"
 . "$CLV_TOP/tests/support/tap.sh"
@@ -16,7 +16,7 @@ export LC_ALL=C
 # ---- the table
 malformed() {
     awk '$1 == "#" || /^#/ || /^$/ { next }
-        $1 !~ /^(name|place|shows|run|same|idea|cannot|check|draw|why)$/ { print "line " NR ": no such key: " $1 }
+        $1 !~ /^(name|place|shows|run|same|idea|cannot|check|value|lacks|draw|why)$/ { print "line " NR ": no such key: " $1 }
         NF < 2 { print "line " NR ": nothing behind " $1 }
         $1 == "name" { if ($2 in seen) print $2 " is there twice"; seen[$2] = 1; names[++n] = $2 }
         { has[names[n], $1]++ }
@@ -27,7 +27,7 @@ malformed() {
                 s = names[i]
                 if (has[s, "place"] != 1 || has[s, "shows"] != 1) print s ": one place, one line of what it shows"
                 if ((has[s, "run"] > 0) + has[s, "same"] + has[s, "idea"] + has[s, "cannot"] != 1) print s ": one of run, same, idea, cannot"
-                if ((has[s, "run"] > 0 || has[s, "same"]) != (has[s, "check"] > 0)) print s ": checks where there are data, and nowhere else"
+                if ((has[s, "run"] > 0 || has[s, "same"]) != (has[s, "check"] + has[s, "value"] > 0)) print s ": checks where there are data, and nowhere else"
                 if (s in same && !has[same[s], "run"]) print s ": " same[s] " does not run"
             }
         }' "$table"
@@ -40,7 +40,17 @@ all_named() { # figures and tables of each paper
         [ "$(count clc-fig) $(count clc-table)" = '6 4' ]
 }
 tap_ok 'every figure and table of the five papers is named' all_named
-sed -n 's/^check //p' "$table" | sed 's/: /\t/' >"$work/checks"
+loose() { # a check demands or compares something; no range that is demanded is wider than fourfold
+    awk '$1 == "name" { name = $2 }
+        $1 == "value" && / (in|paper) [^ ]+ [^ ]+$/ { print name ": a value has no range: " $0 }
+        $1 != "check" { next }
+        !/ (in|paper) [^ ]+ [^ ]+$/ { print name ": a check without a range: " $0 }
+        { sub(/^[^:]*: /, "") }
+        match($0, / in [^ ]+ [^ ]+( paper|$)/) { split(substr($0, RSTART + 4, RLENGTH - 4), b, " ")
+            if (b[1] != "-" && b[2] != "-" && b[1] != b[2] && (b[1] <= 0 || b[2] > 4 * b[1])) print name ": so wide that nothing fails: " $0 }' "$table"
+}
+tap_none 'every check demands something that can fail' loose
+sed -nE 's/^(check|value) //p' "$table" | sed 's/: /\t/' >"$work/checks"
 unreadable() { # on no data every check fails, and none is a riddle
     : | awk -v checks="$work/checks" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" 2>&1 |
         awk -F'\t' '$2 != "none" || $5 != "fails"'
@@ -51,7 +61,7 @@ tap_none 'every check can be read, and none holds without data' unreadable
 audit=$CLV_TOP/apps/bench/papers/audit
 unreasoned() {
     awk -F'|' '/^#/ { next } NF != 4 { print "line " NR ": not four fields" } $3 !~ /^[Yp-]$/ { print $1 ": no such state" }
-        $3 == "p" && length($4) < 15 { print $1 ": partly, for what reason?" } $3 == "-" && $4 !~ /machine/ { print $1 ": absent, and no machine would help" }' "$audit"
+        $3 == "p" && length($4) < 15 { print $1 ": partly, for what reason?" } $3 == "p" && $4 !~ /machine|differs:|tests\/|so in the simulation/ { print $1 ": partly: which machine, test or command would show it?" } $3 == "-" && $4 !~ /machine/ { print $1 ": absent, and no machine would help" }' "$audit"
     [ "$(grep -vc '^#' "$audit")" -eq 188 ] || echo 'not 188 rows'
     cut -d'|' -f4 "$audit" | grep -oE '\b(ic|hca3|mbr|et|clc)-(fig|table|lemma)[0-9]+(-scale)?' | sort -u | while read -r name; do
         grep -qx "name $name" "$table" || echo "there is no $name"
@@ -69,6 +79,10 @@ tap_none 'docs/results/papers-audit.md is what apps/bench/paper writes' audited
     echo '{"algorithm":"a","ranks":2,"wait_ns":1000,"run_ns":[1,2,3,4,100],"usable":[1,1,1,1,0],"rank_exit_ns":[0,5,1,3]}'
     echo '{"algorithm":"b 1","ranks":2,"wait_ns":2e3,"run_ns":[10,20,30,40],"usable":[1,1,1,1],"p":0.5,"few":0.004}'
     echo '{"algorithm":"b 2","ranks":2,"wait_ns":2000,"run_ns":[2,4,6,8],"usable":[1,1,1,1],"p":null,"rank":1,"arrival_ns":5,"exit_ns":9}'
+    echo '{"algorithm":"c","ranks":3,"u_ns":[1,2,3,4,5,6.5,7,8]}'
+    echo '{"algorithm":"d","ranks":3,"u_ns":[0.1,0.2,0.3,0.4,0.5,0.6,0.7,4.5]}'
+    echo '{"ranks":4,"delay_ns":0,"e_ns":[4,5,6,5]}'
+    echo '{"ranks":4,"delay_ns":6,"e_ns":[9,8,9,8]}'
 } >"$work/lines"
 value() { # expression
     printf 'x\t%s in - -\n' "$1" >"$work/one"
@@ -80,15 +94,18 @@ sums() {
         'median(run_ns{algorithm=b 1}) / median(run_ns{algorithm=a})=10' 'largest(run_ns{wait_ns<1500})=4' 'least(run_ns)=1' \
         'spread(run_ns{algorithm=a})=0.6' 'sigma(run_ns{algorithm=a})=1.291' 'deviation(run_ns{algorithm=a})=0.5164' 'lag1(run_ns{algorithm=a})=0.25' \
         'drift(run_ns{algorithm=b 2})=4' 'imbalance(rank_exit_ns)=3.5' 'mean(p)=0.5' 'mean(usable{algorithm=a})=0.8' \
-        'welch(run_ns{algorithm=b 1} run_ns{algorithm=b 2})=3.038' 'median(nothing)=none' 'mean(p{algorithm=b 2})=none'; do
+        'welch(run_ns{algorithm=b 1} run_ns{algorithm=b 2})=3.038' 'wilcoxon(x x)=none' \
+        'wilcoxon(u_ns{algorithm=c} u_ns{algorithm=d})=0.001938' 'smirnov(u_ns{algorithm=c} u_ns{algorithm=d})=0.004375' \
+        'kruskal(u_ns{ranks=3})=0.003424' 'normal(u_ns{algorithm=c})=0.8204' 'benefit(e_ns{ranks=4} 6)=0.25' 'median(nothing)=none' 'mean(p{algorithm=b 2})=none'; do
         [ "$(value "${row%=*}")" = "${row##*=}" ] || echo "${row%=*} is $(value "${row%=*}"), not ${row##*=}"
     done
 }
 tap_none 'medians, ratios, autocorrelation, Welch and the rest' sums
 bounds() { # whether a value of 2.5 holds and agrees, by its bounds
     local row
-    for row in '2 3:holds -' '- 2:fails -' '3 -:fails -' '2.5 2.5 paper 3 -:holds differs' '- - paper - 3:holds agrees'; do
-        printf 'x\tmedian(run_ns{algorithm=a}) in %s\n' "${row%:*}" >"$work/one"
+    for row in 'in 2 3:holds -' 'in - 2:fails -' 'in 3 -:fails -' 'in 2.5 2.5 paper 5 -:holds differs' 'paper - 5:holds agrees' \
+        'paper 3 -:holds unclear' 'paper - 4:holds unclear' 'paper 1 4:holds agrees' 'paper 0 3:holds unclear'; do
+        printf 'x\tmedian(run_ns{algorithm=a}) %s\n' "${row%:*}" >"$work/one"
         [ "$(awk -v checks="$work/one" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" "$work/lines" | cut -f5,8 | tr '\t' ' ')" = "${row#*:}" ] || echo "$row"
     done
 }
@@ -109,6 +126,61 @@ if command -v gnuplot >/dev/null; then
 else
     tap_skip 'pictures' 'no gnuplot'
 fi
+
+# ---- every check can fail: were the data others, each would say so
+unpack() { # folder: docs/results/data, unpacked there
+    local folder=$CLV_TOP/docs/results/data top=$CLV_TOP unpacked
+    . "$CLV_TOP/apps/bench/page/kept.sh"
+    unpack_kept papers && cp -r "$unpacked" "$1" && rm -rf "$unpacked"
+    trap 'rm -rf "$work"' EXIT
+}
+unpack "$work/data"
+source_of() { awk -v name="$1" '$1 == "name" { is = $2 == name } is && $1 == "same" { s = $2 } END { print s ? s : name }' "$table"; }
+said() { # what the checks of a name say, of data mutated so
+    awk -v checks="$work/one" -v mutate="$2" -f "$CLV_TOP/apps/bench/page/lines.awk" -f "$CLV_TOP/apps/bench/papers/values.awk" "$work/data/$(source_of "$1").json"
+}
+unfailing() { # checks that hold and agree whatever the data
+    local name how
+    for name in $(awk '$1 == "name" { name = $2 } $1 == "check" && name != last { print last = name }' "$table"); do
+        awk -v name="$name" '$1 == "name" { is = $2 == name } is && $1 == "check" { sub(/^check /, ""); sub(/: /, "\t"); print }' "$table" >"$work/one"
+        for how in up down rise fall swing half far same; do said "$name" $how; done |
+            awk -F'\t' -v name="$name" '{ seen[$1] = 1; if ($5 == "fails") fails[$1] = 1; if ($8 == "differs") differs[$1] = 1; if ($3 $4 != "--") demanded[$1] = 1; if ($8 != "-") compared[$1] = 1 }
+                END { for (c in seen) if ((demanded[c] && !fails[c]) || (compared[c] && !differs[c])) print name ": " c }'
+        # Where the paper has one side larger, two equal sides do not agree.
+        said "$name" same | awk -F'\t' -v name="$name" '$8 == "agrees" && ($6 $7 == "1-" || $6 $7 == "-1") { print name ": agrees without a difference: " $1 }'
+    done
+}
+tap_none 'every check fails or differs on some other data, and none agrees with a difference that is none' unfailing
+
+# ---- labels: how many, where, and whose time are the data's
+number_of() { case $1 in two) echo 2 ;; three) echo 3 ;; four) echo 4 ;; eight) echo 8 ;; sixteen) echo 16 ;; *) echo "${1//,/}" ;; esac; }
+mislabelled() { # name caption data: typed numbers that the caption has not; a caption that the data have not
+    local said count numbers
+    numbers=" $(grep -oE '[0-9]+' <<<"$2" | xargs) "
+    said=$(grep -oE '"(ranks|processes)":[0-9]+' "$3" | grep -oE '[0-9]+' | sort -un | xargs | sed 's/ /, /g')
+    [ -z "$said" ] || [[ $2 == "$said process"* ]] || echo "$1: the data have $said processes, the caption says: $2"
+    said=$(grep -oE '"clock":"[^"]*"' "$3" | sort -u | sed 's/.*:"//; s/"$//' | xargs)
+    [[ ! $said =~ ^(realtime|hca|jk|skampi|netgauge) ]] || [[ $2 == *"clock: "*"${said/#realtime/CLOCK_REALTIME}"* ]] || echo "$1: the data's clock is $said, the caption says: $2"
+    awk -v name="$1" '$1 == "name" { is = $2 == name } is && $1 ~ /^(place|shows|why)$/ { $1 = ""; print }' "$table" | sed 's/[.;] /\n/g' | grep -viE 'paper|not measured' |
+        grep -oiE '\b([0-9][0-9,]*|two|three|four|eight|sixteen) (processes|ranks|hosts)\b' | while read -r count said; do
+            count=$(number_of "${count,,}")
+            [[ $numbers == *" $count "* ]] || echo "$1: says $count $said, the data: $2"
+        done
+}
+labels() {
+    local name
+    awk '/^## / { name = $2 } /^[0-9a-z].*; clock: / && name { print name "\t" $0; name = "" }' "$CLV_TOP/docs/results/papers.md" >"$work/captions"
+    [ "$(wc -l <"$work/captions")" -eq "$(grep -c '^## ' "$CLV_TOP/docs/results/papers.md")" ] || echo 'not every figure says how many processes and which clock'
+    while IFS=$'\t' read -r name caption; do mislabelled "$name" "$caption" "$work/data/$(source_of "$name").json"; done <"$work/captions"
+}
+tap_none 'every caption and label has the processes and the clock of its data' labels
+relabelled() { # other data: another caption; and a typed label is found out
+    mkdir -p "$work/other" && cp "$work/data/mbr-fig9".* "$work/other" && sed -i 's/"ranks":8/"ranks":9,"clock":"hca3"/' "$work/other/mbr-fig9.json"
+    "$paper" --folder "$work/other" tell mbr-fig9 | grep -qxF '9 processes; 8 emulated hosts; clock: hca3.' || echo 'the caption is not of the data'
+    mislabelled mbr-fig9 '8 processes; 8 emulated hosts; clock: CLOCK_REALTIME, one for all hosts.' "$work/other/mbr-fig9.json" | grep -c . | grep -qx 2 || echo 'a caption of other data passes'
+    mislabelled mbr-fig33 '16 processes; 16 emulated hosts; clock: x.' /dev/null | grep -q 'says 8 processes' || echo 'a typed number passes'
+}
+tap_none 'which change with the data, and are found out where they do not' relabelled
 
 # ---- one figure for real
 run() { output=$("$paper" --folder "$work/made" "$@" 2>&1); }
@@ -153,6 +225,7 @@ if [ -s "$page" ]; then
 fi
 # ---- what clv-bench does not trust is no evidence, for or against a paper
 untrusted=$(sed -n 's/^{"table":"\([^"]*\)".* rows NOT network-bound.*/\1/p' "$CLV_TOP/docs/results/data/papers.jsonl")
+untrusted+=$'\n'$(awk -v names="$untrusted" 'BEGIN { split(names, w, /[ \n]/); for (i in w) bad[w[i]] = 1 } $1 == "name" { name = $2 } $1 == "same" && $2 in bad { print name }' "$table")
 trusted_anyway() {
     local name
     [ -n "$untrusted" ] || echo 'no figure is marked'
@@ -164,7 +237,7 @@ trusted_anyway() {
 tap_none 'a figure with a row that the processors set neither agrees nor differs' trusted_anyway
 claimed_anyway() { # rows of the audit that are about a figure and have nothing else
     awk -F'|' -v names="$untrusted" 'BEGIN { n = split(names, name, /[ \n]/) }
-        $3 == "Y" && $2 ~ /Figs?[.]/ && $4 !~ /test|--/ { for (i = 1; i <= n; i++) if ((" " $4 " ") ~ ("[ ,;]" name[i] "[ ,;]")) { print; next } }' \
+        $3 == "Y" && $2 ~ /Figs?[.]/ && $4 !~ /test|--/ { for (i = 1; i <= n; i++) if (name[i] != "" && (" " $4 " ") ~ ("[ ,;]" name[i] "[ ,;]")) { print; next } }' \
         "$CLV_TOP/apps/bench/papers/audit"
 }
 tap_none 'and no row of the audit rests on it alone' claimed_anyway

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A script for gnuplot from JSON lines; runs after apps/bench/page/lines.awk. `draw` is "x=X y=KEY by=KEY[,KEY] [log]
-# [only=NAME=VALUE] [frontier] [deviation] [stars=KEY]": a line for each value of by, with marks and dashes that a printer tells
-# apart; deviation: of each line's list the mean, with a bar of one deviation; frontier: a line along the points that none is left of and below; stars: of a line whose KEY is a probability
+# [only=NAME=VALUE] [frontier] [deviation] [least] [stars=KEY]": a line for each value of by, with marks and dashes that a printer tells
+# apart; deviation: of each line's list the mean, with a bar of one deviation; least: the least of each
+# line's list; frontier: a line along the points that none is left of and below; stars: of a line whose KEY is a probability
 # of 5 %, 1 %, 0.1 % at most. X is a key, or
 #
 #     #call     the calls in turn: medians of a fortieth of them     #lag     autocorrelation up to lag 30
@@ -11,6 +12,7 @@
 #     #gantt    bars from arrival_ns to exit_ns, a row for each value of y, a panel for each value of by
 #
 # With a key, points are medians and bars reach from the least to the largest of the lines; against duration_ns, or words, they are not joined.
+# y=#benefit is equation 5 of Entering Time from the least run_ns: (t0 + delay - t) / t, in percent.
 # Units: keys that end in _ns are drawn in ns, us, ms or s, as their median is large.
 
 function scale_of(key, typical) {
@@ -24,6 +26,7 @@ function label_of(key, scale,   words) {
 function values_of(v,   all, ok, n, n_ok, k, m) { # of y in this line
     if (!index($0, "\"" y "\":[")) { if (number(y) == "") return 0; v[1] = number(y); return 1 }
     n = list(y, all); n_ok = list("usable", ok)
+    if (is_least) { for (k = 1; k <= n; k++) if (all[k] != "null" && (n_ok != n || ok[k] == 1) && (!m || all[k] + 0 < v[1])) { v[1] = all[k] + 0; m = 1 } return m + 0 }
     if (y == "usable") { for (k = 1; k <= n; k++) m += all[k] / n; v[1] = m; return 1 } # the part that is
     for (k = 1; k <= n; k++) if (all[k] != "null" && (n_ok != n || ok[k] == 1)) v[++m] = all[k] + 0
     return m + 0 }
@@ -97,15 +100,23 @@ BEGIN {
     for (i = 1; i <= n; i++) {
         at = index(parts[i], "="); key = at ? substr(parts[i], 1, at - 1) : parts[i]; value = substr(parts[i], at + 1)
         if (key == "x") x = value; else if (key == "y") y = value; else if (key == "by") by = value
-        else if (key == "log") is_log = 1; else if (key == "frontier") has_frontier = 1; else if (key == "deviation") has_deviation = 1; else if (key == "stars") stars = value; else if (key == "only") { at = index(value, "="); only = substr(value, 1, at - 1); wanted = substr(value, at + 1) }
+        else if (key == "log") is_log = 1; else if (key == "frontier") has_frontier = 1; else if (key == "deviation") has_deviation = 1; else if (key == "least") is_least = 1; else if (key == "stars") stars = value; else if (key == "only") { at = index(value, "="); only = substr(value, 1, at - 1); wanted = substr(value, at + 1) }
     }
     split("#0072b2 #d55e00 #009e73 #cc79a7 #000000 #e69f00 #56b4e9 #999999", colour, " "); split("7 5 9 11 13 6 4 8", mark, " ")
     n_dashes = split("1 (8,4) (2,3) (8,3,2,3) (14,4)", dash, " ") }
+y == "#benefit" { y = "run_ns"; is_least = is_benefit = 1 }
+is_benefit { # lines without a delay come before those with one
+    split("", v); if (!values_of(v)) next
+    at = number("ranks") "," number("bytes") "," number("nonblocking")
+    if (number("delay_ns") + 0 == 0) { t0[at] = v[1]; next }
+    if (only != "" && number(only) != wanted + 0) next
+    v[1] = 100 * (t0[at] + number("delay_ns") - v[1]) / v[1]; add_series(name_of(), v, 1); next }
 only != "" && (index($0, "\"" only "\":\"") ? text(only) != wanted : number(only) != wanted + 0) { next }
 { split("", v); m = values_of(v); if (m) add_series(name_of(), v, m) }
 END {
     if (!n_points) exit 1
     if (x == "#gantt") { print_gantt(); exit }
+    if (is_benefit) y = "benefit [%]"
     sy = scale_of(x == "#part" ? "" : x == "#lag" ? "" : y, medians(ys, n_points))
     sx = scale_of(x == "#part" ? y : x, medians(xs, n_points))
     head = x == "#call" ? (y == "offset_ns" ? "second" : "call") : x == "#lag" ? "lag [calls]" : x == "#normal" ? "quantile of the normal distribution" : x == "#rank" ? "rank" : x == "#part" ? label_of(y, sx) : label_of(x, sx)
