@@ -25,6 +25,7 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_loop.c apps/bench/measure/bench_loop.h \
 	apps/bench/measure/bench_loop_report.c apps/bench/measure/bench_loop_report.h \
 	apps/bench/measure/bench_measure.c apps/bench/measure/bench_measure.h \
+	apps/bench/measure/bench_multicast.c apps/bench/measure/bench_multicast.h \
 	apps/bench/measure/bench_own_bounds.c apps/bench/measure/bench_own_reduce.c \
 	apps/bench/measure/bench_pace.c apps/bench/measure/bench_pace.h \
 	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h \
@@ -69,6 +70,6 @@ tests_apps_test_bench_options_SOURCES = tests/apps/test_bench_options.c $(clv_be
 tests_apps_test_bench_stats_SOURCES = tests/apps/test_bench_stats.c $(clv_bench_sources)
 tests_apps_test_bench_pace_SOURCES = tests/apps/test_bench_pace.c apps/bench/measure/bench_pace.c \
 	apps/bench/measure/bench_pace.h $(clv_bench_sources)
-script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh \
+script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh tests/mpi/bench_multicast.sh \
 	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
 	tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh

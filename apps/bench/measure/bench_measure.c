@@ -23,6 +23,7 @@
 /* What a rank knows of one call; gathered as numbers after the last round. */
 typedef struct record {
     int64_t start_ns; /* the planned arrival */
+    int64_t delay_ns; /* of it, behind this rank's start */
     int64_t arrival_ns;
     int64_t exit_ns;
     int64_t cpu_wait_ns;
@@ -69,10 +70,12 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
     clv_bench_sync_t *sync = setup->sync;
     const int64_t waited_ns = clv_bench_cpu_wait_ns();
 
-    record->start_ns = clv_bench_sync_start(sync) + call->delay_ns[call->rank];
+    record->delay_ns = call->delay_ns[call->rank];
+    record->start_ns = clv_bench_sync_start(sync) + record->delay_ns;
     record->is_hinted = clv_bench_announce(setup, a, record->start_ns);
     record->is_on_time =
-        clv_bench_clock_now(&sync->clock) <= record->start_ns || sync->slack_ns == 0;
+        !sync->has_missed &&
+        (sync->slack_ns == 0 || clv_bench_clock_now(&sync->clock) <= record->start_ns);
     clv_bench_clock_wait(&sync->clock, record->start_ns);
     record->arrival_ns = clv_bench_clock_now(&sync->clock);
     const int status = perform_all(setup, a, call);
@@ -80,7 +83,7 @@ static int timed_call(const clv_bench_setup_t *setup, int a, const clv_bench_cal
     record->exit_ns = mean_exit(setup, record->arrival_ns, end_ns);
     record->cpu_wait_ns = clv_bench_cpu_wait_ns() - waited_ns;
     /* A window that is found must hold the call; one that was given shows it by the next start. */
-    const int64_t window_end_ns = record->start_ns - call->delay_ns[call->rank] + sync->window_ns;
+    const int64_t window_end_ns = record->start_ns - record->delay_ns + sync->window_ns;
     record->is_on_time &= setup->window.rule->judge == NULL || end_ns <= window_end_ns;
     return status;
 }
@@ -99,6 +102,15 @@ static int agree(clv_bench_setup_t *setup, int status, record_t *record)
     return facts[1] != 0;
 }
 
+/* Makes ready for the next call, whichever it is: its input has a number of its own. Called before
+ * ranks agree on the last one: none fills a buffer between the notice of a start and the start. */
+static void prepare(clv_bench_setup_t *setup, clv_bench_call_t *call)
+{
+    call->iteration++;
+    clv_bench_fill(setup->collective, call);
+    clv_bench_cache_cool(&setup->cache);
+}
+
 /* Repeats a call whose start was missed; what it computed counts all the same. Returns an MPI
  * error, the same on all ranks or fatal. */
 static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, record_t *record)
@@ -107,11 +119,12 @@ static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, rec
 
     call->comm = setup->comms[a];
     for (int attempt = 0; attempt < n_tries; attempt++) {
-        clv_bench_fill(setup->collective, call);
-        clv_bench_cache_cool(&setup->cache);
-        MPI_Barrier(setup->sync->comm); /* filling must not eat the time between notice and start */
+        if (setup->sync->has_barrier) {
+            MPI_Barrier(setup->sync->comm); /* a double one, with that of the start */
+        }
         const int status = timed_call(setup, a, call, record);
         record->is_valid &= setup->algorithms[a].is_bound || setup->collective->is_valid(call);
+        prepare(setup, call);
         if (agree(setup, status, record)) {
             return MPI_ERR_OTHER;
         }
@@ -266,7 +279,6 @@ static clv_status_t one_round(clv_bench_setup_t *setup, rounds_t *rounds, record
 {
     clv_pattern_fill(rounds->pattern, rounds->n_done, rounds->delay_ns);
     clv_bench_shuffle(setup, rounds->n_done, rounds->order);
-    setup->call.iteration = rounds->n_done;
     for (int k = 0; k < setup->n_algorithms && !setup->interrupted; k++) {
         const int a = rounds->order[k];
         if (!is_idle(setup, a, rounds->warmup - rounds->n_done) &&
@@ -435,6 +447,8 @@ static clv_status_t run_all(clv_bench_setup_t *setup, rounds_t *rounds)
     for (int64_t i = 0; i < rounds->iterations * setup->n_algorithms; i++) {
         rounds->records[i].is_valid = 1;
     }
+    prepare(setup, &setup->call);
+    MPI_Barrier(setup->sync->comm); /* the only one: later ranks meet when they agree */
     if (setup->window.rule->judge != NULL) {
         return run_batches(setup, rounds);
     }

@@ -5,7 +5,8 @@
  *
  * What is measured, per call: after = last exit - last arrival; run = last exit - first arrival;
  * time in MPI (exit - arrival) of the mean, the slowest, the last arriving rank and the root; the
- * largest deviation of an arrival from the pattern; and how long ranks waited for a processor. Of a
+ * largest deviation of an arrival from the pattern; how far apart ranks started, delays aside; and
+ * how long ranks waited for a processor. Of a
  * row of calls that are timed together: the same of their mean, as if the first one took so long.
  * Units: ns. Threads: one per process. Everything here is collective.
  */
@@ -31,6 +32,7 @@
     XX(mpi_late_ns, "in_mpi_late_rank")                                                            \
     XX(mpi_root_ns, "in_mpi_root")                                                                 \
     XX(arrival_error_ns, "arrival_error")                                                          \
+    XX(start_spread_ns, "start_spread")                                                            \
     XX(cpu_wait_ns, "cpu_wait")
 
 typedef struct clv_bench_metrics {

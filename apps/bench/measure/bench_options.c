@@ -50,7 +50,7 @@ const clv_option_t clv_bench_option_rows[] = {
                   "reported apart"),
     CLV_ROW_FLAG("spin", AT(is_spinning), "computing takes a processor instead of sleeping"),
     CLV_ROW_TEXT("sync", AT(sync), "NAME", "round-time",
-                 "round-time, window, barrier, compensated, dissemination"),
+                 "round-time, window, barrier, compensated, dissemination,\nmulticast"),
     CLV_ROW_WHOLE("window", AT(window_us), 1, 1e9, "500000", "us between starts, for sync window"),
     CLV_ROW_TEXT("window-rule", AT(window_rule), "NAME", "fixed",
                  "or a window that is found: skampi, nbcbench"),

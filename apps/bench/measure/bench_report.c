@@ -310,6 +310,26 @@ static void print_window(FILE *out, const clv_bench_setup_t *setup)
     }
 }
 
+/* What the way of starting together is worth. */
+static void print_starts(FILE *out, const clv_bench_results_t *results, double *scratch)
+{
+    const clv_bench_setup_t *setup = results->setup;
+    const int64_t n_calls = results->n_rounds * setup->n_algorithms;
+    size_t n = 0;
+
+    for (int64_t i = 0; i < n_calls; i++) {
+        if (results->metrics[i].is_usable) {
+            scratch[n++] = results->metrics[i].start_spread_ns;
+        }
+    }
+    const spread_t spread = spread_of(scratch, n);
+    if (n > 0) {
+        fprintf(out, "starts by %s%s%s: %.1f us apart, %.1f at most\n", results->options->sync,
+                *setup->sync->multicast.network ? " on " : "", setup->sync->multicast.network,
+                spread.median / 1e3, spread.largest / 1e3);
+    }
+}
+
 /* A counter belongs to a processor. */
 static void print_timer(FILE *out, const clv_bench_setup_t *setup)
 {
@@ -361,7 +381,8 @@ void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict,
 
 void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
 {
-    double *scratch = clv_alloc((size_t) results->n_rounds + 1, sizeof *scratch);
+    const size_t n_calls = (size_t) (results->n_rounds * results->setup->n_algorithms);
+    double *scratch = clv_alloc(n_calls + 1, sizeof *scratch);
     const clv_bench_verdict_t verdict = clv_bench_verdict(results);
 
     if (!scratch) {
@@ -371,6 +392,7 @@ void clv_bench_report_table(FILE *out, const clv_bench_results_t *results)
     for (int a = 0; a < results->setup->n_algorithms; a++) {
         print_row(out, results, a, scratch);
     }
+    print_starts(out, results, scratch);
     print_late_starts(out, results, &verdict);
     print_window(out, results->setup);
     print_timer(out, results->setup);

@@ -5,6 +5,7 @@
 #include "apps/bench/measure/bench_sync.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -294,13 +295,22 @@ static int64_t start_dissemination(clv_bench_sync_t *sync)
     return clv_bench_clock_now(&sync->clock);
 }
 
+/* All are behind the barrier and wait when rank 0 sends. */
+static int64_t start_multicast(clv_bench_sync_t *sync)
+{
+    MPI_Barrier(sync->comm);
+    sync->has_missed = !clv_bench_multicast_start(&sync->multicast, sync->pause_ns);
+    return clv_bench_clock_now(&sync->clock);
+}
+
 const clv_bench_sync_kind_t clv_bench_sync_kinds[] = {
-    {"round-time", "rank 0 announces the start of each round", start_round_time},
+    {"round-time", "rank 0 announces the start of each round; no barrier", start_round_time},
     {"window", "starts are a window apart (--window, --window-rule)", start_window},
     {"barrier", "MPI_Barrier; each rank starts when it leaves", start_barrier},
     {"compensated", "the same; who leaves early waits for as long as the last is late",
      start_compensated},
     {"dissemination", "a dissemination barrier of our own", start_dissemination},
+    {"multicast", "a barrier; each rank starts when it hears a datagram to all", start_multicast},
     {NULL, NULL, NULL},
 };
 
@@ -320,7 +330,29 @@ static int64_t broadcast_latency(clv_bench_sync_t *sync)
     return longest_ns;
 }
 
-clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync)
+/* B times the latency, within limits. */
+static int64_t slack_of(clv_bench_sync_t *sync)
+{
+    const int64_t slack_ns = SLACK_FACTOR * broadcast_latency(sync);
+    const int64_t least_ns = slack_ns < MIN_SLACK_NS ? MIN_SLACK_NS : slack_ns;
+
+    return least_ns > MAX_SLACK_NS ? MAX_SLACK_NS : least_ns;
+}
+
+static clv_status_t init_multicast(clv_bench_sync_t *sync, char *reason, size_t reason_bytes)
+{
+    sync->multicast.is_spinning = sync->clock.spin_ns > 0;
+    const clv_status_t status =
+        clv_bench_multicast_open(sync->comm, &sync->multicast, reason, reason_bytes);
+
+    if (status == CLV_OK) {
+        sync->pause_ns = slack_of(sync);
+    }
+    return status;
+}
+
+clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync, char *reason,
+                                 size_t reason_bytes)
 {
     const clv_bench_sync_kind_t *kind = clv_bench_sync_kinds;
 
@@ -328,28 +360,33 @@ clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync)
         kind++;
     }
     if (!kind->name) {
+        snprintf(reason, reason_bytes, "unknown --sync '%s' (--help lists them)", name);
         return CLV_INVALID;
     }
     MPI_Comm_rank(sync->comm, &sync->rank);
     MPI_Comm_size(sync->comm, &sync->n_ranks);
     sync->start = kind->start;
+    sync->has_barrier = kind->start != start_round_time && kind->start != start_window;
     if (kind->start == start_compensated) {
         measure_exits(sync);
     }
-    /* A barrier announces nothing, so nobody can be too late for it. */
-    if (kind->start != start_round_time && kind->start != start_window) {
-        sync->slack_ns = 0;
-        return CLV_OK;
+    if (kind->start == start_multicast) {
+        return init_multicast(sync, reason, reason_bytes);
     }
-    sync->slack_ns = SLACK_FACTOR * broadcast_latency(sync);
-    sync->slack_ns = sync->slack_ns < MIN_SLACK_NS ? MIN_SLACK_NS : sync->slack_ns;
-    sync->slack_ns = sync->slack_ns > MAX_SLACK_NS ? MAX_SLACK_NS : sync->slack_ns;
+    /* A barrier announces nothing, so nobody can be too late for it. */
+    sync->slack_ns = sync->has_barrier ? 0 : slack_of(sync);
     return CLV_OK;
+}
+
+void clv_bench_sync_close(clv_bench_sync_t *sync)
+{
+    clv_bench_multicast_close(&sync->multicast);
 }
 
 void clv_bench_sync_behind_barriers(clv_bench_sync_t *sync)
 {
     sync->start = start_barrier;
+    sync->has_barrier = 1;
     sync->slack_ns = 0;
 }
 

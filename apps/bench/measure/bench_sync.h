@@ -5,10 +5,11 @@
  * What: a global clock (the machine's CLOCK_REALTIME where all ranks share it, otherwise offsets
  * and drifts of a timer measured over MPI), waiting until a global time, and the start of a round
  * by Round-Time (Algorithm 5 of the HCA3 paper), windows, MPI_Barrier, the same with what ranks
- * leave it apart made good, or a dissemination barrier.
- * Units: global ns. A rank that hears of a start after it has passed says so; the round is void.
+ * leave it apart made good, a dissemination barrier, or a datagram to all behind a barrier.
+ * Units: global ns. A rank that hears of a start after it has passed, or never, says so; the round
+ * is void.
  * Threads: one per process. Cost of a round: one MPI_Bcast (round-time), nothing (window), a
- * barrier.
+ * barrier, two of them.
  */
 #ifndef CLV_BENCH_SYNC_H
 #define CLV_BENCH_SYNC_H
@@ -16,6 +17,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "apps/bench/measure/bench_multicast.h"
 #include "clocksync/methods/cs_methods.h"
 #include "util/util_status.h"
 
@@ -53,6 +55,10 @@ typedef struct clv_bench_sync {
     int64_t window_ns; /* window */
     int64_t next_ns;   /* window: the next start */
     int64_t behind_ns; /* compensated: how long this rank waits for the last one behind a barrier */
+    int64_t pause_ns;  /* multicast: between the barrier and the datagram */
+    int has_missed;    /* multicast: the last start was not heard */
+    int has_barrier;   /* one comes before each start: none for round-time and window */
+    clv_bench_multicast_t multicast;
     int64_t (*start)(struct clv_bench_sync *sync);
 } clv_bench_sync_t;
 
@@ -66,13 +72,17 @@ typedef struct clv_bench_sync_kind {
 extern const clv_bench_sync_kind_t clv_bench_sync_kinds[];
 
 /* Fills start and slack_ns (from the measured latency of MPI_Bcast); comm and clock are set before.
- * CLV_INVALID for an unknown name. Collective. */
-clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync) CLV_MUST_CHECK;
+ * CLV_INVALID for an unknown name, CLV_UNSUPPORTED where no network carries a multicast, with a
+ * reason. Collective. */
+clv_status_t clv_bench_sync_init(const char *name, clv_bench_sync_t *sync, char *reason,
+                                 size_t reason_bytes) CLV_MUST_CHECK;
+void clv_bench_sync_close(clv_bench_sync_t *sync);
 
 /* From here on ranks start when they leave a barrier; who wants the old way back keeps a copy. */
 void clv_bench_sync_behind_barriers(clv_bench_sync_t *sync);
 
-/* The common start of the next round on the global clock. Collective. */
+/* The start of the next round on the global clock: a common one, or when this rank leaves a barrier
+ * or hears the datagram. Collective. */
 int64_t clv_bench_sync_start(clv_bench_sync_t *sync);
 
 #endif

@@ -665,8 +665,9 @@ static clv_status_t set_up(bench_t *bench)
         return complain(bench, "no clock '%s' (realtime, a method like hca3, auto) by that --timer",
                         options->clock);
     }
-    if (clv_bench_sync_init(options->sync, &bench->sync) != CLV_OK) {
-        return complain(bench, "unknown --sync '%s' (--help lists them)", options->sync);
+    status = clv_bench_sync_init(options->sync, &bench->sync, bench->reason, sizeof bench->reason);
+    if (status != CLV_OK) {
+        return status;
     }
     if (!strcmp(options->cache, "cold") && clv_bench_cache_open(&bench->setup.cache) != CLV_OK) {
         return complain(bench, "no memory for a cold cache%s", "");
