@@ -15,7 +15,8 @@ clv_bench_place_sources = apps/bench/measure/bench_place.c apps/bench/measure/be
 clv_bench_place_flags = -DCLV_BUILD_FLAGS='"$(CLV_BUILD_FLAGS)"'
 
 installed_mpi_programs += apps/bench/clv-bench
-apps_bench_clv_bench_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags)
+apps_bench_clv_bench_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags) $(XDR_CPPFLAGS)
+apps_bench_clv_bench_LDADD = $(LDADD) $(XDR_LIBS)
 apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_algorithms.c apps/bench/measure/bench_algorithms.h \
 	apps/bench/measure/bench_call.c apps/bench/measure/bench_call.h \
@@ -33,6 +34,7 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_report.c apps/bench/measure/bench_report.h \
 	apps/bench/measure/bench_sync.c apps/bench/measure/bench_sync.h \
 	apps/bench/measure/bench_window.c apps/bench/measure/bench_window.h \
+	apps/bench/measure/bench_xdr.c apps/bench/measure/bench_xdr.h \
 	$(clv_bench_place_sources) $(clv_bench_sources)
 
 installed_programs += apps/bench/clv-bench-compare

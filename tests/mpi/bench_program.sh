@@ -43,7 +43,7 @@ all_aside() {
 }
 short='--iterations 2 --warmup 1 --balanced-calls 1 --delay 1ms'
 
-echo 1..23
+echo 1..24
 for _ in 1 2 3 4 5 6; do aside own_session; done
 all_aside && [ "$(grep "^${TMPDIR:-/tmp}/" "$work/sessions" | sort -u | wc -l)" -eq 6 ]
 tap_report $? "six mpiruns that start together have session folders of their own"
@@ -181,6 +181,17 @@ for row in rows:
 END
 tap_report $? "JSON lines hold every rank's arrival and exit, the worst rank's clock, the least and the mean"
 
+# The same as XDR, read by another program.
+if run 1 --xdr /dev/null --sizes 8 $short; then
+    run 3 --xdr "$work/xdr" --per-rank --sizes 8,1K $short --iterations 4 --patterns uniform,one-late:1 --algorithms default,ring --json "$work/same" &&
+        python3 "$CLV_TOP/tests/mpi/read_xdr.py" "$work/xdr" "$work/same" >"$output" 2>&1 && grep -qx '8 series' "$output" &&
+        run 2 --xdr "$work/xdr" --sizes 8 $short --json "$work/less" && ! grep -q rank_arrival_ns "$work/less"
+    tap_report $? "XDR holds every rank's start and end, as the JSON lines do"
+else
+    refuses 'this build has no XDR' --xdr "$work/xdr" && [ ! -e "$work/xdr" ]
+    tap_report $? "a build without XDR says so"
+fi
+
 # A window that is over before the call is.
 # shellcheck disable=SC2086
 run 3 --sync window --window 20 --collective allreduce --sizes 1M $short --patterns balanced &&
@@ -298,6 +309,11 @@ aside refuses "no clock" --clock realtime --timer tsc
 aside refuses 'unknown --scheme' --scheme ms9
 aside refuses 'unknown --window-rule' --window-rule mine
 aside refuses 'needs --sync window' --window-rule skampi
+if [ -e "$work/xdr" ]; then
+    aside refuses 'a loop has none' --xdr "$work/xdr" --loop
+    aside refuses 'not for standard output' --xdr -
+    aside refuses 'cannot write /nonexistent/xdr' --xdr /nonexistent/xdr
+fi
 aside refuses 'neither warm nor cold' --cache tepid
 aside refuses 'cannot write' --json /nonexistent/file
 all_aside

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What a build may lack: OTF2, hwloc, cmocka, all three; the component; Open MPI. Each is configured without,
+# What a build may lack: OTF2, hwloc, cmocka, XDR, all four; the component; Open MPI. Each is configured without,
 # built whole, and what it has is run: plans, a record shown, a reduce, a unit test, make install.
 #
-#   tests/quality/without.sh [NAME ...]    otf2 hwloc cmocka three component ompi; all without names
+#   tests/quality/without.sh [NAME ...]    otf2 hwloc xdr cmocka four component ompi; all without names
 #
 # In a temporary folder. Needs what `./clv build` needs, and the libraries that it goes without. Prints TAP;
 # 12 minutes, with a warm ccache 3.
@@ -22,8 +22,9 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 builds='
 otf2|--without-otf2|OTF2: no
 hwloc|--without-hwloc|hwloc: no
+xdr|--without-xdr|XDR: no
 cmocka|--without-cmocka|cmocka: no
-three|--without-otf2 --without-hwloc --without-cmocka|cmocka: no, hwloc: no
+four|--without-otf2 --without-hwloc --without-cmocka --without-xdr|cmocka: no, hwloc: no
 component|--without-component|component: no
 ompi|--without-ompi --without-component|MPI programs: no
 '

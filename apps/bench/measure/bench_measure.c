@@ -137,6 +137,21 @@ static int round_of(clv_bench_setup_t *setup, int a, clv_bench_call_t *call, rec
 
 /* ---- metrics from the records of all ranks ---- */
 
+/* How far apart ranks would have arrived without their delays. */
+static double start_spread(const record_t *all, int64_t stride, int n_ranks)
+{
+    int64_t first_ns = INT64_MAX;
+    int64_t last_ns = INT64_MIN;
+
+    for (int r = 0; r < n_ranks; r++) {
+        const record_t *one = &all[(int64_t) r * stride];
+        const int64_t start_ns = one->arrival_ns - one->delay_ns;
+        first_ns = start_ns < first_ns ? start_ns : first_ns;
+        last_ns = start_ns > last_ns ? start_ns : last_ns;
+    }
+    return (double) (last_ns - first_ns);
+}
+
 static clv_bench_metrics_t derive(const record_t *all, int64_t stride, int n_ranks, int root)
 {
     clv_bench_metrics_t m = {.is_usable = 1, .is_valid = 1, .is_hinted = 1};
@@ -163,6 +178,8 @@ static clv_bench_metrics_t derive(const record_t *all, int64_t stride, int n_ran
     }
     m.after_ns = (double) (exit_ns - last_ns);
     m.run_ns = (double) (exit_ns - first_ns);
+    m.first_ns = first_ns;
+    m.start_spread_ns = start_spread(all, stride, n_ranks);
     return m;
 }
 

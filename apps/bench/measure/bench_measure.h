@@ -39,9 +39,10 @@ typedef struct clv_bench_metrics {
 #define CLV_METRIC_FIELD(field, name) double field;
     CLV_METRICS(CLV_METRIC_FIELD)
 #undef CLV_METRIC_FIELD
-    int is_usable; /* every rank heard of the start in time */
-    int is_valid;  /* every result was right */
-    int is_hinted; /* every rank's announcement was taken */
+    int64_t first_ns; /* the first arrival, global */
+    int is_usable;    /* every rank heard of the start in time */
+    int is_valid;     /* every result was right */
+    int is_hinted;    /* every rank's announcement was taken */
 } clv_bench_metrics_t;
 
 /* A rank in a call, from the call's first arrival on. */

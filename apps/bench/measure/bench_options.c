@@ -68,6 +68,8 @@ const clv_option_t clv_bench_option_rows[] = {
     CLV_ROW_WHOLE("seed", AT(seed), 0, 9e15, "1", "of patterns and order"),
     CLV_ROW_TEXT("json", AT(json), "FILE", NULL,
                  "append a line per result to this file; - is stdout"),
+    CLV_ROW_TEXT("xdr", AT(xdr), "FILE", NULL,
+                 "append every rank's start and end in every call to this file, as XDR"),
     CLV_ROW_FLAG("per-rank", AT(per_rank), "with every rank's arrival and exit in every call"),
     CLV_ROW_FLAG("nonblocking", AT(nonblocking), "the nonblocking form, then wait"),
     CLV_ROW_FLAG("warm-learners", AT(warm_learners),

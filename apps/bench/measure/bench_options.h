@@ -28,6 +28,7 @@ typedef struct clv_bench_options {
     const char *couple;  /* of a loop: what else binds the ranks in an iteration */
     const char *compute; /* of a loop: what every rank computes, a delay */
     const char *json;    /* file to append to, or NULL */
+    const char *xdr;     /* the same */
     int64_t root;
     int64_t iterations;
     int64_t warmup;

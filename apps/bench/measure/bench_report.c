@@ -532,7 +532,7 @@ static void json_values(clv_json_t *json, const clv_bench_results_t *results, in
         clv_json_item(json, cell(results, i, a)->is_usable, 0);
     }
     clv_json_list_end(json);
-    if (results->setup->visits) {
+    if (results->options->per_rank && results->setup->visits) {
         json_visits(json, results, a, 0);
         json_visits(json, results, a, 1);
         json_processed(json, results, a);

@@ -27,6 +27,7 @@
 #include "apps/bench/measure/bench_report.h"
 #include "apps/bench/measure/bench_stats.h"
 #include "apps/bench/measure/bench_sync.h"
+#include "apps/bench/measure/bench_xdr.h"
 #include "apps/cli/cli_output.h"
 #include "util/util_alloc.h"
 
@@ -55,7 +56,7 @@ typedef struct bench {
     clv_bench_setup_t setup;
     clv_loop_t loop;
     clv_loop_results_t loop_results;
-    FILE *json;
+    FILE *json, *xdr;
     choice_t choice;                    /* the current configuration */
     const clv_bench_results_t *factors; /* of a loop under way */
     int n_whole, n_planned;             /* configurations */
@@ -207,6 +208,15 @@ static clv_status_t read_method(bench_t *bench)
     if (window->rule->judge && strcmp(options->sync, "window")) {
         return complain(bench, "--window-rule %s needs --sync window", options->window_rule);
     }
+    if (options->xdr && !clv_bench_xdr_is_built()) {
+        return complain(bench, "--xdr: this build has no XDR (Debian: libtirpc-dev)%s", "");
+    }
+    if (options->xdr && options->is_loop) {
+        return complain(bench, "--xdr has single calls, a loop has none%s", "");
+    }
+    if (options->xdr && !strcmp(options->xdr, "-")) {
+        return complain(bench, "--xdr is for a file, not for standard output%s", "");
+    }
     if (strcmp(options->cache, "warm") && strcmp(options->cache, "cold")) {
         return complain(bench, "--cache '%s' is neither warm nor cold", options->cache);
     }
@@ -324,6 +334,9 @@ static void report(bench_t *bench, const clv_bench_results_t *results)
     add_verdict(bench, clv_bench_verdict(results));
     if (bench->json) {
         clv_bench_report_json(bench->json, results);
+    }
+    if (bench->xdr) {
+        clv_bench_report_xdr(bench->xdr, results);
     }
     if (bench->json != stdout) {
         clv_bench_report_table(stdout, results);
@@ -607,6 +620,8 @@ static clv_status_t check_written(bench_t *bench)
     char reason[MAX_ITEM];
     int failed = (bench->json && clv_output_check(bench->json, bench->options.json, reason,
                                                   sizeof reason) != CLV_OK) ||
+                 (bench->xdr && clv_output_check(bench->xdr, bench->options.xdr, reason,
+                                                 sizeof reason) != CLV_OK) ||
                  clv_output_check(stdout, "-", reason, sizeof reason) != CLV_OK;
 
     if (failed) {
@@ -646,6 +661,23 @@ static clv_status_t own_communicator(MPI_Comm *comm_p, char *reason, size_t reas
     return clv_algorithm_communicator(&plain, MPI_COMM_WORLD, comm_p, reason, reason_bytes);
 }
 
+/* By rank 0. */
+static clv_status_t open_results(bench_t *bench)
+{
+    const clv_bench_options_t *options = &bench->options;
+    const char *failed = NULL;
+
+    if (bench->sync.rank == 0) {
+        bench->json = options->json ? clv_output_open(options->json) : NULL;
+        bench->xdr = options->xdr ? clv_output_open(options->xdr) : NULL;
+    }
+    int is_missing[] = {options->json && bench->sync.rank == 0 && !bench->json,
+                        options->xdr && bench->sync.rank == 0 && !bench->xdr};
+    MPI_Bcast(is_missing, 2, MPI_INT, 0, bench->sync.comm);
+    failed = is_missing[0] ? options->json : is_missing[1] ? options->xdr : NULL;
+    return failed ? complain(bench, "cannot write %s", failed) : CLV_OK;
+}
+
 static clv_status_t set_up(bench_t *bench)
 {
     const clv_bench_options_t *options = &bench->options;
@@ -672,15 +704,7 @@ static clv_status_t set_up(bench_t *bench)
     if (!strcmp(options->cache, "cold") && clv_bench_cache_open(&bench->setup.cache) != CLV_OK) {
         return complain(bench, "no memory for a cold cache%s", "");
     }
-    if (options->json && bench->sync.rank == 0) {
-        bench->json = strcmp(options->json, "-") ? fopen(options->json, "a") : stdout;
-    }
-    int failed = options->json && bench->sync.rank == 0 && !bench->json;
-    MPI_Bcast(&failed, 1, MPI_INT, 0, bench->sync.comm);
-    if (failed) {
-        return complain(bench, "cannot write %s", options->json);
-    }
-    return CLV_OK;
+    return open_results(bench);
 }
 
 static void list_words(FILE *out)
@@ -719,13 +743,11 @@ static const clv_program_t program = {
 };
 
 /* A disk may be full only now. */
-static clv_status_t close_json(bench_t *bench, clv_status_t status)
+static clv_status_t close_file(bench_t *bench, FILE *file, const char *path, clv_status_t status)
 {
     char reason[MAX_ITEM];
 
-    if (bench->json &&
-        clv_output_close(bench->json, bench->options.json, reason, sizeof reason) != CLV_OK &&
-        status == CLV_OK) {
+    if (file && clv_output_close(file, path, reason, sizeof reason) != CLV_OK && status == CLV_OK) {
         (void) complain(bench, "results are lost: %s", reason);
         return CLV_SYSTEM;
     }
@@ -739,7 +761,9 @@ static int run(bench_t *bench)
     if (status == CLV_OK) {
         status = all_configurations(bench);
     }
-    status = close_json(bench, status);
+    status = close_file(bench, bench->json, bench->options.json, status);
+    status = close_file(bench, bench->xdr, bench->options.xdr, status);
+    clv_bench_sync_close(&bench->sync);
     clv_bench_cache_close(&bench->setup.cache);
     if (status != CLV_OK) {
         if (bench->setup.call.rank == 0) {
@@ -775,7 +799,7 @@ static void fill_setup(bench_t *bench)
     bench->setup.nonblocking = options->nonblocking;
     bench->setup.warm_learners = options->warm_learners;
     bench->setup.keep_order = options->keep_order;
-    bench->setup.wants_visits = options->per_rank;
+    bench->setup.wants_visits = options->per_rank || options->xdr;
     bench->setup.seed = (uint64_t) options->seed;
     bench->setup.seconds = options->seconds;
     bench->setup.in_row = options->in_row;

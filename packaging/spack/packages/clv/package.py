@@ -22,6 +22,7 @@ class Clv(AutotoolsPackage):
 
     variant("component", default=True, description="The component; else the tools alone")
     variant("hwloc", default=True, description="Find the background thread a core by hwloc")
+    variant("xdr", default=False, description="clv-bench's option --xdr, by libtirpc")
     variant("otf2", default=False, description="clv-correct, which reads and writes OTF2 traces")
 
     depends_on("c", type="build")
@@ -33,6 +34,7 @@ class Clv(AutotoolsPackage):
     depends_on("openmpi@4.1:6", type=("build", "link", "run"))
     depends_on("hwloc", when="+hwloc")
     depends_on("otf2", when="+otf2")
+    depends_on("libtirpc", when="+xdr")
 
     def url_for_version(self, version):
         return f"file://clv-{version}.tar.gz"
@@ -44,6 +46,7 @@ class Clv(AutotoolsPackage):
             f"--with-component-dir={self.component_dir}",
             f"--with-otf2={spec['otf2'].prefix}" if "+otf2" in spec else "--without-otf2",
         ]
+        args.append("--with-xdr" if "+xdr" in spec else "--without-xdr")
         args.append("--with-hwloc" if "+hwloc" in spec else "--without-hwloc")
         if "~component" in spec:
             args.append("--without-component")
