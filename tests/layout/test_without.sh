@@ -1,5 +1,5 @@
 #!/bin/bash
-# Without OTF2 every tool that needs none still links and runs: on a copy of the build whose makefile is
+# Without OTF2 and XDR every tool that needs none still links and runs: on a copy of the build whose makefile is
 # made anew, as configure makes it where there is no OTF2, so only what differs is compiled. And no module
 # sets in a condition what a program outside of it is linked with. TAP. 5 s. Each optional library missing,
 # from the first file on: tests/quality/without.sh.
@@ -45,11 +45,11 @@ copy_build() {
     done
 }
 without_otf2() { # what was compiled stays, whatever it was made of
-    cd "$work/build" && rm -f apps/tools/clv-view apps/tools/clv-correct && find . -name '*.P*o' -delete &&
+    cd "$work/build" && rm -f apps/tools/clv-view apps/tools/clv-correct apps/bench/clv-bench apps/bench/measure/*-bench_xdr.o && find . -name '*.P*o' -delete &&
         sed -i -e "s|^srcdir='.*'|srcdir='$CLV_TOP'|" \
             -e 's/^S\["CLV_HAVE_OTF2_TRUE"\]=.*/S["CLV_HAVE_OTF2_TRUE"]="#"/' \
             -e 's/^S\["CLV_HAVE_OTF2_FALSE"\]=.*/S["CLV_HAVE_OTF2_FALSE"]=""/' \
-            -e 's/^S\["\(OTF2_[A-Z]*\)"\]=.*/S["\1"]=""/' config.status &&
+            -e 's/^S\["\(\(OTF2\|XDR\)_[A-Z]*\)"\]=.*/S["\1"]=""/' config.status &&
         ./config.status Makefile depfiles
 }
 made_anew() { copy_build && without_otf2; }
@@ -61,4 +61,10 @@ tap_has 'clv-view shows a record' 'stream, by time ranks waited' "$("$work/build
 said=$("$work/build/apps/tools/clv-view" --export otf2 -o "$work/archive" "$work/record" 2>&1)
 tap_ok 'and fails where it would need OTF2' test $? -eq 2
 tap_has 'in words' 'built without OTF2' "$said"
+if [ -x "$CLV_BUILD/apps/bench/clv-bench" ]; then
+    tap_ok 'clv-bench links without XDR' timeout "$tap_limit" make -s -C "$work/build" apps/bench/clv-bench
+    said=$("$work/build/apps/bench/clv-bench" --xdr "$work/xdr" 2>&1 </dev/null)
+    tap_ok 'and refuses to write it' test $? -eq 2
+    tap_has 'in words, too' 'this build has no XDR' "$said"
+fi
 tap_end

@@ -52,6 +52,12 @@ exports() {
     *) echo "$said"; false ;;
     esac
 }
+# clv-bench has the option, or says why not.
+tells_of_xdr() {
+    local said
+    said=$("$work/$1/apps/bench/clv-bench" --xdr - 2>&1 </dev/null)
+    [ $? -eq 2 ] && [[ $said == *'this build has no XDR'* || $(field "$1" 2) != *--without-xdr* ]] || { echo "$said"; return 1; }
+}
 reduces() {
     local said components
     components=$(CLV_BUILD=$work/$1 "$top/clv" env 2>/dev/null | sed -n "s/^export OMPI_MCA_mca_base_component_path='\(.*\)'/\1/p")
@@ -70,6 +76,7 @@ for name in "$@"; do
     [ $tap_failed -eq "$before" ] || continue
     tap_ok "without $name: plans are made, a record is shown" plans "$name"
     tap_ok "without $name: OTF2 is written, or refused in words" exports "$name"
+    [ ! -x "$work/$name/apps/bench/clv-bench" ] || tap_ok "without $name: XDR is written, or refused in words" tells_of_xdr "$name"
     if [ -f "$work/$name/component/mca_coll_clv.so" ]; then
         tap_ok "without $name: a program reduces by clv" reduces "$name"
     fi
