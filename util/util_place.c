@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See util_place.h. Reads /proc and /sys.
+ * See util_place.h. Reads /proc.
  */
 #include "util/util_place.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,36 +81,4 @@ int32_t clv_place_number_links(const uint64_t *link, int32_t n, int32_t *place)
         place[i] = k >= 0 ? place[k] : n_places++;
     }
     return n_places;
-}
-
-static int32_t socket_of_cpu(size_t cpu)
-{
-    char path[96], text[16];
-    int32_t socket;
-    (void) snprintf(path, sizeof path,
-                    "/sys/devices/system/cpu/cpu%zu/topology/physical_package_id", cpu);
-    if (read_small_file(path, text, sizeof text) == 0 || sscanf(text, "%d", &socket) != 1) {
-        return 0;
-    }
-    return socket > 0 ? socket : 0;
-}
-
-int32_t clv_place_socket(void)
-{
-    cpu_set_t allowed;
-    int32_t socket = -1;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        return 0;
-    }
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed)) {
-            continue;
-        }
-        const int32_t its = socket_of_cpu(cpu);
-        if (socket >= 0 && its != socket) {
-            return 0;
-        }
-        socket = its;
-    }
-    return socket > 0 ? socket : 0;
 }

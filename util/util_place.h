@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where this process runs: its kernel, its namespaces, its link, its socket. Each rank asks
- * once at start.
+ * Where this process runs: its kernel, its namespaces, its link. Each rank asks once at start.
  * Host names play no part: containers share or fake them.
  *
- * Not: who may share memory or a clock with whom; the modules that ask decide (pap_endpoint.h,
+ * Not: which part of the machine (util_topology.h); who may share memory or a clock with whom; the modules that ask decide (pap_endpoint.h,
  * clv_cs_place_discover). A few system calls.
  *
  * Units: numbers that mean nothing but equality.
@@ -43,9 +42,5 @@ int32_t clv_place_number_links(const uint64_t *link, int32_t n, int32_t *place);
  * in /proc says it ("time:[4026531834]"). Empty where there is none. */
 void clv_place_boot_id(char *text, size_t n_bytes);
 void clv_place_time_namespace(char *text, size_t n_bytes);
-
-/* The socket that every CPU we may run on belongs to, 0 and up; 0 when there is no such one, or it
- * is not known. */
-int32_t clv_place_socket(void);
 
 #endif

@@ -34,6 +34,12 @@ static const char *const offsets[CLV_CS_N_OFFSETS] = {
 #undef CS_ROW
 };
 
+static const char *const parts[CLV_CS_N_PARTS] = {
+#define CS_ROW(name, label) [CLV_CS_PART_##name] = label,
+    CLV_CS_PART_MAP(CS_ROW)
+#undef CS_ROW
+};
+
 /* The names the papers use beside ours. */
 static const struct {
     const char *long_name;
@@ -160,6 +166,31 @@ static int split(char *text, char **tokens)
     return next == NULL ? n : 0;
 }
 
+/* "middle", or "middle@numa" with its part in *part_p. */
+static int is_word(const char *token, const char *word, clv_cs_part_t *part_p)
+{
+    const size_t n = strlen(word);
+    int i = 0;
+
+    if (strncasecmp(token, word, n) != 0 || (token[n] != '\0' && token[n] != '@')) {
+        return 0;
+    }
+    while (token[n] == '@' && i < CLV_CS_N_PARTS && strcasecmp(token + n + 1, parts[i]) != 0) {
+        i++;
+    }
+    *part_p = (clv_cs_part_t) i;
+    return i < CLV_CS_N_PARTS;
+}
+
+static int find_middle(char *const *tokens, int n_tokens, clv_cs_part_t *part_p)
+{
+    int i = 0;
+    while (i < n_tokens && !is_word(tokens[i], "middle", part_p)) {
+        i++;
+    }
+    return i;
+}
+
 static int find_token(char *const *tokens, int n_tokens, const char *word)
 {
     int i = 0;
@@ -169,10 +200,11 @@ static int find_token(char *const *tokens, int n_tokens, const char *word)
     return i;
 }
 
-/* top/A/bottom/B and top/A/middle/B/bottom/C */
+/* top/A/bottom/B and top/A/middle/B/bottom/C, or middle@numa */
 static int take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_tokens)
 {
-    const int middle = find_token(tokens, n_tokens, "middle");
+    clv_cs_part_t part = CLV_CS_PART_SOCKET;
+    const int middle = find_middle(tokens, n_tokens, &part);
     const int bottom = find_token(tokens, n_tokens, "bottom");
     if (bottom == n_tokens || (middle < n_tokens && middle > bottom)) {
         return 0;
@@ -181,6 +213,7 @@ static int take_levels(clv_cs_scheme_t *scheme, char *const *tokens, int n_token
     const int end_of_top = has_middle ? middle : bottom;
     clv_cs_method_t *level = scheme->level;
     scheme->n_levels = has_middle ? 3 : 2;
+    scheme->part = has_middle ? part : CLV_CS_PART_SOCKET;
     return take_method(&level[0], tokens + 1, end_of_top - 1) &&
            (!has_middle || take_method(&level[1], tokens + middle + 1, bottom - middle - 1)) &&
            take_method(&level[scheme->n_levels - 1], tokens + bottom + 1, n_tokens - bottom - 1);
@@ -212,7 +245,7 @@ clv_status_t clv_cs_scheme_parse(const char *label, clv_cs_scheme_t *scheme_p)
     if (n > 0 && strcasecmp(tokens[0], "top") == 0) {
         is_label = take_levels(&scheme, tokens, n);
     } else if (n > 0 &&
-               (strcasecmp(tokens[0], "h2hca") == 0 || strcasecmp(tokens[0], "h3hca") == 0)) {
+               (strcasecmp(tokens[0], "h2hca") == 0 || is_word(tokens[0], "h3hca", &scheme.part))) {
         is_label = take_short_levels(&scheme, tokens, n);
     } else {
         is_label = take_method(&scheme.level[0], tokens, n);
@@ -259,13 +292,18 @@ static void append_method(char *label, int32_t n_bytes, const clv_cs_method_t *m
 void clv_cs_scheme_print(const clv_cs_scheme_t *scheme, char *label_p, int32_t n_bytes)
 {
     static const char *const names[CLV_CS_MAX_LEVELS + 1][CLV_CS_MAX_LEVELS] = {
-        {"", "", ""}, {"", "", ""}, {"top/", "/bottom/", ""}, {"top/", "/middle/", "/bottom/"}};
+        {"", "", ""}, {"", "", ""}, {"top/", "/bottom/", ""}, {"top/", "/middle", "/bottom/"}};
     if (n_bytes < 1) {
         return;
     }
     label_p[0] = '\0';
     for (int32_t i = 0; i < scheme->n_levels; i++) {
         append(label_p, n_bytes, names[scheme->n_levels][i]);
+        if (scheme->n_levels == 3 && i == 1) {
+            append(label_p, n_bytes, scheme->part == CLV_CS_PART_SOCKET ? "/" : "@");
+            append(label_p, n_bytes, scheme->part == CLV_CS_PART_SOCKET ? "" : parts[scheme->part]);
+            append(label_p, n_bytes, scheme->part == CLV_CS_PART_SOCKET ? "" : "/");
+        }
         append_method(label_p, n_bytes, &scheme->level[i]);
     }
 }

@@ -119,8 +119,23 @@ typedef struct clv_cs_method {
  * section IV-C, Algorithm 4), 3 are H3HCA (section IV-D). */
 #define CLV_CS_MAX_LEVELS 3
 
+/* What the middle level of three is made of, as hwloc tells it (util_topology.h); the first where a
+ * label names none, as in the paper. */
+#define CLV_CS_PART_MAP(XX)                                                                        \
+    XX(SOCKET, "socket")                                                                           \
+    XX(NUMA, "numa")                                                                               \
+    XX(CACHE, "cache")
+
+typedef enum clv_cs_part {
+#define CLV_CS_PART_ENUM(name, label) CLV_CS_PART_##name,
+    CLV_CS_PART_MAP(CLV_CS_PART_ENUM)
+#undef CLV_CS_PART_ENUM
+        CLV_CS_N_PARTS
+} clv_cs_part_t;
+
 typedef struct clv_cs_scheme {
     int32_t n_levels;
+    clv_cs_part_t part;                       /* of three levels */
     clv_cs_method_t level[CLV_CS_MAX_LEVELS]; /* between nodes first */
 } clv_cs_scheme_t;
 
@@ -128,6 +143,7 @@ typedef struct clv_cs_scheme {
  *     hca3    hca3/1000/skampi/100    jk/1000/mean-rtt/20/recompute    skampi/100    netgauge
  *     h2hca/500/skampi/100            hca3 between nodes, the clock is copied within
  *     top/hca3/500/skampi/100/bottom/prop        the same, spelt out; h3hca: top, middle, bottom
+ *     h3hca@numa/500/skampi/100       by NUMA domains; @cache: by shared caches. Spelt out: middle@numa
  * The first number counts fit points, the one after the offset algorithm exchanges; an offset-only
  * algorithm takes exchanges alone. Also: recompute, early, plain, and a pause such as 2ms or 500us.
  * CLV_INVALID: not a label. */
@@ -159,14 +175,15 @@ typedef struct clv_cs_report {
 
 /* Where a rank runs. Ranks share a time source when one's clock value is also the other's. */
 typedef struct clv_cs_place {
-    uint64_t node;        /* equal on ranks of one kernel */
-    uint64_t time_source; /* equal where copying a clock model is right */
-    int32_t socket;       /* within the node */
-    int32_t reserved;     /* 0 */
+    uint64_t node;                /* equal on ranks of one kernel */
+    uint64_t time_source;         /* equal where copying a clock model is right */
+    int32_t part[CLV_CS_N_PARTS]; /* within the node */
+    int32_t reserved;             /* 0 */
 } clv_cs_place_t;
 
 /* This process: node from the kernel's boot id, time_source from boot id, time namespace, and the
- * clock's name, calibration and pretence, socket from the CPU we run on (0 if it may leave it).
+ * clock's name, calibration and pretence, parts from the processors we may run on (0 if they are in
+ * several, or without hwloc).
  * Host names play no part. CLV_UNSUPPORTED without a boot id. */
 clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock,
                                    clv_cs_place_t *place_p) CLV_MUST_CHECK;

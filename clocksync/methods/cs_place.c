@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whose clock this process reads, and where it runs (util_place.h): what the levels of H2HCA and
- * H3HCA are made of. Asked once at start; a few system calls, no heap.
+ * Whose clock this process reads, and where it runs (util_place.h, util_topology.h): what the levels
+ * of H2HCA and H3HCA are made of. Asked once at start.
  *
  * What decides is the boot id (one per kernel) and, for time, the time namespace: two of them on
  * one kernel read different clocks.
@@ -12,6 +12,7 @@
 #include "clocksync/methods/cs_methods.h"
 #include "util/util_hash.h"
 #include "util/util_place.h"
+#include "util/util_topology.h"
 
 /* The name tells one kind of clock from another. A pretence makes it one of its own, and so does
  * what a process has calibrated for itself: two such clocks are alike when their numbers are. */
@@ -35,7 +36,10 @@ clv_status_t clv_cs_place_discover(const clv_cs_clock_t *clock, clv_cs_place_t *
     if (clock != NULL) {
         place.time_source = hash_clock(place.time_source, clock);
     }
-    place.socket = clv_place_socket();
+    const clv_topology_parts_t parts = clv_topology_parts();
+    place.part[CLV_CS_PART_SOCKET] = parts.socket;
+    place.part[CLV_CS_PART_NUMA] = parts.numa;
+    place.part[CLV_CS_PART_CACHE] = parts.cache;
     *place_p = place;
     return CLV_OK;
 }

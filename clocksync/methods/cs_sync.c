@@ -66,6 +66,7 @@ static clv_status_t run_method(cs_run_t *run)
 typedef struct levels {
     const clv_cs_group_t *group;
     const clv_cs_place_t *places;
+    clv_cs_part_t part;
     int32_t *members; /* indices in the group, n_ranks of them at most, reused per level */
     int32_t *ranks;   /* the same as numbers of the link */
     cs_run_t run;
@@ -73,24 +74,27 @@ typedef struct levels {
     int32_t n_rounds;
 } levels_t;
 
-typedef int (*same_t)(const clv_cs_place_t *a, const clv_cs_place_t *b);
+/* Of the kind of part that the scheme names. */
+typedef int (*same_t)(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part);
 
-static int on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b)
+static int on_one_machine(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
     (void) a;
     (void) b;
+    (void) part;
     return 1;
 }
 
 /* Two time namespaces on one kernel are two hosts: their clocks differ. */
-static int same_host(const clv_cs_place_t *a, const clv_cs_place_t *b)
+static int same_host(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
+    (void) part;
     return a->node == b->node && a->time_source == b->time_source;
 }
 
-static int same_socket(const clv_cs_place_t *a, const clv_cs_place_t *b)
+static int same_part(const clv_cs_place_t *a, const clv_cs_place_t *b, clv_cs_part_t part)
 {
-    return same_host(a, b) && a->socket == b->socket;
+    return same_host(a, b, part) && a->part[part] == b->part[part];
 }
 
 /* The first member of each class by inner among those of my class by outer; in preferred's class
@@ -102,15 +106,15 @@ static int32_t leaders(levels_t *levels, same_t outer, same_t inner, int32_t pre
     int32_t n = 0;
     for (int32_t i = 0; i < levels->group->n_ranks; i++) {
         int32_t known = n; /* backwards: most ranks share a place with the one before them */
-        while (known > 0 && !inner(&places[levels->members[known - 1]], &places[i])) {
+        while (known > 0 && !inner(&places[levels->members[known - 1]], &places[i], levels->part)) {
             known--;
         }
-        if (outer(&places[i], mine) && known == 0) {
+        if (outer(&places[i], mine, levels->part) && known == 0) {
             levels->members[n++] = i;
         }
     }
     for (int32_t k = 0; k < n; k++) {
-        if (inner(&places[levels->members[k]], &places[preferred])) {
+        if (inner(&places[levels->members[k]], &places[preferred], levels->part)) {
             levels->members[k] = preferred;
         }
     }
@@ -122,7 +126,7 @@ static int32_t members(levels_t *levels, same_t same)
     const clv_cs_place_t *mine = &levels->places[levels->group->rank];
     int32_t n = 0;
     for (int32_t i = 0; i < levels->group->n_ranks; i++) {
-        if (same(&levels->places[i], mine)) {
+        if (same(&levels->places[i], mine, levels->part)) {
             levels->members[n++] = i;
         }
     }
@@ -143,7 +147,7 @@ static int32_t leader_of_mine(const levels_t *levels, int32_t n_leaders, same_t 
 {
     const clv_cs_place_t *mine = &levels->places[levels->group->rank];
     int32_t k = 0;
-    while (k < n_leaders - 1 && !same(&levels->places[levels->members[k]], mine)) {
+    while (k < n_leaders - 1 && !same(&levels->places[levels->members[k]], mine, levels->part)) {
         k++;
     }
     return levels->members[k];
@@ -195,10 +199,10 @@ static void run_levels(levels_t *levels, const clv_cs_scheme_t *scheme)
         run_level(levels, &scheme->level[1], members(levels, same_host), host_leader);
         return;
     }
-    n = leaders(levels, same_host, same_socket, host_leader);
-    const int32_t socket_leader = leader_of_mine(levels, n, same_socket);
+    n = leaders(levels, same_host, same_part, host_leader);
+    const int32_t part_leader = leader_of_mine(levels, n, same_part);
     run_level(levels, &scheme->level[1], n, host_leader);
-    run_level(levels, &scheme->level[2], members(levels, same_socket), socket_leader);
+    run_level(levels, &scheme->level[2], members(levels, same_part), part_leader);
 }
 
 static void start_levels(levels_t *levels, const clv_cs_clock_t *clock, const clv_cs_model_t *start)
@@ -250,7 +254,7 @@ clv_status_t clv_cs_sync(const clv_cs_scheme_t *scheme, const clv_cs_group_t *gr
     if (!arguments_are_sane(scheme, group, places)) {
         return CLV_INVALID;
     }
-    levels_t levels = {.group = group, .places = places};
+    levels_t levels = {.group = group, .places = places, .part = scheme->part};
     const int64_t start_ns = clock != NULL ? clv_cs_clock_now_ns(clock) : 0;
     start_levels(&levels, clock, start);
     const clv_status_t status = run_scheme(&levels, scheme);

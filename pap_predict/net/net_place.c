@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pap_predict/net/net_cores.h"
+#include "util/util_topology.h"
 
 /* ---- by masks ----------------------------------------------------------------------------- */
 
@@ -47,19 +48,13 @@ static int place_by_masks(const pid_t *pids, int32_t n_pids)
 
 #if defined(CLV_HAVE_HWLOC)
 
-/* hwloc's x86 part runs on each processor in turn to ask it, also on those of ranks; what Linux
- * tells is enough. A topology from a file or of words (HWLOC_SYNTHETIC) is not this machine. */
+/* A topology from a file or of words (HWLOC_SYNTHETIC) is not this machine. */
 static int load(hwloc_topology_t *topology_p)
 {
-    if (hwloc_get_api_version() >> 16 != HWLOC_API_VERSION >> 16 ||
-        hwloc_topology_init(topology_p) != 0) {
+    if (!clv_topology_load(topology_p)) {
         return 0;
     }
-#if HWLOC_API_VERSION >= 0x00020100
-    (void) hwloc_topology_set_components(*topology_p, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
-                                         "x86");
-#endif
-    if (hwloc_topology_load(*topology_p) == 0 && hwloc_topology_is_thissystem(*topology_p)) {
+    if (hwloc_topology_is_thissystem(*topology_p)) {
         return 1;
     }
     hwloc_topology_destroy(*topology_p);

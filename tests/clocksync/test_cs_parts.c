@@ -55,7 +55,10 @@ static void labels_of_levels(void **state)
     assert_int_equal(three.n_levels, 3);
     assert_int_equal(three.level[1].n_fit_points, 6);
     assert_int_equal(three.level[2].algorithm, CLV_CS_JK);
+    assert_int_equal(three.part, CLV_CS_PART_SOCKET);
     assert_int_equal(parsed("h3hca").n_levels, 3);
+    assert_int_equal(parsed("h3hca@numa/5").part, CLV_CS_PART_NUMA);
+    assert_int_equal(parsed("top/hca2/5/Middle@Cache/hca3/6/bottom/jk/7").part, CLV_CS_PART_CACHE);
 }
 
 static void printed_labels_parse_to_the_same(void **state)
@@ -76,6 +79,8 @@ static void printed_labels_parse_to_the_same(void **state)
         "skampi/cristian/100",
         "h2hca/5/skampi/6/recompute/early",
         "h3hca/9/mean-rtt/4",
+        "h3hca@cache/9/mean-rtt/4",
+        "top/jk/1/skampi/2/middle@numa/hca/3/skampi/4/bottom/hca2/5/mean-rtt/6",
         "top/jk/1/skampi/2/middle/hca/3/skampi/4/bottom/hca2/5/mean-rtt/6"};
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
         char text[256];
@@ -118,6 +123,11 @@ static void wrong_labels_are_refused(void **state)
                                          "top/hca3/bottom/x",
                                          "top/hca3/bottom/hca3/middle/hca3",
                                          "h2hca/x",
+                                         "h2hca@numa",
+                                         "h3hca@",
+                                         "h3hca@core",
+                                         "h3hcas",
+                                         "top/hca3/middle@die/hca3/bottom/prop",
                                          "skampi/1/2",
                                          "top/x/bottom/prop",
                                          "hca3/+5",
@@ -220,7 +230,7 @@ static void a_place_tells_time_sources_apart(void **state)
     assert_memory_equal(&a, &b, sizeof a);
     assert_true(a.node == c.node && a.node == d.node);
     assert_true(a.time_source != c.time_source && a.time_source != d.time_source);
-    assert_true(a.socket >= 0);
+    assert_true(a.part[CLV_CS_PART_SOCKET] >= 0 && a.part[CLV_CS_PART_NUMA] >= 0);
     assert_int_equal(clv_cs_place_discover(NULL, &a), CLV_OK);
 }
 

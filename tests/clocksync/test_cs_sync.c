@@ -78,7 +78,7 @@ static void set_up(const cs_net_config_t *config, const char *label)
     for (int i = 0; i < n_ranks; i++) {
         trial.places[i].node = (uint64_t) (i / config->ranks_per_host + 1);
         trial.places[i].time_source = trial.places[i].node + 1000;
-        trial.places[i].socket = i % config->ranks_per_host / 2;
+        trial.places[i].part[CLV_CS_PART_SOCKET] = i % config->ranks_per_host / 2;
     }
     trial.use_places = config->ranks_per_host > 1;
 }
@@ -399,12 +399,41 @@ static void levels_measure_where_clocks_differ(void **state)
     set_up(&config, "top/hca3/50/skampi/10/middle/hca3/50/skampi/10/bottom/hca3/50/skampi/10");
     trial.use_places = 1;
     for (int i = 0; i < 18; i++) {
-        trial.places[i] = (clv_cs_place_t){(uint64_t) i / 6 + 1, (uint64_t) i / 6, i / 3 % 2, 0};
+        trial.places[i] = (clv_cs_place_t){
+            .node = (uint64_t) i / 6 + 1, .time_source = (uint64_t) i / 6, .part = {i / 3 % 2}};
     }
     synchronise();
     assert_all_ok();
     assert_true(worst_error(0) < 8000);
     tear_down();
+}
+
+/* Ranks of one socket in two NUMA domains: only who names those has a middle level to measure. */
+static void the_middle_level_is_of_what_the_label_names(void **state)
+{
+    static const char *const labels[] = {"top/prop/middle/jk/10/skampi/10/bottom/prop",
+                                         "top/prop/middle@numa/jk/10/skampi/10/bottom/prop",
+                                         "top/prop/middle@cache/jk/10/skampi/10/bottom/prop"};
+    static const int32_t leaders[] = {1, 2, 4};
+    (void) state;
+    for (int kind = 0; kind < 3; kind++) {
+        cs_net_config_t config = cs_net_quiet(8, cs_random_u64(&rng));
+        config.ranks_per_host = 8;
+        set_up(&config, labels[kind]);
+        for (int i = 0; i < 8; i++) {
+            trial.places[i].part[CLV_CS_PART_SOCKET] = 0;
+            trial.places[i].part[CLV_CS_PART_NUMA] = i / 4;
+            trial.places[i].part[CLV_CS_PART_CACHE] = i / 2;
+        }
+        synchronise();
+        assert_all_ok();
+        int n_measuring = 0;
+        for (int i = 0; i < 8; i++) {
+            n_measuring += trial.report[i].n_pings > 0;
+        }
+        assert_int_equal(n_measuring, leaders[kind] == 1 ? 0 : leaders[kind] - 1);
+        tear_down();
+    }
 }
 
 /* Two time namespaces on one kernel: h2hca splits the node, plain prop refuses. */
@@ -416,7 +445,7 @@ static void a_copy_never_crosses_time_sources(void **state)
         set_up(&config, plain ? "prop" : "h2hca/50/skampi/10");
         trial.use_places = 1;
         for (int i = 0; i < 6; i++) {
-            trial.places[i] = (clv_cs_place_t){7, (uint64_t) i + 100, 0, 0};
+            trial.places[i] = (clv_cs_place_t){.node = 7, .time_source = (uint64_t) i + 100};
         }
         synchronise();
         for (int i = 0; i < 6; i++) {
@@ -762,6 +791,7 @@ int main(void)
         cmocka_unit_test(h2hca_is_faster_and_needs_log_hosts_rounds),
         cmocka_unit_test(levels_give_every_rank_the_clock),
         cmocka_unit_test(levels_measure_where_clocks_differ),
+        cmocka_unit_test(the_middle_level_is_of_what_the_label_names),
         cmocka_unit_test(a_copy_never_crosses_time_sources),
         cmocka_unit_test(prop_copies_within_one_time_source),
         cmocka_unit_test(check_compares_global_with_global),

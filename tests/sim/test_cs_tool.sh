@@ -10,7 +10,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 n=0
 
-echo 1..14
+echo 1..15
 check() { # name status
     n=$((n + 1))
     if [ "$2" -eq 0 ]; then
@@ -28,7 +28,7 @@ run() { # ranks arguments...
 }
 
 command -v mpirun >/dev/null && [ -x "$tool" ] || { # no MPI here
-    for name in a b c d e f g h i j k l m n; do n=$((n + 1)); echo "ok $n # SKIP no mpirun or no clv-clock"; done
+    for name in a b c d e f g h i j k l m n o; do n=$((n + 1)); echo "ok $n # SKIP no mpirun or no clv-clock"; done
     exit 0
 }
 
@@ -99,6 +99,23 @@ assert [row["piece_ns"] for row in pieces] == [5e9, 10e9, 20e9] and min(row["r_s
 assert sum(row["record"] == "drift" and len(row["offset_ns"]) == 20 for row in rows) == 3
 END
 check '2000 simulated ranks, bounds held; clocks without wander are straight' $?
+# The middle level by hwloc: ranks on a processor each of a pretended machine. Only that level measures.
+pings() { # MACHINE PART: how many the middle level sent
+    rm -f "$out/level.json"
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 timeout "${CLV_LIMIT:-300}" \
+        mpirun --oversubscribe --bind-to none -np 2 -x HWLOC_SYNTHETIC="$1" sh -c 'taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh \
+        "$tool" --wait 0.1 --json "$out/level.json" "top/prop/middle$2/jk/5/skampi/5/bottom/prop" >"$out/log" 2>&1 || return
+    sed -n '1s/.*"pings":\([0-9]*\).*/\1/p' "$out/level.json"
+}
+sockets='package:2 [numa] core:1 pu:1' domains='package:1 group:2 [numa] core:1 pu:1' caches='package:1 [numa] l3:2 core:2 pu:1'
+if [ "$(nproc)" -lt 2 ] || ! taskset -c 0,1 true || ! ldd "$tool" | grep -q hwloc; then
+    n=$((n + 1)); echo "ok $n - sockets, NUMA domains and caches # SKIP no two processors to bind to, or built without hwloc"
+else
+    told="$(pings "$sockets" '') $(pings "$domains" '') $(pings "$domains" @numa) $(pings "$caches" @numa) $(pings 'package:1 [numa] core:2 pu:1' @cache)"
+    echo "pings of the middle level: $told" >>"$out/log"
+    awk '{ exit !(NF == 5 && $1 > 0 && $2 == 0 && $3 > 0 && $4 == 0 && $5 == 0) }' <<<"$told"
+    check 'the middle level is between sockets, or NUMA domains or caches where the label says so' $?
+fi
 run 2 --clock sundial
 [ $? -eq 1 ] && grep -q 'clock sundial' "$out/log"
 check 'an unusable clock is said, and is exit 1' $?

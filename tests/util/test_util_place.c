@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a process runs: the same for a process and its child, another namespace another number,
- * and the socket that the CPUs' own files name.
+ * Where a process runs: the same for a process and its child, another namespace another number.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -13,15 +12,13 @@
 
 typedef struct place {
     uint64_t kernel, time, pid, net, link;
-    int32_t socket;
 } place_t;
 
 static place_t ask(void)
 {
     place_t place = {.time = clv_place_namespace("time"),
                      .pid = clv_place_namespace("pid"),
-                     .net = clv_place_namespace("net"),
-                     .socket = clv_place_socket()};
+                     .net = clv_place_namespace("net")};
     if (clv_place_kernel(&place.kernel) != CLV_OK) {
         place.kernel = 0;
     }
@@ -61,7 +58,7 @@ static void a_child_is_where_its_parent_is(void **state)
     assert_true(mine.pid != 0 && mine.net != 0 && mine.pid != mine.net);
     assert_true(ask_child(0, &child));
     assert_true(child.kernel == mine.kernel && child.time == mine.time && child.pid == mine.pid &&
-                child.net == mine.net && child.link == mine.link && child.socket == mine.socket);
+                child.net == mine.net && child.link == mine.link);
 }
 
 static void another_namespace_has_another_number(void **state)
@@ -98,33 +95,6 @@ static void an_unknown_kind_is_0(void **state)
     assert_true(clv_place_namespace("no-such-kind") == 0);
 }
 
-/* Bound to one CPU, the socket is that CPU's. */
-static void the_socket_is_that_of_the_cpu(void **state)
-{
-    (void) state;
-    cpu_set_t before, one;
-    char path[96];
-    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        int32_t socket = 0;
-        if (!CPU_ISSET(cpu, &before)) {
-            continue;
-        }
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-        (void) snprintf(path, sizeof path,
-                        "/sys/devices/system/cpu/cpu%zu/topology/physical_package_id", cpu);
-        FILE *file = fopen(path, "r");
-        if (file != NULL) {
-            assert_int_equal(fscanf(file, "%d", &socket), 1);
-            assert_int_equal(fclose(file), 0);
-        }
-        assert_int_equal(clv_place_socket(), socket > 0 ? socket : 0);
-    }
-    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,7 +102,6 @@ int main(void)
         cmocka_unit_test(another_namespace_has_another_number),
         cmocka_unit_test(links_are_numbered_in_the_order_of_their_first),
         cmocka_unit_test(an_unknown_kind_is_0),
-        cmocka_unit_test(the_socket_is_that_of_the_cpu),
     };
     return clv_run_tests(tests);
 }
