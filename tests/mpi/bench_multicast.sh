@@ -11,7 +11,12 @@ bench=$CLV_BUILD/apps/bench/clv-bench
 [ -x "$bench" ] || tap_skip_all 'no clv-bench in this build'
 lines=$CLV_CLUSTER_STATE/lines
 short=(--sizes 8 --warmup 1 --balanced-calls 0 --patterns uniform --delay 1ms)
-run() { said=$("$cluster" run --name tests --timeout 120 -- "$bench" --sync multicast "${short[@]}" "$@" 2>&1 </dev/null); }
+run() {
+    "$cluster" run --name tests --timeout 120 -- "$bench" --sync multicast "${short[@]}" "$@" >"$output.run" 2>&1 </dev/null
+    local status=$?
+    said=$(tr -d '\0' <"$output.run")
+    return $status
+}
 field() { sed -nE "s/.*\"$1\":([^,]*|\[[^]]*\]),\".*/\1/p" "$lines"; }
 
 bed_up 3 --ranks-per-host 2
@@ -29,10 +34,14 @@ run --loop --compute 1ms --blocks 2 --block-calls 4 --lead-calls 1
 tap_has 'blocks of a loop start by datagrams, too' 'loop of' "$said"
 
 # A switch that carries multicast no more, in the middle of it: those calls do not count.
-stop_carrying() {
-    sleep 3
+stop_carrying() { # once it is under way, a minute at most
+    for _ in $(seq 600); do
+        ! grep -aq ' rounds$' "$output.run" || break
+        sleep 0.1
+    done
     on_head 'bridge link set dev p1 mcast_flood off'
 }
+: >"$output.run"
 stop_carrying &
 run --iterations 100000 --seconds 8
 fewer_than_made() { # the last column: used/right
