@@ -123,11 +123,6 @@ static void wrong_labels_are_refused(void **state)
                                          "top/hca3/bottom/x",
                                          "top/hca3/bottom/hca3/middle/hca3",
                                          "h2hca/x",
-                                         "h2hca@numa",
-                                         "h3hca@",
-                                         "h3hca@core",
-                                         "h3hcas",
-                                         "top/hca3/middle@die/hca3/bottom/prop",
                                          "skampi/1/2",
                                          "top/x/bottom/prop",
                                          "hca3/+5",
@@ -147,6 +142,17 @@ static void wrong_labels_are_refused(void **state)
     memset(text, '/', 60);
     text[60] = '\0';
     assert_int_equal(clv_cs_scheme_parse(text, &scheme), CLV_INVALID);
+}
+
+static void wrong_parts_are_refused(void **state)
+{
+    static const char *const labels[] = {"h2hca@numa", "h3hca@", "h3hca@core", "h3hcas",
+                                         "top/hca3/middle@die/hca3/bottom/prop"};
+    clv_cs_scheme_t scheme;
+    (void) state;
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        assert_int_equal(clv_cs_scheme_parse(labels[i], &scheme), CLV_INVALID);
+    }
 }
 
 static void base_clocks_run_forward_at_the_same_rate(void **state)
@@ -329,6 +335,7 @@ int main(void)
         cmocka_unit_test(printed_labels_parse_to_the_same),
         cmocka_unit_test(a_short_buffer_is_cut),
         cmocka_unit_test(wrong_labels_are_refused),
+        cmocka_unit_test(wrong_parts_are_refused),
         cmocka_unit_test(base_clocks_run_forward_at_the_same_rate),
         cmocka_unit_test(unknown_clock_is_invalid),
         cmocka_unit_test(a_pretend_clock_is_as_wrong_as_told),
