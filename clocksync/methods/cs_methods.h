@@ -143,11 +143,7 @@ typedef struct clv_cs_scheme {
  *     hca3    hca3/1000/skampi/100    jk/1000/mean-rtt/20/recompute    skampi/100    netgauge
  *     h2hca/500/skampi/100            hca3 between nodes, the clock is copied within
  *     top/hca3/500/skampi/100/bottom/prop        the same, spelt out; h3hca: top, middle, bottom
-<<<<<<< ours
- *     h3hca@numa/500/skampi/100       by NUMA domains; @cache: by shared caches. Spelt out: middle@numa
-=======
  *     h3hca@numa/500/skampi/100       by NUMA domains, spelt out middle@numa; @cache: by caches
->>>>>>> theirs
  * The first number counts fit points, the one after the offset algorithm exchanges; an offset-only
  * algorithm takes exchanges alone. Also: recompute, early, plain, and a pause such as 2ms or 500us.
  * CLV_INVALID: not a label. */
