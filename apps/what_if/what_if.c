@@ -155,22 +155,15 @@ typedef struct replay {
     clv_what_if_way_t way;
     int is_balanced; /* no way; calls take what they took, and ranks compute the mean */
     clv_what_if_learner_t **learners; /* by communicator; made when one is needed */
-    clv_plan_cache_t *plans;          /* of the ways that choose nothing */
+    clv_what_if_fixed_t fixed;        /* of the ways that choose nothing */
     clv_exits_t *exits;               /* NULL: nothing travels early */
-    int64_t *zeros;
+    int64_t *times;
     int64_t *recorded_exit_ns, *exit_ns;       /* by rank of the job, of its call before */
     int32_t *has_left;                         /* by rank: it was in one */
     int64_t *arrival_ns, *start_ns, *leave_ns; /* of a call */
 } replay_t;
 
-/* Of the ways that choose nothing, and of clv where it takes the previous function. */
-static clv_status_t fixed_plan(const replay_t *replay, const clv_what_if_call_t *call,
-                               const clv_plan_t **plan_p)
-{
-    return clv_what_if_fixed_plan(replay->run, call, replay->way == CLV_WHAT_IF_PIPELINE,
-                                  replay->zeros, replay->plans, plan_p);
-}
-
+/* NULL in *plan_p: clv takes the previous function. */
 static clv_status_t learnt_plan(replay_t *replay, const clv_what_if_call_t *call,
                                 const clv_plan_t **plan_p)
 {
@@ -185,20 +178,24 @@ static clv_status_t learnt_plan(replay_t *replay, const clv_what_if_call_t *call
         status = clv_what_if_learner_begin(*learner, &call->key, replay->arrival_ns,
                                            replay->start_ns, plan_p);
     }
-    return status != CLV_OK || *plan_p != NULL ? status : fixed_plan(replay, call, plan_p);
+    return status;
 }
 
+/* Whoever needs it gets a vector from the root of a broadcast, else from whoever comes last. */
 static void replay_bound(const replay_t *replay, const clv_what_if_call_t *call, int32_t n_ranks)
 {
     const int64_t vector_ns = clv_cost_round_ns(&replay->setting->cost, call->key.total_bytes);
-    int32_t last = 0;
+    const clv_goal_t goal = clv_collectives[call->key.collective].goal;
+    const int64_t *arrival_ns = replay->arrival_ns;
+    int32_t from = goal == CLV_GOAL_BCAST ? call->key.root : 0;
 
-    for (int32_t p = 0; p < n_ranks; p++) {
-        replay->leave_ns[p] = replay->arrival_ns[p];
-        last = replay->arrival_ns[p] > replay->arrival_ns[last] ? p : last;
+    for (int32_t p = 0; p < n_ranks && goal != CLV_GOAL_BCAST; p++) {
+        from = arrival_ns[p] > arrival_ns[from] ? p : from;
     }
-    if (last != call->key.root) {
-        replay->leave_ns[call->key.root] = replay->arrival_ns[last] + vector_ns;
+    for (int32_t p = 0; p < n_ranks; p++) {
+        const int needs = p != from && (goal != CLV_GOAL_REDUCE || p == call->key.root);
+        replay->leave_ns[p] =
+            needs ? clv_larger(arrival_ns[p], arrival_ns[from] + vector_ns) : arrival_ns[p];
     }
 }
 
@@ -211,19 +208,22 @@ static clv_status_t replay_planned(replay_t *replay, const clv_what_if_call_t *c
 {
     const clv_what_if_comm_t *comm = &replay->run->comms[call->comm];
     const clv_plan_t *plan = NULL;
-    clv_status_t status;
+    clv_status_t status = CLV_OK;
 
     if (replay->way == CLV_WHAT_IF_BOUND) {
         replay_bound(replay, call, comm->n_ranks);
         return CLV_OK;
     }
     memcpy(replay->start_ns, replay->arrival_ns, (size_t) comm->n_ranks * sizeof(int64_t));
-    status =
-        learns(replay->way) ? learnt_plan(replay, call, &plan) : fixed_plan(replay, call, &plan);
+    if (learns(replay->way)) {
+        status = learnt_plan(replay, call, &plan);
+    }
     if (status == CLV_OK) {
-        status =
-            clv_plan_exits(plan, replay->start_ns, comm->place, call->key.total_bytes,
-                           &replay->setting->cost, replay->exits, comm->members, replay->leave_ns);
+        status = plan == NULL ? clv_what_if_fixed_exits(&replay->fixed, call, replay->start_ns,
+                                                        replay->exits, replay->leave_ns)
+                              : clv_plan_exits(plan, replay->start_ns, comm->place,
+                                               call->key.total_bytes, &replay->setting->cost,
+                                               replay->exits, comm->members, replay->leave_ns);
     }
     if (status == CLV_OK && learns(replay->way)) {
         clv_what_if_learner_end(replay->learners[call->comm], replay->arrival_ns, replay->leave_ns);
@@ -326,12 +326,16 @@ static clv_status_t allocate(replay_t *replay)
     const size_t n_ranks = (size_t) replay->run->n_ranks;
     int64_t *times = clv_alloc(6 * n_ranks, sizeof *times);
 
-    replay->zeros = times;
+    replay->times = times;
+    replay->fixed = (clv_what_if_fixed_t){.run = replay->run,
+                                          .cost = &replay->setting->cost,
+                                          .is_pipeline = replay->way == CLV_WHAT_IF_PIPELINE,
+                                          .zeros = times};
     replay->learners = clv_alloc((size_t) replay->run->n_comms, sizeof(clv_what_if_learner_t *));
     replay->has_left = clv_alloc(n_ranks, sizeof *replay->has_left);
     if (times == NULL || replay->learners == NULL || replay->has_left == NULL ||
-        clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES, &replay->plans) !=
-            CLV_OK) {
+        clv_plan_cache_create(CLV_CHOOSE_CACHE_PLANS, CLV_CHOOSE_CACHE_BYTES,
+                              &replay->fixed.plans) != CLV_OK) {
         return CLV_NO_MEMORY;
     }
     replay->recorded_exit_ns = times + n_ranks;
@@ -356,9 +360,9 @@ static clv_status_t run_replay(replay_t *replay, clv_what_if_result_t *result)
     }
     clv_free(replay->learners);
     clv_exits_free(replay->exits);
-    clv_plan_cache_free(replay->plans);
+    clv_plan_cache_free(replay->fixed.plans);
     clv_free(replay->has_left);
-    clv_free(replay->zeros);
+    clv_free(replay->times);
     return status;
 }
 

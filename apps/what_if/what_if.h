@@ -6,10 +6,11 @@
  *      recorded   a---x   computing   a------x   computing   a ...
  *      replayed   a-x   computing   a--x   computing   a ...      next arrival = exit + computing
  *
- * Calls that clv plans (reduces from its least size on) are replayed by the plan that each way
- * would run, with its cost model and what travels early (sched_exits.h). The decider is the
- * component's own (choose/), the predictor, too; only the network is a model. Other calls keep what
- * they took after the last rank that they wait for: a broadcast for its root, a barrier for all.
+ * Calls that clv plans (reduces, allreduces and broadcasts from its least size on) are replayed by
+ * what each way would run, with its cost model and what travels early (sched_exits.h). The decider
+ * is the component's own (choose/), the predictor, too; only the network is a model. Other calls
+ * keep what they took after the last rank that they wait for: a broadcast for its root, a barrier
+ * for all.
  *
  * Not: how calls were recorded (record/), nor what is shown (clv-view). Savings are model against
  * model; the caller scales them by what was measured of what ran.
@@ -34,11 +35,11 @@
 /* XX(WAY, word, meaning). */
 /* clang-format off */
 #define CLV_WHAT_IF_MAP(XX)                                                                        \
-    XX(DEFAULT,  "default",  "the previous function: a binomial tree of whole vectors")            \
-    XX(PIPELINE, "pipeline", "a chain by rank in segments of 32 KiB, forced")                      \
+    XX(DEFAULT,  "default",  "the previous function: a tree of vectors, an allreduce by halves")   \
+    XX(PIPELINE, "pipeline", "a chain by rank of segments of 32 KiB, for an allreduce a ring")     \
     XX(CLV,      "clv",      "clv with its own predictions")                                       \
     XX(KNOWN,    "known",    "clv, were the arrivals of each call known before")                   \
-    XX(BOUND,    "bound",    "no call takes longer than one vector from its last rank to the root")
+    XX(BOUND,    "bound",    "a vector from the last rank, or a broadcast's root, to who needs it")
 /* clang-format on */
 
 typedef enum clv_what_if_way {

@@ -116,7 +116,7 @@ allreduce 1,3   10200-10202 10202-10202
 E1
 tap_ok 'of one stream: what came before it is not known' test "$(caused --stream 1)" = 1:10000
 tap_ok 'streams and ranks that are all zeros are folded' test "$("$view" --stream 1 "$work/job" | grep -c '^ *and 2 more, 2 of them all zeros$')" -eq 2
-tap_has 'why there is no what-if' 'no what-if: no reduces that clv would plan' "$("$view" "$work/job")"
+tap_has 'why there is no what-if' 'no what-if: no reduces, allreduces or broadcasts of 64 KiB or more' "$("$view" "$work/job")"
 
 # ---- LAMMPS: rank 1 is last most often, rank 0 reads the input and writes the profile while the others wait
 mkdir "$work/lammps"

@@ -53,7 +53,7 @@ tap_lacks 'nor among too few ranks' 'not taken' "$(told 'min_ranks=13 allreduce_
 
 # ---- what if
 no_network() { "$view" --what-if "$work/job"; }
-tap_has 'where clv plans nothing there is no what-if' 'no what-if: no reduces that clv would plan' "$(no_network)"
+tap_has 'where clv plans nothing there is no what-if' 'no what-if: no reduces, allreduces or broadcasts of 64 KiB or more' "$(no_network)"
 "$make" "$work/reduces" 4 1 50 ascending "$work/truth" 2097152
 "$view" --gbit 0.4 --latency-us 60 "$work/reduces" >"$work/summary"
 tap_report $? 'reduces are replayed'
@@ -63,7 +63,7 @@ tap_none 'of at most 100 columns' awk 'length > 100' <(grep -v █ "$work/summar
 # No model of a tree of 2 MiB says 0.1 ms after the last arrival.
 tap_ok 'what the model does not meet is only indicative' grep -q '^indicative only: .*after (outside 0.8 to 1.25)$' "$work/summary"
 "$view" --json --gbit 0.4 --early-kib 0 --ran pipeline "$work/reduces" | tr -d '\n' >"$work/json"
-tap_has 'the words are those that were given' '"ran":"pipeline","planned":50,"left_out":0,"gbit":0.400000,"gbit_from":"given","latency_ns":50000,"latency_from":"taken","early_bytes":0,"early_from":"given",' "$(<"$work/json")"
+tap_has 'the words are those that were given' '"ran":"pipeline","planned":50,"planned_calls":"50 reduces","left_out":0,"gbit":0.400000,"gbit_from":"given","latency_ns":50000,"latency_from":"taken","early_bytes":0,"early_from":"given",' "$(<"$work/json")"
 for way in default pipeline clv known bound; do
     tap_ok "and $way is there" grep -q "{\"way\":\"$way\",\"meaning\":\"[^\"]*\",\"model\":{\"run_ns\":[1-9][0-9]*,\"pace_ns\":[1-9]" "$work/json"
 done
@@ -77,6 +77,18 @@ tap_ok 'lines of calls say first who wrote them' grep -q '^{"program":"clv-view"
 "$view" --ran known "$work/reduces" >"$output" 2>&1
 tap_ok 'what cannot have run is refused' test $? -eq 2
 
+# The same arrivals, the last of 4 ranks 20 ms late: an allreduce ends for nobody before it comes, a broadcast waits for
+# rank 0, which comes first, only.
+for op in allreduce bcast; do
+    "$make" "$work/$op" 4 1 50 ascending "$work/truth" 2097152 0 0 $op
+    "$view" --gbit 0.4 --latency-us 60 "$work/$op" >"$work/summary"
+    words=$([ $op = bcast ] && echo broadcasts || echo allreduces)
+    tap_has "$words are replayed" "replayed otherwise: 50 $words; default ran" "$(<"$work/summary")"
+    "$view" --json --gbit 0.4 --latency-us 60 "$work/$op" | tr -d '\n' >"$work/json"
+    tap_has 'and counted' "\"planned\":50,\"planned_calls\":\"50 $words\"," "$(<"$work/json")"
+    tap_ok "$words by clv are faster than by default" test "$(scaled clv)" -lt "$(scaled default)"
+    tap_ok "and no faster than the bound of $words" test "$(scaled bound)" -le "$(scaled known)"
+done
 "$make" "$work/costly" 4 1 20 ascending "$work/truth" 2097152 16000
 tap_ok 'what clv measured is used' grep -q '^cost: 0.500 Gb/s measured by clv, 70 us measured by clv,' <("$view" "$work/costly")
 tap_ok 'from message to message, too' grep -q '"gap_ns":90000,' <("$view" --json "$work/costly")

@@ -49,11 +49,18 @@ static clv_what_if_call_t *add(const int64_t *arrivals, const int64_t *exits)
     return &calls[i];
 }
 
-static void add_reduce(int64_t bytes, const int64_t *arrivals, const int64_t *exits)
+static void add_planned(clv_collective_t collective, int32_t root, int64_t bytes,
+                        const int64_t *arrivals, const int64_t *exits)
 {
     clv_what_if_call_t *call = add(arrivals, exits);
     call->is_planned = 1;
-    call->key = key_of(0, bytes);
+    call->key = key_of(root, bytes);
+    call->key.collective = (int16_t) collective;
+}
+
+static void add_reduce(int64_t bytes, const int64_t *arrivals, const int64_t *exits)
+{
+    add_planned(CLV_COLLECTIVE_REDUCE, 0, bytes, arrivals, exits);
 }
 
 static clv_what_if_result_t replay(const clv_what_if_setting_t *setting, clv_what_if_way_t way)
@@ -113,6 +120,53 @@ static void the_pipeline_is_a_chain(void **unused)
     assert_int_equal(result.run_ns, 3 * 32768);
     /* Rank 2 leaves at once, rank 1 when it has handed over the second segment. */
     assert_true(result.in_mpi_ns == 5 * 32768 / 3.0);
+}
+
+static void is_replayed(clv_what_if_way_t way, int64_t run_ns, double in_mpi_ns)
+{
+    const clv_what_if_result_t result = replay(&plain, way);
+
+    assert_int_equal(result.run_ns, run_ns);
+    assert_true(result.in_mpi_ns == in_mpi_ns / 3);
+}
+
+/* Of three ranks one gives another its vector, both exchange halves twice, and it gets one back. */
+static void nobody_leaves_an_allreduce_before_all_have_come(void **unused)
+{
+    const int64_t arrivals[3] = {0, 0, 700}, exits[3] = {9000, 9000, 9000};
+    (void) unused;
+    begin(3);
+    add_planned(CLV_COLLECTIVE_ALLREDUCE, 0, 1000, arrivals, exits);
+    is_replayed(CLV_WHAT_IF_DEFAULT, 3700, 3700 + 3700 + 3000);
+    /* The last has its sum from the others before; they need its vector. */
+    is_replayed(CLV_WHAT_IF_BOUND, 1700, 1700 + 1700);
+    /* A ring: a third of the vector over each of 4 steps. */
+    begin(3);
+    add_planned(CLV_COLLECTIVE_ALLREDUCE, 0, 3000, at_0, at_5000);
+    is_replayed(CLV_WHAT_IF_PIPELINE, 4000, 3 * 4000);
+}
+
+/* Rank 0 sends to 1, then to 2; who comes late holds up its sender only. */
+static void a_broadcast_waits_for_its_root(void **unused)
+{
+    const int64_t root_last[3] = {700, 0, 0}, leaf_last[3] = {0, 0, 5000},
+                  other_root[3] = {900, 100, 5000};
+    const int64_t exits[3] = {9000, 9000, 9000};
+    (void) unused;
+    begin(3);
+    add_planned(CLV_COLLECTIVE_BCAST, 0, 1000, root_last, exits);
+    is_replayed(CLV_WHAT_IF_DEFAULT, 2700, 2000 + 1700 + 2700);
+    is_replayed(CLV_WHAT_IF_BOUND, 1700, 1700 + 1700);
+    begin(3);
+    add_planned(CLV_COLLECTIVE_BCAST, 0, 1000, leaf_last, exits);
+    is_replayed(CLV_WHAT_IF_DEFAULT, 6000, 6000 + 1000 + 1000);
+    is_replayed(CLV_WHAT_IF_BOUND, 5000, 1000);
+    begin(3); /* from the root at 100 to rank 2, who comes at 5000, and to rank 0 by 2100 */
+    add_planned(CLV_COLLECTIVE_BCAST, 1, 1000, other_root, exits);
+    is_replayed(CLV_WHAT_IF_DEFAULT, 5900, 1200 + 5900 + 1000);
+    begin(3); /* two segments over two hops */
+    add_planned(CLV_COLLECTIVE_BCAST, 0, 65536, at_0, exits);
+    assert_int_equal(replay(&plain, CLV_WHAT_IF_PIPELINE).run_ns, 3 * 32768);
 }
 
 /* The reduce would let rank 1 go at 1000, ranks 0 and 2 at 2000; computing 100. In the recorded
@@ -241,6 +295,39 @@ static void ways_come_in_their_order(void **unused)
     }
 }
 
+/* The program above with other collectives of 2 MiB in the place of its reduces. */
+static void allreduces_and_broadcasts_gain(void **unused)
+{
+    (void) unused;
+    for (int32_t kind = CLV_COLLECTIVE_ALLREDUCE; kind <= CLV_COLLECTIVE_BCAST; kind++) {
+        clv_what_if_result_t results[CLV_WHAT_IF_N_WAYS];
+        record(&network, 0);
+        for (int32_t i = 0; i < run.n_calls; i++) {
+            calls[i].key.collective = (int16_t) kind;
+        }
+        for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
+            results[i] = replay(&network, (clv_what_if_way_t) i);
+            print_message("# %s %s: pace %.2f ms, in MPI %.3f s, after %.2f ms\n",
+                          clv_collectives[kind].name, clv_what_if_ways[i].word,
+                          results[i].pace_ns / 1e6, results[i].in_mpi_ns / 1e9,
+                          results[i].after_ns / 1e6);
+        }
+        assert_true(results[CLV_WHAT_IF_CLV].pace_ns < 0.97 * results[CLV_WHAT_IF_DEFAULT].pace_ns);
+        assert_true(results[CLV_WHAT_IF_BOUND].pace_ns <= results[CLV_WHAT_IF_KNOWN].pace_ns);
+    }
+}
+
+static void an_allreduces_cost_is_found(void **unused)
+{
+    const int64_t exits[3] = {60000, 60000, 60000}; /* three vectors of 20 us */
+    clv_cost_t cost = {.latency_ns = 60000};
+    (void) unused;
+    begin(3);
+    add_planned(CLV_COLLECTIVE_ALLREDUCE, 0, 1000, at_0, exits);
+    assert_int_equal(clv_what_if_fit(&run, CLV_WHAT_IF_DEFAULT, 50, &cost), CLV_OK);
+    assert_in_range(cost.byte_ps, 19800, 20200);
+}
+
 static void the_cost_is_found_in_what_ran(void **unused)
 {
     clv_what_if_setting_t setting = network;
@@ -292,6 +379,9 @@ static void lack_of_memory_is_reported(void **unused)
     (void) unused;
     record(&network, 0);
     run.n_calls = 6;
+    for (int32_t i = 0; i < run.n_calls; i++) {
+        calls[i].key.collective = (int16_t) (i % CLV_N_COLLECTIVES);
+    }
     for (int way = 0; way < CLV_WHAT_IF_N_WAYS; way++) {
         clv_status_t status = CLV_NO_MEMORY;
         for (int allowed = 0; status != CLV_OK; allowed++) {
@@ -320,9 +410,13 @@ int main(void)
         cmocka_unit_test(computing_follows_the_exit),
         cmocka_unit_test(the_bound_is_one_vector_from_the_last),
         cmocka_unit_test(the_pipeline_is_a_chain),
+        cmocka_unit_test(nobody_leaves_an_allreduce_before_all_have_come),
+        cmocka_unit_test(a_broadcast_waits_for_its_root),
         cmocka_unit_test(others_wait_for_whom_they_wait),
         cmocka_unit_test(what_ran_comes_out_as_it_was),
         cmocka_unit_test(ways_come_in_their_order),
+        cmocka_unit_test(allreduces_and_broadcasts_gain),
+        cmocka_unit_test(an_allreduces_cost_is_found),
         cmocka_unit_test(the_cost_is_found_in_what_ran),
         cmocka_unit_test(communicators_are_replayed_together),
         cmocka_unit_test(lack_of_memory_is_reported),

@@ -3,9 +3,9 @@
  * Makes the .clva files of a job that never ran, whose times are known: a pattern's arrivals
  * (apps/trace/trace_make.h) on nodes whose clocks lie an hour apart and drift.
  *
- * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS [STREAMS]]]]]
+ * usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH [BYTES [PS [STREAMS [OP]]]]]]
  *
- * One stream, MPI_Allreduce of 4096 bytes, or MPI_Reduce of BYTES to rank 0. PATTERN: one-late.
+ * One stream, MPI_Allreduce of 4096 bytes, or OP (reduce) of BYTES with root 0. PATTERN: one-late.
  * TRUTH: the same times as a clv-trace. PS: what a byte costs, as if clv had measured it; then each
  * rank also has looked at a connection. STREAMS: before it each rank has told of so many that it
  * alone has, and that have no calls. The bound that the clock lines claim is 500 ns.
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 
     if (argc < 5) {
         fprintf(stderr, "usage: clva-make FOLDER NODES RANKS_PER_NODE CALLS [PATTERN [TRUTH "
-                        "[BYTES [PS [STREAMS]]]]]\n");
+                        "[BYTES [PS [STREAMS [OP]]]]]]\n");
         return 2;
     }
     const int32_t n_nodes = atoi(argv[2]);
@@ -168,8 +168,11 @@ int main(int argc, char **argv)
         return 2;
     }
     if (argc > 7) {
-        stream.op = CLV_CLVA_OP_REDUCE;
-        stream.root = 0;
+        for (stream.op = 0;
+             strcmp(clv_clva_ops[stream.op].name, argc > 10 ? argv[10] : "reduce");) {
+            stream.op++;
+        }
+        stream.root = clv_clva_ops[stream.op].has_root ? 0 : -1;
         stream.bytes = atoll(argv[7]);
         cost.byte_ps = argc > 8 ? atoll(argv[8]) : 0;
         n_unused = argc > 9 ? atoi(argv[9]) : 0;

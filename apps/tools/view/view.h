@@ -178,7 +178,8 @@ typedef struct view_what_if {
     const char *latency_from;
     const char *early_from; /* "given", "measured", "taken" */
     clv_what_if_way_t ran;
-    int32_t n_left_out; /* planned calls at the end, where there are very many */
+    int32_t n_planned[CLV_N_COLLECTIVES]; /* calls that are replayed otherwise than they ran */
+    int32_t n_left_out;                   /* planned calls at the end, where there are very many */
     clv_what_if_result_t measured, model[CLV_WHAT_IF_N_WAYS];
     double fidelity_run, fidelity_in_mpi, fidelity_after, fidelity_pace; /* model / measured */
     int32_t n_parts;
@@ -193,6 +194,8 @@ clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_
 /* The numbers whose fidelity makes savings in them no more than indicative, by commas. */
 void view_indicative(const view_what_if_t *what_if, char *names, size_t size);
 
+/* A clv_collective_t; -1: clv has no plans for it. */
+int view_collective_of(const clv_clva_stream_t *key);
 /* "80 allreduces of 64 KiB or more not taken: coll_clv_collectives is reduce", by what the job was
  * told or else the defaults; "": there are none. */
 #define VIEW_LINE_BYTES 256 /* room for it */
@@ -200,6 +203,8 @@ void view_not_taken(const view_t *view, char *text, size_t size);
 
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
                         const view_what_if_t *what_if);
+/* "60 reduces, 20 broadcasts" */
+void view_planned_text(const view_what_if_t *what_if, char *text, size_t size);
 void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve);
 void view_put_what_if(FILE *file, const view_what_if_t *what_if); /* as JSON */
 void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,

@@ -60,8 +60,7 @@ static clv_choose_config_t config_of(const clv_clva_head_t *head)
     return config;
 }
 
-/* -1: clv has no plans for it. */
-static int collective_of(const clv_clva_stream_t *key)
+int view_collective_of(const clv_clva_stream_t *key)
 {
     const int recorded = key->op;
 
@@ -94,7 +93,7 @@ void view_not_taken(const view_t *view, char *text, size_t size)
         const view_comm_t *comm = &view->comms[k];
         for (int32_t i = 0; i < comm->n_calls; i++) {
             const clv_clva_stream_t *key = &view->streams[comm->stream[i]].key;
-            const int collective = collective_of(key);
+            const int collective = view_collective_of(key);
             if (is_not_taken(&config, comm, i, key, collective)) {
                 n_calls[collective]++;
             }

@@ -68,17 +68,37 @@ static void print_balanced(FILE *file, const view_what_if_t *what_if)
     }
 }
 
+void view_planned_text(const view_what_if_t *what_if, char *text, size_t size)
+{
+    static const char *const plurals[CLV_N_COLLECTIVES] = {[CLV_COLLECTIVE_REDUCE] = "reduces",
+                                                           [CLV_COLLECTIVE_ALLREDUCE] =
+                                                               "allreduces",
+                                                           [CLV_COLLECTIVE_BCAST] = "broadcasts"};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < CLV_N_COLLECTIVES; i++) {
+        if (what_if->n_planned[i] > 0 && used < size) {
+            used += (size_t) snprintf(text + used, size - used, "%s%d %s", used > 0 ? ", " : "",
+                                      (int) what_if->n_planned[i], plurals[i]);
+        }
+    }
+}
+
 void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve)
 {
+    char planned[80];
+
     if (what_if->why_not[0] != '\0') {
         fprintf(file, "%sno what-if: %s\n", with_curve ? "" : "\n", what_if->why_not);
         print_balanced(file, what_if);
         return;
     }
-    fprintf(file, "%s%-10s %9s %9s %12s %11s %11s   %d reduces, %s ran%s\n", with_curve ? "" : "\n",
-            "what if", "run s", "saved s", "iteration ms", "in reduce s", "after ms",
-            (int) what_if->measured.n_planned, clv_what_if_ways[what_if->ran].word,
-            what_if->n_left_out > 0 ? ", later ones left out" : "");
+    view_planned_text(what_if, planned, sizeof planned);
+    fprintf(file, "%sreplayed otherwise: %s; %s ran%s\n%-10s %9s %9s %12s %11s %11s\n",
+            with_curve ? "" : "\n", planned, clv_what_if_ways[what_if->ran].word,
+            what_if->n_left_out > 0 ? ", later ones left out" : "", "what if", "run s", "saved s",
+            "iteration ms", "in calls s", "after ms");
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
         const clv_what_if_result_t scaled = view_scaled(what_if, (clv_what_if_way_t) i);
         print_row(file, clv_what_if_ways[i].word, &scaled, &what_if->measured);
@@ -123,7 +143,7 @@ static void put_way(FILE *file, const view_what_if_t *what_if, clv_what_if_way_t
 
 void view_put_what_if(FILE *file, const view_what_if_t *what_if)
 {
-    char names[64];
+    char names[64], planned[80];
 
     if (what_if->why_not[0] != '\0') {
         fprintf(file, "{\"why_not\":\"%s\",\"balanced_run_ns\":%lld}", what_if->why_not,
@@ -131,14 +151,16 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         return;
     }
     view_indicative(what_if, names, sizeof names);
+    view_planned_text(what_if, planned, sizeof planned);
     fprintf(
         file,
-        "{\"ran\":\"%s\",\"planned\":%d,\"left_out\":%d,\"gbit\":%.6f,\"gbit_from\":\"%s\","
+        "{\"ran\":\"%s\",\"planned\":%d,\"planned_calls\":\"%s\",\"left_out\":%d,\"gbit\":%.6f,"
+        "\"gbit_from\":\"%s\","
         "\"latency_ns\":%lld,\"latency_from\":\"%s\",\"early_bytes\":%lld,\"early_from\":\"%s\","
         "\"flight_bytes\":%lld,\"gap_ns\":%lld,\"balanced_run_ns\":%lld,\"indicative\":\"%s\","
         "\"fidelity\":{\"run\":%.6f,\"pace\":%.6f,\"in_mpi\":%.6f,\"after\":%.6f},"
         "\"measured\":",
-        clv_what_if_ways[what_if->ran].word, (int) what_if->measured.n_planned,
+        clv_what_if_ways[what_if->ran].word, (int) what_if->measured.n_planned, planned,
         (int) what_if->n_left_out, gbit_of(what_if), what_if->cost_from,
         (long long) what_if->setting.cost.latency_ns, what_if->latency_from,
         (long long) what_if->setting.early.pair_bytes, what_if->early_from,

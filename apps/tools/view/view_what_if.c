@@ -5,7 +5,8 @@
  * Calls of several communicators are brought into an order in which each comes behind those that
  * its ranks were in before. Nonblocking and persistent ones are no part of it. Calls that lack
  * ranks are left out: the time in them then counts as computing, so a run in which they are many is
- * refused.
+ * refused. Where the job ran plans of clv's, the collectives that it ran them for are replayed
+ * otherwise than they ran, else all that clv has plans for.
  */
 #include "apps/tools/view/view.h"
 
@@ -35,7 +36,8 @@ typedef struct building {
     clv_what_if_run_t run;
     clv_what_if_comm_t *comms;
     clv_what_if_call_t *calls;
-    int32_t *next; /* by communicator: its next call to be placed */
+    int32_t *next;    /* by communicator: its next call to be placed */
+    uint32_t planned; /* bits 1 << clv_collective_t */
     int32_t n_incomplete, n_planned, n_left_out;
     int64_t max_planned;
     view_what_if_t *what_if;
@@ -62,14 +64,28 @@ static clv_what_if_waits_t waits_of(int op)
     }
 }
 
-/* What clv takes over unless it is told otherwise. */
-static int is_planned(const clv_clva_stream_t *key, int32_t n_ranks)
+/* The collective of a call that clv could plan, by the defaults; -1: of no other. */
+static int plannable(const clv_clva_stream_t *key, int32_t n_ranks)
 {
     const clv_choose_config_t config = clv_what_if_config();
+    const int collective = view_collective_of(key);
 
-    return key->op == CLV_CLVA_OP_REDUCE && key->how == CLV_CLVA_HOW_BLOCKING &&
-           key->bytes >= config.reduce_min_bytes && n_ranks >= config.min_ranks &&
-           n_ranks <= CLV_SCHED_MAX_RANKS;
+    return collective >= 0 && key->bytes >= clv_choose_min_bytes(&config, collective) &&
+                   n_ranks >= config.min_ranks && n_ranks <= CLV_SCHED_MAX_RANKS
+               ? collective
+               : -1;
+}
+
+static clv_pap_stream_key_t plan_key(const clv_clva_stream_t *key, int collective)
+{
+    const int64_t element_bytes = clv_larger(key->element_bytes, 1);
+
+    return (clv_pap_stream_key_t){
+        .collective = (int16_t) collective,
+        .root = clv_collectives[collective].has_root ? key->root : 0,
+        .total_bytes = key->bytes,
+        .max_segments = (int16_t) clv_collective_max_segments(
+            &clv_collectives[collective], (size_t) (key->bytes / element_bytes), key->bytes)};
 }
 
 static void place_call(building_t *building, int32_t at)
@@ -78,19 +94,20 @@ static void place_call(building_t *building, int32_t at)
     const int32_t i = building->next[at]++;
     const size_t first = (size_t) i * (size_t) comm->n_ranks;
     const clv_clva_stream_t *key = &building->view->streams[comm->stream[i]].key;
-    const clv_collective_row_t *reduce = &clv_collectives[CLV_COLLECTIVE_REDUCE];
+    const int collective = plannable(key, comm->n_ranks);
     clv_what_if_call_t *call = &building->calls[building->run.n_calls];
 
     if (!view_is_whole(comm, i)) {
         building->n_incomplete++;
         return;
     }
-    *call = (clv_what_if_call_t){.comm = at,
-                                 .waits = waits_of(key->op),
-                                 .root = key->root,
-                                 .is_planned = is_planned(key, comm->n_ranks),
-                                 .arrival_ns = comm->arrival_ns + first,
-                                 .exit_ns = comm->exit_ns + first};
+    *call =
+        (clv_what_if_call_t){.comm = at,
+                             .waits = waits_of(key->op),
+                             .root = key->root,
+                             .is_planned = collective >= 0 && building->planned >> collective & 1,
+                             .arrival_ns = comm->arrival_ns + first,
+                             .exit_ns = comm->exit_ns + first};
     if (call->is_planned && building->n_planned == building->max_planned) {
         building->n_left_out++;
     }
@@ -98,14 +115,9 @@ static void place_call(building_t *building, int32_t at)
         return;
     }
     if (call->is_planned) {
-        const int64_t element_bytes = clv_larger(key->element_bytes, 1);
         building->n_planned++;
-        call->key =
-            (clv_pap_stream_key_t){.collective = CLV_COLLECTIVE_REDUCE,
-                                   .root = key->root,
-                                   .total_bytes = key->bytes,
-                                   .max_segments = (int16_t) clv_collective_max_segments(
-                                       reduce, (size_t) (key->bytes / element_bytes), key->bytes)};
+        building->what_if->n_planned[collective]++;
+        call->key = plan_key(key, collective);
     }
     building->run.n_calls++;
 }
@@ -243,34 +255,44 @@ static void unbuild(building_t *building)
 
 /* ---- what ran, and what a message costs ------------------------------------------------------ */
 
-/* Whether most calls that clv could have planned ran a plan of its. */
-static int ran_plans(const view_t *view)
+/* The collectives of which most calls that clv could have planned ran a plan of its. */
+static uint32_t ran_plans(const view_t *view)
 {
     const clv_clva_head_t *head = view_any_head(view);
-    int64_t n_plans = 0, n_calls = 0;
+    int64_t n_more[CLV_N_COLLECTIVES] = {0}; /* with a plan than without */
+    uint32_t bits = 0;
 
     for (int32_t k = 0; k < view->n_comms; k++) {
         const view_comm_t *comm = &view->comms[k];
         for (int32_t i = 0; i < comm->n_calls; i++) {
+            const int collective = plannable(&view->streams[comm->stream[i]].key, comm->n_ranks);
             int length = 0;
             const char *word = clv_clva_word(head->choices, comm->choice[i], &length);
-            const int is_ours = is_planned(&view->streams[comm->stream[i]].key, comm->n_ranks);
-            n_calls += is_ours;
-            n_plans += is_ours && comm->choice[i] != CLV_CLVA_NOT_OURS && word != NULL &&
-                       strncmp(word, "previous", (size_t) length) != 0;
+            const int is_plan = comm->choice[i] != CLV_CLVA_NOT_OURS && word != NULL &&
+                                strncmp(word, "previous", (size_t) length) != 0;
+            if (collective >= 0) {
+                n_more[collective] += is_plan ? 1 : -1;
+            }
         }
     }
-    return 2 * n_plans > n_calls;
+    for (int i = 0; i < CLV_N_COLLECTIVES; i++) {
+        bits |= n_more[i] > 0 ? 1U << i : 0;
+    }
+    return bits;
 }
 
-static clv_what_if_way_t what_ran(const view_t *view, const view_network_t *network)
+static void find_what_ran(building_t *building, const view_network_t *network)
 {
+    const uint32_t bits = ran_plans(building->view);
+    view_what_if_t *what_if = building->what_if;
+
+    what_if->ran = bits != 0 ? CLV_WHAT_IF_CLV : CLV_WHAT_IF_DEFAULT;
     for (int i = 0; network->ran != NULL && i < CLV_WHAT_IF_N_WAYS; i++) {
         if (strcmp(network->ran, clv_what_if_ways[i].word) == 0) {
-            return (clv_what_if_way_t) i;
+            what_if->ran = (clv_what_if_way_t) i;
         }
     }
-    return ran_plans(view) ? CLV_WHAT_IF_CLV : CLV_WHAT_IF_DEFAULT;
+    building->planned = what_if->ran == CLV_WHAT_IF_CLV && bits != 0 ? bits : UINT32_MAX;
 }
 
 static int64_t exchange_ns(int32_t n_nodes, int64_t latency_ns)
@@ -474,7 +496,7 @@ void view_indicative(const view_what_if_t *what_if, char *names, size_t size)
 /* ---- whether there is anything to say -------------------------------------------------------- */
 
 static const char no_plans[] =
-    "no reduces that clv would plan (of 64 KiB or more, on 3 ranks or more)";
+    "no reduces, allreduces or broadcasts of 64 KiB or more on 3 ranks or more";
 
 static const char *refusal_of_run(const building_t *building)
 {
@@ -513,8 +535,11 @@ static int find(building_t *building, const view_network_t *network)
     int64_t *front_ns = NULL;
     clv_status_t status = CLV_OK;
 
-    if (why == NULL && !build(building)) {
-        return 0;
+    if (why == NULL) {
+        find_what_ran(building, network);
+        if (!build(building)) {
+            return 0;
+        }
     }
     why = why == NULL ? refusal_of_run(building) : why;
     if (why == NULL) {
@@ -523,7 +548,6 @@ static int find(building_t *building, const view_network_t *network)
         why = building->n_planned < 2 ? no_plans : NULL;
     }
     if (why == NULL && status == CLV_OK) {
-        what_if->ran = what_ran(building->view, network);
         what_if->n_left_out = building->n_left_out;
         status = find_cost(building, network);
     }
