@@ -353,7 +353,11 @@ static int judge_folder(const options_t *options, const char *path)
     if (status != CLV_OK) {
         fprintf(stderr, "clv-predict: %s\n", reason);
     }
-    for (int32_t op = CLV_ALLPROF_FIRST_COLLECTIVE; op < CLV_ALLPROF_N_OPS && result == 0; op++) {
+    if (status == CLV_OK && from.n_other_comms > 0) {
+        fprintf(stderr, "clv-predict: %lld calls of smaller communicators are left out\n",
+                (long long) from.n_other_comms);
+    }
+    for (int32_t op = 0; op < CLV_ALLPROF_N_OPS && result == 0; op++) {
         result = judge_operation(options, &from, op);
     }
     clv_allprof_free(&from);

@@ -142,18 +142,16 @@ static clv_status_t add_call(clv_allprof_rank_t *rank, const clv_allprof_call_t 
         rank->max_calls = max;
     }
     rank->calls[rank->n_calls++] = *call;
-    rank->n_collectives += call->op >= CLV_ALLPROF_FIRST_COLLECTIVE;
     return CLV_OK;
 }
 
-/* Count, type, peer or root, tag. NULL, or what is wrong. */
+/* Count, type, root. NULL, or what is wrong. */
 static const char *get_arguments(const reader_t *reader, int op, int comm_at,
                                  clv_allprof_call_t *call)
 {
     const clv_allprof_row_t *row = &clv_allprof_ops[op];
-    const int is_message = op < CLV_ALLPROF_FIRST_COLLECTIVE;
     char *const *fields = reader->fields;
-    int64_t count = 0, size = 0, peer = -1, tag = 0;
+    int64_t count = 0, size = 0, root = -1;
 
     if (row->count_at > 0 &&
         (row->count_at + 1 >= comm_at || !get_whole(fields[row->count_at], MAX_NUMBER, &count) ||
@@ -161,20 +159,12 @@ static const char *get_arguments(const reader_t *reader, int op, int comm_at,
          (count > 0 && size > MAX_BYTES / count))) {
         return "no such count and type";
     }
-    if (is_message &&
-        (!get_whole(fields[5], INT32_MAX, &peer) || !get_whole(fields[6], INT32_MAX, &tag))) {
-        return "no such peer and tag";
-    }
-    if (row->has_root && (!get_whole(fields[comm_at - 1], INT32_MAX, &peer) || peer < 0 ||
-                          peer >= reader->trace->n_ranks)) {
+    if (row->has_root && (!get_whole(fields[comm_at - 1], INT32_MAX, &root) || root < 0 ||
+                          root >= reader->trace->n_ranks)) {
         return "no such root";
     }
-    if (is_message && peer >= reader->trace->n_ranks) {
-        return "no such peer";
-    }
     call->bytes = count * size;
-    call->peer = (int32_t) clv_larger(peer, -1);
-    call->tag = (int32_t) tag;
+    call->root = (int32_t) root;
     call->op = op;
     return NULL;
 }
@@ -182,11 +172,10 @@ static const char *get_arguments(const reader_t *reader, int op, int comm_at,
 static clv_status_t take_op(reader_t *reader, int op, const clv_allprof_call_t *times,
                             const char **reason_p)
 {
-    const int is_message = op < CLV_ALLPROF_FIRST_COLLECTIVE;
-    const int comm_at = is_message ? 7 : reader->n_fields - 2;
+    const int comm_at = reader->n_fields - 2;
     clv_allprof_call_t call = *times;
 
-    if (comm_at < (is_message ? 7 : 2) || comm_at > reader->n_fields - 2) {
+    if (comm_at < 2) {
         *reason_p = "fields are missing";
         return CLV_PROTOCOL;
     }
@@ -197,11 +186,7 @@ static clv_status_t take_op(reader_t *reader, int op, const clv_allprof_call_t *
         return world == 0 ? CLV_OK : CLV_PROTOCOL;
     }
     *reason_p = get_arguments(reader, op, comm_at, &call);
-    if (*reason_p != NULL) {
-        return CLV_PROTOCOL;
-    }
-    /* A message without a peer: MPI_ANY_SOURCE, MPI_PROC_NULL. */
-    return is_message && call.peer < 0 ? CLV_OK : add_call(reader->rank, &call, reason_p);
+    return *reason_p != NULL ? CLV_PROTOCOL : add_call(reader->rank, &call, reason_p);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -472,29 +457,21 @@ static clv_status_t compare(const clv_allprof_t *trace, const clv_allprof_rank_t
                             char *reason, size_t size)
 {
     const clv_allprof_rank_t *first = &trace->ranks[0];
-    int64_t i = 0, k = 0, n = 0;
+    const int64_t n = clv_smaller(first->n_calls, rank->n_calls);
+    int64_t i = 0;
 
     if (rank->n_ranks > trace->n_ranks) {
         return fail(reason, size, "%s: of %d ranks, but the folder has %d files", rank->path,
                     (int) rank->n_ranks, (int) trace->n_ranks);
     }
-    for (; i < first->n_calls && k < rank->n_calls; i++, k++, n++) {
-        while (i < first->n_calls && first->calls[i].op < CLV_ALLPROF_FIRST_COLLECTIVE) {
-            i++;
-        }
-        while (k < rank->n_calls && rank->calls[k].op < CLV_ALLPROF_FIRST_COLLECTIVE) {
-            k++;
-        }
-        if (i < first->n_calls && k < rank->n_calls &&
-            (first->calls[i].op != rank->calls[k].op ||
-             first->calls[i].peer != rank->calls[k].peer)) {
-            break;
-        }
+    while (i < n && first->calls[i].op == rank->calls[i].op &&
+           first->calls[i].root == rank->calls[i].root) {
+        i++;
     }
-    return rank->n_collectives != first->n_collectives || (i < first->n_calls && k < rank->n_calls)
+    return i < n || rank->n_calls != first->n_calls
                ? fail(reason, size,
                       "%s: collective %lld is another than that of rank 0, or missing", rank->path,
-                      (long long) n + 1)
+                      (long long) i + 1)
                : CLV_OK;
 }
 
@@ -579,4 +556,50 @@ int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns)
     const double change = (double) (rank->finalize_offset_ns - rank->init_offset_ns);
 
     return local_ns + rank->init_offset_ns + (int64_t) (part * change);
+}
+
+/* Whether others send to a rank, and it to others: to and from the root alone, where there is one.
+ */
+static int gives(const clv_allprof_call_t *call, int32_t rank)
+{
+    const int from_root = call->op == CLV_ALLPROF_MPI_Bcast ||
+                          call->op == CLV_ALLPROF_MPI_Scatter ||
+                          call->op == CLV_ALLPROF_MPI_Scatterv;
+
+    return !from_root || rank == call->root;
+}
+
+static int takes(const clv_allprof_call_t *call, int32_t rank)
+{
+    const int to_root = call->op == CLV_ALLPROF_MPI_Reduce || call->op == CLV_ALLPROF_MPI_Gather ||
+                        call->op == CLV_ALLPROF_MPI_Gatherv;
+
+    return !to_root || rank == call->root;
+}
+
+int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, int is_global,
+                             int64_t *n_calls_p)
+{
+    int64_t n = 0;
+
+    *n_calls_p = 0;
+    for (int64_t i = 0; i < trace->ranks[0].n_calls; i++) {
+        int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
+        if (trace->ranks[0].calls[i].op != op) {
+            continue;
+        }
+        ++*n_calls_p;
+        for (int32_t r = 0; r < trace->n_ranks; r++) {
+            const clv_allprof_rank_t *rank = &trace->ranks[r];
+            const clv_allprof_call_t *call = &rank->calls[i];
+            const int64_t begin_ns =
+                is_global ? clv_allprof_global(rank, call->begin_ns) : call->begin_ns;
+            const int64_t end_ns =
+                is_global ? clv_allprof_global(rank, call->end_ns) : call->end_ns;
+            last_ns = gives(call, r) ? clv_larger(last_ns, begin_ns) : last_ns;
+            first_ns = takes(call, r) ? clv_smaller(first_ns, end_ns) : first_ns;
+        }
+        n += last_ns > first_ns && op != CLV_ALLPROF_MPI_Scan && op != CLV_ALLPROF_MPI_Exscan;
+    }
+    return n;
 }

@@ -10,9 +10,8 @@
  *      # Finalize clockdiff: -1817.4
  *      MPI_Finalize:BEGIN:-
  *
- * What: blocking collectives, sends and receives of communicators of all ranks. Not: calls of
- * others, whose members nobody wrote down, which are counted; receives whose sender is not named.
- * Other functions are passed over.
+ * What: blocking collectives of communicators of all ranks. Not: those of others, whose members
+ * nobody wrote down, which are counted. Other functions are passed over, messages, too.
  * Limits: 65,536 ranks, a line of 1 MiB, 2^26 calls of a rank, offsets within an hour, and 2^59 ns
  * from the first stamp of all to the last.
  *
@@ -35,12 +34,9 @@
 #define CLV_ALLPROF_MAX_NS    (INT64_C(1) << 59)
 #define CLV_ALLPROF_BOUND_NS  1000 /* the grain of its stamps; offsets come without a bound */
 
-/* XX(function, name, place of the count, whether it has a root, which is before the communicator).
- * The first two are no collectives. */
+/* XX(function, name, place of the count, whether it has a root: it is before the communicator). */
 /* clang-format off */
 #define CLV_ALLPROF_OP_MAP(XX)                                                                     \
-    XX(MPI_Send,                 "send",                 3, 0)                                     \
-    XX(MPI_Recv,                 "receive",              3, 0)                                     \
     XX(MPI_Barrier,              "barrier",              0, 0)                                     \
     XX(MPI_Bcast,                "bcast",                3, 1)                                     \
     XX(MPI_Reduce,               "reduce",               4, 1)                                     \
@@ -66,8 +62,6 @@ typedef enum clv_allprof_op {
         CLV_ALLPROF_N_OPS
 } clv_allprof_op_t;
 
-#define CLV_ALLPROF_FIRST_COLLECTIVE CLV_ALLPROF_MPI_Barrier
-
 typedef struct clv_allprof_row {
     const char *function, *name;
     int count_at, has_root;
@@ -78,7 +72,7 @@ extern const clv_allprof_row_t clv_allprof_ops[CLV_ALLPROF_N_OPS];
 typedef struct clv_allprof_call {
     int64_t begin_ns, end_ns; /* of the rank's clock */
     int64_t bytes;            /* 0 where the format does not say it */
-    int32_t peer, tag;        /* peer: or root; -1: none */
+    int32_t root;             /* -1: none */
     int32_t op;               /* clv_allprof_op_t */
 } clv_allprof_call_t;
 
@@ -88,7 +82,7 @@ typedef struct clv_allprof_rank {
     int32_t n_ranks; /* as its communicators say; 0: they are silent */
     int32_t node;    /* ranks of one host have one */
     int64_t init_ns, finalize_ns, init_offset_ns, finalize_offset_ns;
-    int64_t n_calls, max_calls, n_collectives;
+    int64_t n_calls, max_calls;
     clv_allprof_call_t *calls;
 } clv_allprof_rank_t;
 
@@ -107,6 +101,10 @@ clv_status_t clv_allprof_read(const char *folder, clv_allprof_t *trace, char *re
                               size_t size) CLV_MUST_CHECK;
 void clv_allprof_free(clv_allprof_t *trace);
 
+/* Collectives of an operation that a rank left before one that it waits for came: by the hosts' own
+ * clocks, or is_global: by that of rank 0. Not of scans. n_calls_p: how many it has. */
+int64_t clv_allprof_reversed(const clv_allprof_t *trace, int32_t op, int is_global,
+                             int64_t *n_calls_p);
 /* By the clock of rank 0: offsets between init and finalize on a straight line. */
 int64_t clv_allprof_global(const clv_allprof_rank_t *rank, int64_t local_ns);
 

@@ -39,6 +39,8 @@ trace "$work/job"
 "$tools/clv-view" "$work/job" >"$work/summary" 2>"$output"
 tap_report $? 'clv-view reads a folder of them'
 tap_has 'all ranks, hosts and calls' '3 ranks on 3 nodes, 20 calls in ' "$(<"$work/summary")"
+tap_has 'collectives that the offsets of the files put in order' \
+    "reversed with the files' clock offsets: 0 of 20; without: 20 of 20 allreduce" "$(<"$work/summary")"
 # Ranks 0 and 1 wait for 3 ms in each of 20 calls; rank 2 computes 3 ms more: 1 ms for each of three, so 2 ms less a call.
 tap_ok 'waiting in processor seconds' grep -qE 'of that, 0.1(20|19)[0-9]* CPU s$' "$work/summary"
 tap_ok 'what removing the imbalance would gain' grep -qE '^were every rank as fast as the mean: 0.15[0-9] s instead of 0.19[0-9] s' "$work/summary"
@@ -59,6 +61,14 @@ fi
 tap_report $? 'clv-predict reads it, too'
 tap_ok 'and predicts what is the same each time' grep -qE '^allreduce,last,19,0\.0,' "$work/table"
 tap_lacks 'messages are no collectives' send "$(<"$work/table")"
+
+# Rank 1's file has a call of two ranks more.
+cp -r "$work/job" "$work/others"
+sed -i '7s/^MPI_Comm_rank:\([0-9.]*\):.*/&\nMPI_Allreduce:\1:1:2:100:11,8,8:3:7,0,2:\1/' "$work/others/pmpi-trace-rank-1.txt"
+for tool in clv-view clv-predict; do
+    tap_has "$tool tells calls of smaller communicators that it leaves out" "$tool: 1 calls of smaller communicators are left out" \
+        "$("$tools/$tool" "$work/others" 2>&1 >/dev/null)"
+done
 
 # ---- what cannot be read is one line with file and line, exit status 2
 # refused WHAT SUBSTITUTION PATTERN: rank 1's file after sed
@@ -101,6 +111,8 @@ tap_ok 'a name of any bytes is shown as UTF-8' python3 -c 'import json, sys; jso
 if [ -d "${CLV_SWEEP3D:-}" ]; then
     "$tools/clv-view" "$CLV_SWEEP3D" >"$work/summary"
     tap_has 'Sweep3D: waiting is nearly all' 'waiting for later ranks: 99.4 %' "$(<"$work/summary")"
+    tap_has 'two of three allreduces are reversed without its offsets' ' offsets: 0 of 39; without: ' "$(<"$work/summary")"
+    tap_has 'namely' '20 of 32 allreduce' "$(<"$work/summary")"
     tap_ok 'each predictor has its line' test "$("$tools/clv-predict" --csv "$CLV_SWEEP3D" | grep -c '^allreduce,[a-z_-]*,31,')" -ge 6
 else
     tap_skip 'Sweep3D' 'CLV_SWEEP3D names no folder'

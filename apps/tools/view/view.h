@@ -86,6 +86,9 @@ typedef struct view {
     int has_time;    /* one clock for all */
     int is_partial;  /* a node, the end of a record, a clock is missing: shown, exit status 2 */
     int64_t worst_bound_ns;
+    int64_t n_by_offsets; /* collectives of a trace by liballprof ... */
+    int64_t n_reversed;   /* ... still reversed by its clock offsets, and without them: */
+    char reversed[192];   /* "20 of 32 allreduce, 2 of 3 barrier"; "": none */
     clv_clva_cost_t
         cost; /* as clv measured it, of the communicator that was first; 0: nobody did */
     clv_clva_early_t *early; /* by rank: the most that its connection ever took; 0: not known */
@@ -203,8 +206,6 @@ void view_not_taken(const view_t *view, char *text, size_t size);
 
 void view_print_summary(FILE *file, const view_t *view, const view_counts_t *counts,
                         const view_what_if_t *what_if);
-/* "60 reduces, 20 broadcasts" */
-void view_planned_text(const view_what_if_t *what_if, char *text, size_t size);
 void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curve);
 void view_put_what_if(FILE *file, const view_what_if_t *what_if); /* as JSON */
 void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts,

@@ -43,7 +43,7 @@ static int32_t stream_of(writer_t *writer, int32_t rank, const clv_allprof_call_
                                    .element_bytes = 1,
                                    .comm = 1,
                                    .bytes = clv_clva_ops[op].equal_bytes ? call->bytes : 0,
-                                   .root = clv_clva_ops[op].has_root ? call->peer : -1};
+                                   .root = clv_clva_ops[op].has_root ? call->root : -1};
 
     for (int32_t i = 0; i < writer->n_streams; i++) {
         const clv_clva_stream_t *other = &writer->streams[i];
@@ -74,15 +74,11 @@ static void put_rank(writer_t *writer, int32_t at)
 {
     const clv_allprof_rank_t *rank = &writer->trace->ranks[at];
     int64_t n_dropped = 0;
-    uint32_t number = 0;
     int32_t n = 0;
 
     writer->n_streams = 0;
     for (int64_t i = 0; i < rank->n_calls; i++) {
         const clv_allprof_call_t *call = &rank->calls[i];
-        if (call->op < CLV_ALLPROF_FIRST_COLLECTIVE) {
-            continue;
-        }
         const int32_t stream = stream_of(writer, at, call);
         n_dropped += stream < 0;
         if (stream >= 0) {
@@ -92,10 +88,9 @@ static void put_rank(writer_t *writer, int32_t at)
                                   .stream = (uint16_t) stream,
                                   .arrival_ns = clv_allprof_global(rank, call->begin_ns),
                                   .exit_ns = clv_allprof_global(rank, call->end_ns),
-                                  .number = number,
+                                  .number = (uint32_t) i,
                                   .predicted_ns = CLV_CLVA_NO_FORECAST};
         }
-        number++;
         if (n == MOST_CALLS) {
             put_calls(writer, at, &n);
         }
@@ -141,7 +136,7 @@ static int32_t list_ranks(const clv_allprof_t *trace, int32_t node, int32_t *ran
         const clv_allprof_rank_t *rank = &trace->ranks[i];
         if (rank->node == node) {
             ranks[n++] = i;
-            *size_p += 256 + (size_t) rank->n_collectives * CLV_CLVA_SLOT_BYTES * 3;
+            *size_p += 256 + (size_t) rank->n_calls * CLV_CLVA_SLOT_BYTES * 3;
         }
     }
     return n;

@@ -163,6 +163,25 @@ static int open_node(loader_t *loader, const char *folder, const char *name)
     return take_node(loader, &node);
 }
 
+/* What the files' own clock offsets mend. */
+static void find_reversed(view_t *view, const clv_allprof_t *trace)
+{
+    size_t used = 0;
+
+    for (int32_t op = 0; op < CLV_ALLPROF_N_OPS; op++) {
+        int64_t n_calls = 0;
+        const int64_t n_local = clv_allprof_reversed(trace, op, 0, &n_calls);
+        view->n_reversed += clv_allprof_reversed(trace, op, 1, &n_calls);
+        view->n_by_offsets += n_calls;
+        if (n_local > 0 && used < sizeof view->reversed) {
+            used +=
+                (size_t) snprintf(view->reversed + used, sizeof view->reversed - used,
+                                  "%s%lld of %lld %s", used > 0 ? ", " : "", (long long) n_local,
+                                  (long long) n_calls, clv_allprof_ops[op].name);
+        }
+    }
+}
+
 /* A folder of liballprof's text: as if the recorder had written it. */
 static int open_allprof(loader_t *loader, const char *folder)
 {
@@ -178,6 +197,9 @@ static int open_allprof(loader_t *loader, const char *folder)
         } else {
             (void) take_node(loader, &node);
         }
+    }
+    if (!loader->failed) {
+        find_reversed(loader->view, &trace);
     }
     if (!loader->choice->is_quiet && !loader->failed && trace.n_other_comms > 0) {
         fprintf(stderr, "clv-view: %lld calls of smaller communicators are left out\n",

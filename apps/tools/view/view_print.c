@@ -53,6 +53,11 @@ static void print_what(FILE *file, const view_t *view, const view_counts_t *coun
             ms((double) counts->in_mpi_ns / view->n_ranks),
             share(counts->in_mpi_ns / view->n_ranks, counts->run_ns),
             share(counts->wait_ns, counts->in_mpi_ns), (double) counts->wait_ns / 1e9);
+    if (view->n_by_offsets > 0) {
+        fprintf(file, "reversed with the files' clock offsets: %lld of %lld; without: %s\n",
+                (long long) view->n_reversed, (long long) view->n_by_offsets,
+                view->reversed[0] != '\0' ? view->reversed : "none");
+    }
     if (counts->n_dropped > 0 || counts->n_incomplete > 0) {
         fprintf(file, "%lld calls of ranks dropped; %lld calls lack ranks\n",
                 (long long) counts->n_dropped, (long long) counts->n_incomplete);
@@ -362,6 +367,10 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
             (long long) counts->n_dropped, (long long) counts->run_ns, (long long) counts->wait_ns,
             (long long) counts->in_mpi_ns, (long long) view->worst_bound_ns,
             (long long) counts->n_requests);
+    if (view->n_by_offsets > 0) {
+        fprintf(file, "\"reversed\":%lld,\"reversed_without_offsets\":\"%s\",",
+                (long long) view->n_reversed, view->reversed);
+    }
     put_nodes(file, view);
     fputs(",\"not_taken\":", file);
     clv_json_put_text(file, not_taken);

@@ -68,7 +68,8 @@ static void print_balanced(FILE *file, const view_what_if_t *what_if)
     }
 }
 
-void view_planned_text(const view_what_if_t *what_if, char *text, size_t size)
+/* "60 reduces, 20 broadcasts" */
+static void planned_text(const view_what_if_t *what_if, char *text, size_t size)
 {
     static const char *const plurals[CLV_N_COLLECTIVES] = {[CLV_COLLECTIVE_REDUCE] = "reduces",
                                                            [CLV_COLLECTIVE_ALLREDUCE] =
@@ -94,7 +95,7 @@ void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curv
         print_balanced(file, what_if);
         return;
     }
-    view_planned_text(what_if, planned, sizeof planned);
+    planned_text(what_if, planned, sizeof planned);
     fprintf(file, "%sreplayed otherwise: %s; %s ran%s\n%-10s %9s %9s %12s %11s %11s\n",
             with_curve ? "" : "\n", planned, clv_what_if_ways[what_if->ran].word,
             what_if->n_left_out > 0 ? ", later ones left out" : "", "what if", "run s", "saved s",
@@ -151,7 +152,7 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         return;
     }
     view_indicative(what_if, names, sizeof names);
-    view_planned_text(what_if, planned, sizeof planned);
+    planned_text(what_if, planned, sizeof planned);
     fprintf(
         file,
         "{\"ran\":\"%s\",\"planned\":%d,\"planned_calls\":\"%s\",\"left_out\":%d,\"gbit\":%.6f,"
