@@ -306,6 +306,7 @@ static void close_all(correct_t *correct)
 
 static int tell(correct_t *correct)
 {
+    correct_warn_of_shift(correct);
     if (!correct->options.is_quiet &&
         (!correct->options.json || strcmp(correct->options.json, "-"))) {
         correct_report(correct, stdout);

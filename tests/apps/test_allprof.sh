@@ -121,7 +121,9 @@ fi
 if [ -r "${CLV_TEN_HOSTS:-}" ] && [ -x "$tools/clv-correct" ]; then
     tap_has 'clocks of the archive leave nothing' 'all                            5020          0 ' "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check)"
     tap_has 'without them a shift is longer than the trace' 'is longer than the trace' \
-        "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check --presync none 2>&1)"
+        "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check --presync none --quiet 2>&1)"
+    tap_has 'in JSON, too' '"shift_too_long":1' "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check --presync none --json - 2>/dev/null)"
+    tap_has 'where it is not' '"shift_too_long":0' "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check --json -)"
 else
     tap_skip 'ten hosts' 'CLV_TEN_HOSTS names no archive'
 fi

@@ -76,12 +76,14 @@ typedef struct correct_host {
 typedef struct correct_process {
     uint32_t ref, name, tree_node;
     int32_t host;
+    int has_threads; /* not only locations of metrics */
 } correct_process_t;
 
 typedef struct correct_location {
     uint64_t ref, n_defined;
     uint32_t process, name;
     int32_t host;
+    int is_metric;
     clv_clc_point_t *offsets; /* of the archive, with our sign */
     int64_t n_offsets, n_offset_slots;
     int64_t *truth;    /* of each event, if asked for */
@@ -268,6 +270,7 @@ int correct_run(correct_t *correct);
 
 /* ---- correct_report.c ---- */
 extern const char *const correct_op_names[CLV_CLC_MAX_OPS];
+void correct_warn_of_shift(const correct_t *correct); /* on stderr, if there is one too long */
 void correct_report(const correct_t *correct, FILE *out);
 int correct_report_json(const correct_t *correct);
 

@@ -200,7 +200,7 @@ void note_definition_LocationGroup(void *user, OTF2_LocationGroupRef self, OTF2_
     (void) type;
     (void) creator;
     if (process) {
-        *process = (correct_process_t){self, name, parent, -1};
+        *process = (correct_process_t){self, name, parent, -1, 0};
     }
 }
 
@@ -211,10 +211,10 @@ void note_definition_Location(void *user, OTF2_LocationRef self, OTF2_StringRef 
     correct_archive_t *archive = archive_of(user);
     correct_location_t *location =
         archive ? ONE_MORE(archive->locations, archive->n_locations) : NULL;
-    (void) type;
     if (location) {
         location->ref = self;
         location->name = name;
+        location->is_metric = type == OTF2_LOCATION_TYPE_METRIC;
         location->n_defined = n_events;
         location->process = group; /* a reference until the end */
     }
@@ -404,7 +404,7 @@ static int resolve_locations(correct_archive_t *archive)
     for (uint32_t i = 0; i < archive->n_locations; i++) {
         correct_location_t *location = &archive->locations[i];
         const correct_process_t key = {.ref = location->process};
-        const correct_process_t *found =
+        correct_process_t *found =
             archive->n_processes > 0
                 ? bsearch(&key, archive->processes, archive->n_processes, sizeof key, by_process)
                 : NULL;
@@ -415,6 +415,7 @@ static int resolve_locations(correct_archive_t *archive)
         }
         location->process = (uint32_t) (found - archive->processes);
         location->host = found->host;
+        found->has_threads |= !location->is_metric;
     }
     return 1;
 }

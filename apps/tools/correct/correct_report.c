@@ -309,12 +309,23 @@ static void report_refinement(const correct_t *correct, FILE *out)
 }
 
 /* A location outside a process's first thread has a host all the same. */
+/* Groups of metrics alone are none. */
+static uint32_t n_processes(const correct_archive_t *archive)
+{
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < archive->n_processes; p++) {
+        n += archive->processes[p].has_threads != 0;
+    }
+    return n;
+}
+
 static int shares_hosts(const correct_archive_t *archive)
 {
     for (uint32_t i = 0; i < archive->n_locations; i++) {
         for (uint32_t k = 0; k < i; k++) {
             if (archive->locations[i].host == archive->locations[k].host &&
-                archive->locations[i].process != archive->locations[k].process) {
+                archive->locations[i].process != archive->locations[k].process &&
+                !archive->locations[i].is_metric && !archive->locations[k].is_metric) {
                 return 1;
             }
         }
@@ -323,9 +334,8 @@ static int shares_hosts(const correct_archive_t *archive)
 }
 
 /* Clocks that lie further apart than the trace is long make shifts that are no corrections. */
-static void warn_of_shift(const correct_t *correct)
+static int is_shift_too_long(const correct_t *correct, int64_t *length_p)
 {
-    const int64_t needed = clv_clc_sum(correct->result.before).needed_ns;
     int64_t length = 0;
     for (uint32_t i = 0; i < correct->trace.n_tracks; i++) {
         const clv_clc_track_t *track = &correct->trace.tracks[i];
@@ -334,11 +344,19 @@ static void warn_of_shift(const correct_t *correct)
                                 : 0;
         length = own > length ? own : length;
     }
-    if (needed > length) {
+    *length_p = length;
+    return clv_clc_sum(correct->result.before).needed_ns > length;
+}
+
+void correct_warn_of_shift(const correct_t *correct)
+{
+    int64_t length;
+    if (is_shift_too_long(correct, &length)) {
         fprintf(stderr,
                 "clv-correct: a shift of %.6f s is longer than the trace, %.6f s: the clocks were "
                 "never brought together\n",
-                us(correct, (double) needed) / 1e6, us(correct, (double) length) / 1e6);
+                us(correct, (double) clv_clc_sum(correct->result.before).needed_ns) / 1e6,
+                us(correct, (double) length) / 1e6);
     }
 }
 
@@ -386,9 +404,8 @@ void correct_report(const correct_t *correct, FILE *out)
             "%s: %llu events of %u locations, %u processes, %u hosts; %llu messages, %llu "
             "collectives\n",
             correct->options.input, (unsigned long long) correct->n_events, archive->n_locations,
-            archive->n_processes, archive->n_hosts, (unsigned long long) correct->trace.n_messages,
+            n_processes(archive), archive->n_hosts, (unsigned long long) correct->trace.n_messages,
             (unsigned long long) correct->trace.n_collectives);
-    warn_of_shift(correct);
     report_clock(correct, out);
     report_tallies(correct, out);
     if (!correct->options.is_check) {
@@ -513,11 +530,12 @@ static void json_summary(const correct_t *correct, FILE *out)
 {
     const correct_archive_t *archive = &correct->archive;
     const correct_latency_t *latency = &correct->latency;
+    int64_t length;
     clv_json_t json = clv_json_begin(out, PROGRAM, "trace");
     clv_json_text(&json, "trace", correct->options.input);
     clv_json_whole(&json, "events", (int64_t) correct->n_events);
     clv_json_whole(&json, "locations", archive->n_locations);
-    clv_json_whole(&json, "ranks", archive->n_processes);
+    clv_json_whole(&json, "ranks", n_processes(archive));
     clv_json_whole(&json, "nodes", archive->n_hosts);
     clv_json_text(&json, "presync", correct_source_name(correct->maps[0].source));
     clv_json_whole(&json, "refined_points", correct->refinement.n_points);
@@ -526,6 +544,7 @@ static void json_summary(const correct_t *correct, FILE *out)
     clv_json_number(&json, "intra_ns", ns(correct, (double) latency->intra));
     clv_json_text(&json, "latency_from", latency->source);
     clv_json_whole(&json, "halved", latency->n_halved);
+    clv_json_whole(&json, "shift_too_long", is_shift_too_long(correct, &length));
     clv_json_whole(&json, "timer_hz", (int64_t) archive->timer);
     clv_json_whole(&json, "reversed_inside", correct->n_inside);
     json_result(correct, &json);
