@@ -117,6 +117,12 @@ if [ -d "${CLV_SWEEP3D:-}" ]; then
 else
     tap_skip 'Sweep3D' 'CLV_SWEEP3D names no folder'
 fi
+# ---- a location of metrics
+if [ -x "$tools/clv-correct" ]; then
+    "$CLV_BUILD/tests/support/otf2_make" "$work/metric" 4 1 50 7 metric >/dev/null
+    tap_has 'a location of metrics is no process' ' of 5 locations, 4 processes, ' "$("$tools/clv-correct" "$work/metric/traces.otf2" --check)"
+    tap_has 'and shares no host' ' us between hosts, none inside,' "$("$tools/clv-correct" "$work/metric/traces.otf2" --check)"
+fi
 # ---- an archive of hosts whose clocks lie 143 h apart
 if [ -r "${CLV_TEN_HOSTS:-}" ] && [ -x "$tools/clv-correct" ]; then
     tap_has 'clocks of the archive leave nothing' 'all                            5020          0 ' "$("$tools/clv-correct" "$CLV_TEN_HOSTS" --check)"

@@ -9,7 +9,8 @@
  * usage: otf2_make DIR RANKS PER_HOST OPS SEED [FAULT]
  *   FAULT: none, lost-receive, lost-exit, length, cycle, snapshot, empty-location, timer=HZ, names
  *     (of any bytes), peers (a fifth of the messages with a rank that there is not), root (the same
- *     of collectives), one-host (all ranks on one, with the clocks of several)
+ *     of collectives), one-host (all ranks on one, with the clocks of several), metric (an empty
+ *     location of metrics)
  */
 #include <otf2/otf2.h>
 #include <stdio.h>
@@ -43,6 +44,11 @@ static void need(OTF2_ErrorCode code)
 static int is_fault(const char *name)
 {
     return !strcmp(fault, name);
+}
+
+static int has_one_more(void)
+{
+    return is_fault("empty-location") || is_fault("metric");
 }
 
 static double timer_hz(void)
@@ -212,7 +218,7 @@ static void write_events(void)
 static void write_offsets(void)
 {
     need(OTF2_Archive_OpenDefFiles(archive));
-    for (int p = 0; p < synth.config.n_ranks + is_fault("empty-location"); p++) {
+    for (int p = 0; p < synth.config.n_ranks + has_one_more(); p++) {
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive, (uint64_t) p);
         const int64_t ahead = p / synth.config.per_host * AHEAD_NS;
         need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) ticks_of(BASE_NS + ahead - 1000),
@@ -246,15 +252,17 @@ static void define_places(OTF2_GlobalDefWriter *writer)
         need(OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(writer, 1 + (uint32_t) h, value,
                                                               OTF2_TYPE_STRING, property));
     }
-    for (int p = 0; p < n_ranks + is_fault("empty-location"); p++) {
+    for (int p = 0; p < n_ranks + has_one_more(); p++) {
         const int h = p < n_ranks && !is_fault("one-host") ? p / per_host : 0;
         snprintf(name, sizeof name, "rank %d", p);
         need(OTF2_GlobalDefWriter_WriteLocationGroup(
             writer, (uint32_t) p, text(writer, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
             1 + (uint32_t) h, OTF2_UNDEFINED_LOCATION_GROUP));
         need(OTF2_GlobalDefWriter_WriteLocation(writer, (uint64_t) p, thread,
-                                                OTF2_LOCATION_TYPE_CPU_THREAD, n_written[p],
-                                                (uint32_t) p));
+                                                p == n_ranks && is_fault("metric")
+                                                    ? OTF2_LOCATION_TYPE_METRIC
+                                                    : OTF2_LOCATION_TYPE_CPU_THREAD,
+                                                n_written[p], (uint32_t) p));
     }
 }
 
