@@ -332,6 +332,10 @@ static void put_rank(FILE *file, const view_t *view, const view_counts_t *counts
 
 static void put_nodes(FILE *file, const view_t *view)
 {
+    if (view->n_by_offsets > 0) {
+        fprintf(file, "\"reversed\":%lld,\"reversed_without_offsets\":\"%s\",",
+                (long long) view->n_reversed, view->reversed);
+    }
     fputs("\"nodes\":[", file);
     for (int32_t i = 0; i < view->n_nodes; i++) {
         const view_node_t *node = &view->nodes[i];
@@ -367,10 +371,6 @@ void view_print_json(FILE *file, const view_t *view, const view_counts_t *counts
             (long long) counts->n_dropped, (long long) counts->run_ns, (long long) counts->wait_ns,
             (long long) counts->in_mpi_ns, (long long) view->worst_bound_ns,
             (long long) counts->n_requests);
-    if (view->n_by_offsets > 0) {
-        fprintf(file, "\"reversed\":%lld,\"reversed_without_offsets\":\"%s\",",
-                (long long) view->n_reversed, view->reversed);
-    }
     put_nodes(file, view);
     fputs(",\"not_taken\":", file);
     clv_json_put_text(file, not_taken);

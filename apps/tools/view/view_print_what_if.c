@@ -60,7 +60,7 @@ static void print_balanced(FILE *file, const view_what_if_t *what_if)
 {
     const int64_t run_ns = what_if->measured.run_ns;
 
-    if (what_if->balanced_ns > 0 && run_ns > 0) {
+    if (what_if->balanced_ns > 0 && what_if->balanced_ns < run_ns) {
         fprintf(file,
                 "were every rank as fast as the mean: %.3f s instead of %.3f s, %.1f %% less\n",
                 (double) what_if->balanced_ns / 1e9, (double) run_ns / 1e9,
