@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the previous function would take, by the model. PURE and private to the decider.
+ * What the previous function would take, by the model. PURE; for the decider, and apps/what_if
+ * which has no other model of an allreduce.
  *
  * Not: what it was measured to take (choose_score.h).
  * Units: ns.

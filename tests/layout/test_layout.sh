@@ -28,8 +28,8 @@ may_include() {
     apps/clc) echo 'apps/clc/.*|util/[a-z_]*\.h' ;;
     apps/cli) echo 'apps/cli/.*|util/[a-z_]*\.h' ;;
     choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline|sched_host_order)\\.h|pap_predict/pap_predict\\.h|record/record_clva\\.h" ;;
-    # The component's own predictor, without the network around it.
-    apps/what_if) echo "apps/what_if/.*|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
+    # The component's own predictor, without the network around it, and what it takes the previous function for.
+    apps/what_if) echo "apps/what_if/.*|choose/choose_previous\\.h|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(clva|ring|drain|pending|early)\\.h" ;;
     apps/examples) echo 'apps/examples/.*|apps/trace/trace\.h|util/[a-z_]*\.h' ;;
     # bench_plan measures the parts of the schedule module against the oracles of the tests.
