@@ -98,9 +98,10 @@ typedef enum clv_clc_flavour {
 
 #define CLV_CLC_SENDS    1u /* this member's enter is a logical send */
 #define CLV_CLC_RECEIVES 2u /* its exit is a logical receive */
+#define CLV_CLC_KNOWN    4u /* own use: exit is the limit of a replay */
 
 typedef struct clv_clc_member {
-    int64_t enter, exit;
+    int64_t enter, exit; /* in a replay (clc_replay.h) before and after the passes: limits */
     uint32_t flags;
 } clv_clc_member_t;
 
@@ -138,6 +139,7 @@ typedef struct clv_clc_trace {
     clv_clc_member_t *members;
     uint64_t n_messages, n_collectives, n_members;
     uint32_t n_tracks, n_lines, n_teams;
+    const struct clv_clc_replay *replay; /* others that have the rest of the trace; NULL: none */
 } clv_clc_trace_t;
 
 typedef struct clv_clc_config {

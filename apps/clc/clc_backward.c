@@ -55,6 +55,10 @@ static int is_send(const clv_clc_event_t *event)
 static int64_t latest(const backward_t *backward, const clv_clc_event_t *event)
 {
     const clv_clc_trace_t *trace = backward->trace;
+    if (clv_clc_role(event) == CLV_CLC_ENTER && trace->replay) {
+        const uint64_t first = trace->collectives[event->group].first;
+        return trace->members[first + clv_clc_member_of(event)].enter;
+    }
     if (clv_clc_role(event) == CLV_CLC_ENTER) {
         return clv_clc_latest_enter(trace, backward->config, &trace->collectives[event->group],
                                     clv_clc_member_of(event));
@@ -220,7 +224,7 @@ static void run_line(void *context, uint32_t l)
 static void find_first_exits(void *context, uint32_t i)
 {
     const backward_t *backward = context;
-    const uint64_t n = backward->trace->n_collectives;
+    const uint64_t n = backward->trace->replay ? 0 : backward->trace->n_collectives;
     for (uint64_t g = clv_clc_piece(n, i); g < clv_clc_piece(n, i + 1); g++) {
         clv_clc_first_exit(backward->trace, &backward->trace->collectives[g]);
     }

@@ -11,21 +11,21 @@
  */
 #include "apps/clc/clc_internal.h"
 
-static int sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                 uint32_t k)
+int clv_clc_sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                  uint32_t k)
 {
     return (members[k].flags & CLV_CLC_SENDS) && collective->flavour != CLV_CLC_FREE &&
            (collective->flavour != CLV_CLC_ONE_TO_N || k == collective->root);
 }
 
-static int receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
-                    uint32_t i)
+int clv_clc_receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                     uint32_t i)
 {
     return (members[i].flags & CLV_CLC_RECEIVES) && collective->flavour != CLV_CLC_FREE &&
            (collective->flavour != CLV_CLC_N_TO_ONE || i == collective->root);
 }
 
-static int is_prefix(const clv_clc_collective_t *collective)
+int clv_clc_is_prefix(const clv_clc_collective_t *collective)
 {
     return collective->flavour == CLV_CLC_SCAN || collective->flavour == CLV_CLC_EXSCAN;
 }
@@ -34,8 +34,8 @@ static int is_prefix(const clv_clc_collective_t *collective)
 int clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
                     uint32_t k, uint32_t i)
 {
-    return k != i && (!is_prefix(collective) || k < i) && sends(collective, members, k) &&
-           receives(collective, members, i);
+    return k != i && (!clv_clc_is_prefix(collective) || k < i) &&
+           clv_clc_sends(collective, members, k) && clv_clc_receives(collective, members, i);
 }
 
 int32_t clv_clc_count_sends(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective)
@@ -44,7 +44,7 @@ int32_t clv_clc_count_sends(const clv_clc_trace_t *trace, const clv_clc_collecti
     const uint32_t n = trace->teams[collective->team].n_members;
     int32_t count = 0;
     for (uint32_t k = 0; k < n; k++) {
-        count += sends(collective, members, k);
+        count += clv_clc_sends(collective, members, k);
     }
     return count;
 }
@@ -71,7 +71,7 @@ void clv_clc_last_enter(const clv_clc_trace_t *trace, clv_clc_collective_t *coll
     const clv_clc_team_t *team = &trace->teams[collective->team];
     clv_clc_extreme_t extreme = {CLV_CLC_UNKNOWN, CLV_CLC_UNKNOWN, -1};
     for (uint32_t k = 0; k < team->n_members; k++) {
-        if (sends(collective, members, k) && members[k].enter != CLV_CLC_UNKNOWN) {
+        if (clv_clc_sends(collective, members, k) && members[k].enter != CLV_CLC_UNKNOWN) {
             take(&extreme, members[k].enter, team->host[k], 1);
         }
     }
@@ -84,7 +84,7 @@ void clv_clc_first_exit(const clv_clc_trace_t *trace, clv_clc_collective_t *coll
     const clv_clc_team_t *team = &trace->teams[collective->team];
     clv_clc_extreme_t extreme = {INT64_MAX, INT64_MAX, -1};
     for (uint32_t i = 0; i < team->n_members; i++) {
-        if (receives(collective, members, i) && members[i].exit != CLV_CLC_UNKNOWN) {
+        if (clv_clc_receives(collective, members, i) && members[i].exit != CLV_CLC_UNKNOWN) {
             take(&extreme, members[i].exit, team->host[i], -1);
         }
     }
@@ -112,9 +112,9 @@ int64_t clv_clc_earliest_exit(const clv_clc_trace_t *trace, const clv_clc_config
     const clv_clc_team_t *team = &trace->teams[collective->team];
     const int32_t host = team->host[member];
     int64_t time = CLV_CLC_UNKNOWN;
-    if (is_prefix(collective)) {
+    if (clv_clc_is_prefix(collective)) {
         for (uint32_t k = 0; k < member; k++) {
-            if (sends(collective, members, k)) {
+            if (clv_clc_sends(collective, members, k)) {
                 later(&time, members[k].enter, clv_clc_delay(config, team->host[k], host));
             }
         }
@@ -123,7 +123,7 @@ int64_t clv_clc_earliest_exit(const clv_clc_trace_t *trace, const clv_clc_config
     const clv_clc_extreme_t *extreme = &collective->extreme;
     later(&time, extreme->host == host ? extreme->second : extreme->first, config->inter_ns);
     for (uint32_t k = team->beside[member]; k != member; k = team->beside[k]) {
-        if (sends(collective, members, k)) {
+        if (clv_clc_sends(collective, members, k)) {
             later(&time, members[k].enter, config->intra_ns);
         }
     }
@@ -137,12 +137,12 @@ int64_t clv_clc_latest_enter(const clv_clc_trace_t *trace, const clv_clc_config_
     const clv_clc_team_t *team = &trace->teams[collective->team];
     const int32_t host = team->host[member];
     int64_t time = INT64_MAX;
-    if (!sends(collective, members, member)) {
+    if (!clv_clc_sends(collective, members, member)) {
         return time;
     }
-    if (is_prefix(collective)) {
+    if (clv_clc_is_prefix(collective)) {
         for (uint32_t i = member + 1; i < team->n_members; i++) {
-            if (receives(collective, members, i)) {
+            if (clv_clc_receives(collective, members, i)) {
                 earlier(&time, members[i].exit, clv_clc_delay(config, host, team->host[i]));
             }
         }
@@ -151,7 +151,7 @@ int64_t clv_clc_latest_enter(const clv_clc_trace_t *trace, const clv_clc_config_
     const clv_clc_extreme_t *extreme = &collective->extreme;
     earlier(&time, extreme->host == host ? extreme->second : extreme->first, config->inter_ns);
     for (uint32_t i = team->beside[member]; i != member; i = team->beside[i]) {
-        if (receives(collective, members, i)) {
+        if (clv_clc_receives(collective, members, i)) {
             earlier(&time, members[i].exit, config->intra_ns);
         }
     }

@@ -38,7 +38,7 @@ typedef struct forward {
 static int enters_known(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective,
                         uint32_t member)
 {
-    if (collective->flavour != CLV_CLC_SCAN && collective->flavour != CLV_CLC_EXSCAN) {
+    if (!clv_clc_is_prefix(collective)) {
         return collective->n_missing == ALL_KNOWN;
     }
     const clv_clc_member_t *members = &trace->members[collective->first];
@@ -74,10 +74,13 @@ static int exit_term(const forward_t *forward, const clv_clc_event_t *event, int
     const clv_clc_trace_t *trace = forward->trace;
     const clv_clc_collective_t *collective = &trace->collectives[event->group];
     const uint32_t member = clv_clc_member_of(event);
-    const uint32_t flags = trace->members[collective->first + member].flags;
-    if (!(flags & CLV_CLC_RECEIVES) || collective->flavour == CLV_CLC_FREE ||
-        (collective->flavour == CLV_CLC_N_TO_ONE && member != collective->root)) {
+    if (!clv_clc_receives(collective, &trace->members[collective->first], member)) {
         return 1;
+    }
+    if (trace->replay) {
+        const clv_clc_member_t *own = &trace->members[collective->first + member];
+        *time = own->exit;
+        return (own->flags & CLV_CLC_KNOWN) != 0;
     }
     if (!enters_known(trace, collective, member)) {
         *time = is_forced ? known_exit(forward, collective, member) : CLV_CLC_UNKNOWN;
@@ -109,16 +112,24 @@ static int remote_term(const forward_t *forward, const clv_clc_event_t *event, i
     }
 }
 
-static void publish_enter(const clv_clc_trace_t *trace, clv_clc_collective_t *collective,
-                          uint32_t k, int64_t time)
+static void tell_others(const clv_clc_trace_t *trace, const clv_clc_event_t *event)
 {
+    if (trace->replay) {
+        trace->replay->tell(trace->replay->context, event);
+    }
+}
+
+static void publish_enter(const clv_clc_trace_t *trace, const clv_clc_event_t *event)
+{
+    clv_clc_collective_t *collective = &trace->collectives[event->group];
     clv_clc_member_t *members = &trace->members[collective->first];
-    members[k].enter = time;
-    if (!(members[k].flags & CLV_CLC_SENDS) || collective->flavour == CLV_CLC_FREE ||
-        (collective->flavour == CLV_CLC_ONE_TO_N && k != collective->root)) {
+    const uint32_t k = clv_clc_member_of(event);
+    members[k].enter = event->corrected;
+    if (!clv_clc_sends(collective, members, k)) {
         return;
     }
-    if (--collective->n_missing == 0) {
+    tell_others(trace, event);
+    if (!trace->replay && --collective->n_missing == 0) {
         clv_clc_last_enter(trace, collective);
         collective->n_missing = ALL_KNOWN;
     }
@@ -126,17 +137,17 @@ static void publish_enter(const clv_clc_trace_t *trace, clv_clc_collective_t *co
 
 static void publish(const clv_clc_trace_t *trace, const clv_clc_event_t *event)
 {
-    const int64_t time = event->corrected;
     const clv_clc_role_t role = clv_clc_role(event);
     if (role == CLV_CLC_SEND) {
-        trace->messages[event->group].send = time;
+        trace->messages[event->group].send = event->corrected;
+        tell_others(trace, event);
     } else if (role == CLV_CLC_RECEIVE) {
-        trace->messages[event->group].receive = time;
+        trace->messages[event->group].receive = event->corrected;
     } else if (role == CLV_CLC_ENTER) {
-        publish_enter(trace, &trace->collectives[event->group], clv_clc_member_of(event), time);
+        publish_enter(trace, event);
     } else if (role == CLV_CLC_EXIT) {
         const uint64_t first = trace->collectives[event->group].first;
-        trace->members[first + clv_clc_member_of(event)].exit = time;
+        trace->members[first + clv_clc_member_of(event)].exit = event->corrected;
     }
 }
 
@@ -214,15 +225,27 @@ static int run_line(forward_t *forward, runner_t *runner)
 
 /* ---- cycles ---- */
 
-static void note_broken(forward_t *forward, const runner_t *runner, uint32_t slot)
+static void note_broken(clv_clc_forward_result_t *result, const clv_clc_broken_t *broken)
 {
-    const uint32_t at = runner->walk.open[slot];
-    clv_clc_forward_result_t *result = forward->result;
     if (result->n_broken < CLV_CLC_MAX_BROKEN) {
-        result->broken[result->n_broken] =
-            (clv_clc_broken_t){runner->walk.line->tracks[at], runner->walk.next[at]};
+        result->broken[result->n_broken] = *broken;
     }
     result->n_broken++;
+}
+
+/* Whether it is to go on: ours may not be the earliest of all programs. */
+static int is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
+{
+    const clv_clc_replay_t *replay = forward->trace->replay;
+    clv_clc_broken_t broken = {0, 0};
+    if (runner) {
+        const uint32_t at = runner->walk.open[slot];
+        broken = (clv_clc_broken_t){runner->walk.line->tracks[at], runner->walk.next[at]};
+    }
+    const clv_clc_event_t *event = runner ? clv_clc_walk_event(&runner->walk, slot) : NULL;
+    const int is_ours = replay ? replay->choose(replay->context, event, &broken) : event != NULL;
+    note_broken(forward->result, &broken);
+    return is_ours;
 }
 
 /* None goes on: of all waiting events the earliest, on the track of the smallest number. */
@@ -242,8 +265,7 @@ static void break_cycle(forward_t *forward)
             }
         }
     }
-    if (chosen) {
-        note_broken(forward, chosen, chosen_slot);
+    if (is_chosen(forward, chosen, chosen_slot)) {
         (void) step(forward, chosen, chosen_slot, 1);
         clv_clc_walk_pass(&chosen->walk, chosen_slot);
     }
@@ -271,6 +293,7 @@ static void forget_piece(void *context, uint32_t i)
     }
     for (uint64_t g = clv_clc_piece(m, i); g < clv_clc_piece(m, i + 1); g++) {
         trace->members[g].enter = trace->members[g].exit = CLV_CLC_UNKNOWN;
+        trace->members[g].flags &= ~CLV_CLC_KNOWN;
     }
     forget_collectives(trace, clv_clc_piece(c, i), clv_clc_piece(c, i + 1));
 }
@@ -300,20 +323,42 @@ static int64_t shift_at_end(const clv_clc_trace_t *trace)
     return largest;
 }
 
-/* Lines in turn, each as far as it goes, until all have ended. */
+/* Lines in turn, each as far as it goes; tells whether any went on. */
+static int run_round(forward_t *forward, int *has_left)
+{
+    int has_moved = 0;
+    *has_left = 0;
+    for (uint32_t l = 0; l < forward->trace->n_lines; l++) {
+        runner_t *runner = &forward->runners[l];
+        if (!runner->has_ended) {
+            has_moved |= run_line(forward, runner);
+            *has_left |= !runner->has_ended;
+        }
+    }
+    return has_moved;
+}
+
+static clv_clc_wait_t wait_for_others(const clv_clc_trace_t *trace, int has_left)
+{
+    return trace->replay ? trace->replay->wait(trace->replay->context, has_left)
+           : has_left    ? CLV_CLC_STUCK
+                         : CLV_CLC_ENDED;
+}
+
+/* Until all have ended. */
 static void run_lines(forward_t *forward)
 {
-    for (int has_left = 1; has_left;) {
-        int has_moved = 0;
-        has_left = 0;
-        for (uint32_t l = 0; l < forward->trace->n_lines; l++) {
-            runner_t *runner = &forward->runners[l];
-            if (!runner->has_ended) {
-                has_moved |= run_line(forward, runner);
-                has_left |= !runner->has_ended;
-            }
+    for (;;) {
+        int has_left;
+        const int has_moved = run_round(forward, &has_left);
+        if (has_left && has_moved) {
+            continue;
         }
-        if (has_left && !has_moved) {
+        const clv_clc_wait_t wait = wait_for_others(forward->trace, has_left);
+        if (wait == CLV_CLC_ENDED) {
+            return;
+        }
+        if (wait == CLV_CLC_STUCK) {
             break_cycle(forward);
         }
     }
@@ -330,6 +375,11 @@ clv_status_t clv_clc_forward(const clv_clc_trace_t *trace, const clv_clc_config_
     if (status == CLV_OK) {
         clv_clc_trace_t forgotten = *trace;
         clv_clc_parallel(config->n_threads, CLV_CLC_PIECES, forget_piece, &forgotten);
+    }
+    if (trace->replay && !trace->replay->begin(trace->replay->context, config, status == CLV_OK)) {
+        status = CLV_NO_MEMORY;
+    }
+    if (status == CLV_OK) {
         run_lines(&forward);
         result->shift_at_end_ns = shift_at_end(trace);
         status = forward.has_overflowed ? CLV_OVERFLOW : CLV_OK;

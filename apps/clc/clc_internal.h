@@ -8,6 +8,7 @@
 
 #include "apps/clc/clc.h"
 #include "apps/clc/clc_parallel.h"
+#include "apps/clc/clc_replay.h"
 
 #define CLV_CLC_LOOK_BACK 65536
 
@@ -29,6 +30,13 @@ static inline int64_t clv_clc_which(const clv_clc_event_t *event, clv_clc_which_
 {
     return which == CLV_CLC_STAMP ? event->stamp : event->corrected;
 }
+
+/* Is the enter of member k a logical send, the exit of i a logical receive? */
+int clv_clc_sends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                  uint32_t k);
+int clv_clc_receives(const clv_clc_collective_t *collective, const clv_clc_member_t *members,
+                     uint32_t i);
+int clv_clc_is_prefix(const clv_clc_collective_t *collective);
 
 /* Does the exit of member i wait for the enter of member k, i != k? */
 int clv_clc_depends(const clv_clc_collective_t *collective, const clv_clc_member_t *members,

@@ -7,49 +7,29 @@
 #include "apps/clc/clc_match.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/util_alloc.h"
 
-typedef struct side {
-    int64_t n;
-    uint64_t lengths; /* hash over the lengths in order */
-} side_t;
-
-typedef struct channel {
-    uint32_t comm, source, target, tag;
-    side_t sent, received;
-    uint64_t first; /* message of ordinal 0 */
-} channel_t;
-
 /* A hash table of channels, by number in the order in which they came. */
 typedef struct table {
-    channel_t *channels;
+    clv_clc_channel_t *channels;
     uint32_t *slots; /* number + 1 */
     uint32_t n, n_slots;
 } table_t;
 
-typedef struct comm {
-    int64_t least, most; /* collectives of its members so far */
-    uint32_t n_present;
-    int64_t n;      /* that are in the trace */
-    int64_t n_good; /* of those, before the first on which the members differ */
-    uint64_t first, first_member;
-    uint32_t team_size;
-} comm_t;
-
 struct clv_clc_match {
     table_t table;
-    comm_t *comms;
-    uint32_t **numbers; /* per process: our number of each of its channels */
-    uint32_t *order;    /* channels sorted by key */
+    clv_clc_counts_t *comms;
+    uint32_t **numbers;     /* per process: our number of each of its channels */
+    uint32_t *order;        /* of channels */
+    const uint8_t *is_here; /* processes; NULL: all */
     const uint8_t *flavour_of_op;
     uint32_t n_processes, n_comms;
     pthread_mutex_t mutex;
 };
-
-#define NO_MESSAGE UINT64_MAX
 
 /* ---- the table ---- */
 
@@ -60,19 +40,19 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-static uint64_t hash_of(const channel_t *key)
+static uint64_t hash_of(const clv_clc_channel_t *key)
 {
     return mix(mix((uint64_t) key->comm << 32 | key->tag) ^
                ((uint64_t) key->source << 32 | key->target));
 }
 
-static int is_same(const channel_t *a, const channel_t *b)
+static int is_same(const clv_clc_channel_t *a, const clv_clc_channel_t *b)
 {
     return a->comm == b->comm && a->source == b->source && a->target == b->target &&
            a->tag == b->tag;
 }
 
-static uint32_t *slot_of(const table_t *table, const channel_t *key)
+static uint32_t *slot_of(const table_t *table, const clv_clc_channel_t *key)
 {
     uint64_t at = hash_of(key) & (table->n_slots - 1);
     while (table->slots[at] && !is_same(&table->channels[table->slots[at] - 1], key)) {
@@ -84,7 +64,7 @@ static uint32_t *slot_of(const table_t *table, const channel_t *key)
 static clv_status_t enlarge(table_t *table)
 {
     const uint32_t n_slots = table->n_slots ? 2 * table->n_slots : 64;
-    channel_t *channels = clv_alloc(n_slots / 2, sizeof *channels);
+    clv_clc_channel_t *channels = clv_alloc(n_slots / 2, sizeof *channels);
     uint32_t *slots = clv_alloc(n_slots, sizeof *slots);
     if (!channels || !slots || n_slots == 0) {
         clv_free(channels);
@@ -103,7 +83,7 @@ static clv_status_t enlarge(table_t *table)
     return CLV_OK;
 }
 
-static clv_status_t find(table_t *table, const channel_t *key, uint32_t *number)
+static clv_status_t find(table_t *table, const clv_clc_channel_t *key, uint32_t *number)
 {
     if (table->n >= table->n_slots / 2) {
         const clv_status_t status = enlarge(table);
@@ -195,7 +175,7 @@ static void sort_notes(clv_clc_note_t *notes, int64_t n_notes)
 
 static clv_status_t add_message(table_t *own, clv_clc_track_t *tracks, const clv_clc_note_t *note)
 {
-    const channel_t key = {
+    const clv_clc_channel_t key = {
         .comm = note->comm, .source = note->source, .target = note->target, .tag = note->tag};
     uint32_t number;
     const clv_status_t status = find(own, &key, &number);
@@ -203,7 +183,7 @@ static clv_status_t add_message(table_t *own, clv_clc_track_t *tracks, const clv
         return status;
     }
     const int is_send = note->kind == CLV_CLC_NOTE_SEND;
-    side_t *side = is_send ? &own->channels[number].sent : &own->channels[number].received;
+    clv_clc_side_t *side = is_send ? &own->channels[number].sent : &own->channels[number].received;
     if (side->n >= CLV_CLC_MAX_MEMBERS) {
         return CLV_LIMIT;
     }
@@ -231,30 +211,42 @@ static clv_status_t add_collective(int64_t *counts, clv_clc_track_t *tracks,
     return CLV_OK;
 }
 
-/* Takes the channels of one process in; its sends come from nobody else, nor do its receives. */
-static clv_status_t take_channels(clv_clc_match_t *match, const table_t *own, uint32_t *numbers)
+static clv_status_t take_channel(clv_clc_match_t *match, const clv_clc_channel_t *channel,
+                                 uint32_t *number)
 {
-    for (uint32_t i = 0; i < own->n; i++) {
-        const channel_t *channel = &own->channels[i];
-        channel_t key = {.comm = channel->comm,
-                         .source = channel->source,
-                         .target = channel->target,
-                         .tag = channel->tag};
-        const clv_status_t status = find(&match->table, &key, &numbers[i]);
-        if (status != CLV_OK) {
-            return status;
-        }
-        channel_t *all = &match->table.channels[numbers[i]];
+    const clv_clc_channel_t key = {.comm = channel->comm,
+                                   .source = channel->source,
+                                   .target = channel->target,
+                                   .tag = channel->tag};
+    const clv_status_t status = find(&match->table, &key, number);
+    if (status == CLV_OK) {
+        clv_clc_channel_t *all = &match->table.channels[*number];
         all->sent = channel->sent.n > 0 ? channel->sent : all->sent;
         all->received = channel->received.n > 0 ? channel->received : all->received;
     }
-    return CLV_OK;
+    return status;
+}
+
+clv_status_t clv_clc_match_take_channel(clv_clc_match_t *match, const clv_clc_channel_t *channel)
+{
+    uint32_t number;
+    return take_channel(match, channel, &number);
+}
+
+/* Takes the channels of one process in; its sends come from nobody else, nor do its receives. */
+static clv_status_t take_channels(clv_clc_match_t *match, const table_t *own, uint32_t *numbers)
+{
+    clv_status_t status = CLV_OK;
+    for (uint32_t i = 0; i < own->n && status == CLV_OK; i++) {
+        status = take_channel(match, &own->channels[i], &numbers[i]);
+    }
+    return status;
 }
 
 static void take_counts(clv_clc_match_t *match, const int64_t *counts)
 {
     for (uint32_t c = 0; c < match->n_comms; c++) {
-        comm_t *comm = &match->comms[c];
+        clv_clc_counts_t *comm = &match->comms[c];
         if (counts[c] == 0) {
             continue;
         }
@@ -341,7 +333,7 @@ void clv_clc_match_free(clv_clc_match_t *match)
     clv_free(match);
 }
 
-static const char *fault_of(const channel_t *channel)
+static const char *fault_of(const clv_clc_channel_t *channel)
 {
     if (channel->sent.n != channel->received.n) {
         return channel->sent.n == 0       ? "no sends"
@@ -351,14 +343,19 @@ static const char *fault_of(const channel_t *channel)
     return channel->sent.lengths != channel->received.lengths ? "lengths differ" : NULL;
 }
 
-static int by_key(const void *left, const void *right, void *context)
+static int is_received_here(const clv_clc_match_t *match, const clv_clc_channel_t *channel)
 {
-    const channel_t *channels = context;
-    const channel_t *a = &channels[*(const uint32_t *) left];
-    const channel_t *b = &channels[*(const uint32_t *) right];
-    const uint32_t x[] = {a->comm, a->source, a->target, a->tag};
-    const uint32_t y[] = {b->comm, b->source, b->target, b->tag};
-    for (int i = 0; i < 4; i++) {
+    return !match->is_here || match->is_here[channel->target];
+}
+
+static int by_target(const void *left, const void *right, void *context)
+{
+    const clv_clc_match_t *match = context;
+    const clv_clc_channel_t *a = &match->table.channels[*(const uint32_t *) left];
+    const clv_clc_channel_t *b = &match->table.channels[*(const uint32_t *) right];
+    const uint32_t x[] = {!is_received_here(match, a), a->target, a->comm, a->source, a->tag};
+    const uint32_t y[] = {!is_received_here(match, b), b->target, b->comm, b->source, b->tag};
+    for (int i = 0; i < 5; i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
         }
@@ -370,15 +367,14 @@ static uint64_t number_messages(clv_clc_match_t *match)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < match->table.n; i++) {
-        channel_t *channel = &match->table.channels[match->order[i]];
-        channel->first = fault_of(channel) ? NO_MESSAGE : n;
+        clv_clc_channel_t *channel = &match->table.channels[match->order[i]];
+        channel->first = fault_of(channel) ? CLV_CLC_NO_MESSAGE : n;
         n += fault_of(channel) ? 0 : (uint64_t) channel->sent.n;
     }
     return n;
 }
 
-clv_status_t clv_clc_match_join(clv_clc_match_t *match, const uint32_t *team_sizes,
-                                uint64_t *n_messages, uint64_t *n_collectives, uint64_t *n_members)
+static clv_status_t order_channels(clv_clc_match_t *match)
 {
     const uint32_t n = match->table.n;
     match->order = clv_alloc(n + (size_t) 1, sizeof *match->order);
@@ -389,39 +385,68 @@ clv_status_t clv_clc_match_join(clv_clc_match_t *match, const uint32_t *team_siz
         match->order[i] = i;
     }
     if (n > 1) {
-        qsort_r(match->order, n, sizeof *match->order, by_key, match->table.channels);
+        qsort_r(match->order, n, sizeof *match->order, by_target, match);
+    }
+    return CLV_OK;
+}
+
+clv_status_t clv_clc_match_join(clv_clc_match_t *match, const uint32_t *team_sizes,
+                                const clv_clc_share_t *share, uint64_t *n_messages,
+                                uint64_t *n_collectives, uint64_t *n_members)
+{
+    match->is_here = share ? share->is_here : NULL;
+    const clv_status_t status = order_channels(match);
+    if (status != CLV_OK) {
+        return status;
     }
     *n_messages = number_messages(match);
     *n_collectives = *n_members = 0;
     for (uint32_t c = 0; c < match->n_comms; c++) {
-        comm_t *comm = &match->comms[c];
+        clv_clc_counts_t *comm = &match->comms[c];
         comm->team_size = team_sizes[c];
-        comm->n = team_sizes[c] > 0 && comm->n_present == team_sizes[c] ? comm->least : 0;
+        comm->n_here = share ? share->n_here[c] : team_sizes[c];
+        comm->n = team_sizes[c] > 0 && comm->n_present == (int64_t) team_sizes[c] ? comm->least : 0;
         comm->n_good = comm->n;
         comm->first = *n_collectives;
         comm->first_member = *n_members;
-        *n_collectives += (uint64_t) comm->n;
-        *n_members += (uint64_t) comm->n * comm->team_size;
+        *n_collectives += comm->n_here > 0 ? (uint64_t) comm->n : 0;
+        *n_members += (uint64_t) comm->n * comm->n_here;
     }
     return *n_messages < UINT32_MAX && *n_collectives < UINT32_MAX ? CLV_OK : CLV_LIMIT;
+}
+
+const clv_clc_channel_t *clv_clc_match_channels(const clv_clc_match_t *match, uint32_t *n)
+{
+    *n = match->table.n;
+    return match->table.channels;
+}
+
+const uint32_t *clv_clc_match_order(const clv_clc_match_t *match)
+{
+    return match->order;
+}
+
+clv_clc_counts_t *clv_clc_match_counts(clv_clc_match_t *match)
+{
+    return match->comms;
 }
 
 void clv_clc_match_prepare(const clv_clc_match_t *match, clv_clc_trace_t *trace,
                            const int32_t *hosts)
 {
     for (uint32_t i = 0; i < match->table.n; i++) {
-        const channel_t *channel = &match->table.channels[i];
-        for (int64_t k = 0; channel->first != NO_MESSAGE && k < channel->sent.n; k++) {
+        const clv_clc_channel_t *channel = &match->table.channels[i];
+        for (int64_t k = 0; channel->first != CLV_CLC_NO_MESSAGE && k < channel->sent.n; k++) {
             clv_clc_message_t *message = &trace->messages[channel->first + (uint64_t) k];
             message->from = hosts[channel->source];
             message->to = hosts[channel->target];
         }
     }
     for (uint32_t c = 0; c < match->n_comms; c++) {
-        const comm_t *comm = &match->comms[c];
-        for (uint64_t k = 0; k < (uint64_t) comm->n; k++) {
+        const clv_clc_counts_t *comm = &match->comms[c];
+        for (uint64_t k = 0; comm->n_here > 0 && k < (uint64_t) comm->n; k++) {
             clv_clc_collective_t *collective = &trace->collectives[comm->first + k];
-            collective->first = comm->first_member + k * comm->team_size;
+            collective->first = comm->first_member + k * comm->n_here;
             collective->team = c;
         }
     }
@@ -438,8 +463,8 @@ static void drop(clv_clc_event_t *event)
 static void bind_message(const clv_clc_match_t *match, const uint32_t *numbers,
                          clv_clc_event_t *event)
 {
-    const channel_t *channel = &match->table.channels[numbers[event->group]];
-    if (channel->first == NO_MESSAGE) {
+    const clv_clc_channel_t *channel = &match->table.channels[numbers[event->group]];
+    if (channel->first == CLV_CLC_NO_MESSAGE) {
         drop(event);
         return;
     }
@@ -457,7 +482,8 @@ static void lower(int64_t *n_good, int64_t k)
 
 /* The first member's operation and root are the collective's; who differs ends the good ones. The
  * extreme holds them until it is needed. */
-static void agree(comm_t *comm, clv_clc_collective_t *collective, int64_t packed, int64_t k)
+static void agree(clv_clc_counts_t *comm, clv_clc_collective_t *collective, int64_t packed,
+                  int64_t k)
 {
     const int64_t mine = 1 + (int64_t) (packed_op(packed) | (uint64_t) packed_root(packed) << 8);
     int64_t theirs = 0;
@@ -470,10 +496,10 @@ static void agree(comm_t *comm, clv_clc_collective_t *collective, int64_t packed
 
 static void bind_collective(clv_clc_match_t *match, clv_clc_trace_t *trace, clv_clc_event_t *event)
 {
-    comm_t *comm = &match->comms[event->group];
+    clv_clc_counts_t *comm = &match->comms[event->group];
     const int64_t k = clv_clc_member_of(event), packed = event->corrected;
     const uint32_t member = packed_member(packed);
-    if (k >= comm->n || member >= comm->team_size) {
+    if (k >= comm->n || member >= comm->n_here) {
         drop(event);
         return;
     }
@@ -499,13 +525,18 @@ void clv_clc_match_bind(clv_clc_match_t *match, clv_clc_trace_t *trace, uint32_t
     }
 }
 
-static void settle_collective(const clv_clc_match_t *match, clv_clc_trace_t *trace,
-                              const comm_t *comm, int64_t k)
+int64_t clv_clc_match_signature(const clv_clc_collective_t *collective)
 {
-    clv_clc_collective_t *collective = &trace->collectives[comm->first + (uint64_t) k];
-    const uint64_t signature = (uint64_t) collective->extreme.first - 1;
-    collective->op = (uint8_t) (signature & 31);
-    collective->root = (uint32_t) (signature >> 8);
+    return collective->extreme.first;
+}
+
+void clv_clc_match_settle_one(const clv_clc_match_t *match, clv_clc_collective_t *collective,
+                              int64_t signature, int64_t k)
+{
+    const clv_clc_counts_t *comm = &match->comms[collective->team];
+    const uint64_t packed = (uint64_t) signature - 1;
+    collective->op = (uint8_t) (packed & 31);
+    collective->root = (uint32_t) (packed >> 8);
     collective->flavour = k < comm->n_good ? match->flavour_of_op[collective->op] : CLV_CLC_FREE;
     const int has_root =
         collective->flavour == CLV_CLC_ONE_TO_N || collective->flavour == CLV_CLC_N_TO_ONE;
@@ -517,8 +548,10 @@ static void settle_collective(const clv_clc_match_t *match, clv_clc_trace_t *tra
 void clv_clc_match_settle(clv_clc_match_t *match, clv_clc_trace_t *trace)
 {
     for (uint32_t c = 0; c < match->n_comms; c++) {
-        for (int64_t k = 0; k < match->comms[c].n; k++) {
-            settle_collective(match, trace, &match->comms[c], k);
+        for (int64_t k = 0; match->comms[c].n_here > 0 && k < match->comms[c].n; k++) {
+            clv_clc_collective_t *collective =
+                &trace->collectives[match->comms[c].first + (uint64_t) k];
+            clv_clc_match_settle_one(match, collective, clv_clc_match_signature(collective), k);
         }
     }
 }
@@ -530,7 +563,7 @@ void clv_clc_match_trim(const clv_clc_match_t *match, clv_clc_trace_t *trace, ui
         clv_clc_event_t *event = &own->events[j];
         const clv_clc_role_t role = clv_clc_role(event);
         if (role == CLV_CLC_ENTER || role == CLV_CLC_EXIT) {
-            const comm_t *comm = &match->comms[trace->collectives[event->group].team];
+            const clv_clc_counts_t *comm = &match->comms[trace->collectives[event->group].team];
             if ((int64_t) (event->group - comm->first) >= comm->n_good) {
                 drop(event);
             }
@@ -540,13 +573,23 @@ void clv_clc_match_trim(const clv_clc_match_t *match, clv_clc_trace_t *trace, ui
 
 /* ---- what became of it ---- */
 
-static const char *fault_of_comm(const comm_t *comm)
+static const char *fault_of_comm(const clv_clc_counts_t *comm)
 {
-    return comm->most <= comm->n_good          ? NULL
-           : comm->team_size == 0              ? "members not known"
-           : comm->n_present < comm->team_size ? "a member has none"
-           : comm->n_good < comm->n            ? "members differ"
-                                               : "a member lacks some";
+    return comm->most <= comm->n_good                    ? NULL
+           : comm->team_size == 0                        ? "members not known"
+           : comm->n_present < (int64_t) comm->team_size ? "a member has none"
+           : comm->n_good < comm->n                      ? "members differ"
+                                                         : "a member lacks some";
+}
+
+static void tell_fault(clv_clc_left_out_t left_out, const char *fault,
+                       void (*tell)(void *context, const clv_clc_left_out_t *left_out),
+                       void *context)
+{
+    if (fault) {
+        snprintf(left_out.reason, sizeof left_out.reason, "%s", fault);
+        tell(context, &left_out);
+    }
 }
 
 void clv_clc_match_left_out(const clv_clc_match_t *match,
@@ -554,25 +597,18 @@ void clv_clc_match_left_out(const clv_clc_match_t *match,
                             void *context)
 {
     for (uint32_t k = 0; k < match->table.n; k++) {
-        const channel_t *channel = &match->table.channels[match->order[k]];
-        const clv_clc_left_out_t left_out = {channel->comm,    channel->source, channel->target,
-                                             channel->tag,     channel->sent.n, channel->received.n,
-                                             fault_of(channel)};
-        if (left_out.reason) {
-            tell(context, &left_out);
+        const clv_clc_channel_t *channel = &match->table.channels[match->order[k]];
+        if (!is_received_here(match, channel)) {
+            continue;
         }
+        tell_fault((clv_clc_left_out_t){channel->comm, channel->source, channel->target,
+                                        channel->tag, channel->sent.n, channel->received.n, ""},
+                   fault_of(channel), tell, context);
     }
     for (uint32_t c = 0; c < match->n_comms; c++) {
-        const comm_t *comm = &match->comms[c];
-        const clv_clc_left_out_t left_out = {c,
-                                             CLV_CLC_ALL,
-                                             CLV_CLC_ALL,
-                                             0,
-                                             comm->n_good,
-                                             comm->most - comm->n_good,
-                                             fault_of_comm(comm)};
-        if (left_out.reason) {
-            tell(context, &left_out);
-        }
+        const clv_clc_counts_t *comm = &match->comms[c];
+        tell_fault((clv_clc_left_out_t){c, CLV_CLC_ALL, CLV_CLC_ALL, 0, comm->n_good,
+                                        comm->most - comm->n_good, ""},
+                   fault_of_comm(comm), tell, context);
     }
 }

@@ -60,11 +60,54 @@ CLV_MUST_CHECK clv_status_t clv_clc_match_add(clv_clc_match_t *match, uint32_t p
                                               clv_clc_track_t *tracks, clv_clc_note_t *notes,
                                               int64_t n_notes);
 
-/* How many messages, collectives and members there will be. team_sizes: members per communicator;
- * 0: its collectives are left out. */
+/* What of a trace is here, where several programs share its processes: which processes, and how
+ * many members of each communicator, which then have numbers from 0 among themselves. */
+typedef struct clv_clc_share {
+    const uint8_t *is_here;
+    const uint32_t *n_here;
+} clv_clc_share_t;
+
+/* How many messages, collectives and members there will be here. team_sizes: members per
+ * communicator; 0: its collectives are left out. share: NULL for all. Messages that are received
+ * here come first. */
 CLV_MUST_CHECK clv_status_t clv_clc_match_join(clv_clc_match_t *match, const uint32_t *team_sizes,
-                                               uint64_t *n_messages, uint64_t *n_collectives,
-                                               uint64_t *n_members);
+                                               const clv_clc_share_t *share, uint64_t *n_messages,
+                                               uint64_t *n_collectives, uint64_t *n_members);
+
+/* ---- what programs that share a trace tell each other ---- */
+
+typedef struct clv_clc_side {
+    int64_t n;
+    uint64_t lengths; /* hash over the lengths in order */
+} clv_clc_side_t;
+
+typedef struct clv_clc_channel {
+    uint32_t comm, source, target, tag;
+    clv_clc_side_t sent, received;
+    uint64_t first; /* message of ordinal 0, after join; CLV_CLC_NO_MESSAGE: left out */
+} clv_clc_channel_t;
+#define CLV_CLC_NO_MESSAGE UINT64_MAX
+
+/* Before join: all channels, and what another program knows of one. */
+const clv_clc_channel_t *clv_clc_match_channels(const clv_clc_match_t *match, uint32_t *n);
+CLV_MUST_CHECK clv_status_t clv_clc_match_take_channel(clv_clc_match_t *match,
+                                                       const clv_clc_channel_t *channel);
+/* After join: their order, by target, communicator, source and tag; those received here first. */
+const uint32_t *clv_clc_match_order(const clv_clc_match_t *match);
+
+typedef struct clv_clc_counts {
+    int64_t least, most, n_present; /* before join: collectives of the members here, and those */
+    int64_t n, n_good;              /* after it: in the trace, and before the first that differs */
+    uint64_t first, first_member;   /* of those here */
+    uint32_t team_size, n_here;
+} clv_clc_counts_t;
+
+/* Of each communicator; may be changed for what others have. */
+clv_clc_counts_t *clv_clc_match_counts(clv_clc_match_t *match);
+/* What a member said of a collective, from bind until settle, and the collective after it. */
+int64_t clv_clc_match_signature(const clv_clc_collective_t *collective);
+void clv_clc_match_settle_one(const clv_clc_match_t *match, clv_clc_collective_t *collective,
+                              int64_t signature, int64_t k);
 
 /* Fills the messages, collectives (team: the communicator's index) and members of trace, whose
  * arrays have room for what join said and are zero. hosts: of each process. */
@@ -77,11 +120,11 @@ void clv_clc_match_settle(clv_clc_match_t *match, clv_clc_trace_t *trace);
 /* Takes events of what is left out out of their groups. */
 void clv_clc_match_trim(const clv_clc_match_t *match, clv_clc_trace_t *trace, uint32_t track);
 
-/* What was left out, in the order of communicator, source, target, tag. */
+/* What was left out: channels, then collectives. */
 typedef struct clv_clc_left_out {
     uint32_t comm, source, target, tag; /* collectives: source is CLV_CLC_ALL */
     int64_t n_sent, n_received;         /* collectives: the first one left out, and how many */
-    const char *reason;                 /* static */
+    char reason[24];
 } clv_clc_left_out_t;
 #define CLV_CLC_ALL UINT32_MAX
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/clc/clc_latency.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
@@ -41,8 +40,9 @@ struct clv_clc_refine {
     int64_t first_ns, step_ns, n_steps;
     int64_t most_cells, n_bins; /* of a step */
     double trust_ns;
-    uint32_t *window_of; /* of a step, plus 1; before the first message: whether it has any */
+    int64_t *window_of; /* of a step, plus 1; before begin: whether it has any messages */
     int64_t *step_of, n_windows;
+    int64_t *n_seen;     /* messages by both hosts, until begin */
     uint32_t *number_of; /* of a pair, plus 1, by both hosts */
     int64_t *n_taken;    /* messages of each host */
     pair_t *pairs;
@@ -67,7 +67,8 @@ void clv_clc_refine_free(clv_clc_refine_t *refine)
     void *const parts[] = {refine->window_of, refine->step_of, refine->number_of, refine->n_taken,
                            refine->pairs,     refine->cells,   refine->there,     refine->back,
                            refine->centres,   refine->edges,   refine->states,    refine->offsets,
-                           refine->bounds,    refine->weights, refine->points,    refine->n_points};
+                           refine->bounds,    refine->weights, refine->points,    refine->n_points,
+                           refine->n_seen};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         clv_free(parts[i]);
     }
@@ -92,7 +93,8 @@ clv_status_t clv_clc_refine_new(uint32_t n_hosts, int64_t first_ns, int64_t last
                                  .n_steps = (last_ns - first_ns) / CLV_CLC_REFINE_STEP_NS + 1,
                                  .most_cells = most_cells};
     refine->window_of = clv_alloc((size_t) refine->n_steps, sizeof *refine->window_of);
-    if (!refine->window_of) {
+    refine->n_seen = clv_alloc((size_t) n_hosts * n_hosts, sizeof *refine->n_seen);
+    if (!refine->window_of || !refine->n_seen) {
         clv_clc_refine_free(refine);
         return CLV_NO_MEMORY;
     }
@@ -113,12 +115,18 @@ static int64_t step_of(const clv_clc_refine_t *refine, int64_t time_ns)
     return since_ns >= 0 && step < refine->n_steps ? step : -1;
 }
 
+static size_t pair_index(const clv_clc_refine_t *refine, uint32_t a, uint32_t b)
+{
+    return (size_t) clv_smaller(a, b) * refine->n_hosts + (size_t) clv_larger(a, b);
+}
+
 void clv_clc_refine_see(clv_clc_refine_t *refine, int32_t from, int32_t to, int64_t sent_ns,
                         int64_t received_ns)
 {
     const int64_t step = step_of(refine, time_of(sent_ns, received_ns));
     if (from != to && step >= 0) {
         refine->window_of[step] = 1;
+        refine->n_seen[pair_index(refine, (uint32_t) from, (uint32_t) to)]++;
     }
 }
 
@@ -136,7 +144,7 @@ static void widen(clv_clc_refine_t *refine)
 {
     const int64_t n = refine->n_steps;
     for (int64_t step = 0; step < n; step += 2) {
-        const uint32_t next = step + 1 < n ? refine->window_of[step + 1] : 0;
+        const int64_t next = step + 1 < n ? refine->window_of[step + 1] : 0;
         refine->window_of[step / 2] = refine->window_of[step] | next;
     }
     refine->n_steps = (n + 1) / 2;
@@ -184,6 +192,64 @@ static int get_memory(clv_clc_refine_t *refine)
            refine->points && refine->n_points;
 }
 
+static clv_clc_delay_t *cells_of(const clv_clc_refine_t *refine, uint32_t pair, int is_back,
+                                 int64_t window)
+{
+    const size_t row = 2 * (size_t) pair + (size_t) is_back;
+    return &refine->cells[(row * (size_t) refine->n_windows + (size_t) window) *
+                          (size_t) refine->n_bins];
+}
+
+/* Pairs with more messages than that are taken, and the first *n_equal of those with as many. */
+static int64_t least_of_pairs(const clv_clc_refine_t *refine, uint32_t *n_equal)
+{
+    const size_t n = (size_t) refine->n_hosts * refine->n_hosts;
+    int64_t low = 0, high = INT64_MAX; /* more than low are too many, than high are not */
+    uint32_t n_above = 0;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        n_above = 0;
+        for (size_t i = 0; i < n; i++) {
+            n_above += refine->n_seen[i] > middle;
+        }
+        low = n_above > refine->most_pairs ? middle + 1 : low;
+        high = n_above > refine->most_pairs ? high : middle;
+    }
+    n_above = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_above += refine->n_seen[i] > low;
+    }
+    *n_equal = refine->most_pairs - n_above;
+    return low;
+}
+
+static void add_pair(clv_clc_refine_t *refine, uint32_t low, uint32_t high)
+{
+    const uint32_t number = refine->n_pairs++;
+    refine->pairs[number] = (pair_t){low, high};
+    refine->number_of[pair_index(refine, low, high)] = number + 1;
+    clv_clc_delay_t *cells = cells_of(refine, number, 0, 0);
+    for (int64_t i = 0; i < 2 * refine->n_windows * refine->n_bins; i++) {
+        cells[i] = (clv_clc_delay_t){0, INT64_MAX};
+    }
+}
+
+static void choose_pairs(clv_clc_refine_t *refine)
+{
+    uint32_t n_equal;
+    const int64_t least = least_of_pairs(refine, &n_equal);
+    for (uint32_t low = 0; low < refine->n_hosts; low++) {
+        for (uint32_t high = low + 1; high < refine->n_hosts; high++) {
+            const int64_t n = refine->n_seen[pair_index(refine, low, high)];
+            const int is_equal = n == least && n > 0 && n_equal > 0;
+            if (n > least || is_equal) {
+                n_equal -= is_equal ? 1 : 0;
+                add_pair(refine, low, high);
+            }
+        }
+    }
+}
+
 clv_status_t clv_clc_refine_begin(clv_clc_refine_t *refine)
 {
     int64_t n = 0;
@@ -194,45 +260,34 @@ clv_status_t clv_clc_refine_begin(clv_clc_refine_t *refine)
     for (int64_t step = 0; step < refine->n_steps; step++) {
         if (refine->window_of[step] != 0) {
             refine->step_of[n++] = step;
-            refine->window_of[step] = (uint32_t) n;
+            refine->window_of[step] = n;
         }
     }
+    choose_pairs(refine);
     return CLV_OK;
+}
+
+clv_clc_refine_parts_t clv_clc_refine_parts(const clv_clc_refine_t *refine)
+{
+    const size_t n = refine->n_hosts, n_bins = (size_t) refine->n_bins;
+    return (clv_clc_refine_parts_t){.has = refine->window_of,
+                                    .n_seen = refine->n_seen,
+                                    .cells = refine->cells,
+                                    .n_taken = refine->n_taken,
+                                    .n_steps = (size_t) refine->n_steps,
+                                    .n_pairs = n * n,
+                                    .n_cells = 2 * (size_t) refine->n_pairs *
+                                               (size_t) refine->n_windows * n_bins,
+                                    .n_hosts = n};
 }
 
 /* ---- taking ---- */
 
-static clv_clc_delay_t *cells_of(const clv_clc_refine_t *refine, uint32_t pair, int is_back,
-                                 int64_t window)
+void clv_clc_refine_lesser(clv_clc_delay_t *cell, clv_clc_delay_t other)
 {
-    const size_t row = 2 * (size_t) pair + (size_t) is_back;
-    return &refine->cells[(row * (size_t) refine->n_windows + (size_t) window) *
-                          (size_t) refine->n_bins];
-}
-
-/* UINT32_MAX: there are too many. */
-static uint32_t pair_of(clv_clc_refine_t *refine, uint32_t low, uint32_t high)
-{
-    uint32_t *number = &refine->number_of[(size_t) low * refine->n_hosts + high];
-    if (*number == 0) {
-        if (refine->n_pairs == refine->most_pairs) {
-            return UINT32_MAX;
-        }
-        refine->pairs[refine->n_pairs] = (pair_t){low, high};
-        *number = ++refine->n_pairs;
-        clv_clc_delay_t *cells = cells_of(refine, *number - 1, 0, 0);
-        for (int64_t i = 0; i < 2 * refine->n_windows * refine->n_bins; i++) {
-            cells[i].delay_ns = INT64_MAX;
-        }
-    }
-    return *number - 1;
-}
-
-static void take(clv_clc_delay_t *cell, clv_clc_delay_t own)
-{
-    if (own.delay_ns < cell->delay_ns ||
-        (own.delay_ns == cell->delay_ns && own.time_ns < cell->time_ns)) {
-        *cell = own;
+    if (other.delay_ns < cell->delay_ns ||
+        (other.delay_ns == cell->delay_ns && other.time_ns < cell->time_ns)) {
+        *cell = other;
     }
 }
 
@@ -245,16 +300,16 @@ void clv_clc_refine_take(clv_clc_refine_t *refine, int32_t from, int32_t to, int
         return;
     }
     const uint32_t a = (uint32_t) from, b = (uint32_t) to;
-    const uint32_t pair = pair_of(refine, a < b ? a : b, a < b ? b : a);
-    if (pair == UINT32_MAX) {
+    const uint32_t number = refine->number_of[pair_index(refine, a, b)];
+    if (number == 0) {
         return;
     }
     const int64_t within_ns = time_ns - refine->first_ns - step * refine->step_ns;
     const int64_t bin = within_ns * refine->n_bins / refine->step_ns;
     refine->n_taken[a]++;
     refine->n_taken[b]++;
-    take(&cells_of(refine, pair, a > b, refine->window_of[step] - 1)[bin],
-         (clv_clc_delay_t){time_ns, received_ns - sent_ns});
+    clv_clc_refine_lesser(&cells_of(refine, number - 1, a > b, refine->window_of[step] - 1)[bin],
+                          (clv_clc_delay_t){time_ns, received_ns - sent_ns});
 }
 
 /* ---- corridors ---- */

@@ -18,14 +18,16 @@
  * Units: ticks; a positive offset means the host is ahead.
  * Errors: CLV_NO_MEMORY; more than CLV_CLC_REFINE_MOST_HOSTS: CLV_LIMIT.
  * Memory: all is freed by clv_clc_refine_free; points stay its own.
- * Threads: one at a time; the result depends on what was taken, not on its order, as long as the
- *   pairs of hosts fit into 8 per host; else those that come first are looked at.
+ * Threads: one at a time; the result depends on what was taken, not on its order. Of more than 8
+ *   pairs of hosts per host, those with most messages are looked at.
  */
 #ifndef CLV_CLC_REFINE_H
 #define CLV_CLC_REFINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "apps/clc/clc_latency.h"
 #include "apps/clc/clc_presync.h"
 #include "util/util_status.h"
 
@@ -46,6 +48,18 @@ void clv_clc_refine_see(clv_clc_refine_t *refine, int32_t from, int32_t to, int6
 CLV_MUST_CHECK clv_status_t clv_clc_refine_begin(clv_clc_refine_t *refine);
 void clv_clc_refine_take(clv_clc_refine_t *refine, int32_t from, int32_t to, int64_t sent_ns,
                          int64_t received_ns);
+
+/* What messages left in it, for processes that saw or took a part each: before begin the greatest
+ * of has and the sum of n_seen, before solve the lesser of each cell and the sum of n_taken. */
+typedef struct clv_clc_refine_parts {
+    int64_t *has; /* of each step of time: whether there are any */
+    int64_t *n_seen;
+    clv_clc_delay_t *cells;
+    int64_t *n_taken;
+    size_t n_steps, n_pairs, n_cells, n_hosts;
+} clv_clc_refine_parts_t;
+clv_clc_refine_parts_t clv_clc_refine_parts(const clv_clc_refine_t *refine);
+void clv_clc_refine_lesser(clv_clc_delay_t *cell, clv_clc_delay_t other);
 
 /* trust_ns: how far stamps are off, about: corridors much wider than that say little. */
 void clv_clc_refine_solve(clv_clc_refine_t *refine, int64_t trust_ns);

@@ -8,7 +8,8 @@ clv_clc_headers = \
 	apps/clc/clc_parallel.h \
 	apps/clc/clc_presync.h \
 	apps/clc/clc_records.h \
-	apps/clc/clc_refine.h
+	apps/clc/clc_refine.h \
+	apps/clc/clc_replay.h
 clv_clc_sources = \
 	apps/clc/clc_backward.c \
 	apps/clc/clc_count.c \
@@ -22,6 +23,7 @@ clv_clc_sources = \
 	apps/clc/clc_presync.c \
 	apps/clc/clc_records.c \
 	apps/clc/clc_refine.c \
+	apps/clc/clc_replay.c \
 	apps/clc/clc_trace.c
 
 unit_tests += tests/apps/test_clc_parts tests/apps/test_clc_random tests/apps/test_clc_match
@@ -41,12 +43,13 @@ clv_recorder_libraries =
 if CLV_HAVE_OTF2
 installed_programs += apps/tools/clv-correct
 installed_manuals += docs/man/clv-correct.1
-apps_tools_clv_correct_SOURCES = \
+clv_correct_sources = \
 	apps/tools/clv-correct.c \
 	apps/tools/correct/correct.h \
 	apps/tools/correct/correct_chrome.c \
 	apps/tools/correct/correct_clocks.c \
 	apps/tools/correct/correct_clva.c \
+	apps/tools/correct/correct_crew.h \
 	apps/tools/correct/correct_definitions.c \
 	apps/tools/correct/correct_events.c \
 	apps/tools/correct/correct_fail.c \
@@ -59,6 +62,7 @@ apps_tools_clv_correct_SOURCES = \
 	apps/tools/correct/correct_store.c \
 	apps/tools/correct/correct_truth.c \
 	apps/tools/otf2/otf2_create.h
+apps_tools_clv_correct_SOURCES = $(clv_correct_sources) apps/tools/correct/correct_alone.c
 apps_tools_clv_correct_LDADD = $(clv_core_libs) $(OTF2_LIBS)
 clv_otf2_headers = \
 	$(OTF2_INCLUDE)/otf2/OTF2_EvtReaderCallbacks.h \

@@ -15,7 +15,7 @@
 #include "apps/cli/cli_file.h"
 #include "apps/cli/cli_options.h"
 #include "apps/cli/cli_output.h"
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
 static int number(const char *text, double *value, const char **rest)
@@ -277,17 +277,20 @@ static int open_all(correct_t *correct)
     if (correct->options.has_dense_alltoallv) {
         flavours[10] = flavours[11] = CLV_CLC_N_TO_N;
     }
-    if (!correct_store_open(correct->options.memory_mib << 20, dirname(folder)) ||
-        !read_clocks(correct) || !correct_read_definitions(correct)) {
+    if (!correct_crew_agree(
+            correct_store_open(correct->options.memory_mib << 20, dirname(folder)) &&
+            read_clocks(correct) && correct_read_definitions(correct)) ||
+        !correct_crew_share(correct)) {
         return 0;
     }
     correct->match =
         clv_clc_match_new(correct->archive.n_processes, correct->archive.n_comms, flavours);
-    return correct->match ? 1 : correct_fail(CORRECT_EXIT_MACHINE, "out of memory");
+    return correct_crew_has(correct->match != NULL, "channels");
 }
 
 static void close_all(correct_t *correct)
 {
+    correct_crew_end(correct);
     for (uint32_t c = 0; c < correct->trace.n_teams; c++) {
         clv_free(correct->trace.teams[c].host);
         clv_free(correct->trace.teams[c].beside);
@@ -298,6 +301,8 @@ static void close_all(correct_t *correct)
     clv_free(correct->track_of_line);
     correct_free_maps(correct);
     clv_free(correct->options.clocks);
+    clv_free(correct->ends);
+    clv_free(correct->left_out);
     clv_clc_match_free(correct->match);
     clv_clc_records_free(&correct->records);
     correct_free_archive(&correct->archive);
@@ -306,23 +311,29 @@ static void close_all(correct_t *correct)
 
 static int tell(correct_t *correct)
 {
-    correct_warn_of_shift(correct);
-    if (!correct->options.is_quiet &&
+    const int is_first = correct_crew_is_first();
+    if (is_first) {
+        correct_warn_of_shift(correct);
+    }
+    if (is_first && !correct->options.is_quiet &&
         (!correct->options.json || strcmp(correct->options.json, "-"))) {
         correct_report(correct, stdout);
     }
-    return (!correct->options.json || correct_report_json(correct)) &&
+    return correct_crew_agree(!is_first || !correct->options.json ||
+                              correct_report_json(correct)) &&
            (!correct->options.chrome || correct_chrome(correct));
 }
 
 int main(int argc, char **argv)
 {
     correct_t correct = {.latency = {.known_inter = -1, .known_intra = -1}};
+    correct_crew_begin(&argc, &argv);
     correct_catch_otf2();
-    int status = parse(&correct.options, argc, argv);
+    int status = correct_crew_status(parse(&correct.options, argc, argv));
     if (status >= 0) {
         clv_free(correct.options.clocks);
-        return status;
+        correct_crew_end(&correct);
+        return correct_crew_exit(status);
     }
     status = 0;
     if (!open_all(&correct) || !correct_run(&correct) || !tell(&correct)) {
@@ -332,5 +343,5 @@ int main(int argc, char **argv)
         status = CORRECT_EXIT_VIOLATED;
     }
     close_all(&correct);
-    return clv_output_end(&program, status);
+    return correct_crew_exit(clv_output_end(&program, status));
 }

@@ -74,9 +74,9 @@ static clv_clc_match_t *match_all(uint32_t n_processes, const uint32_t *sizes)
     for (uint32_t p = 0; p < n_processes; p++) {
         assert_int_equal(clv_clc_match_add(match, p, tracks, notes[p], n_notes[p]), CLV_OK);
     }
-    assert_int_equal(
-        clv_clc_match_join(match, sizes, &trace.n_messages, &trace.n_collectives, &trace.n_members),
-        CLV_OK);
+    assert_int_equal(clv_clc_match_join(match, sizes, NULL, &trace.n_messages, &trace.n_collectives,
+                                        &trace.n_members),
+                     CLV_OK);
     clv_clc_match_prepare(match, &trace, hosts);
     for (uint32_t p = 0; p < 3; p++) {
         clv_clc_match_bind(match, &trace, p < n_processes ? p : n_processes - 1, p);

@@ -22,6 +22,17 @@ tap_ok 'as many logical messages' same "$(field all '"messages":')" "$messages"
 tap_ok 'as many reversed ones' same "$(field all '"reversed_before":')" "$reversed"
 tap_ok 'as many violated ones' same "$(field all '"violated_before":')" "$violated"
 tap_ok 'some of them' [ "$violated" -gt 100 ]
+means_agree() { # the mean of all reversed ones is that of the operations', and none is above the worst one
+    awk '/"record":"operation"/ {
+            match($0, /"operation":"[a-z_]+"/); name = substr($0, RSTART + 13, RLENGTH - 14)
+            n = number("reversed_before"); mean = number("mean_before_ns"); bad += mean > number("worst_before_ns")
+            if (name == "all") whole = n * mean; else sum += n * mean
+        }
+        function number(key) { match($0, "\"" key "\":[0-9.e+]+"); return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0 }
+        END { exit bad > 0 || whole <= 0 || whole / sum < 0.99999 || whole / sum > 1.00001 }' out.jsonl
+}
+tap_ok 'how early they are received: mean and worst by operation (Table 3)' means_agree
+tap_has 'and in the table' 'mean [us]   worst [us]' "$(cat out.txt)"
 tap_ok 'and none afterwards' same "$(field all '"violated_after":')" 0
 "$correct" out/traces.otf2 --check --presync none --latency 4000,800 --quiet
 tap_ok 'nor when it is read again' [ $? -eq 0 ]

@@ -10,7 +10,7 @@
  *   FAULT: none, lost-receive, lost-exit, length, cycle, snapshot, empty-location, timer=HZ, names
  *     (of any bytes), peers (a fifth of the messages with a rank that there is not), root (the same
  *     of collectives), one-host (all ranks on one, with the clocks of several), metric (an empty
- *     location of metrics)
+ *     location of metrics), threads (half of a rank's messages are another thread's)
  */
 #include <otf2/otf2.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static OTF2_Archive *archive;
 static clc_synth_t synth;
 static const char *fault = "none";
 static uint32_t n_strings;
-static uint64_t n_written[4096];
+static uint64_t n_written[4096], n_written_beside[4096];
 
 static void need(OTF2_ErrorCode code)
 {
@@ -66,9 +66,9 @@ static int64_t ticks_of(int64_t ns)
 
 typedef struct rank {
     int number;
-    OTF2_EvtWriter *writer;
+    OTF2_EvtWriter *writer, *beside; /* beside: of its other thread */
     OTF2_AttributeList *attributes;
-    uint64_t next_request, n_events;
+    uint64_t next_request, n_events, n_beside;
     int depth;
 } rank_t;
 
@@ -196,17 +196,47 @@ static void write_event(rank_t *rank, const clv_clc_event_t *event, int64_t j)
     write_internal(rank, time, j);
 }
 
+/* The other thread of rank p is a location behind all ranks. */
+static uint64_t beside(int p)
+{
+    return (uint64_t) (synth.config.n_ranks + p);
+}
+
+/* By this thread or the other one. */
+static void write_by_thread(rank_t *rank, const clv_clc_event_t *event, int64_t j)
+{
+    const int is_message =
+        clv_clc_role(event) == CLV_CLC_SEND || clv_clc_role(event) == CLV_CLC_RECEIVE;
+    if (!rank->beside || !is_message || event->group % 4 < 2) {
+        write_event(rank, event, j);
+        return;
+    }
+    rank_t other = *rank;
+    other.writer = rank->beside;
+    other.n_events = rank->n_beside;
+    write_event(&other, event, j);
+    rank->n_beside = other.n_events;
+}
+
 static void write_events(void)
 {
     need(OTF2_Archive_OpenEvtFiles(archive));
     for (int p = 0; p < synth.config.n_ranks; p++) {
-        rank_t rank = {
-            p, OTF2_Archive_GetEvtWriter(archive, (uint64_t) p), OTF2_AttributeList_New(), 0, 0, 0};
+        rank_t rank = {.number = p,
+                       .writer = OTF2_Archive_GetEvtWriter(archive, (uint64_t) p),
+                       .attributes = OTF2_AttributeList_New()};
+        if (is_fault("threads")) {
+            rank.beside = OTF2_Archive_GetEvtWriter(archive, beside(p));
+        }
         const clv_clc_track_t *track = &synth.trace.tracks[p];
         for (int64_t j = 0; j < track->n_events; j++) {
-            write_event(&rank, &track->events[j], j);
+            write_by_thread(&rank, &track->events[j], j);
         }
         n_written[p] = rank.n_events;
+        n_written_beside[p] = rank.n_beside;
+        if (rank.beside) {
+            need(OTF2_Archive_CloseEvtWriter(archive, rank.beside));
+        }
         OTF2_AttributeList_Delete(rank.attributes);
         need(OTF2_Archive_CloseEvtWriter(archive, rank.writer));
     }
@@ -217,10 +247,12 @@ static void write_events(void)
 
 static void write_offsets(void)
 {
+    const int n = synth.config.n_ranks;
     need(OTF2_Archive_OpenDefFiles(archive));
-    for (int p = 0; p < synth.config.n_ranks + has_one_more(); p++) {
+    for (int p = 0; p < (is_fault("threads") ? 2 * n : n + has_one_more()); p++) {
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive, (uint64_t) p);
-        const int64_t ahead = p / synth.config.per_host * AHEAD_NS;
+        const int rank = is_fault("threads") ? p % n : p;
+        const int64_t ahead = rank / synth.config.per_host * AHEAD_NS;
         need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) ticks_of(BASE_NS + ahead - 1000),
                                              -ticks_of(ahead), 0.3e-6 * timer_hz()));
         need(OTF2_DefWriter_WriteClockOffset(writer, (uint64_t) ticks_of(2 * BASE_NS + ahead),
@@ -263,6 +295,11 @@ static void define_places(OTF2_GlobalDefWriter *writer)
                                                     ? OTF2_LOCATION_TYPE_METRIC
                                                     : OTF2_LOCATION_TYPE_CPU_THREAD,
                                                 n_written[p], (uint32_t) p));
+    }
+    for (int p = 0; p < n_ranks && is_fault("threads"); p++) {
+        need(OTF2_GlobalDefWriter_WriteLocation(writer, beside(p), thread,
+                                                OTF2_LOCATION_TYPE_CPU_THREAD, n_written_beside[p],
+                                                (uint32_t) p));
     }
 }
 

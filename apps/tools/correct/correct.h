@@ -18,6 +18,7 @@
 #include "apps/clc/clc.h"
 #include "apps/clc/clc_match.h"
 #include "apps/clc/clc_records.h"
+#include "apps/clc/clc_refine.h"
 
 #define CORRECT_EXIT_MACHINE  1
 #define CORRECT_EXIT_INPUT    2
@@ -89,6 +90,7 @@ typedef struct correct_location {
     int64_t *truth;    /* of each event, if asked for */
     int64_t n_slots;   /* room for events */
     int64_t n_falling; /* stamps that fell */
+    int is_away;       /* another process has its events */
 } correct_location_t;
 
 typedef struct correct_member {
@@ -101,6 +103,7 @@ typedef struct correct_comm {
     uint32_t n_members, n_others;
     uint32_t *processes, *others; /* of each rank */
     correct_member_t *by_process; /* sorted */
+    uint32_t *slots; /* of each member among those of its process here; NULL: all are here */
     int is_self;
 } correct_comm_t;
 
@@ -176,12 +179,28 @@ typedef struct correct_result {
     double read_s, correct_s, write_s;
 } correct_result_t;
 
+/* A location without its events. */
+typedef struct correct_ends {
+    int64_t n_events, n_falling;
+    int64_t first_stamp, last_stamp, first_corrected, last_corrected;
+} correct_ends_t;
+
 /* Everything. */
 typedef struct correct {
     correct_options_t options;
     correct_archive_t archive;
     clv_clc_trace_t trace;
+    /* Messages that are received here, and some collectives with all their members: each logical
+     * message is in one process's. Alone it is the trace. */
+    const clv_clc_trace_t *whole;
+    const clv_clc_share_t *share; /* NULL: all is here */
     clv_clc_match_t *match;
+    correct_ends_t *ends;         /* of all locations, for the report */
+    clv_clc_left_out_t *left_out; /* of all processes, sorted */
+    size_t n_left_out;
+    uint64_t n_messages, n_collectives; /* of all */
+    int64_t n_scratch_bytes;            /* of all, when all was read */
+    double true_inter_us, true_intra_us;
     uint32_t *track_of_line;
     clv_clc_sources_t records;
     correct_map_t *maps; /* per host, or per process */
@@ -195,6 +214,8 @@ typedef struct correct {
 
 /* ---- correct_fail.c ---- */
 int correct_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Instead of the first. */
+int correct_fail_as(int status, const char *line);
 int correct_failed(void);          /* the status, 0 if none */
 const char *correct_failure(void); /* the line */
 /* OTF2's own words are kept for our line, not printed. */
@@ -239,6 +260,9 @@ clv_status_t correct_clva_as_lines(const char *bytes, size_t n_bytes, char **tex
 int correct_presynchronise(correct_t *correct);
 /* Stamps through the map, never falling; corrected holds what they were. */
 void correct_move_track(clv_clc_track_t *track, const clv_clc_map_t *map);
+/* Clocks: hosts, or processes on request; and that of a process. */
+uint32_t correct_n_clocks(const correct_t *correct);
+uint32_t correct_clock_of(const correct_t *correct, uint32_t process);
 void correct_free_maps(correct_t *correct);
 const char *correct_source_name(correct_source_t source);
 const correct_map_t *correct_map_of(const correct_t *correct, const correct_location_t *location);
@@ -251,21 +275,28 @@ int correct_refine(correct_t *correct);
 /* ---- correct_latency.c ---- */
 /* Of all messages, and of the collectives of few hosts: what waited for what, by messages' stamps.
  */
-void correct_each_delay(const clv_clc_trace_t *trace,
-                        void (*take)(void *context, int32_t from, int32_t to, int64_t sent,
-                                     int64_t received),
-                        void *context);
+typedef struct correct_delay {
+    int32_t from, to; /* hosts */
+    int64_t sent, received;
+    uint64_t at; /* the message or, behind all messages, the collective */
+} correct_delay_t;
+typedef void (*correct_take_t)(void *context, const correct_delay_t *delay);
+void correct_each_delay(const clv_clc_trace_t *trace, correct_take_t take, void *context);
 int correct_choose_latency(correct_t *correct);
 
 /* ---- correct_truth.c ---- */
-void correct_judge(const correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
-/* The least delays of messages that were true; -1: there is none. */
-void correct_true_delays(const correct_t *correct, double *inter_us, double *intra_us);
+/* Leaves messages with the stamps of which. */
+int correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth);
+/* The least delays of messages that were true; -1: there is none. Messages hold the truth then. */
+void correct_find_true_delays(correct_t *correct);
 
 /* ---- correct_run.c ---- */
 int correct_make_lines(correct_t *correct);
 /* The first and last stamp of all; both 0 without events. */
-void correct_span(const clv_clc_trace_t *trace, int64_t *first, int64_t *last);
+void correct_span(const correct_t *correct, clv_clc_which_t which, int64_t *first, int64_t *last);
+void correct_place(const correct_t *correct, clv_clc_which_t which);
+void correct_count(const correct_t *correct, const clv_clc_config_t *config,
+                   clv_clc_tally_t *tallies);
 int correct_run(correct_t *correct);
 
 /* ---- correct_report.c ---- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "apps/cli/cli_json.h"
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 
 typedef struct drawing {
     const correct_t *correct;
@@ -82,30 +82,76 @@ static void draw_location(OTF2_Reader *reader, OTF2_EvtReaderCallbacks *callback
     }
 }
 
-static int draw_all(const correct_t *correct, FILE *out)
+/* Each location behind the one before, by the process that has it. */
+static int draw_turn(const correct_t *correct, OTF2_Reader *reader,
+                     OTF2_EvtReaderCallbacks *callbacks, uint32_t i)
 {
-    OTF2_Reader *reader = OTF2_Reader_Open(correct->options.input);
-    OTF2_EvtReaderCallbacks *callbacks = OTF2_EvtReaderCallbacks_New();
-    if (!reader || !callbacks) {
-        return correct_fail(CORRECT_EXIT_INPUT, "cannot read the archive again");
+    const char *path = correct->options.chrome;
+    FILE *out = fopen(path, "a");
+    if (!out) {
+        return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", path, strerror(errno));
     }
+    drawing_t drawing = {correct, out, i};
+    draw_location(reader, callbacks, &drawing);
+    const int has_failed = ferror(out);
+    return fclose(out) || has_failed
+               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
+               : 1;
+}
+
+static void select_here(const correct_archive_t *archive, OTF2_Reader *reader)
+{
     OTF2_Reader_SetSerialCollectiveCallbacks(reader);
-    OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, draw_enter);
-    OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, draw_leave);
-    for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
-        OTF2_Reader_SelectLocation(reader, correct->archive.locations[i].ref);
+    for (uint32_t i = 0; i < archive->n_locations; i++) {
+        if (!archive->locations[i].is_away) {
+            OTF2_Reader_SelectLocation(reader, archive->locations[i].ref);
+        }
     }
     OTF2_Reader_OpenDefFiles(reader);
     OTF2_Reader_OpenEvtFiles(reader);
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"clv\"}", out);
-    for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
-        drawing_t drawing = {correct, out, i};
-        draw_location(reader, callbacks, &drawing);
+}
+
+static int draw_all(const correct_t *correct)
+{
+    const correct_archive_t *archive = &correct->archive;
+    OTF2_Reader *reader = OTF2_Reader_Open(correct->options.input);
+    OTF2_EvtReaderCallbacks *callbacks = OTF2_EvtReaderCallbacks_New();
+    int is_good = correct_crew_agree(
+        reader && callbacks ? 1
+                            : correct_fail(CORRECT_EXIT_INPUT, "cannot read the archive again"));
+    if (is_good) {
+        OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, draw_enter);
+        OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, draw_leave);
+        select_here(archive, reader);
     }
-    fputs("\n]}\n", out);
+    for (uint32_t i = 0; i < archive->n_locations && is_good; i++) {
+        is_good = correct_crew_agree(archive->locations[i].is_away ||
+                                     draw_turn(correct, reader, callbacks, i));
+    }
     OTF2_EvtReaderCallbacks_Delete(callbacks);
-    OTF2_Reader_Close(reader);
-    return 1;
+    if (reader) {
+        OTF2_Reader_Close(reader);
+    }
+    return is_good;
+}
+
+static int put_text(const char *path, const char *mode, const char *text)
+{
+    FILE *out = fopen(path, mode);
+    if (!out) {
+        return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", path, strerror(errno));
+    }
+    fputs(text, out);
+    const int has_failed = ferror(out);
+    return fclose(out) || has_failed
+               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
+               : 1;
+}
+
+/* The first or last words, by the first process. */
+static int draw_frame(const char *path, const char *mode, const char *text)
+{
+    return correct_crew_agree(!correct_crew_is_first() || put_text(path, mode, text));
 }
 
 int correct_chrome(correct_t *correct)
@@ -114,12 +160,8 @@ int correct_chrome(correct_t *correct)
     if (correct->options.is_check) {
         return correct_fail(CORRECT_EXIT_INPUT, "--chrome draws corrected times: it needs -o");
     }
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        return correct_fail(CORRECT_EXIT_MACHINE, "%s: %s", path, strerror(errno));
-    }
-    const int is_good = draw_all(correct, out), has_failed = ferror(out);
-    return (fclose(out) || has_failed) && is_good
-               ? correct_fail(CORRECT_EXIT_MACHINE, "%s: cannot write it", path)
-               : is_good;
+    return draw_frame(path, "w",
+                      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+                      "{\"ph\":\"M\",\"name\":\"clv\"}") &&
+           draw_all(correct) && draw_frame(path, "a", "\n]}\n");
 }

@@ -7,26 +7,28 @@
 #include <string.h>
 
 #include "apps/clc/clc_parallel.h"
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
 /* Stamps may lie this far outside recorded clocks that are known by the host's name only. */
 #define SAME_BOOT_NS (INT64_C(3600) * 1000000000)
 
-static uint32_t n_maps(const correct_t *correct)
+uint32_t correct_n_clocks(const correct_t *correct)
 {
     return correct->options.is_line_per_process ? correct->archive.n_processes
                                                 : correct->archive.n_hosts;
 }
 
-static uint32_t map_index(const correct_t *correct, const correct_location_t *location)
+uint32_t correct_clock_of(const correct_t *correct, uint32_t process)
 {
-    return correct->options.is_line_per_process ? location->process : (uint32_t) location->host;
+    return correct->options.is_line_per_process
+               ? process
+               : (uint32_t) correct->archive.processes[process].host;
 }
 
 const correct_map_t *correct_map_of(const correct_t *correct, const correct_location_t *location)
 {
-    return &correct->maps[map_index(correct, location)];
+    return &correct->maps[correct_clock_of(correct, location->process)];
 }
 
 const char *correct_source_name(correct_source_t source)
@@ -76,6 +78,8 @@ static void span_of_host(const correct_t *correct, int32_t host, int64_t *first,
             *last = end > *last ? end : *last;
         }
     }
+    correct_crew_least(first, 1);
+    correct_crew_greatest(last, 1);
 }
 
 static int check_source(const correct_t *correct, int32_t h, const clv_clc_source_t *source)
@@ -127,7 +131,7 @@ static int use_records(correct_t *correct)
                             "counts at %llu Hz: they are not of one clock",
                             (unsigned long long) correct->archive.timer);
     }
-    for (uint32_t m = 0; m < n_maps(correct); m++) {
+    for (uint32_t m = 0; m < correct_n_clocks(correct); m++) {
         const int32_t host =
             correct->options.is_line_per_process ? correct->archive.processes[m].host : (int32_t) m;
         if (!records_of_host(correct, host, &correct->maps[m])) {
@@ -145,7 +149,7 @@ static correct_location_t *representative(correct_t *correct, uint32_t m)
     correct_location_t *found = NULL;
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
         correct_location_t *location = &correct->archive.locations[i];
-        if (map_index(correct, location) == m && location->n_offsets > 0 &&
+        if (correct_clock_of(correct, location->process) == m && location->n_offsets > 0 &&
             (!found || location->n_offsets > found->n_offsets)) {
             found = location;
         }
@@ -155,7 +159,7 @@ static correct_location_t *representative(correct_t *correct, uint32_t m)
 
 static void use_offsets(correct_t *correct)
 {
-    for (uint32_t m = 0; m < n_maps(correct); m++) {
+    for (uint32_t m = 0; m < correct_n_clocks(correct); m++) {
         correct_map_t *map = &correct->maps[m];
         correct_location_t *location =
             correct->options.no_presync ? NULL : representative(correct, m);
@@ -195,15 +199,18 @@ static void move_track(void *context, uint32_t i)
 
 int correct_presynchronise(correct_t *correct)
 {
-    correct->maps = clv_alloc(n_maps(correct) + (size_t) 1, sizeof *correct->maps);
-    if (!correct->maps) {
-        return correct_fail(CORRECT_EXIT_MACHINE, "out of memory");
+    correct->maps = clv_alloc(correct_n_clocks(correct) + (size_t) 1, sizeof *correct->maps);
+    if (!correct_crew_has(correct->maps != NULL, "clocks")) {
+        return 0;
     }
     if (correct->options.n_clocks > 0) {
-        if (!use_records(correct)) {
+        if (!correct_crew_agree(use_records(correct))) {
             return 0;
         }
     } else {
+        if (!correct_crew_share_offsets(correct)) {
+            return 0;
+        }
         use_offsets(correct);
     }
     clv_clc_parallel(correct->options.n_threads, correct->trace.n_tracks, move_track, correct);
@@ -212,7 +219,7 @@ int correct_presynchronise(correct_t *correct)
 
 void correct_free_maps(correct_t *correct)
 {
-    for (uint32_t m = 0; correct->maps && m < n_maps(correct); m++) {
+    for (uint32_t m = 0; correct->maps && m < correct_n_clocks(correct); m++) {
         clv_free(correct->maps[m].refined_points);
     }
     clv_free(correct->maps);

@@ -531,6 +531,7 @@ void correct_free_archive(correct_archive_t *archive)
         clv_free(archive->comms[i].processes);
         clv_free(archive->comms[i].others);
         clv_free(archive->comms[i].by_process);
+        clv_free(archive->comms[i].slots);
     }
     clv_free(archive->strings);
     clv_free(archive->regions);

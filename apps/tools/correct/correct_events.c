@@ -326,7 +326,8 @@ static void note_collective(correct_reading_t *reading, int64_t enter, OTF2_Coll
         note->order_ns = stamp_at(reading, enter);
         note->sequence = (uint32_t) enter;
         note->comm = index;
-        note->source = correct_member(comm, reading->process);
+        const uint32_t member = correct_member(comm, reading->process);
+        note->source = comm->slots ? comm->slots[member] : member;
         note->target = root;
         note->op = op < CLV_CLC_MAX_OPS - 1 ? (uint8_t) (1 + op) /* 0 counts messages */
                                             : CLV_CLC_MAX_OPS - 1;

@@ -27,6 +27,15 @@ int correct_fail(int status, const char *format, ...)
     return 0;
 }
 
+int correct_fail_as(int status, const char *text)
+{
+    pthread_mutex_lock(&mutex);
+    failed_status = status;
+    snprintf(line, sizeof line, "%s", text);
+    pthread_mutex_unlock(&mutex);
+    return 0;
+}
+
 int correct_failed(void)
 {
     pthread_mutex_lock(&mutex);

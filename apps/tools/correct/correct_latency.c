@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "apps/clc/clc_latency.h"
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
 /* More than that are thinned by leaving whole windows out. */
@@ -19,35 +19,36 @@ typedef struct sample {
     int32_t low, high; /* hosts */
     int32_t is_back;   /* from high to low */
     clv_clc_delay_t delay;
+    uint64_t key; /* orders those of all processes */
 } sample_t;
 
 typedef struct samples {
     sample_t *list;
     int64_t n, n_slots, every;
     int64_t intra; /* least inside hosts, INT64_MAX: none */
+    const correct_t *correct;
 } samples_t;
 
-static void add(void *context, int32_t from, int32_t to, int64_t sent, int64_t received)
+static void add(void *context, const correct_delay_t *d)
 {
     samples_t *samples = context;
-    if (from == to) {
-        const int64_t delay = received - sent;
+    const int64_t delay = d->received - d->sent, window = d->sent / CLV_CLC_WINDOW_NS;
+    if (d->from == d->to) {
         samples->intra = delay < samples->intra ? delay : samples->intra;
-        return;
-    }
-    const int64_t window = sent / CLV_CLC_WINDOW_NS;
-    if (samples->n < samples->n_slots && window % samples->every == 0) {
-        samples->list[samples->n++] = (sample_t){
-            from < to ? from : to, from < to ? to : from, from > to, {sent, received - sent}};
+    } else if (samples->n < samples->n_slots && window % samples->every == 0) {
+        samples->list[samples->n++] = (sample_t){d->from < d->to ? d->from : d->to,
+                                                 d->from < d->to ? d->to : d->from,
+                                                 d->from > d->to,
+                                                 {d->sent, delay},
+                                                 correct_crew_key(samples->correct, d->at)};
     }
 }
 
-typedef void (*take_t)(void *context, int32_t from, int32_t to, int64_t sent, int64_t received);
-
 /* Exits of a host can follow the last enter of each other host only. */
-static void take_collective(const clv_clc_trace_t *trace, const clv_clc_collective_t *collective,
-                            take_t take, void *context)
+static void take_collective(const clv_clc_trace_t *trace, uint64_t g, correct_take_t take,
+                            void *context)
 {
+    const clv_clc_collective_t *collective = &trace->collectives[g];
     const clv_clc_member_t *members = &trace->members[collective->first];
     const clv_clc_team_t *team = &trace->teams[collective->team];
     int32_t hosts[MOST_HOSTS];
@@ -75,29 +76,30 @@ static void take_collective(const clv_clc_trace_t *trace, const clv_clc_collecti
     for (uint32_t h = 0; h < n_hosts; h++) {
         for (uint32_t i = 0; i < team->n_members; i++) {
             if (i != last[h] && (members[i].flags & CLV_CLC_RECEIVES)) {
-                take(context, hosts[h], team->host[i], members[last[h]].enter, members[i].exit);
+                take(context, &(correct_delay_t){hosts[h], team->host[i], members[last[h]].enter,
+                                                 members[i].exit, trace->n_messages + g});
             }
         }
     }
 }
 
-void correct_each_delay(const clv_clc_trace_t *trace, take_t take, void *context)
+void correct_each_delay(const clv_clc_trace_t *trace, correct_take_t take, void *context)
 {
     for (uint64_t g = 0; g < trace->n_messages; g++) {
-        const clv_clc_message_t *message = &trace->messages[g];
-        take(context, message->from, message->to, message->send, message->receive);
+        const clv_clc_message_t *m = &trace->messages[g];
+        take(context, &(correct_delay_t){m->from, m->to, m->send, m->receive, g});
     }
     for (uint64_t g = 0; g < trace->n_collectives; g++) {
-        take_collective(trace, &trace->collectives[g], take, context);
+        take_collective(trace, g, take, context);
     }
 }
 
 static int by_pair(const void *left, const void *right)
 {
     const sample_t *a = left, *b = right;
-    const int64_t x[] = {a->low, a->high, a->is_back, a->delay.time_ns};
-    const int64_t y[] = {b->low, b->high, b->is_back, b->delay.time_ns};
-    for (int i = 0; i < 4; i++) {
+    const int64_t x[] = {a->low, a->high, a->is_back, a->delay.time_ns, a->delay.delay_ns};
+    const int64_t y[] = {b->low, b->high, b->is_back, b->delay.time_ns, b->delay.delay_ns};
+    for (int i = 0; i < 5; i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
         }
@@ -139,21 +141,75 @@ static int64_t least_between(samples_t *samples)
     return least;
 }
 
+/* How many of ours have a key below. */
+static int64_t count_below(const samples_t *samples, uint64_t key)
+{
+    int64_t low = 0, high = samples->n;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        low = samples->list[middle].key < key ? middle + 1 : low;
+        high = samples->list[middle].key < key ? high : middle;
+    }
+    return low;
+}
+
+/* The first of all processes, no more than one process would take. What is of the key that is cut
+ * is in one process. */
+static void cut(samples_t *samples)
+{
+    uint64_t low = 0, high = UINT64_MAX; /* below low there are not too many */
+    int64_t n = samples->n;
+    correct_crew_sum(&n, 1);
+    if (n <= samples->n_slots) {
+        return;
+    }
+    while (low < high) {
+        const uint64_t middle = high - (high - low) / 2;
+        n = count_below(samples, middle);
+        correct_crew_sum(&n, 1);
+        low = n <= samples->n_slots ? middle : low;
+        high = n <= samples->n_slots ? high : middle - 1;
+    }
+    const int64_t below = count_below(samples, low), mine = samples->n;
+    n = below;
+    correct_crew_sum(&n, 1);
+    samples->n = below;
+    while (samples->n < mine && samples->list[samples->n].key == low && n < samples->n_slots) {
+        samples->n++;
+        n++;
+    }
+}
+
+/* The first process has those of all then. */
+static int collect_all(samples_t *samples)
+{
+    void *list = samples->list;
+    cut(samples);
+    size_t n = (size_t) samples->n;
+    const int is_good = correct_crew_collect(&list, &n, sizeof *samples->list);
+    samples->list = list;
+    samples->n = (int64_t) n;
+    return is_good;
+}
+
 static int collect(const correct_t *correct, samples_t *samples)
 {
-    const clv_clc_trace_t *trace = &correct->trace;
-    uint64_t n = 0;
+    const clv_clc_trace_t *trace = correct->whole;
+    int64_t n = 0;
     for (uint64_t g = 0; g < trace->n_messages; g++) {
         n += trace->messages[g].from != trace->messages[g].to;
     }
+    correct_crew_sum(&n, 1);
+    samples->correct = correct;
     samples->n_slots = MOST_SAMPLES;
-    samples->every = (int64_t) (n / (MOST_SAMPLES / 4)) + 1;
+    samples->every = n / (MOST_SAMPLES / 4) + 1;
     samples->list = clv_alloc_unset(MOST_SAMPLES, sizeof *samples->list);
-    if (!samples->list) {
-        return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for delays");
+    if (!correct_crew_has(samples->list != NULL, "delays")) {
+        return 0;
     }
     correct_each_delay(trace, add, samples);
-    return 1;
+    correct_crew_least(&samples->intra, 1);
+    return collect_all(samples);
 }
 
 static int64_t recorded_trip(const correct_t *correct)
@@ -194,6 +250,7 @@ int correct_choose_latency(correct_t *correct)
     }
     samples_t samples = {.intra = INT64_MAX};
     if (!collect(correct, &samples)) {
+        clv_free(samples.list);
         return 0;
     }
     const int64_t trip = recorded_trip(correct);
@@ -202,7 +259,8 @@ int correct_choose_latency(correct_t *correct)
         latency->inter = trip / 2;
         latency->source = "half the least recorded round trip";
     } else {
-        const int64_t least = least_between(&samples);
+        int64_t least = least_between(&samples);
+        correct_crew_tell(&least, sizeof least);
         latency->inter = at_least_0(least);
         latency->source =
             least == INT64_MAX || least < 0 ? "the trace, which does not tell it: 0" : "the trace";

@@ -5,6 +5,7 @@
  *
  * Threads: each has a reader of its own; the archive that is written is shared, and locks itself.
  */
+#include "apps/tools/correct/correct_crew.h"
 #include "apps/tools/correct/correct_notes.h"
 
 #include <errno.h>
@@ -309,6 +310,9 @@ static int check_files(const correct_t *correct, OTF2_Reader *reader)
     OTF2_Reader_GetFileSubstrate(reader, &substrate);
     for (uint32_t i = 0; substrate == OTF2_SUBSTRATE_POSIX && i < archive->n_locations; i++) {
         const correct_location_t *location = &archive->locations[i];
+        if (location->is_away) {
+            continue;
+        }
         if (!has_file(archive, location, "def")) {
             return correct_fail(CORRECT_EXIT_INPUT, "location %llu: its .def file is missing",
                                 (unsigned long long) location->ref);
@@ -348,7 +352,9 @@ static int open_events(const correct_t *correct, event_reader_t *events,
         return 0;
     }
     for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
-        OTF2_Reader_SelectLocation(events->reader, correct->archive.locations[i].ref);
+        if (!correct->archive.locations[i].is_away) {
+            OTF2_Reader_SelectLocation(events->reader, correct->archive.locations[i].ref);
+        }
     }
     if (OTF2_Reader_OpenDefFiles(events->reader) != OTF2_SUCCESS ||
         OTF2_Reader_OpenEvtFiles(events->reader) != OTF2_SUCCESS) {
@@ -433,7 +439,7 @@ static int read_locations(correct_reading_t *reading, event_reader_t *events)
     correct_archive_t *archive = &reading->correct->archive;
     for (uint32_t i = 0; i < archive->n_locations; i++) {
         correct_location_t *location = &archive->locations[i];
-        if (location->process == reading->process) {
+        if (location->process == reading->process && !location->is_away) {
             reading->location = i;
             reading->begin = -1;
             reading->n_events = 0;
@@ -491,6 +497,9 @@ static int get_tracks(correct_t *correct)
     for (uint32_t i = 0; i < archive->n_locations; i++) {
         correct_location_t *location = &archive->locations[i];
         const size_t n = (size_t) location->n_defined;
+        if (location->is_away) {
+            continue;
+        }
         correct->trace.tracks[i].events = correct_store_get(n, sizeof(clv_clc_event_t));
         location->n_slots = (int64_t) location->n_defined;
         if (archive->truth_attribute != CORRECT_NOBODY) {
@@ -558,14 +567,18 @@ static OTF2_Archive *open_archive(const correct_t *correct, OTF2_Reader *reader,
         return NULL;
     }
     clv_otf2_spare(archive);
-    OTF2_Archive_SetSerialCollectiveCallbacks(archive);
     OTF2_Pthread_Archive_SetLockingCallbacks(archive, NULL);
+    return archive;
+}
+
+/* By the first process. */
+static void describe_archive(const correct_t *correct, OTF2_Reader *reader, OTF2_Archive *archive)
+{
     copy_text(reader, archive, OTF2_Reader_GetCreator, OTF2_Archive_SetCreator);
     copy_text(reader, archive, OTF2_Reader_GetMachineName, OTF2_Archive_SetMachineName);
     copy_text(reader, archive, OTF2_Reader_GetDescription, OTF2_Archive_SetDescription);
     each_property(reader, copy_property, archive);
     write_latency(correct, archive);
-    return archive;
 }
 
 static int write_location(const job_t *job, event_reader_t *events, uint32_t i)
@@ -592,6 +605,9 @@ static void write_worker(void *context, uint32_t i)
         if (location >= job->correct->archive.n_locations) {
             break;
         }
+        if (job->correct->archive.locations[location].is_away) {
+            continue;
+        }
         correct_location_t unused = job->correct->archive.locations[location];
         unused.offsets = NULL;
         unused.n_offsets = unused.n_offset_slots = 0;
@@ -605,16 +621,19 @@ static void write_worker(void *context, uint32_t i)
 static int write_locals(const job_t *job)
 {
     event_reader_t events;
-    int is_good = open_events(job->correct, &events, register_copiers) &&
-                  written(OTF2_Archive_OpenDefFiles(job->archive));
+    int is_good = open_events(job->correct, &events, register_copiers);
+    is_good &= written(OTF2_Archive_OpenDefFiles(job->archive));
     for (uint32_t i = 0; i < job->correct->archive.n_locations && is_good; i++) {
         correct_location_t *location = &job->correct->archive.locations[i];
+        if (location->is_away) {
+            continue;
+        }
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(job->archive, location->ref);
         is_good = writer && read_local(&job->correct->archive, &events, location, writer) &&
                   written(OTF2_Archive_CloseDefWriter(job->archive, writer));
     }
     close_events(&events);
-    return is_good && written(OTF2_Archive_CloseDefFiles(job->archive));
+    return written(OTF2_Archive_CloseDefFiles(job->archive)) && is_good;
 }
 
 static int write_definitions(const job_t *job, OTF2_Reader *reader)
@@ -631,15 +650,21 @@ static int write_definitions(const job_t *job, OTF2_Reader *reader)
 
 /* ---- markers ---- */
 
+/* Times of markers, each found by the process that has its location. */
 typedef struct marking {
     const correct_t *correct;
-    OTF2_MarkerWriter *writer;
+    OTF2_MarkerWriter *writer; /* NULL: times are found */
+    int64_t *times;            /* begin and end of each */
+    size_t n;
 } marking_t;
 
 static OTF2_CallbackCode copy_marker_kind(void *user, OTF2_MarkerRef self, const char *group,
                                           const char *category, OTF2_MarkerSeverity severity)
 {
     marking_t *marking = user;
+    if (!marking->writer) {
+        return OTF2_CALLBACK_SUCCESS;
+    }
     return correct_copied(
         user, OTF2_MarkerWriter_WriteDefMarker(marking->writer, self, group, category, severity));
 }
@@ -662,17 +687,55 @@ static uint32_t marked_location(const correct_t *correct, OTF2_MarkerScope scope
     return found == CORRECT_NOBODY ? 0 : found;
 }
 
+static int more_times(marking_t *marking)
+{
+    if ((marking->n & (marking->n - 1)) == 0) {
+        int64_t *larger = clv_alloc(4 * marking->n + 4, sizeof *larger);
+        if (!larger) {
+            return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for markers");
+        }
+        if (marking->n > 0) {
+            memcpy(larger, marking->times, 2 * marking->n * sizeof *larger);
+        }
+        clv_free(marking->times);
+        marking->times = larger;
+    }
+    return 1;
+}
+
+static OTF2_CallbackCode time_marker(void *user, OTF2_TimeStamp time, OTF2_TimeStamp duration,
+                                     OTF2_MarkerRef marker, OTF2_MarkerScope scope, uint64_t ref,
+                                     const char *text)
+{
+    marking_t *marking = user;
+    const correct_t *correct = marking->correct;
+    const uint32_t location = marked_location(correct, scope, ref);
+    (void) marker;
+    (void) text;
+    if (!more_times(marking)) {
+        return OTF2_CALLBACK_INTERRUPT;
+    }
+    int64_t *times = &marking->times[2 * marking->n++];
+    times[0] = times[1] = 0;
+    if (!correct->archive.locations[location].is_away) {
+        times[0] = correct_corrected_at(correct, location, time);
+        times[1] = correct_corrected_at(correct, location, time + duration);
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode copy_marker(void *user, OTF2_TimeStamp time, OTF2_TimeStamp duration,
                                      OTF2_MarkerRef marker, OTF2_MarkerScope scope, uint64_t ref,
                                      const char *text)
 {
     marking_t *marking = user;
-    const uint32_t location = marked_location(marking->correct, scope, ref);
-    const int64_t begin = correct_corrected_at(marking->correct, location, time);
-    const int64_t end = correct_corrected_at(marking->correct, location, time + duration);
-    return correct_copied(user, OTF2_MarkerWriter_WriteMarker(
-                                    marking->writer, (OTF2_TimeStamp) begin,
-                                    (OTF2_TimeStamp) (end - begin), marker, scope, ref, text));
+    const int64_t *times = &marking->times[2 * marking->n++];
+    (void) time;
+    (void) duration;
+    return correct_copied(user,
+                          OTF2_MarkerWriter_WriteMarker(marking->writer, (OTF2_TimeStamp) times[0],
+                                                        (OTF2_TimeStamp) (times[1] - times[0]),
+                                                        marker, scope, ref, text));
 }
 
 static int read_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_DefMarker kind,
@@ -693,29 +756,54 @@ static int read_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_DefMarker
     return code == OTF2_SUCCESS;
 }
 
+static int pass_markers(OTF2_Reader *reader, OTF2_MarkerReaderCallback_Marker marker,
+                        marking_t *marking)
+{
+    marking->n = 0;
+    return reader && read_markers(reader, copy_marker_kind, marker, marking) && !correct_failed()
+               ? 1
+               : correct_fail(CORRECT_EXIT_INPUT, "cannot copy the markers: %s",
+                              correct_otf2_words());
+}
+
+static int copy_markers(const job_t *job, marking_t *marking)
+{
+    OTF2_Reader *times = open_reader(job->correct), *copies = open_reader(job->correct);
+    int is_good = correct_crew_agree(pass_markers(times, time_marker, marking));
+    if (is_good && marking->n > 0) {
+        correct_crew_sum(marking->times, 2 * marking->n);
+    }
+    if (is_good && correct_crew_is_first()) {
+        marking->writer = OTF2_Archive_GetMarkerWriter(job->archive);
+        is_good = marking->writer && pass_markers(copies, copy_marker, marking) &&
+                  written(OTF2_Archive_CloseMarkerWriter(job->archive, marking->writer));
+    }
+    if (times) {
+        OTF2_Reader_Close(times);
+    }
+    if (copies) {
+        OTF2_Reader_Close(copies);
+    }
+    return is_good;
+}
+
 /* The file of markers exists only if there are any. */
 static int write_markers(const job_t *job)
 {
     char path[4608];
     const correct_archive_t *archive = &job->correct->archive;
     snprintf(path, sizeof path, "%s/%s.marker", archive->folder, archive->name);
-    if (access(path, F_OK)) {
+    int64_t has_any = access(path, F_OK) == 0;
+    correct_crew_greatest(&has_any, 1);
+    if (!has_any) {
         return 1;
     }
-    if (!is_file(path)) {
-        return correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
-    }
-    OTF2_Reader *reader = open_reader(job->correct);
-    marking_t marking = {job->correct, OTF2_Archive_GetMarkerWriter(job->archive)};
-    const int is_good = reader && marking.writer &&
-                        read_markers(reader, copy_marker_kind, copy_marker, &marking) &&
-                        written(OTF2_Archive_CloseMarkerWriter(job->archive, marking.writer));
-    if (reader) {
-        OTF2_Reader_Close(reader);
-    }
-    return is_good ? 1
-                   : correct_fail(CORRECT_EXIT_INPUT, "cannot copy the markers: %s",
-                                  correct_otf2_words());
+    marking_t marking = {.correct = job->correct};
+    const int can_read =
+        is_file(path) ? 1 : correct_fail(CORRECT_EXIT_INPUT, "%s cannot be read", path);
+    const int is_good = correct_crew_agree(can_read) && copy_markers(job, &marking);
+    clv_free(marking.times);
+    return is_good;
 }
 
 /* ---- the output as a whole ---- */
@@ -728,40 +816,59 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
+static int write_events(job_t *job)
+{
+    if (!correct_crew_agree(written(OTF2_Archive_OpenEvtFiles(job->archive)))) {
+        return 0;
+    }
+    clv_clc_parallel(job->correct->options.n_threads, (uint32_t) job->correct->options.n_threads,
+                     write_worker, job);
+    const int is_closed = written(OTF2_Archive_CloseEvtFiles(job->archive));
+    return correct_crew_agree(is_closed && !correct_failed());
+}
+
+/* What all do together in OTF2 is done by all, whatever became of it in one. */
 static int write_all(correct_t *correct, OTF2_Reader *reader, const char *folder)
 {
     job_t job = {.correct = correct, .archive = open_archive(correct, reader, folder)};
-    if (!job.archive) {
+    if (!correct_crew_agree(job.archive != NULL)) {
         return 0;
     }
-    int is_good = written(OTF2_Archive_OpenEvtFiles(job.archive));
-    if (is_good) {
-        clv_clc_parallel(correct->options.n_threads, (uint32_t) correct->options.n_threads,
-                         write_worker, &job);
-        is_good = !correct_failed() && written(OTF2_Archive_CloseEvtFiles(job.archive)) &&
-                  write_locals(&job) && write_definitions(&job, reader) && write_markers(&job);
+    int is_good = written(correct_crew_write(job.archive));
+    if (is_good && correct_crew_is_first()) {
+        describe_archive(correct, reader, job.archive);
     }
+    is_good = correct_crew_agree(is_good) && write_events(&job) &&
+              correct_crew_agree(write_locals(&job)) &&
+              correct_crew_agree(!correct_crew_is_first() || write_definitions(&job, reader)) &&
+              correct_crew_agree(write_markers(&job));
     /* Closing says whether the last of it fits the disk. */
-    return written(OTF2_Archive_Close(job.archive)) && is_good && !correct_failed();
+    return correct_crew_agree(written(OTF2_Archive_Close(job.archive)) && is_good &&
+                              !correct_failed());
 }
 
 static void find_span(correct_t *correct)
 {
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    for (uint32_t i = 0; i < correct->trace.n_tracks; i++) {
-        const clv_clc_track_t *track = &correct->trace.tracks[i];
-        if (track->n_events > 0) {
-            const int64_t begin = track->events[0].corrected;
-            const int64_t end = track->events[track->n_events - 1].corrected;
-            first = begin < first ? begin : first;
-            last = end > last ? end : last;
-        }
-    }
+    int64_t first, last;
+    correct_span(correct, CLV_CLC_CORRECTED, &first, &last);
     correct->base = first < 0 ? -first : 0;
-    if (first <= last) {
+    if (correct->n_events > 0) {
         correct->archive.global_offset = (uint64_t) (first + correct->base);
         correct->archive.length = (uint64_t) (last - first) + 1;
     }
+}
+
+static int make_folder(const char *output, char *folder, size_t n_bytes)
+{
+    const int n = snprintf(folder, n_bytes, "%s.new-XXXXXX", output);
+    if (n < 0 || (size_t) n >= n_bytes || !mkdtemp(folder)) {
+        return correct_fail(CORRECT_EXIT_MACHINE, "cannot write beside %s: %s", output,
+                            strerror(errno));
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    chmod(folder, 0777 & ~mask); /* as mkdir would have made it */
+    return 1;
 }
 
 /* Beside its final place, which it takes when it is whole. */
@@ -769,25 +876,23 @@ int correct_write(correct_t *correct)
 {
     char folder[4096];
     const char *output = correct->options.output;
-    const int n = snprintf(folder, sizeof folder, "%s.new-XXXXXX", output);
-    if (n < 0 || (size_t) n >= sizeof folder || !mkdtemp(folder)) {
-        return correct_fail(CORRECT_EXIT_MACHINE, "cannot write beside %s: %s", output,
-                            strerror(errno));
+    const int is_first = correct_crew_is_first();
+    if (!correct_crew_agree(!is_first || make_folder(output, folder, sizeof folder))) {
+        return 0;
     }
-    const mode_t mask = umask(0);
-    umask(mask);
-    chmod(folder, 0777 & ~mask); /* as mkdir would have made it */
+    correct_crew_tell(folder, sizeof folder);
     find_span(correct);
     OTF2_Reader *reader = open_reader(correct);
-    int is_good = reader && write_all(correct, reader, folder);
+    int is_good = correct_crew_agree(reader != NULL) && write_all(correct, reader, folder);
     if (reader) {
         OTF2_Reader_Close(reader);
     }
-    if (is_good && rename(folder, output)) {
+    if (is_good && is_first && rename(folder, output)) {
         is_good = correct_fail(CORRECT_EXIT_MACHINE, "cannot move the result to %s: %s", output,
                                strerror(errno));
     }
-    if (!is_good) {
+    is_good = correct_crew_agree(is_good);
+    if (!is_good && is_first) {
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
     return is_good;

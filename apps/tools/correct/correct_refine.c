@@ -10,7 +10,7 @@
 
 #include "apps/clc/clc_parallel.h"
 #include "apps/clc/clc_refine.h"
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
@@ -30,36 +30,43 @@ static int is_wanted(const correct_t *correct, int64_t *trust)
         n_hosts > CLV_CLC_REFINE_MOST_HOSTS) {
         return 0;
     }
-    clv_clc_count(&correct->trace, &config, tallies);
+    correct_count(correct, &config, tallies);
     const clv_clc_tally_t sum = clv_clc_sum(tallies);
     *trust = sum.worst_ns;
     return sum.n_reversed > 0 && sum.worst_ns < CLV_CLC_REFINE_STEP_NS / 4;
 }
 
-static void see(void *refine, int32_t from, int32_t to, int64_t sent, int64_t received)
+static void see(void *refine, const correct_delay_t *d)
 {
-    clv_clc_refine_see(refine, from, to, sent, received);
+    clv_clc_refine_see(refine, d->from, d->to, d->sent, d->received);
 }
 
-static void take(void *refine, int32_t from, int32_t to, int64_t sent, int64_t received)
+static void take(void *refine, const correct_delay_t *d)
 {
-    clv_clc_refine_take(refine, from, to, sent, received);
+    clv_clc_refine_take(refine, d->from, d->to, d->sent, d->received);
 }
 
-static clv_status_t solve(const correct_t *correct, int64_t first, int64_t last, int64_t trust,
-                          clv_clc_refine_t **refine_p)
+static int solve(const correct_t *correct, int64_t first, int64_t last, int64_t trust,
+                 clv_clc_refine_t **refine_p)
 {
-    clv_status_t status =
-        clv_clc_refine_new(correct->archive.n_hosts, first, last, MOST_CELLS, refine_p);
-    if (status == CLV_OK) {
-        correct_each_delay(&correct->trace, see, *refine_p);
-        status = clv_clc_refine_begin(*refine_p);
+    const int is_new =
+        clv_clc_refine_new(correct->archive.n_hosts, first, last, MOST_CELLS, refine_p) == CLV_OK;
+    if (!correct_crew_has(is_new, "clocks")) {
+        return 0;
     }
-    if (status == CLV_OK) {
-        correct_each_delay(&correct->trace, take, *refine_p);
-        clv_clc_refine_solve(*refine_p, trust);
+    correct_each_delay(correct->whole, see, *refine_p);
+    clv_clc_refine_parts_t parts = clv_clc_refine_parts(*refine_p);
+    correct_crew_greatest(parts.has, parts.n_steps);
+    correct_crew_sum(parts.n_seen, parts.n_pairs);
+    if (!correct_crew_has(clv_clc_refine_begin(*refine_p) == CLV_OK, "clocks")) {
+        return 0;
     }
-    return status;
+    correct_each_delay(correct->whole, take, *refine_p);
+    parts = clv_clc_refine_parts(*refine_p);
+    correct_crew_reduce(parts.cells, parts.n_cells, CORRECT_LEAST_DELAY);
+    correct_crew_sum(parts.n_taken, parts.n_hosts);
+    clv_clc_refine_solve(*refine_p, trust);
+    return 1;
 }
 
 /* ---- one host ---- */
@@ -139,17 +146,16 @@ int correct_refine(correct_t *correct)
     if (!is_wanted(correct, &trust)) {
         return 1;
     }
-    correct_span(&correct->trace, &first, &last);
-    int is_good = solve(correct, first, last, trust, &refine) == CLV_OK
-                      ? 1
-                      : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for clocks");
+    correct_span(correct, CLV_CLC_STAMP, &first, &last);
+    int is_good = solve(correct, first, last, trust, &refine);
     for (uint32_t h = 0; h < correct->archive.n_hosts && is_good; h++) {
         is_good = refine_host(correct, refine, h, first);
     }
     clv_clc_refine_free(refine);
+    is_good = correct_crew_agree(is_good);
     if (is_good && correct->refinement.n_points > 0) {
         clv_clc_parallel(correct->options.n_threads, correct->trace.n_tracks, move_track, correct);
-        clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+        correct_place(correct, CLV_CLC_STAMP);
     }
     return is_good;
 }

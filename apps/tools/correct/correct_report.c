@@ -43,11 +43,13 @@ static double percent(double part, double whole)
 static void report_tally(const correct_t *correct, FILE *out, const char *name,
                          const clv_clc_tally_t *before, const clv_clc_tally_t *after)
 {
-    fprintf(out, "  %-22s %12lld %10lld %7.3f %10lld %7.3f %12.3f", name,
+    const double mean =
+        before->n_reversed > 0 ? before->reversed_ns / (double) before->n_reversed : 0;
+    fprintf(out, "  %-22s %12lld %10lld %7.3f %10lld %7.3f %12.3f %12.3f", name,
             (long long) before->n_messages, (long long) before->n_reversed,
             percent((double) before->n_reversed, (double) before->n_messages),
             (long long) before->n_violated,
-            percent((double) before->n_violated, (double) before->n_messages),
+            percent((double) before->n_violated, (double) before->n_messages), us(correct, mean),
             us(correct, (double) before->worst_ns));
     if (!correct->options.is_check) {
         fprintf(out, " %9lld %9lld", (long long) after->n_reversed, (long long) after->n_violated);
@@ -58,8 +60,8 @@ static void report_tally(const correct_t *correct, FILE *out, const char *name,
 static void report_tallies(const correct_t *correct, FILE *out)
 {
     const correct_result_t *result = &correct->result;
-    fprintf(out, "  %-22s %12s %10s %7s %10s %7s %12s%s\n", "logical messages", "number",
-            "reversed", "%", "violated", "%", "worst [us]",
+    fprintf(out, "  %-22s %12s %10s %7s %10s %7s %12s %12s%s\n", "logical messages", "number",
+            "reversed", "%", "violated", "%", "mean [us]", "worst [us]",
             correct->options.is_check ? "" : "  reversed  violated after");
     for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
         if (result->before[op].n_messages > 0) {
@@ -102,27 +104,27 @@ typedef struct row {
 
 static row_t row_of(const correct_t *correct, uint32_t i)
 {
-    const clv_clc_track_t *track = &correct->trace.tracks[i];
+    const correct_ends_t *ends = &correct->ends[i];
     const clv_clc_map_t *map = &correct_map_of(correct, &correct->archive.locations[i])->map;
     row_t row = {0, 0, -1, 0};
     int64_t hint = 0;
-    if (track->n_events == 0) {
+    if (ends->n_events == 0) {
         return row;
     }
-    const clv_clc_event_t *first = &track->events[0], *last = &track->events[track->n_events - 1];
     /* Raw stamps are gone; offsets change by less than their bound from one time base to another.
      */
     const int64_t begin =
-        first->stamp +
+        ends->first_stamp +
         (int64_t) clv_clc_map_offset(map, map->n_points ? map->points[0].local_ns : 0, &hint);
-    const int64_t end = last->stamp + (begin - first->stamp);
+    const int64_t end = ends->last_stamp + (begin - ends->first_stamp);
     const int64_t bounds[] = {clv_clc_map_bound(map, begin), clv_clc_map_bound(map, end)};
     const int64_t bound = bounds[0] > bounds[1] ? bounds[0] : bounds[1];
     row.offset_begin_us = us(correct, clv_clc_map_offset(map, begin, &hint));
     row.offset_end_us = us(correct, clv_clc_map_offset(map, end, &hint));
     row.bound_us = bound < 0 ? -1 : us(correct, (double) bound);
-    row.shift_us =
-        correct->options.is_check ? 0 : us(correct, (double) (last->corrected - last->stamp));
+    row.shift_us = correct->options.is_check
+                       ? 0
+                       : us(correct, (double) (ends->last_corrected - ends->last_stamp));
     return row;
 }
 
@@ -160,13 +162,6 @@ static void report_locations(const correct_t *correct, FILE *out)
 
 /* ---- left out ---- */
 
-typedef struct leaving {
-    const correct_t *correct;
-    FILE *out;
-    int64_t n;
-    int is_json;
-} leaving_t;
-
 static void json_left_out(const correct_archive_t *archive, FILE *out,
                           const clv_clc_left_out_t *left)
 {
@@ -198,18 +193,6 @@ static void print_left_out(const correct_archive_t *archive, FILE *out,
             "  communicator %u, location group %u to %u, tag %u: %lld sends, %lld receives: %s\n",
             comm, archive->processes[left->source].ref, archive->processes[left->target].ref,
             left->tag, (long long) left->n_sent, (long long) left->n_received, left->reason);
-}
-
-static void tell_left_out(void *context, const clv_clc_left_out_t *left)
-{
-    leaving_t *leaving = context;
-    const correct_archive_t *archive = &leaving->correct->archive;
-    leaving->n++;
-    if (leaving->out && leaving->is_json) {
-        json_left_out(archive, leaving->out, left);
-    } else if (leaving->out && leaving->n <= MOST_ROWS) {
-        print_left_out(archive, leaving->out, left);
-    }
 }
 
 static const char *const left_names[CORRECT_N_LEFT] = {
@@ -245,14 +228,14 @@ static void report_inside(const correct_t *correct, FILE *out)
 
 static void report_left_out(const correct_t *correct, FILE *out)
 {
-    leaving_t count = {correct, NULL, 0, 0}, rows = {correct, out, 0, 0};
-    clv_clc_match_left_out(correct->match, tell_left_out, &count);
-    if (count.n > 0) {
-        fprintf(out, "left out: %lld\n", (long long) count.n);
-        clv_clc_match_left_out(correct->match, tell_left_out, &rows);
-        if (count.n > MOST_ROWS) {
-            fprintf(out, "  ... %lld more (--json has all)\n", (long long) (count.n - MOST_ROWS));
-        }
+    if (correct->n_left_out > 0) {
+        fprintf(out, "left out: %zu\n", correct->n_left_out);
+    }
+    for (size_t i = 0; i < correct->n_left_out && i < MOST_ROWS; i++) {
+        print_left_out(&correct->archive, out, &correct->left_out[i]);
+    }
+    if (correct->n_left_out > MOST_ROWS) {
+        fprintf(out, "  ... %zu more (--json has all)\n", correct->n_left_out - MOST_ROWS);
     }
     for (int why = 0; why < CORRECT_N_LEFT; why++) {
         if (correct->n_left[why] > 0) {
@@ -286,9 +269,8 @@ static void report_truth(const correct_t *correct, FILE *out)
         }
     }
     if (correct->archive.truth_attribute != CORRECT_NOBODY) {
-        double inter, intra;
-        correct_true_delays(correct, &inter, &intra);
-        fprintf(out, "truth: least delays %.3f us between hosts, %.3f inside\n", inter, intra);
+        fprintf(out, "truth: least delays %.3f us between hosts, %.3f inside\n",
+                correct->true_inter_us, correct->true_intra_us);
     }
 }
 
@@ -337,11 +319,8 @@ static int shares_hosts(const correct_archive_t *archive)
 static int is_shift_too_long(const correct_t *correct, int64_t *length_p)
 {
     int64_t length = 0;
-    for (uint32_t i = 0; i < correct->trace.n_tracks; i++) {
-        const clv_clc_track_t *track = &correct->trace.tracks[i];
-        const int64_t own = track->n_events > 0
-                                ? track->events[track->n_events - 1].stamp - track->events[0].stamp
-                                : 0;
+    for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
+        const int64_t own = correct->ends[i].last_stamp - correct->ends[i].first_stamp;
         length = own > length ? own : length;
     }
     *length_p = length;
@@ -404,8 +383,8 @@ void correct_report(const correct_t *correct, FILE *out)
             "%s: %llu events of %u locations, %u processes, %u hosts; %llu messages, %llu "
             "collectives\n",
             correct->options.input, (unsigned long long) correct->n_events, archive->n_locations,
-            n_processes(archive), archive->n_hosts, (unsigned long long) correct->trace.n_messages,
-            (unsigned long long) correct->trace.n_collectives);
+            n_processes(archive), archive->n_hosts, (unsigned long long) correct->n_messages,
+            (unsigned long long) correct->n_collectives);
     report_clock(correct, out);
     report_tallies(correct, out);
     if (!correct->options.is_check) {
@@ -425,7 +404,7 @@ void correct_report(const correct_t *correct, FILE *out)
     report_truth(correct, out);
     fprintf(out, "read %.2f s, corrected %.2f s, written %.2f s; %lld MiB in a scratch file\n",
             result->read_s, result->correct_s, result->write_s,
-            (long long) (correct_store_file_bytes() >> 20));
+            (long long) (correct->n_scratch_bytes >> 20));
 }
 
 /* ---- JSON ---- */
@@ -523,7 +502,7 @@ static void json_result(const correct_t *correct, clv_json_t *json)
     clv_json_number(json, "read_ns", 1e9 * result->read_s);
     clv_json_number(json, "correct_ns", 1e9 * result->correct_s);
     clv_json_number(json, "write_ns", 1e9 * result->write_s);
-    clv_json_whole(json, "scratch_bytes", correct_store_file_bytes());
+    clv_json_whole(json, "scratch_bytes", correct->n_scratch_bytes);
 }
 
 static void json_summary(const correct_t *correct, FILE *out)
@@ -564,7 +543,7 @@ static void json_locations(const correct_t *correct, FILE *out)
         clv_json_number(&json, "ahead_end_ns", 1e3 * row.offset_end_us);
         clv_json_number(&json, "bound_ns", row.bound_us < 0 ? NAN : 1e3 * row.bound_us);
         clv_json_number(&json, "shift_at_end_ns", 1e3 * row.shift_us);
-        clv_json_whole(&json, "falling", location->n_falling);
+        clv_json_whole(&json, "falling", correct->ends[i].n_falling);
         clv_json_end(&json);
     }
 }
@@ -598,8 +577,7 @@ static void json_truth(const correct_t *correct, FILE *out)
         }
     }
     if (correct->archive.truth_attribute != CORRECT_NOBODY) {
-        double inter, intra;
-        correct_true_delays(correct, &inter, &intra);
+        const double inter = correct->true_inter_us, intra = correct->true_intra_us;
         clv_json_t json = clv_json_begin(out, PROGRAM, "true_delays");
         clv_json_number(&json, "inter_ns", inter < 0 ? NAN : 1e3 * inter);
         clv_json_number(&json, "intra_ns", intra < 0 ? NAN : 1e3 * intra);
@@ -609,7 +587,6 @@ static void json_truth(const correct_t *correct, FILE *out)
 
 int correct_report_json(const correct_t *correct)
 {
-    leaving_t rows = {correct, NULL, 0, 1};
     const int is_stdout = !strcmp(correct->options.json, "-");
     FILE *out = is_stdout ? stdout : fopen(correct->options.json, "w");
     if (!out) {
@@ -621,8 +598,9 @@ int correct_report_json(const correct_t *correct)
         json_table4(correct, out);
     }
     json_locations(correct, out);
-    rows.out = out;
-    clv_clc_match_left_out(correct->match, tell_left_out, &rows);
+    for (size_t i = 0; i < correct->n_left_out; i++) {
+        json_left_out(&correct->archive, out, &correct->left_out[i]);
+    }
     json_left_events(correct, out);
     json_truth(correct, out);
     const int has_failed = ferror(out);

@@ -3,11 +3,12 @@
  * clv-correct: from what was read to what is written: lines, messages, the passes of the clock and
  * the two ways in which they are repeated.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "apps/clc/clc_parallel.h"
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
@@ -56,18 +57,11 @@ static int make_teams(correct_t *correct, uint32_t *sizes)
     return 1;
 }
 
-static uint32_t clock_of(const correct_t *correct, uint32_t i)
-{
-    const correct_location_t *location = &correct->archive.locations[i];
-    return correct->options.is_line_per_process ? location->process : (uint32_t) location->host;
-}
-
 /* One line per clock: its locations lie in a row of track_of_line. */
 int correct_make_lines(correct_t *correct)
 {
     clv_clc_trace_t *trace = &correct->trace;
-    const uint32_t n = correct->options.is_line_per_process ? correct->archive.n_processes
-                                                            : correct->archive.n_hosts;
+    const uint32_t n = correct_n_clocks(correct);
     uint32_t used = 0;
     trace->lines = clv_alloc(n + (size_t) 1, sizeof *trace->lines);
     correct->track_of_line = clv_alloc(trace->n_tracks + (size_t) 1, sizeof(uint32_t));
@@ -77,7 +71,7 @@ int correct_make_lines(correct_t *correct)
     for (uint32_t l = 0; l < n; l++) {
         trace->lines[l].tracks = &correct->track_of_line[used];
         for (uint32_t i = 0; i < trace->n_tracks; i++) {
-            if (clock_of(correct, i) == l) {
+            if (correct_clock_of(correct, correct->archive.locations[i].process) == l) {
                 correct->track_of_line[used++] = i;
                 trace->lines[l].n_tracks++;
             }
@@ -117,7 +111,7 @@ static int join(correct_t *correct)
     uint32_t *sizes = clv_alloc(archive->n_comms + (size_t) 1, sizeof *sizes);
     int32_t *hosts = clv_alloc(archive->n_processes + (size_t) 1, sizeof *hosts);
     int is_good = sizes && hosts && make_teams(correct, sizes) &&
-                  clv_clc_match_join(correct->match, sizes, &trace->n_messages,
+                  clv_clc_match_join(correct->match, sizes, correct->share, &trace->n_messages,
                                      &trace->n_collectives, &trace->n_members) == CLV_OK &&
                   get_groups(correct);
     if (is_good) {
@@ -131,12 +125,55 @@ static int join(correct_t *correct)
     return is_good ? 1 : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for messages");
 }
 
-static void join_events(correct_t *correct)
+static int join_events(correct_t *correct)
 {
     const int n_threads = correct->options.n_threads;
     clv_clc_parallel(n_threads, correct->trace.n_tracks, bind_track, correct);
-    clv_clc_match_settle(correct->match, &correct->trace);
+    if (!correct_crew_settle(correct)) {
+        return 0;
+    }
     clv_clc_parallel(n_threads, correct->trace.n_tracks, trim_track, correct);
+    int64_t n[] = {(int64_t) correct->whole->n_messages, (int64_t) correct->whole->n_collectives};
+    correct_crew_sum(n, 2);
+    correct->n_messages = (uint64_t) n[0];
+    correct->n_collectives = (uint64_t) n[1];
+    return 1;
+}
+
+/* ---- stamps of all ---- */
+
+void correct_place(const correct_t *correct, clv_clc_which_t which)
+{
+    clv_clc_place(&correct->trace, which, correct->options.n_threads);
+    correct_crew_gather(correct);
+}
+
+static void sum_tallies(clv_clc_tally_t *tallies)
+{
+    int64_t sums[3 * CLV_CLC_MAX_OPS], most[2 * CLV_CLC_MAX_OPS];
+    double reversed_ns[CLV_CLC_MAX_OPS];
+    for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
+        sums[3 * op] = tallies[op].n_messages;
+        sums[3 * op + 1] = tallies[op].n_reversed;
+        sums[3 * op + 2] = tallies[op].n_violated;
+        most[2 * op] = tallies[op].worst_ns;
+        most[2 * op + 1] = tallies[op].needed_ns;
+        reversed_ns[op] = tallies[op].reversed_ns;
+    }
+    correct_crew_sum(sums, 3 * CLV_CLC_MAX_OPS);
+    correct_crew_greatest(most, 2 * CLV_CLC_MAX_OPS);
+    correct_crew_reduce(reversed_ns, CLV_CLC_MAX_OPS, CORRECT_SUM_REAL);
+    for (int op = 0; op < CLV_CLC_MAX_OPS; op++) {
+        tallies[op] = (clv_clc_tally_t){sums[3 * op], sums[3 * op + 1], sums[3 * op + 2],
+                                        most[2 * op], most[2 * op + 1], reversed_ns[op]};
+    }
+}
+
+void correct_count(const correct_t *correct, const clv_clc_config_t *config,
+                   clv_clc_tally_t *tallies)
+{
+    clv_clc_count(correct->whole, config, tallies);
+    sum_tallies(tallies);
 }
 
 /* ---- the clock ---- */
@@ -150,36 +187,55 @@ static clv_clc_config_t config_of(const correct_t *correct, double gamma)
                               .n_threads = correct->options.n_threads};
 }
 
-void correct_span(const clv_clc_trace_t *trace, int64_t *first, int64_t *last)
+static int64_t time_of(const clv_clc_event_t *event, clv_clc_which_t which)
+{
+    return which == CLV_CLC_STAMP ? event->stamp : event->corrected;
+}
+
+void correct_span(const correct_t *correct, clv_clc_which_t which, int64_t *first, int64_t *last)
 {
     *first = INT64_MAX;
     *last = INT64_MIN;
-    for (uint32_t i = 0; i < trace->n_tracks; i++) {
-        const clv_clc_track_t *track = &trace->tracks[i];
+    for (uint32_t i = 0; i < correct->trace.n_tracks; i++) {
+        const clv_clc_track_t *track = &correct->trace.tracks[i];
         if (track->n_events > 0) {
-            *first = clv_smaller(*first, track->events[0].stamp);
-            *last = clv_larger(*last, track->events[track->n_events - 1].stamp);
+            *first = clv_smaller(*first, time_of(&track->events[0], which));
+            *last = clv_larger(*last, time_of(&track->events[track->n_events - 1], which));
         }
     }
+    correct_crew_least(first, 1);
+    correct_crew_greatest(last, 1);
     if (*first > *last) {
         *first = *last = 0;
     }
 }
 
-static int64_t run_length(const clv_clc_trace_t *trace)
+static int64_t run_length(const correct_t *correct)
 {
     int64_t first, last;
-    correct_span(trace, &first, &last);
+    correct_span(correct, CLV_CLC_STAMP, &first, &last);
     return last - first;
+}
+
+static void sum_forward(clv_clc_forward_result_t *result)
+{
+    int64_t most[] = {result->largest_shift_ns, result->shift_at_end_ns};
+    correct_crew_sum(&result->n_explicit, 1);
+    correct_crew_sum(result->explicit_by_op, CLV_CLC_MAX_OPS);
+    correct_crew_greatest(most, 2);
+    result->largest_shift_ns = most[0];
+    result->shift_at_end_ns = most[1];
 }
 
 static int forward(correct_t *correct, const clv_clc_config_t *config)
 {
     const clv_status_t status = clv_clc_forward(&correct->trace, config, &correct->result.forward);
-    return status == CLV_OK
-               ? 1
-               : correct_fail(status == CLV_OVERFLOW ? CORRECT_EXIT_INPUT : CORRECT_EXIT_MACHINE,
-                              "forward pass: %s", clv_status_text(status));
+    sum_forward(&correct->result.forward);
+    return correct_crew_agree(
+        status == CLV_OK
+            ? 1
+            : correct_fail(status == CLV_OVERFLOW ? CORRECT_EXIT_INPUT : CORRECT_EXIT_MACHINE,
+                           "forward pass: %s", clv_status_text(status)));
 }
 
 /* With the gamma that was asked for, or with a smaller one when the first lets too much stay. */
@@ -193,7 +249,7 @@ static int forward_controlled(correct_t *correct)
     if (!forward(correct, &config)) {
         return 0;
     }
-    const double limit = END_SHARE * (double) run_length(&correct->trace);
+    const double limit = END_SHARE * (double) run_length(correct);
     if (asked >= 0 || (double) result->forward.shift_at_end_ns <= limit) {
         return 1;
     }
@@ -210,11 +266,11 @@ static void count_before(correct_t *correct, int is_first)
     correct_result_t *result = &correct->result;
     const int is_refined = correct->refinement.n_points > 0;
     if (is_refined && is_first) {
-        clv_clc_place(&correct->trace, CLV_CLC_CORRECTED, correct->options.n_threads);
-        clv_clc_count(&correct->trace, &config, result->before);
-        clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+        correct_place(correct, CLV_CLC_CORRECTED);
+        correct_count(correct, &config, result->before);
+        correct_place(correct, CLV_CLC_STAMP);
     }
-    clv_clc_count(&correct->trace, &config, is_refined ? result->refined : result->before);
+    correct_count(correct, &config, is_refined ? result->refined : result->before);
 }
 
 static clv_clc_tally_t sum_before(const correct_t *correct)
@@ -264,7 +320,7 @@ static int forward_with_latency(correct_t *correct)
     int is_high = 0, has_run = 0;
     for (int i = 0; i < MOST_HALVINGS; i++) {
         if (i > 0) {
-            clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+            correct_place(correct, CLV_CLC_STAMP);
         }
         count_before(correct, i == 0);
         if (!forward_controlled(correct)) {
@@ -283,15 +339,15 @@ static int forward_with_latency(correct_t *correct)
         correct->latency.intra /= 2;
         correct->latency.n_halved++;
     }
-    clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
+    correct_place(correct, CLV_CLC_STAMP);
     count_before(correct, 0);
     return forward_controlled(correct);
 }
 
-static void add_inside(void *context, int32_t from, int32_t to, int64_t sent, int64_t received)
+static void add_inside(void *context, const correct_delay_t *delay)
 {
     int64_t *n = context;
-    *n += from == to && received < sent;
+    *n += delay->from == delay->to && delay->received < delay->sent;
 }
 
 /* Of the stamps that messages hold last. */
@@ -299,8 +355,42 @@ static void count_inside(correct_t *correct)
 {
     correct->n_inside = 0;
     if (!correct->options.is_line_per_process) {
-        correct_each_delay(&correct->trace, add_inside, &correct->n_inside);
+        correct_each_delay(correct->whole, add_inside, &correct->n_inside);
+        correct_crew_sum(&correct->n_inside, 1);
     }
+}
+
+/* As in the paper, what lies in a pause of more than a second does not count. */
+static void measure(correct_t *correct)
+{
+    clv_clc_table4_t *t = &correct->result.table4;
+    clv_clc_measure(&correct->trace, (int64_t) (1e9 * correct->archive.ticks_per_ns),
+                    correct->options.n_threads, t);
+    int64_t most[] = {t->position_ns, t->largest_shift_ns};
+    double relative[] = {t->largest, t->position_relative};
+    correct_crew_sum(&t->n_intervals, 1);
+    correct_crew_sum(t->n_above, CLV_CLC_N_THRESHOLDS);
+    correct_crew_reduce(&t->total_ns, 1, CORRECT_SUM_REAL);
+    correct_crew_reduce(&t->deviation_ns, 1, CORRECT_SUM_REAL);
+    correct_crew_reduce(t->above_ns, CLV_CLC_N_THRESHOLDS, CORRECT_SUM_REAL);
+    correct_crew_greatest(most, 2);
+    correct_crew_reduce(relative, 2, CORRECT_GREATEST_REAL);
+    t->position_ns = most[0];
+    t->largest_shift_ns = most[1];
+    t->largest = relative[0];
+    t->position_relative = relative[1];
+}
+
+static int backward(correct_t *correct, const clv_clc_config_t *config)
+{
+    double *steepest = &correct->result.steepest;
+    correct_crew_limit(correct, config);
+    const int is_good =
+        clv_clc_backward(&correct->trace, config, steepest) == CLV_OK
+            ? 1
+            : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for the backward pass");
+    correct_crew_reduce(steepest, 1, CORRECT_GREATEST_REAL);
+    return correct_crew_agree(is_good);
 }
 
 static int apply_clock(correct_t *correct)
@@ -310,17 +400,14 @@ static int apply_clock(correct_t *correct)
         return 0;
     }
     const clv_clc_config_t config = config_of(correct, result->gamma);
-    if (clv_clc_backward(&correct->trace, &config, &result->steepest) != CLV_OK) {
-        return correct_fail(CORRECT_EXIT_MACHINE, "out of memory for the backward pass");
+    if (!backward(correct, &config)) {
+        return 0;
     }
-    clv_clc_place(&correct->trace, CLV_CLC_CORRECTED, correct->options.n_threads);
-    clv_clc_count(&correct->trace, &config, result->after);
+    correct_place(correct, CLV_CLC_CORRECTED);
+    correct_count(correct, &config, result->after);
     count_inside(correct);
-    /* As in the paper, what lies in a pause of more than a second does not count. */
-    clv_clc_measure(&correct->trace, (int64_t) (1e9 * correct->archive.ticks_per_ns),
-                    correct->options.n_threads, &result->table4);
-    correct_judge(correct, CLV_CLC_CORRECTED, &result->truth[CORRECT_CORRECTED]);
-    return 1;
+    measure(correct);
+    return correct_judge(correct, CLV_CLC_CORRECTED, &result->truth[CORRECT_CORRECTED]);
 }
 
 static double seconds(void)
@@ -351,7 +438,7 @@ static int check_shapes(const correct_t *correct)
     const clv_clc_trace_t *trace = &correct->trace;
     checking_t checking = {trace, UINT32_MAX};
     uint64_t where = 0;
-    const char *reason = clv_clc_check_groups(trace, &where);
+    const char *reason = clv_clc_check_groups(correct->whole, &where);
     if (!reason) {
         clv_clc_parallel(correct->options.n_threads, trace->n_tracks, check_track, &checking);
     }
@@ -364,33 +451,24 @@ static int check_shapes(const correct_t *correct)
                : 1;
 }
 
-static void judge_before(correct_t *correct)
+static int judge_before(correct_t *correct)
 {
     correct_truth_t *truth = correct->result.truth;
     const int is_refined = correct->refinement.n_points > 0;
-    correct_judge(correct, is_refined ? CLV_CLC_CORRECTED : CLV_CLC_STAMP,
-                  &truth[CORRECT_PRESYNCED]);
-    if (is_refined) {
-        correct_judge(correct, CLV_CLC_STAMP, &truth[CORRECT_REFINED]);
-    }
+    return correct_judge(correct, is_refined ? CLV_CLC_CORRECTED : CLV_CLC_STAMP,
+                         &truth[CORRECT_PRESYNCED]) &&
+           (!is_refined || correct_judge(correct, CLV_CLC_STAMP, &truth[CORRECT_REFINED]));
 }
 
 static int work_out(correct_t *correct)
 {
-    if (!join(correct)) {
+    if (!correct_crew_join(correct) || !correct_crew_agree(join(correct)) ||
+        !join_events(correct) || !correct_presynchronise(correct) ||
+        !correct_crew_agree(correct_make_lines(correct) && check_shapes(correct))) {
         return 0;
     }
-    join_events(correct);
-    if (!correct_presynchronise(correct) || !correct_make_lines(correct) ||
-        !check_shapes(correct)) {
-        return 0;
-    }
-    clv_clc_place(&correct->trace, CLV_CLC_STAMP, correct->options.n_threads);
-    if (!correct_refine(correct)) {
-        return 0;
-    }
-    judge_before(correct);
-    if (!correct_choose_latency(correct)) {
+    correct_place(correct, CLV_CLC_STAMP);
+    if (!correct_refine(correct) || !judge_before(correct) || !correct_choose_latency(correct)) {
         return 0;
     }
     if (correct->options.is_check) {
@@ -401,14 +479,106 @@ static int work_out(correct_t *correct)
     return apply_clock(correct);
 }
 
+/* ---- for the report ---- */
+
+static int by_place(const void *left, const void *right)
+{
+    const clv_clc_left_out_t *a = left, *b = right;
+    const uint32_t x[] = {a->source == CLV_CLC_ALL, a->comm, a->source, a->target, a->tag};
+    const uint32_t y[] = {b->source == CLV_CLC_ALL, b->comm, b->source, b->target, b->tag};
+    for (int i = 0; i < 5; i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* Of communicators all know the same: the first process tells. */
+static void take_left_out(void *context, const clv_clc_left_out_t *left)
+{
+    correct_t *correct = context;
+    if (left->source == CLV_CLC_ALL && !correct_crew_is_first()) {
+        return;
+    }
+    if (correct->left_out) {
+        correct->left_out[correct->n_left_out] = *left;
+    }
+    correct->n_left_out++;
+}
+
+static int collect_left_out(correct_t *correct)
+{
+    void *list = NULL;
+    clv_clc_match_left_out(correct->match, take_left_out, correct);
+    list = clv_alloc(correct->n_left_out + 1, sizeof *correct->left_out);
+    if (!correct_crew_has(list != NULL, "a report")) {
+        clv_free(list);
+        return 0;
+    }
+    correct->left_out = list;
+    correct->n_left_out = 0;
+    clv_clc_match_left_out(correct->match, take_left_out, correct);
+    const int is_good =
+        correct_crew_collect(&list, &correct->n_left_out, sizeof *correct->left_out);
+    correct->left_out = list;
+    if (correct->n_left_out > 1) {
+        qsort(list, correct->n_left_out, sizeof *correct->left_out, by_place);
+    }
+    return is_good;
+}
+
+static int collect_ends(correct_t *correct)
+{
+    const uint32_t n = correct->archive.n_locations;
+    correct->ends = clv_alloc(n, sizeof *correct->ends);
+    if (!correct_crew_has(correct->ends != NULL, "a report")) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const clv_clc_track_t *track = &correct->trace.tracks[i];
+        correct_ends_t *ends = &correct->ends[i];
+        ends->n_events = track->n_events;
+        ends->n_falling = correct->archive.locations[i].n_falling;
+        if (track->n_events > 0) {
+            const clv_clc_event_t *last = &track->events[track->n_events - 1];
+            ends->first_stamp = track->events[0].stamp;
+            ends->first_corrected = track->events[0].corrected;
+            ends->last_stamp = last->stamp;
+            ends->last_corrected = last->corrected;
+        }
+    }
+    correct_crew_sum((int64_t *) correct->ends, n * (sizeof *correct->ends / sizeof(int64_t)));
+    return 1;
+}
+
+static int collect(correct_t *correct)
+{
+    correct_find_true_delays(correct);
+    int64_t n[CORRECT_N_LEFT + 2] = {(int64_t) correct->n_events,
+                                     (int64_t) correct->n_lost_requests};
+    for (int why = 0; why < CORRECT_N_LEFT; why++) {
+        n[2 + why] = (int64_t) correct->n_left[why];
+    }
+    correct_crew_sum(n, CORRECT_N_LEFT + 2);
+    correct->n_scratch_bytes = correct_store_file_bytes();
+    correct_crew_sum(&correct->n_scratch_bytes, 1);
+    correct->n_events = (uint64_t) n[0];
+    correct->n_lost_requests = (uint64_t) n[1];
+    for (int why = 0; why < CORRECT_N_LEFT; why++) {
+        correct->n_left[why] = (uint64_t) n[2 + why];
+    }
+    return collect_left_out(correct) && collect_ends(correct);
+}
+
 int correct_run(correct_t *correct)
 {
     const double begin = seconds();
-    if (!correct_read_events(correct)) {
+    if (!correct_crew_agree(correct_read_events(correct))) {
         return 0;
     }
     const double read = seconds();
-    if (!work_out(correct)) {
+    if (!work_out(correct) || !collect(correct)) {
         return 0;
     }
     const double corrected = seconds();

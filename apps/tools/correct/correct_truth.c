@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/tools/correct/correct.h"
+#include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 
 typedef struct arrival {
@@ -19,19 +19,38 @@ static int by_double(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static void gather_arrivals(const correct_t *correct, clv_clc_which_t which, arrival_t *arrivals)
+/* Instead of their stamps messages and members hold the truth. */
+static void place_truth(const correct_t *correct)
 {
     const clv_clc_trace_t *trace = &correct->trace;
     for (uint32_t i = 0; i < trace->n_tracks; i++) {
         for (int64_t j = 0; j < trace->tracks[i].n_events; j++) {
             const clv_clc_event_t *event = &trace->tracks[i].events[j];
-            if (clv_clc_role(event) == CLV_CLC_ENTER) {
-                arrival_t *arrival =
-                    &arrivals[trace->collectives[event->group].first + clv_clc_member_of(event)];
-                arrival->truth = correct->archive.locations[i].truth[j];
-                arrival->stamp = which == CLV_CLC_STAMP ? event->stamp : event->corrected;
+            const clv_clc_role_t role = clv_clc_role(event);
+            const int64_t time = correct->archive.locations[i].truth[j];
+            if (role == CLV_CLC_SEND) {
+                trace->messages[event->group].send = time;
+            } else if (role == CLV_CLC_RECEIVE) {
+                trace->messages[event->group].receive = time;
+            } else if (role == CLV_CLC_ENTER) {
+                const uint64_t first = trace->collectives[event->group].first;
+                trace->members[first + clv_clc_member_of(event)].enter = time;
             }
         }
+    }
+    correct_crew_gather(correct);
+}
+
+static void gather_arrivals(const correct_t *correct, clv_clc_which_t which, arrival_t *arrivals)
+{
+    const clv_clc_trace_t *whole = correct->whole;
+    place_truth(correct);
+    for (uint64_t k = 0; arrivals && k < whole->n_members; k++) {
+        arrivals[k].truth = whole->members[k].enter;
+    }
+    correct_place(correct, which);
+    for (uint64_t k = 0; arrivals && k < whole->n_members; k++) {
+        arrivals[k].stamp = whole->members[k].enter;
     }
 }
 
@@ -60,64 +79,77 @@ static int64_t judge_collective(const correct_t *correct, const arrival_t *a, ui
     return n_errors;
 }
 
-void correct_judge(const correct_t *correct, clv_clc_which_t which, correct_truth_t *truth)
+static int64_t judge_all(const correct_t *correct, const arrival_t *arrivals, double *errors,
+                         correct_truth_t *truth)
 {
-    const clv_clc_trace_t *trace = &correct->trace;
-    *truth = (correct_truth_t){0};
-    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
-        return;
-    }
-    arrival_t *arrivals = clv_alloc(trace->n_members + 1, sizeof *arrivals);
-    double *errors = clv_alloc(trace->n_members + 1, sizeof *errors), sum = 0;
+    const clv_clc_trace_t *trace = correct->whole;
     int64_t n = 0;
-    if (arrivals && errors) {
-        gather_arrivals(correct, which, arrivals);
-        for (uint64_t g = 0; g < trace->n_collectives; g++) {
-            const clv_clc_collective_t *collective = &trace->collectives[g];
-            const uint32_t members = trace->teams[collective->team].n_members;
-            if (collective->flavour != CLV_CLC_FREE && members > 1) {
-                n += judge_collective(correct, &arrivals[collective->first], members, &errors[n],
-                                      truth);
-            }
+    for (uint64_t g = 0; g < trace->n_collectives; g++) {
+        const clv_clc_collective_t *collective = &trace->collectives[g];
+        const uint32_t members = trace->teams[collective->team].n_members;
+        if (collective->flavour != CLV_CLC_FREE && members > 1) {
+            n +=
+                judge_collective(correct, &arrivals[collective->first], members, &errors[n], truth);
         }
     }
-    for (int64_t i = 0; i < n; i++) {
+    return n;
+}
+
+/* Added in their order, so that it does not matter who had which. */
+static void set_errors(correct_truth_t *truth, double *errors, size_t n)
+{
+    double sum = 0;
+    if (n == 0) {
+        return;
+    }
+    qsort(errors, n, sizeof *errors, by_double);
+    for (size_t i = 0; i < n; i++) {
         sum += errors[i];
     }
-    if (n > 0) {
-        qsort(errors, (size_t) n, sizeof *errors, by_double);
-        truth->mean_us = sum / (double) n;
-        truth->median_us = errors[n / 2];
-        truth->p95_us = errors[n * 95 / 100];
+    truth->mean_us = sum / (double) n;
+    truth->median_us = errors[n / 2];
+    truth->p95_us = errors[n * 95 / 100];
+}
+
+int correct_judge(correct_t *correct, clv_clc_which_t which, correct_truth_t *truth)
+{
+    *truth = (correct_truth_t){0};
+    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
+        return 1;
+    }
+    arrival_t *arrivals = clv_alloc(correct->whole->n_members + 1, sizeof *arrivals);
+    void *errors = clv_alloc(correct->whole->n_members + 1, sizeof(double));
+    int is_good = correct_crew_has(arrivals && errors, "the truth");
+    if (is_good) {
+        gather_arrivals(correct, which, arrivals);
+        size_t n = (size_t) judge_all(correct, arrivals, errors, truth);
+        int64_t counts[] = {truth->n_collectives, truth->n_wrong};
+        correct_crew_sum(counts, 2);
+        truth->n_collectives = counts[0];
+        truth->n_wrong = counts[1];
+        is_good = correct_crew_collect(&errors, &n, sizeof(double));
+        set_errors(truth, errors, n);
     }
     clv_free(arrivals);
     clv_free(errors);
+    return is_good;
 }
 
-/* The least delays of messages that were true, for judging latencies. */
-
-void correct_true_delays(const correct_t *correct, double *inter_us, double *intra_us)
+/* For judging latencies. */
+void correct_find_true_delays(correct_t *correct)
 {
-    const clv_clc_trace_t *trace = &correct->trace;
-    int64_t *sent = clv_alloc(trace->n_messages + 1, sizeof *sent);
-    int64_t inter = INT64_MAX, intra = INT64_MAX;
-    for (int pass = 0; sent && pass < 2; pass++) {
-        for (uint32_t i = 0; i < trace->n_tracks; i++) {
-            for (int64_t j = 0; j < trace->tracks[i].n_events; j++) {
-                const clv_clc_event_t *event = &trace->tracks[i].events[j];
-                const int64_t time = correct->archive.locations[i].truth[j];
-                if (pass == 0 && clv_clc_role(event) == CLV_CLC_SEND) {
-                    sent[event->group] = time;
-                } else if (pass == 1 && clv_clc_role(event) == CLV_CLC_RECEIVE) {
-                    const clv_clc_message_t *m = &trace->messages[event->group];
-                    int64_t *least = m->from == m->to ? &intra : &inter;
-                    const int64_t delay = time - sent[event->group];
-                    *least = delay < *least ? delay : *least;
-                }
-            }
-        }
+    int64_t least[] = {INT64_MAX, INT64_MAX};
+    if (correct->archive.truth_attribute == CORRECT_NOBODY) {
+        return;
     }
-    clv_free(sent);
-    *inter_us = inter == INT64_MAX ? -1 : (double) inter / 1e3;
-    *intra_us = intra == INT64_MAX ? -1 : (double) intra / 1e3;
+    place_truth(correct);
+    for (uint64_t g = 0; g < correct->whole->n_messages; g++) {
+        const clv_clc_message_t *m = &correct->whole->messages[g];
+        const int64_t delay = m->receive - m->send;
+        int64_t *own = &least[m->from == m->to];
+        *own = delay < *own ? delay : *own;
+    }
+    correct_crew_least(least, 2);
+    correct->true_inter_us = least[0] == INT64_MAX ? -1 : (double) least[0] / 1e3;
+    correct->true_intra_us = least[1] == INT64_MAX ? -1 : (double) least[1] / 1e3;
 }

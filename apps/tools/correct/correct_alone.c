@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct in one process: it has all locations, and nobody to tell.
+ */
+#include "apps/tools/correct/correct_crew.h"
+
+void correct_crew_begin(int *argc, char ***argv)
+{
+    (void) argc;
+    (void) argv;
+}
+
+int correct_crew_status(int status)
+{
+    return status;
+}
+
+int correct_crew_exit(int status)
+{
+    return status;
+}
+
+void correct_crew_end(correct_t *correct)
+{
+    (void) correct;
+}
+
+int correct_crew_is_first(void)
+{
+    return 1;
+}
+
+int correct_crew_agree(int is_good)
+{
+    return is_good;
+}
+
+void correct_crew_reduce(void *values, size_t n, correct_reduce_t how)
+{
+    (void) values;
+    (void) n;
+    (void) how;
+}
+
+void correct_crew_tell(void *bytes, size_t n_bytes)
+{
+    (void) bytes;
+    (void) n_bytes;
+}
+
+int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
+{
+    (void) items;
+    (void) n_items;
+    (void) item_bytes;
+    return 1;
+}
+
+int correct_crew_share(correct_t *correct)
+{
+    (void) correct;
+    return 1;
+}
+
+int correct_crew_join(correct_t *correct)
+{
+    (void) correct;
+    return 1;
+}
+
+int correct_crew_settle(correct_t *correct)
+{
+    clv_clc_match_settle(correct->match, &correct->trace);
+    correct->whole = &correct->trace;
+    return 1;
+}
+
+void correct_crew_gather(const correct_t *correct)
+{
+    (void) correct;
+}
+
+void correct_crew_limit(const correct_t *correct, const clv_clc_config_t *config)
+{
+    (void) correct;
+    (void) config;
+}
+
+int correct_crew_share_offsets(correct_t *correct)
+{
+    (void) correct;
+    return 1;
+}
+
+uint64_t correct_crew_key(const correct_t *correct, uint64_t at)
+{
+    (void) correct;
+    return at;
+}
+
+OTF2_ErrorCode correct_crew_write(OTF2_Archive *archive)
+{
+    return OTF2_Archive_SetSerialCollectiveCallbacks(archive);
+}
