@@ -64,6 +64,20 @@ clv_correct_sources = \
 	apps/tools/otf2/otf2_create.h
 apps_tools_clv_correct_SOURCES = $(clv_correct_sources) apps/tools/correct/correct_alone.c
 apps_tools_clv_correct_LDADD = $(clv_core_libs) $(OTF2_LIBS)
+# What clv-correct becomes under mpirun; not for users.
+if CLV_HAVE_MPI
+pkglibexec_PROGRAMS = apps/tools/replay/clv-correct-mpi
+apps_tools_replay_clv_correct_mpi_SOURCES = $(clv_correct_sources) \
+	apps/tools/replay/replay.h \
+	apps/tools/replay/replay_crew.c \
+	apps/tools/replay/replay_forward.c \
+	apps/tools/replay/replay_homes.c \
+	apps/tools/replay/replay_packets.c \
+	apps/tools/replay/replay_stamps.c \
+	apps/tools/replay/replay_stream.c
+apps_tools_replay_clv_correct_mpi_LDADD = $(clv_core_libs) $(OTF2_LIBS)
+script_tests += tests/mpi/test_correct_replay.sh
+endif
 clv_otf2_headers = \
 	$(OTF2_INCLUDE)/otf2/OTF2_EvtReaderCallbacks.h \
 	$(OTF2_INCLUDE)/otf2/OTF2_GlobalDefReaderCallbacks.h \

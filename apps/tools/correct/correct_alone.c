@@ -1,13 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * clv-correct in one process: it has all locations, and nobody to tell.
+ * clv-correct in one process: it has all locations, and nobody to tell. Started by mpirun it makes
+ * room for the program beside it that knows MPI.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "apps/tools/correct/correct_crew.h"
+
+static int is_started_by_mpirun(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL;
+}
+
+static int is_first_of_several(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    rank = rank ? rank : getenv("PMIX_RANK");
+    return !rank || !strcmp(rank, "0");
+}
+
+/* Beside this program where it was built, else where it is installed. */
+static void become_replay(char **argv)
+{
+    static const char *const places[] = {"%.*s/replay/clv-correct-mpi",
+                                         "%.*s/../libexec/clv/clv-correct-mpi"};
+    char own[4000], path[4096];
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own);
+    int length = n > 0 ? (int) n : 0;
+    while (length > 0 && own[length - 1] != '/') {
+        length--;
+    }
+    for (size_t i = 0; length > 0 && i < sizeof places / sizeof places[0]; i++) {
+        (void) snprintf(path, sizeof path, places[i], length - 1, own);
+        execv(path, argv);
+    }
+}
 
 void correct_crew_begin(int *argc, char ***argv)
 {
     (void) argc;
-    (void) argv;
+    if (!is_started_by_mpirun()) {
+        return;
+    }
+    become_replay(*argv);
+    if (is_first_of_several()) {
+        fprintf(stderr,
+                "clv-correct: started by mpirun, but cannot start clv-correct-mpi: %s (it is built "
+                "where MPI is)\n",
+                strerror(errno));
+    }
+    exit(CORRECT_EXIT_MACHINE);
 }
 
 int correct_crew_status(int status)

@@ -23,7 +23,7 @@ class Clv(AutotoolsPackage):
     variant("component", default=True, description="The component; else the tools alone")
     variant("hwloc", default=True, description="Find the background thread a core by hwloc")
     variant("xdr", default=False, description="clv-bench's option --xdr, by libtirpc")
-    variant("otf2", default=False, description="clv-correct, which reads and writes OTF2 traces")
+    variant("otf2", default=False, description="clv-correct, alone and under mpirun: OTF2 traces")
 
     depends_on("c", type="build")
     depends_on("autoconf", type="build")

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct-mpi: beginning and end, values of all, and the failure of one that stops all.
+ */
+#include <limits.h>
+#include <otf2/OTF2_Pthread_Locks.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apps/tools/replay/replay.h"
+#include "util/util_alloc.h"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <otf2/OTF2_MPI_Collectives.h>
+#pragma GCC diagnostic pop
+
+/* Then pauses begin. */
+#define LOOKS    200
+#define PAUSE_NS 50000
+/* What MPI counts in one call. */
+#define MOST_ITEMS ((size_t) 1 << 20)
+
+replay_t replay;
+
+void correct_crew_begin(int *argc, char ***argv)
+{
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_dup(MPI_COMM_WORLD, &replay.values);
+    MPI_Comm_dup(MPI_COMM_WORLD, &replay.stamps);
+    MPI_Comm_rank(replay.values, &replay.rank);
+    MPI_Comm_size(replay.values, &replay.size);
+    replay.words = dup(STDERR_FILENO);
+    if (replay.rank > 0 &&
+        (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) {
+        replay_give_up("cannot open /dev/null");
+    }
+}
+
+void replay_pause(int *n_looks)
+{
+    if ((*n_looks)++ < LOOKS) {
+        (void) sched_yield();
+    } else {
+        (void) nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+    }
+}
+
+/* MPI would look all the time, and take the processor from who is awaited. */
+static void await_all(void)
+{
+    MPI_Request all;
+    int has_come, n_looks = 0;
+    MPI_Ibarrier(replay.values, &all);
+    MPI_Test(&all, &has_come, MPI_STATUS_IGNORE);
+    while (!has_come) {
+        replay_pause(&n_looks);
+        MPI_Test(&all, &has_come, MPI_STATUS_IGNORE);
+    }
+}
+
+void replay_give_up(const char *why)
+{
+    dprintf(replay.words, "clv-correct: %s\n", why);
+    MPI_Abort(MPI_COMM_WORLD, CORRECT_EXIT_MACHINE);
+    abort();
+}
+
+/* mpirun stops the others as soon as one process ends with a status: the first one does, last. */
+int correct_crew_exit(int status)
+{
+    return replay.rank == 0 ? status : 0;
+}
+
+int correct_crew_status(int status)
+{
+    int all;
+    MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, replay.values);
+    if (all > 0 && status <= 0 && replay.rank == 0) {
+        fputs("clv-correct: another process cannot begin: are the files the same there?\n", stderr);
+    }
+    return all;
+}
+
+void correct_crew_end(correct_t *correct)
+{
+    replay_close_packets();
+    if (replay.parts) {
+        correct->trace.teams = replay.home.teams;
+    }
+    replay_free_homes();
+    MPI_Comm_free(&replay.stamps);
+    MPI_Comm_free(&replay.values);
+    MPI_Finalize();
+}
+
+int correct_crew_is_first(void)
+{
+    return replay.rank == 0;
+}
+
+/* What the lowest rank that failed has to say. */
+int correct_crew_agree(int is_good)
+{
+    char line[512] = "";
+    int status = is_good ? 0 : correct_failed(), first;
+    const int own = is_good ? INT_MAX : replay.rank;
+    await_all();
+    MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, replay.values);
+    if (first == INT_MAX) {
+        return 1;
+    }
+    if (replay.rank == first) {
+        snprintf(line, sizeof line, "%s", correct_failure());
+    }
+    MPI_Bcast(&status, 1, MPI_INT, first, replay.values);
+    MPI_Bcast(line, (int) sizeof line, MPI_CHAR, first, replay.values);
+    return correct_fail_as(status ? status : CORRECT_EXIT_MACHINE, line);
+}
+
+/* ---- values ---- */
+
+static void take_lesser(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    const clv_clc_delay_t *others = in;
+    clv_clc_delay_t *cells = inout;
+    (void) type;
+    for (int i = 0; i < *n; i++) {
+        clv_clc_refine_lesser(&cells[i], others[i]);
+    }
+}
+
+static void reduce(char *values, size_t n, size_t item_bytes, MPI_Datatype type, MPI_Op op)
+{
+    await_all();
+    for (size_t at = 0; at < n; at += MOST_ITEMS) {
+        const size_t most = n - at < MOST_ITEMS ? n - at : MOST_ITEMS;
+        MPI_Allreduce(MPI_IN_PLACE, values + at * item_bytes, (int) most, type, op, replay.values);
+    }
+}
+
+static void reduce_delays(char *values, size_t n)
+{
+    MPI_Datatype cell;
+    MPI_Op lesser;
+    MPI_Type_contiguous((int) sizeof(clv_clc_delay_t), MPI_BYTE, &cell);
+    MPI_Type_commit(&cell);
+    MPI_Op_create(take_lesser, 1, &lesser);
+    reduce(values, n, sizeof(clv_clc_delay_t), cell, lesser);
+    MPI_Op_free(&lesser);
+    MPI_Type_free(&cell);
+}
+
+void correct_crew_reduce(void *values, size_t n, correct_reduce_t how)
+{
+    if (how == CORRECT_LEAST_DELAY) {
+        reduce_delays(values, n);
+    } else {
+        const int is_real = how == CORRECT_SUM_REAL || how == CORRECT_GREATEST_REAL;
+        const int is_sum = how == CORRECT_SUM || how == CORRECT_SUM_REAL;
+        reduce(values, n, 8, is_real ? MPI_DOUBLE : MPI_INT64_T,
+               is_sum                 ? MPI_SUM
+               : how == CORRECT_LEAST ? MPI_MIN
+                                      : MPI_MAX);
+    }
+}
+
+void correct_crew_tell(void *bytes, size_t n_bytes)
+{
+    MPI_Bcast(bytes, (int) n_bytes, MPI_BYTE, 0, replay.values);
+}
+
+/* The first takes them rank by rank, in pieces that MPI can count. */
+static void pass_items(char *items, size_t n_bytes, int rank)
+{
+    for (size_t at = 0; at < n_bytes; at += MOST_ITEMS) {
+        const int n = (int) (n_bytes - at < MOST_ITEMS ? n_bytes - at : MOST_ITEMS);
+        if (replay.rank == 0) {
+            MPI_Recv(items + at, n, MPI_BYTE, rank, 2, replay.values, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Send(items + at, n, MPI_BYTE, 0, 2, replay.values);
+        }
+    }
+}
+
+int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
+{
+    int64_t own = (int64_t) *n_items, sum = own;
+    int64_t *n = clv_alloc((size_t) replay.size, sizeof *n);
+    correct_crew_sum(&sum, 1);
+    char *all = replay.rank == 0 ? clv_alloc((size_t) sum + 1, item_bytes) : NULL;
+    const int has_memory = n && (all || replay.rank > 0);
+    if (!correct_crew_has(has_memory, "a report")) {
+        clv_free(all);
+        clv_free(n);
+        return 0;
+    }
+    MPI_Gather(&own, 1, MPI_INT64_T, n, 1, MPI_INT64_T, 0, replay.values);
+    if (replay.rank == 0) {
+        size_t at = *n_items * item_bytes;
+        memcpy(all, *items, at);
+        for (int r = 1; r < replay.size; r++) {
+            pass_items(all + at, (size_t) n[r] * item_bytes, r);
+            at += (size_t) n[r] * item_bytes;
+        }
+        clv_free(*items);
+        *items = all;
+    } else {
+        pass_items(*items, (size_t) own * item_bytes, 0);
+    }
+    *n_items = replay.rank == 0 ? (size_t) sum : 0;
+    clv_free(n);
+    return 1;
+}
+
+/* ---- clock offsets, and writing ---- */
+
+/* Those of locations that are elsewhere get their room; numbers are of all. */
+static int get_offsets(correct_t *correct, const int64_t *numbers)
+{
+    for (uint32_t i = 0; i < correct->archive.n_locations; i++) {
+        correct_location_t *location = &correct->archive.locations[i];
+        location->n_offsets = numbers[i];
+        if (location->is_away && numbers[i] > 0) {
+            location->offsets = clv_alloc((size_t) numbers[i], sizeof *location->offsets);
+            if (!location->offsets) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+int correct_crew_share_offsets(correct_t *correct)
+{
+    const uint32_t n = correct->archive.n_locations;
+    int64_t *numbers = clv_alloc(n, sizeof *numbers);
+    int is_good = correct_crew_has(numbers != NULL, "clock offsets");
+    for (uint32_t i = 0; i < n && is_good; i++) {
+        numbers[i] = correct->archive.locations[i].n_offsets;
+    }
+    if (is_good) {
+        correct_crew_sum(numbers, n);
+        is_good = correct_crew_has(get_offsets(correct, numbers), "clock offsets");
+    }
+    clv_free(numbers);
+    for (uint32_t i = 0; i < n && is_good; i++) {
+        const correct_location_t *location = &correct->archive.locations[i];
+        if (location->n_offsets > 0) {
+            MPI_Bcast(location->offsets,
+                      (int) ((size_t) location->n_offsets * sizeof *location->offsets), MPI_BYTE,
+                      replay.owner[location->process], replay.values);
+        }
+    }
+    return is_good;
+}
+
+OTF2_ErrorCode correct_crew_write(OTF2_Archive *archive)
+{
+    return OTF2_MPI_Archive_SetCollectiveCallbacks(archive, replay.values, MPI_COMM_NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * clv-correct-mpi: stamps of the forward pass on their way, several of one process to another in a
+ * packet that leaves when it is full or its sender has to wait.
+ */
+#include <string.h>
+
+#include "apps/tools/replay/replay.h"
+#include "util/util_alloc.h"
+
+#define TAG           1
+#define PACKET_STAMPS 128
+
+typedef struct packet {
+    struct packet *next;
+    MPI_Request request;
+    int n;
+    replay_stamp_t stamps[PACKET_STAMPS];
+} packet_t;
+
+static struct {
+    packet_t **filling; /* by rank */
+    packet_t *leaving, *spare;
+} packets;
+
+int replay_open_packets(void)
+{
+    if (!packets.filling) {
+        packets.filling = clv_alloc((size_t) replay.size, sizeof *packets.filling);
+    }
+    return packets.filling != NULL;
+}
+
+static packet_t *new_packet(void)
+{
+    packet_t *packet = packets.spare;
+    if (packet) {
+        packets.spare = packet->next;
+    } else {
+        packet = clv_alloc(1, sizeof *packet);
+    }
+    if (!packet) {
+        replay_give_up("out of memory for packets");
+    }
+    packet->n = 0;
+    return packet;
+}
+
+void replay_reclaim(void)
+{
+    for (packet_t **at = &packets.leaving; *at;) {
+        packet_t *packet = *at;
+        int has_left;
+        MPI_Test(&packet->request, &has_left, MPI_STATUS_IGNORE);
+        if (has_left) {
+            *at = packet->next;
+            packet->next = packets.spare;
+            packets.spare = packet;
+        } else {
+            at = &packet->next;
+        }
+    }
+}
+
+static void post(int rank)
+{
+    packet_t *packet = packets.filling[rank];
+    if (packet) {
+        MPI_Isend(packet->stamps, (int) ((size_t) packet->n * sizeof(replay_stamp_t)), MPI_BYTE,
+                  rank, TAG, replay.stamps, &packet->request);
+        replay.n_sent += packet->n;
+        packet->next = packets.leaving;
+        packets.leaving = packet;
+        packets.filling[rank] = NULL;
+    }
+}
+
+void replay_post(void)
+{
+    for (int r = 0; r < replay.size; r++) {
+        post(r);
+    }
+    replay_reclaim();
+}
+
+void replay_put(int rank, const replay_stamp_t *stamp)
+{
+    if (!packets.filling[rank]) {
+        packets.filling[rank] = new_packet();
+    }
+    packet_t *packet = packets.filling[rank];
+    packet->stamps[packet->n++] = *stamp;
+    if (packet->n == PACKET_STAMPS) {
+        post(rank);
+    }
+}
+
+int replay_take(void (*take)(const replay_stamp_t *stamp))
+{
+    replay_stamp_t stamps[PACKET_STAMPS];
+    int has_any = 0;
+    for (;;) {
+        int is_there, n_bytes;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG, replay.stamps, &is_there, &status);
+        if (!is_there) {
+            return has_any;
+        }
+        MPI_Recv(stamps, (int) sizeof stamps, MPI_BYTE, status.MPI_SOURCE, TAG, replay.stamps,
+                 &status);
+        MPI_Get_count(&status, MPI_BYTE, &n_bytes);
+        const size_t n = (size_t) n_bytes / sizeof(replay_stamp_t);
+        for (size_t i = 0; i < n; i++) {
+            take(&stamps[i]);
+        }
+        replay.n_taken += (int64_t) n;
+        has_any = 1;
+    }
+}
+
+void replay_close_packets(void)
+{
+    while (packets.leaving) {
+        replay_reclaim();
+    }
+    while (packets.spare) {
+        packet_t *next = packets.spare->next;
+        clv_free(packets.spare);
+        packets.spare = next;
+    }
+    clv_free(packets.filling);
+    packets.filling = NULL;
+}
