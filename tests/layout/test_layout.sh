@@ -7,7 +7,7 @@ cd "$CLV_TOP" || exit 1
 # ---- layers. Per module: the headers of other modules that it may include, as a pattern.
 public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline|sched_host_order)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
-choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict)?\.h'
+choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict|_wait)?\.h'
 trace_headers='apps/trace/[a-z_]*\.h|clocksync/methods/cs_methods\.h'
 core='util schedule clocksync pap_predict record choose'
 pure_modules="$core apps/trace apps/clc apps/what_if apps/cli"
