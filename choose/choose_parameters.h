@@ -42,6 +42,16 @@
        "affinities and by quotas of control groups")
 /* clang-format on */
 
+/* Values of coll_clv_wait. */
+/* clang-format off */
+#define CLV_WAIT_MAP(XX)                                                                           \
+    XX(SPIN,  "spin",  "as Open MPI waits")                                                        \
+    XX(YIELD, "yield", "as with mpi_yield_when_idle: others may have the processor, but where "    \
+       "nobody wants it it spins")                                                                 \
+    XX(SLEEP, "sleep", "until shortly before what it waits for can come, by its earlier waits and " \
+       "by forecasts; then it spins")
+/* clang-format on */
+
 /* Values of coll_clv_predictor: CLV_PAP_PREDICTOR_MAP of pap_predict.h. */
 
 /* Values of coll_clv_print; several may be given, separated by commas. */
@@ -115,6 +125,9 @@
        "Whether ranks of a host share processors. If they do, waiting ranks yield, and "           \
        "communicators entirely on such a host use the previous function unless an algorithm "      \
        "is forced")                                                                                \
+    XX(ENUM,   wait,             WAIT,         0,       0,   2,          "",        3,   OWN,      \
+       "What this process does while it waits in MPI_Reduce, MPI_Allreduce, MPI_Bcast and "        \
+       "MPI_Barrier, whatever runs them")                                                          \
     XX(STRING, interface,        NONE,         "",      0,   63,         "",        5,   OWN,      \
        "Network interface of the background exchange (name, address or address/bits); "            \
        "empty: chosen")                                                                            \
@@ -182,6 +195,12 @@ typedef enum clv_shared {
     CLV_SHARED_MAP(CLV_SHARED_ENUM)
 #undef CLV_SHARED_ENUM
 } clv_shared_t;
+
+typedef enum clv_wait {
+#define CLV_WAIT_ENUM(code, spelling, meaning) CLV_WAIT_##code,
+    CLV_WAIT_MAP(CLV_WAIT_ENUM)
+#undef CLV_WAIT_ENUM
+} clv_wait_t;
 
 typedef enum clv_objective {
 #define CLV_OBJECTIVE_ENUM(code, spelling, meaning) CLV_OBJECTIVE_##code,

@@ -174,8 +174,11 @@ typedef struct coll_clv_module {
     mca_coll_base_module_t super;
     /* Side by side, as they are all that a small call needs of here. */
     int64_t alone_below[CLV_N_COLLECTIVES]; /* bytes; see coll_clv_is_left_alone */
+    struct coll_clv_waits *waits;           /* coll_clv_sleep.h; NULL: they spin */
     coll_clv_compare_t compare;
     coll_clv_previous_t previous;
+    mca_coll_base_module_barrier_fn_t barrier; /* and its module: where waits do not spin */
+    mca_coll_base_module_t *barrier_module;
     clv_choose_config_t config;   /* the parameters when this was made */
     uint32_t watched;             /* collectives that we only count: coll_clv_watched */
     bool has_asked;               /* about its peers ... */
@@ -200,6 +203,13 @@ OBJ_CLASS_DECLARATION(coll_clv_module_t);
     extern __typeof__(*(mca_coll_base_module_##name##_fn_t) NULL) mca_coll_clv_##name;
 CLV_COLLECTIVE_MAP(COLL_CLV_FUNCTION, )
 #undef COLL_CLV_FUNCTION
+
+/* coll_clv_barrier.c: not one of those that are planned, but one that waits. */
+int mca_coll_clv_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+void coll_clv_barrier_offer(coll_clv_module_t *module);
+void coll_clv_barrier_enable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
+void coll_clv_barrier_disable(coll_clv_module_t *module, struct ompi_communicator_t *comm);
+void coll_clv_barrier_free(coll_clv_module_t *module);
 
 mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority);
 

@@ -15,8 +15,9 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
     const bool is_nested = coll_clv_enter();
 
     if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_ALLREDUCE, count, dtype, op, 0)) {
-        return coll_clv_leave(is_nested, own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
-                                                                 own->previous.allreduce_module));
+        return coll_clv_leave(own, is_nested,
+                              own->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                                      own->previous.allreduce_module));
     }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_ALLREDUCE,
                             .sbuf = sbuf,
@@ -26,7 +27,7 @@ CLV_HOT int mca_coll_clv_allreduce(const void *sbuf, void *rbuf, coll_clv_count_
                             .op = op,
                             .comm = comm,
                             .module = own};
-    return coll_clv_leave(is_nested, coll_clv_call(&call));
+    return coll_clv_leave(own, is_nested, coll_clv_call(&call));
 }
 
 int coll_clv_allreduce_previous(const coll_clv_call_t *call)

@@ -23,8 +23,9 @@ CLV_HOT int mca_coll_clv_bcast(void *buffer, coll_clv_count_t count, struct ompi
     const bool is_nested = coll_clv_enter();
 
     if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_BCAST, count, dtype, NULL, root)) {
-        return coll_clv_leave(is_nested, own->previous.bcast(buffer, count, dtype, root, comm,
-                                                             own->previous.bcast_module));
+        return coll_clv_leave(
+            own, is_nested,
+            own->previous.bcast(buffer, count, dtype, root, comm, own->previous.bcast_module));
     }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_BCAST,
                             .root = root,
@@ -33,7 +34,7 @@ CLV_HOT int mca_coll_clv_bcast(void *buffer, coll_clv_count_t count, struct ompi
                             .dtype = dtype,
                             .comm = comm,
                             .module = own};
-    return coll_clv_leave(is_nested, coll_clv_call(&call));
+    return coll_clv_leave(own, is_nested, coll_clv_call(&call));
 }
 
 int coll_clv_bcast_previous(const coll_clv_call_t *call)

@@ -35,6 +35,7 @@
 #include "coll_clv/coll_clv_run.h"
 #include "coll_clv/coll_clv_show.h"
 #include "util/util_hot.h"
+#include "util/util_min_max.h"
 
 _Thread_local bool coll_clv_is_inside;
 
@@ -47,6 +48,18 @@ static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
 
     call->module->ran.predicted_ns =
         predicted_ns < CLV_CLVA_NO_FORECAST ? (uint32_t) predicted_ns : CLV_CLVA_NO_FORECAST - 1;
+}
+
+/* Of this rank: how long after it the last one is to come. */
+static CLV_COLD void expect(const coll_clv_call_t *call, const clv_pap_forecast_t *forecast)
+{
+    const int64_t own_ns = forecast->predicted_ns[ompi_comm_rank(call->comm)];
+    int64_t last_ns = own_ns;
+
+    for (int r = 0; r < ompi_comm_size(call->comm); r++) {
+        last_ns = clv_larger(last_ns, forecast->predicted_ns[r]);
+    }
+    coll_clv_sleep_expect(last_ns - own_ns);
 }
 
 static int run_by_plan(const coll_clv_call_t *call)
@@ -76,6 +89,9 @@ static int run_by_plan(const coll_clv_call_t *call)
     __atomic_store_n(&mca_coll_clv_component.counters.regret_ns,
                      (unsigned long long) clv_choose_regret_ns(), __ATOMIC_RELAXED);
     coll_clv_show(call, &key, &assignment);
+    if (NULL != module->waits && NULL != assignment.forecast) {
+        expect(call, assignment.forecast);
+    }
     if (NULL != module->record && NULL != assignment.forecast) {
         keep_predicted(call, &assignment);
     }

@@ -14,6 +14,7 @@
 #include "ompi/op/op.h"
 
 #include "coll_clv/coll_clv.h"
+#include "coll_clv/coll_clv_sleep.h"
 
 BEGIN_C_DECLS
 
@@ -47,7 +48,7 @@ static inline int64_t coll_clv_total_bytes(coll_clv_count_t count,
 
 /* Whether this is a call that auto leaves alone for its size, as most calls of most programs are:
  * it is counted, and the function before us is all that is left to do. Few instructions, as such a
- * call may take half a microsecond. */
+ * call may take half a microsecond. Every call that is not nested begins to wait here. */
 static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collective_t collective,
                                           coll_clv_count_t count,
                                           const struct ompi_datatype_t *dtype, struct ompi_op_t *op,
@@ -55,6 +56,9 @@ static inline bool coll_clv_is_left_alone(coll_clv_module_t *module, clv_collect
 {
     const int64_t total_bytes = coll_clv_total_bytes(count, dtype);
 
+    if (NULL != module->waits) {
+        coll_clv_sleep_begin(module->waits, (int32_t) collective, total_bytes);
+    }
     if (total_bytes >= module->alone_below[collective] ||
         (NULL != op && !ompi_op_is_commute(op))) { /* another reason then */
         return false;
@@ -87,8 +91,11 @@ static inline bool coll_clv_enter(void)
     return is_nested;
 }
 
-static inline int coll_clv_leave(bool is_nested, int rc)
+static inline int coll_clv_leave(const coll_clv_module_t *module, bool is_nested, int rc)
 {
+    if (NULL != module->waits && !is_nested) {
+        coll_clv_sleep_end();
+    }
     *coll_clv_inside() = is_nested;
     return rc;
 }

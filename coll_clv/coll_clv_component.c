@@ -17,6 +17,7 @@
 #include "coll_clv/coll_clv_process.h"
 #include "coll_clv/coll_clv_processors.h"
 #include "coll_clv/coll_clv_record.h"
+#include "coll_clv/coll_clv_sleep.h"
 #include "coll_clv/coll_clv_summary.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_alloc.h"
@@ -136,6 +137,7 @@ static int clv_close(void)
 
     coll_clv_relay_close();
     coll_clv_compare_close();
+    coll_clv_sleep_close();
     coll_clv_peers_close();
     coll_clv_processors_close();
     coll_clv_record_stop();

@@ -37,6 +37,7 @@
 
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_buffers.h"
+#include "coll_clv/coll_clv_sleep.h"
 #include "schedule/sched_exec.h"
 #include "schedule/sched_goal.h"
 #include "util/util_alloc.h"
@@ -232,6 +233,7 @@ static clv_status_t test_request(execution_t *run, ompi_request_t **request_p)
     rc = (*request_p)->req_status.MPI_ERROR;
     ompi_request_free(request_p);
     *request_p = NULL;
+    coll_clv_sleep_moved(run->job->nap);
     return MPI_SUCCESS == rc ? CLV_OK : failed(run, rc);
 }
 
@@ -404,6 +406,7 @@ static clv_status_t progress(void *context)
     execution_t *run = context;
     int rc;
 
+    coll_clv_sleep_sends(run->job->nap, run->exec.sends.n_open);
     opal_progress();
     coll_clv_wait_turn(&run->wait, &wait_ops, run);
     rc = coll_clv_failure_or_broken(run->comm, run->job->is_broken, run->job->context);

@@ -85,6 +85,7 @@ typedef struct coll_clv_job {
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op; /* not used by bcast */
     struct ompi_communicator_t *comm;
+    struct coll_clv_nap *nap; /* the wait, which hears what moves; NULL: nobody does */
     /* Whether a call on comm has failed on another rank, which then ends this one, too. Asked while
      * nothing moves, and until comm is freed; may be NULL. */
     bool (*is_broken)(const void *context);

@@ -17,6 +17,7 @@
 #include "coll_clv/coll_clv_fit.h"
 #include "coll_clv/coll_clv_group.h"
 #include "coll_clv/coll_clv_record.h"
+#include "coll_clv/coll_clv_sleep.h"
 #include "util/util_log.h"
 
 static void module_construct(coll_clv_module_t *module)
@@ -31,6 +32,8 @@ static void module_destruct(coll_clv_module_t *module)
     coll_clv_group_free(module->group);
     coll_clv_scratch_free(&module->scratch);
     coll_clv_record_free(module);
+    coll_clv_barrier_free(module);
+    coll_clv_sleep_free(module->waits);
 #define RELEASE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (NULL != module->previous.name##_module) {                                                  \
         OBJ_RELEASE(module->previous.name##_module);                                               \
@@ -108,6 +111,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     }
     CLV_COLLECTIVE_MAP(INSTALL_ROW, )
 #undef INSTALL_ROW
+    coll_clv_barrier_enable(module, comm);
     coll_clv_record_enable(module, comm);
     coll_clv_compare_begin(&module->compare, comm);
     return OMPI_SUCCESS;
@@ -120,6 +124,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 
     coll_clv_compare_end(&module->compare);
     coll_clv_record_disable(module, comm);
+    coll_clv_barrier_disable(module, comm);
 #define RESTORE_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)             \
     if (base == comm->c_coll->coll_##name##_module) {                                              \
         COLL_CLV_COMPAT_SET(comm, name, module->previous.name, module->previous.name##_module);    \
@@ -144,6 +149,19 @@ static void tell_lowered_level(void)
     }
 }
 
+/* Calls that are not taken wait, too. */
+static void set_waits(coll_clv_module_t *module)
+{
+    const int mode = mca_coll_clv_component.params.wait;
+
+    if (CLV_WAIT_SPIN != mode && !mca_coll_clv_component.only_records) {
+        module->waits = coll_clv_sleep_waits(mode);
+    }
+    if (NULL != module->waits) {
+        module->watched = ((1U << CLV_N_COLLECTIVES) - 1) & ~(uint32_t) module->config.collectives;
+    }
+}
+
 mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
     coll_clv_module_t *module;
@@ -163,11 +181,13 @@ mca_coll_base_module_t *mca_coll_clv_comm_query(struct ompi_communicator_t *comm
     module->config.n_ranks = ompi_comm_size(comm);
     module->config.max_cells = CLV_CHOOSE_MAX_CELLS;
     module->watched = coll_clv_watched(&module->config);
+    set_waits(module);
     coll_clv_set_alone_below(module);
 #define OFFER_ROW(to, code, name, mpi, goal, root, op, counts, result, bytes, least)               \
     module->super.coll_##name = has(module, CLV_COLLECTIVE_##code) ? mca_coll_clv_##name : NULL;
     CLV_COLLECTIVE_MAP(OFFER_ROW, )
 #undef OFFER_ROW
+    coll_clv_barrier_offer(module);
     coll_clv_record_offer(module);
     return &module->super;
 }

@@ -46,6 +46,10 @@ static const mca_base_var_enum_value_t values_of_SHARED[] = {
 #define SHARED_VALUE(code, spelling, meaning) {CLV_SHARED_##code, spelling},
     CLV_SHARED_MAP(SHARED_VALUE){0, NULL}};
 
+static const mca_base_var_enum_value_t values_of_WAIT[] = {
+#define WAIT_VALUE(code, spelling, meaning) {CLV_WAIT_##code, spelling},
+    CLV_WAIT_MAP(WAIT_VALUE){0, NULL}};
+
 static const mca_base_var_enum_value_t values_of_PREDICTOR[] = {
 #define PREDICTOR_VALUE(stem, all_columns, meaning) {clv_pap_predictor_##stem, #stem},
     CLV_PAP_PREDICTOR_MAP(PREDICTOR_VALUE){0, NULL}};
@@ -61,6 +65,7 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
 static const char words_of_OBJECTIVE[] = CLV_OBJECTIVE_MAP(WORD);
 static const char words_of_SHARED[] = CLV_SHARED_MAP(WORD);
+static const char words_of_WAIT[] = CLV_WAIT_MAP(WORD);
 static const char words_of_PREDICTOR[] = CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD);
 static const char words_of_PRINT[] = CLV_PRINT_MAP(FLAG_WORD);
 

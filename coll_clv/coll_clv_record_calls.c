@@ -249,6 +249,10 @@ static void keep_ours(coll_clv_module_t *module)
     }
     CLV_COLLECTIVE_MAP(KEEP_OURS, )
 #undef KEEP_OURS
+    if (NULL != module->barrier_module) {
+        recorded->barrier = mca_coll_clv_barrier;
+        recorded->barrier_module = &module->super;
+    }
 }
 
 static void keep_previous(coll_clv_module_t *module, struct ompi_communicator_t *comm)

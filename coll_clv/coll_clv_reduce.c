@@ -16,8 +16,9 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
     const bool is_nested = coll_clv_enter();
 
     if (is_nested || coll_clv_is_left_alone(own, CLV_COLLECTIVE_REDUCE, count, dtype, op, root)) {
-        return coll_clv_leave(is_nested, own->previous.reduce(sbuf, rbuf, count, dtype, op, root,
-                                                              comm, own->previous.reduce_module));
+        return coll_clv_leave(own, is_nested,
+                              own->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
+                                                   own->previous.reduce_module));
     }
     coll_clv_call_t call = {.collective = CLV_COLLECTIVE_REDUCE,
                             .root = root,
@@ -28,7 +29,7 @@ CLV_HOT int mca_coll_clv_reduce(const void *sbuf, void *rbuf, coll_clv_count_t c
                             .op = op,
                             .comm = comm,
                             .module = own};
-    return coll_clv_leave(is_nested, coll_clv_call(&call));
+    return coll_clv_leave(own, is_nested, coll_clv_call(&call));
 }
 
 int coll_clv_reduce_previous(const coll_clv_call_t *call)

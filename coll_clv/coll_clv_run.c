@@ -103,6 +103,7 @@ int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignme
                           .dtype = call->dtype,
                           .op = call->op,
                           .comm = call->comm,
+                          .nap = NULL == call->module->waits ? NULL : coll_clv_sleep_nap(),
                           .is_broken = is_broken,
                           .context = call->module};
     return explained(call, clv_collectives[call->collective].equal_counts

@@ -29,10 +29,13 @@ clv_coll_clv_headers = \
 	coll_clv/coll_clv_summary.h \
 	coll_clv/coll_clv_tables.h \
 	coll_clv/coll_clv_tags.h \
+	coll_clv/coll_clv_listen.h \
+	coll_clv/coll_clv_sleep.h \
 	coll_clv/coll_clv_wait.h
 clv_coll_clv_sources = \
 	coll_clv/coll_clv_ahead.c \
 	coll_clv/coll_clv_allreduce.c \
+	coll_clv/coll_clv_barrier.c \
 	coll_clv/coll_clv_bcast.c \
 	coll_clv/coll_clv_buffers.c \
 	coll_clv/coll_clv_calibrate.c \
@@ -69,6 +72,8 @@ clv_coll_clv_sources = \
 	coll_clv/coll_clv_summary.c \
 	coll_clv/coll_clv_tell.c \
 	coll_clv/coll_clv_unknown.c \
+	coll_clv/coll_clv_listen.c \
+	coll_clv/coll_clv_sleep.c \
 	coll_clv/coll_clv_wait.c
 
 unit_tests += tests/coll_clv/test_coll_tables tests/coll_clv/test_coll_known
@@ -107,7 +112,8 @@ clv_clock_drift_sources = tests/support/clock_drift.c tests/support/clock_drift.
 tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources) \
 	$(clv_clock_drift_sources)
 tests_mpi_clock_watch_LDADD = -ldl
-mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_probe
+mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_probe tests/mpi/wait_cases
+tests_mpi_wait_cases_SOURCES = tests/mpi/wait_cases.c $(clv_pvar_look_sources)
 tests_mpi_iterations_SOURCES = tests/mpi/iterations.c $(clv_pvar_look_sources) \
 	$(clv_bench_cpu_wait_sources)
 tests_mpi_early_probe_SOURCES = tests/mpi/early_probe.c

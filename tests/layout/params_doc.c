@@ -102,6 +102,7 @@ static void print_algorithms(int collective)
 static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
 static const char *const words_of_OBJECTIVE[] = {CLV_OBJECTIVE_MAP(WORD)};
 static const char *const words_of_SHARED[] = {CLV_SHARED_MAP(WORD)};
+static const char *const words_of_WAIT[] = {CLV_WAIT_MAP(WORD)};
 static const char *const words_of_PREDICTOR[] = {
 #define PREDICTOR_WORD(stem, all_columns, meaning) #stem,
     CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD)};
@@ -110,6 +111,7 @@ static const char *const words_of_PREDICTOR[] = {
 #define WORD_REPRODUCIBLE(code) words_of_REPRODUCIBLE[code]
 #define WORD_OBJECTIVE(code)    words_of_OBJECTIVE[code]
 #define WORD_SHARED(code)       words_of_SHARED[code]
+#define WORD_WAIT(code)         words_of_WAIT[code]
 #define WORD_PREDICTOR(code)    words_of_PREDICTOR[code]
 
 static void print_params(void)
@@ -146,6 +148,8 @@ static void print_words(void)
     CLV_OBJECTIVE_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_shared_processors`\n\n| word | meaning |\n|---|---|");
     CLV_SHARED_MAP(PRINT_WORD)
+    puts("\n## Words of `coll_clv_wait`\n\n| word | meaning |\n|---|---|");
+    CLV_WAIT_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_predictor`\n\n| word | meaning |\n|---|---|");
 #define PRINT_PREDICTOR(stem, all_columns, meaning) PRINT_WORD(stem, #stem, meaning)
     CLV_PAP_PREDICTOR_MAP(PRINT_PREDICTOR)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A sleep that a message ends: in Open MPI's own event loop, with a timer in it.
+ *
+ * What: where the PML is ob1 and every transport that it has brought up is TCP (or a process to
+ * itself), all that can happen comes through descriptors of the event loop; also what this rank has
+ * to send on. A turn of the loop that may block then ends with the first of them, or by a timerfd.
+ * Not: transports through memory or a device, threads that progress by themselves, or programs with
+ * MPI_THREAD_MULTIPLE, whose other threads could not use the loop meanwhile.
+ *
+ * The loop's functions are libevent's, whose headers no Open MPI installs: they are looked up by
+ * name, once, and where one is missing nobody listens.
+ *
+ * Threads: one. Memory: a timerfd and its event, from the first listening sleep to close.
+ */
+#ifndef COLL_CLV_LISTEN_H
+#define COLL_CLV_LISTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether a message ends a sleep here. Looked at once, after MPI_Init has chosen its transports. */
+bool coll_clv_listen_can(void);
+
+/* Sleeps until something happened or ns have passed; what happened is handled. True: the former. */
+bool coll_clv_listen(int64_t ns);
+
+/* Component close. */
+void coll_clv_listen_close(void);
+
+#endif
