@@ -2,7 +2,8 @@
  *
  * For programs that know when they will be back: tells clv when this rank will arrive at its next
  * MPI_Reduce, MPI_Allreduce or MPI_Bcast, or how far the work before it is (Improving Clairvoyant,
- * Fig. 9). Header only; needs no library and no link option, and does nothing where the component
+ * Fig. 9). And for those that have something to do meanwhile: how long this rank will wait for the
+ * others. Header only; needs no library and no link option, and does nothing where the component
  * is absent, so it may stay in the program.
  *
  * clv predicts arrivals that repeat by itself. A program that draws its delays afresh (or has just
@@ -10,10 +11,10 @@
  * call of the communicator's latest kind (root and size) is planned for the announced times. A
  * wrong hint costs time, never a wrong result. A hint from some ranks only is ignored.
  *
- * Units: ns_from_now in ns, 0 to one hour; done and total in any unit.
- * Errors: none: 0 when nobody takes the hint.
- * Memory: none.
- * Threads: clv_hint_arrival as a collective on the communicator; clv_hint_progress any.
+ * Units: ns; ns_from_now 0 to one hour; done and total in any unit.
+ * Errors: none: 0 when nobody takes the hint, -1 when nobody knows.
+ * Memory: none; a communicator that is asked keeps 200 bytes per kind of call.
+ * Threads: clv_hint_arrival as a collective on the communicator; the others any.
  */
 #ifndef CLV_H
 #define CLV_H
@@ -71,6 +72,27 @@ static inline int clv_hint_progress(MPI_Comm comm, double done, double total)
     symbol = __atomic_load_n(&taker, __ATOMIC_RELAXED);
     __builtin_memcpy(&call, &symbol, sizeof call);
     return call ? call(comm, done, total) : 0;
+}
+
+typedef long long (*clv_expected_wait_fn)(MPI_Comm comm);
+
+/* How long this rank is expected to wait for others: in the call on comm that it is in, from now
+ * on; outside of one, in its next call, which is taken to be the one that followed the last call
+ * the last time. ns; 0: not at all; -1: not known. By this rank's own earlier waits, and by
+ * forecasts where there are some. The first question turns that on, so it has no answer. Calls that count are
+ * those of the collectives that clv takes over; with coll_clv_wait sleep or yield all MPI_Reduce,
+ * MPI_Allreduce, MPI_Bcast and MPI_Barrier. Not collective; any thread, while comm lives. */
+static inline long long clv_expected_wait_ns(MPI_Comm comm)
+{
+    static clv_expected_wait_fn teller;
+    static int looked;
+
+    if (!looked) {
+        void *symbol = dlsym(RTLD_DEFAULT, "coll_clv_expected_wait_ns");
+        __builtin_memcpy(&teller, &symbol, sizeof teller);
+        looked = 1;
+    }
+    return teller ? teller(comm) : -1;
 }
 
 #ifdef __cplusplus

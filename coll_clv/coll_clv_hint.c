@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The receiving end of clv.h: finds the communicator's group and passes the hint on.
+ * The receiving end of clv.h: finds the communicator's group and passes the hint on, and says how
+ * long this rank is expected to wait.
  *
  * The only symbols besides the component that other code may call; clv.h looks them up by name.
  */
 #include "coll_clv/coll_clv.h"
 
 #include "coll_clv/coll_clv_group.h"
+#include "coll_clv/coll_clv_sleep.h"
 #include "util/util_time.h"
 
 OMPI_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
 OMPI_DECLSPEC int coll_clv_hint_progress(MPI_Comm comm, double done, double total);
+OMPI_DECLSPEC long long coll_clv_expected_wait_ns(MPI_Comm comm);
 
 /* Not, for one, where somebody wraps us. */
 static bool is_ours(const mca_coll_base_module_t *module)
@@ -52,4 +55,29 @@ int coll_clv_hint_progress(MPI_Comm comm, double done, double total)
     clv_pap_group_t *pap = pap_of(comm);
 
     return NULL == pap ? 0 : clv_pap_hint_progress(pap, done, total);
+}
+
+/* Where waits spin no history is kept before somebody asks. */
+static coll_clv_waits_t *waits_of(coll_clv_module_t *module)
+{
+    coll_clv_waits_t *waits = __atomic_load_n(&module->waits, __ATOMIC_ACQUIRE);
+
+    if (NULL == waits) {
+        coll_clv_waits_t *mine = coll_clv_sleep_waits(CLV_WAIT_SPIN);
+        if (NULL != mine && !__atomic_compare_exchange_n(&module->waits, &waits, mine, false,
+                                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            coll_clv_sleep_free(mine); /* two threads asked first */
+            return waits;
+        }
+        return mine;
+    }
+    return waits;
+}
+
+long long coll_clv_expected_wait_ns(MPI_Comm comm)
+{
+    coll_clv_module_t *module = module_of(comm);
+    coll_clv_waits_t *waits = NULL == module ? NULL : waits_of(module);
+
+    return NULL == waits ? -1 : coll_clv_sleep_expected(waits);
 }

@@ -19,10 +19,11 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-#define FIRST_TURNS 8                  /* of a wait: what is short needs no clock */
-#define REST_TURNS  8                  /* after a sleep: functions that run every eighth turn do */
-#define BUSY_NS     INT64_C(10000)     /* a turn that took so long has moved something */
-#define SLACK_NS    1000               /* of timers; Linux has 50 us */
+#define FIRST_TURNS 8              /* of a wait: what is short needs no clock */
+#define REST_TURNS  8              /* after a sleep: functions that run every eighth turn do */
+#define GIVEN_TURNS 1              /* either, where each turn gives the processor away for long */
+#define BUSY_NS     INT64_C(10000) /* a turn that took so long has moved something */
+#define SLACK_NS    1000           /* of timers; Linux has 50 us */
 #define LARGE_BYTES (INT64_C(1) << 16) /* vectors that Open MPI cuts into segments */
 
 static coll_clv_nap_t of_process;
@@ -75,7 +76,7 @@ static void sleep_for(coll_clv_nap_t *nap, int64_t now_ns, int64_t ns, bool list
     nap->slept_ns = nap->turned_ns - now_ns;
     nap->asleep_ns += nap->slept_ns;
     nap->was_timed = !listens;
-    nap->rest = REST_TURNS;
+    nap->rest = opal_progress_yield_when_idle ? GIVEN_TURNS : REST_TURNS;
     if (listens && was_woken) {
         nap->idle_since_ns = nap->turned_ns;
     }
@@ -142,7 +143,8 @@ static CLV_HOT int progress(void)
 {
     coll_clv_nap_t *nap = coll_clv_sleep_nap();
 
-    if (0 == nap->depth || nap->is_asleep || ++nap->turns < FIRST_TURNS) {
+    if (0 == nap->depth || nap->is_asleep ||
+        ++nap->turns < (opal_progress_yield_when_idle ? GIVEN_TURNS : FIRST_TURNS)) {
         return 0;
     }
     if (0 == nap->begun_ns) {

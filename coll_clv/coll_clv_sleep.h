@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "choose/choose_collectives.h"
+#include "choose/choose.h"
 #include "choose/choose_wait.h"
 
 /* Operations: the collectives, and MPI_Barrier. */

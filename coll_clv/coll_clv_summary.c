@@ -115,6 +115,22 @@ static void say_unplanned(const coll_clv_counters_t *counters)
     }
 }
 
+/* Of this rank. */
+static void say_waits(const coll_clv_counters_t *counters)
+{
+    line_t line = {0};
+
+    if (0 < counters->waited_ns) {
+        add(&line, "rank 0 waited %.3f s in calls, %.3f of them asleep",
+            (double) counters->waited_ns / 1e9, (double) counters->asleep_ns / 1e9);
+        if (0 < counters->late_wakes) {
+            add(&line, "; %llu times it may have woken late, by %.3f ms at most in the mean",
+                counters->late_wakes, mean_ms(counters->late_wakes_ns, counters->late_wakes));
+        }
+        say(&line);
+    }
+}
+
 static void say_not_taken(const coll_clv_component_t *component)
 {
     int64_t n_calls[CLV_N_COLLECTIVES];
@@ -254,14 +270,16 @@ static void say_json(const coll_clv_component_t *component, const clv_pap_counte
         "\"nonblocking\":%llu,\"persistent\":%llu,\"late_rank\":%d,\"late_calls\":%lld,"
         "\"late_of_calls\":%lld,\"judged\":%lld,\"judged_error_ns\":%lld,"
         "\"early_bytes\":%lld,\"near_early_bytes\":%lld,"
-        "\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,\"regret_ns\":%llu}",
+        "\"thread_cpu_ns\":%lld,\"lookup_ns\":%llu,\"regret_ns\":%llu,"
+        "\"waited_ns\":%llu,\"asleep_ns\":%llu,\"late_wakes\":%llu,\"late_wakes_ns\":%llu}",
         component->counters.nonblocking, component->counters.persistent,
         0 < component->late.n_last ? (int) component->late.rank : -1,
         (long long) component->late.n_last, (long long) component->late.n_sets,
         (long long) counters->judged, (long long) counters->judged_error_ns,
         (long long) component->link.early_bytes, (long long) component->link.near_early_bytes,
         (long long) counters->thread_cpu_ns, component->counters.lookup_ns,
-        component->counters.regret_ns);
+        component->counters.regret_ns, component->counters.waited_ns, component->counters.asleep_ns,
+        component->counters.late_wakes, component->counters.late_wakes_ns);
     say(&line);
 }
 
@@ -271,6 +289,7 @@ static void say_all(const coll_clv_component_t *component, const clv_pap_counter
     say_choices(component);
     say_not_taken(component);
     say_unplanned(&component->counters);
+    say_waits(&component->counters);
     say_links(&component->link);
     say_exchange(component, counters);
     say_json(component, counters);
@@ -280,7 +299,8 @@ static void say_all(const coll_clv_component_t *component, const clv_pap_counter
 static bool was_called(const coll_clv_component_t *component)
 {
     unsigned long long sum = coll_clv_counted(&component->counters.calls) +
-                             component->counters.nonblocking + component->counters.persistent;
+                             component->counters.nonblocking + component->counters.persistent +
+                             component->counters.waited_ns;
 
     for (int c = 0; c < CLV_N_COLLECTIVES; c++) {
         sum += component->not_taken[c];

@@ -26,8 +26,8 @@
                           "same processes as one before")                                          \
     XX(yielding,          "calls that gave their processor away while they waited, as ranks of "  \
                           "this host share processors (coll_clv_shared_processors)")               \
-    XX(waited_ns,         "time calls waited in Open MPI's progress, where coll_clv_wait is sleep, "  \
-                          "ns; what was too short to look at a clock is not in it")                \
+    XX(waited_ns,         "time calls waited in Open MPI's progress, where coll_clv_wait is "  \
+                          "not spin, ns; what was too short to look at a clock is not in it")                \
     XX(asleep_ns,         "of that, asleep, ns")                                                   \
     XX(late_wakes,        "calls that ended right after a sleep of more than 0.1 ms which no "     \
                           "message could end: what they waited for may have come during it")       \

@@ -112,7 +112,9 @@ clv_clock_drift_sources = tests/support/clock_drift.c tests/support/clock_drift.
 tests_mpi_clock_watch_SOURCES = tests/mpi/clock_watch.c $(clv_pvar_look_sources) \
 	$(clv_clock_drift_sources)
 tests_mpi_clock_watch_LDADD = -ldl
-mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_probe tests/mpi/wait_cases
+mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_probe tests/mpi/wait_cases \
+	tests/mpi/wait_breaks
+tests_mpi_wait_breaks_SOURCES = tests/mpi/wait_breaks.c clv.h
 tests_mpi_wait_cases_SOURCES = tests/mpi/wait_cases.c $(clv_pvar_look_sources)
 tests_mpi_iterations_SOURCES = tests/mpi/iterations.c $(clv_pvar_look_sources) \
 	$(clv_bench_cpu_wait_sources)
@@ -132,7 +134,7 @@ mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execu
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_bridges.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
 	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
-	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh tests/mpi/test_processors.sh
+	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh tests/mpi/test_processors.sh tests/mpi/test_wait.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \
 	coll_clv/coll_clv_buffers.c coll_clv/coll_clv_buffers.h \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Unchanged programs in C, Fortran and Python: as installed, with the pipeline forced and with clv their
-# results are right, and a page gets their times; and clv.h's hint from Fortran and Python. TAP; what is not
+# results are right, and a page gets their times; and clv.h's functions from Fortran and Python. TAP; what is not
 # installed is left out. 25 s.
 . "$CLV_TOP/tests/support/tap.sh"
 mpi_setup
@@ -28,11 +28,13 @@ program try
     implicit none
     double precision :: mine(65536) = 1, total(65536)
     integer :: i, rank, taken = 0, told = 0, step
+    integer(c_long_long) :: expected = -1
     call MPI_Init()
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
     do i = 1, 12
         taken = taken + clv_hint_arrival(MPI_COMM_WORLD%MPI_VAL, 2000000_c_long_long)
         call MPI_Reduce(mine, total, size(mine), MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD)
+        expected = clv_expected_wait_ns(MPI_COMM_WORLD%MPI_VAL)
     end do
     do i = 1, 12
         do step = 0, 9
@@ -42,6 +44,7 @@ program try
     end do
     if (rank == 0) print '(a,i0)', 'taken ', taken
     if (rank == 0) print '(a,i0)', 'told ', told
+    if (rank == 0) print '(a,i0)', 'expected ', expected
     call MPI_Finalize()
 end program
 END
@@ -49,6 +52,7 @@ then
     said=$(mpi_run -np 3 --mca coll clv "$work/try")
     tap_ok 'a Fortran program announces its arrivals' grep -qE '^ *taken [1-9]' <<<"$said"
     tap_ok 'and reports its progress' grep -qE '^ *told [1-9]' <<<"$said"
+    tap_ok 'and asks how long it will wait' grep -qE '^ *expected -?[0-9]' <<<"$said"
     said=$(mpi_run -np 3 "$work/try")
     tap_ok 'to nobody where clv is not used' grep -qx ' *taken 0' <<<"$said"
 else
@@ -57,23 +61,30 @@ fi
 python=$(for each in $(type -ap python3); do "$each" -c 'import mpi4py, numpy' 2>/dev/null && echo "$each" && break; done)
 if [ -n "$python" ]; then
     cat >"$work/try.py" <<'END'
+import time
 import numpy
 from mpi4py import MPI
-from clv_hint import hint_arrival, hint_progress
-mine, total, taken, told = numpy.ones(65536), numpy.zeros(65536), 0, 0
+from clv_hint import expected_wait_ns, hint_arrival, hint_progress
+mine, total, taken, told, known = numpy.ones(65536), numpy.zeros(65536), 0, 0, 0
 for _ in range(12):
     taken += hint_arrival(MPI.COMM_WORLD, 2_000_000)
+    if MPI.COMM_WORLD.rank == 1:
+        time.sleep(0.01)
+    MPI.COMM_WORLD.Allreduce(numpy.ones(1), numpy.zeros(1))
     MPI.COMM_WORLD.Reduce(mine, total, root=0)
+    known += expected_wait_ns(MPI.COMM_WORLD) is not None
 for _ in range(12):
     told += sum(hint_progress(MPI.COMM_WORLD, step, 10) for step in range(10))
     MPI.COMM_WORLD.Reduce(mine, total, root=0)
 if MPI.COMM_WORLD.rank == 0:
     print("taken", taken)
     print("told", told)
+    print("known", known)
 END
-    said=$(PYTHONPATH=$source PYTHONDONTWRITEBYTECODE=1 mpi_run -np 3 --mca coll clv "$python" "$work/try.py")
+    said=$(PYTHONPATH=$source PYTHONDONTWRITEBYTECODE=1 mpi_run -np 3 --mca coll clv --mca coll_clv_wait sleep "$python" "$work/try.py")
     tap_ok 'a Python program announces its arrivals' grep -qE '^taken [1-9]' <<<"$said"
     tap_ok 'and reports its progress' grep -qE '^told [1-9]' <<<"$said"
+    tap_ok 'and asks how long it will wait' grep -qE '^known [1-9]' <<<"$said"
 else
     tap_skip 'a Python program announces its arrivals' 'no Python with mpi4py'
 fi

@@ -56,6 +56,7 @@ run -np 2 "${on[@]}" "$probe" 10 1
 run -np 2 "${on[@]}" --mca coll_clv_exchange 0 "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_reproducible always "$probe" 20000 1
 run -np 2 "${on[@]}" --mca coll_clv_shared_processors yes "$probe" 20000 1
+run -np 4 "${on[@]}" --mca coll_clv_wait sleep "$probe" 20000 40 5
 run -np 2 "${on[@]}" --mca coll_clv_interface nosuch0 "$probe" 20000 1
 tap_has 'no interface of that name: all go without, and why is told' \
     'no usable network interface nosuch0; those with an address are: lo' "$said"
@@ -93,6 +94,7 @@ elsewhere="$nodes
     fell_back_devices         mpi/test_devices
     fell_back_lost            unit/test_pap_group
     nonblocking persistent    mpi/test_record_requests
+    late_wakes late_wakes_ns  mpi/test_wait, where the machine is busy
     exchange_lost_groups      unit/test_pap_group
     exchange_void_record_sets unit/test_pap_patience
     exchange_displaced        mpi/test_summary

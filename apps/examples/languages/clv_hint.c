@@ -16,3 +16,10 @@ int clv_hint_progress_f(MPI_Fint comm, double done, double total)
 {
     return clv_hint_progress(MPI_Comm_f2c(comm), done, total);
 }
+
+long long clv_expected_wait_ns_f(MPI_Fint comm);
+
+long long clv_expected_wait_ns_f(MPI_Fint comm)
+{
+    return clv_expected_wait_ns(MPI_Comm_f2c(comm));
+}
