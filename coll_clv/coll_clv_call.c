@@ -109,7 +109,8 @@ static CLV_COLD int run_watched(const coll_clv_call_t *call)
     const clv_choose_config_t *config = &call->module->config;
     int rc;
 
-    if (0 == depth && (NULL == call->op || ompi_op_is_commute(call->op)) &&
+    if (0 == depth && 0 != (coll_clv_watched(config) >> call->collective & 1) &&
+        (NULL == call->op || ompi_op_is_commute(call->op)) &&
         coll_clv_total_bytes(call->count, call->dtype) >=
             coll_clv_least_bytes(config, (int32_t) call->collective)) {
         coll_clv_count(&mca_coll_clv_component.not_taken[call->collective], 1);

@@ -57,10 +57,12 @@ static bool carries_enough(const coll_clv_call_t *call)
 static int set_up_group(const coll_clv_call_t *call)
 {
     const coll_clv_params_t *params = &mca_coll_clv_component.params;
+    const bool was_paused = coll_clv_sleep_pause(true); /* links are measured */
     int why = CLV_FIT;
     int rc = coll_clv_group_setup(call->comm, &call->module->config, params, call->total_bytes,
                                   &call->module->group, &why);
 
+    (void) coll_clv_sleep_pause(was_paused);
     coll_clv_failure_collect();
     if (OMPI_SUCCESS == rc && CLV_FIT != why && 0 == ompi_comm_rank(call->comm)) {
         clv_log(CLV_LOG_INFO, "no predictions on %s: %s", call->comm->c_name, clv_reason_text(why));

@@ -181,10 +181,9 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
 
 /* Ranks of one host that begin together push whole vectors into their sockets, one rank after the
  * other where processors are fewer than ranks, while those whose links should be busy by then wait
- * for a processor, some of them to arrive at all. Not sched_yield, which tools replace for
- * ranks that wait (the emulated cluster does): this one has more to do. When most segments
- * are gone the links have enough, and ranks that end one after the other are in the call for less
- * time than those that end together. Where ranks run free nobody waits, and to be in each other's
+ * for a processor, some of them to arrive at all. Not sched_yield, which tools replace for ranks
+ * that wait: this one has more to do. When most segments are gone the links have enough, and ranks
+ * that end one after the other are in the call for less time than those that end together. Where ranks run free nobody waits, and to be in each other's
  * calls only makes all of them longer. */
 static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {

@@ -15,6 +15,7 @@
 #include "coll_clv/coll_clv.h"
 #include "coll_clv/coll_clv_failure.h"
 #include "coll_clv/coll_clv_setup.h"
+#include "coll_clv/coll_clv_sleep.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_alloc.h"
 #include "util/util_hot.h"
@@ -306,8 +307,10 @@ static CLV_HOT clv_status_t assign_from(coll_clv_group_t *group, const clv_pap_s
 static CLV_COLD void let_others_come(int64_t looks)
 {
     const struct timespec nap = {.tv_nsec = FORECAST_SLEEP_NS};
+    const bool was_paused = coll_clv_sleep_pause(true); /* no message brings the forecast */
 
     opal_progress();
+    (void) coll_clv_sleep_pause(was_paused);
     if (looks >= FORECAST_SPINS) {
         (void) nanosleep(&nap, NULL);
     }

@@ -144,7 +144,8 @@ static CLV_HOT int progress(void)
     coll_clv_nap_t *nap = coll_clv_sleep_nap();
 
     if (0 == nap->depth || nap->is_asleep ||
-        ++nap->turns < (opal_progress_yield_when_idle ? GIVEN_TURNS : FIRST_TURNS)) {
+        ++nap->turns < (opal_progress_yield_when_idle ? GIVEN_TURNS : FIRST_TURNS) ||
+        0 == pthread_equal(nap->thread, pthread_self())) {
         return 0;
     }
     if (0 == nap->begun_ns) {
@@ -177,6 +178,7 @@ CLV_HOT void coll_clv_sleep_begin(coll_clv_waits_t *waits, int32_t operation, in
         return;
     }
     nap->waits = waits;
+    nap->thread = pthread_self();
     nap->kind = kind_of(waits, kind);
     nap->turns = 0;
     nap->rest = 0;
@@ -192,6 +194,15 @@ CLV_HOT void coll_clv_sleep_begin(coll_clv_waits_t *waits, int32_t operation, in
     if (CLV_WAIT_YIELD == waits->mode) {
         coll_clv_processors_enter();
     }
+}
+
+bool coll_clv_sleep_pause(bool is_paused)
+{
+    coll_clv_nap_t *nap = coll_clv_sleep_nap();
+    const bool before = nap->is_asleep;
+
+    nap->is_asleep = is_paused;
+    return before;
 }
 
 void coll_clv_sleep_expect(int64_t forecast_ns)

@@ -24,6 +24,7 @@
 #ifndef COLL_CLV_SLEEP_H
 #define COLL_CLV_SLEEP_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -57,7 +58,8 @@ typedef struct coll_clv_nap {
     int32_t depth;         /* calls within calls */
     int32_t turns;         /* of progress, before it looks at the clock */
     int32_t rest;          /* turns until the next sleep */
-    bool is_asleep;        /* or handles what woke it */
+    bool is_asleep;        /* or handles what woke it, or must not sleep */
+    pthread_t thread;      /* that made the call */
     bool is_large;         /* a vector that no plan of ours carries: it flows unseen */
     bool has_sends;        /* that need this rank's processor */
     bool was_timed;        /* only its end ended the last sleep, ... */
@@ -84,6 +86,9 @@ void coll_clv_sleep_end(void);
 
 /* The call under way in this thread. */
 coll_clv_nap_t *coll_clv_sleep_nap(void);
+/* Between two of these nobody sleeps in it: what is measured, or does not come by messages. Returns
+ * what it was before. */
+bool coll_clv_sleep_pause(bool is_paused);
 /* A plan of ours runs it, and everybody will be there so long after this rank; -1: not known. */
 void coll_clv_sleep_expect(int64_t forecast_ns);
 

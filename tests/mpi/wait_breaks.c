@@ -199,6 +199,7 @@ static void expected(void)
 {
     long long before_ns = -2, in_call_ns = -2;
     const int is_last = rank == n_ranks - 1;
+    int n_before = 0, n_in_call = 0; /* answers */
 
     (void) clv_expected_wait_ns(MPI_COMM_WORLD);
     for (int call = 0; call < 30; call++) {
@@ -212,11 +213,13 @@ static void expected(void)
             (void) sum_is_right(MPI_COMM_WORLD, call);
             (void) pthread_join(asker, NULL);
         }
+        n_before += before_ns > 2000000;
+        n_in_call += in_call_ns >= 0 && in_call_ns < before_ns;
     }
     printf("rank %d expects %lld us, in the call %lld us\n", rank, before_ns / 1000,
            in_call_ns / 1000);
     (void) fflush(stdout);
-    say("expected", is_last || (before_ns > 2000000 && in_call_ns >= 0 && in_call_ns < before_ns));
+    say("expected", is_last || (n_before > 5 && n_in_call > 0));
 }
 
 /* ---- small ----------------------------------------------------------------------------------- */
