@@ -79,9 +79,10 @@ typedef long long (*clv_expected_wait_fn)(MPI_Comm comm);
 /* How long this rank is expected to wait for others: in the call on comm that it is in, from now
  * on; outside of one, in its next call, which is taken to be the one that followed the last call
  * the last time. ns; 0: not at all; -1: not known. By this rank's own earlier waits, and by
- * forecasts where there are some. The first question turns that on, so it has no answer. Calls that count are
- * those of the collectives that clv takes over; with coll_clv_wait sleep or yield all MPI_Reduce,
- * MPI_Allreduce, MPI_Bcast and MPI_Barrier. Not collective; any thread, while comm lives. */
+ * forecasts where there are some. The first question turns that on, so it has no answer. Calls
+ * that count are those of the collectives that clv takes over; with coll_clv_wait sleep or yield
+ * all MPI_Reduce, MPI_Allreduce, MPI_Bcast and MPI_Barrier. Not collective; any thread, while comm
+ * lives. */
 static inline long long clv_expected_wait_ns(MPI_Comm comm)
 {
     static clv_expected_wait_fn teller;

@@ -183,8 +183,8 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
  * other where processors are fewer than ranks, while those whose links should be busy by then wait
  * for a processor, some of them to arrive at all. Not sched_yield, which tools replace for ranks
  * that wait: this one has more to do. When most segments are gone the links have enough, and ranks
- * that end one after the other are in the call for less time than those that end together. Where ranks run free nobody waits, and to be in each other's
- * calls only makes all of them longer. */
+ * that end one after the other are in the call for less time than those that end together. Where
+ * ranks run free nobody waits, and to be in each other's calls only makes all of them longer. */
 static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {
     if (run->scratch->makes_way && !run->job->runs_free &&

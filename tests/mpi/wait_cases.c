@@ -8,7 +8,8 @@
  * CALLS times: each rank is delayed by what PATTERN says of DELAY_US, and calls OPERATION (reduce,
  * allreduce, bcast, barrier) with BYTES of doubles. PATTERN: balanced, late (the last rank alone),
  * ranks (by rank), turns (each rank in turn), twos (the last rank in every second call), drawn
- * (each rank afresh). A delayed rank sleeps; with `work` it works instead, and all do so for DELAY_US.
+ * (each rank afresh). A delayed rank sleeps; with `work` it works instead, and all do so for
+ * DELAY_US.
  * Rank 0 prints one line of JSON. Times are CLOCK_REALTIME, which the hosts must have in common.
  *
  *   iteration_us   from one call to the next, mean
