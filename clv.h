@@ -85,15 +85,19 @@ typedef long long (*clv_expected_wait_fn)(MPI_Comm comm);
  * lives. */
 static inline long long clv_expected_wait_ns(MPI_Comm comm)
 {
-    static clv_expected_wait_fn teller;
+    static void *teller; /* found by the first thread that asks; all find the same */
     static int looked;
+    clv_expected_wait_fn call;
+    void *symbol;
 
-    if (!looked) {
-        void *symbol = dlsym(RTLD_DEFAULT, "coll_clv_expected_wait_ns");
-        __builtin_memcpy(&teller, &symbol, sizeof teller);
-        looked = 1;
+    if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
+        symbol = dlsym(RTLD_DEFAULT, "coll_clv_expected_wait_ns");
+        __atomic_store_n(&teller, symbol, __ATOMIC_RELAXED);
+        __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
     }
-    return teller ? teller(comm) : -1;
+    symbol = __atomic_load_n(&teller, __ATOMIC_RELAXED);
+    __builtin_memcpy(&call, &symbol, sizeof call);
+    return call ? call(comm) : -1;
 }
 
 #ifdef __cplusplus

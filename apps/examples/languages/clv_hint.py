@@ -10,7 +10,7 @@ or how far the work before it is, and asks how long it will wait there.
     from clv_hint import expected_wait_ns
     expected_wait_ns(comm)              # None: not known
 
-Both do nothing where clv is absent. The rest as clv.h says.
+All do nothing where clv is absent. The rest as clv.h says.
 """
 import ctypes
 
