@@ -19,7 +19,8 @@
 #include "util/util_min_max.h"
 #include "util/util_time.h"
 
-#define FIRST_TURNS 8              /* of a wait: what is short needs no clock */
+#define FIRST_TURNS 8              /* of a wait: it looks at the clock so often, until ... */
+#define SHORT_NS    INT64_C(10000) /* ... it has lasted so long: what is shorter is no wait */
 #define REST_TURNS  8              /* after a sleep: functions that run every eighth turn do */
 #define GIVEN_TURNS 1              /* either, where each turn gives the processor away for long */
 #define BUSY_NS     INT64_C(10000) /* a turn that took so long has moved something */
@@ -84,18 +85,31 @@ static void sleep_for(coll_clv_nap_t *nap, int64_t now_ns, int64_t ns, bool list
 
 /* ---- turns of Open MPI's progress ------------------------------------------------------------ */
 
-static void look_at_clock(coll_clv_nap_t *nap)
+static void make_plan(coll_clv_nap_t *nap, int64_t now_ns)
 {
     static const clv_wait_history_t none;
 
-    nap->begun_ns = clv_local_now_ns();
-    nap->idle_since_ns = nap->begun_ns;
-    nap->turned_ns = nap->begun_ns;
+    nap->is_wait = true;
+    nap->idle_since_ns = now_ns;
+    nap->turned_ns = now_ns;
     nap->plan = clv_wait_predict(NULL == nap->kind ? &none : &nap->kind->history, nap->forecast_ns);
     if (nap->waits->is_asked) {
         __atomic_store_n(&nap->waits->end_ns,
                          0 > nap->plan.expected_ns ? -1 : nap->begun_ns + nap->plan.expected_ns,
                          __ATOMIC_RELAXED);
+    }
+}
+
+/* Most calls end before: few instructions, as each turn of a call of one microsecond counts. */
+static void look_at_clock(coll_clv_nap_t *nap)
+{
+    const int64_t now_ns = clv_local_now_ns();
+
+    nap->turns = 0;
+    if (0 == nap->begun_ns) {
+        nap->begun_ns = now_ns;
+    } else if (now_ns - nap->begun_ns >= SHORT_NS) {
+        make_plan(nap, now_ns);
     }
 }
 
@@ -143,15 +157,15 @@ static CLV_HOT int progress(void)
 {
     coll_clv_nap_t *nap = coll_clv_sleep_nap();
 
-    if (0 == nap->depth || nap->is_asleep ||
-        ++nap->turns < (opal_progress_yield_when_idle ? GIVEN_TURNS : FIRST_TURNS) ||
-        0 == pthread_equal(nap->thread, pthread_self())) {
+    if (0 == nap->depth || nap->is_asleep || 0 == pthread_equal(nap->thread, pthread_self())) {
         return 0;
     }
-    if (0 == nap->begun_ns) {
+    if (nap->is_wait) {
+        if (CLV_WAIT_SLEEP == nap->waits->mode) {
+            turn(nap);
+        }
+    } else if (++nap->turns >= (opal_progress_yield_when_idle ? GIVEN_TURNS : FIRST_TURNS)) {
         look_at_clock(nap);
-    } else if (CLV_WAIT_SLEEP == nap->waits->mode) {
-        turn(nap);
     }
     return 0;
 }
@@ -185,6 +199,7 @@ CLV_HOT void coll_clv_sleep_begin(coll_clv_waits_t *waits, int32_t operation, in
     nap->is_large = n_bytes > LARGE_BYTES;
     nap->has_sends = false;
     nap->begun_ns = 0;
+    nap->is_wait = false;
     nap->asleep_ns = 0;
     nap->forecast_ns = -1;
     if (NULL != waits->kinds[waits->last]) {
@@ -211,7 +226,7 @@ void coll_clv_sleep_expect(int64_t forecast_ns)
 
     nap->forecast_ns = forecast_ns;
     nap->is_large = false; /* the executor says what moves */
-    if (0 != nap->begun_ns && NULL != nap->kind) {
+    if (nap->is_wait && NULL != nap->kind) {
         nap->plan = clv_wait_predict(&nap->kind->history, forecast_ns);
     }
 }
@@ -261,7 +276,7 @@ CLV_HOT void coll_clv_sleep_end(void)
     if (CLV_WAIT_YIELD == waits->mode) {
         coll_clv_processors_leave();
     }
-    if (0 != nap->begun_ns) {
+    if (nap->is_wait) {
         end_wait(nap);
     } else if (NULL != nap->kind) {
         clv_wait_record_none(&nap->kind->history);
