@@ -20,7 +20,7 @@
 #include "util/util_time.h"
 
 #define FIRST_TURNS 8              /* of a wait: it looks at the clock so often, until ... */
-#define SHORT_NS    INT64_C(10000) /* ... it has lasted so long: what is shorter is no wait */
+#define SHORT_NS    INT64_C(40000) /* ... it has lasted so long: no sleep is worth it before */
 #define REST_TURNS  8              /* after a sleep: functions that run every eighth turn do */
 #define GIVEN_TURNS 1              /* either, where each turn gives the processor away for long */
 #define BUSY_NS     INT64_C(10000) /* a turn that took so long has moved something */

@@ -18,7 +18,7 @@
  * Threads: any; with MPI_THREAD_MULTIPLE each thread has its own state, and slices are short, as
  *   other threads may wait for this one's progress.
  * Cost: where waits spin, a pointer that is looked at twice a call. Else some 10 ns a call, a look
- *   at the clock every eighth turn of its first 10 us, and one per turn from then on.
+ *   at the clock every eighth turn of its first 40 us, and one per turn from then on.
  * Memory: a history of 200 bytes per kind of call (operation and size class) of a communicator.
  */
 #ifndef COLL_CLV_SLEEP_H
