@@ -51,7 +51,7 @@ static inline int clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
 typedef int (*clv_hint_progress_fn)(MPI_Comm comm, double done, double total);
 
 /* Call it any number of times between two calls on comm, with the work done so far and all of it:
- * 0 <= done <= total, 0 < total. At the first report behind a quarter of the work, this rank's
+ * 0 <= done <= total, 0 < total. At the first report behind an eighth of the work, this rank's
  * arrival is announced as if the rest took as long in proportion; so report at least that often,
  * and once before the work starts (done = 0). A report is ignored where done is less than before,
  * total another than in the first, or a number out of range. An announcement that came before

@@ -7,7 +7,7 @@
 #include "util/util_hot.h"
 #include "util/util_time.h"
 
-#define TOLD_FROM 0.25 /* of the work */
+#define TOLD_FROM 0.125 /* of the work */
 #define FURTHEST  ((double) CLV_NS_PER_S * 3600)
 
 static int can_tell(const clv_pap_work_t *work)

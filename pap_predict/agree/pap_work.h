@@ -4,12 +4,12 @@
  * Clairvoyant, Fig. 9): the work that is left takes as long as the work done took. Private to the
  * pap_predict module.
  *
- *     call ends      first report              a quarter is done           arrives?
+ *     call ends      first report              an eighth is done          arrives?
  *        |--------------- * --------- * ---------- * - - - - - - - - - - - - - |
  *                         measured from here       told once, from here
  *
- * The arrival is told once, at the first report behind a quarter of the work: early enough for the
- * others to hear it before the first of them arrives, if none has four times the work of another.
+ * The arrival is told once, at the first report behind an eighth of the work: early enough for the
+ * others to hear it before the first of them arrives, if none has eight times the work of another.
  * A report is ignored where it says less than an earlier one (threads overtake each other), another
  * total than the first, or numbers out of range.
  *
