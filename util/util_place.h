@@ -3,8 +3,8 @@
  * Where this process runs: its kernel, its namespaces, its link. Each rank asks once at start.
  * Host names play no part: containers share or fake them.
  *
- * Not: which part of the machine (util_topology.h); who may share memory or a clock with whom; the modules that ask decide (pap_endpoint.h,
- * clv_cs_place_discover). A few system calls.
+ * Not: which part of the machine (util_topology.h); who may share memory or a clock with whom: the
+ * modules that ask decide (pap_endpoint.h, clv_cs_place_discover). A few system calls.
  *
  * Units: numbers that mean nothing but equality.
  * Errors: CLV_UNSUPPORTED.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Parts of a host that hardware makes: sockets, NUMA domains, what shares a cache. By hwloc, of this
- * machine or of the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC pretends; its processors then have the
- * numbers of ours. Without hwloc a host has one part of each kind.
+ * Parts of a host that hardware makes: sockets, NUMA domains, what shares a cache. By hwloc, of
+ * this machine or of the one that HWLOC_XMLFILE or HWLOC_SYNTHETIC pretends; its processors then
+ * have the numbers of ours. Without hwloc a host has one part of each kind.
  *
  * Not: who shares a kernel, a clock or a network (util_place.h). Cost: some milliseconds, since
  * hwloc reads the machine; nothing for a process that is bound to no part of it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whose clock this process reads, and where it runs (util_place.h, util_topology.h): what the levels
- * of H2HCA and H3HCA are made of. Asked once at start.
+ * Whose clock this process reads, and where it runs (util_place.h, util_topology.h): what levels of
+ * H2HCA and H3HCA are made of. Asked once at start.
  *
  * What decides is the boot id (one per kernel) and, for time, the time namespace: two of them on
  * one kernel read different clocks.
