@@ -29,6 +29,25 @@
 extern "C" {
 #endif
 
+/* A function of the component's by its name, looked for once; NULL where it is absent. */
+typedef struct clv_function {
+    void *at;
+    int looked;
+} clv_function_t;
+
+/* Into *call_p, a pointer to that function. Any thread: all find the same. */
+static inline void clv_find_function(clv_function_t *function, const char *name, void *call_p)
+{
+    void *at;
+
+    if (!__atomic_load_n(&function->looked, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(&function->at, dlsym(RTLD_DEFAULT, name), __ATOMIC_RELAXED);
+        __atomic_store_n(&function->looked, 1, __ATOMIC_RELEASE);
+    }
+    at = __atomic_load_n(&function->at, __ATOMIC_RELAXED);
+    __builtin_memcpy(call_p, &at, sizeof at);
+}
+
 typedef int (*clv_hint_arrival_fn)(MPI_Comm comm, long long ns_from_now);
 
 /* Call it after the previous reduce, allreduce or broadcast on comm, before the work whose end is
@@ -37,15 +56,11 @@ typedef int (*clv_hint_arrival_fn)(MPI_Comm comm, long long ns_from_now);
  * hint given already. Not collective; same thread rules as a collective on comm. */
 static inline int clv_hint_arrival(MPI_Comm comm, long long ns_from_now)
 {
-    static clv_hint_arrival_fn taker;
-    static int looked;
+    static clv_function_t function;
+    clv_hint_arrival_fn call;
 
-    if (!looked) {
-        void *symbol = dlsym(RTLD_DEFAULT, "coll_clv_hint_arrival");
-        __builtin_memcpy(&taker, &symbol, sizeof taker);
-        looked = 1;
-    }
-    return taker ? taker(comm, ns_from_now) : 0;
+    clv_find_function(&function, "coll_clv_hint_arrival", &call);
+    return call ? call(comm, ns_from_now) : 0;
 }
 
 typedef int (*clv_hint_progress_fn)(MPI_Comm comm, double done, double total);
@@ -59,18 +74,10 @@ typedef int (*clv_hint_progress_fn)(MPI_Comm comm, double done, double total);
  * 0.1 us. Not while a call is under way on comm; several threads may report at once. */
 static inline int clv_hint_progress(MPI_Comm comm, double done, double total)
 {
-    static void *taker; /* found by the first thread that asks; all find the same */
-    static int looked;
+    static clv_function_t function;
     clv_hint_progress_fn call;
-    void *symbol;
 
-    if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
-        symbol = dlsym(RTLD_DEFAULT, "coll_clv_hint_progress");
-        __atomic_store_n(&taker, symbol, __ATOMIC_RELAXED);
-        __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
-    }
-    symbol = __atomic_load_n(&taker, __ATOMIC_RELAXED);
-    __builtin_memcpy(&call, &symbol, sizeof call);
+    clv_find_function(&function, "coll_clv_hint_progress", &call);
     return call ? call(comm, done, total) : 0;
 }
 
@@ -85,18 +92,10 @@ typedef long long (*clv_expected_wait_fn)(MPI_Comm comm);
  * lives. */
 static inline long long clv_expected_wait_ns(MPI_Comm comm)
 {
-    static void *teller; /* found by the first thread that asks; all find the same */
-    static int looked;
+    static clv_function_t function;
     clv_expected_wait_fn call;
-    void *symbol;
 
-    if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
-        symbol = dlsym(RTLD_DEFAULT, "coll_clv_expected_wait_ns");
-        __atomic_store_n(&teller, symbol, __ATOMIC_RELAXED);
-        __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
-    }
-    symbol = __atomic_load_n(&teller, __ATOMIC_RELAXED);
-    __builtin_memcpy(&call, &symbol, sizeof call);
+    clv_find_function(&function, "coll_clv_expected_wait_ns", &call);
     return call ? call(comm) : -1;
 }
 
