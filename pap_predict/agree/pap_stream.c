@@ -228,7 +228,7 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
                                      int64_t ns_from_now, clv_pap_local_record_t *given)
 {
     int64_t begun_ns;
-    if (ns_from_now < 0 || ns_from_now > CLV_NS_PER_S * 3600 ||
+    if (ns_from_now < 0 || ns_from_now > CLV_PAP_FURTHEST_NS ||
         !clv_pap_streams_can_hear(streams, &begun_ns)) {
         return CLV_PAP_HEARD_NOT;
     }

@@ -23,6 +23,9 @@
 #include "clocksync/clocksync.h"
 #include "pap_predict/pap_predict.h"
 #include "pap_predict/agree/pap_record_set.h"
+#include "util/util_time.h"
+
+#define CLV_PAP_FURTHEST_NS (CLV_NS_PER_S * 3600) /* no arrival is told further ahead */
 
 /* A record before its times are global: up to lane, the words that lie in the node's table.
  * It is not clv_pap_record_t, which travels and of which predictions are made: that has the clock's

@@ -4,11 +4,10 @@
  */
 #include "pap_predict/agree/pap_work.h"
 
+#include "pap_predict/agree/pap_stream.h"
 #include "util/util_hot.h"
-#include "util/util_time.h"
 
 #define TOLD_FROM 0.125 /* of the work */
-#define FURTHEST  ((double) CLV_NS_PER_S * 3600)
 
 static int can_tell(const clv_pap_work_t *work)
 {
@@ -47,5 +46,5 @@ int64_t clv_pap_work_arrival(clv_pap_work_t *work, int64_t begun_ns, int64_t now
     work->is_told = 1;
     const double took_ns = (double) (now_ns - work->from_ns);
     const double left_ns = took_ns * (work->total - work->done) / (work->done - work->from);
-    return left_ns <= FURTHEST ? (int64_t) left_ns : -1;
+    return left_ns <= (double) CLV_PAP_FURTHEST_NS ? (int64_t) left_ns : -1;
 }
