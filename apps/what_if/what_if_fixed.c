@@ -57,6 +57,16 @@ static clv_status_t plan_exits(const clv_what_if_fixed_t *fixed, const clv_what_
     return status;
 }
 
+static int64_t last_of(const int64_t *ns, int32_t n)
+{
+    int64_t last_ns = ns[0];
+
+    for (int32_t i = 1; i < n; i++) {
+        last_ns = clv_larger(last_ns, ns[i]);
+    }
+    return last_ns;
+}
+
 /* Nobody leaves before all have come. */
 static clv_status_t allreduce_exits(const clv_what_if_fixed_t *fixed,
                                     const clv_what_if_call_t *call, const int64_t *arrival_ns,
@@ -65,15 +75,12 @@ static clv_status_t allreduce_exits(const clv_what_if_fixed_t *fixed,
     const clv_what_if_comm_t *comm = &fixed->run->comms[call->comm];
     clv_choose_config_t config = clv_what_if_config();
     clv_choose_decision_t decision = {0};
-    int64_t last_ns = arrival_ns[0];
+    const int64_t last_ns = last_of(arrival_ns, comm->n_ranks);
 
     config.n_ranks = comm->n_ranks;
     config.place = comm->place;
     config.cost = *fixed->cost;
     const clv_status_t status = clv_choose_previous(&config, &call->key, NULL, &decision);
-    for (int32_t p = 1; p < comm->n_ranks; p++) {
-        last_ns = clv_larger(last_ns, arrival_ns[p]);
-    }
     for (int32_t p = 0; p < comm->n_ranks; p++) {
         exit_ns[p] = last_ns + decision.predicted_after_ns;
     }
@@ -140,16 +147,6 @@ typedef struct fit {
     int32_t max_calls;
     int64_t *arrival_ns, *exit_ns;
 } fit_t;
-
-static int64_t last_of(const int64_t *ns, int32_t n)
-{
-    int64_t last_ns = ns[0];
-
-    for (int32_t i = 1; i < n; i++) {
-        last_ns = clv_larger(last_ns, ns[i]);
-    }
-    return last_ns;
-}
 
 /* What the call ended later than the model says. */
 static clv_status_t compare_call(const fit_t *fit, const clv_what_if_call_t *call,
