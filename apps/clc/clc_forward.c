@@ -245,7 +245,7 @@ static int is_chosen(forward_t *forward, const runner_t *runner, uint32_t slot)
     const clv_clc_event_t *event = runner ? clv_clc_walk_event(&runner->walk, slot) : NULL;
     const int is_ours = replay ? replay->choose(replay->context, event, &broken) : event != NULL;
     note_broken(forward->result, &broken);
-    return is_ours;
+    return is_ours && runner != NULL;
 }
 
 /* None goes on: of all waiting events the earliest, on the track of the smallest number. */

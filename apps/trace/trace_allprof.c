@@ -238,7 +238,7 @@ static const char *take_comment(reader_t *reader, char *text)
 static clv_status_t take_call(reader_t *reader, const char **reason_p)
 {
     clv_allprof_rank_t *rank = reader->rank;
-    clv_allprof_call_t times;
+    clv_allprof_call_t times = {0};
     const int is_init = strncmp(reader->text, "MPI_Init", 8) == 0;
     const int is_finalize = strncmp(reader->text, "MPI_Finalize", 12) == 0;
     const int64_t before_ns = rank->n_calls > 0 ? rank->calls[rank->n_calls - 1].end_ns : 0;

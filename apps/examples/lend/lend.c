@@ -107,15 +107,16 @@ static int iterate(int iteration, int rank, int size, long more_ns, int n_pieces
 static double run(int iterations, long more_ns, int n_pieces, int *is_right)
 {
     int rank, size;
+    const int n_before = iterations / 2, n_counted = iterations - n_before;
     double begun = 0;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < iterations; i++) {
-        begun = i == iterations / 2 ? MPI_Wtime() : begun;
+        begun = i == n_before ? MPI_Wtime() : begun;
         *is_right &= iterate(i, rank, size, more_ns, n_pieces);
     }
-    return (MPI_Wtime() - begun) / (iterations - iterations / 2) * 1e3;
+    return (MPI_Wtime() - begun) / n_counted * 1e3;
 }
 
 static void tell(int iterations, int n_pieces, double iteration_ms, int is_right)

@@ -31,8 +31,9 @@ int correct_crew_agree(int is_good);
 /* The same of memory for something. */
 static inline int correct_crew_has(int is_there, const char *what)
 {
-    return correct_crew_agree(
-        is_there ? 1 : correct_fail(CORRECT_EXIT_MACHINE, "out of memory for %s", what));
+    return correct_crew_agree(is_there ||
+                              correct_fail(CORRECT_EXIT_MACHINE, "out of memory for %s", what)) &&
+           is_there;
 }
 
 /* ---- values of all, the same for all afterwards ---- */

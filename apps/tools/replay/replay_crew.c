@@ -202,7 +202,7 @@ int correct_crew_collect(void **items, size_t *n_items, size_t item_bytes)
         return 0;
     }
     MPI_Gather(&own, 1, MPI_INT64_T, n, 1, MPI_INT64_T, 0, replay.values);
-    if (replay.rank == 0) {
+    if (all) {
         size_t at = *n_items * item_bytes;
         memcpy(all, *items, at);
         for (int r = 1; r < replay.size; r++) {

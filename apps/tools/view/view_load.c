@@ -671,9 +671,9 @@ static int read_ranks(loader_t *loader)
         return 1;
     }
     do {
-        int32_t first, last;
+        int32_t first = 0;
         int is_good = read_rank(&at, n_ranks, &first);
-        last = first;
+        int32_t last = first;
         if (is_good && *at == '-') {
             at++;
             is_good = read_rank(&at, n_ranks, &last);
