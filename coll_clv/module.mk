@@ -81,7 +81,7 @@ tests_coll_clv_test_coll_known_SOURCES = tests/coll_clv/test_coll_known.c coll_c
 	coll_clv/coll_clv_known.h
 
 # Programs for the scripts below.
-mpi_programs += tests/mpi/coll_probe tests/mpi/coll_others tests/mpi/life_cases \
+mpi_programs += tests/mpi/coll_probe tests/mpi/hooks_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
 	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/long_elements \
 	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count \

@@ -45,12 +45,16 @@ has() {
 
 all_right='reduce_cases: all right'
 
-# Options that select a point-to-point layer which works inside one machine.
+# Options that select a point-to-point layer which works inside one machine; UCX without the memory
+# hooks, which rewrite munmap while another thread may be in it.
 pml_options() {
     case $1 in
     ob1) echo --mca pml ob1 ;;
     tcp) echo --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo ;;
-    ucx) echo --mca pml ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any ;;
+    ucx)
+        echo --mca pml ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any \
+            --mca opal_common_ucx_opal_mem_hooks 0 -x UCX_MEM_EVENTS=no
+        ;;
     cm) echo --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm' ;;
     esac
 }

@@ -31,6 +31,9 @@ over 2 --pml ob1 --mca coll_clv_early_bytes 4096
 finds 'as the user says' '4096 bytes' 4096
 
 if has pml ucx; then
+    with 2 --pml ucx -- "$CLV_BUILD/tests/mpi/hooks_probe"
+    tap_has 'UCX on the bed: no memory hooks, which rewrite munmap while another thread may be in it' \
+        'munmap: as it was' "$said"
     over 4 --pml ucx --env UCX_RNDV_THRESH=16k
     finds 'UCX, limit 16k' '8192 bytes' 8192
     over 4 --pml ucx --env UCX_RNDV_THRESH=4k
