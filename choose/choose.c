@@ -277,10 +277,11 @@ static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_
     }
 }
 
-/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. *fixed_p: the best fixed order;
- * may be NULL. */
+/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. is_to_run: a classic algorithm
+ * may be the answer, and a fixed order that is about as good is preferred. *fixed_p: the best fixed
+ * order; may be NULL. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
-                                 int32_t forced, int wants_fixed, clv_choose_decision_t *decision,
+                                 int32_t forced, int is_to_run, clv_choose_decision_t *decision,
                                  int32_t *fixed_p)
 {
     clv_choose_search_t search;
@@ -290,13 +291,14 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
         return status;
     }
     search.forced = forced;
+    search.takes_classics = is_to_run;
     status = clv_choose_search_plans(&search, NULL);
     if (status == CLV_OK && search.best_score < 0) {
         status = CLV_LIMIT;
     }
     if (status == CLV_OK) {
         *decision = search.best;
-        if (wants_fixed) {
+        if (is_to_run) {
             prefer_fixed(&search, decision);
         }
         if (fixed_p != NULL) {
@@ -340,28 +342,45 @@ clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
     return choose_balanced(config, key, algorithm, decision, NULL);
 }
 
+/* What is estimated to end first for equal arrivals, or the one that coll_clv_fallback says. */
+static clv_status_t choose_fallback(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key,
+                                    clv_choose_decision_t *decision)
+{
+    const int32_t wanted = clv_algorithm_of_fallback(config->fallback, key->collective);
+    clv_choose_decision_t previous = {.reason = CLV_REASON_NO_FORECAST};
+    clv_status_t status = clv_choose_previous(config, key, NULL, &previous);
+
+    if (status != CLV_OK || wanted == CLV_ALGORITHM_PREVIOUS) {
+        *decision = previous;
+        return status;
+    }
+    status = choose_blind(config, key, wanted, 1, decision, NULL);
+    decision->reason = CLV_REASON_NO_FORECAST;
+    if (status == CLV_OK && wanted == CLV_ALGORITHM_AUTO &&
+        score_of(config, decision) >=
+            score_of(config, &previous) / 1000 * leave_permille(decision->algorithm)) {
+        *decision = previous;
+        decision->reason = CLV_REASON_NO_GAIN;
+    }
+    return status;
+}
+
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision)
 {
     const int32_t forced = clv_choose_forced(config, key->collective);
-    clv_choose_decision_t previous = {0};
-    clv_status_t status = choose_blind(config, key, forced, 1, decision, NULL);
+    clv_status_t status;
 
-    if (status == CLV_OK) {
-        status = clv_choose_previous(config, key, NULL, &previous);
-    }
-    if (status != CLV_OK) {
-        return status;
-    }
-    decision->reason = forced >= 0 ? CLV_REASON_FORCED : CLV_REASON_NO_FORECAST;
-    if (forced < 0 && score_of(config, decision) >= score_of(config, &previous) / 1000 *
-                                                        leave_permille(decision->algorithm)) {
-        *decision = previous;
-        decision->reason = CLV_REASON_NO_GAIN;
+    if (forced >= 0) {
+        status = choose_blind(config, key, forced, 1, decision, NULL);
+        decision->reason = CLV_REASON_FORCED;
+    } else {
+        status = choose_fallback(config, key, decision);
     }
     decision->is_blind = 1;
-    return CLV_OK;
+    return status;
 }
 
 /* ---- fixed ----------------------------------------------------------------------------------- */

@@ -301,9 +301,9 @@ static inline int clv_choose_has_fixed(int32_t collective)
 clv_status_t clv_choose_fixed(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                               clv_choose_decision_t *decision, clv_plan_t **plan_p) CLV_MUST_CHECK;
 
-/* The decision where there is no forecast: the forced algorithm, else what the model thinks best
- * for equal arrivals of the balanced plan and the previous reduce; equal on all ranks. CLV_LIMIT:
- * no plan is possible. */
+/* The decision where there is no forecast: the forced algorithm, else what coll_clv_fallback says;
+ * auto: what the model thinks best for equal arrivals of the balanced plan, the classic algorithms
+ * and the previous function. Equal on all ranks. CLV_LIMIT: no plan is possible. */
 clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
                                          const clv_pap_stream_key_t *key,
                                          clv_choose_decision_t *decision) CLV_MUST_CHECK;

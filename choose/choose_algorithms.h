@@ -117,6 +117,9 @@ static inline int clv_algorithm_binds(int algorithm)
     return clv_algorithms[algorithm].needs_times == -2;
 }
 
+/* Of a clv_fallback_t, for that collective: auto and the previous function are of all. */
+int32_t clv_algorithm_of_fallback(int32_t fallback, int collective);
+
 /* CLV_FIT when the algorithm (AUTO: one of the plans) is right for the call, else why not: a
  * clv_reason_t. */
 int clv_algorithm_unfit(int algorithm, const clv_call_facts_t *facts);

@@ -52,6 +52,18 @@
        "by forecasts; then it spins")
 /* clang-format on */
 
+/* Values of coll_clv_fallback; each but auto is an algorithm of MPI_Reduce. */
+/* clang-format off */
+#define CLV_FALLBACK_MAP(XX)                                                                       \
+    XX(AUTO,         "auto",         "what is estimated to end first for ranks that arrive at "    \
+       "once: one of the orders that need no forecast, one of these, or the previous function, "   \
+       "which runs alone where links were not measured")                                           \
+    XX(PREVIOUS,     "previous",     "what was installed before this component")                   \
+    XX(BINOMIAL,     "binomial",     "binomial tree")                                              \
+    XX(RABENSEIFNER, "rabenseifner", "reduce-scatter and gather by halving")                       \
+    XX(RING,         "ring",         "reduce-scatter on a ring, then gather to the root")
+/* clang-format on */
+
 /* Values of coll_clv_predictor: CLV_PAP_PREDICTOR_MAP of pap_predict.h. */
 
 /* Values of coll_clv_print; several may be given, separated by commas. */
@@ -125,6 +137,9 @@
        "Whether ranks of a host share processors. If they do, waiting ranks yield, and "           \
        "communicators entirely on such a host use the previous function unless an algorithm "      \
        "is forced")                                                                                \
+    XX(ENUM,   fallback,         FALLBACK,     0,       0,   4,          "",        4,   EQUAL,    \
+       "What calls run that have no forecast or no plan; binomial, rabenseifner and ring are of "  \
+       "MPI_Reduce. Calls smaller than their min_bytes always take the previous function")         \
     XX(ENUM,   wait,             WAIT,         0,       0,   2,          "",        3,   OWN,      \
        "What this process does while it waits in MPI_Reduce, MPI_Allreduce, MPI_Bcast and "        \
        "MPI_Barrier, whatever runs them")                                                          \
@@ -201,6 +216,12 @@ typedef enum clv_wait {
     CLV_WAIT_MAP(CLV_WAIT_ENUM)
 #undef CLV_WAIT_ENUM
 } clv_wait_t;
+
+typedef enum clv_fallback {
+#define CLV_FALLBACK_ENUM(code, spelling, meaning) CLV_FALLBACK_##code,
+    CLV_FALLBACK_MAP(CLV_FALLBACK_ENUM)
+#undef CLV_FALLBACK_ENUM
+} clv_fallback_t;
 
 typedef enum clv_objective {
 #define CLV_OBJECTIVE_ENUM(code, spelling, meaning) CLV_OBJECTIVE_##code,

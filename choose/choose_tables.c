@@ -105,6 +105,18 @@ int clv_algorithm_plans(int algorithm, int collective)
     return clv_algorithms[algorithm].generator != NULL && clv_algorithm_runs(algorithm, collective);
 }
 
+int32_t clv_algorithm_of_fallback(int32_t fallback, int collective)
+{
+    static const int32_t algorithms[] = {
+#define FALLBACK_ROW(code, spelling, meaning) CLV_ALGORITHM_##code,
+        CLV_FALLBACK_MAP(FALLBACK_ROW)
+#undef FALLBACK_ROW
+    };
+    const int32_t algorithm = algorithms[fallback];
+
+    return clv_algorithm_runs(algorithm, collective) ? algorithm : CLV_ALGORITHM_AUTO;
+}
+
 /* Fit when one of the plans is. */
 static int unfit_auto(const clv_call_facts_t *facts)
 {
@@ -185,6 +197,19 @@ static const char *word_of_OBJECTIVE(int32_t code)
         return spelling;
     switch (code) {
         CLV_OBJECTIVE_MAP(WORD_CASE)
+    default:
+        return "unknown";
+    }
+#undef WORD_CASE
+}
+
+static const char *word_of_FALLBACK(int32_t code)
+{
+#define WORD_CASE(code, spelling, meaning)                                                         \
+    case CLV_FALLBACK_##code:                                                                      \
+        return spelling;
+    switch (code) {
+        CLV_FALLBACK_MAP(WORD_CASE)
     default:
         return "unknown";
     }

@@ -5,17 +5,17 @@
  *   made within a call of ours (coll_clv_enter) -----> the previous function
  *   smaller than auto plans (coll_clv_is_left_alone) > the previous function
  *   only counted (coll_clv_watched) -----------------> the previous function
- *   not for us -------------------------------------> the previous function
+ *   not for us -------------------------------------> the previous function, or coll_clv_fallback
  *   not all ranks have us, with the same parameters -> the previous function
  *   a rank's buffers may be in device memory -------> the previous function
- *   all ranks share one host's processors ----------> the previous function
+ *   all ranks share one host's processors ----------> the previous function, or coll_clv_fallback
  *   forced to an algorithm that needs no plan ------> that algorithm
  *   too little carried so far to be worth a set-up --> a plan for equal arrivals, or the previous
  *   else, the first time: the communicator's group is set up (collective)
  *   one order is asked for, and the collective has a plan for that -> that plan
  *   begin: number the call, give the record, wait for the forecast
  *       the node plan beside the forecast has steps ---> run this rank's
- *       it has none, or there is no forecast ----------> the previous function
+ *       it has none, or there is no forecast ----------> what coll_clv_fallback says
  *   end: what ran, and when this rank left
  *
  * Every condition is computed from what MPI makes equal on all ranks (count, type signature,
@@ -125,25 +125,27 @@ static CLV_COLD int run_watched(const coll_clv_call_t *call)
     return rc;
 }
 
-static int run(const coll_clv_call_t *call, int32_t forced)
+/* reason: of an algorithm that makes no plan. */
+static int run(const coll_clv_call_t *call, int32_t algorithm, int reason)
 {
-    if (!coll_clv_is_planned(forced)) {
-        return coll_clv_run_without_plan(call, forced, CLV_REASON_FORCED);
+    if (!coll_clv_is_planned(algorithm)) {
+        return coll_clv_run_without_plan(call, algorithm, reason);
     }
-    if (call->module->is_crowded && CLV_ALGORITHM_AUTO == forced && !call->is_fixed) {
-        return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_SHARED);
+    if (call->module->is_crowded && CLV_ALGORITHM_AUTO == algorithm && !call->is_fixed) {
+        return coll_clv_run_without_plan(call, coll_clv_fallback(call, CLV_REASON_SHARED),
+                                         CLV_REASON_SHARED);
     }
     return run_by_plan(call);
 }
 
 /* Whoever is waited for may need this processor. */
-static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t forced)
+static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t algorithm, int reason)
 {
     int rc;
 
     coll_clv_count(&mca_coll_clv_component.counters.yielding, 1);
     coll_clv_processors_enter();
-    rc = run(call, forced);
+    rc = run(call, algorithm, reason);
     coll_clv_processors_leave();
     return rc;
 }
@@ -151,8 +153,8 @@ static CLV_COLD int run_yielding(const coll_clv_call_t *call, int32_t forced)
 static CLV_HOT int dispatch(coll_clv_call_t *call)
 {
     const int32_t forced = clv_choose_forced(&call->module->config, (int32_t) call->collective);
-    const bool planned = coll_clv_is_planned(forced);
-    int unfit;
+    int32_t algorithm = forced;
+    int unfit, reason;
 
     if (NULL != call->module->group) {
         coll_clv_group_fetch(call->module->group);
@@ -161,9 +163,13 @@ static CLV_HOT int dispatch(coll_clv_call_t *call)
     coll_clv_count(&mca_coll_clv_component.calls[call->collective], 1);
     call->is_fixed =
         clv_choose_has_fixed((int32_t) call->collective) && coll_clv_must_keep_order(call);
-    unfit = planned ? coll_clv_unfit_for_plans(call, forced) : coll_clv_unfit_for_own(call, forced);
+    unfit = coll_clv_is_planned(forced) ? coll_clv_unfit_for_plans(call, forced)
+                                        : coll_clv_unfit_for_own(call, forced);
     if (CLV_FIT != unfit) {
-        return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, unfit);
+        algorithm = coll_clv_fallback(call, unfit);
+        if (CLV_ALGORITHM_PREVIOUS == algorithm) {
+            return coll_clv_run_without_plan(call, algorithm, unfit);
+        }
     }
     if (!coll_clv_call_peers_are_equal(call)) {
         return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_UNEQUAL);
@@ -171,7 +177,9 @@ static CLV_HOT int dispatch(coll_clv_call_t *call)
     if (0 != (call->module->devices >> call->collective & 1)) {
         return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, CLV_REASON_DEVICES);
     }
-    return call->module->shares_processors ? run_yielding(call, forced) : run(call, forced);
+    reason = CLV_FIT != unfit ? unfit : CLV_REASON_FORCED;
+    return call->module->shares_processors ? run_yielding(call, algorithm, reason)
+                                           : run(call, algorithm, reason);
 }
 
 CLV_HOT int coll_clv_call(coll_clv_call_t *call)

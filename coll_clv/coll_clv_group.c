@@ -214,13 +214,13 @@ static clv_status_t find_kept(coll_clv_group_t *group, const kept_plan_t *wanted
 }
 
 /* stream: the call's; NULL: it has none. */
-static kept_plan_t wanted_of(const clv_pap_stream_key_t *key, int fixed,
-                             const stream_keys_t *stream)
+static kept_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                             int fixed, const stream_keys_t *stream)
 {
     kept_plan_t wanted = {.key = *key, .rule = fixed ? KEPT_FIXED : KEPT_BLIND};
 
-    if (!fixed && NULL != stream && stream->goes_on &&
-        clv_choose_same_key(&stream->held_key, key)) {
+    if (!fixed && CLV_FALLBACK_AUTO == group->chooser.config.fallback && NULL != stream &&
+        stream->goes_on && clv_choose_same_key(&stream->held_key, key)) {
         wanted.rule = KEPT_GOES_ON;
         wanted.decision = stream->held;
         wanted.decision.is_blind = 1;
@@ -252,7 +252,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         !chooses(group) && !fixed) {
         return CLV_OK;
     }
-    wanted = wanted_of(key, fixed, stream);
+    wanted = wanted_of(group, key, fixed, stream);
     status = find_kept(group, &wanted, &kept);
     if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous reduce */
         assignment->decision.reason = CLV_REASON_NO_PLAN;

@@ -42,6 +42,10 @@ static const mca_base_var_enum_value_t values_of_OBJECTIVE[] = {
 #define OBJECTIVE_VALUE(code, spelling, meaning) {CLV_OBJECTIVE_##code, spelling},
     CLV_OBJECTIVE_MAP(OBJECTIVE_VALUE){0, NULL}};
 
+static const mca_base_var_enum_value_t values_of_FALLBACK[] = {
+#define FALLBACK_VALUE(code, spelling, meaning) {CLV_FALLBACK_##code, spelling},
+    CLV_FALLBACK_MAP(FALLBACK_VALUE){0, NULL}};
+
 static const mca_base_var_enum_value_t values_of_SHARED[] = {
 #define SHARED_VALUE(code, spelling, meaning) {CLV_SHARED_##code, spelling},
     CLV_SHARED_MAP(SHARED_VALUE){0, NULL}};
@@ -64,6 +68,7 @@ static const mca_base_var_enum_value_flag_t values_of_PRINT[] = {
 #define FLAG_WORD(code, spelling, flag, meaning)   spelling " "
 static const char words_of_REPRODUCIBLE[] = CLV_REPRODUCIBLE_MAP(WORD);
 static const char words_of_OBJECTIVE[] = CLV_OBJECTIVE_MAP(WORD);
+static const char words_of_FALLBACK[] = CLV_FALLBACK_MAP(WORD);
 static const char words_of_SHARED[] = CLV_SHARED_MAP(WORD);
 static const char words_of_WAIT[] = CLV_WAIT_MAP(WORD);
 static const char words_of_PREDICTOR[] = CLV_PAP_PREDICTOR_MAP(PREDICTOR_WORD);

@@ -6,6 +6,7 @@
 
 #include "ompi/mca/coll/base/coll_tags.h"
 
+#include "coll_clv/coll_clv_fit.h"
 #include "util/util_log.h"
 
 static void count_run(const coll_clv_call_t *call, int algorithm, int reason)
@@ -77,12 +78,35 @@ static bool is_broken(const void *context)
     return coll_clv_group_is_broken(((const coll_clv_module_t *) context)->group);
 }
 
+int coll_clv_fallback(const coll_clv_call_t *call, int reason)
+{
+    const int32_t named =
+        clv_algorithm_of_fallback(call->module->config.fallback, (int32_t) call->collective);
+
+    switch (reason) {
+    case CLV_REASON_MANY_RANKS:
+    case CLV_REASON_EXCHANGE_OFF:
+    case CLV_REASON_NO_CHANNEL:
+    case CLV_REASON_NO_TABLE:
+    case CLV_REASON_NO_MEMORY:
+    case CLV_REASON_NO_ADDRESS:
+    case CLV_REASON_NO_PLAN:
+    case CLV_REASON_SHARED:
+        return CLV_ALGORITHM_AUTO != named && CLV_FIT == coll_clv_unfit_for_own(call, named)
+                   ? named
+                   : CLV_ALGORITHM_PREVIOUS;
+    default:
+        return CLV_ALGORITHM_PREVIOUS;
+    }
+}
+
 int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment)
 {
     const clv_choose_decision_t *decision = &assignment->decision;
 
     if (NULL == assignment->steps) {
-        return coll_clv_run_without_plan(call, CLV_ALGORITHM_PREVIOUS, decision->reason);
+        return coll_clv_run_without_plan(call, coll_clv_fallback(call, decision->reason),
+                                         decision->reason);
     }
     coll_clv_count(0 != assignment->made_ahead ? &mca_coll_clv_component.counters.plans_ahead
                                                : &mca_coll_clv_component.counters.plans_late,

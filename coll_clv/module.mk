@@ -133,7 +133,7 @@ mpi_programs += tests/mpi/execute_cases tests/mpi/execute_errors tests/mpi/execu
 	tests/mpi/gather_cases
 endif
 script_tests += tests/mpi/test_stall.sh tests/mpi/test_channel.sh tests/mpi/test_bridges.sh tests/mpi/test_reach.sh tests/mpi/test_execute.sh tests/mpi/test_reduce.sh tests/mpi/test_trouble.sh \
-	tests/mpi/test_hint.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
+	tests/mpi/test_hint.sh tests/mpi/test_fallback.sh tests/mpi/test_ahead.sh tests/mpi/test_memory.sh tests/mpi/test_limits.sh tests/mpi/test_allreduce.sh tests/mpi/test_bits.sh \
 	tests/mpi/test_bits_cut.sh tests/mpi/test_bcast.sh tests/mpi/test_devices.sh tests/mpi/test_processors.sh tests/mpi/test_wait.sh
 clv_execute_sources = coll_clv/coll_clv_execute.c coll_clv/coll_clv_execute.h \
 	coll_clv/coll_clv_ahead.c coll_clv/coll_clv_ahead.h \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * When `auto` takes binomial, Rabenseifner and ring: by a trial that was better, where the estimate
- * was worth it and their plan for equal arrivals passes the guard; never by estimates alone.
+ * was worth it and their plan for equal arrivals passes the guard; by estimates alone only for calls
+ * without a forecast.
  */
 #include "choose/choose.h"
 #include "choose/choose_try.h"
@@ -213,20 +214,72 @@ static void a_tree_is_taken_where_the_previous_function_is_worse(void **unused)
     assert_int_equal(state.pace.settled, CLV_ALGORITHM_BINOMIAL);
 }
 
-static void neither_estimates_nor_calls_without_a_forecast_take_one(void **unused)
+static void estimates_alone_take_none_where_there_is_a_forecast(void **unused)
 {
     clv_choose_decision_t decision;
 
     (void) unused;
     begin(64, 256 << 10, 60000);
-    assert_int_equal(clv_choose_without_forecast(&config, &key, &decision), CLV_OK);
-    assert_false(clv_algorithm_binds(decision.algorithm));
     assert_int_equal(clv_choose_balanced(&config, &key, &decision), CLV_OK);
     assert_false(clv_algorithm_binds(decision.algorithm)); /* nor is the guard measured by one */
     for (int objective = CLV_OBJECTIVE_PACE; objective <= CLV_OBJECTIVE_MPI_TIME; objective++) {
         config.objective = objective;
         assert_false(clv_algorithm_binds(choose().algorithm));
     }
+}
+
+static clv_choose_decision_t without_forecast(int32_t fallback)
+{
+    clv_choose_decision_t decision;
+
+    config.fallback = fallback;
+    assert_int_equal(clv_choose_without_forecast(&config, &key, &decision), CLV_OK);
+    return decision;
+}
+
+static void without_a_forecast_runs_what_the_user_names(void **unused)
+{
+    (void) unused;
+    begin(8, 2 << 20, 60000);
+    assert_int_equal(without_forecast(CLV_FALLBACK_PREVIOUS).algorithm, CLV_ALGORITHM_PREVIOUS);
+    assert_int_equal(without_forecast(CLV_FALLBACK_BINOMIAL).algorithm, CLV_ALGORITHM_BINOMIAL);
+    assert_int_equal(without_forecast(CLV_FALLBACK_RABENSEIFNER).algorithm,
+                     CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(without_forecast(CLV_FALLBACK_RING).algorithm, CLV_ALGORITHM_RING);
+    config.reduce_algorithm = CLV_ALGORITHM_CHAIN; /* a forced algorithm is for every call */
+    assert_int_equal(without_forecast(CLV_FALLBACK_RING).algorithm, CLV_ALGORITHM_CHAIN);
+    config.allreduce_algorithm = CLV_ALGORITHM_AUTO;
+    key.collective = CLV_COLLECTIVE_ALLREDUCE; /* whose ring is another one */
+    assert_int_equal(without_forecast(CLV_FALLBACK_RING).algorithm,
+                     without_forecast(CLV_FALLBACK_AUTO).algorithm);
+}
+
+/* All but the 5 % that a fixed order, and the previous function, are preferred by. */
+static void check_auto_ends_first(void)
+{
+    const int64_t after_ns = without_forecast(CLV_FALLBACK_AUTO).predicted_after_ns;
+
+    for (int32_t other = CLV_FALLBACK_PREVIOUS; other <= CLV_FALLBACK_RING; other++) {
+        assert_in_range(after_ns / 1000 * CLV_POLICY_CLEAR_PERMILLE, 0,
+                        without_forecast(other).predicted_after_ns);
+    }
+}
+
+static void without_a_forecast_auto_takes_what_is_estimated_to_end_first(void **unused)
+{
+    (void) unused;
+    for (int32_t n_ranks = 4; n_ranks <= MAX_RANKS; n_ranks *= 2) {
+        for (int64_t n_bytes = 64 << 10; n_bytes <= 2 << 20; n_bytes *= 2) {
+            for (int64_t latency_ns = 2000; latency_ns <= 2000000; latency_ns *= 10) {
+                begin(n_ranks, n_bytes, latency_ns);
+                check_auto_ends_first();
+            }
+        }
+    }
+    begin(48, 32 << 10, 60000); /* a chain is too long, a tree sends whole vectors */
+    assert_int_equal(without_forecast(CLV_FALLBACK_AUTO).algorithm, CLV_ALGORITHM_RABENSEIFNER);
+    begin(8, 2 << 20, 60000);
+    assert_int_equal(without_forecast(CLV_FALLBACK_AUTO).algorithm, CLV_ALGORITHM_RANK_CHAIN);
 }
 
 static void an_order_that_matters_has_none(void **unused)
@@ -310,7 +363,9 @@ int main(void)
         cmocka_unit_test(long_vectors_stay_with_the_chain),
         cmocka_unit_test(a_ring_is_taken_where_it_is_better_than_estimated),
         cmocka_unit_test(a_tree_is_taken_where_the_previous_function_is_worse),
-        cmocka_unit_test(neither_estimates_nor_calls_without_a_forecast_take_one),
+        cmocka_unit_test(estimates_alone_take_none_where_there_is_a_forecast),
+        cmocka_unit_test(without_a_forecast_runs_what_the_user_names),
+        cmocka_unit_test(without_a_forecast_auto_takes_what_is_estimated_to_end_first),
         cmocka_unit_test(an_order_that_matters_has_none),
         cmocka_unit_test(what_passes_is_a_plan_within_the_guard),
     };

@@ -101,6 +101,7 @@ static void print_algorithms(int collective)
 #define WORD(code, spelling, meaning) spelling,
 static const char *const words_of_REPRODUCIBLE[] = {CLV_REPRODUCIBLE_MAP(WORD)};
 static const char *const words_of_OBJECTIVE[] = {CLV_OBJECTIVE_MAP(WORD)};
+static const char *const words_of_FALLBACK[] = {CLV_FALLBACK_MAP(WORD)};
 static const char *const words_of_SHARED[] = {CLV_SHARED_MAP(WORD)};
 static const char *const words_of_WAIT[] = {CLV_WAIT_MAP(WORD)};
 static const char *const words_of_PREDICTOR[] = {
@@ -110,6 +111,7 @@ static const char *const words_of_PREDICTOR[] = {
 #undef WORD
 #define WORD_REPRODUCIBLE(code) words_of_REPRODUCIBLE[code]
 #define WORD_OBJECTIVE(code)    words_of_OBJECTIVE[code]
+#define WORD_FALLBACK(code)     words_of_FALLBACK[code]
 #define WORD_SHARED(code)       words_of_SHARED[code]
 #define WORD_WAIT(code)         words_of_WAIT[code]
 #define WORD_PREDICTOR(code)    words_of_PREDICTOR[code]
@@ -144,6 +146,8 @@ static void print_words(void)
     CLV_ALGORITHM_MAP(PRINT_ALGORITHM)
     puts("\n## Words of `coll_clv_reproducible`\n\n| word | meaning |\n|---|---|");
     CLV_REPRODUCIBLE_MAP(PRINT_WORD)
+    puts("\n## Words of `coll_clv_fallback`\n\n| word | meaning |\n|---|---|");
+    CLV_FALLBACK_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_objective`\n\n| word | meaning |\n|---|---|");
     CLV_OBJECTIVE_MAP(PRINT_WORD)
     puts("\n## Words of `coll_clv_shared_processors`\n\n| word | meaning |\n|---|---|");
