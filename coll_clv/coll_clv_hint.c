@@ -13,7 +13,6 @@
 
 OMPI_DECLSPEC int coll_clv_hint_arrival(MPI_Comm comm, long long ns_from_now);
 OMPI_DECLSPEC int coll_clv_hint_progress(MPI_Comm comm, double done, double total);
-OMPI_DECLSPEC long long coll_clv_expected_wait_ns(MPI_Comm comm);
 
 /* Not, for one, where somebody wraps us. */
 static bool is_ours(const mca_coll_base_module_t *module)

@@ -21,6 +21,7 @@
 #include "choose/choose_node_plan.h"
 #include "coll_clv/coll_clv_ahead.h"
 #include "coll_clv/coll_clv_process.h"
+#include "coll_clv/coll_clv_sleep.h"
 #include "coll_clv/coll_clv_wait.h"
 #include "util/util_version.h"
 
@@ -480,6 +481,34 @@ static void register_number(const char *name, const char *meaning, int64_t *numb
         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, number);
 }
 
+/* The object is the communicator. */
+static int read_expected_wait_ns(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    (void) pvar;
+    *(int64_t *) value = coll_clv_expected_wait_ns(object);
+    return OPAL_SUCCESS;
+}
+
+/* Of a handle that is bound to a communicator: it has one value. */
+static int say_count(struct mca_base_pvar_t *pvar, mca_base_pvar_event_t event, void *object,
+                     int *count)
+{
+    (void) pvar;
+    (void) object;
+    if (MCA_BASE_PVAR_HANDLE_BIND == event) {
+        *count = 1;
+    }
+    return OPAL_SUCCESS;
+}
+
+static void register_bound(const char *name, const char *meaning, mca_base_get_value_fn_t read)
+{
+    (void) mca_base_component_pvar_register(
+        &mca_coll_clv_component.super.collm_version, name, meaning, OPAL_INFO_LVL_4,
+        MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_INT64_T, NULL, MCA_BASE_VAR_BIND_MPI_COMM,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, say_count, NULL);
+}
+
 /* What is read of other modules, and where a call waits. */
 static void register_gauges(void)
 {
@@ -504,6 +533,9 @@ static void register_gauges(void)
     register_ahead_gauge("ahead_" #name, meaning, offsetof(coll_clv_ahead_gauges_t, name));
     COLL_CLV_AHEAD_MAP(REGISTER_AHEAD_GAUGE)
 #undef REGISTER_AHEAD_GAUGE
+#define REGISTER_BOUND(name, meaning) register_bound(#name, meaning, read_##name);
+    COLL_CLV_BOUND_MAP(REGISTER_BOUND)
+#undef REGISTER_BOUND
 }
 
 static void register_about(void)

@@ -28,6 +28,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ompi/communicator/communicator.h"
+
 #include "choose/choose.h"
 #include "choose/choose_wait.h"
 
@@ -112,5 +114,9 @@ static inline void coll_clv_sleep_sends(coll_clv_nap_t *nap, int32_t n_open)
 /* How long this rank will wait yet in the call under way or, outside, in the next one, ns; -1: not
  * known. Any thread, while the communicator lives. The first one to ask turns it on. */
 int64_t coll_clv_sleep_expected(coll_clv_waits_t *waits);
+
+/* The same of a communicator, of any component's: what clv.h looks up by name, and the performance
+ * variable. */
+OMPI_DECLSPEC long long coll_clv_expected_wait_ns(struct ompi_communicator_t *comm);
 
 #endif

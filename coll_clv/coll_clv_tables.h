@@ -130,6 +130,15 @@ typedef struct coll_clv_ahead_gauges {
        "second, and the third")
 /* clang-format on */
 
+/* MPI_T performance variables coll_clv_<name>, each bound to a communicator. */
+/* clang-format off */
+/*     name               meaning */
+#define COLL_CLV_BOUND_MAP(XX)                                                                     \
+    XX(expected_wait_ns,  "of a communicator: how long this rank will wait yet in the call that it is in " \
+                          "or, outside, in its next one, ns; -1: not known. As "                   \
+                          "clv_expected_wait_ns of clv.h says")
+/* clang-format on */
+
 /* MPI_T performance variables coll_clv_wait_<name>: where the call is that waits, now (of several
  * threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
 /* clang-format off */

@@ -217,6 +217,9 @@ static void print_gauges(void)
 #define PRINT_WAIT(name, meaning) PRINT_COUNTER(wait_##name, meaning)
     COLL_CLV_WAIT_MAP(PRINT_WAIT)
 #undef PRINT_WAIT
+#define PRINT_BOUND(name, meaning) PRINT_COUNTER(name, meaning)
+    COLL_CLV_BOUND_MAP(PRINT_BOUND)
+#undef PRINT_BOUND
 #undef PRINT_COUNTER
 }
 
