@@ -13,7 +13,7 @@ output=$work/output
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
-echo 1..9
+echo 1..10
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
   line pipeline 42000000,42000000,42000000,42000000,42000000 1,1,1,1,1 36000000 0.4 1
   line clv+hint 41000000,42000000,43000000,44000000,45000000 1,1,1,1,1 40000000 0.4 null; } >"$work/8-uniform.json"
@@ -79,6 +79,14 @@ mkdir "$work/kept"
     "$results" --print --hosts 8 --folder "$work/kept" >"$output" 2>&1 && cmp "$work/once" "$output" && [ "$(ls "$work/kept")" = results-8.jsonl ] &&
     grep -q '^{"table":"results-8","command":"cluster with 8",' "$work/kept/results-8.jsonl" && ! grep -q collective "$work/kept/results-8.jsonl"
 tap_report $? "what is kept of them is one file, and makes the same tables"
+mkdir "$work/page_of_two"
+{ echo '{"table":"results-80","old":1}'; echo '{"part":"80-a"}'; echo '{"table":"results-8","old":1}'; echo '{"part":"8-uniform"}'; echo '{"table":"loop-8"}'; echo '{"part":"8-b"}'; } \
+    >"$work/page_of_two/page.jsonl"
+"$results" --print --hosts 8 --folder "$work/several" --keep "$work/page_of_two" >"$output" 2>&1 && [ "$(ls "$work/page_of_two")" = page.jsonl ] &&
+    cmp "$work/kept/results-8.jsonl" <(sed -n '3,/loop-8/{/loop-8/!p}' "$work/page_of_two/page.jsonl") &&
+    [ "$(sed -n '1,2p' "$work/page_of_two/page.jsonl"; tail -n 2 "$work/page_of_two/page.jsonl")" = "$(printf '%s\n' '{"table":"results-80","old":1}' '{"part":"80-a"}' '{"table":"loop-8"}' '{"part":"8-b"}')" ] &&
+    "$results" --print --hosts 8 --folder "$work/page_of_two" >"$output" 2>&1 && cmp "$work/once" "$output"
+tap_report $? "or takes the place of the older one in the file of its page, whose other tables stay"
 echo '{"algorithm":{"name":"clv"}}' >"$work/several/8-uniform.json"
 "$results" --print --hosts 8 --folder "$work/several" --keep "$work/kept" >"$output" 2>&1
 [ $? -eq 1 ] && grep -q '8-uniform.json: not a flat object' "$output"

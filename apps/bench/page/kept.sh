@@ -7,7 +7,7 @@
 # A line {"table":NAME,...} opens a table and has what all of its lines have alike. Each other line is a line of
 # the measurement with the rest; "part" names the file that it came from (PART.json), "command", "date" and
 # "about" are what stood in files beside it, of the part or of the set, which is NAME without its first word.
-# A file has one table and its name, or several, one after the other, as transports.jsonl has those of its page.
+# A file has the tables of one page, one after the other, and the page's name; or one table, and its name.
 
 # keep_table NAME KEYS FILE...: prints the table; no KEYS: all.
 keep_table() {
@@ -48,26 +48,43 @@ keep_table() {
         }' "$@"
 }
 
-# unpack_kept NAME...: if $folder has such tables (in NAME.jsonl, or in a file of several), a folder with their
-# parts takes its place until the program ends, which then removes $unpacked.
+file_with() { grep -lE "^[{]\"table\":\"$2\"[,}]" "$1"/*.jsonl 2>/dev/null | head -n 1; } # folder table
+
+# put_table DIR NAME KEYS FILE...: the table takes the place of the one of that name in DIR, or becomes DIR/NAME.jsonl.
+put_table() {
+    local file status
+    file=$(file_with "$1" "$2")
+    file=${file:-$1/$2.jsonl}
+    keep_table "${@:2}" >"$file.table" && touch "$file" &&
+        awk -v opening="{\"table\":\"$2\"" -v table="$file.table" '
+            function put(   line) { while ((getline line < table) > 0) print line; done = 1 }
+            /^[{]"table":/ { replaced = index($0, opening) == 1; if (replaced) put() }
+            !replaced
+            END { if (!done) put() }' "$file" >"$file.new" && cat "$file.new" >"$file"
+    status=$?
+    rm -f "$file.table" "$file.new"
+    return $status
+}
+
+# unpack_kept NAME...: if a file in $folder has such tables, or such a name, a folder with the parts of these tables
+# takes the place of $folder until the program ends, which then removes $unpacked.
 unpack_kept() {
     local name files=()
     for name; do
-        if [ -s "$folder/$name.jsonl" ]; then
-            files+=("$folder/$name.jsonl")
-        else
-            mapfile -t -O ${#files[@]} files < <(grep -lF "{\"table\":\"$name\"," "$folder"/*.jsonl 2>/dev/null)
-        fi
+        if [ -s "$folder/$name.jsonl" ]; then files+=("$folder/$name.jsonl"); else files+=("$(file_with "$folder" "$name")"); fi
     done
+    mapfile -t files < <(printf '%s\n' "${files[@]}" | sed '/^$/d' | sort -u)
     [ ${#files[@]} -gt 0 ] || return 0
     unpacked=$(mktemp -d) || return
     trap 'rm -rf "$unpacked"' EXIT
-    awk -v folder="$unpacked" -f "$top/apps/bench/page/lines.awk" -f - "${files[@]}" <<'END' && folder=$unpacked
+    awk -v folder="$unpacked" -v names="$*" -f "$top/apps/bench/page/lines.awk" -f - "${files[@]}" <<'END' && folder=$unpacked
         function beside(stem, kind) { if (text(kind) != "") { print text(kind) > (stem "." kind); close(stem "." kind) } }
+        BEGIN { split(names, parts, " "); for (i in parts) wanted[parts[i]] = 1 }
+        FNR == 1 { page = FILENAME; sub(/.*\//, "", page); sub(/[.]jsonl$/, "", page); all = page in wanted }
         /^[{]"table":/ {
-            set = text("table"); sub(/^[a-z]+-/, "", set)
+            set = text("table"); skipping = !all && !(set in wanted); sub(/^[a-z]+-/, "", set)
             alike = $0; sub(/^[{]"table":"[^"]*"/, "", alike); next }
-        {
+        !skipping {
             $0 = substr($0, 1, length($0) - 1) alike; sub(/^[{],/, "{")
             file = folder "/" text("part") ".json"
             if (file != last) {
