@@ -1,8 +1,53 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
+# What the programs of apps/bench/ that measure and make pages share; they source this.
+
+# ---- a page's tables
+
+# put_between PAGE MARK COMMAND...: what the command prints takes the place of what is between the
+# page's lines "<!-- MARK -->" and "<!-- end -->". Status 1, and a word, when the page has no such mark.
+put_between() {
+    local page=$1 mark="<!-- $2 -->" status
+    shift 2
+    "$@" >"$page.tables" &&
+        awk -v mark="$mark" -v tables="$page.tables" '
+            $0 == mark { print; print ""; while ((getline line < tables) > 0) print line; print ""; skipping = found = 1 }
+            $0 == "<!-- end -->" { skipping = 0 }
+            !skipping { print }
+            END { exit !found }' "$page" >"$page.new" && cat "$page.new" >"$page"
+    status=$?
+    rm -f "$page.new" "$page.tables"
+    [ $status -eq 0 ] || { say "$page has no line $mark"; return 1; }
+}
+
+# best_stock COMPARE FILE: of what is in a JSON file of clv-bench --loop, the algorithm other than clv whose
+# iteration is the shortest. COMPARE: clv-bench-compare.
+best_stock() {
+    "$1" --paired csv "$2" | awk -F, 'NR > 1 && $9 != "clv" && (least == "" || $12 + 0 < least) { least = $12 + 0; best = $9 } END { print best }'
+}
+
+# ---- a pattern that clv-bench does not draw by itself: a host whose ranks are all late
+
+# write_node_late FILE CLUSTER MS: a trace of 200 calls for the ranks that "apps/bench/cluster with CLUSTER" starts,
+# those of the last host MS later than all others, give or take a hundredth.
+write_node_late() {
+    awk -v hosts="$2" -v ms="$3" 'BEGIN {
+        n = hosts + 0; each = 1
+        if (match(hosts, /--ranks-per-host [0-9]+/)) each = substr(hosts, RSTART + 17, RLENGTH - 17) + 0
+        print "clv-trace 1"; print "ranks", n * each; srand(1)
+        for (i = 0; i < 200; i++) {
+            times = ""
+            for (r = 0; r < n * each; r++) {
+                host = hosts ~ /by-node/ ? r % n : int(r / each)
+                times = times sprintf(" %d", r ? 1e6 * ms * ((host == n - 1) + 0.01 * rand()) : 0) }
+            print "call", i, "|" times " |" times } }' >"$1"
+}
+
+# ---- what is kept of measurements
+#
 # Tables as they are kept in docs/results/data: of a folder of measurements the keys that a table is made from,
-# in one file of JSON lines. The programs of apps/bench/ source this.
+# in one file of JSON lines.
 #
 # A line {"table":NAME,...} opens a table and has what all of its lines have alike. Each other line is a line of
 # the measurement with the rest; "part" names the file that it came from (PART.json), "command", "date" and
