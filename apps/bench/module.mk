@@ -10,7 +10,6 @@ clv_bench_cpu_wait_sources = apps/bench/measure/bench_cpu_wait.c apps/bench/meas
 
 # Where it runs, and how it was compiled: also what clv-clock tells.
 clv_bench_place_sources = apps/bench/measure/bench_place.c apps/bench/measure/bench_place.h \
-	apps/bench/measure/bench_cache.c apps/bench/measure/bench_cache.h \
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
 clv_bench_place_flags = -DCLV_BUILD_FLAGS='"$(CLV_BUILD_FLAGS)"'
 
@@ -24,17 +23,17 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	$(clv_bench_cpu_wait_sources) \
 	apps/bench/measure/bench_interrupt.c apps/bench/measure/bench_interrupt.h \
 	apps/bench/measure/bench_loop.c apps/bench/measure/bench_loop.h \
-	apps/bench/measure/bench_loop_report.c apps/bench/measure/bench_loop_report.h \
+	apps/bench/measure/bench_loop_report.c \
 	apps/bench/measure/bench_measure.c apps/bench/measure/bench_measure.h \
 	apps/bench/measure/bench_multicast.c apps/bench/measure/bench_multicast.h \
-	apps/bench/measure/bench_own_bounds.c apps/bench/measure/bench_own_reduce.c \
+	apps/bench/measure/bench_own.c \
 	apps/bench/measure/bench_pace.c apps/bench/measure/bench_pace.h \
 	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h \
 	apps/bench/measure/bench_radix.c apps/bench/measure/bench_radix.h \
 	apps/bench/measure/bench_report.c apps/bench/measure/bench_report.h \
 	apps/bench/measure/bench_sync.c apps/bench/measure/bench_sync.h \
 	apps/bench/measure/bench_window.c apps/bench/measure/bench_window.h \
-	apps/bench/measure/bench_xdr.c apps/bench/measure/bench_xdr.h \
+	apps/bench/measure/bench_xdr.c \
 	$(clv_bench_place_sources) $(clv_bench_sources)
 
 installed_programs += apps/bench/clv-bench-compare
@@ -42,11 +41,11 @@ clv_bench_plot_sources = apps/bench/compare/bench_plot.c apps/bench/compare/benc
 	apps/bench/compare/bench_plot_lines.c apps/bench/compare/bench_plot_lines.h \
 	apps/bench/compare/bench_results.c apps/bench/compare/bench_results.h \
 	apps/bench/measure/bench_stats.c apps/bench/measure/bench_stats.h
-apps_bench_clv_bench_compare_SOURCES = apps/bench/compare/clv_bench_compare.c \
-	apps/bench/compare/bench_factors.c apps/bench/compare/bench_factors.h \
-	apps/bench/compare/bench_runs.c apps/bench/compare/bench_runs.h \
-	apps/bench/compare/compare_means.c apps/bench/compare/compare_means.h \
-	apps/bench/compare/compare_table.c apps/bench/compare/compare_table.h \
+apps_bench_clv_bench_compare_SOURCES = apps/bench/compare/clv_bench_compare.c apps/bench/compare/compare.h \
+	apps/bench/compare/bench_factors.c \
+	apps/bench/compare/bench_runs.c \
+	apps/bench/compare/compare_means.c \
+	apps/bench/compare/compare_table.c \
 	apps/bench/measure/bench_normal.c apps/bench/measure/bench_normal.h \
 	apps/bench/measure/bench_smirnov.c apps/bench/measure/bench_smirnov.h $(clv_bench_plot_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
@@ -66,7 +65,7 @@ unit_tests += tests/apps/test_bench_options tests/apps/test_bench_stats tests/ap
 	tests/apps/test_bench_window
 tests_apps_test_bench_window_SOURCES = tests/apps/test_bench_window.c apps/bench/measure/bench_window.c \
 	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h $(clv_bench_sources) \
-	apps/bench/measure/bench_window.h apps/bench/measure/bench_cache.c apps/bench/measure/bench_cache.h \
+	apps/bench/measure/bench_window.h \
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
 tests_apps_test_bench_options_SOURCES = tests/apps/test_bench_options.c $(clv_bench_sources)
 tests_apps_test_bench_stats_SOURCES = tests/apps/test_bench_stats.c $(clv_bench_sources)

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apps/bench/measure/bench_cache.h"
 #include "apps/bench/measure/bench_machine.h"
 #include "apps/bench/measure/bench_processing.h"
 #include "apps/bench/measure/bench_window.h"

@@ -16,7 +16,7 @@
 #include <mpi.h>
 
 #include "apps/bench/measure/bench_algorithms.h"
-#include "apps/bench/measure/bench_cache.h"
+#include "apps/bench/measure/bench_machine.h"
 #include "apps/bench/measure/bench_collectives.h"
 #include "apps/bench/measure/bench_place.h"
 #include "apps/trace/trace_patterns.h"
