@@ -1,7 +1,6 @@
 # bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one module
 # (plans), reduces on a simulated machine (sim, which apps/bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, paper, results, show.
-clv_bench_sources = apps/bench/measure/bench_normal.c apps/bench/measure/bench_normal.h \
-	apps/bench/measure/bench_smirnov.c apps/bench/measure/bench_smirnov.h \
+clv_bench_sources = apps/bench/measure/bench_normal.c apps/bench/measure/bench_smirnov.c \
 	apps/bench/measure/bench_options.c apps/bench/measure/bench_options.h \
 	apps/bench/measure/bench_stats.c apps/bench/measure/bench_stats.h
 
@@ -25,10 +24,10 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_loop.c apps/bench/measure/bench_loop.h \
 	apps/bench/measure/bench_loop_report.c \
 	apps/bench/measure/bench_measure.c apps/bench/measure/bench_measure.h \
-	apps/bench/measure/bench_multicast.c apps/bench/measure/bench_multicast.h \
+	apps/bench/measure/bench_multicast.c \
 	apps/bench/measure/bench_own.c \
 	apps/bench/measure/bench_pace.c apps/bench/measure/bench_pace.h \
-	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h \
+	apps/bench/measure/bench_processing.c \
 	apps/bench/measure/bench_radix.c apps/bench/measure/bench_radix.h \
 	apps/bench/measure/bench_report.c apps/bench/measure/bench_report.h \
 	apps/bench/measure/bench_sync.c apps/bench/measure/bench_sync.h \
@@ -38,16 +37,13 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 
 installed_programs += apps/bench/clv-bench-compare
 clv_bench_plot_sources = apps/bench/compare/bench_plot.c apps/bench/compare/bench_plot.h \
-	apps/bench/compare/bench_plot_lines.c apps/bench/compare/bench_plot_lines.h \
+	apps/bench/compare/bench_plot_lines.c \
 	apps/bench/compare/bench_results.c apps/bench/compare/bench_results.h \
 	apps/bench/measure/bench_stats.c apps/bench/measure/bench_stats.h
 apps_bench_clv_bench_compare_SOURCES = apps/bench/compare/clv_bench_compare.c apps/bench/compare/compare.h \
-	apps/bench/compare/bench_factors.c \
-	apps/bench/compare/bench_runs.c \
-	apps/bench/compare/compare_means.c \
-	apps/bench/compare/compare_table.c \
-	apps/bench/measure/bench_normal.c apps/bench/measure/bench_normal.h \
-	apps/bench/measure/bench_smirnov.c apps/bench/measure/bench_smirnov.h $(clv_bench_plot_sources)
+	apps/bench/compare/bench_factors.c apps/bench/compare/bench_runs.c \
+	apps/bench/compare/compare_means.c apps/bench/compare/compare_table.c \
+	apps/bench/measure/bench_normal.c apps/bench/measure/bench_smirnov.c $(clv_bench_plot_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
 tool_programs += tests/support/clva_clocks
@@ -64,7 +60,7 @@ apps_bench_bench_copies_SOURCES = apps/bench/plans/bench_copies.c $(clv_bench_pl
 unit_tests += tests/apps/test_bench_options tests/apps/test_bench_stats tests/apps/test_bench_pace \
 	tests/apps/test_bench_window
 tests_apps_test_bench_window_SOURCES = tests/apps/test_bench_window.c apps/bench/measure/bench_window.c \
-	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h $(clv_bench_sources) \
+	apps/bench/measure/bench_processing.c $(clv_bench_sources) \
 	apps/bench/measure/bench_window.h \
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
 tests_apps_test_bench_options_SOURCES = tests/apps/test_bench_options.c $(clv_bench_sources)

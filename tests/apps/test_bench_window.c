@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "apps/bench/measure/bench_machine.h"
-#include "apps/bench/measure/bench_processing.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "apps/bench/measure/bench_window.h"
 #include "tests/support/test.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/measure/bench_normal.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "apps/cli/cli_json.h"
 #include "apps/cli/cli_file.h"
 #include "apps/trace/trace_patterns.h"

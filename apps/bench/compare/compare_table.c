@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/bench/measure/bench_normal.h"
-#include "apps/bench/measure/bench_smirnov.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "apps/cli/cli_json.h"
 #include "apps/cli/cli_file.h"
 #include "util/util_alloc.h"
