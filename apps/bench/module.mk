@@ -68,5 +68,5 @@ tests_apps_test_bench_stats_SOURCES = tests/apps/test_bench_stats.c $(clv_bench_
 tests_apps_test_bench_pace_SOURCES = tests/apps/test_bench_pace.c apps/bench/measure/bench_pace.c \
 	apps/bench/measure/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh tests/mpi/bench_multicast.sh \
-	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
+	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
 	tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh

@@ -18,4 +18,4 @@ tests_mpi_kmeans_broken_SOURCES = apps/examples/kmeans/kmeans.c tests/mpi/broken
 mpi_programs += apps/examples/lend/lend
 apps_examples_lend_lend_SOURCES = apps/examples/lend/lend.c clv.h
 
-script_tests += tests/mpi/test_example.sh tests/mpi/test_kmeans.sh tests/mpi/test_languages.sh tests/mpi/test_train.sh
+script_tests += tests/mpi/test_example.sh tests/mpi/test_languages.sh tests/mpi/test_training.sh
