@@ -115,7 +115,7 @@ mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_pro
 tests_mpi_wait_breaks_SOURCES = tests/mpi/wait_breaks.c clv.h
 tests_mpi_wait_cases_SOURCES = tests/mpi/wait_cases.c $(clv_pvar_look_sources)
 tests_mpi_iterations_SOURCES = tests/mpi/iterations.c $(clv_pvar_look_sources) \
-	$(clv_bench_cpu_wait_sources)
+	$(clv_bench_process_sources)
 tests_mpi_early_probe_SOURCES = tests/mpi/early_probe.c
 tests_mpi_arrival_truth_SOURCES = tests/mpi/arrival_truth.c $(clv_clock_drift_sources)
 tests_mpi_arrival_truth_LDADD = $(LDADD) -ldl

@@ -5,7 +5,7 @@ clv_bench_sources = apps/bench/measure/bench_normal.c apps/bench/measure/bench_s
 	apps/bench/measure/bench_stats.c apps/bench/measure/bench_stats.h
 
 # Also what tests/mpi/iterations tells.
-clv_bench_cpu_wait_sources = apps/bench/measure/bench_cpu_wait.c apps/bench/measure/bench_cpu_wait.h
+clv_bench_process_sources = apps/bench/measure/bench_process.c apps/bench/measure/bench_process.h
 
 # Where it runs, and how it was compiled: also what clv-clock tells.
 clv_bench_place_sources = apps/bench/measure/bench_place.c apps/bench/measure/bench_place.h \
@@ -17,10 +17,9 @@ apps_bench_clv_bench_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags) $(XDR_CP
 apps_bench_clv_bench_LDADD = $(LDADD) $(XDR_LIBS)
 apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_algorithms.c apps/bench/measure/bench_algorithms.h \
-	apps/bench/measure/bench_call.c apps/bench/measure/bench_call.h \
+	apps/bench/measure/bench_call.c \
 	apps/bench/measure/bench_collectives.c apps/bench/measure/bench_collectives.h \
-	$(clv_bench_cpu_wait_sources) \
-	apps/bench/measure/bench_interrupt.c apps/bench/measure/bench_interrupt.h \
+	$(clv_bench_process_sources) \
 	apps/bench/measure/bench_loop.c apps/bench/measure/bench_loop.h \
 	apps/bench/measure/bench_loop_report.c \
 	apps/bench/measure/bench_measure.c apps/bench/measure/bench_measure.h \

@@ -18,7 +18,7 @@
 
 #include "apps/bench/measure/bench_algorithms.h"
 #include "apps/bench/measure/bench_collectives.h"
-#include "apps/bench/measure/bench_interrupt.h"
+#include "apps/bench/measure/bench_process.h"
 #include "apps/bench/measure/bench_loop.h"
 #include "apps/bench/measure/bench_measure.h"
 #include "apps/bench/measure/bench_options.h"
