@@ -9,5 +9,5 @@ clv_choose_sources = choose/choose.c choose/choose_gain.c choose/choose_guard.c 
 unit_tests += tests/choose/test_choose tests/choose/test_choose_allreduce tests/choose/test_choose_classic tests/choose/test_choose_guard tests/choose/test_choose_keys tests/choose/test_choose_loop tests/choose/test_choose_replay tests/choose/test_choose_try tests/choose/test_choose_verdict tests/choose/test_choose_wait
 EXTRA_DIST += tests/data/decisions.txt tests/support/choose_ablate.c
 clv_choose_loop_sources = tests/support/choose_loop.c tests/support/choose_loop.h \
-	tests/support/choose_programs.c tests/support/choose_programs.h tests/support/random_instance.h
+	tests/support/choose_programs.c tests/support/random_instance.h
 tests_choose_test_choose_loop_SOURCES = tests/choose/test_choose_loop.c $(clv_choose_loop_sources)

@@ -83,24 +83,22 @@ tests_coll_clv_test_coll_known_SOURCES = tests/coll_clv/test_coll_known.c coll_c
 # Programs for the scripts below.
 mpi_programs += tests/mpi/coll_probe tests/mpi/hooks_probe tests/mpi/coll_others tests/mpi/life_cases \
 	tests/mpi/other_library tests/mpi/hint_cases tests/mpi/costs tests/mpi/reduce_cases \
-	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/long_elements \
-	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count \
-	tests/mpi/whole_vector
+	tests/mpi/clock_watch tests/mpi/record_cases tests/mpi/record_requests tests/mpi/record_latency tests/mpi/user_operations \
+	tests/mpi/allreduce_cases tests/mpi/allreduce_bits tests/mpi/bcast_cases tests/mpi/padded_cases tests/mpi/wrong_count
 clv_pvar_look_sources = tests/mpi/pvar_look.c tests/mpi/pvar_look.h
 clv_reduce_cases_sources = tests/mpi/reduce_cases.c tests/mpi/reduce_check.c \
 	tests/mpi/reduce_check.h
 tests_mpi_other_library_SOURCES = tests/mpi/other_library.c $(clv_pvar_look_sources)
 tests_mpi_padded_cases_SOURCES = tests/mpi/padded_cases.c tests/mpi/guarded_heap.c \
 	tests/mpi/guarded_heap.h $(clv_pvar_look_sources)
-tests_mpi_long_elements_SOURCES = tests/mpi/long_elements.c $(clv_pvar_look_sources)
+tests_mpi_user_operations_SOURCES = tests/mpi/user_operations.c $(clv_pvar_look_sources)
 mpi_programs += tests/mpi/limit_cases tests/mpi/memory_cases tests/mpi/stall tests/mpi/channel_down \
 	tests/mpi/broken_call tests/mpi/known_links tests/mpi/setup_cases
 tests_mpi_setup_cases_SOURCES = tests/mpi/setup_cases.c $(clv_pvar_look_sources)
 tests_mpi_known_links_SOURCES = tests/mpi/known_links.c $(clv_pvar_look_sources)
 tests_mpi_channel_down_SOURCES = tests/mpi/channel_down.c $(clv_pvar_look_sources)
-tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak_calls.c tests/mpi/soak_calls.h \
-	tests/mpi/soak_crash.c tests/mpi/soak_crash.h tests/mpi/soak_preempt.c \
-	tests/mpi/soak_preempt.h $(clv_pvar_look_sources)
+tests_mpi_soak_SOURCES = tests/mpi/soak.c tests/mpi/soak.h tests/mpi/soak_calls.c tests/mpi/soak_crash.c \
+	tests/mpi/soak_preempt.c $(clv_pvar_look_sources)
 tests_mpi_soak_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_allreduce_bits_SOURCES = tests/mpi/allreduce_bits.c $(clv_pvar_look_sources)
 tests_mpi_stall_SOURCES = tests/mpi/stall.c $(clv_pvar_look_sources)
@@ -117,7 +115,7 @@ mpi_programs += tests/mpi/arrival_truth tests/mpi/iterations tests/mpi/early_pro
 tests_mpi_wait_breaks_SOURCES = tests/mpi/wait_breaks.c clv.h
 tests_mpi_wait_cases_SOURCES = tests/mpi/wait_cases.c $(clv_pvar_look_sources)
 tests_mpi_iterations_SOURCES = tests/mpi/iterations.c $(clv_pvar_look_sources) \
-	$(clv_bench_cpu_wait_sources)
+	$(clv_bench_process_sources)
 tests_mpi_early_probe_SOURCES = tests/mpi/early_probe.c
 tests_mpi_arrival_truth_SOURCES = tests/mpi/arrival_truth.c $(clv_clock_drift_sources)
 tests_mpi_arrival_truth_LDADD = $(LDADD) -ldl

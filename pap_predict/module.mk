@@ -35,7 +35,6 @@ clv_pap_sources = pap_predict/agree/pap_agree.c pap_predict/agree/pap_agree_end.
 tool_programs += tests/support/pap-attacker tests/support/pap-cost
 tests_support_pap_attacker_SOURCES = tests/support/pap_attacker.c
 clv_pap_job_sources = tests/support/pap_job.c tests/support/pap_job.h
-clv_pap_pair_sources = tests/support/pap_pair.c tests/support/pap_pair.h $(clv_pap_job_sources)
 tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
 
 unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/pap_predict/test_pap_agree \
@@ -46,14 +45,12 @@ unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/pap_predict/
 	tests/pap_predict/test_pap_pace tests/pap_predict/test_pap_place tests/pap_predict/test_pap_record tests/pap_predict/test_pap_secret \
 	tests/pap_predict/test_pap_stream tests/pap_predict/test_pap_wire tests/pap_predict/test_pap_work
 tests_sim_test_pap_sim_SOURCES = tests/sim/test_pap_sim.c tests/sim/pap_net.c tests/sim/pap_net.h
-tests_pap_predict_test_pap_relay_SOURCES = tests/pap_predict/test_pap_relay.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_secret_SOURCES = tests/pap_predict/test_pap_secret.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_family_SOURCES = tests/pap_predict/test_pap_family.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_group_SOURCES = tests/pap_predict/test_pap_group.c tests/support/other_threads.h \
-	$(clv_pap_job_sources)
-tests_pap_predict_test_pap_hostile_SOURCES = tests/pap_predict/test_pap_hostile.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_memory_SOURCES = tests/pap_predict/test_pap_memory.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_note_SOURCES = tests/pap_predict/test_pap_note.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_patience_SOURCES = tests/pap_predict/test_pap_patience.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_place_SOURCES = tests/pap_predict/test_pap_place.c tests/support/other_threads.h
+tests_pap_predict_test_pap_relay_SOURCES = tests/pap_predict/test_pap_relay.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_secret_SOURCES = tests/pap_predict/test_pap_secret.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_family_SOURCES = tests/pap_predict/test_pap_family.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_group_SOURCES = tests/pap_predict/test_pap_group.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_hostile_SOURCES = tests/pap_predict/test_pap_hostile.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_memory_SOURCES = tests/pap_predict/test_pap_memory.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_note_SOURCES = tests/pap_predict/test_pap_note.c $(clv_pap_job_sources)
+tests_pap_predict_test_pap_patience_SOURCES = tests/pap_predict/test_pap_patience.c $(clv_pap_job_sources)
 script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/pap_predict/test_pap_predict_tool.sh

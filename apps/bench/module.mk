@@ -1,16 +1,14 @@
 # bench: clv-bench (measure), clv-bench-compare (compare), programs that measure one module
 # (plans), reduces on a simulated machine (sim, which apps/bench/sim/run builds itself). Commands that people type lie beside this file: cluster, grid, paper, results, show.
-clv_bench_sources = apps/bench/measure/bench_normal.c apps/bench/measure/bench_normal.h \
-	apps/bench/measure/bench_smirnov.c apps/bench/measure/bench_smirnov.h \
+clv_bench_sources = apps/bench/measure/bench_normal.c apps/bench/measure/bench_smirnov.c \
 	apps/bench/measure/bench_options.c apps/bench/measure/bench_options.h \
 	apps/bench/measure/bench_stats.c apps/bench/measure/bench_stats.h
 
 # Also what tests/mpi/iterations tells.
-clv_bench_cpu_wait_sources = apps/bench/measure/bench_cpu_wait.c apps/bench/measure/bench_cpu_wait.h
+clv_bench_process_sources = apps/bench/measure/bench_process.c apps/bench/measure/bench_process.h
 
 # Where it runs, and how it was compiled: also what clv-clock tells.
 clv_bench_place_sources = apps/bench/measure/bench_place.c apps/bench/measure/bench_place.h \
-	apps/bench/measure/bench_cache.c apps/bench/measure/bench_cache.h \
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
 clv_bench_place_flags = -DCLV_BUILD_FLAGS='"$(CLV_BUILD_FLAGS)"'
 
@@ -19,36 +17,32 @@ apps_bench_clv_bench_CPPFLAGS = $(AM_CPPFLAGS) $(clv_bench_place_flags) $(XDR_CP
 apps_bench_clv_bench_LDADD = $(LDADD) $(XDR_LIBS)
 apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_algorithms.c apps/bench/measure/bench_algorithms.h \
-	apps/bench/measure/bench_call.c apps/bench/measure/bench_call.h \
+	apps/bench/measure/bench_call.c \
 	apps/bench/measure/bench_collectives.c apps/bench/measure/bench_collectives.h \
-	$(clv_bench_cpu_wait_sources) \
-	apps/bench/measure/bench_interrupt.c apps/bench/measure/bench_interrupt.h \
+	$(clv_bench_process_sources) \
 	apps/bench/measure/bench_loop.c apps/bench/measure/bench_loop.h \
-	apps/bench/measure/bench_loop_report.c apps/bench/measure/bench_loop_report.h \
+	apps/bench/measure/bench_loop_report.c \
 	apps/bench/measure/bench_measure.c apps/bench/measure/bench_measure.h \
-	apps/bench/measure/bench_multicast.c apps/bench/measure/bench_multicast.h \
-	apps/bench/measure/bench_own_bounds.c apps/bench/measure/bench_own_reduce.c \
+	apps/bench/measure/bench_multicast.c \
+	apps/bench/measure/bench_own.c \
 	apps/bench/measure/bench_pace.c apps/bench/measure/bench_pace.h \
-	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h \
+	apps/bench/measure/bench_processing.c \
 	apps/bench/measure/bench_radix.c apps/bench/measure/bench_radix.h \
 	apps/bench/measure/bench_report.c apps/bench/measure/bench_report.h \
 	apps/bench/measure/bench_sync.c apps/bench/measure/bench_sync.h \
 	apps/bench/measure/bench_window.c apps/bench/measure/bench_window.h \
-	apps/bench/measure/bench_xdr.c apps/bench/measure/bench_xdr.h \
+	apps/bench/measure/bench_xdr.c \
 	$(clv_bench_place_sources) $(clv_bench_sources)
 
 installed_programs += apps/bench/clv-bench-compare
 clv_bench_plot_sources = apps/bench/compare/bench_plot.c apps/bench/compare/bench_plot.h \
-	apps/bench/compare/bench_plot_lines.c apps/bench/compare/bench_plot_lines.h \
+	apps/bench/compare/bench_plot_lines.c \
 	apps/bench/compare/bench_results.c apps/bench/compare/bench_results.h \
 	apps/bench/measure/bench_stats.c apps/bench/measure/bench_stats.h
-apps_bench_clv_bench_compare_SOURCES = apps/bench/compare/clv_bench_compare.c \
-	apps/bench/compare/bench_factors.c apps/bench/compare/bench_factors.h \
-	apps/bench/compare/bench_runs.c apps/bench/compare/bench_runs.h \
-	apps/bench/compare/compare_means.c apps/bench/compare/compare_means.h \
-	apps/bench/compare/compare_table.c apps/bench/compare/compare_table.h \
-	apps/bench/measure/bench_normal.c apps/bench/measure/bench_normal.h \
-	apps/bench/measure/bench_smirnov.c apps/bench/measure/bench_smirnov.h $(clv_bench_plot_sources)
+apps_bench_clv_bench_compare_SOURCES = apps/bench/compare/clv_bench_compare.c apps/bench/compare/compare.h \
+	apps/bench/compare/bench_factors.c apps/bench/compare/bench_runs.c \
+	apps/bench/compare/compare_means.c apps/bench/compare/compare_table.c \
+	apps/bench/measure/bench_normal.c apps/bench/measure/bench_smirnov.c $(clv_bench_plot_sources)
 installed_manuals += docs/man/clv-bench.1 docs/man/clv-bench-compare.1
 
 tool_programs += tests/support/clva_clocks
@@ -65,13 +59,13 @@ apps_bench_bench_copies_SOURCES = apps/bench/plans/bench_copies.c $(clv_bench_pl
 unit_tests += tests/apps/test_bench_options tests/apps/test_bench_stats tests/apps/test_bench_pace \
 	tests/apps/test_bench_window
 tests_apps_test_bench_window_SOURCES = tests/apps/test_bench_window.c apps/bench/measure/bench_window.c \
-	apps/bench/measure/bench_processing.c apps/bench/measure/bench_processing.h $(clv_bench_sources) \
-	apps/bench/measure/bench_window.h apps/bench/measure/bench_cache.c apps/bench/measure/bench_cache.h \
+	apps/bench/measure/bench_processing.c $(clv_bench_sources) \
+	apps/bench/measure/bench_window.h \
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
 tests_apps_test_bench_options_SOURCES = tests/apps/test_bench_options.c $(clv_bench_sources)
 tests_apps_test_bench_stats_SOURCES = tests/apps/test_bench_stats.c $(clv_bench_sources)
 tests_apps_test_bench_pace_SOURCES = tests/apps/test_bench_pace.c apps/bench/measure/bench_pace.c \
 	apps/bench/measure/bench_pace.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh tests/mpi/bench_multicast.sh \
-	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_loop.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
+	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
 	tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh

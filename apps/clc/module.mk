@@ -73,8 +73,7 @@ apps_tools_replay_clv_correct_mpi_SOURCES = $(clv_correct_sources) \
 	apps/tools/replay/replay_forward.c \
 	apps/tools/replay/replay_homes.c \
 	apps/tools/replay/replay_packets.c \
-	apps/tools/replay/replay_stamps.c \
-	apps/tools/replay/replay_stream.c
+	apps/tools/replay/replay_stamps.c
 apps_tools_replay_clv_correct_mpi_LDADD = $(clv_core_libs) $(OTF2_LIBS)
 script_tests += tests/mpi/test_correct_replay.sh
 endif

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "util/util_limit.h"
 #include "util/util_version.h"
 

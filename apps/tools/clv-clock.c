@@ -18,7 +18,7 @@
 #include "apps/bench/compare/bench_plot.h"
 #include "apps/bench/measure/bench_place.h"
 #include "apps/cli/cli_options.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "clocksync/methods/cs_methods.h"
 #include "apps/tools/clock_report.h"
 #include "apps/trace/trace_patterns.h"

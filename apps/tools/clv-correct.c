@@ -14,7 +14,6 @@
 
 #include "apps/cli/cli_file.h"
 #include "apps/cli/cli_options.h"
-#include "apps/cli/cli_output.h"
 #include "apps/tools/correct/correct_crew.h"
 #include "util/util_alloc.h"
 

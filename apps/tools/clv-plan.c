@@ -14,7 +14,7 @@
 
 #include "apps/cli/cli_json.h"
 #include "apps/cli/cli_options.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "schedule/sched_goal.h"
 #include "schedule/sched_print.h"
 #include "schedule/sched_read.h"

@@ -14,7 +14,7 @@
 
 #include "apps/cli/cli_json.h"
 #include "apps/cli/cli_options.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "pap_predict/predict/pap_history.h"
 #include "apps/trace/trace_allprof.h"
 #include "apps/trace/trace_make.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "apps/cli/cli_options.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "apps/tools/view/view.h"
 
 typedef struct options {

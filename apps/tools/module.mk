@@ -21,10 +21,11 @@ apps_tools_clv_view_SOURCES += apps/tools/view/view_otf2.c
 else
 apps_tools_clv_view_SOURCES += apps/tools/view/view_no_otf2.c
 endif
-EXTRA_DIST += apps/tools/view/page.html apps/tools/view/page_lines.awk
-apps/tools/view/page_lines.inc: $(srcdir)/apps/tools/view/page.html $(srcdir)/apps/tools/view/page_lines.awk
+EXTRA_DIST += apps/tools/view/page.html
+# C of the page: a string per line.
+apps/tools/view/page_lines.inc: $(srcdir)/apps/tools/view/page.html
 	$(AM_V_GEN)$(MKDIR_P) apps/tools/view && \
-	awk -f $(srcdir)/apps/tools/view/page_lines.awk $(srcdir)/apps/tools/view/page.html >$@.new && mv $@.new $@
+	sed -e 's/[\\"]/\\&/g' -e 's/.*/"&",/' $(srcdir)/apps/tools/view/page.html >$@.new && mv $@.new $@
 apps/tools/view/view_page.$(OBJEXT): apps/tools/view/page_lines.inc
 CLEANFILES += apps/tools/view/page_lines.inc
 

@@ -8,8 +8,7 @@
 
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
-#include "apps/what_if/what_if_clv.h"
-#include "apps/what_if/what_if_fixed.h"
+#include "apps/what_if/what_if_internal.h"
 
 #define FIRST_NS INT64_C(1000000000) /* the first arrival in a replay: no time is 0 */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What clv would run (see what_if_clv.h).
+ * What clv would run (see what_if_internal.h).
  */
-#include "apps/what_if/what_if_clv.h"
+#include "apps/what_if/what_if_internal.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Calls that look at no arrivals, and the cost that fits what ran by one of them (see
- * what_if_fixed.h, what_if.h).
+ * what_if_internal.h, what_if.h).
  */
-#include "apps/what_if/what_if_fixed.h"
+#include "apps/what_if/what_if_internal.h"
 
 #include <string.h>
 

@@ -8,8 +8,6 @@
 
 #include "tests/support/test.h"
 #include "apps/trace/trace_patterns.h"
-#include "apps/bench/measure/bench_normal.h"
-#include "apps/bench/measure/bench_smirnov.h"
 #include "apps/bench/measure/bench_stats.h"
 
 #define MAX_VALUES 128

@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apps/bench/measure/bench_cache.h"
 #include "apps/bench/measure/bench_machine.h"
-#include "apps/bench/measure/bench_processing.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "apps/bench/measure/bench_window.h"
 #include "tests/support/test.h"
 

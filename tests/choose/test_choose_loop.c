@@ -4,7 +4,7 @@
  * by the pace, as good as the best algorithm forced, whatever binds the ranks; trying loses little,
  * and nothing flaps.
  */
-#include "tests/support/choose_programs.h"
+#include "tests/support/choose_loop.h"
 #include "tests/support/test.h"
 #include "util/util_min_max.h"
 

@@ -130,7 +130,7 @@ fi
 # ---- every check can fail: were the data others, each would say so
 unpack() { # folder: docs/results/data, unpacked there
     local folder=$CLV_TOP/docs/results/data top=$CLV_TOP unpacked
-    . "$CLV_TOP/apps/bench/page/kept.sh"
+    . "$CLV_TOP/apps/bench/page/pages.sh"
     unpack_kept papers && cp -r "$unpacked" "$1" && rm -rf "$unpacked"
     trap 'rm -rf "$work"' EXIT
 }

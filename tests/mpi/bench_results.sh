@@ -1,9 +1,9 @@
 #!/bin/bash
-# apps/bench/results without measuring: what is in the folder becomes tables and a list of losses, a page
-# gets them between its marks, a run that was stopped goes on, wrong use is one clear line. TAP. No
-# MPI; 1 s.
+# apps/bench/results and apps/bench/loop without measuring: what is in the folder becomes tables and a list of
+# losses, a page gets them between its marks, a run that was stopped goes on, wrong use is one clear line. TAP. No
+# MPI; 5 s.
 set -u
-: "${CLV_TOP:?}"
+: "${CLV_TOP:?}" "${CLV_BUILD:?}"
 results=$CLV_TOP/apps/bench/results
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -13,7 +13,6 @@ output=$work/output
 line() { # algorithm values usable in_mpi ratio_first ratio_bound
     echo "{\"mpi\":\"Any MPI\",\"processors\":2,\"load\":$((${#1} - 6)).5,\"ranks\":8,\"bytes\":2097152,\"pattern\":\"uniform\",\"delay_ns\":50000000,\"algorithm\":\"$1\",\"in_mpi_mean_median_ns\":$4,\"ratio_first\":$5,\"ratio_bound\":$6,\"calls\":5,\"right\":5,\"after_ns\":[$2],\"usable\":[$3],\"network_bound\":true}"
 }
-echo 1..9
 { line default 120000000,140000000,100000000,110000000,999000000 1,1,1,1,0 50000000 1 3
   line pipeline 42000000,42000000,42000000,42000000,42000000 1,1,1,1,1 36000000 0.4 1
   line clv+hint 41000000,42000000,43000000,44000000,45000000 1,1,1,1,1 40000000 0.4 null; } >"$work/8-uniform.json"
@@ -79,6 +78,14 @@ mkdir "$work/kept"
     "$results" --print --hosts 8 --folder "$work/kept" >"$output" 2>&1 && cmp "$work/once" "$output" && [ "$(ls "$work/kept")" = results-8.jsonl ] &&
     grep -q '^{"table":"results-8","command":"cluster with 8",' "$work/kept/results-8.jsonl" && ! grep -q collective "$work/kept/results-8.jsonl"
 tap_report $? "what is kept of them is one file, and makes the same tables"
+mkdir "$work/page_of_two"
+{ echo '{"table":"results-80","old":1}'; echo '{"part":"80-a"}'; echo '{"table":"results-8","old":1}'; echo '{"part":"8-uniform"}'; echo '{"table":"loop-8"}'; echo '{"part":"8-b"}'; } \
+    >"$work/page_of_two/page.jsonl"
+"$results" --print --hosts 8 --folder "$work/several" --keep "$work/page_of_two" >"$output" 2>&1 && [ "$(ls "$work/page_of_two")" = page.jsonl ] &&
+    cmp "$work/kept/results-8.jsonl" <(sed -n '3,/loop-8/{/loop-8/!p}' "$work/page_of_two/page.jsonl") &&
+    [ "$(sed -n '1,2p' "$work/page_of_two/page.jsonl"; tail -n 2 "$work/page_of_two/page.jsonl")" = "$(printf '%s\n' '{"table":"results-80","old":1}' '{"part":"80-a"}' '{"table":"loop-8"}' '{"part":"8-b"}')" ] &&
+    "$results" --print --hosts 8 --folder "$work/page_of_two" >"$output" 2>&1 && cmp "$work/once" "$output"
+tap_report $? "or takes the place of the older one in the file of its page, whose other tables stay"
 echo '{"algorithm":{"name":"clv"}}' >"$work/several/8-uniform.json"
 "$results" --print --hosts 8 --folder "$work/several" --keep "$work/kept" >"$output" 2>&1
 [ $? -eq 1 ] && grep -q '8-uniform.json: not a flat object' "$output"
@@ -106,3 +113,37 @@ claims() { # ratio_bound of clv: exit status of the claims of apps/bench/show
 }
 claims 1.1 && ! grep -q 'NOT HOLD' "$output" && ! claims 1.2 && ! claims null && [ "$(grep -c 'NOT HOLD' "$output")" -eq 1 ]
 tap_report $? "a claim of apps/bench/show holds, or not; without its figure it does not"
+
+# ---- apps/bench/loop: against the pipeline and with the first calls apart
+loops=$work/loops
+mkdir "$loops"
+loop() { "$CLV_TOP/apps/bench/loop" --folder "$loops/parts" "$@" >"$output" 2>&1; }
+loop_line() { # algorithm blocks in_call ahead worst median first
+    echo "{\"mode\":\"loop\",\"mpi\":\"Any MPI v1, more\",\"system\":\"7.0\",\"processors\":2,\"load\":1.5,\"collective\":\"reduce\",\"ranks\":8,\"bytes\":1,\"pattern\":\"uniform\",\"delay_ns\":1,\"couple\":\"none\",\"compute\":\"50ms\",\"algorithm\":\"$1\",\"iteration_median_ns\":$6,\"iteration_q1_ns\":1e6,\"iteration_q3_ns\":2e6,\"first_median_ns\":$7,\"wrong\":0,\"iteration_ns\":[$2],\"in_call_ns\":[$3],\"worst_ns\":[$5],\"ahead_calls\":[$4],\"first_worst_ns\":[33e6],\"network_bound\":true}"
+}
+mkdir "$loops/parts"
+{ loop_line pipeline 100e6,100e6,100e6,100e6,100e6,100e6,100e6 1e6,3e6,2e6 7.0,9.0 5e6,50e6,6e6 100e6 80e6
+  loop_line clv 95e6,91e6,92e6,93e6,94e6,90e6,96e6 4e6,6e6 1.0,2.0,1.0 7e6 93e6 120e6; } >"$loops/parts/8-fresh-none.json"
+echo 'apps/bench/cluster with 8' >"$loops/parts/8-fresh-none.command"
+echo 2026-01-02 >"$loops/parts/8-fresh-none.date"
+loop --print && grep -qxF '| fresh | pipeline | 100.0 | 1.0 - 2.0 | 1.00 | 1.00 - 1.00 | 80.0 | 1.00 | 2.0 | 8 | 50 | 33 |' "$output" &&
+    grep -qxF '|  | clv | 93.0 | 1.0 - 2.0 | 0.93 | 0.91 - 0.95 | 120.0 | 1.50 | 5.0 | 1 | 7 | 33 |' "$output" && grep -q '^| by-rank | not measured yet' "$output" &&
+    grep -q 'Any MPI v1; Linux 7.0; 2 processors, load with these runs 1.5 to 1.5. Every result was checked, 0 were wrong' "$output" && grep -q '^Measured 2026-01-02' "$output"
+tap_report $? "ratios to the pipeline by block with their limits, first calls apart, the worst call, the factors"
+{ loop_line default 120e6,120e6,120e6,120e6,120e6,120e6,120e6 1e6,3e6,2e6 7.0,9.0 5e6,50e6,6e6 120e6 90e6
+  cat "$loops/parts/8-fresh-none.json"; } >"$loops/parts/rows-4x4-even-bcast.json"
+echo 'apps/bench/cluster with 4 -- build/apps/bench/clv-bench --loop --patterns balanced --couple bcast' >"$loops/parts/rows-4x4-even-bcast.command"
+echo 2026-01-02 >"$loops/parts/rows-4x4-even-bcast.date"
+loop --print --set rows-4x4 && grep -qxF 'apps/bench/cluster with 4 -- build/apps/bench/clv-bench --loop --patterns PATTERN --couple COUPLING' "$output" && grep -qxF '| even | bcast | pipeline | 100.0 | 93.0 | 0.930 | 0.910 - 0.950 | 1.50 | 2.0 | 5.0 | 50 | 7 |' "$output" &&
+    grep -q '^| repeated | none | not measured yet' "$output"
+tap_report $? "a set of rows: one line each, clv against the best of the others"
+cp "$output" "$loops/shown" && mkdir "$loops/kept" && loop --print --set rows-4x4 --keep "$loops/kept" &&
+    "$CLV_TOP/apps/bench/loop" --print --set rows-4x4 --folder "$loops/kept" >"$output" 2>&1 && cmp "$loops/shown" "$output" && [ -z "$(ls "$loops/kept" | grep -vx loop-rows-4x4.jsonl)" ]
+tap_report $? "what is kept of them makes the same tables"
+printf 'before\n<!-- loop 8 -->\nold\n<!-- end -->\nafter\n' >"$loops/page.md"
+loop --print --page "$loops/page.md" && ! grep -q '^old' "$loops/page.md" && grep -q '^|  | clv' "$loops/page.md" && [ "$(tail -n 1 "$loops/page.md")" = after ]
+tap_report $? "a page gets the tables between its marks"
+loop_refuses() { local text=$1; shift; loop "$@"; [ $? -eq 2 ] && grep -q "$text" "$output"; }
+loop_refuses 'unknown option' --what && loop_refuses 'hosts must be' --hosts one && loop_refuses 'cannot write' --page /nowhere/page && loop_refuses 'has no line' --print --hosts 16 --page "$loops/page.md"
+tap_report $? "wrong use is told, exit 2"
+tap_end

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "apps/bench/measure/bench_cpu_wait.h"
+#include "apps/bench/measure/bench_process.h"
 #include "tests/mpi/pvar_look.h"
 #include "apps/trace/trace_patterns.h"
 #include "util/util_min_max.h"

@@ -15,7 +15,7 @@
  * one sees what moves; then it ends the job with status 3; the script adds the stacks.
  * STAND_SECONDS: rank 1 stands still from then on, so that the watchdog has something to tell.
  * BREAK_SECONDS: rank 1 breaks a communicator then, so that it crashes. What is told of a crash:
- * soak_crash.h. PREEMPT_US: threads stand still for up to so long, anywhere (soak_preempt.h).
+ * soak.h. PREEMPT_US: threads stand still for up to so long, anywhere (soak.h).
  *
  * Exit: 0 with a line "soak: ... 0 wrong", 1 a wrong result, 3 a stall; a signal.
  */
@@ -28,9 +28,7 @@
 #include <unistd.h>
 
 #include "tests/mpi/pvar_look.h"
-#include "tests/mpi/soak_calls.h"
-#include "tests/mpi/soak_crash.h"
-#include "tests/mpi/soak_preempt.h"
+#include "tests/mpi/soak.h"
 
 #define MAX_THREADS 8
 

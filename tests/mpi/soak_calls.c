@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See soak_calls.h.
+ * See soak.h.
  */
-#include "tests/mpi/soak_calls.h"
+#include "tests/mpi/soak.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See soak_crash.h.
+ * See soak.h.
  */
 #include "ompi_config.h"
 
-#include "tests/mpi/soak_crash.h"
+#include "tests/mpi/soak.h"
 
 #include <execinfo.h>
 #include <pthread.h>

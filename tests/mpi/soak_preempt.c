@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See soak_preempt.h.
+ * See soak.h.
  */
-#include "tests/mpi/soak_preempt.h"
+#include "tests/mpi/soak.h"
 
 #include <errno.h>
 #include <signal.h>

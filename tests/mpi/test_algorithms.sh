@@ -41,19 +41,19 @@ tap_has 'binomial in segments: the sums are right' 'sums right' "$said"
 tap_has 'binomial in segments is what ran' ' calls=6 ran_binomial=6' "$said"
 # A plan has no more segments than the call has elements.
 said=$(mpi_run -np 4 --mca coll clv --mca coll_clv_reduce_algorithm chain \
-    "$CLV_BUILD/tests/mpi/long_elements" 20)
+    "$CLV_BUILD/tests/mpi/user_operations" long 20)
 tap_has 'four elements of 512 KiB: the forced chain runs every call' 'sums right, chains 20 of 20' \
     "$said"
 
 # An operation that takes its length for the whole vector's: what docs/guide/faq.md says that helps.
-whole=$CLV_BUILD/tests/mpi/whole_vector
+operations=$CLV_BUILD/tests/mpi/user_operations
 clv=(--mca mpi_yield_when_idle 1 --mca coll clv)
 tap_has 'an operation that wants whole vectors gets parts by plan' '8 of 8 results wrong' \
-    "$(mpi_run -np 4 "${clv[@]}" --mca coll_clv_reduce_algorithm chain "$whole")"
+    "$(mpi_run -np 4 "${clv[@]}" --mca coll_clv_reduce_algorithm chain "$operations" whole)"
 while IFS='|' read -r name argument options; do
     # shellcheck disable=SC2086
     tap_has "and the whole with $name" 'whole: 0 of 24 calls of the operation got a part, 0 of 8 results wrong' \
-        "$(mpi_run -np 4 "${clv[@]}" $options "$whole" $argument)"
+        "$(mpi_run -np 4 "${clv[@]}" $options "$operations" whole $argument)"
 done <<'END'
 the previous function||--mca coll_clv_reduce_algorithm previous
 one segment||--mca coll_clv_reduce_algorithm chain --mca coll_clv_segment_bytes 1073741824

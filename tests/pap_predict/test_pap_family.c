@@ -4,7 +4,7 @@
  * forecasts. Without such an address on this machine there is nothing to test.
  */
 #include "pap_predict/pap_process.h"
-#include "tests/support/pap_pair.h"
+#include "tests/support/pap_job.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/other_threads.h"
 #include "tests/support/pap_job.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"

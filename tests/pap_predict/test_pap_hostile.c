@@ -19,7 +19,6 @@
 #include "pap_predict/net/net_channel.h"
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
-#include "tests/support/pap_pair.h"
 #include "util/util_time.h"
 
 /* ---- connecting --------------------------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "tests/support/pap_job.h"
-#include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"

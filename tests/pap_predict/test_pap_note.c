@@ -7,7 +7,7 @@
  * the records of the stream's v-th sampled call, so its note is that of the call before that one.
  */
 #include "tests/sim/cs_random.h"
-#include "tests/support/pap_pair.h"
+#include "tests/support/pap_job.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"
 

@@ -5,7 +5,6 @@
  * again. Threads and connections are real; the protocol in all its ways is in tests/sim.
  */
 #include "tests/support/pap_job.h"
-#include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"
 

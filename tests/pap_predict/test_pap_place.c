@@ -8,7 +8,6 @@
 
 #include "pap_predict/net/net_cores.h"
 #include "pap_predict/net/net_place.h"
-#include "tests/support/other_threads.h"
 #include "tests/support/test.h"
 
 #if defined(CLV_HAVE_HWLOC)

@@ -9,7 +9,6 @@
 
 #include "pap_predict/pap_process.h"
 #include "tests/support/pap_job.h"
-#include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"
 

@@ -12,7 +12,6 @@
 
 #include "pap_predict/pap_endpoint.h"
 #include "tests/support/pap_job.h"
-#include "tests/support/pap_pair.h"
 #include "tests/support/test.h"
 #include "util/util_log.h"
 #include "util/util_secret.h"

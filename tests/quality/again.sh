@@ -15,7 +15,7 @@ runs=${1:-10}
 folder=${CLV_AGAIN:-$top/build-again} page=$top/docs/testing.md
 commit=$(git -C "$top" rev-parse --short HEAD) || exit 2
 say() { echo "again: $*" >&2; }
-. "$top/apps/bench/page/put.sh"
+. "$top/apps/bench/page/pages.sh"
 
 load=
 trap '[ -z "$load" ] || kill "$load"' EXIT

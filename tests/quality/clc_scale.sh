@@ -33,10 +33,8 @@ done
 hosts='8 16 32 48'
 [ -z "$emulated" ] || [ $# -eq 0 ] || { hosts=$*; set --; }
 [ $# -gt 0 ] || set -- 32 64 128 256 512 1024
-# shellcheck source=apps/bench/page/put.sh
-. "$top/apps/bench/page/put.sh"
-# shellcheck source=apps/bench/page/kept.sh
-. "$top/apps/bench/page/kept.sh"
+# shellcheck source=apps/bench/page/pages.sh
+. "$top/apps/bench/page/pages.sh"
 folder=$data unpacked=''
 unpack_kept clc_scale
 trap 'rm -rf "$scratch" "$unpacked"' EXIT

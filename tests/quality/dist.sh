@@ -12,7 +12,7 @@ set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/support/tap.sh"
-. "$top/tests/versions/copy_tree.sh"
+. "$top/tests/versions/trees.sh"
 keep=
 [ "${1:-}" != --keep ] || keep=$(mkdir -p "${2:?}" && cd "$2" && pwd) || exit 2
 work=$(mktemp -d) || exit 2

@@ -23,7 +23,7 @@ export LC_ALL=C CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 top=$CLV_TOP
 . "$CLV_TOP/tests/support/tap.sh"
-. "$CLV_TOP/apps/bench/page/put.sh"
+. "$CLV_TOP/apps/bench/page/pages.sh"
 turns=7 only='' page='' folder=$CLV_BUILD/programs-$(git -C "$CLV_TOP" rev-parse --short HEAD)
 realtime=() lammps=$(command -v lmp)
 declare -A given

@@ -34,10 +34,8 @@ rounds=${1:-1} pause=${2:-15}
 
 say() { printf 'smg: %s\n' "$*" >&2; }
 die() { local status=$1; shift; say "$*"; exit "$status"; }
-# shellcheck source=apps/bench/page/put.sh
-. "$top/apps/bench/page/put.sh"
-# shellcheck source=apps/bench/page/kept.sh
-. "$top/apps/bench/page/kept.sh"
+# shellcheck source=apps/bench/page/pages.sh
+. "$top/apps/bench/page/pages.sh"
 
 # What is compared: name | options of clv-correct | stages of the report that are shown, and their words.
 # RECORDED: what clv's recorder wrote.

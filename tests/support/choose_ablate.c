@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All conditions of the closed loop (choose_programs.h) with some seeds, a line each: condition,
+ * All conditions of the closed loop (choose_loop.h) with some seeds, a line each: condition,
  * program, seed, ns of an iteration in the last quarter and the first half, regret, and a hash over
  * what ran. For tests/quality/ablation.sh, which builds it with one number of choose/ moved.
  *
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/choose_programs.h"
+#include "tests/support/choose_loop.h"
 #include "util/util_hash.h"
 
 static void print_run(const loop_regime_t *regime, uint64_t seed, int is_forced)

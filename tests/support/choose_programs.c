@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See choose_programs.h.
+ * See choose_loop.h.
  */
-#include "tests/support/choose_programs.h"
+#include "tests/support/choose_loop.h"
 
 #include "tests/support/random_instance.h"
 #include "util/util_min_max.h"

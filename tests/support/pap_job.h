@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A job without MPI: P processes that exchange endpoint records through shared memory and make
- * calls, and what each of them saw at each call. For tests of the pap_predict shell.
+ * calls, and what each of them saw at each call. And, where a process of its own for each rank is
+ * too much, two ranks in one process. For tests of the pap_predict shell.
  */
 #ifndef CLV_TESTS_PAP_JOB_H
 #define CLV_TESTS_PAP_JOB_H
@@ -79,5 +80,33 @@ int32_t job_count_fds(void);
 int job_has_thread(void);   /* the background thread runs in this process */
 int job_keeps_thread(void); /* the same, when it should be gone: waits for that, 20 s at most */
 void job_sleep_ns(int64_t ns);
+
+/* ---- two ranks in one process, on one or on two pretended nodes, so that making and freeing a
+ * group is a few hundred microseconds. One thread.
+ *
+ * Each step answers the first failure of either rank and goes no further, as a job would by its
+ * allreduce; pair_free and pair_close take whatever there is.
+ */
+
+typedef struct pair {
+    clv_pap_t *pap[2];
+    clv_pap_group_t *group[2];
+    clv_pap_attach_ops_t attach; /* 100 bytes of attachment; may be changed before pair_create */
+    unsigned char endpoints[2 * CLV_PAP_ENDPOINT_BYTES];
+} pair_t;
+
+/* A link that is not there for connect_timeout_ns is lost, and who has lost its neighbour lingers a
+ * minute: a busy machine may take seconds. */
+clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns);
+void pair_set_patience(pair_t *pair, int64_t patience_ns); /* before pair_create */
+clv_status_t pair_create(pair_t *pair);
+clv_status_t pair_attach(pair_t *pair);
+clv_status_t pair_activate(pair_t *pair);
+/* Both ranks, which have begun their calls, ask until both know, or 2 minutes are over
+ * (CLV_AGAIN). */
+void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
+              const clv_pap_forecast_t *forecasts[2]);
+void pair_free(pair_t *pair);
+void pair_close(pair_t *pair);
 
 #endif

@@ -24,6 +24,20 @@
 
 #include "util/util_time.h"
 
+/* Whether this process has a thread that the test did not start: the thread sanitizer's own, which
+ * is bound to nothing, so that all processors count as used by this process. */
+#if defined(__SANITIZE_THREAD__)
+#define HAS_OTHER_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_OTHER_THREADS 1
+#endif
+#endif
+
+#if !defined(HAS_OTHER_THREADS)
+#define HAS_OTHER_THREADS 0
+#endif
+
 /* Of n draws the share that CLV_SHARE asks for (0.05: a twentieth), one at least; all without it.
  * tests/quality/seeds.sh draws with many seeds, so less with each. */
 static inline int clv_share_of(int n)

@@ -6,7 +6,7 @@
 #
 # The script defines say, and $limit: seconds for what runs inside. Needs root, debootstrap, and apt
 # sources of a Debian machine: the mirror is the one apt uses here. About 3 minutes the first time.
-. "${BASH_SOURCE[0]%/*}/copy_tree.sh"
+. "${BASH_SOURCE[0]%/*}/trees.sh"
 roots=${CLV_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/clv/roots}
 
 die() { say "$*"; exit 2; }

@@ -31,8 +31,7 @@ suite=
 packages='gcc g++ make pkg-config autoconf automake libtool flex perl python3 dpkg-dev libhwloc-dev
     libevent-dev libpmix-dev zlib1g-dev'
 
-. "$top/tests/versions/copy_tree.sh"
-. "$top/tests/versions/fetch_openmpi.sh"
+. "$top/tests/versions/trees.sh"
 say() { printf 'in-tree: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
 

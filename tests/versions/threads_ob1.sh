@@ -13,7 +13,7 @@ set -u
 export CLV_TOP=${CLV_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 export CLV_BUILD=${CLV_BUILD:-$CLV_TOP/build}
 . "$CLV_TOP/tests/support/tap.sh"
-. "$CLV_TOP/tests/versions/fetch_openmpi.sh"
+. "$CLV_TOP/tests/versions/trees.sh"
 mpi_setup
 n_runs=${1:-6}
 work=$(mktemp -d) || exit 1

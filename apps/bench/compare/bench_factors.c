@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See bench_factors.h.
+ * See compare.h.
  */
-#include "apps/bench/compare/bench_factors.h"
+#include "apps/bench/compare/compare.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apps/bench/compare/bench_plot_lines.h"
 #include "apps/bench/measure/bench_stats.h"
 
 #define MAX_PATH      512

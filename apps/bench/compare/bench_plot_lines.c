@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See bench_plot_lines.h.
+ * See bench_plot.h.
  */
-#include "apps/bench/compare/bench_plot_lines.h"
+#include "apps/bench/compare/bench_plot.h"
 
 #include <string.h>
 

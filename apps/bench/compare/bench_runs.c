@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See bench_runs.h.
+ * See compare.h.
  */
-#include "apps/bench/compare/bench_runs.h"
+#include "apps/bench/compare/compare.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -15,14 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/bench/compare/bench_factors.h"
+#include "apps/bench/compare/compare.h"
 #include "apps/bench/compare/bench_plot.h"
-#include "apps/bench/compare/bench_results.h"
-#include "apps/bench/compare/bench_runs.h"
-#include "apps/bench/compare/compare_means.h"
-#include "apps/bench/compare/compare_table.h"
 #include "apps/cli/cli_options.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 
 enum { EXIT_COMMAND = 1, EXIT_USAGE = 2 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See compare_means.h.
+ * See compare.h.
  */
-#include "apps/bench/compare/compare_means.h"
+#include "apps/bench/compare/compare.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/measure/bench_normal.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "apps/cli/cli_json.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "apps/trace/trace_patterns.h"
 #include "util/util_alloc.h"
 

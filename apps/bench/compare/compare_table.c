@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See compare_table.h.
+ * See compare.h.
  */
-#include "apps/bench/compare/compare_table.h"
+#include "apps/bench/compare/compare.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/bench/measure/bench_normal.h"
-#include "apps/bench/measure/bench_smirnov.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "apps/cli/cli_json.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "util/util_alloc.h"
 
 /* ---- the table ---- */

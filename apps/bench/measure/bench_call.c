@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A call, its announcement and its turn; see bench_call.h.
+ * A call, its announcement and its turn; see bench_measure.h.
  */
 #include "clv.h" /* first: it needs _GNU_SOURCE */
 
-#include "apps/bench/measure/bench_call.h"
+#include "apps/bench/measure/bench_measure.h"
 
 #include <stdio.h>
 

@@ -72,7 +72,7 @@ int clv_bench_reduce_ring(const clv_bench_call_t *call);
 int clv_bench_reduce_radix_k(const clv_bench_call_t *call);
 int clv_bench_reduce_butterfly(const clv_bench_call_t *call);
 int clv_bench_reduce_bound(const clv_bench_call_t *call);
-/* bench_own_bounds.c */
+/* bench_own.c */
 int clv_bench_allreduce_bound(const clv_bench_call_t *call);
 int clv_bench_bcast_bound(const clv_bench_call_t *call);
 

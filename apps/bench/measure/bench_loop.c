@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-#include "apps/bench/measure/bench_call.h"
-#include "apps/bench/measure/bench_cpu_wait.h"
-#include "apps/bench/measure/bench_interrupt.h"
+#include "apps/bench/measure/bench_process.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Table and JSON lines of a loop; see bench_loop_report.h.
+ * Table and JSON lines of a loop; see bench_report.h.
  */
-#include "apps/bench/measure/bench_loop_report.h"
+#include "apps/bench/measure/bench_report.h"
 
 #include <math.h>
 #include <stdlib.h>

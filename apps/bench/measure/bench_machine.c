@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "apps/bench/measure/bench_cache.h"
+#include "util/util_alloc.h"
 
-#define MAX_TEXT 256
-#define CPU_FREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
+#define GUESSED_BYTES ((size_t) 32 << 20)
+#define MAX_TEXT      256
+#define CPU_FREQ      "/sys/devices/system/cpu/cpu0/cpufreq/"
 #ifndef CLV_BUILD_FLAGS
 #define CLV_BUILD_FLAGS ""
 #endif
@@ -130,4 +132,41 @@ void clv_bench_machine_json(clv_json_t *json, const char *root)
     clv_json_whole(json, "last_cache_bytes", (int64_t) clv_bench_cache_bytes());
     clv_json_text(json, "networks", networks);
     clv_json_text(json, "compiler_flags", CLV_BUILD_FLAGS);
+}
+
+/* ---- caches --------------------------------------------------------------------------------- */
+
+size_t clv_bench_cache_bytes(void)
+{
+    static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                                 _SC_LEVEL2_CACHE_SIZE};
+
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        const long n_bytes = sysconf(levels[i]);
+        if (n_bytes > 0) {
+            return (size_t) n_bytes;
+        }
+    }
+    return GUESSED_BYTES;
+}
+
+clv_status_t clv_bench_cache_open(clv_bench_cache_t *cache)
+{
+    cache->n_bytes = clv_bench_cache_bytes();
+    cache->buffer = clv_alloc(cache->n_bytes, 1);
+    return cache->buffer ? CLV_OK : CLV_NO_MEMORY;
+}
+
+void clv_bench_cache_close(clv_bench_cache_t *cache)
+{
+    clv_free(cache->buffer);
+    cache->buffer = NULL;
+}
+
+void clv_bench_cache_cool(clv_bench_cache_t *cache)
+{
+    if (cache->buffer) {
+        memset(cache->buffer, ++cache->turn, cache->n_bytes);
+        __asm__ volatile("" : : "r"(cache->buffer) : "memory"); /* it is written, read or not */
+    }
 }

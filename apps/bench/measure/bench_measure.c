@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/measure/bench_call.h"
-#include "apps/bench/measure/bench_cpu_wait.h"
-#include "apps/bench/measure/bench_interrupt.h"
+#include "apps/bench/measure/bench_process.h"
 #include "apps/bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"

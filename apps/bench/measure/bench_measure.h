@@ -16,7 +16,7 @@
 #include <mpi.h>
 
 #include "apps/bench/measure/bench_algorithms.h"
-#include "apps/bench/measure/bench_cache.h"
+#include "apps/bench/measure/bench_machine.h"
 #include "apps/bench/measure/bench_collectives.h"
 #include "apps/bench/measure/bench_place.h"
 #include "apps/trace/trace_patterns.h"
@@ -102,5 +102,30 @@ clv_status_t clv_bench_measure(clv_bench_setup_t *setup, const clv_pattern_t *pa
 /* How long a message of so many bytes takes between the first rank and the last: half the shortest
  * of some round trips, known to all. 0 for one rank. Collective; the buffer holds it. */
 int64_t clv_bench_message_ns(MPI_Comm comm, void *buffer, int n_bytes);
+
+/* ---- bench_call.c
+ *
+ * One call of an algorithm, and what belongs to it wherever calls are measured: its announcement,
+ * the order in which algorithms take turns, and how far we are.
+ */
+
+/* This rank knows when it will arrive (global ns), and says so before it waits. Returns whether the
+ * component took the announcement; algorithms that are not hinted make none. */
+int clv_bench_announce(const clv_bench_setup_t *setup, int algorithm, int64_t arrival_ns);
+
+/* Makes the call with the algorithm: its own function or the library's collective, nonblocking with
+ * a wait if the setup says so. Returns an MPI error code. */
+int clv_bench_perform(const clv_bench_setup_t *setup, int algorithm, const clv_bench_call_t *call);
+
+/* The order of the algorithms in that turn: the same shuffle on every rank. */
+void clv_bench_shuffle(const clv_bench_setup_t *setup, int64_t turn, int *order);
+
+/* A line on standard error every two seconds, from rank 0; *shown_ns is when the last one came. */
+void clv_bench_show_progress(const clv_bench_setup_t *setup, int64_t done, int64_t total,
+                             const char *what, int64_t *shown_ns);
+
+/* Whether the setup's seconds have passed since begun_ns (local); rank 0's watch decides for all.
+ * Collective. */
+int clv_bench_is_time_up(const clv_bench_setup_t *setup, int64_t begun_ns);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See bench_multicast.h. The group is one of those that stay inside an organisation (239.192/14,
+ * See bench_sync.h. The group is one of those that stay inside an organisation (239.192/14,
  * RFC 2365); which, and the port, are drawn from the first rank's clock and process.
  */
-#include "apps/bench/measure/bench_multicast.h"
+#include "apps/bench/measure/bench_sync.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

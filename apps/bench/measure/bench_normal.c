@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * t tests, Shapiro and Wilk's test, autocorrelation; see bench_normal.h.
+ * t tests, Shapiro and Wilk's test, autocorrelation; see bench_stats.h.
  */
-#include "apps/bench/measure/bench_normal.h"
+#include "apps/bench/measure/bench_stats.h"
 
 #include <math.h>
 #include <string.h>

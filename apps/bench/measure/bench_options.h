@@ -51,7 +51,7 @@ typedef struct clv_bench_options {
     int keep_order;    /* algorithms in the order given instead of shuffled per iteration */
     int shuffles;      /* configurations in an order of the seed instead of the one given */
     int per_rank;      /* arrivals and exits of every rank in the JSON lines */
-    int is_check;      /* a loop of its own programs and words, see bench_loop_report.h */
+    int is_check;      /* a loop of its own programs and words, see bench_report.h */
     int strict;        /* exit 3 when the processors, not the network, set the figures */
 } clv_bench_options_t;
 

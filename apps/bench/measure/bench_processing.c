@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See bench_processing.h.
+ * See bench_stats.h.
  */
-#include "apps/bench/measure/bench_processing.h"
 
 #include <math.h>
 #include <string.h>

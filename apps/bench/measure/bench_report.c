@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/measure/bench_normal.h"
-#include "apps/bench/measure/bench_processing.h"
+#include "apps/bench/measure/bench_stats.h"
 #include "util/util_alloc.h"
 
 #define MS          1e6

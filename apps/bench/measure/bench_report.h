@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "apps/bench/measure/bench_loop.h"
 #include "apps/bench/measure/bench_measure.h"
 #include "apps/bench/measure/bench_options.h"
 #include "apps/cli/cli_json.h"
@@ -54,5 +55,44 @@ void clv_bench_report_factors(clv_json_t *json, const clv_bench_results_t *resul
 void clv_bench_report_algorithm(clv_json_t *json, const clv_algorithm_t *algorithm);
 void clv_bench_report_verdict(FILE *out, const clv_bench_verdict_t *verdict,
                               const clv_bench_clock_t *clock);
+
+/* ---- bench_loop_report.c
+ *
+ * What clv-bench --loop prints: a table to read, and JSON lines with every factor and every block.
+ *
+ * Ratios are to the first algorithm, turn by turn, and come with limits: the median of the Walsh
+ * averages of their logarithms and the 95 % interval of the signed rank test (bench_stats.h), given
+ * back as ratios. The limits are those of the two-sided interval: each is passed by chance once in
+ * 40.
+ * Fewer than six turns have none. Rank 0 only; allocates scratch, frees it.
+ */
+
+typedef struct clv_loop_report {
+    const clv_bench_results_t *factors; /* options, setup, pattern, size; no metrics */
+    const clv_loop_t *loop;
+    const clv_loop_results_t *results;
+} clv_loop_report_t;
+
+void clv_loop_report_table(FILE *out, const clv_loop_report_t *report);
+void clv_loop_report_json(FILE *out, const clv_loop_report_t *report);
+/* Of clv against the strongest of the others, in words: two lines. */
+void clv_loop_report_check(FILE *out, const clv_loop_report_t *report);
+clv_bench_verdict_t clv_loop_verdict(const clv_loop_report_t *report);
+
+/* ---- bench_xdr.c
+ *
+ * What clv-bench measured as XDR (RFC 4506): of every call each process with its start and end, as
+ * doubles of global seconds (Entering Time, section III-C).
+ *
+ * By the system's XDR; where there was none when this was built, nothing is written. docs/guide/
+ * json.md has the format. Rank 0 only.
+ * Units: as told above. Errors: the stream's. Memory: none that stays. Threads: one.
+ */
+
+int clv_bench_xdr_is_built(void);
+
+/* A series for each algorithm; the setup's visits are there. What does not arrive shows in the
+ * stream. */
+void clv_bench_report_xdr(FILE *out, const clv_bench_results_t *results);
 
 #endif

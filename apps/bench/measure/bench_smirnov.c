@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Kolmogorov's and Smirnov's tests; see bench_smirnov.h.
+ * Kolmogorov's and Smirnov's tests; see bench_stats.h.
  */
-#include "apps/bench/measure/bench_smirnov.h"
+#include "apps/bench/measure/bench_stats.h"
 
 #include <math.h>
 #include <string.h>

@@ -85,4 +85,84 @@ clv_status_t clv_stats_pair_shift(const double *differences, size_t n_pairs, dou
  * difference, 1 that every x beats every y (the "common language" effect size). */
 double clv_stats_superiority(const double *x, size_t n_x, const double *y, size_t n_y);
 
+/* ---- bench_normal.c
+ *
+ * Normal theory, and whether it may be used: Student's and Welch's t, Shapiro and Wilk's W,
+ * autocorrelation.
+ *
+ * What: the tests that "MPI Benchmarking Revisited" (section 6.2) tries before it settles on rank
+ * tests, and the correlation of calls one behind the other (its Fig. 16). As R computes them.
+ * Not: a verdict. Times of collectives are seldom normal: the tests above need not be.
+ */
+
+typedef struct clv_stats_t_test {
+    double t;
+    double freedom;
+    double p_value;
+} clv_stats_t_test_t;
+
+/* Are the means equal? Two values of each at least. is_pooled: both samples scatter alike
+ * (Student); else Welch, R's t.test. CLV_INVALID for less, or when nothing scatters. */
+clv_status_t clv_stats_t_test(const double *x, size_t n_x, const double *y, size_t n_y,
+                              clv_stats_tail_t tail, int is_pooled,
+                              clv_stats_t_test_t *test_p) CLV_MUST_CHECK;
+
+/* Is it a sample of a normal distribution? W and the probability of a W as small, by Royston's
+ * approximation (Applied Statistics 44, 1995, algorithm R94), R's shapiro.test. 3 to 5000 values
+ * that are not all equal, else CLV_INVALID. */
+clv_status_t clv_stats_shapiro_wilk(const double *values, size_t n_values, double *w_p,
+                                    double *p_value_p) CLV_MUST_CHECK;
+
+/* Correlation of a series with itself `lag` later, R's acf. 0 when nothing scatters or the series
+ * is not longer than the lag. Not sorted, in the order of the calls. */
+double clv_stats_autocorrelation(const double *values, size_t n_values, size_t lag);
+
+/* Quantile of the standard normal distribution, 0 < p < 1: R's qnorm, to 1e-9. */
+double clv_stats_normal_quantile(double p);
+
+/* ---- bench_smirnov.c
+ *
+ * Kolmogorov's and Smirnov's tests: how far two distributions are apart, anywhere.
+ *
+ * What: the tests of distributions that "MPI Benchmarking Revisited" (section 6.2) tries beside
+ * Shapiro and Wilk's. As R's ks.test computes them, two-sided.
+ * Not: a verdict. With mean and deviation taken from the sample itself the probability is too
+ * large (R warns of nothing either); Shapiro and Wilk's test is the one for normality then.
+ */
+
+/* Is it a sample of the normal distribution with that mean and deviation? statistic is the largest
+ * distance of the distribution functions. Exact below 100 values without ties (Marsaglia, Tsang and
+ * Wang), else Kolmogorov's limit. CLV_INVALID without values or a deviation. */
+clv_status_t clv_stats_kolmogorov(const double *values, size_t n_values, double mean,
+                                  double deviation, clv_stats_test_t *test_p) CLV_MUST_CHECK;
+
+/* Do both samples come from one distribution? Exact, given the ties, where n_x * n_y is below
+ * 10,000, else the limit. CLV_INVALID for an empty sample. */
+clv_status_t clv_stats_smirnov(const double *x, size_t n_x, const double *y, size_t n_y,
+                               clv_stats_test_t *test_p) CLV_MUST_CHECK;
+
+/* ---- bench_processing.c
+ *
+ * What other benchmarks would have reported of the same calls: the ways to process measured times
+ * of "MPI Benchmarking Revisited", Table IV, from every rank's own time in every call.
+ *
+ *   ps5   MPIBench: all times of all ranks, without those above twice their 99th percentile
+ *   ps6   NBCBench: of each rank one value (least, mean, median, largest), of which the largest
+ *   ps7   Intel, Phloem: of each rank the mean, of which the least, the mean, the largest
+ *   ps8   mpptest: the mean of rank 0; clv-bench-compare has the least of several mpiruns
+ *
+ * Units: ns. Errors: none; NaN without usable calls. Memory: two arrays while it runs; NaN when
+ * there are none. Threads: one.
+ */
+
+typedef struct clv_bench_processed {
+    double ps5_least, ps5_mean, ps5_largest;
+    double ps6_least, ps6_mean, ps6_median, ps6_largest;
+    double ps7_least, ps7_mean, ps7_largest;
+    double ps8_mean;
+} clv_bench_processed_t;
+
+/* times[call * n_ranks + rank]: ns in the call, of usable calls only. */
+clv_bench_processed_t clv_bench_process(const double *times, size_t n_calls, size_t n_ranks);
+
 #endif

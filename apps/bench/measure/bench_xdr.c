@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * See bench_xdr.h. CLV_HAVE_XDR: configure found one, in glibc or libtirpc.
+ * See bench_report.h. CLV_HAVE_XDR: configure found one, in glibc or libtirpc.
  */
-#include "apps/bench/measure/bench_xdr.h"
+#include "apps/bench/measure/bench_report.h"
 
 #if defined(CLV_HAVE_XDR)
 

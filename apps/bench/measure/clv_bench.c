@@ -18,17 +18,15 @@
 
 #include "apps/bench/measure/bench_algorithms.h"
 #include "apps/bench/measure/bench_collectives.h"
-#include "apps/bench/measure/bench_interrupt.h"
+#include "apps/bench/measure/bench_process.h"
 #include "apps/bench/measure/bench_loop.h"
-#include "apps/bench/measure/bench_loop_report.h"
 #include "apps/bench/measure/bench_measure.h"
 #include "apps/bench/measure/bench_options.h"
 #include "apps/trace/trace_patterns.h"
 #include "apps/bench/measure/bench_report.h"
 #include "apps/bench/measure/bench_stats.h"
 #include "apps/bench/measure/bench_sync.h"
-#include "apps/bench/measure/bench_xdr.h"
-#include "apps/cli/cli_output.h"
+#include "apps/cli/cli_file.h"
 #include "util/util_alloc.h"
 
 #define MAX_ALGORITHMS   32

@@ -3,7 +3,7 @@
  * clv-sim: one algorithm of a reduce or allreduce under one arrival pattern, on a machine that
  * SimGrid simulates.
  *
- * What: a plan of ours run by our executor, or a reduce that is no plan (sim_direct.h). Rank 0
+ * What: a plan of ours run by our executor, or a reduce that is no plan (sim_direct.c). Rank 0
  * prints one line of JSON a call; apps/bench/sim/run makes tables of many. Every result is checked.
  * Not: the component, its clocks, its predictors. Any MPI whose MPI_Wtime is one clock for all
  * ranks can run it. Computing costs nothing in the simulation, for us and for the library, but
@@ -15,13 +15,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "apps/bench/sim/sim.h"
+#include "apps/cli/cli_json.h"
 #include "apps/trace/trace_patterns.h"
-#include "apps/bench/sim/sim_direct.h"
-#include "apps/bench/sim/sim_execute.h"
-#include "apps/bench/sim/sim_options.h"
-#include "apps/bench/sim/sim_plan.h"
-#include "apps/bench/sim/sim_predict.h"
-#include "apps/bench/sim/sim_report.h"
 #include "util/util_alloc.h"
 
 #define START_MS 10 /* for the news of the common start to reach everyone */
@@ -54,6 +50,62 @@ static void *need(size_t n_items, size_t item_bytes)
         fail("out of memory");
     }
     return memory;
+}
+
+/* ---- what one call took, as a line of clv-bench's JSON -----------------------------------------
+ *
+ * The script run makes tables of such lines, clv-bench-compare draws and compares them. A line is a
+ * call, not a run: calls of a simulation are independent draws, nothing is warm or cold.
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct timing {
+    double after_ns;    /* last exit - last arrival */
+    double run_ns;      /* last exit - first arrival */
+    double in_mpi_ns;   /* mean over ranks of exit - arrival */
+    int32_t n_segments; /* 0: not a plan */
+} timing_t;
+
+static void write_factors(clv_json_t *json, const clv_sim_options_t *options, int n_ranks)
+{
+    clv_json_text(json, "collective", options->collective);
+    clv_json_whole(json, "ranks", n_ranks);
+    clv_json_whole(json, "bytes", (int64_t) options->n_floats * 4);
+    clv_json_text(json, "type", "float");
+    clv_json_text(json, "op", "sum");
+    clv_json_whole(json, "root", 0);
+    clv_json_text(json, "pattern", options->pattern);
+    clv_json_number(json, "delay_ns", options->delay_ms * 1e6);
+    clv_json_whole(json, "seed", options->seed);
+    clv_json_text(json, "algorithm", options->algorithm);
+    clv_json_text(json, "error", options->error);
+    clv_json_number(json, "clip", options->clip);
+    clv_json_number(json, "round_factor", options->round_factor);
+    clv_json_whole(json, "recv_window", options->limits.recv_window);
+    clv_json_whole(json, "source_window", options->limits.source_window);
+    clv_json_whole(json, "send_window", options->limits.send_window);
+    clv_json_number(json, "combine_ps", options->combine_ps);
+}
+
+static void write_call(clv_json_t *json, const char *key, double ns)
+{
+    clv_json_list_begin(json, key);
+    clv_json_item(json, ns, 0);
+    clv_json_list_end(json);
+}
+
+static void report(FILE *out, const clv_sim_options_t *options, int n_ranks, int call,
+                   const timing_t *timing)
+{
+    clv_json_t json = clv_json_begin(out, "clv-sim", "calls");
+
+    write_factors(&json, options, n_ranks);
+    clv_json_whole(&json, "call", call);
+    clv_json_whole(&json, "segments", timing->n_segments);
+    write_call(&json, "usable", 1);
+    write_call(&json, "after_ns", timing->after_ns);
+    write_call(&json, "run_ns", timing->run_ns);
+    write_call(&json, "in_mpi_mean_ns", timing->in_mpi_ns);
+    clv_json_end(&json);
 }
 
 /* ---- one call ------------------------------------------------------------------------------- */
@@ -138,21 +190,21 @@ static int has_sum(const job_t *job)
            (job->direct == NULL || job->direct->sums);
 }
 
-static clv_sim_timing_t gather_timing(double arrival, double end, int n_ranks)
+static timing_t gather_timing(double arrival, double end, int n_ranks)
 {
     double mine[3] = {arrival, end, -arrival}, last[3], spent = end - arrival, spent_sum;
 
     MPI_Allreduce(mine, last, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(&spent, &spent_sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return (clv_sim_timing_t){.after_ns = (last[1] - last[0]) * 1e9,
-                              .run_ns = (last[1] + last[2]) * 1e9,
-                              .in_mpi_ns = spent_sum / n_ranks * 1e9};
+    return (timing_t){.after_ns = (last[1] - last[0]) * 1e9,
+                      .run_ns = (last[1] + last[2]) * 1e9,
+                      .in_mpi_ns = spent_sum / n_ranks * 1e9};
 }
 
-static clv_sim_timing_t one_call(job_t *job, int64_t call)
+static timing_t one_call(job_t *job, int64_t call)
 {
     clv_sim_steps_t steps = {0};
-    clv_sim_timing_t timing;
+    timing_t timing;
     double arrival;
 
     if (prepare(job, call, &steps) != CLV_OK) {
@@ -180,9 +232,9 @@ static void run_calls(job_t *job)
         (void) one_call(job, 0);
     }
     for (int call = 0; call < job->options.n_calls; call++) {
-        clv_sim_timing_t timing = one_call(job, call);
+        timing_t timing = one_call(job, call);
         if (job->rank == 0) {
-            clv_sim_report(stdout, &job->options, job->n_ranks, call, &timing);
+            report(stdout, &job->options, job->n_ranks, call, &timing);
         }
     }
 }

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The library's reduce and allreduce, and the bounds; radix-k has its own file.
+ * The library's reduce and allreduce, the bounds and radix-k; and what combining takes.
  */
-#include "apps/bench/sim/sim_direct.h"
+#include "apps/bench/sim/sim.h"
 
 #include <mpi.h>
 #include <string.h>
 
-#include "apps/bench/sim/sim_combine.h"
-#include "apps/bench/sim/sim_radix_k.h"
+#ifdef SMPI_H
+#include <smpi/smpi.h>
+#else
+#define smpi_execute(seconds) ((void) (seconds))
+#endif
+
+#include "apps/bench/measure/bench_radix.h"
 
 #define TAG 19
+
+/* SMPI counts seconds of smpi/host-speed; apps/bench/sim/run sets that to the speed of its
+ * hosts. */
+void clv_sim_combining(double combine_ps, int32_t n_floats)
+{
+    if (combine_ps > 0) {
+        smpi_execute(combine_ps / 1e12 * sizeof(float) * n_floats);
+    }
+}
 
 static double combine_ps; /* an operation has no context; the same for all simulated ranks */
 
@@ -78,11 +92,28 @@ static clv_status_t run_bound(const clv_sim_call_t *call)
     return CLV_OK;
 }
 
+/* CLV_NO_MEMORY: on any rank, then not collective: give up. */
+static clv_status_t run_radix_k(const clv_sim_call_t *call)
+{
+    const clv_radix_t radix = {.comm = MPI_COMM_WORLD,
+                               .rank = call->rank,
+                               .n_ranks = call->n_ranks,
+                               .largest_group = CLV_RADIX_K,
+                               .count = call->n_floats,
+                               .type = MPI_FLOAT,
+                               .item = sizeof(float),
+                               .operation = MPI_SUM,
+                               .vector = call->vector,
+                               .sum = call->sum};
+
+    return clv_radix_reduce(&radix) == MPI_SUCCESS ? CLV_OK : CLV_NO_MEMORY;
+}
+
 /* SimGrid's MPICH and MVAPICH2 find out in their first reduce which ranks share a host. */
 static const clv_sim_direct_t directs[] = {
     {"library", run_library, .sums = 1, .allreduces = 1, .prepares = 1},
     {"bound", run_bound, .sums = 0, .allreduces = 1, .prepares = 0},
-    {"radix-k", clv_sim_radix_k, .sums = 1, .allreduces = 0, .prepares = 0},
+    {"radix-k", run_radix_k, .sums = 1, .allreduces = 0, .prepares = 0},
 };
 
 const clv_sim_direct_t *clv_sim_direct_find(const char *name)

@@ -6,12 +6,11 @@
  * share the link. So of a peer two receives are posted, that of the next message being there when
  * one ends, and what the executor posts beyond them is held back.
  */
-#include "apps/bench/sim/sim_execute.h"
+#include "apps/bench/sim/sim.h"
 
 #include <mpi.h>
 #include <string.h>
 
-#include "apps/bench/sim/sim_combine.h"
 #include "util/util_alloc.h"
 
 #define TAG             17

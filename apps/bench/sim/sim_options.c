@@ -2,14 +2,11 @@
  *
  * clv-sim's options: "--name value" pairs, one table row each.
  */
-#include "apps/bench/sim/sim_options.h"
+#include "apps/bench/sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "apps/bench/sim/sim_direct.h"
-#include "apps/bench/sim/sim_plan.h"
 
 #define AT(field) offsetof(clv_sim_options_t, field)
 

@@ -2,7 +2,7 @@
  *
  * Predictions with an error, and its deviation.
  */
-#include "apps/bench/sim/sim_predict.h"
+#include "apps/bench/sim/sim.h"
 
 #include <math.h>
 #include <stdlib.h>

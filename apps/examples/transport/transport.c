@@ -30,11 +30,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "apps/examples/transport/transport_options.h"
-#include "apps/examples/transport/transport_physics.h"
-#include "apps/examples/transport/transport_report.h"
-#include "apps/examples/transport/transport_shares.h"
-#include "apps/examples/transport/transport_trace.h"
+#include "apps/examples/transport/transport.h"
 
 typedef struct run {
     transport_options_t options;
@@ -45,7 +41,7 @@ typedef struct run {
     size_t n_items;
     double *batch_tally;      /* this batch, this rank; on the root also the reduced one */
     double *total_tally;      /* root: all batches so far */
-    int64_t *first;           /* see transport_shares.h */
+    int64_t *first;           /* see transport_shares() */
     transport_times_t *times; /* per batch, this rank */
     transport_times_t *all_times;
     transport_fates_t fates;

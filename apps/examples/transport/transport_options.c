@@ -2,7 +2,7 @@
  *
  * Walks the option table; knows kinds, not options.
  */
-#include "apps/examples/transport/transport_options.h"
+#include "apps/examples/transport/transport.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * clv-correct-mpi: what its files share. Each process has the locations of some clocks, whole, and
  * of a trace what these take part in; it is the home of a share of the collectives
  * (apps/clc/clc_replay.h). What stamps travel by: one at a time in the forward pass
- * (replay_forward.c), all in a row where their order does not matter (replay_stream.c).
+ * (replay_forward.c), all in a row where their order does not matter (replay_packets.c).
  *
  * Units: ticks. Threads: one calls MPI. Memory: replay_close frees it.
  */
@@ -55,7 +55,7 @@ void replay_pause(int *n_looks);
 /* Of one process, where the others cannot be told any more: ends all. */
 void replay_give_up(const char *why) __attribute__((noreturn));
 
-/* ---- replay_stream.c ---- */
+/* ---- replay_packets.c ---- */
 
 /* Items from each process to each, one pair after the other; give and take see those of a pair in
  * the same order. */
