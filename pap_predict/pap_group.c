@@ -53,7 +53,7 @@ struct clv_pap_group {
     int32_t n_local, local_rank;
     clv_pap_leader_t *leader; /* on the node's first rank */
     clv_pap_streams_t streams;
-    view_t views[CLV_PAP_PLACES];
+    view_t views[CLV_PAP_HALVES];
     clv_pap_bell_t *bell; /* where there is no leader */
     int64_t asked_ns;     /* to go without what is waited for; see lose_patience */
     int32_t n_ranks;
@@ -68,7 +68,7 @@ struct clv_pap_group {
     int32_t is_hearing; /* a hint or a report of progress is under way */
 };
 
-_Static_assert(offsetof(clv_pap_group_t, streams.lane) == CLV_LINE_BYTES &&
+_Static_assert(offsetof(clv_pap_group_t, streams.slot) == CLV_LINE_BYTES &&
                    sizeof(clv_pap_stream_t) == 2 * CLV_LINE_BYTES,
                "streams do not share cache lines");
 
@@ -497,8 +497,8 @@ static void give_note(clv_pap_group_t *group, const clv_pap_local_record_t *give
 {
     const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
     if (group->notes != NULL && group->local_rank == 0) {
-        const note_t *note = &group->notes[given->lane];
-        clv_pap_table_set_note(group->table, given->lane, given->sequence + 1,
+        const note_t *note = &group->notes[given->slot];
+        clv_pap_table_set_note(group->table, given->slot, given->sequence + 1,
                                is_known ? note->bytes : NULL, note->n_bytes);
     }
 }
@@ -507,23 +507,23 @@ static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_local_record_t *g
 {
     give_note(group, given);
     if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given,
-                            &group->streams.lane[given->lane].key)) {
+                            &group->streams.slot[given->slot].key)) {
         ring_leader(group);
     }
     clv_pap_count(group->pap, CLV_PAP_COUNT_sampled, 1);
 }
 
-static void fetch_view(const clv_pap_group_t *group, int32_t lane, int64_t version)
+static void fetch_view(const clv_pap_group_t *group, int32_t slot, int64_t version)
 {
-    const view_t *view = &group->views[clv_pap_place(lane, version)];
+    const view_t *view = &group->views[clv_pap_half(slot, version)];
     clv_fetch_to_write(view);
     clv_fetch_to_write((const unsigned char *) view + CLV_LINE_BYTES);
 }
 
-static void fetch_note(const clv_pap_group_t *group, int32_t lane)
+static void fetch_note(const clv_pap_group_t *group, int32_t slot)
 {
     if (group->notes != NULL && group->local_rank == 0) {
-        clv_fetch_to_write(&group->notes[lane]);
+        clv_fetch_to_write(&group->notes[slot]);
     }
 }
 
@@ -532,25 +532,25 @@ static void fetch_note(const clv_pap_group_t *group, int32_t lane)
  * it is only slower. */
 CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
 {
-    clv_fetch_to_write(&group->streams.lane[0]);
-    clv_fetch_to_write(&group->streams.lane[0].generation);
-    const int32_t lane = group->streams.last_lane;
-    if (lane < 0) {
+    clv_fetch_to_write(&group->streams.slot[0]);
+    clv_fetch_to_write(&group->streams.slot[0].generation);
+    const int32_t slot = group->streams.last_slot;
+    if (slot < 0) {
         return;
     }
     clv_fetch_to_read(group->table);
     clv_fetch_to_write(&group->pap->counters[CLV_PAP_COUNT_calls]);
-    const clv_pap_stream_t *stream = &group->streams.lane[lane];
+    const clv_pap_stream_t *stream = &group->streams.slot[slot];
     if (stream->calls == stream->next_sample) {
-        fetch_view(group, lane, stream->sequence);
-        fetch_note(group, lane);
-        clv_pap_table_fetch(group->table, group->local_rank, lane, stream->sequence + 1);
+        fetch_view(group, slot, stream->sequence);
+        fetch_note(group, slot);
+        clv_pap_table_fetch(group->table, group->local_rank, slot, stream->sequence + 1);
     } else {
-        fetch_view(group, lane, stream->version);
+        fetch_view(group, slot, stream->version);
     }
 }
 
-/* A communicator with more kinds of calls than lanes predicts none of those that take turns. */
+/* A communicator with more kinds of calls than slots predicts none of those that take turns. */
 static CLV_HOT void count_displaced(clv_pap_group_t *group, const clv_pap_call_t *call)
 {
     if (call->number == 0 && call->generation > 0) {
@@ -571,23 +571,23 @@ CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key
 }
 
 /* A version never comes again, so one that was seen is still what it was: no look at the table. */
-static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int64_t version)
+static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int64_t version)
 {
     clv_pap_group_t *group = context;
-    view_t *view = &group->views[clv_pap_place(lane, version)];
+    view_t *view = &group->views[clv_pap_half(slot, version)];
     if (version > 0 && view->forecast.version == version) {
         return &view->forecast;
     }
-    return clv_pap_table_forecast(group->table, lane, version, &view->forecast, &view->attachment,
+    return clv_pap_table_forecast(group->table, slot, version, &view->forecast, &view->attachment,
                                   &view->attachment_bytes) == CLV_OK
                ? &view->forecast
                : NULL;
 }
 
-static int64_t count_versions(void *context, int32_t lane)
+static int64_t count_versions(void *context, int32_t slot)
 {
     const clv_pap_group_t *group = context;
-    return clv_pap_table_n_versions(group->table, lane);
+    return clv_pap_table_n_versions(group->table, slot);
 }
 
 static int is_unsure(void *context)
@@ -596,10 +596,10 @@ static int is_unsure(void *context)
     return clv_pap_table_is_unsure(group->table);
 }
 
-static int is_void(void *context, int32_t lane, int64_t version)
+static int is_void(void *context, int32_t slot, int64_t version)
 {
     const clv_pap_group_t *group = context;
-    return clv_pap_table_is_void(group->table, lane, version);
+    return clv_pap_table_is_void(group->table, slot, version);
 }
 
 static const clv_pap_store_ops_t store_ops = {find_forecast, count_versions, is_void, is_unsure};
@@ -702,7 +702,7 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
         drive(group, call);
     }
     if (status == CLV_OK) {
-        const view_t *view = &group->views[clv_pap_place(call->stream, forecast->version)];
+        const view_t *view = &group->views[clv_pap_half(call->stream, forecast->version)];
         if (call->sampled) {
             count_error(group, forecast);
         }
@@ -721,7 +721,7 @@ static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const 
         n_bytes > group->attach.note_bytes) {
         return;
     }
-    const clv_pap_stream_t *stream = &group->streams.lane[call->stream];
+    const clv_pap_stream_t *stream = &group->streams.slot[call->stream];
     if (call->generation == stream->generation && call->number == stream->previous_number) {
         group->notes[call->stream].n_bytes = n_bytes;
         memcpy(group->notes[call->stream].bytes, note, n_bytes);

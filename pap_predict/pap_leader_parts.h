@@ -65,12 +65,12 @@ struct clv_pap_leader {
     size_t max_payload;
     clv_pap_agree_t *agree;
     clv_pap_history_t *histories[CLV_PAP_MAX_STREAMS];
-    unsigned char *memories; /* the caller's state, attach.memory_bytes per lane */
+    unsigned char *memories; /* the caller's state, attach.memory_bytes per slot */
     uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
     int64_t *predicted_ns;                     /* scratch */
     clv_pap_clock_t clock;
     clv_pap_pace_t pace[CLV_PAP_MAX_STREAMS];
-    uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
+    uint32_t expected; /* slots where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
     int64_t tend_ns;   /* when the caller's shares are looked after next */
     uint32_t latency_ns;
@@ -131,7 +131,7 @@ void clv_pap_relay_end(clv_pap_leader_t *leader);
 /* ---- pap_collect.c --------------------------------------------------------------------------- */
 
 /* Takes the records that there are and plans the next looks. Again when it was our last look at
- * some lane (see clv_pap_table_expect). */
+ * some slot (see clv_pap_table_expect). */
 void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns);
 
 /* ---- pap_publish.c --------------------------------------------------------------------------- */
@@ -141,6 +141,6 @@ clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader) CLV_MUST_CHECK;
 void clv_pap_publish_free(clv_pap_leader_t *leader);
 /* The agreement's publish and voided; context is the leader. */
 void clv_pap_publish(void *context, const clv_pap_record_set_t *set);
-void clv_pap_publish_void(void *context, int32_t lane, int64_t first, int64_t end);
+void clv_pap_publish_void(void *context, int32_t slot, int64_t first, int64_t end);
 
 #endif

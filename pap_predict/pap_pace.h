@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * When a leader's thread looks for the next records of a lane by itself. A rank that wakes the
+ * When a leader's thread looks for the next records of a slot by itself. A rank that wakes the
  * thread pays a system call, microseconds in the middle of MPI_Reduce; a thread that knows when the
  * records will come sets itself a timer, and the rank only stores.
  *
@@ -13,7 +13,7 @@
  * time, and when nobody calls the last look is one distance after the call that did not come. A
  * rank that needs a forecast rings in any case, so nobody waits for a look.
  *
- * Pure: no time, no table. Local ns. One lane, one thread at a time.
+ * Pure: no time, no table. Local ns. One slot, one thread at a time.
  */
 #ifndef CLV_PAP_PACE_H
 #define CLV_PAP_PACE_H

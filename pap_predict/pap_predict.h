@@ -95,8 +95,8 @@ typedef struct clv_pap_stream_key {
 typedef struct clv_pap_forecast {
     int32_t n_ranks;
     int32_t n_record_sets;     /* valid record sets behind the prediction, 0 .. sma_window */
-    int64_t version;           /* counts the lane's record sets; equal forecasts, equal versions */
-    uint32_t generation;       /* of the stream in its lane */
+    int64_t version;           /* counts the slot's record sets; equal forecasts, equal versions */
+    uint32_t generation;       /* of the stream in its slot */
     uint32_t hash;             /* of everything else and predicted_ns; never 0 */
     int64_t sigma_ns;          /* rms of (actual - predicted), relative to each call's mean */
     int64_t worst_error_ns;    /* largest |actual - predicted| in the newest set */

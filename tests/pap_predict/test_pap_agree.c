@@ -116,10 +116,10 @@ static void on_publish(void *context, const clv_pap_record_set_t *set)
     bench->published_generation = set->generation;
 }
 
-static void on_void(void *context, int32_t lane, int64_t first, int64_t end)
+static void on_void(void *context, int32_t slot, int64_t first, int64_t end)
 {
     bench_t *bench = context;
-    assert_int_equal(lane, 0);
+    assert_int_equal(slot, 0);
     assert_int_equal(first, bench->n_published + bench->n_void);
     bench->n_void += (int) (end - first);
 }
@@ -260,7 +260,7 @@ static void every_failed_allocation_is_told(void **state)
         assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
         n_failures += status != CLV_OK;
     }
-    assert_true(n_failures > 100); /* 3 of the layout, 3 of the machine, 8 per lane */
+    assert_true(n_failures > 100); /* 3 of the layout, 3 of the machine, 8 per slot */
     take_down(&bench);
 }
 
@@ -372,11 +372,11 @@ static void a_child_too_far_behind_is_refused(void **state)
     take_down(&bench);
 }
 
-static clv_status_t get_lane(bench_t *bench, int32_t from, clv_pap_wire_kind_t kind,
+static clv_status_t get_slot(bench_t *bench, int32_t from, clv_pap_wire_kind_t kind,
                              int64_t sequence)
 {
     unsigned char bytes[64];
-    size_t n = clv_pap_wire_put_lane(bytes, kind, 0, sequence);
+    size_t n = clv_pap_wire_put_slot(bytes, kind, 0, sequence);
     return clv_pap_agree_message(bench->agree, 0, from, bytes, n);
 }
 
@@ -497,20 +497,20 @@ static void a_middle_node_passes_asks_up_and_voids_down(void **state)
     (void) state;
     bench_t bench;
     start_middle(&bench);
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 1), CLV_PROTOCOL); /* has not had 0 */
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_VOID, 1), CLV_PROTOCOL);
-    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_ASK, 0), CLV_PROTOCOL);
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 1), CLV_PROTOCOL); /* has not had 0 */
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_VOID, 1), CLV_PROTOCOL);
+    assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_ASK, 0), CLV_PROTOCOL);
     assert_int_equal(bench.n_sent, 0);
     assert_int_equal(give(&bench, 0, 2, 0), CLV_OK);
     assert_int_equal(give(&bench, 0, 2, 1), CLV_OK);
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);
     assert_sent(&bench, 0, 0, CLV_PAP_WIRE_ASK);
     assert_int_equal(bench.n_void, 0); /* only node 0 decides */
-    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK);
+    assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK);
     assert_sent(&bench, 1, 3, CLV_PAP_WIRE_VOID);
     assert_int_equal(bench.n_void, 1);
-    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK); /* again */
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);  /* it knows soon */
+    assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK); /* again */
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);  /* it knows soon */
     assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
     assert_int_equal(bench.n_sent, 2);
     assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 1, 1, 0, 0), CLV_OK);

@@ -301,7 +301,7 @@ static void invalid_record_sets_are_skipped_alike(void **state)
     take_down(&bench);
 }
 
-static void a_new_stream_in_the_lane_starts_afresh(void **state)
+static void a_new_stream_in_the_slot_starts_afresh(void **state)
 {
     (void) state;
     bench_t bench;
@@ -729,7 +729,7 @@ int main(void)
         cmocka_unit_test(a_surprise_widens_sigma_at_once),
         cmocka_unit_test(the_clock_error_is_a_floor),
         cmocka_unit_test(invalid_record_sets_are_skipped_alike),
-        cmocka_unit_test(a_new_stream_in_the_lane_starts_afresh),
+        cmocka_unit_test(a_new_stream_in_the_slot_starts_afresh),
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
         cmocka_unit_test(progress_is_measured_and_ranks_that_run_free_are_seen),

@@ -12,7 +12,7 @@
 
 static cs_random_t generator;
 
-/* A thread and the ranks of one lane, without either. */
+/* A thread and the ranks of one slot, without either. */
 typedef struct world {
     clv_pap_pace_t pace;
     int64_t now_ns;
