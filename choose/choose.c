@@ -26,7 +26,7 @@ static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 && !stands_back(search, a) &&
             ((all && !clv_algorithm_binds(a)) ||
-             clv_choose_try_may_guess(search->config, &search->state->pace, forecast, a)) &&
+             clv_choose_try_may_guess(search->config, &search->state->iterations, forecast, a)) &&
             (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
             best = a;
         }
@@ -50,7 +50,7 @@ static int holds_on(const clv_choose_search_t *search)
 
     return search->config->objective == CLV_OBJECTIVE_PACE && clv_algorithm_holds(running) &&
            search->score[running] >= 0 &&
-           clv_choose_runs_free(search->config, &search->state->pace);
+           clv_choose_runs_free(search->config, &search->state->iterations);
 }
 
 /* Whole vectors inside a host, which the previous reduce sends, take several times what they are
@@ -83,7 +83,7 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     }
     *reason_p = CLV_REASON_KEPT;
     if (running != best && running != CLV_ALGORITHM_PREVIOUS && search->score[running] >= 0 &&
-        clv_choose_try_may_guess(search->config, &search->state->pace, forecast, running) &&
+        clv_choose_try_may_guess(search->config, &search->state->iterations, forecast, running) &&
         search->score[best] >= search->score[running] / 1000 * CLV_POLICY_CLEAR_PERMILLE) {
         return running;
     }
@@ -91,29 +91,29 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     return best;
 }
 
-/* By estimates until something has been measured, then by the pace: what is settled on, or tried.
- * judges: else the trials of the stream's other keys are followed, and none begins. */
+/* By estimates until something has been measured, then by the iteration time: what is settled on,
+ * or tried. judges: else the trials of the stream's other keys are followed, and none begins. */
 static void settle(clv_choose_search_t *search, const clv_pap_forecast_t *forecast, int judges,
                    clv_choose_decision_t *decision)
 {
-    clv_choose_pace_t *pace = &search->state->pace;
+    clv_choose_iterations_t *iterations = &search->state->iterations;
     int32_t reason = CLV_REASON_NO_PLAN;
     int32_t algorithm = guess(search, forecast, &reason);
 
-    if (!clv_choose_try_is_settled(pace)) {
+    if (!clv_choose_try_is_settled(iterations)) {
         if (judges) {
-            clv_choose_try_settle(pace, algorithm);
+            clv_choose_try_settle(iterations, algorithm);
         }
-    } else if (search->score[pace->settled] >= 0) {
+    } else if (search->score[iterations->settled] >= 0) {
         if (judges) {
             clv_choose_try_next(search, forecast);
         }
-        reason = algorithm == pace->settled ? reason : CLV_REASON_KEPT;
-        algorithm = pace->settled;
+        reason = algorithm == iterations->settled ? reason : CLV_REASON_KEPT;
+        algorithm = iterations->settled;
     }
-    if (pace->trial.is_on && search->score[pace->trial.algorithm] >= 0) {
+    if (iterations->trial.is_on && search->score[iterations->trial.algorithm] >= 0) {
         reason = CLV_REASON_TRYING;
-        algorithm = pace->trial.algorithm;
+        algorithm = iterations->trial.algorithm;
     }
     *decision = search->found[algorithm];
     decision->reason = reason;
@@ -151,7 +151,7 @@ void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to)
     if (score->n_measured == 0 && known->n_measured > 0) {
         *score = *known;
     }
-    to->pace = from->pace;
+    to->iterations = from->iterations;
 }
 
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
@@ -186,14 +186,14 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
     }
     if (judges) { /* the stream's time counts once, for the key that had the call */
         const clv_pap_progress_t seen = seen_of(key, progress);
-        clv_choose_try_account(config, forecast, &seen, &state->pace);
+        clv_choose_try_account(config, forecast, &seen, &state->iterations);
     }
     clv_choose_learn(config, state, forecast, judges);
     status = choose(&search, forecast, judges, decision);
     if (status == CLV_OK) {
         decision->sigma_ns = forecast->sigma_ns;
         decision->announced = forecast->announced;
-        decision->runs_free = state->pace.free_sets > 0;
+        decision->runs_free = state->iterations.free_sets > 0;
         state->running = decision->algorithm;
         state->made[forecast->version % CLV_CHOOSE_RING] = *decision;
     }

@@ -161,8 +161,8 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
                        int judges, clv_status_t status, clv_choose_state_t *state,
                        clv_node_plan_t *node_plan, size_t n_bytes)
 {
-    const int64_t regretted_ns = state->pace.trial.regret_ns;
-    const clv_choose_gains_t gained = clv_choose_gain_sum(&state->pace);
+    const int64_t regretted_ns = state->iterations.trial.regret_ns;
+    const clv_choose_gains_t gained = clv_choose_gain_sum(&state->iterations);
     clv_choose_decision_t decision = {0};
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
@@ -172,9 +172,9 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
         status = clv_choose_shared(&chooser->config, key, forecast, progress, judges, state,
                                    chooser->plans, &decision);
     }
-    atomic_fetch_add_explicit(&regret_ns, state->pace.trial.regret_ns - regretted_ns,
+    atomic_fetch_add_explicit(&regret_ns, state->iterations.trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
-    count_gains(clv_choose_gain_sum(&state->pace), &gained);
+    count_gains(clv_choose_gain_sum(&state->iterations), &gained);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
     }

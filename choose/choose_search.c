@@ -256,8 +256,9 @@ static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_state_t *state = search->state;
 
-    return state != NULL && (algorithm == state->running || algorithm == state->pace.settled ||
-                             (state->pace.trial.is_on && algorithm == state->pace.trial.algorithm));
+    return state != NULL &&
+           (algorithm == state->running || algorithm == state->iterations.settled ||
+            (state->iterations.trial.is_on && algorithm == state->iterations.trial.algorithm));
 }
 
 /* Its own best candidate is looked for, whatever others reach: it runs, or it is cheap to make and

@@ -9,12 +9,12 @@
 #include "util/util_log.h"
 
 /* Records that were announced do not say when they were given. */
-static void set_pace(clv_pap_leader_t *leader, int32_t slot, int64_t last_ns, uint32_t flags)
+static void set_polling(clv_pap_leader_t *leader, int32_t slot, int64_t last_ns, uint32_t flags)
 {
     if ((flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED)) == 0) {
-        clv_pap_pace_found(&leader->pace[slot], last_ns);
+        clv_pap_polling_found(&leader->polling[slot], last_ns);
     } else {
-        clv_pap_pace_init(&leader->pace[slot]);
+        clv_pap_polling_init(&leader->polling[slot]);
     }
 }
 
@@ -53,7 +53,7 @@ static void hand_in(clv_pap_leader_t *leader, int32_t slot, int64_t version, int
         last_ns = given.arrival_ns > last_ns ? given.arrival_ns : last_ns;
         flags |= given.flags;
     }
-    set_pace(leader, slot, last_ns, flags);
+    set_polling(leader, slot, last_ns, flags);
 }
 
 static void hand_in_slot(clv_pap_leader_t *leader, int32_t slot, uint32_t pending, int64_t now_ns)
@@ -103,12 +103,12 @@ static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
     leader->expected = 0;
     leader->look_ns = INT64_MAX;
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
-        clv_pap_pace_t *pace = &leader->pace[slot];
-        if (pace->look_ns <= now_ns) {
-            clv_pap_pace_missed(pace, now_ns);
+        clv_pap_polling_t *polling = &leader->polling[slot];
+        if (polling->look_ns <= now_ns) {
+            clv_pap_polling_missed(polling, now_ns);
         }
-        leader->expected |= (uint32_t) (pace->look_ns != INT64_MAX) << slot;
-        leader->look_ns = pace->look_ns < leader->look_ns ? pace->look_ns : leader->look_ns;
+        leader->expected |= (uint32_t) (polling->look_ns != INT64_MAX) << slot;
+        leader->look_ns = polling->look_ns < leader->look_ns ? polling->look_ns : leader->look_ns;
     }
     if (leader->expected != before) {
         clv_pap_table_expect(leader->table, leader->expected);

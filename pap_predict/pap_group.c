@@ -4,7 +4,7 @@
  *
  * A call touches the rank's own streams and the node's table, nothing else: no lock, no heap. One
  * system call at most, and none in a program that calls regularly: the node's last rank to give a
- * record rings its leader's thread, unless that looks by itself (pap_pace.h).
+ * record rings its leader's thread, unless that looks by itself (pap_polling.h).
  */
 #include <sched.h>
 #include <stddef.h>

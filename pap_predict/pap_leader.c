@@ -244,7 +244,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     leader->outbox_end = &leader->outbox;
     leader->tend_ns = leader->attach.tend ? 0 : INT64_MAX;
     for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
-        clv_pap_pace_init(&leader->pace[slot]);
+        clv_pap_polling_init(&leader->polling[slot]);
     }
     clv_status_t status = keep_key(leader, options->key);
     status = status == CLV_OK ? clv_pap_route_plan(leader, options->endpoints) : status;

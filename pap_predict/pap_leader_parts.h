@@ -13,7 +13,7 @@
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/pap_clock.h"
 #include "pap_predict/pap_leader.h"
-#include "pap_predict/pap_pace.h"
+#include "pap_predict/pap_polling.h"
 #include "pap_predict/predict/pap_history.h"
 
 typedef struct clv_pap_neighbour {
@@ -69,7 +69,7 @@ struct clv_pap_leader {
     uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
     int64_t *predicted_ns;                     /* scratch */
     clv_pap_clock_t clock;
-    clv_pap_pace_t pace[CLV_PAP_MAX_STREAMS];
+    clv_pap_polling_t polling[CLV_PAP_MAX_STREAMS];
     uint32_t expected; /* slots where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
     int64_t tend_ns;   /* when the caller's shares are looked after next */

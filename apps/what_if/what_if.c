@@ -86,7 +86,7 @@ static void end_sums(const sums_t *sums, int32_t n_ranks)
     result->run_ns = sums->end_ns > sums->first_ns ? sums->end_ns - sums->first_ns : 0;
     result->in_mpi_ns /= n_ranks;
     result->after_ns /= n > 0 ? n : 1;
-    result->pace_ns = n > 1 ? (double) (sums->front_ns - sums->first_front_ns) / (n - 1) : 0;
+    result->iteration_ns = n > 1 ? (double) (sums->front_ns - sums->first_front_ns) / (n - 1) : 0;
     for (int32_t i = 0; i < n && result->front_ns != NULL; i++) {
         result->front_ns[i] -= sums->first_ns;
     }

@@ -96,10 +96,10 @@ typedef struct clv_what_if_setting {
 } clv_what_if_setting_t;
 
 typedef struct clv_what_if_result {
-    int64_t run_ns;   /* first arrival to last exit */
-    double in_mpi_ns; /* in planned calls, mean over the job's ranks */
-    double after_ns;  /* mean over planned calls */
-    double pace_ns;   /* from one planned call's last arrival to the next one's, mean */
+    int64_t run_ns;      /* first arrival to last exit */
+    double in_mpi_ns;    /* in planned calls, mean over the job's ranks */
+    double after_ns;     /* mean over planned calls */
+    double iteration_ns; /* from one planned call's last arrival to the next one's, mean */
     int32_t n_planned;
     int64_t *front_ns; /* the last arrival of each planned call, from the run's first; or NULL */
 } clv_what_if_result_t;

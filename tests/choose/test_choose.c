@@ -157,11 +157,11 @@ static void trying_costs_half_a_percent_at_most(void **state)
             while (world.version < 200) {
                 (void) world_step(&world);
             }
-            assert_in_range(world.state.pace.trial.regret_ns, 0, world.front_ns / 200);
+            assert_in_range(world.state.iterations.trial.regret_ns, 0, world.front_ns / 200);
             while (world.version < 2000) {
                 (void) world_step(&world);
             }
-            assert_in_range(world.state.pace.trial.regret_ns, 1, world.front_ns / 200);
+            assert_in_range(world.state.iterations.trial.regret_ns, 1, world.front_ns / 200);
         }
     }
 }
@@ -186,7 +186,7 @@ static void a_better_previous_reduce_is_found(void **state)
     }
     assert_in_range(first, 21, 99);
     assert_in_range(n_previous, 60, 80); /* but for trials of plans */
-    assert_in_range(world.state.pace.trial.regret_ns, 0, world.front_ns / 200);
+    assert_in_range(world.state.iterations.trial.regret_ns, 0, world.front_ns / 200);
 }
 
 static void a_clear_gain_is_taken(void **state)
@@ -378,10 +378,10 @@ static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
             (void) world_step(&quiet);
             (void) world_step(&disturbed);
         }
-        assert_int_equal(disturbed.state.pace.settled, quiet.state.pace.settled);
-        assert_int_not_equal(disturbed.state.pace.settled, CLV_ALGORITHM_PREVIOUS);
-        assert_in_range(disturbed.state.score[disturbed.state.pace.settled].ratio_permille, 995,
-                        1005);
+        assert_int_equal(disturbed.state.iterations.settled, quiet.state.iterations.settled);
+        assert_int_not_equal(disturbed.state.iterations.settled, CLV_ALGORITHM_PREVIOUS);
+        assert_in_range(disturbed.state.score[disturbed.state.iterations.settled].ratio_permille,
+                        995, 1005);
     }
 }
 

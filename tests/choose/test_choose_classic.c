@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * When `auto` takes binomial, Rabenseifner and ring: by a trial that was better, where the estimate
- * was worth it and their plan for equal arrivals passes the guard; by estimates alone only for calls
- * without a forecast.
+ * was worth it and their plan for equal arrivals passes the guard; by estimates alone only for
+ * calls without a forecast.
  */
 #include "choose/choose.h"
 #include "choose/choose_try.h"
@@ -86,7 +86,7 @@ static int play(int32_t algorithm, int64_t permille)
                     now->predicted_after_ns / 1000 * truth_of(now->algorithm, algorithm, permille);
         n_ran += call >= 500 && now->algorithm == algorithm;
     }
-    assert_in_range(state.pace.trial.regret_ns, 0, front_ns / 200);
+    assert_in_range(state.iterations.trial.regret_ns, 0, front_ns / 200);
     return n_ran;
 }
 
@@ -131,7 +131,7 @@ static void halving_is_taken_where_a_chain_is_long(void **unused)
     }
     begin(64, 256 << 10, 60000);
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
-    assert_int_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(state.iterations.settled, CLV_ALGORITHM_RABENSEIFNER);
     made = made->algorithm == CLV_ALGORITHM_RABENSEIFNER ? made : &state.made[1];
     assert_in_range(made->predicted_after_ns, vectors(1900), vectors(2300));
 }
@@ -155,10 +155,10 @@ static void halving_is_taken_where_ranks_share_links(void **unused)
     config.cost.near_byte_ps = 500;
     config.cost.combine_ps = 100;
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
-    assert_int_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(state.iterations.settled, CLV_ALGORITHM_RABENSEIFNER);
 }
 
-/* Three times its estimate, more than the chain takes: the pace has the last word. */
+/* Three times its estimate, more than the chain takes: the iteration time has the last word. */
 static void what_is_slower_than_estimated_is_left(void **unused)
 {
     (void) unused;
@@ -167,8 +167,9 @@ static void what_is_slower_than_estimated_is_left(void **unused)
     }
     begin(64, 256 << 10, 60000);
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 3000), 0, 20);
-    assert_int_not_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
-    assert_true(state.pace.verdict[CLV_ALGORITHM_RABENSEIFNER].wait_calls > 0); /* it was tried */
+    assert_int_not_equal(state.iterations.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_true(state.iterations.verdict[CLV_ALGORITHM_RABENSEIFNER].wait_calls >
+                0); /* it was tried */
 }
 
 /* A chain in many segments takes one vector, halving two: it does not even pass the guard. */
@@ -192,7 +193,8 @@ static void long_vectors_stay_with_the_chain(void **unused)
     assert_true(state.n_bound_segments[CLV_ALGORITHM_BINOMIAL] > 0);
 }
 
-/* By the model a ring is a chain that ends where it began, seldom better: the pace finds out. */
+/* By the model a ring is a chain that ends where it began, seldom better: the iteration time finds
+ * out. */
 static void a_ring_is_taken_where_it_is_better_than_estimated(void **unused)
 {
     (void) unused;
@@ -211,7 +213,7 @@ static void a_tree_is_taken_where_the_previous_function_is_worse(void **unused)
     (void) unused;
     begin(32, 32 << 10, 4000000);
     assert_in_range(play(CLV_ALGORITHM_PREVIOUS, 2000), 0, 10);
-    assert_int_equal(state.pace.settled, CLV_ALGORITHM_BINOMIAL);
+    assert_int_equal(state.iterations.settled, CLV_ALGORITHM_BINOMIAL);
 }
 
 static void estimates_alone_take_none_where_there_is_a_forecast(void **unused)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The decider in a closed loop with programs (tests/support/choose_loop.h): what it settles on is,
- * by the pace, as good as the best algorithm forced, whatever binds the ranks; trying loses little,
- * and nothing flaps.
+ * by the iteration time, as good as the best algorithm forced, whatever binds the ranks; trying
+ * loses little, and nothing flaps.
  */
 #include "tests/support/choose_programs.h"
 #include "tests/support/test.h"
@@ -30,8 +30,9 @@ static int count_tried(const loop_result_t *result, int from, int to)
     return n_tried;
 }
 
-/* At most so many permille of the best algorithm's pace in the end; on the way more, where the best
- * is found by trials alone (alternating, free, 0 ahead: the model favours the chain by rank). */
+/* At most so many permille of the best algorithm's iteration time in the end; on the way more,
+ * where the best is found by trials alone (alternating, free, 0 ahead: the model favours the chain
+ * by rank). */
 static void one_program(const loop_program_t *program, const loop_setting_t *setting,
                         double most_permille, double most_regret)
 {
@@ -40,12 +41,12 @@ static void one_program(const loop_program_t *program, const loop_setting_t *set
     double end_permille, half_permille;
 
     loop_run(program, setting, &chosen);
-    end_permille = permille_of(loop_end_pace(&chosen), best.end_ns);
-    half_permille = permille_of(loop_first_half_pace(&chosen), best.half_ns);
+    end_permille = permille_of(loop_end_iteration_ns(&chosen), best.end_ns);
+    half_permille = permille_of(loop_first_half_iteration_ns(&chosen), best.half_ns);
     print_message(
         "# %s, %d ahead: %.1f ms, best forced %.1f; %.0f permille of it, first half %.0f, "
         "%d tried, regret %.1f permille, settled %d times, last on %s\n",
-        program->name, (int) setting->ahead_calls, (double) loop_end_pace(&chosen) / MS,
+        program->name, (int) setting->ahead_calls, (double) loop_end_iteration_ns(&chosen) / MS,
         (double) best.end_ns / MS, end_permille, half_permille, count_tried(&chosen, 0, CALLS),
         loop_most_regret(&chosen), 1 + chosen.n_settled, clv_algorithm_word(chosen.ran[CALLS]));
     assert_true(end_permille <= most_permille);
@@ -76,14 +77,14 @@ static void run_programs(int from, int to, double most_permille, double most_reg
     }
 }
 
-static void free_programs_go_at_the_pace_of_the_best(void **state)
+static void free_programs_iterate_as_fast_as_with_the_best(void **state)
 {
     (void) state;
     run_programs(0, LOOP_FIRST_BOUND, 1055, 5.5);
 }
 
 /* A drift of 3 % in a trial hides a gain of 3 %. */
-static void bound_programs_go_at_the_pace_of_the_best(void **state)
+static void bound_programs_iterate_as_fast_as_with_the_best(void **state)
 {
     (void) state;
     run_programs(LOOP_FIRST_BOUND, LOOP_FIRST_CHANGE, 1040, 5.5);
@@ -213,8 +214,8 @@ static void who_is_always_last_hardly_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_programs_go_at_the_pace_of_the_best),
-        cmocka_unit_test(bound_programs_go_at_the_pace_of_the_best),
+        cmocka_unit_test(free_programs_iterate_as_fast_as_with_the_best),
+        cmocka_unit_test(bound_programs_iterate_as_fast_as_with_the_best),
         cmocka_unit_test(changes_of_the_program_are_found_out),
         cmocka_unit_test(what_binds_ranks_does_not_hide_that_they_are_free),
         cmocka_unit_test(forecasts_that_never_come_change_nothing_for_who_runs_free),

@@ -290,8 +290,8 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
 {
     const clv_pap_record_set_t set = {
         .n_ranks = loop->setting->config.n_ranks, .sequence = sequence, .records = loop->records};
-    const int32_t settled = loop->state.pace.settled;
-    const int is_settled = loop->state.pace.paces.n_blocks > 0;
+    const int32_t settled = loop->state.iterations.settled;
+    const int is_settled = loop->state.iterations.blocks.n_blocks > 0;
 
     loop->is_void = clv_random_between(&loop->luck, 1, 1000) <= loop->setting->void_permille;
     if (loop->is_void) {
@@ -303,7 +303,7 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
                                        clv_pap_history_progress(loop->history), 1, &loop->state,
                                        loop->plans, &loop->newest),
                      CLV_OK);
-    loop->result->n_settled += is_settled && loop->state.pace.settled != settled;
+    loop->result->n_settled += is_settled && loop->state.iterations.settled != settled;
 }
 
 /* At a sampled call the forecast of the sample before comes into use, and who came before that was
@@ -408,7 +408,7 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
             sample(&loop, call);
         }
         result->front_ns[call] = last_of(loop.arrival_ns[call], setting->config.n_ranks);
-        result->regret_ns[call] = loop.state.pace.trial.regret_ns;
+        result->regret_ns[call] = loop.state.iterations.trial.regret_ns;
         run_call(&loop, call);
         measure_call(&loop, call);
     }
@@ -416,7 +416,7 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
     clv_plan_cache_free(loop.plans);
 }
 
-int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to)
+int64_t loop_iteration_ns(const loop_result_t *result, int32_t from, int32_t to)
 {
     return (result->front_ns[to] - result->front_ns[from]) / (to - from);
 }

@@ -59,7 +59,7 @@ typedef struct loop_result {
 void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop_result_t *result);
 
 /* ns per iteration of calls from .. to. */
-int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to);
+int64_t loop_iteration_ns(const loop_result_t *result, int32_t from, int32_t to);
 
 /* Mean over the calls from .. to of one of the result's arrays. */
 int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to);

@@ -41,8 +41,8 @@ typedef struct loop_regime {
 extern const loop_regime_t loop_regimes[];
 loop_setting_t loop_regime_setting(const loop_regime_t *regime, uint64_t seed);
 
-int64_t loop_end_pace(const loop_result_t *result);
-int64_t loop_first_half_pace(const loop_result_t *result);
+int64_t loop_end_iteration_ns(const loop_result_t *result);
+int64_t loop_first_half_iteration_ns(const loop_result_t *result);
 
 /* The best of those that are forced, in each part. */
 typedef struct loop_best {

@@ -12,7 +12,7 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-#define TIMES_NUMBERS ((int) (sizeof(clv_pace_times_t) / sizeof(int64_t)))
+#define TIMES_NUMBERS ((int) (sizeof(clv_iteration_times_t) / sizeof(int64_t)))
 
 /* ---- couplings ---- */
 
@@ -69,9 +69,9 @@ typedef struct measuring {
     const clv_loop_t *loop;
     const clv_pattern_t *pattern;
     clv_loop_results_t *results;
-    clv_pace_times_t *own; /* of this rank in the block under way */
-    clv_pace_times_t *all; /* rank 0: of all ranks in a block */
-    double *rank_pace_ns;  /* rank 0: of the block */
+    clv_iteration_times_t *own; /* of this rank in the block under way */
+    clv_iteration_times_t *all; /* rank 0: of all ranks in a block */
+    double *rank_iteration_ns;  /* rank 0: of the block */
     int64_t *delay_ns;
     int *order;
     int64_t block_start_ns;
@@ -99,7 +99,7 @@ static void compute_until(const measuring_t *m, int64_t until_ns)
 }
 
 /* Computes from begun_ns on, calls, couples. */
-static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_pace_times_t *times)
+static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_iteration_times_t *times)
 {
     clv_bench_setup_t *setup = m->setup;
     clv_bench_call_t *call = &setup->call;
@@ -164,9 +164,10 @@ static clv_status_t conclude_block(measuring_t *m, told_t told, int64_t n_calls,
     if (!block) {
         return CLV_OK;
     }
-    const clv_status_t status = clv_pace_derive(m->all, n_ranks, n_calls, lead_calls,
-                                                m->block_start_ns, &block->pace, m->rank_pace_ns);
-    const double lasted_ns = block->pace.iteration_ns * (double) (n_calls * n_ranks);
+    const clv_status_t status =
+        clv_iteration_derive(m->all, n_ranks, n_calls, lead_calls, m->block_start_ns,
+                             &block->figures, m->rank_iteration_ns);
+    const double lasted_ns = block->figures.iteration_ns * (double) (n_calls * n_ranks);
     block->n_wrong = told.n_wrong;
     block->cpu_wait_part = lasted_ns > 0.0 ? (double) told.cpu_wait_ns / lasted_ns : 0.0;
     return status;
@@ -201,14 +202,14 @@ static clv_status_t open_once(measuring_t *m, int64_t start)
     return status;
 }
 
-static void keep_rank_paces(measuring_t *m, int64_t turn, int a)
+static void keep_rank_iterations(measuring_t *m, int64_t turn, int a)
 {
     const size_t n_ranks = (size_t) m->setup->call.n_ranks;
     const size_t row = (size_t) turn * (size_t) m->setup->n_algorithms + (size_t) a;
 
-    if (m->results->rank_pace_ns) {
-        memcpy(m->results->rank_pace_ns + row * n_ranks, m->rank_pace_ns,
-               n_ranks * sizeof *m->rank_pace_ns);
+    if (m->results->rank_iteration_ns) {
+        memcpy(m->results->rank_iteration_ns + row * n_ranks, m->rank_iteration_ns,
+               n_ranks * sizeof *m->rank_iteration_ns);
     }
 }
 
@@ -223,7 +224,7 @@ static clv_status_t take_turns(measuring_t *m, int64_t turn)
         const told_t told = run_block(m, a, m->loop->opening_calls + turn * n_calls, n_calls);
         status = conclude_block(m, told, n_calls, m->loop->lead_calls,
                                 cell(m, m->results->blocks, turn, a));
-        keep_rank_paces(m, turn, a);
+        keep_rank_iterations(m, turn, a);
     }
     m->results->n_blocks = turn + 1;
     return status;
@@ -288,11 +289,12 @@ static int allocate_all(measuring_t *m)
     clv_loop_results_t *results = m->results;
 
     m->all = clv_alloc(n_ranks * (size_t) most_calls(m->loop), sizeof *m->all);
-    m->rank_pace_ns = clv_alloc(n_ranks, sizeof *m->rank_pace_ns);
+    m->rank_iteration_ns = clv_alloc(n_ranks, sizeof *m->rank_iteration_ns);
     results->starts = clv_alloc((size_t) m->loop->n_starts * n_algorithms, sizeof *results->starts);
     results->blocks = clv_alloc(n_blocks * n_algorithms, sizeof *results->blocks);
-    results->rank_pace_ns = clv_alloc(n_blocks * n_algorithms * n_ranks, sizeof(double));
-    return m->all && m->rank_pace_ns && results->starts && results->blocks && results->rank_pace_ns;
+    results->rank_iteration_ns = clv_alloc(n_blocks * n_algorithms * n_ranks, sizeof(double));
+    return m->all && m->rank_iteration_ns && results->starts && results->blocks &&
+           results->rank_iteration_ns;
 }
 
 static clv_status_t allocate(measuring_t *m)
@@ -311,7 +313,7 @@ void clv_loop_results_free(clv_loop_results_t *results)
 {
     clv_free(results->starts);
     clv_free(results->blocks);
-    clv_free(results->rank_pace_ns);
+    clv_free(results->rank_iteration_ns);
     *results = (clv_loop_results_t){0};
 }
 
@@ -328,7 +330,7 @@ clv_status_t clv_loop_measure(clv_bench_setup_t *setup, const clv_loop_t *loop,
     }
     clv_free(m.order);
     clv_free(m.delay_ns);
-    clv_free(m.rank_pace_ns);
+    clv_free(m.rank_iteration_ns);
     clv_free(m.all);
     clv_free(m.own);
     if (status == CLV_OK) {

@@ -403,8 +403,8 @@ static clv_status_t find_cost(const building_t *building, const view_network_t *
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The pace in each of the curve's parts. */
-static void draw_curve(const clv_what_if_result_t *result, double *pace_ns, int32_t *n_parts_p)
+/* The iteration time in each of the curve's parts. */
+static void draw_curve(const clv_what_if_result_t *result, double *iteration_ns, int32_t *n_parts_p)
 {
     const int32_t n = result->n_planned - 1;
     const int32_t n_parts = (int32_t) clv_smaller(n, VIEW_PARTS);
@@ -412,7 +412,8 @@ static void draw_curve(const clv_what_if_result_t *result, double *pace_ns, int3
     for (int32_t part = 0; part < n_parts; part++) {
         const int32_t first = (int32_t) ((int64_t) part * n / n_parts);
         const int32_t end = (int32_t) ((int64_t) (part + 1) * n / n_parts);
-        pace_ns[part] = (double) (result->front_ns[end] - result->front_ns[first]) / (end - first);
+        iteration_ns[part] =
+            (double) (result->front_ns[end] - result->front_ns[first]) / (end - first);
     }
     *n_parts_p = (int32_t) clv_larger(n_parts, 0);
 }
@@ -423,7 +424,7 @@ static clv_status_t measure(const building_t *building, int64_t *front_ns)
 
     what_if->measured.front_ns = front_ns;
     clv_what_if_measured(&building->run, &what_if->measured);
-    draw_curve(&what_if->measured, what_if->measured_pace_ns, &what_if->n_parts);
+    draw_curve(&what_if->measured, what_if->measured_iteration_ns, &what_if->n_parts);
     what_if->measured.front_ns = NULL;
     return clv_what_if_balanced(&building->run, &what_if->balanced_ns);
 }
@@ -439,7 +440,7 @@ static clv_status_t replay_ways(const building_t *building, int64_t *front_ns)
         status =
             clv_what_if_replay(&building->run, &what_if->setting, (clv_what_if_way_t) i, model);
         if (status == CLV_OK) {
-            draw_curve(model, what_if->pace_ns[i], &what_if->n_parts);
+            draw_curve(model, what_if->iteration_ns[i], &what_if->n_parts);
         }
         model->front_ns = NULL;
     }
@@ -459,7 +460,7 @@ static void judge(view_what_if_t *what_if)
     what_if->fidelity_run = ratio((double) model->run_ns, (double) measured->run_ns);
     what_if->fidelity_in_mpi = ratio(model->in_mpi_ns, measured->in_mpi_ns);
     what_if->fidelity_after = ratio(model->after_ns, measured->after_ns);
-    what_if->fidelity_pace = ratio(model->pace_ns, measured->pace_ns);
+    what_if->fidelity_iteration = ratio(model->iteration_ns, measured->iteration_ns);
 }
 
 clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way)
@@ -469,7 +470,7 @@ clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_
     scaled.run_ns = (int64_t) ratio((double) scaled.run_ns, what_if->fidelity_run);
     scaled.in_mpi_ns = ratio(scaled.in_mpi_ns, what_if->fidelity_in_mpi);
     scaled.after_ns = ratio(scaled.after_ns, what_if->fidelity_after);
-    scaled.pace_ns = ratio(scaled.pace_ns, what_if->fidelity_pace);
+    scaled.iteration_ns = ratio(scaled.iteration_ns, what_if->fidelity_iteration);
     return scaled;
 }
 
@@ -479,7 +480,7 @@ void view_indicative(const view_what_if_t *what_if, char *names, size_t size)
         const char *name;
         double fidelity;
     } rows[] = {{"run", what_if->fidelity_run},
-                {"pace", what_if->fidelity_pace},
+                {"pace", what_if->fidelity_iteration},
                 {"in MPI", what_if->fidelity_in_mpi},
                 {"after", what_if->fidelity_after}};
     size_t used = 0;
