@@ -203,7 +203,7 @@ typedef struct clv_choose_gain {
 typedef struct clv_choose_iterations {
     int64_t version; /* of the newest forecast: one that is left out ran who knows what */
     int64_t call;    /* of its record set */
-    int64_t front_ns;
+    int64_t last_arrival_ns;
     int64_t computing_ns;       /* of the slowest rank, moving average; 0: unknown */
     int64_t usual_ns;           /* of a call and what is before it, whatever runs, moving average */
     int32_t n_pauses;           /* so many newest record sets came after a pause of the program */

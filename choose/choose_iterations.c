@@ -13,11 +13,12 @@
 static int64_t elapsed(const clv_choose_iterations_t *iterations,
                        const clv_pap_progress_t *progress)
 {
-    if (iterations->front_ns == 0 || progress->front_ns == 0 ||
-        progress->front_ns <= iterations->front_ns) {
+    if (iterations->last_arrival_ns == 0 || progress->last_arrival_ns == 0 ||
+        progress->last_arrival_ns <= iterations->last_arrival_ns) {
         return 0;
     }
-    return clv_smaller(progress->front_ns - iterations->front_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+    return clv_smaller(progress->last_arrival_ns - iterations->last_arrival_ns,
+                       CLV_CHOOSE_SCORE_CEILING_NS);
 }
 
 static int64_t time_of(const clv_choose_config_t *config, const clv_choose_interval_t *interval,
@@ -119,7 +120,7 @@ clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *conf
     }
     iterations->version = forecast->version;
     iterations->call = progress->call;
-    iterations->front_ns = progress->front_ns;
+    iterations->last_arrival_ns = progress->last_arrival_ns;
     iterations->n_pauses =
         is_pause(iterations, forecast, progress, &interval) ? iterations->n_pauses + 1 : 0;
     look_at_usual(iterations, n_calls, interval.elapsed_ns);

@@ -35,8 +35,8 @@ typedef struct clv_choose_interval {
     int64_t time_ns;    /* what they took by the objective */
 } clv_choose_interval_t;
 
-/* Takes in a forecast: where the front is, whether ranks run free, whether the program paused, and
- * the interval says nothing of its algorithm (iterations->n_pauses > 0). */
+/* Takes in a forecast: when the last rank arrived, whether ranks run free, whether the program
+ * paused, and the interval says nothing of its algorithm (iterations->n_pauses > 0). */
 clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *config,
                                                  const clv_pap_forecast_t *forecast,
                                                  const clv_pap_progress_t *progress,

@@ -211,7 +211,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
 
 static void count_last(clv_chooser_t *chooser, const clv_pap_progress_t *progress)
 {
-    if (chooser->n_last != NULL && progress->front_ns != 0) {
+    if (chooser->n_last != NULL && progress->last_arrival_ns != 0) {
         chooser->n_sets++;
         if (progress->last_rank >= 0) {
             chooser->n_last[progress->last_rank]++;

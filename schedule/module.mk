@@ -18,7 +18,7 @@ clv_schedule_headers = \
 	schedule/sched_replay.h \
 	schedule/sched_host_order.h \
 	schedule/generators/sched_bitset.h \
-	schedule/generators/sched_busy.h schedule/generators/sched_front.h \
+	schedule/generators/sched_busy.h schedule/generators/sched_active.h \
 	schedule/generators/sched_simd.h
 clv_schedule_sources = \
 	schedule/sched_cache.c \
@@ -50,7 +50,7 @@ clv_schedule_sources = \
 	schedule/generators/sched_clairvoyant.c \
 	schedule/generators/sched_classic.c \
 	schedule/generators/sched_cut_ring.c \
-	schedule/generators/sched_front.c \
+	schedule/generators/sched_active.c \
 	schedule/generators/sched_helper_trees.c \
 	schedule/generators/sched_nodes.c \
 	schedule/generators/sched_segtree.c \

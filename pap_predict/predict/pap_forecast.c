@@ -119,7 +119,7 @@ static void measure_progress(clv_pap_history_t *history, const clv_pap_record_se
         last_exit_ns = clv_larger(last_exit_ns, record->previous_exit_ns);
         computing_ns = clv_larger(computing_ns, record->arrival_ns - record->previous_exit_ns);
     }
-    history->progress.front_ns = last_arrival_ns;
+    history->progress.last_arrival_ns = last_arrival_ns;
     history->progress.last_rank = last_rank_of(set, clock_error_ns);
     if (known) {
         history->progress.computing_ns = clv_pap_clamp_spread(computing_ns);

@@ -273,14 +273,14 @@ static void ways_come_in_their_order(void **unused)
     (void) unused;
     for (int is_coupled = 0; is_coupled < 2; is_coupled++) {
         clv_what_if_result_t results[CLV_WHAT_IF_N_WAYS];
-        int64_t fronts[CLV_WHAT_IF_N_WAYS][CALLS];
+        int64_t last_arrivals[CLV_WHAT_IF_N_WAYS][CALLS];
         record(&network, is_coupled);
         for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
-            results[i] = (clv_what_if_result_t){.front_ns = fronts[i]};
+            results[i] = (clv_what_if_result_t){.last_arrival_ns = last_arrivals[i]};
             assert_int_equal(clv_what_if_replay(&run, &network, (clv_what_if_way_t) i, &results[i]),
                              CLV_OK);
             const int32_t last = results[i].n_planned - 1;
-            const double all_ns = (double) (fronts[i][last] - fronts[i][0]);
+            const double all_ns = (double) (last_arrivals[i][last] - last_arrivals[i][0]);
             assert_true(fabs(all_ns - results[i].iteration_ns * last) < 1000);
             print_message("# %s: %.3f s, iteration %.2f ms, in MPI %.3f s, after %.2f ms\n",
                           clv_what_if_ways[i].word, (double) results[i].run_ns / 1e9,

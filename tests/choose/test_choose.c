@@ -34,7 +34,7 @@ typedef struct world {
     int64_t sigma_ns;
     int64_t worst_error_ns;
     int64_t interval_ns; /* computing between calls */
-    int64_t front_ns;
+    int64_t last_arrival_ns;
     int64_t version;
     int announced; /* the forecasts to come are made of hints */
     int was_announced[MAX_FORECASTS];
@@ -94,9 +94,9 @@ static const clv_choose_decision_t *world_step(world_t *world)
     assert_true(world->version < MAX_FORECASTS);
     world->was_announced[world->version] = world->announced;
     measure(world, &forecast);
-    world->front_ns += world->interval_ns + 1;
-    world->front_ns += forecast.previous_after_ns > 0 ? forecast.previous_after_ns : 0;
-    progress.front_ns = world->front_ns;
+    world->last_arrival_ns += world->interval_ns + 1;
+    world->last_arrival_ns += forecast.previous_after_ns > 0 ? forecast.previous_after_ns : 0;
+    progress.last_arrival_ns = world->last_arrival_ns;
     assert_int_equal(clv_choose_shared(&world->config, &world->key, &forecast, &progress, 1,
                                        &world->state, world->plans, decision),
                      CLV_OK);
@@ -157,11 +157,11 @@ static void trying_costs_half_a_percent_at_most(void **state)
             while (world.version < 200) {
                 (void) world_step(&world);
             }
-            assert_in_range(world.state.iterations.trial.regret_ns, 0, world.front_ns / 200);
+            assert_in_range(world.state.iterations.trial.regret_ns, 0, world.last_arrival_ns / 200);
             while (world.version < 2000) {
                 (void) world_step(&world);
             }
-            assert_in_range(world.state.iterations.trial.regret_ns, 1, world.front_ns / 200);
+            assert_in_range(world.state.iterations.trial.regret_ns, 1, world.last_arrival_ns / 200);
         }
     }
 }
@@ -186,7 +186,7 @@ static void a_better_previous_reduce_is_found(void **state)
     }
     assert_in_range(first, 21, 99);
     assert_in_range(n_previous, 60, 80); /* but for trials of plans */
-    assert_in_range(world.state.iterations.trial.regret_ns, 0, world.front_ns / 200);
+    assert_in_range(world.state.iterations.trial.regret_ns, 0, world.last_arrival_ns / 200);
 }
 
 static void a_clear_gain_is_taken(void **state)

@@ -63,14 +63,14 @@ static int64_t truth_of(int32_t algorithm, int32_t one, int64_t permille)
 static int play(int32_t algorithm, int64_t permille)
 {
     clv_choose_decision_t decided[4] = {{0}};
-    int64_t front_ns = 1;
+    int64_t last_arrival_ns = 1;
     int n_ran = 0;
 
     forecast.version = 0;
     for (int64_t call = 0; call < 600; call++) {
         const clv_choose_decision_t *ran = &decided[(call + 2) % 4]; /* two forecasts ago */
         const int64_t of = truth_of(ran->algorithm, algorithm, permille);
-        const clv_pap_progress_t progress = {.call = call, .front_ns = front_ns};
+        const clv_pap_progress_t progress = {.call = call, .last_arrival_ns = last_arrival_ns};
         clv_choose_decision_t *now = &decided[call % 4];
 
         forecast.version++;
@@ -82,11 +82,11 @@ static int play(int32_t algorithm, int64_t permille)
             clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, now), CLV_OK);
         assert_true(call >= CLV_POLICY_FIRST_CALLS || !clv_algorithm_binds(now->algorithm));
         assert_true(!clv_algorithm_binds(now->algorithm) || now->n_segments > 0);
-        front_ns += 20000000 +
-                    now->predicted_after_ns / 1000 * truth_of(now->algorithm, algorithm, permille);
+        last_arrival_ns += 20000000 + now->predicted_after_ns / 1000 *
+                                          truth_of(now->algorithm, algorithm, permille);
         n_ran += call >= 500 && now->algorithm == algorithm;
     }
-    assert_in_range(state.iterations.trial.regret_ns, 0, front_ns / 200);
+    assert_in_range(state.iterations.trial.regret_ns, 0, last_arrival_ns / 200);
     return n_ran;
 }
 

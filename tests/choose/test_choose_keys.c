@@ -12,10 +12,10 @@
 #include "tests/sim/cs_random.h"
 #include "tests/support/test.h"
 
-#define N_RANKS  8
-#define N_CALLS  64
-#define MAX_ROOM (1 << 20)
-#define FRONT_NS INT64_C(100000000) /* an iteration */
+#define N_RANKS      8
+#define N_CALLS      64
+#define MAX_ROOM     (1 << 20)
+#define ITERATION_NS INT64_C(100000000) /* an iteration */
 
 static cs_random_t generator;
 static const int32_t all_ranks[N_RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -159,7 +159,8 @@ static void next_forecast(stream_t *stream, int32_t version)
                                             .previous_after_ns = -1,
                                             .previous_in_mpi_ns = -1,
                                             .predicted_ns = stream->predicted_ns};
-    stream->progress = (clv_pap_progress_t){.call = version - 1, .front_ns = version * FRONT_NS};
+    stream->progress =
+        (clv_pap_progress_t){.call = version - 1, .last_arrival_ns = version * ITERATION_NS};
     if (judged >= 0) {
         stream->forecast.previous_choice = stream->ran[judged].algorithm;
         stream->forecast.previous_after_ns = stream->ran[judged].predicted_after_ns;

@@ -32,7 +32,7 @@ static void begin(int32_t settled)
     state = (clv_choose_state_t){.running = settled};
     state.iterations = (clv_choose_iterations_t){.version = 8,
                                                  .call = 100,
-                                                 .front_ns = 1000 * MS,
+                                                 .last_arrival_ns = 1000 * MS,
                                                  .computing_ns = 4 * MS,
                                                  .settled = settled,
                                                  .trial.budget_ns = 20 * MS};
@@ -47,7 +47,8 @@ static void begin(int32_t settled)
                                     .previous_after_ns = MS,
                                     .sample_every = N_BETWEEN,
                                     .predicted_ns = predicted_ns};
-    progress = (clv_pap_progress_t){.call = 100, .front_ns = 1000 * MS, .computing_ns = 4 * MS};
+    progress =
+        (clv_pap_progress_t){.call = 100, .last_arrival_ns = 1000 * MS, .computing_ns = 4 * MS};
 }
 
 /* The next record set comes so much later. */
@@ -55,7 +56,7 @@ static void account_for_calls(int64_t n_calls, int64_t elapsed_ms)
 {
     forecast.version++;
     progress.call += n_calls;
-    progress.front_ns += elapsed_ms * MS;
+    progress.last_arrival_ns += elapsed_ms * MS;
     clv_choose_try_account(&config, &forecast, &progress, &state.iterations);
 }
 
@@ -207,7 +208,7 @@ static int32_t decide(void)
 
     forecast.version++;
     progress.call += N_BETWEEN;
-    progress.front_ns += N_BETWEEN * ITERATION_MS * MS;
+    progress.last_arrival_ns += N_BETWEEN * ITERATION_MS * MS;
     assert_int_equal(
         clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, &decision), CLV_OK);
     return decision.algorithm;

@@ -362,7 +362,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
         const clv_pap_progress_t *progress = clv_pap_history_progress(bench.history);
         feed_late(&bench, late);
         assert_int_equal(progress->call, 0);
-        assert_int_equal(progress->front_ns, 5 * MS + 9 * MS);
+        assert_int_equal(progress->last_arrival_ns, 5 * MS + 9 * MS);
         assert_int_equal(progress->last_rank, 4); /* ahead of the next by 5 ms */
         assert_int_equal(progress->computing_ns, 0);
         for (int over_ms = -2; over_ms < 3; over_ms++) {
@@ -381,7 +381,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
         bench.records[1].flags = CLV_PAP_RECORD_INVALID;
         feed(&bench);
         assert_int_equal(progress->call, 6);
-        assert_int_equal(progress->front_ns, 0);
+        assert_int_equal(progress->last_arrival_ns, 0);
         assert_int_equal(progress->last_rank, -1);
         set_arrivals(&bench, late);
         for (int rank = 0; rank < P; rank++) {

@@ -391,7 +391,7 @@ static void measure_call(loop_t *loop, int32_t call)
         sum_ns += loop->exit_ns[call][p] - loop->arrival_ns[call][p];
     }
     loop->result->after_ns[call] =
-        last_of(loop->exit_ns[call], n_ranks) - loop->result->front_ns[call];
+        last_of(loop->exit_ns[call], n_ranks) - loop->result->last_arrival_ns[call];
     loop->result->in_mpi_ns[call] = sum_ns / n_ranks;
     loop->result->last_in_mpi_ns[call] =
         loop->exit_ns[call][n_ranks - 1] - loop->arrival_ns[call][n_ranks - 1];
@@ -407,7 +407,7 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
         if (call == loop.next_sample) {
             sample(&loop, call);
         }
-        result->front_ns[call] = last_of(loop.arrival_ns[call], setting->config.n_ranks);
+        result->last_arrival_ns[call] = last_of(loop.arrival_ns[call], setting->config.n_ranks);
         result->regret_ns[call] = loop.state.iterations.trial.regret_ns;
         run_call(&loop, call);
         measure_call(&loop, call);
@@ -418,7 +418,7 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
 
 int64_t loop_iteration_ns(const loop_result_t *result, int32_t from, int32_t to)
 {
-    return (result->front_ns[to] - result->front_ns[from]) / (to - from);
+    return (result->last_arrival_ns[to] - result->last_arrival_ns[from]) / (to - from);
 }
 
 int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to)

@@ -45,7 +45,8 @@ typedef struct loop_setting {
 } loop_setting_t;
 
 typedef struct loop_result {
-    int64_t front_ns[LOOP_MAX_CALLS];  /* the last arrival of each call, and the last exit of all */
+    int64_t last_arrival_ns
+        [LOOP_MAX_CALLS];              /* the last arrival of each call, and the last exit of all */
     int64_t after_ns[LOOP_MAX_CALLS];  /* the last exit, after that */
     int64_t in_mpi_ns[LOOP_MAX_CALLS]; /* exit minus arrival, mean of the ranks */
     int64_t last_in_mpi_ns[LOOP_MAX_CALLS]; /* the same of the last rank by number */

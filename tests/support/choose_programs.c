@@ -237,7 +237,8 @@ double loop_most_regret(const loop_result_t *result)
     double most = 0;
 
     for (int to = LOOP_CALLS / 2; to <= LOOP_CALLS; to++) {
-        const double lost = 1000.0 * (double) result->regret_ns[to] / (double) result->front_ns[to];
+        const double lost =
+            1000.0 * (double) result->regret_ns[to] / (double) result->last_arrival_ns[to];
         most = lost > most ? lost : most;
     }
     return most;

@@ -123,7 +123,7 @@ static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
         clv_fnv1a64(*chain, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
     *chain = clv_fnv1a64(*chain, &forecast->version, sizeof forecast->version);
     *chain = clv_fnv1a64(*chain, &progress->call, sizeof progress->call);
-    *chain = clv_fnv1a64(*chain, &progress->front_ns, sizeof progress->front_ns);
+    *chain = clv_fnv1a64(*chain, &progress->last_arrival_ns, sizeof progress->last_arrival_ns);
     *chain = clv_fnv1a64(*chain, &progress->computing_ns, sizeof progress->computing_ns);
     *chain = clv_fnv1a64(*chain, &progress->runs_free, sizeof progress->runs_free);
     *chain = clv_fnv1a64(*chain, &key->total_bytes, sizeof key->total_bytes);

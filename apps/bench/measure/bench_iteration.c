@@ -24,7 +24,7 @@ static const clv_iteration_times_t *at(const block_t *block, int rank, int64_t c
 }
 
 /* When the last rank ended that iteration; -1 is the start of the block. */
-static int64_t front(const block_t *block, int64_t call)
+static int64_t last_end_of(const block_t *block, int64_t call)
 {
     int64_t last_ns = block->start_ns;
 
@@ -61,7 +61,7 @@ static void add_ranks(const block_t *block, clv_iteration_t *figures, double *ra
 static void add_call(const block_t *block, int64_t call, clv_iteration_t *figures)
 {
     const double n = (double) block->n_ranks * (double) (block->n_calls - block->lead);
-    const int64_t front_ns = front(block, call);
+    const int64_t last_end_ns = last_end_of(block, call);
 
     for (int r = 0; r < block->n_ranks; r++) {
         const clv_iteration_times_t *one = at(block, r, call);
@@ -69,7 +69,7 @@ static void add_call(const block_t *block, int64_t call, clv_iteration_t *figure
         figures->in_call_ns += inside / n;
         figures->in_couple_ns += (double) (one->end_ns - one->exit_ns) / n;
         figures->worst_ns = fmax(figures->worst_ns, inside);
-        figures->ahead_ns = fmax(figures->ahead_ns, (double) (front_ns - one->end_ns));
+        figures->ahead_ns = fmax(figures->ahead_ns, (double) (last_end_ns - one->end_ns));
     }
 }
 
@@ -136,7 +136,8 @@ clv_status_t clv_iteration_derive(const clv_iteration_times_t *times, int n_rank
         return CLV_INVALID;
     }
     figures.iteration_ns =
-        (double) (front(&block, n_calls - 1) - front(&block, lead - 1)) / (double) (n_calls - lead);
+        (double) (last_end_of(&block, n_calls - 1) - last_end_of(&block, lead - 1)) /
+        (double) (n_calls - lead);
     add_ranks(&block, &figures, rank_iteration_ns);
     for (int64_t call = lead; call < n_calls; call++) {
         add_call(&block, call, &figures);

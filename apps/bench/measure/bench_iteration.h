@@ -7,10 +7,10 @@
  *
  *     rank 0 (root)  ==|....+++|          ==|...+++|           =  computing
  *     rank 1         ======|++|======|++|======|++|            +  in the call
- *                             ^ front 0     ^ front 1          .  waiting in it
+ *                             ^ end 0       ^ end 1            .  waiting in it
  *
- * The time of an iteration is how far the FRONT moves, where front(i) is when the last rank has
- * ended iteration i: (front(last) - front(lead - 1)) / (calls - lead). These add up to the
+ * The time of an iteration is how far the LAST END moves, where end(i) is when the last rank has
+ * ended iteration i: (end(last) - end(lead - 1)) / (calls - lead). These add up to the
  * program's wall time whatever the ranks do in between, and a rank that runs ahead does not make
  * them smaller. The iteration time of one rank is the time between its own successive arrivals; of
  * a fast rank that nobody holds up it is its computing.
@@ -36,7 +36,7 @@ typedef struct clv_iteration_times {
  * ahead_calls: the most calls a rank had entered beyond those that the slowest rank had left at
  * that time. With one vector a call, so many vectors at most lie between two ranks. */
 #define CLV_ITERATION_FIGURES(XX)                                                                  \
-    XX(iteration_ns, "iteration_ns")  /* how far the front moves per iteration */                  \
+    XX(iteration_ns, "iteration_ns")  /* how far the last end moves per iteration */               \
     XX(in_call_ns, "in_call_ns")      /* mean over ranks and calls of exit - arrival */            \
     XX(in_couple_ns, "in_couple_ns")  /* mean of end - exit */                                     \
     XX(worst_ns, "worst_ns")          /* the longest exit - arrival */                             \
@@ -44,7 +44,7 @@ typedef struct clv_iteration_times {
     XX(fastest_ns, "fastest_pace_ns") /* the least iteration time of a rank, the largest */        \
     XX(slowest_ns, "slowest_pace_ns")                                                              \
     XX(ahead_calls, "ahead_calls")                                                                 \
-    XX(ahead_ns, "ahead_ns") /* the largest distance of an iteration's end from the front */
+    XX(ahead_ns, "ahead_ns") /* the largest distance of an iteration's end from the last one */
 
 typedef struct clv_iteration {
 #define CLV_ITERATION_FIELD(field, name) double field;

@@ -413,36 +413,37 @@ static void draw_curve(const clv_what_if_result_t *result, double *iteration_ns,
         const int32_t first = (int32_t) ((int64_t) part * n / n_parts);
         const int32_t end = (int32_t) ((int64_t) (part + 1) * n / n_parts);
         iteration_ns[part] =
-            (double) (result->front_ns[end] - result->front_ns[first]) / (end - first);
+            (double) (result->last_arrival_ns[end] - result->last_arrival_ns[first]) /
+            (end - first);
     }
     *n_parts_p = (int32_t) clv_larger(n_parts, 0);
 }
 
-static clv_status_t measure(const building_t *building, int64_t *front_ns)
+static clv_status_t measure(const building_t *building, int64_t *last_arrival_ns)
 {
     view_what_if_t *what_if = building->what_if;
 
-    what_if->measured.front_ns = front_ns;
+    what_if->measured.last_arrival_ns = last_arrival_ns;
     clv_what_if_measured(&building->run, &what_if->measured);
     draw_curve(&what_if->measured, what_if->measured_iteration_ns, &what_if->n_parts);
-    what_if->measured.front_ns = NULL;
+    what_if->measured.last_arrival_ns = NULL;
     return clv_what_if_balanced(&building->run, &what_if->balanced_ns);
 }
 
-static clv_status_t replay_ways(const building_t *building, int64_t *front_ns)
+static clv_status_t replay_ways(const building_t *building, int64_t *last_arrival_ns)
 {
     view_what_if_t *what_if = building->what_if;
     clv_status_t status = CLV_OK;
 
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS && status == CLV_OK; i++) {
         clv_what_if_result_t *model = &what_if->model[i];
-        model->front_ns = front_ns;
+        model->last_arrival_ns = last_arrival_ns;
         status =
             clv_what_if_replay(&building->run, &what_if->setting, (clv_what_if_way_t) i, model);
         if (status == CLV_OK) {
             draw_curve(model, what_if->iteration_ns[i], &what_if->n_parts);
         }
-        model->front_ns = NULL;
+        model->last_arrival_ns = NULL;
     }
     return status;
 }
@@ -533,7 +534,7 @@ static int find(building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
     const char *why = building->n_comms > MAX_COMMS ? "too many communicators" : NULL;
-    int64_t *front_ns = NULL;
+    int64_t *last_arrival_ns = NULL;
     clv_status_t status = CLV_OK;
 
     if (why == NULL) {
@@ -544,8 +545,8 @@ static int find(building_t *building, const view_network_t *network)
     }
     why = why == NULL ? refusal_of_run(building) : why;
     if (why == NULL) {
-        front_ns = clv_alloc((size_t) building->run.n_calls + 1, sizeof *front_ns);
-        status = front_ns == NULL ? CLV_NO_MEMORY : measure(building, front_ns);
+        last_arrival_ns = clv_alloc((size_t) building->run.n_calls + 1, sizeof *last_arrival_ns);
+        status = last_arrival_ns == NULL ? CLV_NO_MEMORY : measure(building, last_arrival_ns);
         why = building->n_planned < 2 ? no_plans : NULL;
     }
     if (why == NULL && status == CLV_OK) {
@@ -553,10 +554,10 @@ static int find(building_t *building, const view_network_t *network)
         status = find_cost(building, network);
     }
     if (why == NULL && status == CLV_OK) {
-        status = replay_ways(building, front_ns);
+        status = replay_ways(building, last_arrival_ns);
         judge(what_if);
     }
-    clv_free(front_ns);
+    clv_free(last_arrival_ns);
     if (why != NULL || status != CLV_OK) {
         (void) snprintf(what_if->why_not, sizeof what_if->why_not, "%s",
                         why != NULL ? why : refusal_of(status));
