@@ -170,7 +170,7 @@ static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t
     return CLV_OK;
 }
 
-/* Without books everything may go: the executor's synchronous sends are the only bound then. */
+/* Without credit everything may go: the executor's synchronous sends are the only bound then. */
 static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
 {
     if (NULL == run->scratch->ahead) {
@@ -567,8 +567,8 @@ static void abandon(execution_t *run)
     }
 }
 
-/* The books go on as if the rest of the call had been exchanged: those of our peers do. */
-static void close_books(const execution_t *run)
+/* The credit goes on as if the rest of the call had been exchanged: that of our peers does. */
+static void close_credit(const execution_t *run)
 {
     coll_clv_ahead_t *ahead = run->scratch->ahead;
 
@@ -616,8 +616,8 @@ static int yields_when_idle(void)
            NULL != value && *value;
 }
 
-/* The first call opens the books, on all ranks or on none. */
-static int enter_books(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
+/* The first call opens the credit, on all ranks or on none. */
+static int enter_credit(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
 {
     int rc = OMPI_SUCCESS;
 
@@ -640,7 +640,7 @@ static int run_steps(execution_t *run, const coll_clv_job_t *job)
     if (CLV_OK != status) {
         abandon(run);
         if (NULL != run->scratch->ahead) {
-            close_books(run);
+            close_credit(run);
         }
         return run->rc;
     }
@@ -694,7 +694,7 @@ int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratc
         return OMPI_ERR_BAD_PARAM;
     }
     ompi_datatype_type_size(job->dtype, &run.element_bytes);
-    rc = enter_books(job, scratch);
+    rc = enter_credit(job, scratch);
     if (OMPI_SUCCESS == rc) {
         rc = begin(&run, job);
     }
