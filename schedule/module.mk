@@ -7,7 +7,7 @@ clv_schedule_headers = \
 	schedule/sched_credit.h \
 	schedule/sched_exec.h \
 	schedule/sched_exits.h \
-	schedule/sched_flights.h \
+	schedule/sched_pending_sends.h \
 	schedule/sched_generators.h \
 	schedule/sched_goal.h \
 	schedule/sched_instance.h \
@@ -29,7 +29,7 @@ clv_schedule_sources = \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \
 	schedule/sched_exits.c \
-	schedule/sched_flights.c \
+	schedule/sched_pending_sends.c \
 	schedule/sched_generators.c \
 	schedule/sched_goal.c \
 	schedule/sched_instance.c \

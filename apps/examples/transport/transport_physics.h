@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The physics: particles enter a box of one material through its face z = 0, flying along +z, and
- * are followed until they are absorbed or leave. Pure functions of (seed, particle number).
+ * The physics: particles enter a box of one material through its face z = 0, under_way along +z,
+ * and are followed until they are absorbed or leave. Pure functions of (seed, particle number).
  *
  * Lengths are in mean free paths (the total cross section is 1). The box is a cube of side
  * `thickness`. At a collision a particle scatters (isotropically) with probability `scatter`, else

@@ -165,9 +165,10 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         (int) what_if->n_left_out, gbit_of(what_if), what_if->cost_from,
         (long long) what_if->setting.cost.latency_ns, what_if->latency_from,
         (long long) what_if->setting.early.pair_bytes, what_if->early_from,
-        (long long) what_if->setting.early.flight_bytes, (long long) what_if->setting.cost.gap_ns,
-        (long long) what_if->balanced_ns, names, what_if->fidelity_run, what_if->fidelity_iteration,
-        what_if->fidelity_in_mpi, what_if->fidelity_after);
+        (long long) what_if->setting.early.in_flight_bytes,
+        (long long) what_if->setting.cost.gap_ns, (long long) what_if->balanced_ns, names,
+        what_if->fidelity_run, what_if->fidelity_iteration, what_if->fidelity_in_mpi,
+        what_if->fidelity_after);
     put_result(file, &what_if->measured);
     fputs(",\"measured_curve_ns\":", file);
     put_curve(file, what_if->measured_iteration_ns, what_if->n_parts);

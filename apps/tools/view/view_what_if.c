@@ -23,7 +23,7 @@
 #define LATENCY_NS      50000
 #define EAGER_BYTES     32768     /* of files that do not say it: ob1 over TCP */
 #define EARLY_BYTES     (8 << 20) /* where no rank looked; tests/mpi/early_probe measures it ... */
-#define FLIGHT_BYTES    (2 << 20) /* ... and this */
+#define IN_FLIGHT_BYTES (2 << 20) /* ... and this */
 #define TAKE_PS         500       /* to copy a byte out of a socket and combine it */
 #define NEAR_PS         100       /* a byte inside a host */
 #define NEAR_LATENCY_NS 1000
@@ -361,13 +361,14 @@ static int64_t median_early(const view_t *view, int with_window)
  * behind of a larger message: its buffer. */
 static void find_early(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
 {
-    const int64_t pair = median_early(view, 1), flight = median_early(view, 0);
+    const int64_t pair = median_early(view, 1), in_flight = median_early(view, 0);
 
     what_if->early_from = pair > 0 ? "measured" : "taken";
-    what_if->setting.early = (clv_early_t){.eager_bytes = what_if->setting.cost.early_bytes,
-                                           .pair_bytes = pair > 0 ? pair : EARLY_BYTES,
-                                           .take_ps = TAKE_PS,
-                                           .flight_bytes = flight > 0 ? flight : FLIGHT_BYTES};
+    what_if->setting.early =
+        (clv_early_t){.eager_bytes = what_if->setting.cost.early_bytes,
+                      .pair_bytes = pair > 0 ? pair : EARLY_BYTES,
+                      .take_ps = TAKE_PS,
+                      .in_flight_bytes = in_flight > 0 ? in_flight : IN_FLIGHT_BYTES};
     if (network->early_kib >= 0) {
         what_if->early_from = "given";
         what_if->setting.early.pair_bytes = (int64_t) (1024 * network->early_kib);
