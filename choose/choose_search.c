@@ -155,9 +155,9 @@ clv_status_t clv_choose_search_estimate(const clv_choose_search_t *search,
 {
     const clv_choose_config_t *config = search->config;
 
-    return subject->outline != NULL
-               ? clv_outline_estimate(subject->outline, arrival_ns, search->key->total_bytes,
-                                      &config->cost, estimate_p)
+    return subject->fast != NULL
+               ? clv_fast_estimate_run(subject->fast, arrival_ns, search->key->total_bytes,
+                                       &config->cost, estimate_p)
                : clv_plan_estimate(subject->plan, arrival_ns, config->place,
                                    search->key->total_bytes, &config->cost, estimate_p);
 }
@@ -187,20 +187,20 @@ static clv_status_t judge(const clv_choose_search_t *search, const clv_choose_su
     return clv_choose_guard_check(search, candidate->algorithm, subject, passes_p);
 }
 
-static clv_status_t judge_by_outline(const clv_choose_search_t *search,
-                                     clv_choose_decision_t *candidate, int64_t *score_p,
-                                     int *passes_p)
+static clv_status_t judge_by_fast_estimate(const clv_choose_search_t *search,
+                                           clv_choose_decision_t *candidate, int64_t *score_p,
+                                           int *passes_p)
 {
     const clv_instance_t instance = instance_of(search, candidate);
-    clv_outline_t *outline = NULL;
-    clv_status_t status = clv_outline_make_rounded(generator_of(search, candidate->algorithm),
-                                                   &instance, quantum_of(candidate), &outline);
+    clv_fast_estimate_t *fast = NULL;
+    clv_status_t status = clv_fast_estimate_make_rounded(generator_of(search, candidate->algorithm),
+                                                         &instance, quantum_of(candidate), &fast);
 
     if (status == CLV_OK) {
-        const clv_choose_subject_t subject = {.outline = outline};
+        const clv_choose_subject_t subject = {.fast = fast};
         status = judge(search, &subject, candidate, score_p, passes_p);
     }
-    clv_outline_free(outline);
+    clv_fast_estimate_free(fast);
     return status;
 }
 
@@ -232,7 +232,7 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
     clv_status_t status = CLV_UNSUPPORTED;
 
     if (search->config->place != NULL && search->late_rank < 0) {
-        status = judge_by_outline(search, candidate, score_p, passes_p);
+        status = judge_by_fast_estimate(search, candidate, score_p, passes_p);
     }
     return status == CLV_UNSUPPORTED ? judge_by_plan(search, candidate, score_p, passes_p) : status;
 }

@@ -11,7 +11,7 @@ clv_schedule_headers = \
 	schedule/sched_generators.h \
 	schedule/sched_goal.h \
 	schedule/sched_instance.h \
-	schedule/sched_outline.h \
+	schedule/sched_fast_estimate.h \
 	schedule/sched_plan.h \
 	schedule/sched_print.h \
 	schedule/sched_read.h \
@@ -33,7 +33,7 @@ clv_schedule_sources = \
 	schedule/sched_generators.c \
 	schedule/sched_goal.c \
 	schedule/sched_instance.c \
-	schedule/sched_outline.c \
+	schedule/sched_fast_estimate.c \
 	schedule/sched_plan.c \
 	schedule/sched_print.c \
 	schedule/sched_read.c \
@@ -61,11 +61,11 @@ unit_tests += tests/schedule/test_sched_plan tests/schedule/test_sched_exec test
 unit_tests += tests/schedule/test_sched_credit
 unit_tests += tests/schedule/test_sched_ring
 unit_tests += tests/schedule/test_sched_goal tests/schedule/test_sched_cost
-unit_tests += tests/schedule/test_sched_nodes tests/schedule/test_sched_exits tests/schedule/test_sched_outline
+unit_tests += tests/schedule/test_sched_nodes tests/schedule/test_sched_exits tests/schedule/test_sched_fast_estimate
 unit_tests += tests/schedule/test_sched_host_order
 tests_schedule_test_sched_host_order_SOURCES = tests/schedule/test_sched_host_order.c \
 	tests/support/random_instance.h
-tests_schedule_test_sched_outline_SOURCES = tests/schedule/test_sched_outline.c \
+tests_schedule_test_sched_fast_estimate_SOURCES = tests/schedule/test_sched_fast_estimate.c \
 	tests/support/random_instance.h
 tests_schedule_test_sched_nodes_SOURCES = tests/schedule/test_sched_nodes.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h

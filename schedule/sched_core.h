@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to schedule/: the core of an outline, those who speak for places, and when each of them
- * leaves.
+ * Private to schedule/: the core of a fast estimate, those who speak for places, and when each of
+ * them leaves.
  *
  *     from inside (a stream) ----+
  *                                +--> combined, in the order of time --> sent, in plan order
@@ -12,7 +12,7 @@
  * places are contended for; what comes from inside is known beforehand; and arrivals are no events.
  * A rank looks at what has come when it has something to send.
  *
- * Not: those who only hand on inside their places (sched_outline.c).
+ * Not: those who only hand on inside their places (sched_fast_estimate.c).
  *
  * Units: int64 ns; slots are rounds of the whole plan.
  * Errors: CLV_NO_MEMORY; CLV_INVALID: the sends come to no end.

@@ -5,7 +5,7 @@
 cd "$CLV_TOP" || exit 1
 
 # ---- layers. Per module: the headers of other modules that it may include, as a pattern.
-public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_outline|sched_host_order)\.h|clocksync/clocksync\.h'
+public_headers='util/[a-z_]*\.h|schedule/(schedule|sched_exec|sched_goal|sched_cost|sched_credit|sched_cache|sched_exits|sched_fast_estimate|sched_host_order)\.h|clocksync/clocksync\.h'
 public_headers="$public_headers|pap_predict/pap_predict\\.h"
 choose_headers='choose/choose(_algorithms|_collectives|_parameters|_reasons|_node_plan|_print|_verdict|_wait)?\.h'
 trace_headers='apps/trace/[a-z_]*\.h|clocksync/methods/cs_methods\.h'
@@ -27,7 +27,7 @@ may_include() {
     record) echo 'record/.*|clocksync/clocksync\.h|util/[a-z_]*\.h' ;;
     apps/clc) echo 'apps/clc/.*|util/[a-z_]*\.h' ;;
     apps/cli) echo 'apps/cli/.*|util/[a-z_]*\.h' ;;
-    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_outline|sched_host_order)\\.h|pap_predict/pap_predict\\.h|record/record_clva\\.h" ;;
+    choose) echo "choose/.*|util/[a-z_]*\\.h|schedule/(schedule|sched_cost|sched_cache|sched_exits|sched_fast_estimate|sched_host_order)\\.h|pap_predict/pap_predict\\.h|record/record_clva\\.h" ;;
     # The component's own predictor, without the network around it, and what it takes the previous function for.
     apps/what_if) echo "apps/what_if/.*|choose/choose_previous\\.h|$choose_headers|$public_headers|pap_predict/predict/pap_history\\.h" ;;
     coll_clv) echo "coll_clv/.*|$choose_headers|$public_headers|record/record_(clva|ring|drain|pending|early)\\.h" ;;

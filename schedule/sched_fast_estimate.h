@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The outline of a plan for ranks that share places: what decides when it ends, without a list of
- * what every rank sends.
+ * The fast estimate of a plan for ranks that share places: what decides when it ends, without a
+ * list of what every rank sends.
  *
  *     place 0: r -> r -> r -> r -> S --.          r: a chain, in closed form
  *     place 1: r -> r -> r -> r -> S --+--> root  S: the core (sched_core.h)
@@ -9,7 +9,7 @@
  * Most ranks of such a plan take from one neighbour and hand on to the next, and when a segment
  * leaves the end of their chain is a sum and a maximum: O(ranks). What is replayed is the core:
  * those who have to do with links. The estimate is that of the whole plan to the nanosecond
- * (tests/schedule/test_sched_outline), at a small part of its cost, so many candidates can be
+ * (tests/schedule/test_sched_fast_estimate), at a small part of its cost, so many candidates can be
  * compared of which one is made.
  *
  * Not: plans that run (schedule.h), nor estimates of single ranks' exits (sched_cost.h).
@@ -17,11 +17,11 @@
  *
  * Units: int64 ns.
  * Errors: those of clv_plan_make and clv_plan_estimate; outputs are set only on CLV_OK.
- * Memory: an outline is its caller's to free; 16 bytes per rank, and its core.
- * Threads: safe on distinct outlines.
+ * Memory: a fast estimate is its caller's to free; 16 bytes per rank, and its core.
+ * Threads: safe on distinct fast estimates.
  */
-#ifndef CLV_SCHED_OUTLINE_H
-#define CLV_SCHED_OUTLINE_H
+#ifndef CLV_SCHED_FAST_ESTIMATE_H
+#define CLV_SCHED_FAST_ESTIMATE_H
 
 #include "schedule/sched_core.h"
 #include "schedule/sched_cost.h"
@@ -29,14 +29,15 @@
 
 /* Of the plan that clv_plan_make would make. CLV_UNSUPPORTED where the generator has none, or no
  * place is shared: the plan does as well then. */
-clv_status_t clv_outline_make(const clv_generator_t *generator, const clv_instance_t *instance,
-                              clv_outline_t **outline_p) CLV_MUST_CHECK;
-void clv_outline_free(clv_outline_t *outline);
+clv_status_t clv_fast_estimate_make(const clv_generator_t *generator,
+                                    const clv_instance_t *instance,
+                                    clv_fast_estimate_t **fast_p) CLV_MUST_CHECK;
+void clv_fast_estimate_free(clv_fast_estimate_t *fast);
 
 /* What clv_plan_estimate says of that plan, with the places it was made for. */
-clv_status_t clv_outline_estimate(const clv_outline_t *outline, const int64_t *arrival_ns,
-                                  int64_t vector_bytes, const clv_cost_t *cost,
-                                  clv_estimate_t *estimate_p) CLV_MUST_CHECK;
+clv_status_t clv_fast_estimate_run(const clv_fast_estimate_t *fast, const int64_t *arrival_ns,
+                                   int64_t vector_bytes, const clv_cost_t *cost,
+                                   clv_estimate_t *estimate_p) CLV_MUST_CHECK;
 
 /* ---- for generators -------------------------------------------------------------------------- */
 
@@ -47,7 +48,7 @@ typedef struct clv_chain {
     int32_t representative; /* which rank of the core the last one is, or -1 if it is over */
 } clv_chain_t;
 
-struct clv_outline {
+struct clv_fast_estimate {
     int32_t n_ranks;
     int32_t n_segments;
     int64_t n_sends; /* of the whole plan */
@@ -58,12 +59,12 @@ struct clv_outline {
     clv_core_t core;
 };
 
-/* An outline without chains, places and core. NULL without memory. */
-clv_outline_t *clv_outline_new(const clv_instance_t *instance);
+/* A fast estimate without chains, places and core. NULL without memory. */
+clv_fast_estimate_t *clv_fast_estimate_new(const clv_instance_t *instance);
 
-/* What clv_outline_make does with an instance that has passed clv_instance_check. */
-clv_status_t clv_outline_make_checked(const clv_generator_t *generator,
-                                      const clv_instance_t *instance,
-                                      clv_outline_t **outline_p) CLV_MUST_CHECK;
+/* What clv_fast_estimate_make does with an instance that has passed clv_instance_check. */
+clv_status_t clv_fast_estimate_make_checked(const clv_generator_t *generator,
+                                            const clv_instance_t *instance,
+                                            clv_fast_estimate_t **fast_p) CLV_MUST_CHECK;
 
 #endif
