@@ -2,7 +2,7 @@
 clv_schedule_headers = \
 	schedule/schedule.h \
 	schedule/sched_cache.h \
-	schedule/sched_core.h \
+	schedule/sched_interhost.h \
 	schedule/sched_cost.h \
 	schedule/sched_credit.h \
 	schedule/sched_exec.h \
@@ -22,9 +22,9 @@ clv_schedule_headers = \
 	schedule/generators/sched_simd.h
 clv_schedule_sources = \
 	schedule/sched_cache.c \
-	schedule/sched_core.c \
-	schedule/sched_core_chain.c \
-	schedule/sched_core_run.c \
+	schedule/sched_interhost.c \
+	schedule/sched_interhost_chain.c \
+	schedule/sched_interhost_run.c \
 	schedule/sched_cost.c \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \

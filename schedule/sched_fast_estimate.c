@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fast estimates: chains in closed form, and the core behind them (see sched_fast_estimate.h).
+ * Fast estimates: chains in closed form, and the inter-host part behind them (see
+ * sched_fast_estimate.h).
  *
  * A chain hands S segments on, one hop after the other. When segment s is ready at a rank is a
  * maximum of straight lines, offset + s * step. A hop of period p (how soon the next segment
@@ -65,7 +66,7 @@ clv_fast_estimate_t *clv_fast_estimate_new(const clv_instance_t *instance)
 void clv_fast_estimate_free(clv_fast_estimate_t *fast)
 {
     if (fast != NULL) {
-        clv_core_drop(&fast->core);
+        clv_interhost_drop(&fast->interhost);
         clv_free(fast->place);
         clv_free(fast->ranks);
         clv_free(fast->chains);
@@ -86,7 +87,7 @@ typedef struct kind {
     int64_t last_step_ns;
 } kind_t;
 
-/* What all chains and the core add up to. */
+/* What all chains and the inter-host part add up to. */
 typedef struct sum {
     const clv_fast_estimate_t *fast;
     const int64_t *arrival_ns;
@@ -120,7 +121,7 @@ static inline void count_exit(sum_t *sum, int64_t arrival_ns, int64_t exit_ns)
 }
 
 /* All hops are near ones; what comes to the last rank, and when all others leave. */
-static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
+static clv_interhost_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
 {
     const kind_t near = sum->near;
     const int32_t *ranks = sum->fast->ranks;
@@ -141,7 +142,7 @@ static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
         }
     }
     *sum = of;
-    return (clv_core_stream_t){
+    return (clv_interhost_stream_t){
         {chain->first < chain->last ? ready_ns + near.way_ns : -1, here_ns + near.way_ns},
         {step_ns, near.period_ns}};
 }
@@ -193,8 +194,8 @@ static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
         clv_larger(ready.steep_ns + steep->last_step_ns, ready.flat_ns + ready.last_flat_ns));
 }
 
-/* What the chains bring to the core. */
-static void run_chains(sum_t *sum, clv_core_stream_t *streams)
+/* What the chains bring to the inter-host part. */
+static void run_chains(sum_t *sum, clv_interhost_stream_t *streams)
 {
     for (int32_t c = 0; c < sum->fast->n_chains; c++) {
         const clv_chain_t *chain = &sum->fast->chains[c];
@@ -206,19 +207,19 @@ static void run_chains(sum_t *sum, clv_core_stream_t *streams)
     }
 }
 
-static clv_status_t run_core(sum_t *sum, const clv_core_stream_t *streams, int64_t *arrival_ns,
-                             int64_t *exit_ns)
+static clv_status_t run_interhost(sum_t *sum, const clv_interhost_stream_t *streams,
+                                  int64_t *arrival_ns, int64_t *exit_ns)
 {
-    const clv_core_t *core = &sum->fast->core;
+    const clv_interhost_t *interhost = &sum->fast->interhost;
     clv_status_t status;
 
-    for (int32_t i = 0; i < core->n_ranks; i++) {
-        arrival_ns[i] = sum->arrival_ns[core->rank[i]];
+    for (int32_t i = 0; i < interhost->n_ranks; i++) {
+        arrival_ns[i] = sum->arrival_ns[interhost->rank[i]];
     }
-    status = core->far_slot != NULL
-                 ? clv_core_run_chain(core, streams, arrival_ns, sum->lengths, exit_ns)
-                 : clv_core_run(core, streams, arrival_ns, sum->lengths, exit_ns);
-    for (int32_t i = 0; i < core->n_ranks && status == CLV_OK; i++) {
+    status = interhost->far_slot != NULL
+                 ? clv_interhost_run_chain(interhost, streams, arrival_ns, sum->lengths, exit_ns)
+                 : clv_interhost_run(interhost, streams, arrival_ns, sum->lengths, exit_ns);
+    for (int32_t i = 0; i < interhost->n_ranks && status == CLV_OK; i++) {
         count_exit(sum, arrival_ns[i], exit_ns[i]);
     }
     return status;
@@ -226,17 +227,18 @@ static clv_status_t run_core(sum_t *sum, const clv_core_stream_t *streams, int64
 
 static clv_status_t estimate(sum_t *sum)
 {
-    const size_t n_core = (size_t) sum->fast->core.n_ranks;
-    clv_core_stream_t *streams = clv_alloc_unset(n_core + 1, sizeof *streams);
-    int64_t *times_ns = clv_alloc_unset(2 * n_core + 1, sizeof *times_ns);
+    const size_t n_interhost = (size_t) sum->fast->interhost.n_ranks;
+    clv_interhost_stream_t *streams = clv_alloc_unset(n_interhost + 1, sizeof *streams);
+    int64_t *times_ns = clv_alloc_unset(2 * n_interhost + 1, sizeof *times_ns);
     clv_status_t status = CLV_NO_MEMORY;
 
     if (streams != NULL && times_ns != NULL) {
-        for (size_t i = 0; i < n_core; i++) {
-            streams[i] = (clv_core_stream_t){{-1, -1}, {0, 0}};
+        for (size_t i = 0; i < n_interhost; i++) {
+            streams[i] = (clv_interhost_stream_t){{-1, -1}, {0, 0}};
         }
         run_chains(sum, streams);
-        status = n_core == 0 ? CLV_OK : run_core(sum, streams, times_ns, times_ns + n_core);
+        status = n_interhost == 0 ? CLV_OK
+                                  : run_interhost(sum, streams, times_ns, times_ns + n_interhost);
     }
     clv_free(times_ns);
     clv_free(streams);

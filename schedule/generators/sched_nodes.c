@@ -398,7 +398,7 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
 
 /* ---- its fast estimate ----------------------------------------------------------------------- */
 
-/* Of the core's rank k, which speaks for this node; behind all nodes the root. */
+/* Of the inter-host part's rank k, which speaks for this node; behind all nodes the root. */
 static void list_chain(const house_t *house, int32_t node, int32_t k, clv_fast_estimate_t *fast)
 {
     const int32_t n_segments = fast->n_segments;
@@ -407,27 +407,27 @@ static void list_chain(const house_t *house, int32_t node, int32_t k, clv_fast_e
 
     fast->chains[node] = (clv_chain_t){first, last, k};
     fast->n_sends += (int64_t) (last - first) * n_segments;
-    fast->core.rank[k] = house->members[last];
+    fast->interhost.rank[k] = house->members[last];
     if (first < last) {
-        memcpy(fast->core.near_slot + (size_t) k * (size_t) n_segments,
+        memcpy(fast->interhost.near_slot + (size_t) k * (size_t) n_segments,
                house->ready + (size_t) node * (size_t) n_segments, n_bytes);
     }
 }
 
-/* order: of nodes in the core, NULL: as they are. */
+/* order: of nodes in the inter-host part, NULL: as they are. */
 static clv_status_t list_chains(const house_t *house, const int32_t *order,
                                 clv_fast_estimate_t *fast)
 {
-    const int32_t n_core = house->n_nodes + house->hands_over;
-    clv_status_t status = clv_core_init(&fast->core, n_core, fast->n_segments);
+    const int32_t n_interhost = house->n_nodes + house->hands_over;
+    clv_status_t status = clv_interhost_init(&fast->interhost, n_interhost, fast->n_segments);
 
     for (int32_t k = 0; k < house->n_nodes && status == CLV_OK; k++) {
         list_chain(house, order == NULL ? k : order[k], k, fast);
     }
     if (status == CLV_OK && house->hands_over) {
-        fast->core.rank[house->n_nodes] = house->instance->root;
+        fast->interhost.rank[house->n_nodes] = house->instance->root;
     }
-    fast->core.hands_over = house->hands_over;
+    fast->interhost.hands_over = house->hands_over;
     fast->n_chains = house->n_nodes;
     return status;
 }
@@ -449,8 +449,9 @@ static clv_status_t fast_between(house_t *house, const clv_generator_t *between,
         status = clv_builder_sort(builder);
     }
     fast->n_sends += builder->n_sends;
-    return status == CLV_OK ? clv_core_set_sends(&fast->core, builder->sends, builder->n_sends)
-                            : status;
+    return status == CLV_OK
+               ? clv_interhost_set_sends(&fast->interhost, builder->sends, builder->n_sends)
+               : status;
 }
 
 /* The slot of the first segment on each hop of a chain of nodes: the round in which both have
@@ -478,19 +479,19 @@ static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes
 static clv_status_t set_order(house_t *house, const clv_instance_t *nodes, int64_t slot,
                               int32_t *order, clv_fast_estimate_t *fast)
 {
-    clv_core_t *core = &fast->core;
+    clv_interhost_t *interhost = &fast->interhost;
     clv_status_t status = clv_sched_chain_order(nodes, order);
 
     if (status == CLV_OK) {
         status = list_chains(house, order, fast);
     }
-    core->slots_per_round = SLOTS;
-    core->far_slot = clv_alloc((size_t) house->n_nodes + 1, sizeof *core->far_slot);
-    if (status != CLV_OK || core->far_slot == NULL) {
+    interhost->slots_per_round = SLOTS;
+    interhost->far_slot = clv_alloc((size_t) house->n_nodes + 1, sizeof *interhost->far_slot);
+    if (status != CLV_OK || interhost->far_slot == NULL) {
         return status != CLV_OK ? status : CLV_NO_MEMORY;
     }
-    fast->n_sends += (int64_t) (core->n_ranks - 1) * core->n_segments;
-    return find_slots(house, nodes, slot, order, core->far_slot);
+    fast->n_sends += (int64_t) (interhost->n_ranks - 1) * interhost->n_segments;
+    return find_slots(house, nodes, slot, order, interhost->far_slot);
 }
 
 /* Nodes in a chain, where nobody waits for a link: their order, and no sends. */

@@ -164,8 +164,8 @@ static void who_has_none_says_so(void **unused)
     assert_null(fast);
 }
 
-/* 16 places of 64: the core is of one rank a place, and of a chain it has no sends. */
-static void the_core_is_small(void **unused)
+/* 16 places of 64: the inter-host part is of one rank a place, and of a chain it has no sends. */
+static void the_interhost_part_is_small(void **unused)
 {
     uint64_t state = seed;
 
@@ -175,16 +175,16 @@ static void the_core_is_small(void **unused)
         draw_hosts(&state, 1024, 64);
         assert_int_equal(
             clv_fast_estimate_make(clv_generator_find(names[g]), &draw.instance, &fast), CLV_OK);
-        const clv_core_t *core = &fast->core;
-        assert_int_equal(core->n_ranks, 16 + core->hands_over);
-        if (core->far_slot != NULL) {
-            assert_null(core->sends);
+        const clv_interhost_t *interhost = &fast->interhost;
+        assert_int_equal(interhost->n_ranks, 16 + interhost->hands_over);
+        if (interhost->far_slot != NULL) {
+            assert_null(interhost->sends);
             assert_int_equal(fast->n_sends, 1023 * N_SEGMENTS);
         } else {
-            assert_int_equal(core->first_out[core->n_ranks],
-                             fast->n_sends - (1024 - core->n_ranks) * N_SEGMENTS);
+            assert_int_equal(interhost->first_out[interhost->n_ranks],
+                             fast->n_sends - (1024 - interhost->n_ranks) * N_SEGMENTS);
         }
-        assert_true((core->far_slot != NULL) == (g == 1));
+        assert_true((interhost->far_slot != NULL) == (g == 1));
         clv_fast_estimate_free(fast);
     }
 }
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(fast_estimates_say_what_plans_say),
         cmocka_unit_test(what_meets_keeps_its_order),
         cmocka_unit_test(who_has_none_says_so),
-        cmocka_unit_test(the_core_is_small),
+        cmocka_unit_test(the_interhost_part_is_small),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
     seed = clv_seed();
