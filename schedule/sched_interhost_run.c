@@ -4,11 +4,11 @@
  *
  * Each rank has one thing to do next: its next send could start, or something must come before it.
  * All that is done from the first such moment on, for as long as a send holds its sender, is done
- * in one sweep over the ranks that are awake:
+ * in one pass over the ranks that are awake:
  *
  *     now      what each rank lacks has come, as far as that is known: whatever leaves from now on
  *              is on the link for as long as a segment takes
- *     starts   on each way the first that could: none of those that start in this sweep can send,
+ *     starts   on each way the first that could: none of those that start in this pass can send,
  *              nor take, again before its end
  *
  * So nothing is sorted. Who has nothing to do for a while sleeps: a tournament of log2(ranks) games
@@ -19,7 +19,7 @@
  * something may wait for what the rank sends itself. From there on what arrives waits in a queue
  * until the rank looks: when a send of its starts, and while it lacks something for the next one.
  *
- * Cost: O(sends), and a look at each rank that is awake for each sweep, in which one send starts at
+ * Cost: O(sends), and a look at each rank that is awake for each pass, in which one send starts at
  * least.
  */
 #include "schedule/sched_interhost.h"
@@ -27,7 +27,7 @@
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
+enum { NOBODY = -1, SLEEPY_PASSES = 4 };
 
 static const int64_t always_free_ns = 0; /* of no way */
 
@@ -58,7 +58,7 @@ typedef struct representative {
     const clv_interhost_send_t *next, *end; /* sends */
     copy_t *copy;                           /* which the next one sends */
     struct representative *receiver;        /* of the next one */
-    struct representative *best; /* who starts in this sweep on the way to this one, or NULL */
+    struct representative *best; /* who starts in this pass on the way to this one, or NULL */
     const way_t *way;            /* to this one: a link but for who is handed all */
     int64_t in_free_ns;          /* of that way */
     int64_t out_free_ns;
@@ -86,16 +86,16 @@ typedef struct run {
     way_t far, near;
     int64_t combine_ns;
     int64_t reach_ns;  /* for so long behind now all that arrives is known */
-    int64_t window_ns; /* of a sweep; 0: one send starts in each */
+    int64_t window_ns; /* of a pass; 0: one send starts in each */
     int64_t sleepy_ns; /* who has nothing to do for longer sleeps */
-    int64_t now_ns;    /* of this sweep: nothing starts before */
+    int64_t now_ns;    /* of this pass: nothing starts before */
     int can_meet;      /* 1: sends of several may be there at the same time */
     int is_ahead;      /* 1: what starts is there after all that started on that way before */
     representative_t *representatives;
     copy_t *copies;
     arrival_t *queue;       /* rank after rank */
     int32_t *next_parked;   /* of each send */
-    representative_t **due; /* to whom anybody starts in this sweep */
+    representative_t **due; /* to whom anybody starts in this pass */
     int32_t n_due;
     representative_t **awake;
     int32_t n_awake;
@@ -365,7 +365,7 @@ static inline void tell(run_t *run, representative_t *me, int64_t here_ns)
     }
 }
 
-/* What it lacks for the next send it looks for in the next sweep, when more has come. Who gives a
+/* What it lacks for the next send it looks for in the next pass, when more has come. Who gives a
  * segment away for good may look later at what came before that. */
 static inline void start(run_t *run, representative_t *me)
 {
@@ -386,9 +386,9 @@ static inline void start(run_t *run, representative_t *me)
     aim(run, me, send + 1);
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
-/* When the first one has something to do. Who has not for some sweeps goes to sleep. */
+/* When the first one has something to do. Who has not for some passes goes to sleep. */
 static int64_t find_now(run_t *run)
 {
     const int32_t n_before = run->n_awake;
@@ -466,7 +466,7 @@ static void keep_first(run_t *run)
     run->n_due = run->n_due > 0;
 }
 
-static void sweep(run_t *run)
+static void pass(run_t *run)
 {
     const int64_t last_ns = run->now_ns + clv_larger(run->window_ns - 1, 0);
 
@@ -625,7 +625,7 @@ static void set_window(run_t *run)
 
     run->reach_ns = clv_larger(run->far.here_ns - 1, 0);
     run->window_ns = clv_smaller(busy_ns, run->far.here_ns);
-    run->sleepy_ns = clv_smaller(run->window_ns, INT64_MAX / 4 / SLEEPY_SWEEPS) * SLEEPY_SWEEPS;
+    run->sleepy_ns = clv_smaller(run->window_ns, INT64_MAX / 4 / SLEEPY_PASSES) * SLEEPY_PASSES;
     run->is_ahead = run->window_ns > 0 && !run->can_meet;
 }
 
@@ -642,7 +642,7 @@ clv_status_t clv_interhost_run(const clv_interhost_t *interhost,
         open_run(&run, streams, arrival_ns);
         for (int64_t now_ns = find_now(&run); now_ns < INT64_MAX; now_ns = find_now(&run)) {
             run.now_ns = now_ns;
-            sweep(&run);
+            pass(&run);
         }
         status = read_exits(&run, exit_ns);
     }
