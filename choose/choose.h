@@ -24,7 +24,7 @@
  *   6. judge: once a block of calls has told the program's iteration time under what runs, nothing
  * else is taken for good but by the iteration time of blocks of its own, tried at a bounded rate
  *   (choose_try.h);
- *   7. run free: where ranks do not wait for each other's results, orders that follow the arrivals
+ *   7. decoupled: where ranks do not wait for each other's results, orders that follow the arrivals
  * are expected to cost what the ranks have gained by being apart.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
@@ -116,10 +116,10 @@ typedef struct clv_choose_decision {
     int32_t algorithm; /* a clv_algorithm_t that makes plans, or CLV_ALGORITHM_PREVIOUS */
     int32_t reason;    /* a clv_reason_t */
     int32_t n_segments;
-    int32_t announced;   /* the forecast came from hints */
-    int32_t is_far_late; /* of the plan's instance, see schedule/schedule.h */
-    int32_t is_blind;    /* there was no forecast: what is predicted below is for equal arrivals */
-    int32_t runs_free;   /* ranks were seen not to wait for results; no plan depends on it */
+    int32_t announced;    /* the forecast came from hints */
+    int32_t is_far_late;  /* of the plan's instance, see schedule/schedule.h */
+    int32_t is_blind;     /* there was no forecast: what is predicted below is for equal arrivals */
+    int32_t is_decoupled; /* ranks were seen not to wait for results; no plan depends on it */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;
@@ -169,7 +169,7 @@ typedef struct clv_choose_trial {
     int32_t is_on;
     int32_t algorithm;
     int32_t needed_permille; /* of the time before: an iteration of at most so long settles it */
-    int32_t was_free;        /* ranks were seen to run free while it was on */
+    int32_t was_decoupled;   /* ranks were seen decoupled while it was on */
     clv_choose_blocks_t blocks;
     int32_t n_forecasts;      /* since it began */
     int64_t expected_loss_ns; /* a call */
@@ -207,8 +207,8 @@ typedef struct clv_choose_iterations {
     int64_t computing_ns;       /* of the slowest rank, moving average; 0: unknown */
     int64_t usual_ns;           /* of a call and what is before it, whatever runs, moving average */
     int32_t n_pauses;           /* so many newest record sets came after a pause of the program */
-    int64_t free_sets;          /* for so many record sets to come ranks are said to run free */
-    int32_t has_run_free;       /* they were seen to since the program is what it is */
+    int64_t decoupled_sets;     /* for so many record sets to come ranks are said to be decoupled */
+    int32_t has_been_decoupled; /* they were seen to since the program is what it is */
     clv_choose_block_t block;   /* being measured */
     int32_t settled;            /* the algorithm that runs unless one is tried */
     int32_t n_odd;              /* its newest blocks on end that are unlike those before */
@@ -313,13 +313,13 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 
 /* Calls whose forecast never comes (its record set is void) run the newest decision of their stream
  * that needs none and was no trial: the previous function, or an order that is the same in each
- * call. The model knows less, and a change for some calls binds ranks that run free: what they were
- * ahead is lost. Equal on all ranks, as decisions are. */
-static inline int clv_choose_goes_on(const clv_choose_decision_t *decision)
+ * call. The model knows less, and a change for some calls synchronises decoupled ranks: what they
+ * were ahead is lost. Equal on all ranks, as decisions are. */
+static inline int clv_choose_is_sticky(const clv_choose_decision_t *decision)
 {
     return decision->reason != CLV_REASON_TRYING &&
            (decision->algorithm == CLV_ALGORITHM_PREVIOUS ||
-            clv_algorithm_holds(decision->algorithm));
+            clv_algorithm_is_static(decision->algorithm));
 }
 
 #endif

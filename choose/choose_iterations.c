@@ -98,9 +98,10 @@ static void look_around(clv_choose_iterations_t *iterations, const clv_pap_progr
         iterations->computing_ns =
             iterations->computing_ns == 0 ? now_ns : (3 * iterations->computing_ns + now_ns) / 4;
     }
-    iterations->free_sets =
-        progress->runs_free ? CLV_POLICY_FREE_SETS : clv_larger(iterations->free_sets - 1, 0);
-    iterations->has_run_free |= iterations->free_sets > 0;
+    iterations->decoupled_sets = progress->is_decoupled
+                                     ? CLV_POLICY_FREE_SETS
+                                     : clv_larger(iterations->decoupled_sets - 1, 0);
+    iterations->has_been_decoupled |= iterations->decoupled_sets > 0;
 }
 
 clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *config,

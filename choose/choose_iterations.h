@@ -35,7 +35,7 @@ typedef struct clv_choose_interval {
     int64_t time_ns;    /* what they took by the objective */
 } clv_choose_interval_t;
 
-/* Takes in a forecast: when the last rank arrived, whether ranks run free, whether the program
+/* Takes in a forecast: when the last rank arrived, whether ranks are decoupled, whether the program
  * paused, and the interval says nothing of its algorithm (iterations->n_pauses > 0). */
 clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *config,
                                                  const clv_pap_forecast_t *forecast,
@@ -55,10 +55,10 @@ int64_t clv_choose_blocks_middle(const clv_choose_blocks_t *blocks);
 int32_t clv_choose_blocks_spread(const clv_choose_blocks_t *blocks);
 
 /* Whether some of the newest record sets have shown ranks that did not wait for a result. */
-static inline int clv_choose_runs_free(const clv_choose_config_t *config,
-                                       const clv_choose_iterations_t *iterations)
+static inline int clv_choose_is_decoupled(const clv_choose_config_t *config,
+                                          const clv_choose_iterations_t *iterations)
 {
-    return config->objective == CLV_OBJECTIVE_PACE && iterations->free_sets > 0;
+    return config->objective == CLV_OBJECTIVE_PACE && iterations->decoupled_sets > 0;
 }
 
 #endif

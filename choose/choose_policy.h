@@ -11,7 +11,7 @@
 
 /* clang-format off */
 #define CLV_POLICY_MAP(XX) \
-    XX(SURE_SETS,                4, "record sets",    "a sigma of fewer is a guess, and ranks do not show before whether they run free") \
+    XX(SURE_SETS,                4, "record sets",    "a sigma of fewer is a guess, and ranks do not show before whether they are decoupled") \
     XX(CLIP_SIGMAS,              4, "sigma",          "nobody is expected before so many after its predicted arrival") \
     XX(CLEAR_PERMILLE,         950, "of a score",     "clearly less: leaves what runs, and wins a trial at an equal iteration time") \
     XX(LEAVE_HOSTS_PERMILLE,  1050, "of a score",     "less than that of the previous function takes host_chains: whole vectors inside hosts take longer than estimated") \
@@ -28,8 +28,8 @@
     XX(NEAR_COUNTS,              7, "segments",       "more are tried of a plan by rounds that is forced") \
     XX(FEW_CELLS,             8192, "cells",          "ranks times segments of a plan that costs little to make") \
     XX(CLASSIC_FORECASTS,        8, "forecasts",      "where links are shared, plans that bind are estimated once in so many") \
-    XX(FREE_SETS,               16, "record sets",    "for which a sight of ranks that run free counts") \
-    XX(FREE_PERMILLE,          970, "of iterations",  "settles a plan that follows arrivals where ranks run free; and no plan is faster than computing") \
+    XX(FREE_SETS,               16, "record sets",    "for which a sight of decoupled ranks counts") \
+    XX(FREE_PERMILLE,          970, "of iterations",  "settles a plan that follows arrivals where ranks are decoupled; and no plan is faster than computing") \
     XX(CHANGE_CALLS,             2, "calls",          "after a change of algorithm do not count") \
     XX(PAUSE_TIMES,              2, "times",          "the usual is a pause") \
     XX(PAUSE_PART,               4, "part",           "of what many calls usually take must a pause among them be") \

@@ -28,12 +28,12 @@ int clv_choose_try_may_guess(const clv_choose_config_t *config,
                              const clv_choose_iterations_t *iterations,
                              const clv_pap_forecast_t *forecast, int32_t algorithm)
 {
-    if (clv_algorithm_binds(algorithm)) {
+    if (clv_algorithm_synchronises(algorithm)) {
         return 0;
     }
-    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_holds(algorithm) ||
+    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_is_static(algorithm) ||
            algorithm == CLV_ALGORITHM_PREVIOUS ||
-           (!clv_choose_runs_free(config, iterations) &&
+           (!clv_choose_is_decoupled(config, iterations) &&
             (forecast->announced || forecast->n_record_sets >= CLV_POLICY_SURE_SETS));
 }
 
@@ -50,7 +50,7 @@ static void forget_verdicts(clv_choose_iterations_t *iterations)
 static void forget_fixed_orders(clv_choose_iterations_t *iterations)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithm_holds(a)) {
+        if (clv_algorithm_is_static(a)) {
             iterations->verdict[a] = (clv_choose_verdict_t){0};
         }
     }
@@ -75,7 +75,7 @@ static void judge_settled(clv_choose_iterations_t *iterations, int64_t block_ns)
         iterations->blocks = (clv_choose_blocks_t){0};
         iterations->trial.budget_ns =
             clv_larger(iterations->trial.budget_ns, 0); /* no trial took that */
-        iterations->has_run_free = iterations->free_sets > 0;
+        iterations->has_been_decoupled = iterations->decoupled_sets > 0;
         forget_verdicts(iterations);
     }
     clv_choose_blocks_add(&iterations->blocks, block_ns);
@@ -110,7 +110,7 @@ static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t ne
 {
     trial->is_on = 1;
     trial->algorithm = algorithm;
-    trial->was_free = 0;
+    trial->was_decoupled = 0;
     trial->needed_permille = needed_permille;
     trial->n_forecasts = 0;
     trial->expected_loss_ns = expected_loss_ns;
@@ -214,7 +214,7 @@ static void account(clv_choose_iterations_t *iterations, const clv_choose_interv
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
                             const clv_pap_progress_t *progress, clv_choose_iterations_t *iterations)
 {
-    const int was_free = clv_choose_runs_free(config, iterations);
+    const int was_decoupled = clv_choose_is_decoupled(config, iterations);
     const clv_choose_interval_t interval =
         clv_choose_iterations_take(config, forecast, progress, iterations);
     const int64_t earned_ns =
@@ -232,15 +232,15 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
         account(iterations, &interval);
     }
     stop_waiting(iterations);
-    if (!was_free && clv_choose_runs_free(config, iterations)) {
+    if (!was_decoupled && clv_choose_is_decoupled(config, iterations)) {
         forget_fixed_orders(iterations);
     }
 }
 
 /* ---- what to try ----------------------------------------------------------------------------- */
 
-/* What an iteration would take, by the estimates. Where ranks run free, an order that follows their
- * arrivals makes each of them wait for the slowest again, and a fixed one goes as fast as the
+/* What an iteration would take, by the estimates. Where ranks are decoupled, an order that follows
+ * their arrivals makes each of them wait for the slowest again, and a fixed one goes as fast as the
  * slowest's computing, in time; it does no worse than what makes ranks wait. */
 static int64_t expected_iteration(const clv_choose_search_t *search, int32_t algorithm)
 {
@@ -248,13 +248,14 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
     const int64_t settled_ns = clv_choose_blocks_middle(&iterations->blocks);
     const int64_t gain_ns = search->score[iterations->settled] - search->score[algorithm];
     const int64_t expected_ns = clv_larger(settled_ns - gain_ns, 1);
-    const int is_stable = clv_algorithm_holds(algorithm);
+    const int is_stable = clv_algorithm_is_static(algorithm);
 
-    if (!clv_choose_runs_free(search->config, iterations) || algorithm == CLV_ALGORITHM_PREVIOUS) {
+    if (!clv_choose_is_decoupled(search->config, iterations) ||
+        algorithm == CLV_ALGORITHM_PREVIOUS) {
         return expected_ns;
     }
     if (is_stable) {
-        return clv_algorithm_holds(iterations->settled)
+        return clv_algorithm_is_static(iterations->settled)
                    ? expected_ns
                    : clv_smaller(settled_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
                                  iterations->computing_ns);
@@ -263,7 +264,7 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
                       iterations->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* Under a fixed order ranks that can run free go as fast as the slowest's computing, and a
+/* Under a fixed order ranks that can be decoupled go as fast as the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
  * other when it ends. */
@@ -271,8 +272,8 @@ static int cannot_gain(const clv_choose_search_t *search)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    return search->config->objective == CLV_OBJECTIVE_PACE && iterations->has_run_free &&
-           clv_algorithm_holds(iterations->settled) &&
+    return search->config->objective == CLV_OBJECTIVE_PACE && iterations->has_been_decoupled &&
+           clv_algorithm_is_static(iterations->settled) &&
            !is_permille_of(iterations->computing_ns, CLV_POLICY_FREE_PERMILLE,
                            clv_choose_blocks_middle(&iterations->blocks));
 }
@@ -283,8 +284,8 @@ static int is_no_better_order(const clv_choose_search_t *search, int32_t algorit
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    return clv_choose_runs_free(search->config, iterations) && clv_algorithm_holds(algorithm) &&
-           clv_algorithm_holds(iterations->settled) &&
+    return clv_choose_is_decoupled(search->config, iterations) &&
+           clv_algorithm_is_static(algorithm) && clv_algorithm_is_static(iterations->settled) &&
            !is_permille_of(expected_ns, CLV_POLICY_BETTER_PERMILLE,
                            clv_choose_blocks_middle(&iterations->blocks));
 }
@@ -329,17 +330,17 @@ static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 
 /* The longest iteration time that settles a trial. A program that waits for a clock, or for
  * somebody else, takes one iteration time whatever runs: then what is clearly estimated to end
- * calls sooner is taken all the same, or to let ranks out of them sooner. Where ranks run free a
- * trial lives on the distances that a fixed order has made, and what binds them soon hides that
- * they did. */
+ * calls sooner is taken all the same, or to let ranks out of them sooner. Where ranks are decoupled
+ * a trial lives on the distances that a fixed order has made, and what synchronises them soon hides
+ * that they did. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    if (clv_choose_runs_free(search->config, iterations) ||
-        (iterations->trial.is_on && iterations->trial.was_free)) {
-        return clv_algorithm_holds(algorithm) ? CLV_POLICY_BETTER_PERMILLE
-                                              : CLV_POLICY_FREE_PERMILLE;
+    if (clv_choose_is_decoupled(search->config, iterations) ||
+        (iterations->trial.is_on && iterations->trial.was_decoupled)) {
+        return clv_algorithm_is_static(algorithm) ? CLV_POLICY_BETTER_PERMILLE
+                                                  : CLV_POLICY_FREE_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLV_POLICY_CLEAR_PERMILLE,
                         search->score[iterations->settled])) {
@@ -382,7 +383,7 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
         end_trial(iterations);
     }
     if (trial->is_on) { /* its estimate is by now one of calls that were measured */
-        trial->was_free |= clv_choose_runs_free(search->config, iterations);
+        trial->was_decoupled |= clv_choose_is_decoupled(search->config, iterations);
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }
     if (trial->is_on || in_vain || trial->loss_ns != 0 || search->score[iterations->settled] < 0 ||

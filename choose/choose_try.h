@@ -37,8 +37,8 @@ void clv_choose_try_settle(clv_choose_iterations_t *iterations, int32_t algorith
 /* Begins a trial if one is due, ends one whose algorithm has no plan any more. */
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast);
 
-/* Whether estimates alone may take it: not where ranks run free and it depends on arrivals, and
- * never what makes ranks wait for each other. */
+/* Whether estimates alone may take it: not where ranks are decoupled and it depends on arrivals,
+ * and never what makes ranks wait for each other. */
 int clv_choose_try_may_guess(const clv_choose_config_t *config,
                              const clv_choose_iterations_t *iterations,
                              const clv_pap_forecast_t *forecast, int32_t algorithm);

@@ -37,7 +37,7 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
 
 /* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
  * a small share of it: equal on all ranks. One that carries half of coll_clv_setup_bytes alone does
- * not wait for the next, where ranks that run free would set up amid what this one has sent. Who
+ * not wait for the next, where decoupled ranks would set up amid what this one has sent. Who
  * asks for an algorithm, or one order, waits for nothing. */
 static bool carries_enough(const coll_clv_call_t *call)
 {

@@ -184,10 +184,11 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
  * for a processor, some of them to arrive at all. Not sched_yield, which tools replace for ranks
  * that wait: this one has more to do. When most segments are gone the links have enough, and ranks
  * that end one after the other are in the call for less time than those that end together. Where
- * ranks run free nobody waits, and to be in each other's calls only makes all of them longer. */
+ * ranks are decoupled nobody waits, and to be in each other's calls only makes all of them
+ * longer. */
 static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {
-    if (run->scratch->makes_way && !run->job->runs_free &&
+    if (run->scratch->makes_way && !run->job->is_decoupled &&
         (int64_t) segment * WAY_PARTS < (int64_t) run->job->n_segments * WAY_FIRST &&
         OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(run->comm, peer)->super.proc_flags)) {
         thrd_yield();

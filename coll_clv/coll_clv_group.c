@@ -191,7 +191,7 @@ static int is_wanted(const kept_plan_t *kept, const kept_plan_t *wanted)
 {
     return kept->is_set && kept->rule == wanted->rule &&
            clv_choose_same_key(&kept->key, &wanted->key) &&
-           (KEPT_GOES_ON != kept->rule ||
+           (KEPT_STICKY != kept->rule ||
             (kept->decision.algorithm == wanted->decision.algorithm &&
              kept->decision.n_segments == wanted->decision.n_segments &&
              kept->decision.is_far_late == wanted->decision.is_far_late &&
@@ -220,8 +220,8 @@ static kept_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_stream
     kept_plan_t wanted = {.key = *key, .rule = fixed ? KEPT_FIXED : KEPT_BLIND};
 
     if (!fixed && CLV_FALLBACK_AUTO == group->chooser.config.fallback && NULL != stream &&
-        stream->goes_on && clv_choose_same_key(&stream->held_key, key)) {
-        wanted.rule = KEPT_GOES_ON;
+        stream->is_sticky && clv_choose_same_key(&stream->held_key, key)) {
+        wanted.rule = KEPT_STICKY;
         wanted.decision = stream->held;
         wanted.decision.is_blind = 1;
         if (CLV_REASON_FORCED != wanted.decision.reason) {
@@ -259,7 +259,7 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
         return CLV_OK;
     }
     assignment->decision = kept->decision;
-    assignment->decision.runs_free = wanted.decision.runs_free;
+    assignment->decision.is_decoupled = wanted.decision.is_decoupled;
     if (CLV_REASON_NO_FORECAST == kept->decision.reason || coll_clv_group_is_local(group)) {
         assignment->decision.reason = why_no_forecast(group);
     }
@@ -422,8 +422,8 @@ static CLV_HOT void keep_decision(stream_keys_t *stream, const clv_pap_call_t *c
                                   const clv_pap_stream_key_t *key,
                                   const clv_choose_decision_t *decision)
 {
-    if (NULL != stream && call->sampled && clv_choose_goes_on(decision)) {
-        stream->goes_on = 1;
+    if (NULL != stream && call->sampled && clv_choose_is_sticky(decision)) {
+        stream->is_sticky = 1;
         stream->held_key = *key;
         stream->held = *decision;
     }

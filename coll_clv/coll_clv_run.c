@@ -117,7 +117,7 @@ int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignme
                           .n_segments = decision->n_segments,
                           .goal = clv_collectives[call->collective].goal,
                           .policy = clv_algorithms[decision->algorithm].policy,
-                          .runs_free = decision->runs_free,
+                          .is_decoupled = decision->is_decoupled,
                           .yields = call->module->shares_processors,
                           .root = call->root,
                           .tag = tags[call->collective],

@@ -22,8 +22,8 @@
 #define COLL_CLV_PATIENCE_NS INT64_C(4000000)
 
 /* By what calls without a forecast are planned: the model, forced or not; clv_choose_fixed; the
- * stream's newest decision that goes on (clv_choose_goes_on). */
-typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_GOES_ON } kept_rule_t;
+ * stream's newest sticky decision (clv_choose_is_sticky). */
+typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_STICKY } kept_rule_t;
 
 /* What they run. */
 typedef struct kept_plan {
@@ -39,7 +39,7 @@ typedef struct kept_plan {
 typedef struct stream_keys {
     _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
-    int goes_on;
+    int is_sticky;
     clv_pap_stream_key_t held_key;
     clv_choose_decision_t held;
 } stream_keys_t;

@@ -121,7 +121,7 @@ typedef struct clv_pap_progress {
     int64_t call;            /* number of the newest sampled call in its stream */
     int64_t last_arrival_ns; /* when its last rank arrived, global; 0: unknown */
     int64_t computing_ns; /* the longest time of a rank from its last exit to there; 0: unknown */
-    int32_t runs_free;    /* some rank arrived there before all had ended the call before */
+    int32_t is_decoupled; /* some rank arrived there before all had ended the call before */
     int32_t last_rank;    /* who arrived there last; -1: clocks are not that good, or unknown */
 } clv_pap_progress_t;
 

@@ -98,8 +98,8 @@ static int32_t last_rank_of(const clv_pap_record_set_t *set, int64_t clock_error
     return last;
 }
 
-/* Whether the program binds its ranks in each iteration is seen, too: where a call must be over
- * everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
+/* Whether the program synchronises its ranks in each iteration is seen, too: where a call must be
+ * over everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
 static void measure_progress(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                              int64_t clock_error_ns)
 {
@@ -123,7 +123,7 @@ static void measure_progress(clv_pap_history_t *history, const clv_pap_record_se
     history->progress.last_rank = last_rank_of(set, clock_error_ns);
     if (known) {
         history->progress.computing_ns = clv_pap_clamp_spread(computing_ns);
-        history->progress.runs_free = first_arrival_ns + 2 * clock_error_ns < last_exit_ns;
+        history->progress.is_decoupled = first_arrival_ns + 2 * clock_error_ns < last_exit_ns;
     }
 }
 

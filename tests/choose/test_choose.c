@@ -888,7 +888,7 @@ static void the_fixed_order_hands_a_late_root_one_vector(void **state)
 }
 
 /* Calls that have no forecast come between calls that have one; another order would cost a program
- * that runs free what its ranks are ahead. */
+ * that is decoupled what its ranks are ahead. */
 static void calls_without_a_forecast_keep_the_fixed_order(void **state)
 {
     (void) state;

@@ -80,8 +80,8 @@ static int play(int32_t algorithm, int64_t permille)
         forecast.previous_in_mpi_ns = call < 2 ? -1 : ran->predicted_in_mpi_ns / 1000 * of;
         assert_int_equal(
             clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, now), CLV_OK);
-        assert_true(call >= CLV_POLICY_FIRST_CALLS || !clv_algorithm_binds(now->algorithm));
-        assert_true(!clv_algorithm_binds(now->algorithm) || now->n_segments > 0);
+        assert_true(call >= CLV_POLICY_FIRST_CALLS || !clv_algorithm_synchronises(now->algorithm));
+        assert_true(!clv_algorithm_synchronises(now->algorithm) || now->n_segments > 0);
         last_arrival_ns += 20000000 + now->predicted_after_ns / 1000 *
                                           truth_of(now->algorithm, algorithm, permille);
         n_ran += call >= 500 && now->algorithm == algorithm;
@@ -180,7 +180,7 @@ static void long_vectors_stay_with_the_chain(void **unused)
     (void) choose();
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         assert_int_equal(state.n_bound_segments[a], 0);
-        assert_true(clv_algorithm_binds(a) ==
+        assert_true(clv_algorithm_synchronises(a) ==
                     (a >= CLV_ALGORITHM_BINOMIAL && a <= CLV_ALGORITHM_RING));
     }
     key.total_bytes = 256 << 10; /* which is asked for each length */
@@ -223,10 +223,11 @@ static void estimates_alone_take_none_where_there_is_a_forecast(void **unused)
     (void) unused;
     begin(64, 256 << 10, 60000);
     assert_int_equal(clv_choose_balanced(&config, &key, &decision), CLV_OK);
-    assert_false(clv_algorithm_binds(decision.algorithm)); /* nor is the guard measured by one */
+    assert_false(
+        clv_algorithm_synchronises(decision.algorithm)); /* nor is the guard measured by one */
     for (int objective = CLV_OBJECTIVE_PACE; objective <= CLV_OBJECTIVE_MPI_TIME; objective++) {
         config.objective = objective;
-        assert_false(clv_algorithm_binds(choose().algorithm));
+        assert_false(clv_algorithm_synchronises(choose().algorithm));
     }
 }
 
@@ -340,7 +341,7 @@ static void what_passes_is_a_plan_within_the_guard(void **unused)
         draw_arrivals(predicted_ns);
         (void) choose();
         for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-            assert_true(clv_algorithm_binds(a) || state.n_bound_segments[a] == 0);
+            assert_true(clv_algorithm_synchronises(a) || state.n_bound_segments[a] == 0);
             if (state.n_bound_segments[a] > 0) {
                 n_passed[a]++;
                 check_bound(a, state.balanced.predicted_after_ns / 1000 * 1201 + 1000);

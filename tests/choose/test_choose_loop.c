@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The decider in a closed loop with programs (tests/support/choose_loop.h): what it settles on is,
- * by the iteration time, as good as the best algorithm forced, whatever binds the ranks; trying
- * loses little, and nothing flaps.
+ * by the iteration time, as good as the best algorithm forced, whatever synchronises the ranks;
+ * trying loses little, and nothing flaps.
  */
 #include "tests/support/choose_programs.h"
 #include "tests/support/test.h"
@@ -91,9 +91,9 @@ static void bound_programs_iterate_as_fast_as_with_the_best(void **state)
 }
 
 /* Regret includes what the program itself takes longer when it changes in the middle of a trial.
- * Fresh arrivals whose ranks run free from the middle on: in one of ten seeds the 200 calls that
- * are left do not suffice to try the fixed order again (up to 1187 permille in 1,001 seeds, in 99
- * of 100 1097, else 1029). */
+ * Fresh arrivals whose ranks are decoupled from the middle on: in one of ten seeds the 200 calls
+ * that are left do not suffice to try the fixed order again (up to 1187 permille in 1,001 seeds, in
+ * 99 of 100 1097, else 1029). */
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
@@ -102,11 +102,11 @@ static void changes_of_the_program_are_found_out(void **state)
     run_programs(LOOP_FRESH_FREED + 1, LOOP_N_PROGRAMS, 1025, 70);
 }
 
-/* Ranks run free from the middle on, and nothing shows it at once: a plan that binds them is tried.
- * 474: neither what is tried nor what is settled on has a plan then, and what stands
+/* Ranks are decoupled from the middle on, and nothing shows it at once: a plan that synchronises
+ * them is tried. 474: neither what is tried nor what is settled on has a plan then, and what stands
  * in for both is by far the best. 142: what is tried is a little better, as ranks do not wait for
  * results any more, and hides that they would be free with what is settled on. */
-static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
+static void what_synchronises_ranks_does_not_hide_that_they_are_decoupled(void **state)
 {
     static const uint64_t seeds[] = {474, 142};
 
@@ -124,7 +124,7 @@ static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
  * comes. Calls without one go on with what held, so that what ranks are ahead is not lost (1086
  * permille of the best in 317 seeds, 1033 in 99 of 100). A trial lasts longer when its forecast
  * never comes (regret 96 and 11 permille in two seeds, else 5). */
-static void forecasts_that_never_come_change_nothing_for_who_runs_free(void **state)
+static void forecasts_that_never_come_change_nothing_for_decoupled_ranks(void **state)
 {
     (void) state;
     for (int i = 0; i < LOOP_FIRST_BOUND; i++) {
@@ -173,8 +173,8 @@ static void judge_by(int32_t objective, const loop_program_t *program)
     assert_true(permille_of(ns, best_ns) <= 1060);
 }
 
-/* Of programs whose ranks wait for the result. Where they run free a call's own times say less:
- * what is early there was done by the calls before (docs/design/choice.md). */
+/* Of programs whose ranks wait for the result. Where they are decoupled a call's own times say
+ * less: what is early there was done by the calls before (docs/design/choice.md). */
 static void what_the_objective_asks_for_is_made_small(void **state)
 {
     (void) state;
@@ -217,8 +217,8 @@ int main(void)
         cmocka_unit_test(free_programs_iterate_as_fast_as_with_the_best),
         cmocka_unit_test(bound_programs_iterate_as_fast_as_with_the_best),
         cmocka_unit_test(changes_of_the_program_are_found_out),
-        cmocka_unit_test(what_binds_ranks_does_not_hide_that_they_are_free),
-        cmocka_unit_test(forecasts_that_never_come_change_nothing_for_who_runs_free),
+        cmocka_unit_test(what_synchronises_ranks_does_not_hide_that_they_are_decoupled),
+        cmocka_unit_test(forecasts_that_never_come_change_nothing_for_decoupled_ranks),
         cmocka_unit_test(what_the_objective_asks_for_is_made_small),
         cmocka_unit_test(who_is_always_last_hardly_waits),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What decides beside estimates: pauses that nobody recorded, and ranks that run free, which have
+ * What decides beside estimates: pauses that nobody recorded, and decoupled ranks, which have
  * come as a fixed order lets them.
  */
 #include "choose/choose.h"
@@ -218,17 +218,18 @@ static int32_t decide(void)
 static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
+    for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
         begin(CLV_ALGORITHM_RANK_CHAIN);
         state.iterations.blocks = (clv_choose_blocks_t){0};
         for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a < CLV_N_ALGORITHMS; a++) {
             state.score[a] = (clv_choose_score_t){.n_measured = 2, .ratio_permille = 20000};
         }
         forecast.previous_after_ns = -1;
-        progress.runs_free = runs_free;
-        assert_int_equal(decide(), runs_free ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_PREVIOUS);
+        progress.is_decoupled = is_decoupled;
+        assert_int_equal(decide(),
+                         is_decoupled ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_PREVIOUS);
         /* So its calls make way for nobody. */
-        assert_int_equal(state.made[forecast.version % CLV_CHOOSE_RING].runs_free, runs_free);
+        assert_int_equal(state.made[forecast.version % CLV_CHOOSE_RING].is_decoupled, is_decoupled);
     }
 }
 
@@ -237,15 +238,16 @@ static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused
 static void free_ranks_try_a_fixed_order_first(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
+    for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
         begin(CLV_ALGORITHM_PREVIOUS);
         state.score[CLV_ALGORITHM_RANK_CHAIN] =
             (clv_choose_score_t){.n_measured = 2, .ratio_permille = 2000};
         forecast.previous_after_ns = -1;
-        progress.runs_free = runs_free;
+        progress.is_decoupled = is_decoupled;
         (void) decide();
         assert_true(state.iterations.trial.is_on);
-        assert_int_equal(state.iterations.trial.algorithm == CLV_ALGORITHM_RANK_CHAIN, runs_free);
+        assert_int_equal(state.iterations.trial.algorithm == CLV_ALGORITHM_RANK_CHAIN,
+                         is_decoupled);
     }
 }
 
@@ -291,12 +293,12 @@ static clv_choose_search_t nothing_found(void)
 /* A stream whose slowest rank computes for that part of an iteration, and something else that is
  * estimated to be better; what ranks were seen to do lies so many record sets back. */
 static clv_choose_search_t computing_for(int32_t permille, int32_t settled, int32_t other,
-                                         int has_run_free)
+                                         int has_been_decoupled)
 {
     clv_choose_search_t search = nothing_found();
 
     begin(settled);
-    state.iterations.has_run_free = has_run_free;
+    state.iterations.has_been_decoupled = has_been_decoupled;
     state.iterations.trial.budget_ns = 1000 * MS;
     state.iterations.computing_ns = ITERATION_MS * MS / 1000 * permille;
     search.score[settled] = 40 * MS;
@@ -304,9 +306,9 @@ static clv_choose_search_t computing_for(int32_t permille, int32_t settled, int3
     return search;
 }
 
-static int tries(int32_t permille, int32_t settled, int32_t other, int has_run_free)
+static int tries(int32_t permille, int32_t settled, int32_t other, int has_been_decoupled)
 {
-    const clv_choose_search_t search = computing_for(permille, settled, other, has_run_free);
+    const clv_choose_search_t search = computing_for(permille, settled, other, has_been_decoupled);
 
     clv_choose_try_next(&search, &forecast);
     return state.iterations.trial.is_on;
@@ -314,7 +316,7 @@ static int tries(int32_t permille, int32_t settled, int32_t other, int has_run_f
 
 /* A trial is to gain 3 % at least, and nothing is faster than the slowest computes. But what makes
  * ranks wait hides that a fixed order would be faster than the slowest of each call. */
-static void who_can_run_free_as_fast_as_the_slowest_tries_nothing(void **unused)
+static void ranks_decoupled_at_the_slowest_s_speed_try_nothing(void **unused)
 {
     static const int32_t others[] = {CLV_ALGORITHM_CHAIN, CLV_ALGORITHM_LATEST_FIRST,
                                      CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_HOST_CHAINS};
@@ -334,55 +336,55 @@ static void who_can_run_free_as_fast_as_the_slowest_tries_nothing(void **unused)
 static void free_ranks_change_their_fixed_order_for_a_gain(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
+    for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
         for (int gain_us = 0; gain_us <= 60; gain_us += 60) { /* 50 are 1 % */
-            clv_choose_search_t search =
-                computing_for(900, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_HOST_CHAINS, runs_free);
+            clv_choose_search_t search = computing_for(900, CLV_ALGORITHM_RANK_CHAIN,
+                                                       CLV_ALGORITHM_HOST_CHAINS, is_decoupled);
 
-            state.iterations.free_sets = runs_free;
+            state.iterations.decoupled_sets = is_decoupled;
             search.score[CLV_ALGORITHM_HOST_CHAINS] = 40 * MS - gain_us * (MS / 1000);
             clv_choose_try_next(&search, &forecast);
-            assert_int_equal(state.iterations.trial.is_on, !runs_free || gain_us > 0);
+            assert_int_equal(state.iterations.trial.is_on, !is_decoupled || gain_us > 0);
         }
     }
 }
 
-/* Ranks show within the trial that they can run free. */
+/* Ranks show within the trial that they can be decoupled. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
     (void) unused;
-    for (int has_run_free = 0; has_run_free < 2; has_run_free++) {
+    for (int has_been_decoupled = 0; has_been_decoupled < 2; has_been_decoupled++) {
         const clv_choose_search_t search =
-            computing_for(1000, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, has_run_free);
+            computing_for(1000, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, has_been_decoupled);
         begin_trial(CLV_ALGORITHM_CHAIN);
         clv_choose_try_next(&search, &forecast);
-        assert_int_equal(state.iterations.trial.is_on, !has_run_free);
+        assert_int_equal(state.iterations.trial.is_on, !has_been_decoupled);
     }
 }
 
-/* Whether ranks can run free is asked anew of another program: of two blocks, after calls that a
- * change does not count. */
+/* Whether ranks can be decoupled is asked anew of another program: of two blocks, after calls that
+ * a change does not count. */
 static void another_program_may_try_again(void **unused)
 {
     (void) unused;
     begin(CLV_ALGORITHM_CHAIN);
-    state.iterations.has_run_free = 1;
+    state.iterations.has_been_decoupled = 1;
     for (int i = 0; i < 3; i++) {
-        assert_true(state.iterations.has_run_free);
+        assert_true(state.iterations.has_been_decoupled);
         progress.computing_ns = 9 * MS;
         account_for(2 * N_BETWEEN * ITERATION_MS);
     }
-    assert_false(state.iterations.has_run_free);
+    assert_false(state.iterations.has_been_decoupled);
 }
 
 /* What a trial of the chain needs, instead of the fixed order that runs. */
-static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int runs_free)
+static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int is_decoupled)
 {
     clv_choose_search_t search = nothing_found();
 
     begin(CLV_ALGORITHM_RANK_CHAIN);
     config.objective = objective;
-    state.iterations.free_sets = runs_free;
+    state.iterations.decoupled_sets = is_decoupled;
     state.iterations.trial.budget_ns = 1000 * MS;
     search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
     search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_in_mpi_ns = 40 * MS;
@@ -440,7 +442,7 @@ int main(void)
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
-        cmocka_unit_test(who_can_run_free_as_fast_as_the_slowest_tries_nothing),
+        cmocka_unit_test(ranks_decoupled_at_the_slowest_s_speed_try_nothing),
         cmocka_unit_test(free_ranks_change_their_fixed_order_for_a_gain),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),

@@ -352,7 +352,7 @@ static void wild_times_stay_in_range(void **state)
 /* ---- the call before, the sampling distance, hints ------------------------------------------- */
 
 /* Who comes before the call before is over everywhere is bound by nobody. */
-static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
+static void progress_is_measured_and_decoupled_ranks_are_seen(void **state)
 {
     (void) state;
     const int64_t late[P] = {0, 1 * MS, 2 * MS, 3 * MS, 9 * MS, 4 * MS};
@@ -373,7 +373,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
                 bench.records[rank].previous_exit_ns = bench.start_ns + (over_ms - rank) * MS;
             }
             feed(&bench);
-            assert_int_equal(progress->runs_free, over_ms > clock_error_ms);
+            assert_int_equal(progress->is_decoupled, over_ms > clock_error_ms);
             assert_int_equal(progress->last_rank, 4);
             assert_int_equal(progress->computing_ns, (9 - over_ms + 4) * MS);
         }
@@ -732,7 +732,7 @@ int main(void)
         cmocka_unit_test(a_new_stream_in_the_slot_starts_afresh),
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
-        cmocka_unit_test(progress_is_measured_and_ranks_that_run_free_are_seen),
+        cmocka_unit_test(progress_is_measured_and_decoupled_ranks_are_seen),
         cmocka_unit_test(calls_far_apart_are_all_sampled),
         cmocka_unit_test(who_may_run_ahead_does_not_wait_for_forecasts),
         cmocka_unit_test(coupled_ranks_are_sampled_in_each_call),

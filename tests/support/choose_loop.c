@@ -322,7 +322,7 @@ static void sample(loop_t *loop, int32_t call)
         loop->in_use = loop->forecast;
         loop->in_use.predicted_ns = loop->in_use_ns;
         loop->decision = loop->newest;
-        loop->held = clv_choose_goes_on(&loop->newest) ? loop->newest : loop->held;
+        loop->held = clv_choose_is_sticky(&loop->newest) ? loop->newest : loop->held;
         every = loop->forecast.sample_every;
     }
     for (int32_t p = 0; p < n_ranks; p++) {

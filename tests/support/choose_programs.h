@@ -11,7 +11,7 @@
 #define LOOP_RANKS 8
 #define LOOP_CALLS 400
 
-/* Places in the table: programs whose ranks run free come first, then those that wait. */
+/* Places in the table: programs whose ranks are decoupled come first, then those that wait. */
 #define LOOP_FAR_LATE     3
 #define LOOP_FIRST_BOUND  6
 #define LOOP_FIRST_CHANGE 13

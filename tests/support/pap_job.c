@@ -125,7 +125,7 @@ static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
     *chain = clv_fnv1a64(*chain, &progress->call, sizeof progress->call);
     *chain = clv_fnv1a64(*chain, &progress->last_arrival_ns, sizeof progress->last_arrival_ns);
     *chain = clv_fnv1a64(*chain, &progress->computing_ns, sizeof progress->computing_ns);
-    *chain = clv_fnv1a64(*chain, &progress->runs_free, sizeof progress->runs_free);
+    *chain = clv_fnv1a64(*chain, &progress->is_decoupled, sizeof progress->is_decoupled);
     *chain = clv_fnv1a64(*chain, &key->total_bytes, sizeof key->total_bytes);
     memcpy(attachment, chain, sizeof *chain);
     return sizeof *chain;
