@@ -91,25 +91,25 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     return best;
 }
 
-/* By estimates until something has been measured, then by the iteration time: what is settled on,
+/* By estimates until something has been measured, then by the iteration time: the incumbent,
  * or tried. judges: else the trials of the stream's other keys are followed, and none begins. */
-static void settle(clv_choose_search_t *search, const clv_pap_forecast_t *forecast, int judges,
-                   clv_choose_decision_t *decision)
+static void keep_incumbent(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                           int judges, clv_choose_decision_t *decision)
 {
     clv_choose_iterations_t *iterations = &search->state->iterations;
     int32_t reason = CLV_REASON_NO_PLAN;
     int32_t algorithm = guess(search, forecast, &reason);
 
-    if (!clv_choose_try_is_settled(iterations)) {
+    if (!clv_choose_try_has_incumbent(iterations)) {
         if (judges) {
-            clv_choose_try_settle(iterations, algorithm);
+            clv_choose_try_set_incumbent(iterations, algorithm);
         }
-    } else if (search->score[iterations->settled] >= 0) {
+    } else if (search->score[iterations->incumbent] >= 0) {
         if (judges) {
             clv_choose_try_next(search, forecast);
         }
-        reason = algorithm == iterations->settled ? reason : CLV_REASON_KEPT;
-        algorithm = iterations->settled;
+        reason = algorithm == iterations->incumbent ? reason : CLV_REASON_KEPT;
+        algorithm = iterations->incumbent;
     }
     if (iterations->trial.is_on && search->score[iterations->trial.algorithm] >= 0) {
         reason = CLV_REASON_TRYING;
@@ -138,7 +138,7 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t
         *decision = search->best;
         decision->reason = CLV_REASON_FORCED;
     } else {
-        settle(search, forecast, judges, decision);
+        keep_incumbent(search, forecast, judges, decision);
     }
     return CLV_OK;
 }

@@ -159,16 +159,16 @@ typedef struct clv_choose_blocks {
 } clv_choose_blocks_t;
 
 /* What a trial has found out of an algorithm, beside what ran before it. */
-typedef struct clv_choose_verdict {
+typedef struct clv_choose_back_off {
     int64_t wait_calls; /* until it may be tried again; 0: never tried */
     int64_t age_calls;  /* since it was tried */
-} clv_choose_verdict_t;
+} clv_choose_back_off_t;
 
 /* The trial under way, or the last one; choose_try.h. */
 typedef struct clv_choose_trial {
     int32_t is_on;
     int32_t algorithm;
-    int32_t needed_permille; /* of the time before: an iteration of at most so long settles it */
+    int32_t needed_permille; /* of the time before: an iteration of at most so long wins it */
     int32_t was_decoupled;   /* ranks were seen decoupled while it was on */
     clv_choose_blocks_t blocks;
     int32_t n_forecasts;      /* since it began */
@@ -191,7 +191,7 @@ typedef struct clv_choose_gains {
 
 typedef struct clv_choose_gain {
     clv_choose_gains_t sum;      /* without run_ns */
-    int32_t algorithm;           /* what was settled on when it was looked at last ... */
+    int32_t algorithm;           /* the incumbent when it was looked at last ... */
     int64_t iteration_ns;        /* ... its iteration time ... */
     int64_t run_ns;              /* ... what ran since then ... */
     int64_t own_ns, previous_ns; /* ... and what compared calls took under both */
@@ -210,10 +210,10 @@ typedef struct clv_choose_iterations {
     int64_t decoupled_sets;     /* for so many record sets to come ranks are said to be decoupled */
     int32_t has_been_decoupled; /* they were seen to since the program is what it is */
     clv_choose_block_t block;   /* being measured */
-    int32_t settled;            /* the algorithm that runs unless one is tried */
+    int32_t incumbent;          /* the algorithm that runs unless one is tried */
     int32_t n_odd;              /* its newest blocks on end that are unlike those before */
     clv_choose_blocks_t blocks; /* of it */
-    clv_choose_verdict_t verdict[CLV_N_ALGORITHMS];
+    clv_choose_back_off_t back_off[CLV_N_ALGORITHMS];
     clv_choose_trial_t trial;
     clv_choose_gain_t gain;
 } clv_choose_iterations_t;

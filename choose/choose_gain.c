@@ -23,7 +23,7 @@ static int is_compared(const clv_choose_gain_t *gain)
     return gain->own_ns > 0 && gain->previous_ns > 0;
 }
 
-/* What has run in the account is settled on no more. */
+/* What has run in the account is the incumbent no more. */
 static void close_account(clv_choose_gain_t *gain)
 {
     if (is_compared(gain)) {
@@ -55,9 +55,9 @@ static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t ite
 static void turn(clv_choose_gain_t *gain, const clv_choose_iterations_t *iterations)
 {
     if (gain->algorithm != CLV_ALGORITHM_PREVIOUS) {
-        close_account(gain); /* else what ran before anything was settled on goes over */
+        close_account(gain); /* else what ran before there was an incumbent goes over */
     }
-    open_account(gain, iterations->settled, clv_choose_blocks_middle(&iterations->blocks));
+    open_account(gain, iterations->incumbent, clv_choose_blocks_middle(&iterations->blocks));
 }
 
 static void compare(clv_choose_gain_t *gain, const clv_choose_iterations_t *iterations,
@@ -98,7 +98,7 @@ void clv_choose_gain_look(clv_choose_iterations_t *iterations,
     const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
     int64_t before_ns;
 
-    if (gain->algorithm != iterations->settled) {
+    if (gain->algorithm != iterations->incumbent) {
         turn(gain, iterations);
     }
     gain->iteration_ns = middle_ns;
@@ -110,12 +110,12 @@ void clv_choose_gain_look(clv_choose_iterations_t *iterations,
     if (interval->algorithm == CLV_ALGORITHM_PREVIOUS) {
         gain->sum.took_ns += interval->time_ns;
         gain->sum.would_ns += interval->time_ns;
-        if (iterations->settled != CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
+        if (iterations->incumbent != CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
             gain->own_ns += before_ns;
             gain->previous_ns += interval->time_ns;
             compare(gain, iterations, interval->n_calls, before_ns, interval->time_ns);
         }
-    } else if (iterations->settled == CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
+    } else if (iterations->incumbent == CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
         look_at_tried(iterations, interval, before_ns);
     } else {
         gain->run_ns += interval->time_ns;

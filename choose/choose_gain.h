@@ -2,10 +2,10 @@
  *
  * What the choice has gained the program, by what was measured: never by estimates.
  *
- *     settled on a plan      |= iteration =| trial of the previous function |= iteration =|
+ *     incumbent: a plan      |= iteration =| trial of the previous function |= iteration =|
  *                                           what those calls took, and what as many would
  *                                           have taken by the iteration time before them
- *     settled on previous    |= iteration =| trial of a plan ... it wins: settled on that
+ *     incumbent: previous    |= iteration =| trial of a plan ... it wins: incumbent
  *
  * Both ways the two ran in the same program, one beside the other. The plan's other intervals would
  * have taken longer or shorter by the same ratio; those of a plan that was never compared are not

@@ -29,7 +29,7 @@
     XX(FEW_CELLS,             8192, "cells",          "ranks times segments of a plan that costs little to make") \
     XX(CLASSIC_FORECASTS,        8, "forecasts",      "where links are shared, plans that bind are estimated once in so many") \
     XX(FREE_SETS,               16, "record sets",    "for which a sight of decoupled ranks counts") \
-    XX(FREE_PERMILLE,          970, "of iterations",  "settles a plan that follows arrivals where ranks are decoupled; and no plan is faster than computing") \
+    XX(FREE_PERMILLE,          970, "of iterations",  "wins for a plan that follows arrivals where ranks are decoupled; and no plan is faster than computing") \
     XX(CHANGE_CALLS,             2, "calls",          "after a change of algorithm do not count") \
     XX(PAUSE_TIMES,              2, "times",          "the usual is a pause") \
     XX(PAUSE_PART,               4, "part",           "of what many calls usually take must a pause among them be") \
@@ -38,7 +38,7 @@
     XX(ODD_BLOCKS,               2, "blocks",         "odd on end are another program") \
     XX(BUDGET_PERMILLE,          4, "of the time",    "may be lost to trials") \
     XX(FIRST_CALLS,             20, "calls",          "nothing is tried in them") \
-    XX(BETTER_PERMILLE,        990, "of iterations",  "of one block, then of three, settles a trial") \
+    XX(BETTER_PERMILLE,        990, "of iterations",  "of one block, then of three, wins a trial") \
     XX(NOISE_PERMILLE,          20, "of iterations",  "counts as scatter of blocks at most, and in the summary at least") \
     XX(WAITS_PERMILLE,         800, "of time in MPI", "or less: ranks wait less") \
     XX(FIRST_WAIT,              64, "calls",          "until what was tried in vain is tried again, twice as many each time") \

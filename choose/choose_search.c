@@ -257,7 +257,7 @@ static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
     const clv_choose_state_t *state = search->state;
 
     return state != NULL &&
-           (algorithm == state->running || algorithm == state->iterations.settled ||
+           (algorithm == state->running || algorithm == state->iterations.incumbent ||
             (state->iterations.trial.is_on && algorithm == state->iterations.trial.algorithm));
 }
 

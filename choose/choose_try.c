@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Trials, and what they settle (see choose_try.h).
+ * Trials, and the incumbent (see choose_try.h).
  */
 #include "choose/choose_try.h"
 
@@ -10,15 +10,15 @@
 /* A trial's three blocks take half as many forecasts, if each tells of them. */
 #define MOST_FORECASTS (2 * CLV_CHOOSE_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
 
-int clv_choose_try_is_settled(const clv_choose_iterations_t *iterations)
+int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations)
 {
     return iterations->blocks.n_blocks > 0;
 }
 
-void clv_choose_try_settle(clv_choose_iterations_t *iterations, int32_t algorithm)
+void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm)
 {
-    if (iterations->settled != algorithm) {
-        iterations->settled = algorithm;
+    if (iterations->incumbent != algorithm) {
+        iterations->incumbent = algorithm;
         iterations->blocks = (clv_choose_blocks_t){0};
         iterations->n_odd = 0;
     }
@@ -39,10 +39,10 @@ int clv_choose_try_may_guess(const clv_choose_config_t *config,
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static void forget_verdicts(clv_choose_iterations_t *iterations)
+static void forget_back_offs(clv_choose_iterations_t *iterations)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        iterations->verdict[a] = (clv_choose_verdict_t){0};
+        iterations->back_off[a] = (clv_choose_back_off_t){0};
     }
 }
 
@@ -51,7 +51,7 @@ static void forget_fixed_orders(clv_choose_iterations_t *iterations)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         if (clv_algorithm_is_static(a)) {
-            iterations->verdict[a] = (clv_choose_verdict_t){0};
+            iterations->back_off[a] = (clv_choose_back_off_t){0};
         }
     }
 }
@@ -62,7 +62,7 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
 }
 
 /* Another program: what was found out about the one before says nothing. */
-static void judge_settled(clv_choose_iterations_t *iterations, int64_t block_ns)
+static void judge_incumbent(clv_choose_iterations_t *iterations, int64_t block_ns)
 {
     const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
     const int is_odd =
@@ -76,32 +76,32 @@ static void judge_settled(clv_choose_iterations_t *iterations, int64_t block_ns)
         iterations->trial.budget_ns =
             clv_larger(iterations->trial.budget_ns, 0); /* no trial took that */
         iterations->has_been_decoupled = iterations->decoupled_sets > 0;
-        forget_verdicts(iterations);
+        forget_back_offs(iterations);
     }
     clv_choose_blocks_add(&iterations->blocks, block_ns);
 }
 
-static void wait_longer(clv_choose_verdict_t *verdict)
+static void wait_longer(clv_choose_back_off_t *back_off)
 {
-    verdict->wait_calls =
-        verdict->wait_calls == 0 ? CLV_POLICY_FIRST_WAIT : 2 * verdict->wait_calls;
-    verdict->age_calls = 0;
+    back_off->wait_calls =
+        back_off->wait_calls == 0 ? CLV_POLICY_FIRST_WAIT : 2 * back_off->wait_calls;
+    back_off->age_calls = 0;
 }
 
 /* In vain. */
 static void end_trial(clv_choose_iterations_t *iterations)
 {
     iterations->trial.is_on = 0;
-    wait_longer(&iterations->verdict[iterations->trial.algorithm]);
+    wait_longer(&iterations->back_off[iterations->trial.algorithm]);
 }
 
 static void win_trial(clv_choose_iterations_t *iterations)
 {
-    const int32_t before = iterations->settled;
+    const int32_t before = iterations->incumbent;
 
     iterations->trial.is_on = 0;
-    wait_longer(&iterations->verdict[before]);
-    clv_choose_try_settle(iterations, iterations->trial.algorithm);
+    wait_longer(&iterations->back_off[before]);
+    clv_choose_try_set_incumbent(iterations, iterations->trial.algorithm);
     iterations->blocks = iterations->trial.blocks;
 }
 
@@ -133,7 +133,8 @@ static void judge_trial(clv_choose_iterations_t *iterations, int64_t block_ns)
 
 /* What ran in place of both, since neither had a plan, cost no trial; where it is worth one, that
  * has begun. */
-static void judge_stand_in(clv_choose_iterations_t *iterations, int32_t algorithm, int64_t block_ns)
+static void judge_substitute(clv_choose_iterations_t *iterations, int32_t algorithm,
+                             int64_t block_ns)
 {
     if (is_permille_of(block_ns, CLV_POLICY_BETTER_PERMILLE,
                        clv_choose_blocks_middle(&iterations->blocks))) {
@@ -189,9 +190,9 @@ static void stop_waiting(clv_choose_iterations_t *iterations)
 
 static void account(clv_choose_iterations_t *iterations, const clv_choose_interval_t *interval)
 {
-    const int is_trial = clv_choose_try_is_settled(iterations) &&
+    const int is_trial = clv_choose_try_has_incumbent(iterations) &&
                          interval->algorithm == iterations->trial.algorithm &&
-                         interval->algorithm != iterations->settled;
+                         interval->algorithm != iterations->incumbent;
     int64_t block_ns;
 
     clv_choose_gain_look(iterations, interval);
@@ -202,12 +203,12 @@ static void account(clv_choose_iterations_t *iterations, const clv_choose_interv
     }
     if (!clv_choose_block_add(&iterations->block, interval, &block_ns)) {
         stop_loss(iterations);
-    } else if (interval->algorithm == iterations->settled) {
-        judge_settled(iterations, block_ns);
+    } else if (interval->algorithm == iterations->incumbent) {
+        judge_incumbent(iterations, block_ns);
     } else if (is_trial && iterations->trial.is_on) {
         judge_trial(iterations, block_ns);
     } else if (!is_trial) {
-        judge_stand_in(iterations, interval->algorithm, block_ns);
+        judge_substitute(iterations, interval->algorithm, block_ns);
     }
 }
 
@@ -224,7 +225,7 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
     iterations->trial.budget_ns =
         clv_smaller(iterations->trial.budget_ns + earned_ns, CLV_CHOOSE_SCORE_CEILING_NS);
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        iterations->verdict[a].age_calls += clv_larger(interval.n_calls, 1);
+        iterations->back_off[a].age_calls += clv_larger(interval.n_calls, 1);
     }
     if (interval.n_calls == 0) {
         (void) clv_choose_block_add(&iterations->block, &interval, &block_ns);
@@ -245,9 +246,9 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
 static int64_t expected_iteration(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
-    const int64_t settled_ns = clv_choose_blocks_middle(&iterations->blocks);
-    const int64_t gain_ns = search->score[iterations->settled] - search->score[algorithm];
-    const int64_t expected_ns = clv_larger(settled_ns - gain_ns, 1);
+    const int64_t incumbent_ns = clv_choose_blocks_middle(&iterations->blocks);
+    const int64_t gain_ns = search->score[iterations->incumbent] - search->score[algorithm];
+    const int64_t expected_ns = clv_larger(incumbent_ns - gain_ns, 1);
     const int is_stable = clv_algorithm_is_static(algorithm);
 
     if (!clv_choose_is_decoupled(search->config, iterations) ||
@@ -255,9 +256,9 @@ static int64_t expected_iteration(const clv_choose_search_t *search, int32_t alg
         return expected_ns;
     }
     if (is_stable) {
-        return clv_algorithm_is_static(iterations->settled)
+        return clv_algorithm_is_static(iterations->incumbent)
                    ? expected_ns
-                   : clv_smaller(settled_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
+                   : clv_smaller(incumbent_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
                                  iterations->computing_ns);
     }
     return clv_larger(expected_ns,
@@ -273,7 +274,7 @@ static int cannot_gain(const clv_choose_search_t *search)
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
     return search->config->objective == CLV_OBJECTIVE_PACE && iterations->has_been_decoupled &&
-           clv_algorithm_is_static(iterations->settled) &&
+           clv_algorithm_is_static(iterations->incumbent) &&
            !is_permille_of(iterations->computing_ns, CLV_POLICY_FREE_PERMILLE,
                            clv_choose_blocks_middle(&iterations->blocks));
 }
@@ -285,7 +286,7 @@ static int is_no_better_order(const clv_choose_search_t *search, int32_t algorit
     const clv_choose_iterations_t *iterations = &search->state->iterations;
 
     return clv_choose_is_decoupled(search->config, iterations) &&
-           clv_algorithm_is_static(algorithm) && clv_algorithm_is_static(iterations->settled) &&
+           clv_algorithm_is_static(algorithm) && clv_algorithm_is_static(iterations->incumbent) &&
            !is_permille_of(expected_ns, CLV_POLICY_BETTER_PERMILLE,
                            clv_choose_blocks_middle(&iterations->blocks));
 }
@@ -294,41 +295,41 @@ static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *
                    int32_t algorithm, int64_t expected_ns)
 {
     const clv_choose_iterations_t *iterations = &search->state->iterations;
-    const clv_choose_verdict_t *verdict = &iterations->verdict[algorithm];
+    const clv_choose_back_off_t *back_off = &iterations->back_off[algorithm];
     const int64_t n_calls = CLV_CHOOSE_UNMEASURED_CALLS * clv_larger(forecast->sample_every, 1);
     const int64_t loss_ns =
         clv_larger(expected_ns - clv_choose_blocks_middle(&iterations->blocks), 0);
 
     return !is_no_better_order(search, algorithm, expected_ns) &&
-           verdict->age_calls >= verdict->wait_calls && iterations->trial.budget_ns > 0 &&
+           back_off->age_calls >= back_off->wait_calls && iterations->trial.budget_ns > 0 &&
            loss_ns <= iterations->trial.budget_ns / n_calls;
 }
 
 /* As measured, where both were: segments that leave without their receiver take their rank out of
  * the call, which estimates do not know. */
-static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t settled)
+static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t incumbent)
 {
     const clv_choose_score_t *one = &search->state->score[algorithm];
-    const clv_choose_score_t *other = &search->state->score[settled];
+    const clv_choose_score_t *other = &search->state->score[incumbent];
 
     if (one->n_measured > 0 && other->n_measured > 0) {
         return is_permille_of(one->in_mpi_ns, CLV_POLICY_WAITS_PERMILLE, other->in_mpi_ns);
     }
     return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, CLV_POLICY_WAITS_PERMILLE,
-                          search->found[settled].predicted_in_mpi_ns);
+                          search->found[incumbent].predicted_in_mpi_ns);
 }
 
 /* Expected to end calls no later than what runs, with ranks that wait much less in them. */
 static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 {
-    const int32_t settled = search->state->iterations.settled;
+    const int32_t incumbent = search->state->iterations.incumbent;
 
     return search->config->objective == CLV_OBJECTIVE_PACE &&
-           search->score[algorithm] <= search->score[settled] &&
-           is_less_in_mpi(search, algorithm, settled);
+           search->score[algorithm] <= search->score[incumbent] &&
+           is_less_in_mpi(search, algorithm, incumbent);
 }
 
-/* The longest iteration time that settles a trial. A program that waits for a clock, or for
+/* The longest iteration time that wins a trial. A program that waits for a clock, or for
  * somebody else, takes one iteration time whatever runs: then what is clearly estimated to end
  * calls sooner is taken all the same, or to let ranks out of them sooner. Where ranks are decoupled
  * a trial lives on the distances that a fixed order has made, and what synchronises them soon hides
@@ -343,7 +344,7 @@ static int32_t needed_permille(const clv_choose_search_t *search, int32_t algori
                                                   : CLV_POLICY_FREE_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLV_POLICY_CLEAR_PERMILLE,
-                        search->score[iterations->settled])) {
+                        search->score[iterations->incumbent])) {
         return waits_less(search, algorithm) ? 1000 : CLV_POLICY_BETTER_PERMILLE;
     }
     return 1000 + (int32_t) clv_smaller(clv_choose_blocks_spread(&iterations->blocks),
@@ -357,7 +358,7 @@ static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_f
     int32_t best = -1;
 
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (a != search->state->iterations.settled && search->score[a] >= 0) {
+        if (a != search->state->iterations.incumbent && search->score[a] >= 0) {
             const int64_t expected_ns = expected_iteration(search, a);
             if ((best < 0 || expected_ns < *expected_p ||
                  (expected_ns == *expected_p && a == search->state->fixed)) &&
@@ -386,8 +387,8 @@ void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_foreca
         trial->was_decoupled |= clv_choose_is_decoupled(search->config, iterations);
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }
-    if (trial->is_on || in_vain || trial->loss_ns != 0 || search->score[iterations->settled] < 0 ||
-        iterations->call < CLV_POLICY_FIRST_CALLS) {
+    if (trial->is_on || in_vain || trial->loss_ns != 0 ||
+        search->score[iterations->incumbent] < 0 || iterations->call < CLV_POLICY_FIRST_CALLS) {
         return;
     }
     algorithm = most_promising(search, forecast, &expected_ns);

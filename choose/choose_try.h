@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is settled on, and what is tried instead of it. Estimates say what is worth a trial and what
+ * The incumbent, and what is tried instead of it. Estimates say what is worth a trial and what
  * it may cost; the iteration time of a trial's own blocks, against those before it, says whether it
  * was.
  *
- *      not settled      ... settled ... | trial: 1 block, 2 more if it is good | settled ...
- *      by estimates      its time       |   better: settles    no: waits       |
+ *      no incumbent     ... runs ...    | trial: 1 block, 2 more if it is good | runs ...
+ *      by estimates      its time       |   better: it wins    no: waits       |
  *
  * Less than half a percent of a stream's time, pauses of the program left out, is lost to trying,
  * none in its first calls. A trial begins when that budget covers what its first calls are expected
@@ -28,11 +28,11 @@ void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_for
                             const clv_pap_progress_t *progress,
                             clv_choose_iterations_t *iterations);
 
-/* Whether the iteration time decides by now: something has been settled on and measured. */
-int clv_choose_try_is_settled(const clv_choose_iterations_t *iterations);
+/* Whether the iteration time decides by now: there is an incumbent, and it was measured. */
+int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations);
 
 /* Nothing has been measured yet: this runs by its estimate. */
-void clv_choose_try_settle(clv_choose_iterations_t *iterations, int32_t algorithm);
+void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm);
 
 /* Begins a trial if one is due, ends one whose algorithm has no plan any more. */
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast);

@@ -131,7 +131,7 @@ static void halving_is_taken_where_a_chain_is_long(void **unused)
     }
     begin(64, 256 << 10, 60000);
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
-    assert_int_equal(state.iterations.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(state.iterations.incumbent, CLV_ALGORITHM_RABENSEIFNER);
     made = made->algorithm == CLV_ALGORITHM_RABENSEIFNER ? made : &state.made[1];
     assert_in_range(made->predicted_after_ns, vectors(1900), vectors(2300));
 }
@@ -155,7 +155,7 @@ static void halving_is_taken_where_ranks_share_links(void **unused)
     config.cost.near_byte_ps = 500;
     config.cost.combine_ps = 100;
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
-    assert_int_equal(state.iterations.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(state.iterations.incumbent, CLV_ALGORITHM_RABENSEIFNER);
 }
 
 /* Three times its estimate, more than the chain takes: the iteration time has the last word. */
@@ -167,8 +167,8 @@ static void what_is_slower_than_estimated_is_left(void **unused)
     }
     begin(64, 256 << 10, 60000);
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 3000), 0, 20);
-    assert_int_not_equal(state.iterations.settled, CLV_ALGORITHM_RABENSEIFNER);
-    assert_true(state.iterations.verdict[CLV_ALGORITHM_RABENSEIFNER].wait_calls >
+    assert_int_not_equal(state.iterations.incumbent, CLV_ALGORITHM_RABENSEIFNER);
+    assert_true(state.iterations.back_off[CLV_ALGORITHM_RABENSEIFNER].wait_calls >
                 0); /* it was tried */
 }
 
@@ -213,7 +213,7 @@ static void a_tree_is_taken_where_the_previous_function_is_worse(void **unused)
     (void) unused;
     begin(32, 32 << 10, 4000000);
     assert_in_range(play(CLV_ALGORITHM_PREVIOUS, 2000), 0, 10);
-    assert_int_equal(state.iterations.settled, CLV_ALGORITHM_BINOMIAL);
+    assert_int_equal(state.iterations.incumbent, CLV_ALGORITHM_BINOMIAL);
 }
 
 static void estimates_alone_take_none_where_there_is_a_forecast(void **unused)

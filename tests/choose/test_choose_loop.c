@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The decider in a closed loop with programs (tests/support/choose_loop.h): what it settles on is,
+ * The decider in a closed loop with programs (tests/support/choose_loop.h): its incumbent is,
  * by the iteration time, as good as the best algorithm forced, whatever synchronises the ranks;
  * trying loses little, and nothing flaps.
  */
@@ -45,15 +45,15 @@ static void one_program(const loop_program_t *program, const loop_setting_t *set
     half_permille = permille_of(loop_first_half_iteration_ns(&chosen), best.half_ns);
     print_message(
         "# %s, %d ahead: %.1f ms, best forced %.1f; %.0f permille of it, first half %.0f, "
-        "%d tried, regret %.1f permille, settled %d times, last on %s\n",
+        "%d tried, regret %.1f permille, %d incumbents, last on %s\n",
         program->name, (int) setting->ahead_calls, (double) loop_end_iteration_ns(&chosen) / MS,
         (double) best.end_ns / MS, end_permille, half_permille, count_tried(&chosen, 0, CALLS),
-        loop_most_regret(&chosen), 1 + chosen.n_settled, clv_algorithm_word(chosen.ran[CALLS]));
+        loop_most_regret(&chosen), 1 + chosen.n_incumbents, clv_algorithm_word(chosen.ran[CALLS]));
     assert_true(end_permille <= most_permille);
     assert_true(half_permille <= HALF_PERMILLE);
     assert_int_equal(count_tried(&chosen, 0, 21), 0);
     assert_true(loop_most_regret(&chosen) <= most_regret);
-    assert_in_range(chosen.n_settled, 0, 5);
+    assert_in_range(chosen.n_incumbents, 0, 5);
 }
 
 /* When draws are few each seed has its program; otherwise all of them. */
@@ -103,9 +103,9 @@ static void changes_of_the_program_are_found_out(void **state)
 }
 
 /* Ranks are decoupled from the middle on, and nothing shows it at once: a plan that synchronises
- * them is tried. 474: neither what is tried nor what is settled on has a plan then, and what stands
+ * them is tried. 474: neither what is tried nor the incumbent has a plan then, and what stands
  * in for both is by far the best. 142: what is tried is a little better, as ranks do not wait for
- * results any more, and hides that they would be free with what is settled on. */
+ * results any more, and hides that they would be free with the incumbent. */
 static void what_synchronises_ranks_does_not_hide_that_they_are_decoupled(void **state)
 {
     static const uint64_t seeds[] = {474, 142};

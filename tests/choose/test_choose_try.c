@@ -20,8 +20,8 @@ static clv_pap_progress_t progress;
 static const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
                                          .total_bytes = 256 << 10};
 
-/* A stream that has settled on an algorithm, 5 ms an iteration, most of them computing. */
-static void begin(int32_t settled)
+/* A stream with an incumbent, 5 ms an iteration, most of them computing. */
+static void begin(int32_t incumbent)
 {
     config = (clv_choose_config_t){.n_ranks = N_RANKS,
                                    .reduce_algorithm = CLV_ALGORITHM_AUTO,
@@ -29,12 +29,12 @@ static void begin(int32_t settled)
                                    .max_cells = CLV_CHOOSE_MAX_CELLS,
                                    .cost = {.latency_ns = 60000, .byte_ps = 20000}};
     memset(predicted_ns, 0, sizeof predicted_ns);
-    state = (clv_choose_state_t){.running = settled};
+    state = (clv_choose_state_t){.running = incumbent};
     state.iterations = (clv_choose_iterations_t){.version = 8,
                                                  .call = 100,
                                                  .last_arrival_ns = 1000 * MS,
                                                  .computing_ns = 4 * MS,
-                                                 .settled = settled,
+                                                 .incumbent = incumbent,
                                                  .trial.budget_ns = 20 * MS};
     for (int i = 0; i < CLV_CHOOSE_BLOCKS; i++) {
         clv_choose_blocks_add(&state.iterations.blocks, ITERATION_MS * MS);
@@ -43,7 +43,7 @@ static void begin(int32_t settled)
                                     .n_record_sets = 8,
                                     .version = 8,
                                     .sigma_ns = 100000,
-                                    .previous_choice = settled,
+                                    .previous_choice = incumbent,
                                     .previous_after_ns = MS,
                                     .sample_every = N_BETWEEN,
                                     .predicted_ns = predicted_ns};
@@ -94,7 +94,7 @@ static void a_pause_that_no_record_tells_of_costs_no_trial(void **unused)
     }
 }
 
-/* Nothing has been settled yet: calls that ran who knows what tell what is usual. */
+/* There is no incumbent yet: calls that ran who knows what tell what is usual. */
 static void a_pause_before_there_is_an_iteration_time_is_not_in_it(void **unused)
 {
     (void) unused;
@@ -174,7 +174,7 @@ static void a_pause_is_no_computing(void **unused)
     assert_int_equal(state.iterations.computing_ns, 753 * MS);
 }
 
-/* Every other record set is of a call that had no forecast and ran what is settled on. */
+/* Every other record set is of a call that had no forecast and ran the incumbent. */
 static void a_trial_whose_blocks_do_not_get_full_ends(void **unused)
 {
     int n_forecasts = 0;
@@ -190,7 +190,7 @@ static void a_trial_whose_blocks_do_not_get_full_ends(void **unused)
     }
     assert_int_equal(n_forecasts, 73);
     assert_int_equal(state.iterations.trial.regret_ns, 0);
-    assert_true(state.iterations.verdict[CLV_ALGORITHM_PREVIOUS].wait_calls > 0);
+    assert_true(state.iterations.back_off[CLV_ALGORITHM_PREVIOUS].wait_calls > 0);
 }
 
 /* Many calls may differ by more than two of them together. */
@@ -214,7 +214,8 @@ static int32_t decide(void)
     return decision.algorithm;
 }
 
-/* Nothing is settled yet, and by estimates the previous reduce is better than the fixed order. */
+/* there is no incumbent yet, and by estimates the previous reduce is better than the fixed
+ * order. */
 static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused)
 {
     (void) unused;
@@ -292,23 +293,24 @@ static clv_choose_search_t nothing_found(void)
 
 /* A stream whose slowest rank computes for that part of an iteration, and something else that is
  * estimated to be better; what ranks were seen to do lies so many record sets back. */
-static clv_choose_search_t computing_for(int32_t permille, int32_t settled, int32_t other,
+static clv_choose_search_t computing_for(int32_t permille, int32_t incumbent, int32_t other,
                                          int has_been_decoupled)
 {
     clv_choose_search_t search = nothing_found();
 
-    begin(settled);
+    begin(incumbent);
     state.iterations.has_been_decoupled = has_been_decoupled;
     state.iterations.trial.budget_ns = 1000 * MS;
     state.iterations.computing_ns = ITERATION_MS * MS / 1000 * permille;
-    search.score[settled] = 40 * MS;
+    search.score[incumbent] = 40 * MS;
     search.score[other] = 30 * MS;
     return search;
 }
 
-static int tries(int32_t permille, int32_t settled, int32_t other, int has_been_decoupled)
+static int tries(int32_t permille, int32_t incumbent, int32_t other, int has_been_decoupled)
 {
-    const clv_choose_search_t search = computing_for(permille, settled, other, has_been_decoupled);
+    const clv_choose_search_t search =
+        computing_for(permille, incumbent, other, has_been_decoupled);
 
     clv_choose_try_next(&search, &forecast);
     return state.iterations.trial.is_on;

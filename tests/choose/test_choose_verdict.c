@@ -14,9 +14,9 @@
 
 /* ---- gains ----------------------------------------------------------------------------------- */
 
-static void settle(clv_choose_iterations_t *iterations, int32_t algorithm, int64_t ms)
+static void set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm, int64_t ms)
 {
-    iterations->settled = algorithm;
+    iterations->incumbent = algorithm;
     iterations->blocks = (clv_choose_blocks_t){3, {ms * MS, ms * MS, ms * MS}};
 }
 
@@ -47,9 +47,9 @@ static void a_trial_of_the_previous_function_says_what_all_calls_would_take(void
     clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    run(&iterations, CLV_ALGORITHM_CHAIN, 20, 10); /* nothing is settled yet */
+    run(&iterations, CLV_ALGORITHM_CHAIN, 20, 10); /* there is no incumbent yet */
     are(&iterations, 0, 0, 200, 0);
-    settle(&iterations, CLV_ALGORITHM_CHAIN, 10);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 10);
     run(&iterations, CLV_ALGORITHM_CHAIN, 50, 10);
     are(&iterations, 0, 0, 700, 0);
     run(&iterations, CLV_ALGORITHM_PREVIOUS, 4, 25);
@@ -63,17 +63,17 @@ static void a_plan_that_wins_its_trial_is_compared_by_it(void **state)
     clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&iterations, CLV_ALGORITHM_PREVIOUS, 30);
+    set_incumbent(&iterations, CLV_ALGORITHM_PREVIOUS, 30);
     run(&iterations, CLV_ALGORITHM_PREVIOUS, 10, 30);
     are(&iterations, 300, 300, 0, 0);
     run(&iterations, CLV_ALGORITHM_RING, 10, 33); /* in vain */
     are(&iterations, 630, 600, 0, 10);
     run(&iterations, CLV_ALGORITHM_CHAIN, 20, 20);
-    settle(&iterations, CLV_ALGORITHM_CHAIN, 20);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 20);
     run(&iterations, CLV_ALGORITHM_CHAIN, 100, 20);
     are(&iterations, 3030, 4200, 0, 30);
     /* One that wins against that is 3 times as fast as the previous function. */
-    settle(&iterations, CLV_ALGORITHM_CLAIRVOYANT, 10);
+    set_incumbent(&iterations, CLV_ALGORITHM_CLAIRVOYANT, 10);
     run(&iterations, CLV_ALGORITHM_CLAIRVOYANT, 100, 10);
     are(&iterations, 4030, 7200, 0, 30);
 }
@@ -84,10 +84,10 @@ static void a_plan_that_loses_against_the_previous_function_is_a_loss(void **sta
     clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&iterations, CLV_ALGORITHM_CHAIN, 40);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 40);
     run(&iterations, CLV_ALGORITHM_CHAIN, 100, 40);
     run(&iterations, CLV_ALGORITHM_PREVIOUS, 30, 10);
-    settle(&iterations, CLV_ALGORITHM_PREVIOUS, 10);
+    set_incumbent(&iterations, CLV_ALGORITHM_PREVIOUS, 10);
     run(&iterations, CLV_ALGORITHM_PREVIOUS, 100, 10);
     are(&iterations, 4000 + 300 + 1000, 1000 + 300 + 1000, 0, 30);
 }
@@ -97,11 +97,11 @@ static void a_plan_that_was_not_compared_is_not_known(void **state)
     clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&iterations, CLV_ALGORITHM_CHAIN, 10);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 10);
     run(&iterations, CLV_ALGORITHM_CHAIN, 100, 10);
     run(&iterations, CLV_ALGORITHM_RANK_CHAIN, 30,
         9); /* a trial that says nothing of that function */
-    settle(&iterations, CLV_ALGORITHM_RANK_CHAIN, 9);
+    set_incumbent(&iterations, CLV_ALGORITHM_RANK_CHAIN, 9);
     run(&iterations, CLV_ALGORITHM_RANK_CHAIN, 100, 9);
     are(&iterations, 0, 0, 1000 + 270 + 900, 0);
     run(&iterations, CLV_ALGORITHM_RANK_CHAIN, 0, 9); /* nothing is known of that interval */
@@ -116,7 +116,7 @@ static void blocks_say_what_a_difference_is_worth(void **state)
     clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&iterations, CLV_ALGORITHM_CHAIN, 100);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 100);
     iterations.blocks.iteration_ns[0] = 103 * MS;
     run(&iterations, CLV_ALGORITHM_PREVIOUS, 10, 100);
     assert_int_equal(clv_choose_gain_sum(&iterations).spread_permille, 10 * 30);
@@ -132,7 +132,7 @@ static void the_longest_times_do_not_overflow(void **state)
     clv_choose_gains_t sum;
 
     (void) state;
-    settle(&iterations, CLV_ALGORITHM_CHAIN, INT64_MAX / MS / 100000);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, INT64_MAX / MS / 100000);
     for (int k = 0; k < 10; k++) {
         run(&iterations, CLV_ALGORITHM_CHAIN, 1, INT64_MAX / MS / 100000);
         run(&iterations, CLV_ALGORITHM_PREVIOUS, 1, INT64_MAX / MS / 100000);

@@ -290,8 +290,8 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
 {
     const clv_pap_record_set_t set = {
         .n_ranks = loop->setting->config.n_ranks, .sequence = sequence, .records = loop->records};
-    const int32_t settled = loop->state.iterations.settled;
-    const int is_settled = loop->state.iterations.blocks.n_blocks > 0;
+    const int32_t incumbent = loop->state.iterations.incumbent;
+    const int has_incumbent = loop->state.iterations.blocks.n_blocks > 0;
 
     loop->is_void = clv_random_between(&loop->luck, 1, 1000) <= loop->setting->void_permille;
     if (loop->is_void) {
@@ -303,7 +303,7 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
                                        clv_pap_history_progress(loop->history), 1, &loop->state,
                                        loop->plans, &loop->newest),
                      CLV_OK);
-    loop->result->n_settled += is_settled && loop->state.iterations.settled != settled;
+    loop->result->n_incumbents += has_incumbent && loop->state.iterations.incumbent != incumbent;
 }
 
 /* At a sampled call the forecast of the sample before comes into use, and who came before that was

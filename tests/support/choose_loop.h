@@ -52,7 +52,7 @@ typedef struct loop_result {
     int64_t last_in_mpi_ns[LOOP_MAX_CALLS]; /* the same of the last rank by number */
     int32_t ran[LOOP_MAX_CALLS];            /* algorithm */
     int32_t tried[LOOP_MAX_CALLS];          /* as a trial */
-    int32_t n_settled;                      /* changes of what runs when nothing is tried */
+    int32_t n_incumbents;                   /* changes of what runs when nothing is tried */
     int64_t regret_ns[LOOP_MAX_CALLS];
 } loop_result_t;
 
