@@ -215,11 +215,11 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
     return status;
 }
 
-clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key,
-                                  const clv_pap_forecast_t *forecast,
-                                  const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
-                                  const clv_plan_t **plan_p)
+clv_status_t clv_choose_cached_plan(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key,
+                                    const clv_pap_forecast_t *forecast,
+                                    const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
+                                    const clv_plan_t **plan_p)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, forecast, NULL, plans, &search);

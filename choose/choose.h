@@ -234,11 +234,11 @@ typedef struct clv_choose_state {
                                                    the guard; 0: it does not */
 } clv_choose_state_t;
 
-/* Decides; clv_choose_plan or clv_choose_kept_plan then gives the plan. plans keeps the candidates'
- * plans for later forecasts (NULL: none is kept); it changes the time, never the answer. A plan
- * that cannot be made for a reason equal on all ranks (a limit) is no candidate. The only failure
- * is CLV_NO_MEMORY, which is this process's own: the caller must report it and must not go another
- * way alone. */
+/* Decides; clv_choose_plan or clv_choose_cached_plan then gives the plan. plans keeps the
+ * candidates' plans for later forecasts (NULL: none is kept); it changes the time, never the
+ * answer. A plan that cannot be made for a reason equal on all ranks (a limit) is no candidate. The
+ * only failure is CLV_NO_MEMORY, which is this process's own: the caller must report it and must
+ * not go another way alone. */
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
@@ -272,11 +272,11 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
                              clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The same plan, from the cache (not NULL), whose it stays: valid until the cache's next use. */
-clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key,
-                                  const clv_pap_forecast_t *forecast,
-                                  const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
-                                  const clv_plan_t **plan_p) CLV_MUST_CHECK;
+clv_status_t clv_choose_cached_plan(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key,
+                                    const clv_pap_forecast_t *forecast,
+                                    const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
+                                    const clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The best plan that needs no forecast, by the model with equal arrivals, as a decision; a forced
  * algorithm is not looked at. CLV_LIMIT: none is possible. */

@@ -147,8 +147,8 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
     clv_status_t status;
 
     if (chooser->plans != NULL) {
-        return clv_choose_kept_plan(&chooser->config, key, forecast, decision, chooser->plans,
-                                    plan_p);
+        return clv_choose_cached_plan(&chooser->config, key, forecast, decision, chooser->plans,
+                                      plan_p);
     }
     status = clv_choose_plan(&chooser->config, key, forecast, decision, made_p);
     *plan_p = *made_p;

@@ -53,11 +53,11 @@ static void count_span(int64_t arrival_ns, int64_t exit_ns)
 
 /* Threads that make calls on several communicators share the account. */
 void coll_clv_account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
-                      const coll_clv_assignment_t *assignment, int64_t took_ns)
+                      const coll_clv_node_plan_t *node_plan, int64_t took_ns)
 {
     pthread_mutex_lock(&mca_coll_clv_component.account);
-    count_time(call->collective, assignment->decision.algorithm, took_ns);
-    if (!assignment->is_fixed) {
+    count_time(call->collective, node_plan->decision.algorithm, took_ns);
+    if (!node_plan->is_fixed) {
         count_iteration(call->collective, numbered->arrival_ns);
         count_span(numbered->arrival_ns, numbered->arrival_ns + took_ns);
     }

@@ -119,9 +119,9 @@ static void unreserve(start_t *start)
 
 static void fill_endpoint(start_t *start, const clv_choose_config_t *config)
 {
-    const clv_pap_attach_ops_t attach = {
+    const clv_pap_hooks_t hooks = {
         .share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend, .after_tend = clv_drain_write};
-    clv_pap_attach_ops_t mine = attach;
+    clv_pap_hooks_t mine = hooks;
     clv_pap_t *pap = NULL;
 
     start->mine.started_s = (int64_t) time(NULL);

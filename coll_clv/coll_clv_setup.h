@@ -26,14 +26,14 @@
 typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_STICKY } kept_rule_t;
 
 /* What they run. */
-typedef struct kept_plan {
+typedef struct kept_node_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
     int is_set;
     kept_rule_t rule;
     clv_step_t *steps; /* NULL: the previous function */
     int64_t n_steps;
-} kept_plan_t;
+} kept_node_plan_t;
 
 /* The plan keys of a stream's calls so far, and the newest decision that goes on, with its key. */
 typedef struct stream_keys {
@@ -70,7 +70,7 @@ struct coll_clv_group {
     coll_clv_relay_t relay;
     int32_t rank;
     int32_t *place; /* of each rank; chooser.config has it where links are shared */
-    kept_plan_t kept[COLL_CLV_KEPT_PLANS];
+    kept_node_plan_t kept[COLL_CLV_KEPT_NODE_PLANS];
     int32_t next_kept;
 };
 

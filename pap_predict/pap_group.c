@@ -33,8 +33,8 @@
 /* A forecast of the table, as this process sees it. */
 typedef struct view {
     clv_pap_forecast_t forecast;
-    const void *attachment;
-    size_t attachment_bytes;
+    const void *node_plans;
+    size_t node_plans_bytes;
 } view_t;
 
 /* What a stream's newest call noted; of a table of one key, a cache line. */
@@ -58,7 +58,7 @@ struct clv_pap_group {
     int64_t asked_ns;     /* to go without what is waited for; see lose_patience */
     int32_t n_ranks;
     int32_t rank;
-    clv_pap_attach_ops_t attach;
+    clv_pap_hooks_t hooks;
     note_t *notes;  /* by stream; NULL: none */
     int table_fd;   /* -1 once the others have opened it */
     int owns_table; /* else the leader does */
@@ -77,9 +77,9 @@ _Static_assert(offsetof(clv_pap_group_t, streams.slot) == CLV_LINE_BYTES &&
 static clv_pap_table_shape_t table_shape(const clv_pap_group_t *group)
 {
     return (clv_pap_table_shape_t){.n_ranks = group->n_ranks,
-                                   .attachment_bytes = group->attach.attachment_bytes,
-                                   .note_bytes = group->attach.note_bytes,
-                                   .share_bytes = group->attach.share_bytes};
+                                   .node_plans_bytes = group->hooks.node_plans_bytes,
+                                   .note_bytes = group->hooks.note_bytes,
+                                   .share_bytes = group->hooks.share_bytes};
 }
 
 static clv_status_t fill_endpoint(clv_pap_group_t *group, uint64_t token,
@@ -129,7 +129,7 @@ static void let_listener_go(clv_pap_group_t *group)
 
 static clv_status_t reserve_notes(clv_pap_group_t *group)
 {
-    const size_t n_bytes = group->attach.note_bytes;
+    const size_t n_bytes = group->hooks.note_bytes;
     if (n_bytes > CLV_PAP_NOTE_BYTES) {
         return CLV_INVALID;
     }
@@ -161,7 +161,7 @@ static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_byte
 }
 
 clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
-                                  const clv_pap_attach_ops_t *attach, unsigned char *endpoint,
+                                  const clv_pap_hooks_t *hooks, unsigned char *endpoint,
                                   clv_pap_group_t **group_p)
 {
     if (n_ranks < 1 || n_ranks >= CLV_PAP_MAX_RANKS || rank < 0 || rank >= n_ranks) {
@@ -175,8 +175,8 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
     group->n_ranks = n_ranks;
     group->rank = rank;
     group->table_fd = -1;
-    if (attach) {
-        group->attach = *attach;
+    if (hooks) {
+        group->hooks = *hooks;
     }
     clv_pap_streams_init(&group->streams);
     clv_status_t status = prepare(group, endpoint);
@@ -315,7 +315,7 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
 {
     const clv_pap_leader_options_t options = {.pap = group->pap,
                                               .table = group->table,
-                                              .attach = group->attach,
+                                              .hooks = group->hooks,
                                               .node = endpoint_list->node_of_rank[group->rank],
                                               .key = endpoint_list->endpoints[0].key,
                                               .endpoints = endpoint_list->leaders,
@@ -578,8 +578,8 @@ static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t sl
     if (version > 0 && view->forecast.version == version) {
         return &view->forecast;
     }
-    return clv_pap_table_forecast(group->table, slot, version, &view->forecast, &view->attachment,
-                                  &view->attachment_bytes) == CLV_OK
+    return clv_pap_table_forecast(group->table, slot, version, &view->forecast, &view->node_plans,
+                                  &view->node_plans_bytes) == CLV_OK
                ? &view->forecast
                : NULL;
 }
@@ -689,7 +689,7 @@ static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
 
 CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
                                            const clv_pap_forecast_t **forecast_p,
-                                           const void **attachment_p, size_t *attachment_bytes_p)
+                                           const void **node_plans_p, size_t *node_plans_bytes_p)
 {
     const clv_pap_forecast_t *forecast = NULL;
     if (call->stream < 0) {
@@ -707,8 +707,8 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
             count_error(group, forecast);
         }
         *forecast_p = forecast;
-        *attachment_p = view->attachment;
-        *attachment_bytes_p = view->attachment_bytes;
+        *node_plans_p = view->node_plans;
+        *node_plans_bytes_p = view->node_plans_bytes;
     }
     return status;
 }
@@ -718,7 +718,7 @@ static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const 
                       size_t n_bytes)
 {
     if (group->notes == NULL || group->local_rank != 0 || note == NULL || call->stream < 0 ||
-        n_bytes > group->attach.note_bytes) {
+        n_bytes > group->hooks.note_bytes) {
         return;
     }
     const clv_pap_stream_t *stream = &group->streams.slot[call->stream];

@@ -57,7 +57,7 @@ struct clv_pap_leader {
     clv_pap_leader_t *next;
     clv_pap_t *pap;
     clv_pap_table_t *table;
-    clv_pap_attach_ops_t attach;
+    clv_pap_hooks_t hooks;
     clv_pap_layout_t layout;
     int32_t node;
     unsigned char *key; /* CLV_NET_KEY_BYTES, a secret */
@@ -65,7 +65,7 @@ struct clv_pap_leader {
     size_t max_payload;
     clv_pap_agree_t *agree;
     clv_pap_history_t *histories[CLV_PAP_MAX_STREAMS];
-    unsigned char *memories; /* the caller's state, attach.memory_bytes per slot */
+    unsigned char *memories;                   /* the caller's state, hooks.memory_bytes per slot */
     uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
     int64_t *predicted_ns;                     /* scratch */
     clv_pap_clock_t clock;

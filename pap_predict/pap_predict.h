@@ -126,18 +126,19 @@ typedef struct clv_pap_progress {
 } clv_pap_progress_t;
 
 /* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
- * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
- * with whatever the caller wants to find beside the forecast; returns the bytes used (0: nothing).
- * `note` is what the ranks noted at the end of the call before the newest sampled one (it should
- * say its own length: what lies behind it, up to note_bytes, is left from earlier ones; zeros
- * where the stream had no call before, or a rank had not ended it when it began the sampled one;
- * NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also zeroed at first,
- * memory_bytes long): a deterministic function of the forecasts, their progress and notes so far.
- * Must be a pure function of its arguments. */
-typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
-                                   const clv_pap_forecast_t *forecast,
-                                   const clv_pap_progress_t *progress, const void *note,
-                                   void *memory, void *attachment, size_t attachment_bytes);
+ * node's leader. Fills `node_plans` (zeroed, at least node_plans_bytes long, shared by the node)
+ * with the node plans (opaque here) that the caller wants to find beside the forecast; returns the
+ * bytes used (0: nothing). `note` is what the ranks noted at the end of the call before the newest
+ * sampled one (it should say its own length: what lies behind it, up to note_bytes, is left from
+ * earlier ones; zeros where the stream had no call before, or a rank had not ended it when it began
+ * the sampled one; NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also
+ * zeroed at first, memory_bytes long): a deterministic function of the forecasts, their progress
+ * and notes so far. Must be a pure function of its arguments. */
+typedef size_t (*clv_pap_make_node_plans_t)(void *context, const clv_pap_stream_key_t *key,
+                                            const clv_pap_forecast_t *forecast,
+                                            const clv_pap_progress_t *progress, const void *note,
+                                            void *memory, void *node_plans,
+                                            size_t node_plans_bytes);
 
 /* Called on the background thread of each node's leader, at the local time that it returned last,
  * and whenever a rank rings; and once more, is_last, by the leader's rank when it frees the group.
@@ -146,11 +147,11 @@ typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *ke
 typedef int64_t (*clv_pap_tend_t)(void *context, unsigned char *memory, size_t share_bytes,
                                   const clv_cs_model_t *clock, int64_t now_ns, int is_last);
 
-typedef struct clv_pap_attach_ops {
-    clv_pap_attach_t make;
+typedef struct clv_pap_hooks {
+    clv_pap_make_node_plans_t make;
     void *context;
     size_t memory_bytes;
-    size_t attachment_bytes; /* upper bound per forecast; the table holds two per stream */
+    size_t node_plans_bytes; /* upper bound per forecast; the table holds two per stream */
     size_t note_bytes;       /* 0 .. CLV_PAP_NOTE_BYTES; the table holds two per stream, 8 KiB at
                               * most, and every rank one per stream */
     size_t share_bytes;      /* memory of each rank for the caller's own use, zeroed at first */
@@ -158,7 +159,7 @@ typedef struct clv_pap_attach_ops {
     void *tend_context;
     void (*after_tend)(void *tend_context); /* what may block: on the thread, without its lock,
                                              * after a tend that was not the last; or NULL */
-} clv_pap_attach_ops_t;
+} clv_pap_hooks_t;
 
 /* ---- process ---------------------------------------------------------------------------- */
 
@@ -175,7 +176,7 @@ void clv_pap_close(clv_pap_t *pap);
  * endpoint record carries the key. n_ranks bounds the shared table. Keeps the reserved resources in
  * *group_p. */
 clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
-                                  const clv_pap_attach_ops_t *attach, unsigned char *endpoint,
+                                  const clv_pap_hooks_t *hooks, unsigned char *endpoint,
                                   clv_pap_group_t **group_p) CLV_MUST_CHECK;
 
 /* Between the two, where a host has more network addresses than an endpoint record takes: how many
@@ -249,8 +250,8 @@ void clv_pap_call_fetch(const clv_pap_group_t *group);
 void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
                         clv_pap_call_t *call);
 
-/* The forecast of this call. CLV_OK: *forecast_p (and *attachment_p, its bytes in
- * *attachment_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
+/* The forecast of this call. CLV_OK: *forecast_p (and *node_plans_p, its bytes in
+ * *node_plans_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
  * MPI progress and asks again: the missing record comes from a rank that has not entered an earlier
  * call, or all ranks go without (patience_ns), or the group will be declared lost. Of overlapping
  * calls, a sampled one also waits until those that use the forecast which its record may replace
@@ -259,14 +260,15 @@ void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
  * asked for until it answers other than CLV_AGAIN (one that is not sampled and does not overlap
  * never answers that): the answer also tells when to sample next, and whose turn it is. */
 clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
-                                   const clv_pap_forecast_t **forecast_p, const void **attachment_p,
-                                   size_t *attachment_bytes_p) CLV_MUST_CHECK;
+                                   const clv_pap_forecast_t **forecast_p, const void **node_plans_p,
+                                   size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
  * any order. note: what the
- * caller wants whoever completes the stream's next forecast to know (see clv_pap_attach_t):
- * n_bytes of it (note_bytes at most), rank-equal, copied; NULL when note_bytes is 0. It goes with
- * this stream's next record, from the node's first rank to its leader, never over the network. */
+ * caller wants whoever completes the stream's next forecast to know (see
+ * clv_pap_make_node_plans_t): n_bytes of it (note_bytes at most), rank-equal, copied; NULL when
+ * note_bytes is 0. It goes with this stream's next record, from the node's first rank to its
+ * leader, never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
                       const void *note, size_t n_bytes, int64_t local_ns);
 

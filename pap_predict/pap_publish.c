@@ -35,7 +35,7 @@ static void measure_latency(clv_pap_leader_t *leader, const clv_pap_record_set_t
 
 static void *memory_of(clv_pap_leader_t *leader, int32_t slot, uint32_t generation)
 {
-    const size_t n_bytes = leader->attach.memory_bytes;
+    const size_t n_bytes = leader->hooks.memory_bytes;
     if (n_bytes == 0) {
         return NULL;
     }
@@ -56,24 +56,24 @@ static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_record_
     return note == NULL || is_known ? note : none;
 }
 
-static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
+static size_t make_node_plans(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
                               const clv_pap_forecast_t *forecast)
 {
-    const clv_pap_attach_ops_t *attach = &leader->attach;
-    void *attachment = clv_pap_table_attachment(leader->table, set->slot, forecast->version);
+    const clv_pap_hooks_t *hooks = &leader->hooks;
+    void *node_plans = clv_pap_table_node_plans(leader->table, set->slot, forecast->version);
     /* A forecast behind no valid record set is never shown. It is also the only one whose records
      * may name different streams (a hint, then the slot was given away), on which nothing may be
      * built. */
-    if (attach->make == NULL || forecast->n_record_sets == 0) {
+    if (hooks->make == NULL || forecast->n_record_sets == 0) {
         return 0;
     }
     const clv_pap_stream_key_t key =
         clv_pap_record_key(leader->table, set->slot, forecast->version);
-    const size_t used = attach->make(
-        attach->context, &key, forecast, clv_pap_history_progress(leader->histories[set->slot]),
-        note_of(leader, set), memory_of(leader, set->slot, set->generation), attachment,
-        attach->attachment_bytes);
-    return used < attach->attachment_bytes ? used : attach->attachment_bytes;
+    const size_t used = hooks->make(
+        hooks->context, &key, forecast, clv_pap_history_progress(leader->histories[set->slot]),
+        note_of(leader, set), memory_of(leader, set->slot, set->generation), node_plans,
+        hooks->node_plans_bytes);
+    return used < hooks->node_plans_bytes ? used : hooks->node_plans_bytes;
 }
 
 void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
@@ -84,7 +84,7 @@ void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
         return; /* every rank of the node that could ask has the forecasts it needs */
     }
     clv_pap_history_feed(leader->histories[set->slot], set, &forecast, leader->predicted_ns);
-    const size_t used = make_attachment(leader, set, &forecast);
+    const size_t used = make_node_plans(leader, set, &forecast);
     clv_pap_table_publish(leader->table, set->slot, &forecast, used);
     measure_latency(leader, set); /* deciding is a part of it */
     leader->must_give_up |= forecast.disagree;
@@ -117,10 +117,10 @@ clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader)
                                         &leader->histories[slot]);
     }
     leader->predicted_ns = clv_alloc(n_ranks, sizeof *leader->predicted_ns);
-    if (leader->attach.memory_bytes > 0) {
-        leader->memories = clv_alloc(CLV_PAP_MAX_STREAMS, leader->attach.memory_bytes);
+    if (leader->hooks.memory_bytes > 0) {
+        leader->memories = clv_alloc(CLV_PAP_MAX_STREAMS, leader->hooks.memory_bytes);
     }
-    if (leader->predicted_ns == NULL || (leader->attach.memory_bytes > 0 && !leader->memories)) {
+    if (leader->predicted_ns == NULL || (leader->hooks.memory_bytes > 0 && !leader->memories)) {
         return CLV_NO_MEMORY;
     }
     return status;

@@ -302,8 +302,8 @@ clv_status_t clv_what_if_learner_begin(clv_what_if_learner_t *learner,
     stream->ran = decision.algorithm;
     clv_choose_keys_use(&stream->keys, key);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
-        status = clv_choose_kept_plan(&learner->chooser.config, key, forecast, &decision,
-                                      learner->chooser.plans, plan_p);
+        status = clv_choose_cached_plan(&learner->chooser.config, key, forecast, &decision,
+                                        learner->chooser.plans, plan_p);
     }
     return status;
 }

@@ -41,7 +41,7 @@ typedef struct table_head {
     struct {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
-        uint64_t attachment_used;
+        uint64_t node_plans_used;
         clv_pap_forecast_t forecast; /* its pointer means nothing here */
     } halves[CLV_PAP_HALVES];
 } table_head_t;
@@ -64,8 +64,8 @@ struct clv_pap_table {
     table_record_t *records; /* [slot][local rank][side]: a slot's lie together, in few pages */
     clv_pap_table_shape_t shape;
     unsigned char *notes;     /* [half] */
-    unsigned char *forecasts; /* [half]: predicted_ns, then the attachment */
-    size_t attachment_offset; /* in a half of forecasts */
+    unsigned char *forecasts; /* [half]: predicted_ns, then the node plans */
+    size_t node_plans_offset; /* in a half of forecasts */
     size_t half_bytes;
     unsigned char *shares;                                /* [local rank] */
     size_t records_at, notes_at, forecasts_at, shares_at; /* in the memory ... */
@@ -82,7 +82,7 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
 {
     clv_pap_table_t table = {0};
     if (shape->n_ranks < 1 || shape->n_ranks > (int32_t) COUNT_MASK ||
-        shape->attachment_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES ||
+        shape->node_plans_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES ||
         shape->share_bytes > MAX_BYTES / (size_t) shape->n_ranks) {
         return table;
     }
@@ -91,8 +91,8 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
     table.records_at = round_up(sizeof(table_head_t));
     table.notes_at = table.records_at + n * CLV_PAP_HALVES * sizeof(table_record_t);
     table.forecasts_at = table.notes_at + CLV_PAP_HALVES * round_up(shape->note_bytes);
-    table.attachment_offset = round_up(n * sizeof(int64_t));
-    table.half_bytes = table.attachment_offset + round_up(shape->attachment_bytes);
+    table.node_plans_offset = round_up(n * sizeof(int64_t));
+    table.half_bytes = table.node_plans_offset + round_up(shape->node_plans_bytes);
     table.shares_at = table.forecasts_at + CLV_PAP_HALVES * table.half_bytes;
     const size_t n_bytes = table.shares_at + n * round_up(shape->share_bytes);
     table.n_bytes = n_bytes <= MAX_BYTES ? n_bytes : 0;
@@ -268,9 +268,9 @@ static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_ran
     return &table->records[(slot * (size_t) table->shape.n_ranks + (size_t) local_rank) * 2 + side];
 }
 
-static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t half)
+static unsigned char *node_plans_of(const clv_pap_table_t *table, int32_t half)
 {
-    return table->forecasts + (size_t) half * table->half_bytes + table->attachment_offset;
+    return table->forecasts + (size_t) half * table->half_bytes + table->node_plans_offset;
 }
 
 /* Counts one record of version; returns how many there are now, 0 if a newer one has the half. */
@@ -295,11 +295,11 @@ static unsigned char *note_of(const clv_pap_table_t *table, int32_t half)
 }
 
 /* With one key the choice, and where its steps are. */
-static void fetch_attachment(const clv_pap_table_t *table, int32_t half)
+static void fetch_node_plans(const clv_pap_table_t *table, int32_t half)
 {
-    const unsigned char *attachment = attachment_of(table, half);
-    clv_fetch_to_read(attachment);
-    clv_fetch_to_read(attachment + LINE);
+    const unsigned char *node_plans = node_plans_of(table, half);
+    clv_fetch_to_read(node_plans);
+    clv_fetch_to_read(node_plans + LINE);
 }
 
 /* Most are one line long. */
@@ -323,7 +323,7 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
     clv_fetch_to_write(&head->pending);
     clv_fetch_to_read(forecast);
     clv_fetch_to_read(forecast + LINE);
-    fetch_attachment(table, before);
+    fetch_node_plans(table, before);
     if (local_rank == 0) {
         fetch_note(table, clv_pap_half(slot, version));
     }
@@ -416,23 +416,23 @@ static int64_t *predicted_of(const clv_pap_table_t *table, int32_t half)
     return (int64_t *) (void *) (table->forecasts + (size_t) half * table->half_bytes);
 }
 
-void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t slot, int64_t version)
+void *clv_pap_table_node_plans(clv_pap_table_t *table, int32_t slot, int64_t version)
 {
     const int32_t half = clv_pap_half(slot, version);
-    memset(attachment_of(table, half), 0, table->head->halves[half].attachment_used);
-    table->head->halves[half].attachment_used = 0;
-    return attachment_of(table, half);
+    memset(node_plans_of(table, half), 0, table->head->halves[half].node_plans_used);
+    table->head->halves[half].node_plans_used = 0;
+    return node_plans_of(table, half);
 }
 
 void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_forecast_t *forecast,
-                           size_t attachment_used)
+                           size_t node_plans_used)
 {
     const int32_t half = clv_pap_half(slot, forecast->version);
     memcpy(predicted_of(table, half), forecast->predicted_ns,
            (size_t) forecast->n_ranks * sizeof(int64_t));
     table->head->halves[half].forecast = *forecast;
-    table->head->halves[half].attachment_used = attachment_used;
-    /* release: who reads this version has the forecast and its attachment. */
+    table->head->halves[half].node_plans_used = node_plans_used;
+    /* release: who reads this version has the forecast and its node plans. */
     atomic_store_explicit(&table->head->halves[half].version, forecast->version,
                           memory_order_release);
     clv_pap_table_set_decided(table, slot, forecast->version);
@@ -463,7 +463,7 @@ int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t slot)
 
 CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot,
                                             int64_t version, clv_pap_forecast_t *forecast_p,
-                                            const void **attachment_p, size_t *attachment_bytes_p)
+                                            const void **node_plans_p, size_t *node_plans_bytes_p)
 {
     const int32_t half = clv_pap_half(slot, version);
     if (atomic_load_explicit(&table->head->halves[half].version, memory_order_acquire) != version) {
@@ -471,8 +471,8 @@ CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_
     }
     *forecast_p = table->head->halves[half].forecast;
     forecast_p->predicted_ns = predicted_of(table, half);
-    *attachment_p = attachment_of(table, half);
-    *attachment_bytes_p = table->head->halves[half].attachment_used;
+    *node_plans_p = node_plans_of(table, half);
+    *node_plans_bytes_p = table->head->halves[half].node_plans_used;
     return CLV_OK;
 }
 

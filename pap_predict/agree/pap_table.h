@@ -4,7 +4,7 @@
  *
  *      ranks write                                     the leader's thread writes
  *      records[half][local rank]   --- last one --->  reads them, computes a forecast
- *      given[half] (how many)          rings          forecasts[half], attachments[half]
+ *      given[half] (how many)          rings          forecasts[half], node_plans[half]
  *      notes[half], the first rank
  *      pending, bell                                   clock model (seqlock), ends, decided
  *      asked: waited for too long
@@ -39,10 +39,10 @@
 typedef struct clv_pap_table clv_pap_table_t;
 
 /* What the memory is made for, alike in every process of the node. In bytes, rounded up to cache
- * lines: 32 halves of (64 + 8) n_ranks + attachment_bytes + note_bytes, and n_ranks shares. */
+ * lines: 32 halves of (64 + 8) n_ranks + node_plans_bytes + note_bytes, and n_ranks shares. */
 typedef struct clv_pap_table_shape {
     int32_t n_ranks;         /* local ones, at most */
-    size_t attachment_bytes; /* of one forecast */
+    size_t node_plans_bytes; /* of one forecast */
     size_t note_bytes;       /* at most CLV_PAP_NOTE_BYTES */
     size_t share_bytes;      /* of a rank's share */
 } clv_pap_table_shape_t;
@@ -108,11 +108,11 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
 
 /* ---- leader -> ranks ---------------------------------------------------------------------- */
 
-/* The leader's thread prepares a version's attachment (zeroed where it was used before), fills it,
+/* The leader's thread prepares a version's node plans (zeroed where it was used before), fills it,
  * and publishes it with the forecast: whoever sees the version sees all of it. */
-void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t slot, int64_t version);
+void *clv_pap_table_node_plans(clv_pap_table_t *table, int32_t slot, int64_t version);
 void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_forecast_t *forecast,
-                           size_t attachment_used);
+                           size_t node_plans_used);
 
 /* All versions up to this one are there, or never will be. */
 void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t version);
@@ -125,8 +125,8 @@ int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t slot);
 
 /* CLV_AGAIN: that version is not there. The pointers stay valid as the header says. */
 clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot, int64_t version,
-                                    clv_pap_forecast_t *forecast_p, const void **attachment_p,
-                                    size_t *attachment_bytes_p) CLV_MUST_CHECK;
+                                    clv_pap_forecast_t *forecast_p, const void **node_plans_p,
+                                    size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
 /* No more forecasts: slot l has n_versions[l], all published before. Once. is_unsure: other nodes
  * may have one more. */

@@ -441,7 +441,7 @@ static void check_same_plan(const world_t *kept, const world_t *anew)
         return;
     }
     assert_int_equal(
-        clv_choose_kept_plan(&kept->config, &kept->key, &forecast, decision, kept->plans, &plan),
+        clv_choose_cached_plan(&kept->config, &kept->key, &forecast, decision, kept->plans, &plan),
         CLV_OK);
     assert_int_equal(clv_choose_plan(&anew->config, &anew->key, &forecast, decision, &made),
                      CLV_OK);

@@ -125,7 +125,7 @@ typedef struct stream {
     size_t room;
 } stream_t;
 
-static _Alignas(16) unsigned char attachment[MAX_ROOM];
+static _Alignas(16) unsigned char plan_memory[MAX_ROOM];
 
 static void stream_start(stream_t *stream)
 {
@@ -173,9 +173,9 @@ static void publish(stream_t *stream, int32_t version)
     const clv_choose_keys_t *note = &stream->table[version < 2 ? 0 : version - 1];
 
     next_forecast(stream, version);
-    memset(attachment, 0, sizeof attachment);
+    memset(plan_memory, 0, sizeof plan_memory);
     assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->forecast, &stream->progress,
-                                     note, &stream->memory, attachment,
+                                     note, &stream->memory, plan_memory,
                                      stream->room) <= stream->room);
 }
 
@@ -189,7 +189,7 @@ static const clv_node_plan_t *one_call(stream_t *stream, int32_t call, int32_t r
 
     if (call > 0) {
         publish(stream, call);
-        found = clv_node_plans_find((const void *) attachment, &key);
+        found = clv_node_plans_find((const void *) plan_memory, &key);
     }
     assert_int_equal(clv_choose_begin(&stream->chooser.config, &key, announced, &unknown), CLV_OK);
     stream->has_decision[call] = found != NULL;
@@ -333,7 +333,7 @@ static void what_does_not_fit_is_a_decision_only(void **state)
 {
     static stream_t stream;
     int32_t n_without = 0;
-    const clv_node_plans_t *node_plans = (const void *) attachment;
+    const clv_node_plans_t *node_plans = (const void *) plan_memory;
 
     (void) state;
     stream_start(&stream);

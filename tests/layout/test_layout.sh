@@ -127,7 +127,7 @@ if [ -f "$CLV_BUILD/component/mca_coll_clv.so" ]; then
     thread_glue() {
         local object
         grep -rnE '\.make *=' coll_clv | grep -vE '= *clv_choose_node_plan,'
-        grep -rnE 'clv_pap_attach_t|pthread_create|thrd_create' coll_clv
+        grep -rnE 'clv_pap_make_node_plans_t|pthread_create|thrd_create' coll_clv
         nm "$CLV_BUILD/.libs/libclvcore.a" 2>/dev/null | grep -q ' T clv_choose_node_plan$' ||
             echo 'clv_choose_node_plan is not in the pure modules'
         for object in "$CLV_BUILD"/coll_clv/.libs/mca_coll_clv_la-*.o; do

@@ -125,7 +125,7 @@ static void use_stream(clv_pap_table_t *table, int32_t slot, int32_t n_ranks)
 
 static int64_t table_bytes(int32_t n_ranks, int32_t n_streams)
 {
-    const clv_pap_table_shape_t shape = {.n_ranks = n_ranks, .attachment_bytes = 1 << 20};
+    const clv_pap_table_shape_t shape = {.n_ranks = n_ranks, .node_plans_bytes = 1 << 20};
     clv_pap_table_t *table;
     struct stat status;
     int fd;
@@ -159,7 +159,7 @@ static void a_table_uses_the_pages_it_needs(void **state)
 /* Where pages are promised only as there are any, all of them are taken before one is touched. */
 static void a_table_can_be_taken_whole(void **state)
 {
-    const clv_pap_table_shape_t shape = {.n_ranks = 2, .attachment_bytes = 4096};
+    const clv_pap_table_shape_t shape = {.n_ranks = 2, .node_plans_bytes = 4096};
     clv_pap_table_t *table;
     struct stat status;
     int fd;

@@ -3,7 +3,7 @@
  * Notes: what the ranks note at the end of a call is what whoever completes the stream's next
  * forecast is told, on every node; nothing where there was no call before; each stream has its own.
  *
- * The attachment of each forecast is the note that came with it. A forecast of version v follows
+ * The node plans of each forecast is the note that came with it. A forecast of version v follows
  * the records of the stream's v-th sampled call, so its note is that of the call before that one.
  */
 #include "tests/sim/cs_random.h"
@@ -21,14 +21,14 @@ typedef struct stream {
     int64_t sampled[N_CALLS + 1]; /* call number of the record behind each version, from 1 */
 } stream_t;
 
-static size_t attach_note(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                          const void *note, void *memory, void *attachment, size_t attachment_bytes)
+static size_t copy_note(void *context, const clv_pap_stream_key_t *key,
+                        const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                        const void *note, void *memory, void *node_plans, size_t node_plans_bytes)
 {
     (void) progress;
     (void) context, (void) key, (void) forecast, (void) memory;
-    memcpy(attachment, note, attachment_bytes);
-    return attachment_bytes;
+    memcpy(node_plans, note, node_plans_bytes);
+    return node_plans_bytes;
 }
 
 /* What is noted at the end of a call: no byte of it zero. */
@@ -54,7 +54,7 @@ static void check_note(const stream_t *stream, int index, const clv_pap_forecast
 static int one_call(pair_t *pair, stream_t *stream, int index)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 1000 + index};
-    const size_t n_bytes = pair->attach.note_bytes;
+    const size_t n_bytes = pair->hooks.note_bytes;
     const clv_pap_forecast_t *forecasts[2];
     unsigned char note[CLV_PAP_NOTE_BYTES];
     clv_pap_call_t calls[2];
@@ -69,12 +69,12 @@ static int one_call(pair_t *pair, stream_t *stream, int index)
     pair_ask(pair, calls, status, forecasts);
     fill_note(note, n_bytes, index, stream->calls++);
     for (int i = 0; i < 2; i++) {
-        const void *attachment;
+        const void *node_plans;
         size_t found_bytes;
         if (status[i] == CLV_OK && clv_pap_call_forecast(pair->group[i], &calls[i], &forecasts[i],
-                                                         &attachment, &found_bytes) == CLV_OK) {
+                                                         &node_plans, &found_bytes) == CLV_OK) {
             assert_int_equal(found_bytes, n_bytes);
-            check_note(stream, index, forecasts[i], attachment, n_bytes);
+            check_note(stream, index, forecasts[i], node_plans, n_bytes);
             n_seen++;
         }
         clv_pap_call_end(pair->group[i], &calls[i], 1, note, n_bytes, clv_local_now_ns());
@@ -89,8 +89,8 @@ static void live(int one_node)
     pair_t pair;
     int n_seen = 0;
     assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
-    pair.attach = (clv_pap_attach_ops_t){
-        .make = attach_note, .attachment_bytes = n_bytes, .note_bytes = n_bytes};
+    pair.hooks =
+        (clv_pap_hooks_t){.make = copy_note, .node_plans_bytes = n_bytes, .note_bytes = n_bytes};
     assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(pair_attach(&pair), CLV_OK);
     assert_int_equal(pair_activate(&pair), CLV_OK);
@@ -121,7 +121,7 @@ static void a_note_has_a_limit(void **state)
     (void) state;
     pair_t pair;
     assert_int_equal(pair_open(&pair, 1, 60 * CLV_NS_PER_S), CLV_OK);
-    pair.attach.note_bytes = CLV_PAP_NOTE_BYTES + 1;
+    pair.hooks.note_bytes = CLV_PAP_NOTE_BYTES + 1;
     assert_int_equal(pair_create(&pair), CLV_INVALID);
     pair_free(&pair);
     pair_close(&pair);

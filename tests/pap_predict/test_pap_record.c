@@ -17,7 +17,7 @@ static cs_random_t generator;
 static clv_pap_table_t *new_table(size_t note_bytes)
 {
     const clv_pap_table_shape_t shape = {
-        .n_ranks = N_RANKS, .attachment_bytes = 64, .note_bytes = note_bytes};
+        .n_ranks = N_RANKS, .node_plans_bytes = 64, .note_bytes = note_bytes};
     clv_pap_table_t *table;
     int fd;
     assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
@@ -123,7 +123,7 @@ static void check_note(const clv_pap_table_t *table, int32_t slot, int64_t versi
     }
 }
 
-/* Beside records, forecasts and attachments that are all in use. */
+/* Beside records, forecasts and node plans that are all in use. */
 static void each_place_has_a_note_of_its_own(void **state)
 {
     (void) state;
@@ -136,7 +136,7 @@ static void each_place_has_a_note_of_its_own(void **state)
                 .n_ranks = N_RANKS, .version = version, .predicted_ns = predicted_ns};
             write_note(table, slot, version, n_bytes);
             one_round(table, slot, version - 1);
-            memset(clv_pap_table_attachment(table, slot, version), 255, 64);
+            memset(clv_pap_table_node_plans(table, slot, version), 255, 64);
             clv_pap_table_publish(table, slot, &forecast, 64);
         }
     }
@@ -153,7 +153,7 @@ static void each_place_has_a_note_of_its_own(void **state)
 static void notes_cost_a_table_8_KiB_at_most(void **state)
 {
     (void) state;
-    clv_pap_table_shape_t shape = {.n_ranks = N_RANKS, .attachment_bytes = 64};
+    clv_pap_table_shape_t shape = {.n_ranks = N_RANKS, .node_plans_bytes = 64};
     const size_t without = clv_pap_table_bytes(&shape);
     shape.note_bytes = CLV_PAP_NOTE_BYTES;
     assert_int_equal(clv_pap_table_bytes(&shape), without + 8192);

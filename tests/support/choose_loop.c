@@ -253,8 +253,8 @@ static void run_call(loop_t *loop, int32_t call)
         run_previous(loop, call);
         return;
     }
-    assert_int_equal(clv_choose_kept_plan(&loop->setting->config, &loop->key, forecast,
-                                          &loop->decision, loop->plans, &plan),
+    assert_int_equal(clv_choose_cached_plan(&loop->setting->config, &loop->key, forecast,
+                                            &loop->decision, loop->plans, &plan),
                      CLV_OK);
     run_plan(loop, call, plan, loop->setting->ahead_calls);
 }

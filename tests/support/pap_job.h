@@ -15,7 +15,7 @@
 #define JOB_MAX_RANKS 32
 #define JOB_MAX_CALLS 2000
 
-/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of forecast and attachment.
+/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of forecast and node plans.
  */
 #define JOB_SAW_NONE    1
 #define JOB_SAW_TIMEOUT 2

@@ -16,7 +16,7 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
     const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = connect_timeout_ns};
     clv_status_t status = CLV_OK;
     memset(pair, 0, sizeof *pair);
-    pair->attach.attachment_bytes = 100;
+    pair->hooks.node_plans_bytes = 100;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
         status = clv_pap_open(&options, &pair->pap[i]);
         if (status == CLV_OK) {
@@ -37,7 +37,7 @@ clv_status_t pair_create(pair_t *pair)
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
         status =
-            clv_pap_group_create(pair->pap[i], 2, i, &pair->attach,
+            clv_pap_group_create(pair->pap[i], 2, i, &pair->hooks,
                                  pair->endpoints + i * CLV_PAP_ENDPOINT_BYTES, &pair->group[i]);
     }
     return status;
@@ -65,14 +65,14 @@ void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
               const clv_pap_forecast_t *forecasts[2])
 {
     const int64_t until_ns = clv_local_now_ns() + WAIT_NS;
-    const void *attachment;
+    const void *node_plans;
     size_t n_bytes;
     status[0] = status[1] = CLV_AGAIN;
     while ((status[0] == CLV_AGAIN || status[1] == CLV_AGAIN) && clv_local_now_ns() < until_ns) {
         for (int i = 0; i < 2; i++) {
             if (status[i] == CLV_AGAIN) {
                 status[i] = clv_pap_call_forecast(pair->group[i], &calls[i], &forecasts[i],
-                                                  &attachment, &n_bytes);
+                                                  &node_plans, &n_bytes);
             }
         }
         job_sleep_ns(50 * CLV_NS_PER_US);

@@ -14,7 +14,7 @@
 typedef struct pair {
     clv_pap_t *pap[2];
     clv_pap_group_t *group[2];
-    clv_pap_attach_ops_t attach; /* 100 bytes of attachment; may be changed before pair_create */
+    clv_pap_hooks_t hooks; /* 100 bytes of node plans; may be changed before pair_create */
     unsigned char endpoints[2 * CLV_PAP_ENDPOINT_BYTES];
 } pair_t;
 
