@@ -221,7 +221,7 @@ static void count_last(clv_chooser_t *chooser, const clv_pap_progress_t *progres
 
 size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                            const void *note, void *memory, void *node_plans, size_t n_bytes)
+                            const void *key_table, void *memory, void *node_plans, size_t n_bytes)
 {
     clv_chooser_t *chooser = context;
     clv_choose_memory_t *remembered = memory;
@@ -234,8 +234,8 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_ke
     if (chooser->plans != NULL) {
         before = clv_plan_cache_counters(chooser->plans);
     }
-    if (note != NULL) {
-        status = clv_choose_memory_follow(&chooser->config, note, remembered);
+    if (key_table != NULL) {
+        status = clv_choose_memory_follow(&chooser->config, key_table, remembered);
     }
     used = plan_keys(chooser, forecast, progress, status, remembered, node_plans, n_bytes);
     remembered->announced[forecast->version % CLV_CHOOSE_RING] = forecast->announced;

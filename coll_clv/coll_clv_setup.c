@@ -172,7 +172,7 @@ static void fill_endpoint(setup_t *setup)
                                    .context = &group->chooser,
                                    .memory_bytes = sizeof(clv_choose_memory_t),
                                    .node_plans_bytes = clv_node_plans_capacity(config->n_ranks),
-                                   .note_bytes = sizeof(clv_choose_keys_t)};
+                                   .key_table_bytes = sizeof(clv_choose_keys_t)};
     clv_pap_t *pap = NULL;
     clv_status_t status = CLV_NONE;
 

@@ -41,7 +41,7 @@ tests_support_pap_cost_SOURCES = tests/support/pap_cost.c $(clv_pap_job_sources)
 unit_tests += tests/fuzz/fuzz_pap_wire tests/sim/test_pap_sim tests/pap_predict/test_pap_agree \
 	tests/pap_predict/test_pap_best tests/pap_predict/test_pap_relay tests/pap_predict/test_pap_forecast tests/pap_predict/test_pap_channel \
 	tests/pap_predict/test_pap_family tests/pap_predict/test_pap_footprint tests/pap_predict/test_pap_group \
-	tests/pap_predict/test_pap_hostile tests/pap_predict/test_pap_mac tests/pap_predict/test_pap_memory tests/pap_predict/test_pap_note \
+	tests/pap_predict/test_pap_hostile tests/pap_predict/test_pap_mac tests/pap_predict/test_pap_memory tests/pap_predict/test_pap_key_table \
 	tests/pap_predict/test_pap_patience \
 	tests/pap_predict/test_pap_polling tests/pap_predict/test_pap_place tests/pap_predict/test_pap_record tests/pap_predict/test_pap_secret \
 	tests/pap_predict/test_pap_stream tests/pap_predict/test_pap_wire tests/pap_predict/test_pap_work
@@ -53,7 +53,7 @@ tests_pap_predict_test_pap_group_SOURCES = tests/pap_predict/test_pap_group.c te
 	$(clv_pap_job_sources)
 tests_pap_predict_test_pap_hostile_SOURCES = tests/pap_predict/test_pap_hostile.c $(clv_pap_pair_sources)
 tests_pap_predict_test_pap_memory_SOURCES = tests/pap_predict/test_pap_memory.c $(clv_pap_pair_sources)
-tests_pap_predict_test_pap_note_SOURCES = tests/pap_predict/test_pap_note.c $(clv_pap_pair_sources)
+tests_pap_predict_test_pap_key_table_SOURCES = tests/pap_predict/test_pap_key_table.c $(clv_pap_pair_sources)
 tests_pap_predict_test_pap_patience_SOURCES = tests/pap_predict/test_pap_patience.c $(clv_pap_pair_sources)
 tests_pap_predict_test_pap_place_SOURCES = tests/pap_predict/test_pap_place.c tests/support/other_threads.h
 script_tests += tests/fuzz/libfuzzer_pap_wire.sh tests/pap_predict/test_pap_predict_tool.sh

@@ -37,11 +37,11 @@ typedef struct view {
     size_t node_plans_bytes;
 } view_t;
 
-/* What a stream's newest call noted; of a table of one key, a cache line. */
-typedef struct note {
+/* What a stream's newest call gave; of a table of one key, a cache line. */
+typedef struct key_table {
     _Alignas(CLV_LINE_BYTES) uint64_t n_bytes;
-    unsigned char bytes[CLV_PAP_NOTE_BYTES];
-} note_t;
+    unsigned char bytes[CLV_PAP_KEY_TABLE_BYTES];
+} key_table_t;
 
 _Static_assert(sizeof(view_t) == 2 * CLV_LINE_BYTES, "a view is two cache lines");
 
@@ -59,10 +59,10 @@ struct clv_pap_group {
     int32_t n_ranks;
     int32_t rank;
     clv_pap_hooks_t hooks;
-    note_t *notes;  /* by stream; NULL: none */
-    int table_fd;   /* -1 once the others have opened it */
-    int owns_table; /* else the leader does */
-    int listens;    /* holds the listener for the endpoint record's sake */
+    key_table_t *key_tables; /* by stream; NULL: none */
+    int table_fd;            /* -1 once the others have opened it */
+    int owns_table;          /* else the leader does */
+    int listens;             /* holds the listener for the endpoint record's sake */
     int32_t *node_ranks;
     clv_pap_work_t work;
     int32_t is_hearing; /* a hint or a report of progress is under way */
@@ -78,7 +78,7 @@ static clv_pap_table_shape_t table_shape(const clv_pap_group_t *group)
 {
     return (clv_pap_table_shape_t){.n_ranks = group->n_ranks,
                                    .node_plans_bytes = group->hooks.node_plans_bytes,
-                                   .note_bytes = group->hooks.note_bytes,
+                                   .key_table_bytes = group->hooks.key_table_bytes,
                                    .share_bytes = group->hooks.share_bytes};
 }
 
@@ -127,16 +127,16 @@ static void let_listener_go(clv_pap_group_t *group)
     }
 }
 
-static clv_status_t reserve_notes(clv_pap_group_t *group)
+static clv_status_t reserve_key_tables(clv_pap_group_t *group)
 {
-    const size_t n_bytes = group->hooks.note_bytes;
-    if (n_bytes > CLV_PAP_NOTE_BYTES) {
+    const size_t n_bytes = group->hooks.key_table_bytes;
+    if (n_bytes > CLV_PAP_KEY_TABLE_BYTES) {
         return CLV_INVALID;
     }
     if (n_bytes > 0) {
-        group->notes = clv_alloc_line(CLV_PAP_MAX_STREAMS * sizeof *group->notes);
+        group->key_tables = clv_alloc_line(CLV_PAP_MAX_STREAMS * sizeof *group->key_tables);
     }
-    return n_bytes == 0 || group->notes != NULL ? CLV_OK : CLV_NO_MEMORY;
+    return n_bytes == 0 || group->key_tables != NULL ? CLV_OK : CLV_NO_MEMORY;
 }
 
 static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_bytes)
@@ -147,7 +147,7 @@ static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_byte
     if (getrandom(&token, sizeof token, 0) != (ssize_t) sizeof token) {
         return CLV_SYSTEM;
     }
-    clv_status_t status = reserve_notes(group);
+    clv_status_t status = reserve_key_tables(group);
     status = status == CLV_OK ? clv_pap_table_create(&shape, token, &group->table, &group->table_fd)
                               : status;
     group->owns_table = status == CLV_OK;
@@ -459,7 +459,7 @@ static void end(clv_pap_group_t *group, int is_needed)
     clv_pap_bell_release(group->pap, group->bell);
     clv_net_thread_unlock(group->pap->thread);
     clv_free(group->node_ranks);
-    clv_free(group->notes);
+    clv_free(group->key_tables);
     clv_free(group);
 }
 
@@ -493,19 +493,19 @@ void clv_pap_group_wake(const clv_pap_group_t *group)
 }
 
 /* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */
-static void give_note(clv_pap_group_t *group, const clv_pap_local_record_t *given)
+static void give_key_table(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
     const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
-    if (group->notes != NULL && group->local_rank == 0) {
-        const note_t *note = &group->notes[given->slot];
-        clv_pap_table_set_note(group->table, given->slot, given->sequence + 1,
-                               is_known ? note->bytes : NULL, note->n_bytes);
+    if (group->key_tables != NULL && group->local_rank == 0) {
+        const key_table_t *key_table = &group->key_tables[given->slot];
+        clv_pap_table_set_keys(group->table, given->slot, given->sequence + 1,
+                               is_known ? key_table->bytes : NULL, key_table->n_bytes);
     }
 }
 
 static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
-    give_note(group, given);
+    give_key_table(group, given);
     if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given,
                             &group->streams.slot[given->slot].key)) {
         ring_leader(group);
@@ -520,10 +520,10 @@ static void fetch_view(const clv_pap_group_t *group, int32_t slot, int64_t versi
     clv_fetch_to_write((const unsigned char *) view + CLV_LINE_BYTES);
 }
 
-static void fetch_note(const clv_pap_group_t *group, int32_t slot)
+static void fetch_key_table(const clv_pap_group_t *group, int32_t slot)
 {
-    if (group->notes != NULL && group->local_rank == 0) {
-        clv_fetch_to_write(&group->notes[slot]);
+    if (group->key_tables != NULL && group->local_rank == 0) {
+        clv_fetch_to_write(&group->key_tables[slot]);
     }
 }
 
@@ -543,7 +543,7 @@ CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
     const clv_pap_stream_t *stream = &group->streams.slot[slot];
     if (stream->calls == stream->next_sample) {
         fetch_view(group, slot, stream->sequence);
-        fetch_note(group, slot);
+        fetch_key_table(group, slot);
         clv_pap_table_fetch(group->table, group->local_rank, slot, stream->sequence + 1);
     } else {
         fetch_view(group, slot, stream->version);
@@ -714,25 +714,25 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
 }
 
 /* Of its stream's newest call, as the record that will carry it says of choice and times. */
-static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const void *note,
-                      size_t n_bytes)
+static void keep_key_table(clv_pap_group_t *group, const clv_pap_call_t *call,
+                           const void *key_table, size_t n_bytes)
 {
-    if (group->notes == NULL || group->local_rank != 0 || note == NULL || call->stream < 0 ||
-        n_bytes > group->hooks.note_bytes) {
+    if (group->key_tables == NULL || group->local_rank != 0 || key_table == NULL ||
+        call->stream < 0 || n_bytes > group->hooks.key_table_bytes) {
         return;
     }
     const clv_pap_stream_t *stream = &group->streams.slot[call->stream];
     if (call->generation == stream->generation && call->number == stream->previous_number) {
-        group->notes[call->stream].n_bytes = n_bytes;
-        memcpy(group->notes[call->stream].bytes, note, n_bytes);
+        group->key_tables[call->stream].n_bytes = n_bytes;
+        memcpy(group->key_tables[call->stream].bytes, key_table, n_bytes);
     }
 }
 
 CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
-                              const void *note, size_t n_bytes, int64_t local_ns)
+                              const void *key_table, size_t n_bytes, int64_t local_ns)
 {
     clv_pap_streams_end(&group->streams, call, choice, local_ns);
-    keep_note(group, call, note, n_bytes);
+    keep_key_table(group, call, key_table, n_bytes);
 }
 
 static int hear_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)

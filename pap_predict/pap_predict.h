@@ -39,7 +39,7 @@
 #define CLV_PAP_MAX_COLLECTIVE  127
 #define CLV_PAP_MAX_SEGMENTS    8191
 #define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 43) - 1)
-#define CLV_PAP_NOTE_BYTES      256 /* of a note, at most */
+#define CLV_PAP_KEY_TABLE_BYTES 256 /* of a key_table, at most */
 
 /* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
  * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
@@ -128,16 +128,17 @@ typedef struct clv_pap_progress {
 /* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
  * node's leader. Fills `node_plans` (zeroed, at least node_plans_bytes long, shared by the node)
  * with the node plans (opaque here) that the caller wants to find beside the forecast; returns the
- * bytes used (0: nothing). `note` is what the ranks noted at the end of the call before the newest
- * sampled one (it should say its own length: what lies behind it, up to note_bytes, is left from
- * earlier ones; zeros where the stream had no call before, or a rank had not ended it when it began
- * the sampled one; NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also
- * zeroed at first, memory_bytes long): a deterministic function of the forecasts, their progress
- * and notes so far. Must be a pure function of its arguments. */
+ * bytes used (0: nothing). `key_table` is the key table that the ranks gave at the end of the call
+ * before the newest sampled one (it should say its own length: what lies behind it, up to
+ * key_table_bytes, is left from earlier ones; zeros where the stream had no call before, or a rank
+ * had not ended it when it began the sampled one; NULL when key_table_bytes is 0). `memory` is
+ * state the caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic
+ * function of the forecasts, their progress and key tables so far. Must be a pure function of its
+ * arguments. */
 typedef size_t (*clv_pap_make_node_plans_t)(void *context, const clv_pap_stream_key_t *key,
                                             const clv_pap_forecast_t *forecast,
-                                            const clv_pap_progress_t *progress, const void *note,
-                                            void *memory, void *node_plans,
+                                            const clv_pap_progress_t *progress,
+                                            const void *key_table, void *memory, void *node_plans,
                                             size_t node_plans_bytes);
 
 /* Called on the background thread of each node's leader, at the local time that it returned last,
@@ -152,10 +153,11 @@ typedef struct clv_pap_hooks {
     void *context;
     size_t memory_bytes;
     size_t node_plans_bytes; /* upper bound per forecast; the table holds two per stream */
-    size_t note_bytes;       /* 0 .. CLV_PAP_NOTE_BYTES; the table holds two per stream, 8 KiB at
+    size_t
+        key_table_bytes; /* 0 .. CLV_PAP_KEY_TABLE_BYTES; the table holds two per stream, 8 KiB at
                               * most, and every rank one per stream */
-    size_t share_bytes;      /* memory of each rank for the caller's own use, zeroed at first */
-    clv_pap_tend_t tend;     /* NULL: nobody looks at it */
+    size_t share_bytes;  /* memory of each rank for the caller's own use, zeroed at first */
+    clv_pap_tend_t tend; /* NULL: nobody looks at it */
     void *tend_context;
     void (*after_tend)(void *tend_context); /* what may block: on the thread, without its lock,
                                              * after a tend that was not the last; or NULL */
@@ -264,13 +266,13 @@ clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
                                    size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
- * any order. note: what the
+ * any order. key_table: what the
  * caller wants whoever completes the stream's next forecast to know (see
- * clv_pap_make_node_plans_t): n_bytes of it (note_bytes at most), rank-equal, copied; NULL when
- * note_bytes is 0. It goes with this stream's next record, from the node's first rank to its
- * leader, never over the network. */
+ * clv_pap_make_node_plans_t): n_bytes of it (key_table_bytes at most), rank-equal, copied; NULL
+ * when key_table_bytes is 0. It goes with this stream's next record, from the node's first rank to
+ * its leader, never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
-                      const void *note, size_t n_bytes, int64_t local_ns);
+                      const void *key_table, size_t n_bytes, int64_t local_ns);
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
  * nothing to take it, out of range, not a sampled call, or given already. */

@@ -48,12 +48,12 @@ static void *memory_of(clv_pap_leader_t *leader, int32_t slot, uint32_t generati
 }
 
 /* One rank's word for all: only where all had ended the call that it is about. */
-static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
+static const void *key_table_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
 {
-    static const unsigned char none[CLV_PAP_NOTE_BYTES];
+    static const unsigned char none[CLV_PAP_KEY_TABLE_BYTES];
     const int is_known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
-    const void *note = clv_pap_table_note(leader->table, set->slot, set->sequence + 1);
-    return note == NULL || is_known ? note : none;
+    const void *key_table = clv_pap_table_keys(leader->table, set->slot, set->sequence + 1);
+    return key_table == NULL || is_known ? key_table : none;
 }
 
 static size_t make_node_plans(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
@@ -71,7 +71,7 @@ static size_t make_node_plans(clv_pap_leader_t *leader, const clv_pap_record_set
         clv_pap_record_key(leader->table, set->slot, forecast->version);
     const size_t used = hooks->make(
         hooks->context, &key, forecast, clv_pap_history_progress(leader->histories[set->slot]),
-        note_of(leader, set), memory_of(leader, set->slot, set->generation), node_plans,
+        key_table_of(leader, set), memory_of(leader, set->slot, set->generation), node_plans,
         hooks->node_plans_bytes);
     return used < hooks->node_plans_bytes ? used : hooks->node_plans_bytes;
 }

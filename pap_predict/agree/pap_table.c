@@ -63,13 +63,13 @@ struct clv_pap_table {
     table_head_t *head;
     table_record_t *records; /* [slot][local rank][side]: a slot's lie together, in few pages */
     clv_pap_table_shape_t shape;
-    unsigned char *notes;     /* [half] */
-    unsigned char *forecasts; /* [half]: predicted_ns, then the node plans */
-    size_t node_plans_offset; /* in a half of forecasts */
+    unsigned char *key_tables; /* [half] */
+    unsigned char *forecasts;  /* [half]: predicted_ns, then the node plans */
+    size_t node_plans_offset;  /* in a half of forecasts */
     size_t half_bytes;
-    unsigned char *shares;                                /* [local rank] */
-    size_t records_at, notes_at, forecasts_at, shares_at; /* in the memory ... */
-    size_t n_bytes;                                       /* ... of so many */
+    unsigned char *shares;                                     /* [local rank] */
+    size_t records_at, key_tables_at, forecasts_at, shares_at; /* in the memory ... */
+    size_t n_bytes;                                            /* ... of so many */
 };
 
 static size_t round_up(size_t n_bytes)
@@ -82,15 +82,15 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
 {
     clv_pap_table_t table = {0};
     if (shape->n_ranks < 1 || shape->n_ranks > (int32_t) COUNT_MASK ||
-        shape->node_plans_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES ||
+        shape->node_plans_bytes > MAX_BYTES || shape->key_table_bytes > CLV_PAP_KEY_TABLE_BYTES ||
         shape->share_bytes > MAX_BYTES / (size_t) shape->n_ranks) {
         return table;
     }
     const size_t n = (size_t) shape->n_ranks;
     table.shape = *shape;
     table.records_at = round_up(sizeof(table_head_t));
-    table.notes_at = table.records_at + n * CLV_PAP_HALVES * sizeof(table_record_t);
-    table.forecasts_at = table.notes_at + CLV_PAP_HALVES * round_up(shape->note_bytes);
+    table.key_tables_at = table.records_at + n * CLV_PAP_HALVES * sizeof(table_record_t);
+    table.forecasts_at = table.key_tables_at + CLV_PAP_HALVES * round_up(shape->key_table_bytes);
     table.node_plans_offset = round_up(n * sizeof(int64_t));
     table.half_bytes = table.node_plans_offset + round_up(shape->node_plans_bytes);
     table.shares_at = table.forecasts_at + CLV_PAP_HALVES * table.half_bytes;
@@ -104,7 +104,7 @@ static void set_parts(clv_pap_table_t *table, void *memory)
     unsigned char *bytes = memory;
     table->head = memory;
     table->records = (table_record_t *) (void *) (bytes + table->records_at);
-    table->notes = bytes + table->notes_at;
+    table->key_tables = bytes + table->key_tables_at;
     table->forecasts = bytes + table->forecasts_at;
     table->shares = bytes + table->shares_at;
 }
@@ -288,10 +288,10 @@ static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
     return next & COUNT_MASK;
 }
 
-static unsigned char *note_of(const clv_pap_table_t *table, int32_t half)
+static unsigned char *key_table_of(const clv_pap_table_t *table, int32_t half)
 {
-    const size_t n_bytes = table->shape.note_bytes;
-    return n_bytes == 0 ? NULL : table->notes + (size_t) half * round_up(n_bytes);
+    const size_t n_bytes = table->shape.key_table_bytes;
+    return n_bytes == 0 ? NULL : table->key_tables + (size_t) half * round_up(n_bytes);
 }
 
 /* With one key the choice, and where its steps are. */
@@ -303,11 +303,11 @@ static void fetch_node_plans(const clv_pap_table_t *table, int32_t half)
 }
 
 /* Most are one line long. */
-static void fetch_note(const clv_pap_table_t *table, int32_t half)
+static void fetch_key_table(const clv_pap_table_t *table, int32_t half)
 {
-    const unsigned char *note = note_of(table, half);
-    if (note != NULL) {
-        clv_fetch_to_write(note);
+    const unsigned char *key_table = key_table_of(table, half);
+    if (key_table != NULL) {
+        clv_fetch_to_write(key_table);
     }
 }
 
@@ -325,7 +325,7 @@ CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_ran
     clv_fetch_to_read(forecast + LINE);
     fetch_node_plans(table, before);
     if (local_rank == 0) {
-        fetch_note(table, clv_pap_half(slot, version));
+        fetch_key_table(table, clv_pap_half(slot, version));
     }
 }
 
@@ -348,25 +348,25 @@ CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32
     return (atomic_load(&table->head->expected) >> slot & 1) == 0;
 }
 
-/* Plain bytes: the count of the record that follows hands them on, and the next note of this half
- * is written only after the forecast that this one went into. */
-CLV_HOT void clv_pap_table_set_note(clv_pap_table_t *table, int32_t slot, int64_t version,
-                                    const void *note, size_t n_bytes)
+/* Plain bytes: the count of the record that follows hands them on, and the next key table of this
+ * half is written only after the forecast that this one went into. */
+CLV_HOT void clv_pap_table_set_keys(clv_pap_table_t *table, int32_t slot, int64_t version,
+                                    const void *key_table, size_t n_bytes)
 {
-    unsigned char *mine = note_of(table, clv_pap_half(slot, version));
+    unsigned char *mine = key_table_of(table, clv_pap_half(slot, version));
     if (mine == NULL) {
         return;
     }
-    if (note == NULL) {
-        memset(mine, 0, table->shape.note_bytes);
+    if (key_table == NULL) {
+        memset(mine, 0, table->shape.key_table_bytes);
     } else {
-        memcpy(mine, note, n_bytes);
+        memcpy(mine, key_table, n_bytes);
     }
 }
 
-const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t slot, int64_t version)
+const void *clv_pap_table_keys(const clv_pap_table_t *table, int32_t slot, int64_t version)
 {
-    return note_of(table, clv_pap_half(slot, version));
+    return key_table_of(table, clv_pap_half(slot, version));
 }
 
 int clv_pap_table_pull_bell(clv_pap_table_t *table)

@@ -5,7 +5,7 @@
  *      ranks write                                     the leader's thread writes
  *      records[half][local rank]   --- last one --->  reads them, computes a forecast
  *      given[half] (how many)          rings          forecasts[half], node_plans[half]
- *      notes[half], the first rank
+ *      key_tables[half], the first rank
  *      pending, bell                                   clock model (seqlock), ends, decided
  *      asked: waited for too long
  *      broken: a call has failed                       broken: one elsewhere has
@@ -39,11 +39,11 @@
 typedef struct clv_pap_table clv_pap_table_t;
 
 /* What the memory is made for, alike in every process of the node. In bytes, rounded up to cache
- * lines: 32 halves of (64 + 8) n_ranks + node_plans_bytes + note_bytes, and n_ranks shares. */
+ * lines: 32 halves of (64 + 8) n_ranks + node_plans_bytes + key_table_bytes, and n_ranks shares. */
 typedef struct clv_pap_table_shape {
     int32_t n_ranks;         /* local ones, at most */
     size_t node_plans_bytes; /* of one forecast */
-    size_t note_bytes;       /* at most CLV_PAP_NOTE_BYTES */
+    size_t key_table_bytes;  /* at most CLV_PAP_KEY_TABLE_BYTES */
     size_t share_bytes;      /* of a rank's share */
 } clv_pap_table_shape_t;
 
@@ -77,12 +77,12 @@ static inline int32_t clv_pap_half(int32_t slot, int64_t version)
 int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t slot,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
 
-/* The first local rank's note, n_bytes of it (NULL: zeros throughout), before it gives its record
- * of that version; and what
+/* The first local rank's key table, n_bytes of it (NULL: zeros throughout), before it gives its
+ * record of that version; and what
  * its leader finds there once it has taken that record. NULL: the shape has none. */
-void clv_pap_table_set_note(clv_pap_table_t *table, int32_t slot, int64_t version, const void *note,
-                            size_t n_bytes);
-const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t slot, int64_t version);
+void clv_pap_table_set_keys(clv_pap_table_t *table, int32_t slot, int64_t version,
+                            const void *key_table, size_t n_bytes);
+const void *clv_pap_table_keys(const clv_pap_table_t *table, int32_t slot, int64_t version);
 
 /* Asks for the cache lines that giving that record will write, and those of the forecast before it.
  */

@@ -4,7 +4,7 @@
  * and its own measured costs from the forecasts of one stream; one key alone decides as without it.
  *
  * Call c, from 0, waits for the forecast of version c, whose records come from call c - 1 and tell
- * how the call before that went, and whose note is of that call, too. Measured times are the
+ * how the call before that went, and whose key table is of that call, too. Measured times are the
  * estimates.
  */
 #include "choose/choose_keys.h"
@@ -170,12 +170,12 @@ static void next_forecast(stream_t *stream, int32_t version)
 
 static void publish(stream_t *stream, int32_t version)
 {
-    const clv_choose_keys_t *note = &stream->table[version < 2 ? 0 : version - 1];
+    const clv_choose_keys_t *key_table = &stream->table[version < 2 ? 0 : version - 1];
 
     next_forecast(stream, version);
     memset(plan_memory, 0, sizeof plan_memory);
     assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->forecast, &stream->progress,
-                                     note, &stream->memory, plan_memory,
+                                     key_table, &stream->memory, plan_memory,
                                      stream->room) <= stream->room);
 }
 

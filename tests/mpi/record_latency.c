@@ -34,11 +34,11 @@ static int64_t real_now_ns(void)
 /* On the thread of each node's leader, when the forecast is complete. */
 static size_t note_forecast(void *context, const clv_pap_stream_key_t *key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                            const void *note, void *memory, void *node_plans,
+                            const void *key_table, void *memory, void *node_plans,
                             size_t node_plans_bytes)
 {
     (void) progress;
-    (void) context, (void) key, (void) note, (void) memory, (void) node_plans;
+    (void) context, (void) key, (void) key_table, (void) memory, (void) node_plans;
     (void) node_plans_bytes;
     if (forecast->version < MAX_CALLS) {
         made_ns[forecast->version] = real_now_ns();

@@ -114,10 +114,11 @@ static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
  * function of all forecasts so far, so any difference in the past shows as well. */
 static size_t make_hash(void *context, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                        const void *note, void *memory, void *node_plans, size_t node_plans_bytes)
+                        const void *key_table, void *memory, void *node_plans,
+                        size_t node_plans_bytes)
 {
     uint64_t *chain = memory;
-    (void) context, (void) note;
+    (void) context, (void) key_table;
     (void) node_plans_bytes;
     *chain =
         clv_fnv1a64(*chain, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
