@@ -147,13 +147,13 @@ int coll_clv_select_companions(void);
 /* ---- module ---- */
 
 /* What coll_clv_tell.c said last about calls of one shape. */
-typedef struct coll_clv_told {
+typedef struct coll_clv_reported {
     uint64_t shape; /* hash; 0: free */
     int reason;
     int algorithm;
-} coll_clv_told_t;
+} coll_clv_reported_t;
 
-#define COLL_CLV_N_TOLD 32
+#define COLL_CLV_N_REPORTED 32
 
 /* What a communicator had before us; its module is held. One pair per collective. */
 typedef struct coll_clv_previous {
@@ -192,7 +192,7 @@ typedef struct coll_clv_module {
     int64_t shown_version;        /* what coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;
-    coll_clv_told_t told[COLL_CLV_N_TOLD];
+    coll_clv_reported_t reported[COLL_CLV_N_REPORTED];
     int64_t n_calls; /* of all its collectives, where coll_clv_verbose tells them */
     coll_clv_ran_t ran;
     struct coll_clv_record_of_module *record; /* NULL: nothing is recorded */

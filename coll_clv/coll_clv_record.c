@@ -338,17 +338,17 @@ static void push(const void *slots, uint64_t n_slots)
 
 CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
 {
-    const clv_clva_cost_t told = {.kind = CLV_CLVA_COST,
+    const clv_clva_cost_t reported = {.kind = CLV_CLVA_COST,
 #define COST_FIELD(number) .number = cost->number,
-                                  CLV_COST_MAP(COST_FIELD)
+                                      CLV_COST_MAP(COST_FIELD)
 #undef COST_FIELD
 #define LIMIT_FIELD(number) .number = (uint32_t) cost->number,
-                                      CLV_COST_EARLY_MAP(LIMIT_FIELD)
+                                          CLV_COST_EARLY_MAP(LIMIT_FIELD)
 #undef LIMIT_FIELD
     };
 
     if (coll_clv_record_is_on) {
-        push(&told, 2);
+        push(&reported, 2);
     }
 }
 

@@ -253,31 +253,32 @@ static int32_t node_of(const endpoint_list_t *endpoint_list, const clv_pap_endpo
 }
 
 /* The same for all ranks. */
-typedef struct told {
+typedef struct reported {
     const unsigned char *endpoints;
     const unsigned char *more; /* NULL: nothing */
     size_t more_bytes;         /* of each */
-} told_t;
+} reported_t;
 
-static clv_status_t decode_endpoint(const told_t *told, int32_t rank, clv_pap_endpoint_t *endpoint)
+static clv_status_t decode_endpoint(const reported_t *reported, int32_t rank,
+                                    clv_pap_endpoint_t *endpoint)
 {
-    clv_status_t status =
-        clv_pap_endpoint_decode(told->endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES, endpoint);
-    if (status == CLV_OK && told->more != NULL) {
-        endpoint->more = told->more + (size_t) rank * told->more_bytes;
-        status = clv_pap_endpoint_more_bytes(endpoint->n_addresses) <= told->more_bytes
+    clv_status_t status = clv_pap_endpoint_decode(
+        reported->endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES, endpoint);
+    if (status == CLV_OK && reported->more != NULL) {
+        endpoint->more = reported->more + (size_t) rank * reported->more_bytes;
+        status = clv_pap_endpoint_more_bytes(endpoint->n_addresses) <= reported->more_bytes
                      ? CLV_OK
                      : CLV_PROTOCOL;
     }
     return status;
 }
 
-static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const told_t *told,
+static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const reported_t *reported,
                                        int32_t n_ranks)
 {
     for (int32_t rank = 0; rank < n_ranks; rank++) {
         clv_pap_endpoint_t *endpoint = &endpoint_list->endpoints[rank];
-        clv_status_t status = decode_endpoint(told, rank, endpoint);
+        clv_status_t status = decode_endpoint(reported, rank, endpoint);
         if (status != CLV_OK) {
             clv_log(CLV_LOG_ERROR, "the endpoint of rank %d is malformed", rank);
             return status;
@@ -389,10 +390,11 @@ static clv_status_t take_place(clv_pap_group_t *group, const endpoint_list_t *en
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more)
 {
-    const told_t told = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
+    const reported_t reported = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
     endpoint_list_t endpoint_list = {0};
     clv_status_t status = endpoint_list_reserve(&endpoint_list, group->n_ranks);
-    status = status == CLV_OK ? endpoint_list_fill(&endpoint_list, &told, group->n_ranks) : status;
+    status =
+        status == CLV_OK ? endpoint_list_fill(&endpoint_list, &reported, group->n_ranks) : status;
     status = status == CLV_OK ? take_place(group, &endpoint_list) : status;
     endpoint_list_clear(&endpoint_list);
     return status;
@@ -784,9 +786,9 @@ CLV_HOT int clv_pap_hint_progress(clv_pap_group_t *group, double done, double to
     if (!start_hearing(group)) {
         return 0;
     }
-    const int is_told = hear_progress(group, done, total);
+    const int is_reported = hear_progress(group, done, total);
     stop_hearing(group);
-    return is_told;
+    return is_reported;
 }
 
 /* ---- the relay --------------------------------------------------------------------------- */

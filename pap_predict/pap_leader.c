@@ -85,11 +85,11 @@ static void place(clv_pap_leader_t *leader)
 /* What comes after may not be had: all go on without predictions while there is a spare. */
 static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
 {
-    static atomic_flag has_told = ATOMIC_FLAG_INIT;
+    static atomic_flag has_reported = ATOMIC_FLAG_INIT;
     if (!clv_alloc_is_short()) {
         return;
     }
-    if (!atomic_flag_test_and_set(&has_told)) {
+    if (!atomic_flag_test_and_set(&has_reported)) {
         clv_log(CLV_LOG_ERROR, "no memory: the communicators of this process go on without "
                                "predictions");
     }

@@ -19,18 +19,18 @@
 typedef struct clv_pap_neighbour {
     int32_t node;
     int32_t is_up;
-    clv_net_conn_t *conn;  /* perhaps still connecting */
-    int64_t echo_sent_ns;  /* of the last frame from it */
-    int64_t echo_local_ns; /* when that came */
-    int64_t heard_ns;      /* the same, or when the connection came up */
-    int32_t is_joined;     /* the agreement uses conn: of a parent, once it was heard there */
-    int32_t was_up;        /* joined, once */
-    int32_t was_lost;      /* a joined one went although the neighbour had not said BYE */
-    int32_t by_relay;      /* its messages go over MPI from now on; conn stays NULL */
-    int32_t is_awaited;    /* it may take the relay: its connection is down for too long */
-    int32_t is_told;       /* the caller listens to it */
-    int32_t is_through;    /* its ranks have freed the group */
-    int32_t told_through;  /* it was told the same of us: over this connection, or over MPI */
+    clv_net_conn_t *conn;     /* perhaps still connecting */
+    int64_t echo_sent_ns;     /* of the last frame from it */
+    int64_t echo_local_ns;    /* when that came */
+    int64_t heard_ns;         /* the same, or when the connection came up */
+    int32_t is_joined;        /* the agreement uses conn: of a parent, once it was heard there */
+    int32_t was_up;           /* joined, once */
+    int32_t was_lost;         /* a joined one went although the neighbour had not said BYE */
+    int32_t by_relay;         /* its messages go over MPI from now on; conn stays NULL */
+    int32_t is_awaited;       /* it may take the relay: its connection is down for too long */
+    int32_t is_reported;      /* the caller listens to it */
+    int32_t is_through;       /* its ranks have freed the group */
+    int32_t reported_through; /* it was told the same of us: over this connection, or over MPI */
 } clv_pap_neighbour_t;
 
 /* A message for the relay. */

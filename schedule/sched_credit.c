@@ -17,12 +17,12 @@
 /* Never above the guarantee: who waits for a receive that is posted must have a credit message that
  * allows it. Both ends see the same messages of a pair in the same calls and order, hence the same
  * credit messages. */
-static int is_due(int64_t guaranteed, int64_t *untold_p, int64_t n_parts)
+static int is_due(int64_t guaranteed, int64_t *unreported_p, int64_t n_parts)
 {
-    if (*untold_p < clv_larger(1, guaranteed / PARTS * n_parts)) {
+    if (*unreported_p < clv_larger(1, guaranteed / PARTS * n_parts)) {
         return 0;
     }
-    *untold_p = 0;
+    *unreported_p = 0;
     return 1;
 }
 
@@ -78,13 +78,13 @@ int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
 void clv_credit_sent(clv_credit_to_t *to, int64_t charge)
 {
     to->sent += charge;
-    to->untold += charge;
-    to->n_owed += is_due(to->guaranteed, &to->untold, IN_CALL);
+    to->unreported += charge;
+    to->n_owed += is_due(to->guaranteed, &to->unreported, IN_CALL);
 }
 
 void clv_credit_begin_to(clv_credit_to_t *to)
 {
-    to->n_owed += is_due(to->guaranteed, &to->untold, BETWEEN);
+    to->n_owed += is_due(to->guaranteed, &to->unreported, BETWEEN);
 }
 
 void clv_credit_take(clv_credit_to_t *to, const clv_credit_message_t *message)
@@ -144,7 +144,7 @@ static void grant_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_
 static int tell_if_due(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
                        int64_t n_parts, clv_credit_message_t *message_p)
 {
-    if (!is_due(from->guaranteed, &from->untold, n_parts)) {
+    if (!is_due(from->guaranteed, &from->unreported, n_parts)) {
         return 0;
     }
     grant_renew(from, pool, call);
@@ -157,7 +157,7 @@ int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t 
                       int64_t charge, clv_credit_message_t *message_p)
 {
     from->posted += charge;
-    from->untold += charge;
+    from->unreported += charge;
     return tell_if_due(from, pool, call, IN_CALL, message_p);
 }
 

@@ -59,7 +59,7 @@ typedef struct clv_credit_message {
 typedef struct clv_credit_to {
     int64_t guaranteed;
     int64_t sent;
-    int64_t untold; /* of these, since the last credit message that is owed */
+    int64_t unreported; /* of these, since the last credit message that is owed */
     int64_t n_owed; /* credit messages that the receiver tells for what was sent, sooner or later */
     int64_t n_taken; /* credit messages taken */
     clv_credit_message_t message;
@@ -69,10 +69,10 @@ typedef struct clv_credit_to {
 typedef struct clv_credit_from {
     int64_t guaranteed;
     int64_t posted;
-    int64_t untold;  /* of these, since the last credit message */
-    int64_t limit;   /* told last */
-    int64_t held;    /* grant taken from the pool */
-    int64_t through; /* last call of the grant */
+    int64_t unreported; /* of these, since the last credit message */
+    int64_t limit;      /* told last */
+    int64_t held;       /* grant taken from the pool */
+    int64_t through;    /* last call of the grant */
 } clv_credit_from_t;
 
 /* Bytes a message of n_bytes is charged. */

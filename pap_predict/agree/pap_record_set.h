@@ -69,7 +69,7 @@ uint32_t clv_pap_record_set_common_flags(const clv_pap_record_set_t *set);
 uint32_t clv_pap_record_set_latency(const clv_pap_record_set_t *set);
 
 /* The last of all announcements; of arrivals where nothing was announced. */
-int64_t clv_pap_record_set_last_told(const clv_pap_record_set_t *set);
+int64_t clv_pap_record_set_last_reported(const clv_pap_record_set_t *set);
 
 /* When the last record was given, for measuring how long a record set took from there to here. */
 int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set);

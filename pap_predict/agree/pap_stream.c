@@ -72,7 +72,7 @@ static void take_slot(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
                                  .given = before.given, /* by a hint: counts for this one */
                                  .next_sample = before.in_use,
                                  .every = 1,
-                                 .told_call = -1,
+                                 .reported_call = -1,
                                  .previous_number = -1,
                                  .n_holders = {before.n_holders[0], before.n_holders[1]},
                                  .sequence = before.sequence};
@@ -124,10 +124,10 @@ static uint32_t saturate_u32(int64_t number)
 /* Of a hint that was only noted. */
 static uint32_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
 {
-    if (stream->told_call != stream->calls) {
+    if (stream->reported_call != stream->calls) {
         return 0;
     }
-    return saturate_u32(arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1);
+    return saturate_u32(arrival_ns > stream->reported_ns ? arrival_ns - stream->reported_ns : 1);
 }
 
 static int gives_record(const clv_pap_stream_t *stream)
@@ -220,7 +220,7 @@ int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns
     }
     const clv_pap_stream_t *stream = &streams->slot[streams->last_slot];
     *begun_ns = stream->previous_number >= 0 ? stream->previous_exit_ns : -1;
-    return gives_record(stream) && !stream->given && stream->told_call != stream->calls;
+    return gives_record(stream) && !stream->given && stream->reported_call != stream->calls;
 }
 
 /* A hint further off than the longest spread predicted is not one. */
@@ -234,8 +234,8 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
     }
     clv_pap_stream_t *stream = &streams->slot[streams->last_slot];
     if (stream->hints_ignored || !may_give(stream)) {
-        stream->told_call = stream->calls;
-        stream->told_ns = local_ns;
+        stream->reported_call = stream->calls;
+        stream->reported_ns = local_ns;
         return CLV_PAP_HEARD_NOTED;
     }
     fill_given(stream, streams->last_slot, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, 1,

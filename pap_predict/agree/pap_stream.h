@@ -61,9 +61,9 @@ typedef struct clv_pap_stream {
     uint8_t hints_ignored; /* the newest forecast does not heed hints */
     uint32_t generation;   /* counts the streams that had this slot before */
     int32_t previous_choice;
-    int32_t n_holders[2]; /* open calls of the slot that use a forecast of even, of odd version */
-    int64_t told_call;    /* the call that a hint was noted for, and when */
-    int64_t told_ns;
+    int32_t n_holders[2];  /* open calls of the slot that use a forecast of even, of odd version */
+    int64_t reported_call; /* the call that a hint was noted for, and when */
+    int64_t reported_ns;
     int64_t previous_number; /* of the newest call that has ended; -1: none */
     uint32_t previous_hash;  /* of all its forecasts and choices so far: one differing call shows */
     int32_t every;           /* K, to the next sample */

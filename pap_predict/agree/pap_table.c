@@ -117,10 +117,10 @@ size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
 /* errno tells; the user reads it once, whatever the number of groups. */
 static clv_status_t refuse(size_t n_bytes)
 {
-    static atomic_flag has_told = ATOMIC_FLAG_INIT;
+    static atomic_flag has_reported = ATOMIC_FLAG_INIT;
     const int error = errno;
     char what[64];
-    if (!atomic_flag_test_and_set(&has_told)) {
+    if (!atomic_flag_test_and_set(&has_reported)) {
         (void) snprintf(what, sizeof what, "shared memory of %zu MiB",
                         (n_bytes + (1 << 20) - 1) >> 20);
         clv_limit_tell(what, error);

@@ -291,7 +291,7 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *se
         return 1;
     }
     predict(history);
-    if (clv_pap_record_set_is_told(set) && !history->hints_ignored) {
+    if (clv_pap_record_set_is_reported(set) && !history->hints_ignored) {
         return 1; /* an announced call is used only where the next record tells how it went */
     }
     return clv_pap_history_sample_every(history, clv_pap_record_set_latency(set), now_every);

@@ -199,7 +199,7 @@ static void a_gain_is_a_share_of_the_run(void **state)
                  "10.000 ms each with clv, 15.000 without, after their last arrival");
 }
 
-static void a_loss_is_told_like_a_gain(void **state)
+static void a_loss_is_reported_like_a_gain(void **state)
 {
     clv_verdict_facts_t facts = facts_of(15, 10, 20);
 
@@ -299,7 +299,7 @@ static void is_not_taken(const clv_choose_config_t *config, int64_t reduces, int
     assert_string_equal(text, words);
 }
 
-static void large_calls_that_are_not_taken_are_told_with_the_parameter(void **state)
+static void large_calls_that_are_not_taken_are_reported_with_the_parameter(void **state)
 {
     clv_choose_config_t config = defaults;
     char cut[20];
@@ -329,7 +329,7 @@ static void is_left_alone(int64_t n_many_ranks, int64_t n_displaced, const char 
     assert_string_equal(text, expected);
 }
 
-static void what_has_no_place_is_told(void **state)
+static void what_has_no_place_is_reported(void **state)
 {
     (void) state;
     is_left_alone(0, 0, "");
@@ -356,13 +356,13 @@ int main(void)
         cmocka_unit_test(blocks_say_what_a_difference_is_worth),
         cmocka_unit_test(the_longest_times_do_not_overflow),
         cmocka_unit_test(a_gain_is_a_share_of_the_run),
-        cmocka_unit_test(a_loss_is_told_like_a_gain),
+        cmocka_unit_test(a_loss_is_reported_like_a_gain),
         cmocka_unit_test(a_difference_within_the_noise_is_none),
         cmocka_unit_test(few_calls_say_less),
         cmocka_unit_test(where_nothing_was_compared_it_is_said_why),
         cmocka_unit_test(where_nothing_of_clv_ran_nothing_is_faster_or_slower),
-        cmocka_unit_test(large_calls_that_are_not_taken_are_told_with_the_parameter),
-        cmocka_unit_test(what_has_no_place_is_told),
+        cmocka_unit_test(large_calls_that_are_not_taken_are_reported_with_the_parameter),
+        cmocka_unit_test(what_has_no_place_is_reported),
     };
     return clv_run_tests(tests);
 }

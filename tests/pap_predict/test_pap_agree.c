@@ -246,7 +246,7 @@ static int fail_at(void *context, size_t n_bytes)
     return (*left)-- == 0;
 }
 
-static void every_failed_allocation_is_told(void **state)
+static void every_failed_allocation_is_reported(void **state)
 {
     (void) state;
     bench_t bench;
@@ -615,7 +615,7 @@ static void cut_off_in_the_window_and_back_is_certain_again(void **state)
 
 /* The link is up again, but not heard, when it counts as lost: the others have to know, since this
  * node gives no record any more. */
-static void cut_off_while_a_link_comes_up_is_told(void **state)
+static void cut_off_while_a_link_comes_up_is_reported(void **state)
 {
     (void) state;
     bench_t bench;
@@ -663,7 +663,7 @@ static void a_child_is_heard_once_it_has_asked(void **state)
     take_down(&bench);
 }
 
-static void a_lost_child_is_told_upward_and_ends_all(void **state)
+static void a_lost_child_is_reported_upward_and_ends_all(void **state)
 {
     (void) state;
     bench_t bench;
@@ -798,7 +798,7 @@ int main(void)
         cmocka_unit_test(a_layout_sorts_ranks_by_node),
         cmocka_unit_test(impossible_layouts_are_refused),
         cmocka_unit_test(create_checks_and_survives_no_memory),
-        cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(every_failed_allocation_is_reported),
         cmocka_unit_test(a_lone_node_decides_at_once),
         cmocka_unit_test(wrong_local_records_are_refused),
         cmocka_unit_test(the_top_waits_for_all_and_tells_all),
@@ -813,10 +813,10 @@ int main(void)
         cmocka_unit_test(cut_off_with_nothing_sent_is_certain),
         cmocka_unit_test(cut_off_in_the_window_waits_longer),
         cmocka_unit_test(cut_off_in_the_window_and_back_is_certain_again),
-        cmocka_unit_test(cut_off_while_a_link_comes_up_is_told),
+        cmocka_unit_test(cut_off_while_a_link_comes_up_is_reported),
         cmocka_unit_test(a_parent_that_is_through_gets_no_record),
         cmocka_unit_test(a_child_is_heard_once_it_has_asked),
-        cmocka_unit_test(a_lost_child_is_told_upward_and_ends_all),
+        cmocka_unit_test(a_lost_child_is_reported_upward_and_ends_all),
         cmocka_unit_test(giving_up_reaches_the_top),
         cmocka_unit_test(a_broken_call_reaches_all_even_after_the_end),
         cmocka_unit_test(different_generations_are_a_disagreement),

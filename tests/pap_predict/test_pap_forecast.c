@@ -697,7 +697,7 @@ static int fail_at(void *context, size_t n_bytes)
     return (*left)-- == 0;
 }
 
-static void wrong_sizes_and_no_memory_are_told(void **state)
+static void wrong_sizes_and_no_memory_are_reported(void **state)
 {
     (void) state;
     clv_pap_history_t *history = NULL;
@@ -740,7 +740,7 @@ int main(void)
         cmocka_unit_test(announced_arrivals_are_the_prediction),
         cmocka_unit_test(hints_are_heard_while_they_save_more_than_they_cost),
         cmocka_unit_test(equal_record_sets_make_equal_forecasts),
-        cmocka_unit_test(wrong_sizes_and_no_memory_are_told),
+        cmocka_unit_test(wrong_sizes_and_no_memory_are_reported),
     };
     cs_random_seed_from_environment(&generator);
     return clv_run_tests(tests);

@@ -623,7 +623,7 @@ static void a_lease_ends_with_its_calls(void **state)
 }
 
 /* Both ends count the same credit messages. */
-static void little_is_told_when_the_next_call_begins(void **state)
+static void little_is_reported_when_the_next_call_begins(void **state)
 {
     clv_credit_pool_t pool;
     clv_credit_message_t message = {.posted = 0};
@@ -659,7 +659,7 @@ int main(void)
         cmocka_unit_test(half_of_what_is_free_is_promised_to_all),
         cmocka_unit_test(a_lone_sender_gets_most_and_shares_with_the_next),
         cmocka_unit_test(a_lease_ends_with_its_calls),
-        cmocka_unit_test(little_is_told_when_the_next_call_begins),
+        cmocka_unit_test(little_is_reported_when_the_next_call_begins),
     };
     return clv_run_tests(tests);
 }

@@ -62,7 +62,7 @@ typedef struct edge {
     int32_t by_relay;
     int32_t relay_comes;   /* on its way */
     int64_t seen;          /* newest connection that the parent had */
-    int64_t told[2];       /* connection on which a side said that it is through; -1: over MPI */
+    int64_t reported[2];   /* connection on which a side said that it is through; -1: over MPI */
     int64_t known[2];      /* the same, and the other side's kernel has it */
     int32_t is_through[2]; /* what a side knows of the other */
     int32_t was_up[2];
@@ -153,8 +153,8 @@ typedef struct world {
     truth_t *truth;
     int32_t *key_of_call;
     int32_t *sync_of_call;
-    int32_t n_told;
-    int64_t told_slot_version;
+    int32_t n_reported;
+    int64_t reported_slot_version;
     int64_t last_given_ns;
 } world_t;
 
@@ -503,8 +503,8 @@ static int tell_through(world_t *world, int32_t name, int side)
     if (side == PARENT_SIDE && edge->heard != edge->believes[side]) {
         return 1; /* its question comes first */
     }
-    if (edge->told[side] != edge->believes[side]) {
-        edge->told[side] = edge->believes[side];
+    if (edge->reported[side] != edge->believes[side]) {
+        edge->reported[side] = edge->believes[side];
         send_message(&at, side_node(name, 1 - side), NULL, 0);
     }
     return edge->known[side] != edge->believes[side];
@@ -535,8 +535,8 @@ static int owes_parent(world_t *world, int32_t name)
     if (!edge->was_up[CHILD_SIDE] || edge->is_through[CHILD_SIDE]) {
         return 0;
     }
-    if (edge->told[CHILD_SIDE] != -1) {
-        edge->told[CHILD_SIDE] = -1;
+    if (edge->reported[CHILD_SIDE] != -1) {
+        edge->reported[CHILD_SIDE] = -1;
         world->result->n_letters++;
         later(world, random_between(world, 0, PAP_NET_RELAY_NS), LETTER, name, 0, 0);
     }
@@ -695,10 +695,10 @@ static void measure(world_t *world, int32_t node, const clv_pap_record_set_t *se
     int64_t name = set->sequence * CLV_PAP_MAX_STREAMS + set->slot;
     world->result->record_sets += node == 0;
     if (node == 0) {
-        world->told_slot_version = name;
-        world->n_told = 0;
+        world->reported_slot_version = name;
+        world->n_reported = 0;
     }
-    if (world->told_slot_version == name && ++world->n_told == world->layout.n_nodes) {
+    if (world->reported_slot_version == name && ++world->n_reported == world->layout.n_nodes) {
         int64_t latency_ns = world->now_ns - world->last_given_ns;
         world->result->last_latency_ns = latency_ns;
         if (latency_ns > world->result->worst_latency_ns) {
