@@ -187,7 +187,8 @@ for compiler in gcc clang; do
 done
 
 # Headers that another module includes, and the one that programs include, end their opening comment
-# with what a caller must know. Prints the lines that are missing.
+# with what a caller must know: by that a reader sees that they are public (docs/design/architecture.md),
+# and a header without these lines is private to its module. Prints the lines that are missing.
 public_ones() {
     echo clv.h
     grep -rE --include='*.[ch]' '^ *# *include "[^"]*/[^"]*"' $pure_modules coll_clv apps/bench apps/tools apps/examples |
@@ -204,6 +205,8 @@ untold() {
     done
 }
 tap_none 'every public header says units, errors, memory and threads' untold
+called_private() { public_ones | xargs awk '/\*\//{nextfile} /Private to schedule|Private to the pap_predict module\.|For nobody|private to the decider/{print FILENAME}'; }
+tap_none 'and no header that calls itself private is included from another module' called_private
 
 # ---- one version: what util_version.h says is what configure, scripts and programs say
 version=$("$CLV_TOP/clv" version | sed 's/^clv //')
