@@ -11,9 +11,9 @@
 
 /* Arrivals decide nothing between orders that do not follow them: of the fixed ones that which is
  * best with equal arrivals stands for all. */
-static int stands_back(const clv_choose_search_t *search, int32_t algorithm)
+static int is_dominated(const clv_choose_search_t *search, int32_t algorithm)
 {
-    return clv_algorithm_holds(algorithm) && algorithm != search->state->fixed;
+    return clv_algorithm_is_static(algorithm) && algorithm != search->state->fixed;
 }
 
 /* The plan of the least score, of all or of those that estimates alone may take;
@@ -24,9 +24,9 @@ static int32_t best_of(const clv_choose_search_t *search, const clv_pap_forecast
     int32_t best = CLV_ALGORITHM_PREVIOUS;
 
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 && !stands_back(search, a) &&
-            ((all && !clv_algorithm_binds(a)) ||
-             clv_choose_try_may_guess(search->config, &search->state->pace, forecast, a)) &&
+        if (a != CLV_ALGORITHM_PREVIOUS && search->score[a] >= 0 && !is_dominated(search, a) &&
+            ((all && !clv_algorithm_synchronises(a)) ||
+             clv_choose_try_may_guess(search->config, &search->state->iterations, forecast, a)) &&
             (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
             best = a;
         }
@@ -42,19 +42,19 @@ static int32_t best_guess(const clv_choose_search_t *search, const clv_pap_forec
     return best == CLV_ALGORITHM_PREVIOUS ? best_of(search, forecast, 1) : best;
 }
 
-/* Ranks that run free under a fixed order have come as that order lets them, and would come
+/* Decoupled ranks under a fixed order have come as that order lets them, and would come
  * otherwise under what makes them wait: what it takes, a trial must say. */
-static int holds_on(const clv_choose_search_t *search)
+static int stays_static(const clv_choose_search_t *search)
 {
     const int32_t running = search->state->running;
 
-    return search->config->objective == CLV_OBJECTIVE_PACE && clv_algorithm_holds(running) &&
+    return search->config->objective == CLV_OBJECTIVE_PACE && clv_algorithm_is_static(running) &&
            search->score[running] >= 0 &&
-           clv_choose_runs_free(search->config, &search->state->pace);
+           clv_choose_is_decoupled(search->config, &search->state->iterations);
 }
 
 /* Whole vectors inside a host, which the previous reduce sends, take several times what they are
- * estimated to where all its ranks begin together; and a fixed order lets ranks run free. */
+ * estimated to where all its ranks begin together; and a fixed order lets ranks be decoupled. */
 static int64_t leave_permille(int32_t algorithm)
 {
     return algorithm == CLV_ALGORITHM_HOST_CHAINS ? CLV_POLICY_LEAVE_HOSTS_PERMILLE
@@ -70,7 +70,7 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     const int32_t best = best_guess(search, forecast);
 
     *reason_p = CLV_REASON_KEPT;
-    if (holds_on(search)) {
+    if (stays_static(search)) {
         return running;
     }
     *reason_p = CLV_REASON_NO_PLAN;
@@ -83,7 +83,7 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     }
     *reason_p = CLV_REASON_KEPT;
     if (running != best && running != CLV_ALGORITHM_PREVIOUS && search->score[running] >= 0 &&
-        clv_choose_try_may_guess(search->config, &search->state->pace, forecast, running) &&
+        clv_choose_try_may_guess(search->config, &search->state->iterations, forecast, running) &&
         search->score[best] >= search->score[running] / 1000 * CLV_POLICY_CLEAR_PERMILLE) {
         return running;
     }
@@ -91,29 +91,29 @@ static int32_t guess(const clv_choose_search_t *search, const clv_pap_forecast_t
     return best;
 }
 
-/* By estimates until something has been measured, then by the pace: what is settled on, or tried.
- * judges: else the trials of the stream's other keys are followed, and none begins. */
-static void settle(clv_choose_search_t *search, const clv_pap_forecast_t *forecast, int judges,
-                   clv_choose_decision_t *decision)
+/* By estimates until something has been measured, then by the iteration time: the incumbent,
+ * or tried. judges: else the trials of the stream's other keys are followed, and none begins. */
+static void keep_incumbent(clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
+                           int judges, clv_choose_decision_t *decision)
 {
-    clv_choose_pace_t *pace = &search->state->pace;
+    clv_choose_iterations_t *iterations = &search->state->iterations;
     int32_t reason = CLV_REASON_NO_PLAN;
     int32_t algorithm = guess(search, forecast, &reason);
 
-    if (!clv_choose_try_is_settled(pace)) {
+    if (!clv_choose_try_has_incumbent(iterations)) {
         if (judges) {
-            clv_choose_try_settle(pace, algorithm);
+            clv_choose_try_set_incumbent(iterations, algorithm);
         }
-    } else if (search->score[pace->settled] >= 0) {
+    } else if (search->score[iterations->incumbent] >= 0) {
         if (judges) {
             clv_choose_try_next(search, forecast);
         }
-        reason = algorithm == pace->settled ? reason : CLV_REASON_KEPT;
-        algorithm = pace->settled;
+        reason = algorithm == iterations->incumbent ? reason : CLV_REASON_KEPT;
+        algorithm = iterations->incumbent;
     }
-    if (pace->trial.is_on && search->score[pace->trial.algorithm] >= 0) {
+    if (iterations->trial.is_on && search->score[iterations->trial.algorithm] >= 0) {
         reason = CLV_REASON_TRYING;
-        algorithm = pace->trial.algorithm;
+        algorithm = iterations->trial.algorithm;
     }
     *decision = search->found[algorithm];
     decision->reason = reason;
@@ -138,7 +138,7 @@ static clv_status_t choose(clv_choose_search_t *search, const clv_pap_forecast_t
         *decision = search->best;
         decision->reason = CLV_REASON_FORCED;
     } else {
-        settle(search, forecast, judges, decision);
+        keep_incumbent(search, forecast, judges, decision);
     }
     return CLV_OK;
 }
@@ -151,7 +151,7 @@ void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to)
     if (score->n_measured == 0 && known->n_measured > 0) {
         *score = *known;
     }
-    to->pace = from->pace;
+    to->iterations = from->iterations;
 }
 
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
@@ -162,13 +162,13 @@ clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_
     return clv_choose_shared(config, key, forecast, &unknown, 1, state, plans, decision);
 }
 
-/* Nobody leaves an allreduce before all have come: it binds the ranks itself. */
+/* Nobody leaves an allreduce before all have come: it synchronises the ranks itself. */
 static clv_pap_progress_t seen_of(const clv_pap_stream_key_t *key,
                                   const clv_pap_progress_t *progress)
 {
     clv_pap_progress_t seen = *progress;
 
-    seen.runs_free &= clv_collectives[key->collective].goal != CLV_GOAL_ALLREDUCE;
+    seen.is_decoupled &= clv_collectives[key->collective].goal != CLV_GOAL_ALLREDUCE;
     return seen;
 }
 
@@ -186,14 +186,14 @@ clv_status_t clv_choose_shared(const clv_choose_config_t *config, const clv_pap_
     }
     if (judges) { /* the stream's time counts once, for the key that had the call */
         const clv_pap_progress_t seen = seen_of(key, progress);
-        clv_choose_try_account(config, forecast, &seen, &state->pace);
+        clv_choose_try_account(config, forecast, &seen, &state->iterations);
     }
     clv_choose_learn(config, state, forecast, judges);
     status = choose(&search, forecast, judges, decision);
     if (status == CLV_OK) {
         decision->sigma_ns = forecast->sigma_ns;
         decision->announced = forecast->announced;
-        decision->runs_free = state->pace.free_sets > 0;
+        decision->is_decoupled = state->iterations.decoupled_sets > 0;
         state->running = decision->algorithm;
         state->made[forecast->version % CLV_CHOOSE_RING] = *decision;
     }
@@ -215,11 +215,11 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
     return status;
 }
 
-clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key,
-                                  const clv_pap_forecast_t *forecast,
-                                  const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
-                                  const clv_plan_t **plan_p)
+clv_status_t clv_choose_cached_plan(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key,
+                                    const clv_pap_forecast_t *forecast,
+                                    const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
+                                    const clv_plan_t **plan_p)
 {
     clv_choose_search_t search;
     clv_status_t status = clv_choose_search_open(config, key, forecast, NULL, plans, &search);
@@ -242,7 +242,7 @@ static int64_t score_of(const clv_choose_config_t *config, const clv_choose_deci
 static int32_t fixed_algorithm(int32_t collective)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithm_holds(a) && clv_algorithm_plans(a, collective)) {
+        if (clv_algorithm_is_static(a) && clv_algorithm_plans(a, collective)) {
             return a;
         }
     }
@@ -255,7 +255,7 @@ static int32_t best_fixed(const clv_choose_search_t *search)
     int32_t best = CLV_ALGORITHM_PREVIOUS;
 
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithm_holds(a) && search->score[a] >= 0 &&
+        if (clv_algorithm_is_static(a) && search->score[a] >= 0 &&
             (best == CLV_ALGORITHM_PREVIOUS || search->score[a] < search->score[best])) {
             best = a;
         }

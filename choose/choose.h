@@ -21,9 +21,10 @@
  *      choice only for a clear gain;
  *   5. guard: no plan is a candidate whose replay with equal arrivals ends later than the best such
  *      replay by more than a share (choose_guard.h): wrong predictions cost no more than that;
- *   6. judge: once a block of calls has told the program's pace under what runs, nothing else is
- * taken for good but by the pace of blocks of its own, tried at a bounded rate (choose_try.h);
- *   7. run free: where ranks do not wait for each other's results, orders that follow the arrivals
+ *   6. judge: once a block of calls has told the program's iteration time under what runs, nothing
+ * else is taken for good but by the iteration time of blocks of its own, tried at a bounded rate
+ *   (choose_try.h);
+ *   7. decoupled: where ranks do not wait for each other's results, orders that follow the arrivals
  * are expected to cost what the ranks have gained by being apart.
  *
  * Plans are made for arrivals in whole round lengths, counted from the first, with or without a
@@ -115,10 +116,10 @@ typedef struct clv_choose_decision {
     int32_t algorithm; /* a clv_algorithm_t that makes plans, or CLV_ALGORITHM_PREVIOUS */
     int32_t reason;    /* a clv_reason_t */
     int32_t n_segments;
-    int32_t announced;   /* the forecast came from hints */
-    int32_t is_far_late; /* of the plan's instance, see schedule/schedule.h */
-    int32_t is_blind;    /* there was no forecast: what is predicted below is for equal arrivals */
-    int32_t runs_free;   /* ranks were seen not to wait for results; no plan depends on it */
+    int32_t announced;    /* the forecast came from hints */
+    int32_t is_far_late;  /* of the plan's instance, see schedule/schedule.h */
+    int32_t is_blind;     /* there was no forecast: what is predicted below is for equal arrivals */
+    int32_t is_decoupled; /* ranks were seen not to wait for results; no plan depends on it */
     int64_t round_ns;
     int64_t sigma_ns;
     int64_t predicted_after_ns;
@@ -133,7 +134,7 @@ typedef struct clv_choose_decision {
 
 #define CLV_CHOOSE_RING             4 /* decisions: a call is measured two forecasts later ... */
 #define CLV_CHOOSE_UNMEASURED_CALLS (CLV_CHOOSE_RING - 1) /* ... so many others run before */
-#define CLV_CHOOSE_BLOCKS           3                     /* a pace is the middle one of so many */
+#define CLV_CHOOSE_BLOCKS           3 /* an iteration time is the middle one of so many */
 
 typedef struct clv_choose_score {
     int64_t n_measured;
@@ -143,7 +144,8 @@ typedef struct clv_choose_score {
     int64_t idle_forecasts;  /* since it was last measured */
 } clv_choose_score_t;
 
-/* Calls on end that ran one algorithm, and what they took by the objective (choose_pace.h). */
+/* Calls on end that ran one algorithm, and what they took by the objective
+ * (choose_iterations.h). */
 typedef struct clv_choose_block {
     int32_t algorithm;
     int64_t n_skipped; /* calls of a change that do not count */
@@ -151,24 +153,24 @@ typedef struct clv_choose_block {
     int64_t time_ns;
 } clv_choose_block_t;
 
-typedef struct clv_choose_paces {
+typedef struct clv_choose_blocks {
     int32_t n_blocks; /* newest first; 0: never measured */
-    int64_t pace_ns[CLV_CHOOSE_BLOCKS];
-} clv_choose_paces_t;
+    int64_t iteration_ns[CLV_CHOOSE_BLOCKS];
+} clv_choose_blocks_t;
 
 /* What a trial has found out of an algorithm, beside what ran before it. */
-typedef struct clv_choose_verdict {
+typedef struct clv_choose_back_off {
     int64_t wait_calls; /* until it may be tried again; 0: never tried */
     int64_t age_calls;  /* since it was tried */
-} clv_choose_verdict_t;
+} clv_choose_back_off_t;
 
 /* The trial under way, or the last one; choose_try.h. */
 typedef struct clv_choose_trial {
     int32_t is_on;
     int32_t algorithm;
-    int32_t needed_permille; /* of the pace before: at most so long a pace settles it */
-    int32_t was_free;        /* ranks were seen to run free while it was on */
-    clv_choose_paces_t paces;
+    int32_t needed_permille; /* of the time before: an iteration of at most so long wins it */
+    int32_t was_decoupled;   /* ranks were seen decoupled while it was on */
+    clv_choose_blocks_t blocks;
     int32_t n_forecasts;      /* since it began */
     int64_t expected_loss_ns; /* a call */
     int64_t loss_ns;          /* so far, also what calls lose that were under way when it ended */
@@ -189,32 +191,32 @@ typedef struct clv_choose_gains {
 
 typedef struct clv_choose_gain {
     clv_choose_gains_t sum;      /* without run_ns */
-    int32_t algorithm;           /* what was settled on when it was looked at last ... */
-    int64_t pace_ns;             /* ... its pace ... */
+    int32_t algorithm;           /* the incumbent when it was looked at last ... */
+    int64_t iteration_ns;        /* ... its iteration time ... */
     int64_t run_ns;              /* ... what ran since then ... */
     int64_t own_ns, previous_ns; /* ... and what compared calls took under both */
     int32_t tried; /* the newest plan that was tried beside the previous function ... */
     int64_t tried_ns, beside_ns; /* ... what its calls took, and would have taken under that */
 } clv_choose_gain_t;
 
-/* What a stream's record sets say about the program's pace; shared by its plan keys. */
-typedef struct clv_choose_pace {
+/* What a stream's record sets say about the program's iteration time; shared by its plan keys. */
+typedef struct clv_choose_iterations {
     int64_t version; /* of the newest forecast: one that is left out ran who knows what */
     int64_t call;    /* of its record set */
-    int64_t front_ns;
-    int64_t computing_ns;     /* of the slowest rank, moving average; 0: unknown */
-    int64_t usual_ns;         /* of a call and what is before it, whatever runs, moving average */
-    int32_t n_pauses;         /* so many newest record sets came after a pause of the program */
-    int64_t free_sets;        /* for so many record sets to come ranks are said to run free */
-    int32_t has_run_free;     /* they were seen to since the program is what it is */
-    clv_choose_block_t block; /* being measured */
-    int32_t settled;          /* the algorithm that runs unless one is tried */
-    int32_t n_odd;            /* its newest blocks on end that are unlike those before */
-    clv_choose_paces_t paces; /* of it */
-    clv_choose_verdict_t verdict[CLV_N_ALGORITHMS];
+    int64_t last_arrival_ns;
+    int64_t computing_ns;       /* of the slowest rank, moving average; 0: unknown */
+    int64_t usual_ns;           /* of a call and what is before it, whatever runs, moving average */
+    int32_t n_pauses;           /* so many newest record sets came after a pause of the program */
+    int64_t decoupled_sets;     /* for so many record sets to come ranks are said to be decoupled */
+    int32_t has_been_decoupled; /* they were seen to since the program is what it is */
+    clv_choose_block_t block;   /* being measured */
+    int32_t incumbent;          /* the algorithm that runs unless one is tried */
+    int32_t n_odd;              /* its newest blocks on end that are unlike those before */
+    clv_choose_blocks_t blocks; /* of it */
+    clv_choose_back_off_t back_off[CLV_N_ALGORITHMS];
     clv_choose_trial_t trial;
     clv_choose_gain_t gain;
-} clv_choose_pace_t;
+} clv_choose_iterations_t;
 
 /* What is remembered of a plan key between forecasts; all zero at first. */
 typedef struct clv_choose_state {
@@ -223,7 +225,7 @@ typedef struct clv_choose_state {
     clv_choose_decision_t made[CLV_CHOOSE_RING]; /* by forecast version */
     int64_t last_gap_ns; /* from the last but one to the last arrival of the newest forecast */
     int32_t last_right;  /* judged forecasts in a row whose last rank surely was the last */
-    clv_choose_pace_t pace;
+    clv_choose_iterations_t iterations;
     int64_t balanced_bytes; /* for vectors of this length ... */
     clv_choose_decision_t
         balanced;  /* ... the best plan that needs no forecast; no segments: none */
@@ -232,11 +234,11 @@ typedef struct clv_choose_state {
                                                    the guard; 0: it does not */
 } clv_choose_state_t;
 
-/* Decides; clv_choose_plan or clv_choose_kept_plan then gives the plan. plans keeps the candidates'
- * plans for later forecasts (NULL: none is kept); it changes the time, never the answer. A plan
- * that cannot be made for a reason equal on all ranks (a limit) is no candidate. The only failure
- * is CLV_NO_MEMORY, which is this process's own: the caller must report it and must not go another
- * way alone. */
+/* Decides; clv_choose_plan or clv_choose_cached_plan then gives the plan. plans keeps the
+ * candidates' plans for later forecasts (NULL: none is kept); it changes the time, never the
+ * answer. A plan that cannot be made for a reason equal on all ranks (a limit) is no candidate. The
+ * only failure is CLV_NO_MEMORY, which is this process's own: the caller must report it and must
+ * not go another way alone. */
 clv_status_t clv_choose(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                         const clv_pap_forecast_t *forecast, clv_choose_state_t *state,
                         clv_plan_cache_t *plans, clv_choose_decision_t *decision) CLV_MUST_CHECK;
@@ -257,8 +259,9 @@ clv_status_t clv_choose_begin(const clv_choose_config_t *config, const clv_pap_s
                               const int32_t announced[CLV_CHOOSE_RING],
                               clv_choose_state_t *state) CLV_MUST_CHECK;
 
-/* What the previous function takes of its estimate is learned by all keys of a stream, and the pace
- * is the stream's: hands the one on to a state that has not learned it yet, the other to any. */
+/* What the previous function takes of its estimate is learned by all keys of a stream, and the
+ * iteration time is the stream's: hands the one on to a state that has not learned it yet, the
+ * other to any. */
 void clv_choose_share(const clv_choose_state_t *from, clv_choose_state_t *to);
 
 /* The plan of a decision that has one, made from the same forecast (NULL: equal arrivals); the
@@ -269,11 +272,11 @@ clv_status_t clv_choose_plan(const clv_choose_config_t *config, const clv_pap_st
                              clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The same plan, from the cache (not NULL), whose it stays: valid until the cache's next use. */
-clv_status_t clv_choose_kept_plan(const clv_choose_config_t *config,
-                                  const clv_pap_stream_key_t *key,
-                                  const clv_pap_forecast_t *forecast,
-                                  const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
-                                  const clv_plan_t **plan_p) CLV_MUST_CHECK;
+clv_status_t clv_choose_cached_plan(const clv_choose_config_t *config,
+                                    const clv_pap_stream_key_t *key,
+                                    const clv_pap_forecast_t *forecast,
+                                    const clv_choose_decision_t *decision, clv_plan_cache_t *plans,
+                                    const clv_plan_t **plan_p) CLV_MUST_CHECK;
 
 /* The best plan that needs no forecast, by the model with equal arrivals, as a decision; a forced
  * algorithm is not looked at. CLV_LIMIT: none is possible. */
@@ -310,13 +313,13 @@ clv_status_t clv_choose_without_forecast(const clv_choose_config_t *config,
 
 /* Calls whose forecast never comes (its record set is void) run the newest decision of their stream
  * that needs none and was no trial: the previous function, or an order that is the same in each
- * call. The model knows less, and a change for some calls binds ranks that run free: what they were
- * ahead is lost. Equal on all ranks, as decisions are. */
-static inline int clv_choose_goes_on(const clv_choose_decision_t *decision)
+ * call. The model knows less, and a change for some calls synchronises decoupled ranks: what they
+ * were ahead is lost. Equal on all ranks, as decisions are. */
+static inline int clv_choose_is_sticky(const clv_choose_decision_t *decision)
 {
     return decision->reason != CLV_REASON_TRYING &&
            (decision->algorithm == CLV_ALGORITHM_PREVIOUS ||
-            clv_algorithm_holds(decision->algorithm));
+            clv_algorithm_is_static(decision->algorithm));
 }
 
 #endif

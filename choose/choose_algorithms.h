@@ -25,7 +25,7 @@
  * it is forced, which asks for no group and no forecast, and plans of the same schedule where auto
  * takes it.
  * needs times: 1: the plan depends on the predicted times; 0: on their order; -1: on neither, so it
- * is the same in each call, and ranks that run free keep the distances they have gained; 2: on the
+ * is the same in each call, and decoupled ranks keep the distances they have gained; 2: on the
  * times, but wrong ones cost little by its shape, so it may take one sigma for certain; -2: on
  * neither, but it makes ranks wait for each other, so it is no order to hold on to: only a trial
  * takes it, and only where it passes the guard with equal arrivals.
@@ -105,14 +105,14 @@ int clv_algorithm_runs(int algorithm, int collective);
 /* Whether it makes plans for that collective. */
 int clv_algorithm_plans(int algorithm, int collective);
 
-/* The same order in each call, which ranks that run free keep their distances in. */
-static inline int clv_algorithm_holds(int algorithm)
+/* The same order in each call, which decoupled ranks keep their distances in. */
+static inline int clv_algorithm_is_static(int algorithm)
 {
     return clv_algorithms[algorithm].needs_times == -1;
 }
 
-/* One that knows nothing of arrivals and binds the ranks: the classic ones. */
-static inline int clv_algorithm_binds(int algorithm)
+/* One that knows nothing of arrivals and synchronises the ranks: the classic ones. */
+static inline int clv_algorithm_synchronises(int algorithm)
 {
     return clv_algorithms[algorithm].needs_times == -2;
 }

@@ -23,7 +23,7 @@ static int is_compared(const clv_choose_gain_t *gain)
     return gain->own_ns > 0 && gain->previous_ns > 0;
 }
 
-/* What has run in the account is settled on no more. */
+/* What has run in the account is the incumbent no more. */
 static void close_account(clv_choose_gain_t *gain)
 {
     if (is_compared(gain)) {
@@ -37,14 +37,14 @@ static void close_account(clv_choose_gain_t *gain)
 
 /* A plan that has won against another one is compared with the previous function by way of it; one
  * that has won against that function, by its trial. */
-static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t pace_ns)
+static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t iteration_ns)
 {
     if (gain->algorithm == CLV_ALGORITHM_PREVIOUS) {
         const int was_tried = algorithm == gain->tried;
         gain->own_ns = was_tried ? gain->tried_ns : 0;
         gain->previous_ns = was_tried ? gain->beside_ns : 0;
-    } else if (algorithm != CLV_ALGORITHM_PREVIOUS && gain->pace_ns > 0 && pace_ns > 0) {
-        gain->own_ns = times_ratio(gain->own_ns, pace_ns, gain->pace_ns);
+    } else if (algorithm != CLV_ALGORITHM_PREVIOUS && gain->iteration_ns > 0 && iteration_ns > 0) {
+        gain->own_ns = times_ratio(gain->own_ns, iteration_ns, gain->iteration_ns);
     } else {
         gain->own_ns = 0;
         gain->previous_ns = 0;
@@ -52,20 +52,20 @@ static void open_account(clv_choose_gain_t *gain, int32_t algorithm, int64_t pac
     gain->algorithm = algorithm;
 }
 
-static void turn(clv_choose_gain_t *gain, const clv_choose_pace_t *pace)
+static void turn(clv_choose_gain_t *gain, const clv_choose_iterations_t *iterations)
 {
     if (gain->algorithm != CLV_ALGORITHM_PREVIOUS) {
-        close_account(gain); /* else what ran before anything was settled on goes over */
+        close_account(gain); /* else what ran before there was an incumbent goes over */
     }
-    open_account(gain, pace->settled, clv_choose_paces_middle(&pace->paces));
+    open_account(gain, iterations->incumbent, clv_choose_blocks_middle(&iterations->blocks));
 }
 
-static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int64_t n_calls,
-                    int64_t own_ns, int64_t previous_ns)
+static void compare(clv_choose_gain_t *gain, const clv_choose_iterations_t *iterations,
+                    int64_t n_calls, int64_t own_ns, int64_t previous_ns)
 {
-    const int64_t spread_permille = pace->paces.n_blocks < CLV_CHOOSE_BLOCKS
+    const int64_t spread_permille = iterations->blocks.n_blocks < CLV_CHOOSE_BLOCKS
                                         ? CLV_POLICY_ODD_PERMILLE
-                                        : clv_choose_paces_spread(&pace->paces);
+                                        : clv_choose_blocks_spread(&iterations->blocks);
 
     gain->sum.n_calls += n_calls;
     gain->sum.own_ns += own_ns;
@@ -73,11 +73,11 @@ static void compare(clv_choose_gain_t *gain, const clv_choose_pace_t *pace, int6
     gain->sum.spread_permille += n_calls * spread_permille;
 }
 
-/* beside_ns: what as many calls take by the pace of the previous function. */
-static void look_at_tried(clv_choose_pace_t *pace, const clv_choose_interval_t *interval,
-                          int64_t beside_ns)
+/* beside_ns: what as many calls take by the iteration time of the previous function. */
+static void look_at_tried(clv_choose_iterations_t *iterations,
+                          const clv_choose_interval_t *interval, int64_t beside_ns)
 {
-    clv_choose_gain_t *gain = &pace->gain;
+    clv_choose_gain_t *gain = &iterations->gain;
 
     if (gain->tried != interval->algorithm) {
         gain->tried = interval->algorithm;
@@ -88,19 +88,20 @@ static void look_at_tried(clv_choose_pace_t *pace, const clv_choose_interval_t *
     gain->beside_ns += beside_ns;
     gain->sum.took_ns += interval->time_ns;
     gain->sum.would_ns += beside_ns;
-    compare(gain, pace, interval->n_calls, interval->time_ns, beside_ns);
+    compare(gain, iterations, interval->n_calls, interval->time_ns, beside_ns);
 }
 
-void clv_choose_gain_look(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
+void clv_choose_gain_look(clv_choose_iterations_t *iterations,
+                          const clv_choose_interval_t *interval)
 {
-    clv_choose_gain_t *gain = &pace->gain;
-    const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
+    clv_choose_gain_t *gain = &iterations->gain;
+    const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
     int64_t before_ns;
 
-    if (gain->algorithm != pace->settled) {
-        turn(gain, pace);
+    if (gain->algorithm != iterations->incumbent) {
+        turn(gain, iterations);
     }
-    gain->pace_ns = middle_ns;
+    gain->iteration_ns = middle_ns;
     if (interval->n_calls <= 0) {
         return;
     }
@@ -109,21 +110,21 @@ void clv_choose_gain_look(clv_choose_pace_t *pace, const clv_choose_interval_t *
     if (interval->algorithm == CLV_ALGORITHM_PREVIOUS) {
         gain->sum.took_ns += interval->time_ns;
         gain->sum.would_ns += interval->time_ns;
-        if (pace->settled != CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
+        if (iterations->incumbent != CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
             gain->own_ns += before_ns;
             gain->previous_ns += interval->time_ns;
-            compare(gain, pace, interval->n_calls, before_ns, interval->time_ns);
+            compare(gain, iterations, interval->n_calls, before_ns, interval->time_ns);
         }
-    } else if (pace->settled == CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
-        look_at_tried(pace, interval, before_ns);
+    } else if (iterations->incumbent == CLV_ALGORITHM_PREVIOUS && before_ns > 0) {
+        look_at_tried(iterations, interval, before_ns);
     } else {
         gain->run_ns += interval->time_ns;
     }
 }
 
-clv_choose_gains_t clv_choose_gain_sum(const clv_choose_pace_t *pace)
+clv_choose_gains_t clv_choose_gain_sum(const clv_choose_iterations_t *iterations)
 {
-    clv_choose_gain_t gain = pace->gain;
+    clv_choose_gain_t gain = iterations->gain;
 
     close_account(&gain);
     return gain.sum;

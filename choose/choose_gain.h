@@ -2,10 +2,10 @@
  *
  * What the choice has gained the program, by what was measured: never by estimates.
  *
- *     settled on a plan      |== its pace ==| trial of the previous function |== its pace ==|
+ *     incumbent: a plan      |= iteration =| trial of the previous function |= iteration =|
  *                                           what those calls took, and what as many would
- *                                           have taken by the pace before them
- *     settled on previous    |== its pace ==| trial of a plan ... it wins: settled on that
+ *                                           have taken by the iteration time before them
+ *     incumbent: previous    |= iteration =| trial of a plan ... it wins: incumbent
  *
  * Both ways the two ran in the same program, one beside the other. The plan's other intervals would
  * have taken longer or shorter by the same ratio; those of a plan that was never compared are not
@@ -18,12 +18,13 @@
 #ifndef CLV_CHOOSE_GAIN_H
 #define CLV_CHOOSE_GAIN_H
 
-#include "choose/choose_pace.h"
+#include "choose/choose_iterations.h"
 
 /* Takes in an interval, before it is judged. */
-void clv_choose_gain_look(clv_choose_pace_t *pace, const clv_choose_interval_t *interval);
+void clv_choose_gain_look(clv_choose_iterations_t *iterations,
+                          const clv_choose_interval_t *interval);
 
 /* A stream's gain so far. */
-clv_choose_gains_t clv_choose_gain_sum(const clv_choose_pace_t *pace);
+clv_choose_gains_t clv_choose_gain_sum(const clv_choose_iterations_t *iterations);
 
 #endif

@@ -32,7 +32,7 @@ static clv_status_t find_bound(const clv_choose_search_t *search, clv_choose_sta
     for (int32_t a = 0; a < CLV_N_ALGORITHMS && status == CLV_OK; a++) {
         clv_choose_decision_t bound = {.n_segments = 0};
 
-        if (clv_algorithm_binds(a) && clv_algorithm_plans(a, search->key->collective)) {
+        if (clv_algorithm_synchronises(a) && clv_algorithm_plans(a, search->key->collective)) {
             status = clv_choose_balanced_of(search->config, search->key, a, &bound);
             status = status == CLV_LIMIT ? CLV_OK : status;
         }
@@ -88,7 +88,7 @@ clv_status_t clv_choose_guard_limit(clv_choose_search_t *search)
  * was found. */
 static int has_passed(const clv_choose_search_t *search, int32_t algorithm)
 {
-    return search->limit_ns == 0 || clv_algorithm_binds(algorithm);
+    return search->limit_ns == 0 || clv_algorithm_synchronises(algorithm);
 }
 
 clv_status_t clv_choose_guard_check(const clv_choose_search_t *search, int32_t algorithm,

@@ -83,7 +83,7 @@ clv_status_t clv_choose_memory_follow(const clv_choose_config_t *config,
     }
     if (keys->n_keys > 0) {
         memory->keys = *keys;
-        memory->state[keys->newest].pace = known.pace;
+        memory->state[keys->newest].iterations = known.iterations;
     }
     return status;
 }

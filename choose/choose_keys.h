@@ -5,9 +5,9 @@
  * and measured. So calls whose root rotates, or whose sizes vary a little, learn arrivals together,
  * and each gets the plan for its own root.
  *
- * What: the table of a stream's recently used plan keys, which every rank keeps and notes at the
+ * What: the table of a stream's recently used plan keys, which every rank keeps and gives at the
  * end of its calls, and what the background thread remembers for each of them.
- * Not: decisions (choose.h), nor how a note gets to the thread (pap_predict.h).
+ * Not: decisions (choose.h), nor how it gets to the thread (pap_predict.h).
  *
  * A slot's identity is its key: the least recently used one is replaced, by the order of calls,
  * which is the same on all ranks, hence so is the table. PURE. Cost: a look at 8 keys per call.
@@ -28,7 +28,7 @@ clv_pap_stream_key_t clv_choose_arrivals_key(const clv_pap_stream_key_t *key);
 
 int clv_choose_same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b);
 
-/* ---- the table: the note of a call's end; all zero at first ---------------------------------- */
+/* ---- the table, given at a call's end; all zero at first ------------------------------------- */
 
 typedef struct clv_choose_keys {
     int32_t n_keys;
@@ -38,7 +38,7 @@ typedef struct clv_choose_keys {
         clv_pap_stream_key_t key;
     } slot[CLV_CHOOSE_MAX_KEYS];
 } clv_choose_keys_t;
-_Static_assert(sizeof(clv_choose_keys_t) <= CLV_PAP_NOTE_BYTES, "a table of keys is a note");
+_Static_assert(sizeof(clv_choose_keys_t) <= CLV_PAP_KEY_TABLE_BYTES, "a table of keys fits");
 
 /* The next call of the stream has this key. */
 void clv_choose_keys_use(clv_choose_keys_t *keys, const clv_pap_stream_key_t *key);

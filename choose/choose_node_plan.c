@@ -147,8 +147,8 @@ static clv_status_t decided_plan(const clv_chooser_t *chooser, const clv_pap_str
     clv_status_t status;
 
     if (chooser->plans != NULL) {
-        return clv_choose_kept_plan(&chooser->config, key, forecast, decision, chooser->plans,
-                                    plan_p);
+        return clv_choose_cached_plan(&chooser->config, key, forecast, decision, chooser->plans,
+                                      plan_p);
     }
     status = clv_choose_plan(&chooser->config, key, forecast, decision, made_p);
     *plan_p = *made_p;
@@ -161,8 +161,8 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
                        int judges, clv_status_t status, clv_choose_state_t *state,
                        clv_node_plan_t *node_plan, size_t n_bytes)
 {
-    const int64_t regretted_ns = state->pace.trial.regret_ns;
-    const clv_choose_gains_t gained = clv_choose_gain_sum(&state->pace);
+    const int64_t regretted_ns = state->iterations.trial.regret_ns;
+    const clv_choose_gains_t gained = clv_choose_gain_sum(&state->iterations);
     clv_choose_decision_t decision = {0};
     const clv_plan_t *plan = NULL;
     clv_plan_t *made = NULL;
@@ -172,9 +172,9 @@ static size_t plan_key(const clv_chooser_t *chooser, const clv_pap_stream_key_t 
         status = clv_choose_shared(&chooser->config, key, forecast, progress, judges, state,
                                    chooser->plans, &decision);
     }
-    atomic_fetch_add_explicit(&regret_ns, state->pace.trial.regret_ns - regretted_ns,
+    atomic_fetch_add_explicit(&regret_ns, state->iterations.trial.regret_ns - regretted_ns,
                               memory_order_relaxed);
-    count_gains(clv_choose_gain_sum(&state->pace), &gained);
+    count_gains(clv_choose_gain_sum(&state->iterations), &gained);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
         status = decided_plan(chooser, key, forecast, &decision, &plan, &made);
     }
@@ -211,7 +211,7 @@ static size_t plan_keys(const clv_chooser_t *chooser, const clv_pap_forecast_t *
 
 static void count_last(clv_chooser_t *chooser, const clv_pap_progress_t *progress)
 {
-    if (chooser->n_last != NULL && progress->front_ns != 0) {
+    if (chooser->n_last != NULL && progress->last_arrival_ns != 0) {
         chooser->n_sets++;
         if (progress->last_rank >= 0) {
             chooser->n_last[progress->last_rank]++;
@@ -221,7 +221,7 @@ static void count_last(clv_chooser_t *chooser, const clv_pap_progress_t *progres
 
 size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                            const void *note, void *memory, void *node_plans, size_t n_bytes)
+                            const void *key_table, void *memory, void *node_plans, size_t n_bytes)
 {
     clv_chooser_t *chooser = context;
     clv_choose_memory_t *remembered = memory;
@@ -234,8 +234,8 @@ size_t clv_choose_node_plan(void *context, const clv_pap_stream_key_t *stream_ke
     if (chooser->plans != NULL) {
         before = clv_plan_cache_counters(chooser->plans);
     }
-    if (note != NULL) {
-        status = clv_choose_memory_follow(&chooser->config, note, remembered);
+    if (key_table != NULL) {
+        status = clv_choose_memory_follow(&chooser->config, key_table, remembered);
     }
     used = plan_keys(chooser, forecast, progress, status, remembered, node_plans, n_bytes);
     remembered->announced[forecast->version % CLV_CHOOSE_RING] = forecast->announced;

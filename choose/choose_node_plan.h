@@ -56,13 +56,14 @@ typedef struct clv_node_plans {
     clv_node_plan_place_t places[]; /* n_keys of them */
 } clv_node_plans_t;
 
-/* Decides for a forecast and writes the node plans; returns the bytes used. A clv_pap_attach_t:
- * chooser is a clv_chooser_t, note a clv_choose_keys_t (NULL: none), memory a clv_choose_memory_t,
- * node_plans a clv_node_plans_t of n_bytes. stream_key is not looked at: the plan keys say it all.
+/* Decides for a forecast and writes the node plans; returns the bytes used. A
+ * clv_pap_make_node_plans_t: chooser is a clv_chooser_t, key_table a clv_choose_keys_t (NULL:
+ * none), memory a clv_choose_memory_t, node_plans a clv_node_plans_t of n_bytes. stream_key is not
+ * looked at: the plan keys say it all.
  */
 size_t clv_choose_node_plan(void *chooser, const clv_pap_stream_key_t *stream_key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                            const void *note, void *memory, void *node_plans, size_t n_bytes);
+                            const void *key_table, void *memory, void *node_plans, size_t n_bytes);
 
 /* The node plan of a plan key; NULL: there is no decision for it. */
 const clv_node_plan_t *clv_node_plans_find(const clv_node_plans_t *node_plans,

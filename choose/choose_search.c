@@ -155,9 +155,9 @@ clv_status_t clv_choose_search_estimate(const clv_choose_search_t *search,
 {
     const clv_choose_config_t *config = search->config;
 
-    return subject->outline != NULL
-               ? clv_outline_estimate(subject->outline, arrival_ns, search->key->total_bytes,
-                                      &config->cost, estimate_p)
+    return subject->fast != NULL
+               ? clv_fast_estimate_run(subject->fast, arrival_ns, search->key->total_bytes,
+                                       &config->cost, estimate_p)
                : clv_plan_estimate(subject->plan, arrival_ns, config->place,
                                    search->key->total_bytes, &config->cost, estimate_p);
 }
@@ -187,20 +187,20 @@ static clv_status_t judge(const clv_choose_search_t *search, const clv_choose_su
     return clv_choose_guard_check(search, candidate->algorithm, subject, passes_p);
 }
 
-static clv_status_t judge_by_outline(const clv_choose_search_t *search,
-                                     clv_choose_decision_t *candidate, int64_t *score_p,
-                                     int *passes_p)
+static clv_status_t judge_by_fast_estimate(const clv_choose_search_t *search,
+                                           clv_choose_decision_t *candidate, int64_t *score_p,
+                                           int *passes_p)
 {
     const clv_instance_t instance = instance_of(search, candidate);
-    clv_outline_t *outline = NULL;
-    clv_status_t status = clv_outline_make_rounded(generator_of(search, candidate->algorithm),
-                                                   &instance, quantum_of(candidate), &outline);
+    clv_fast_estimate_t *fast = NULL;
+    clv_status_t status = clv_fast_estimate_make_rounded(generator_of(search, candidate->algorithm),
+                                                         &instance, quantum_of(candidate), &fast);
 
     if (status == CLV_OK) {
-        const clv_choose_subject_t subject = {.outline = outline};
+        const clv_choose_subject_t subject = {.fast = fast};
         status = judge(search, &subject, candidate, score_p, passes_p);
     }
-    clv_outline_free(outline);
+    clv_fast_estimate_free(fast);
     return status;
 }
 
@@ -232,7 +232,7 @@ static clv_status_t estimate_candidate(const clv_choose_search_t *search,
     clv_status_t status = CLV_UNSUPPORTED;
 
     if (search->config->place != NULL && search->late_rank < 0) {
-        status = judge_by_outline(search, candidate, score_p, passes_p);
+        status = judge_by_fast_estimate(search, candidate, score_p, passes_p);
     }
     return status == CLV_UNSUPPORTED ? judge_by_plan(search, candidate, score_p, passes_p) : status;
 }
@@ -256,8 +256,9 @@ static int is_in_use(const clv_choose_search_t *search, int32_t algorithm)
 {
     const clv_choose_state_t *state = search->state;
 
-    return state != NULL && (algorithm == state->running || algorithm == state->pace.settled ||
-                             (state->pace.trial.is_on && algorithm == state->pace.trial.algorithm));
+    return state != NULL &&
+           (algorithm == state->running || algorithm == state->iterations.incumbent ||
+            (state->iterations.trial.is_on && algorithm == state->iterations.trial.algorithm));
 }
 
 /* Its own best candidate is looked for, whatever others reach: it runs, or it is cheap to make and
@@ -535,10 +536,10 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     if (algorithm == CLV_ALGORITHM_HOST_CHAINS && search->config->place == NULL) {
         return 0; /* it is rank_chain */
     }
-    if (clv_algorithm_binds(algorithm) && forecast == NULL) {
+    if (clv_algorithm_synchronises(algorithm) && forecast == NULL) {
         return search->takes_classics;
     }
-    if (clv_algorithm_binds(algorithm)) {
+    if (clv_algorithm_synchronises(algorithm)) {
         return forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
                search->state->n_bound_segments[algorithm] > 0 &&
                is_classic_due(search, forecast, algorithm);
@@ -556,7 +557,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
 /* A classic one is the same plan for each forecast, in the count that was found out once. */
 static int has_one_count(const clv_choose_search_t *search, int32_t algorithm)
 {
-    return search->forced < 0 && search->state != NULL && clv_algorithm_binds(algorithm);
+    return search->forced < 0 && search->state != NULL && clv_algorithm_synchronises(algorithm);
 }
 
 /* A plan of that many segments is the dearest to make: only for those that can be chosen, and not

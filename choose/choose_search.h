@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates for one forecast: each kind of plan in a few segment counts, made or outlined,
- * estimated and scored. PURE and private to the decider.
+ * The candidates for one forecast: each kind of plan in a few segment counts, made or estimated
+ * fast, estimated and scored. PURE and private to the decider.
  *
  * Not: which of them is taken (choose.c). Cost: a plan per candidate that could still win; where
- * ranks share places only its outline.
+ * ranks share places only its fast estimate.
  */
 #ifndef CLV_CHOOSE_SEARCH_H
 #define CLV_CHOOSE_SEARCH_H
 
 #include "choose/choose.h"
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "schedule/sched_host_order.h"
 
 /* One decision in the making: what is asked, and the best answer so far. */
@@ -36,10 +36,10 @@ typedef struct clv_choose_search {
     clv_choose_decision_t found[CLV_N_ALGORITHMS];
 } clv_choose_search_t;
 
-/* What a candidate is judged by: where ranks share places the outline of its plan, if there is one,
- * else the plan. The other is NULL. */
+/* What a candidate is judged by: where ranks share places the fast estimate of its plan, if there
+ * is one, else the plan. The other is NULL. */
 typedef struct clv_choose_subject {
-    const clv_outline_t *outline;
+    const clv_fast_estimate_t *fast;
     const clv_plan_t *plan;
 } clv_choose_subject_t;
 

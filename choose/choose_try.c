@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Trials, and what they settle (see choose_try.h).
+ * Trials, and the incumbent (see choose_try.h).
  */
 #include "choose/choose_try.h"
 
@@ -10,47 +10,48 @@
 /* A trial's three blocks take half as many forecasts, if each tells of them. */
 #define MOST_FORECASTS (2 * CLV_CHOOSE_BLOCKS * (CLV_POLICY_BLOCK_CALLS + CLV_POLICY_CHANGE_CALLS))
 
-int clv_choose_try_is_settled(const clv_choose_pace_t *pace)
+int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations)
 {
-    return pace->paces.n_blocks > 0;
+    return iterations->blocks.n_blocks > 0;
 }
 
-void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm)
+void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm)
 {
-    if (pace->settled != algorithm) {
-        pace->settled = algorithm;
-        pace->paces = (clv_choose_paces_t){0};
-        pace->n_odd = 0;
+    if (iterations->incumbent != algorithm) {
+        iterations->incumbent = algorithm;
+        iterations->blocks = (clv_choose_blocks_t){0};
+        iterations->n_odd = 0;
     }
 }
 
-int clv_choose_try_may_guess(const clv_choose_config_t *config, const clv_choose_pace_t *pace,
+int clv_choose_try_may_guess(const clv_choose_config_t *config,
+                             const clv_choose_iterations_t *iterations,
                              const clv_pap_forecast_t *forecast, int32_t algorithm)
 {
-    if (clv_algorithm_binds(algorithm)) {
+    if (clv_algorithm_synchronises(algorithm)) {
         return 0;
     }
-    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_holds(algorithm) ||
+    return config->objective != CLV_OBJECTIVE_PACE || clv_algorithm_is_static(algorithm) ||
            algorithm == CLV_ALGORITHM_PREVIOUS ||
-           (!clv_choose_runs_free(config, pace) &&
+           (!clv_choose_is_decoupled(config, iterations) &&
             (forecast->announced || forecast->n_record_sets >= CLV_POLICY_SURE_SETS));
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static void forget_verdicts(clv_choose_pace_t *pace)
+static void forget_back_offs(clv_choose_iterations_t *iterations)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        pace->verdict[a] = (clv_choose_verdict_t){0};
+        iterations->back_off[a] = (clv_choose_back_off_t){0};
     }
 }
 
 /* Ranks that are free now have not been so under what runs: a fixed order is worth another try. */
-static void forget_fixed_orders(clv_choose_pace_t *pace)
+static void forget_fixed_orders(clv_choose_iterations_t *iterations)
 {
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (clv_algorithm_holds(a)) {
-            pace->verdict[a] = (clv_choose_verdict_t){0};
+        if (clv_algorithm_is_static(a)) {
+            iterations->back_off[a] = (clv_choose_back_off_t){0};
         }
     }
 }
@@ -61,46 +62,47 @@ static int is_permille_of(int64_t ns, int64_t permille, int64_t of_ns)
 }
 
 /* Another program: what was found out about the one before says nothing. */
-static void judge_settled(clv_choose_pace_t *pace, int64_t block_ns)
+static void judge_incumbent(clv_choose_iterations_t *iterations, int64_t block_ns)
 {
-    const int64_t middle_ns = clv_choose_paces_middle(&pace->paces);
+    const int64_t middle_ns = clv_choose_blocks_middle(&iterations->blocks);
     const int is_odd =
         middle_ns > 0 && (is_permille_of(block_ns, 1000 - CLV_POLICY_ODD_PERMILLE, middle_ns) ||
                           !is_permille_of(block_ns, 1000 + CLV_POLICY_ODD_PERMILLE, middle_ns));
 
-    pace->n_odd = is_odd ? pace->n_odd + 1 : 0;
-    if (pace->n_odd >= CLV_POLICY_ODD_BLOCKS) {
-        pace->n_odd = 0;
-        pace->paces = (clv_choose_paces_t){0};
-        pace->trial.budget_ns = clv_larger(pace->trial.budget_ns, 0); /* no trial took that */
-        pace->has_run_free = pace->free_sets > 0;
-        forget_verdicts(pace);
+    iterations->n_odd = is_odd ? iterations->n_odd + 1 : 0;
+    if (iterations->n_odd >= CLV_POLICY_ODD_BLOCKS) {
+        iterations->n_odd = 0;
+        iterations->blocks = (clv_choose_blocks_t){0};
+        iterations->trial.budget_ns =
+            clv_larger(iterations->trial.budget_ns, 0); /* no trial took that */
+        iterations->has_been_decoupled = iterations->decoupled_sets > 0;
+        forget_back_offs(iterations);
     }
-    clv_choose_paces_add(&pace->paces, block_ns);
+    clv_choose_blocks_add(&iterations->blocks, block_ns);
 }
 
-static void wait_longer(clv_choose_verdict_t *verdict)
+static void wait_longer(clv_choose_back_off_t *back_off)
 {
-    verdict->wait_calls =
-        verdict->wait_calls == 0 ? CLV_POLICY_FIRST_WAIT : 2 * verdict->wait_calls;
-    verdict->age_calls = 0;
+    back_off->wait_calls =
+        back_off->wait_calls == 0 ? CLV_POLICY_FIRST_WAIT : 2 * back_off->wait_calls;
+    back_off->age_calls = 0;
 }
 
 /* In vain. */
-static void end_trial(clv_choose_pace_t *pace)
+static void end_trial(clv_choose_iterations_t *iterations)
 {
-    pace->trial.is_on = 0;
-    wait_longer(&pace->verdict[pace->trial.algorithm]);
+    iterations->trial.is_on = 0;
+    wait_longer(&iterations->back_off[iterations->trial.algorithm]);
 }
 
-static void win_trial(clv_choose_pace_t *pace)
+static void win_trial(clv_choose_iterations_t *iterations)
 {
-    const int32_t before = pace->settled;
+    const int32_t before = iterations->incumbent;
 
-    pace->trial.is_on = 0;
-    wait_longer(&pace->verdict[before]);
-    clv_choose_try_settle(pace, pace->trial.algorithm);
-    pace->paces = pace->trial.paces;
+    iterations->trial.is_on = 0;
+    wait_longer(&iterations->back_off[before]);
+    clv_choose_try_set_incumbent(iterations, iterations->trial.algorithm);
+    iterations->blocks = iterations->trial.blocks;
 }
 
 static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t needed_permille,
@@ -108,34 +110,36 @@ static void begin_trial(clv_choose_trial_t *trial, int32_t algorithm, int32_t ne
 {
     trial->is_on = 1;
     trial->algorithm = algorithm;
-    trial->was_free = 0;
+    trial->was_decoupled = 0;
     trial->needed_permille = needed_permille;
     trial->n_forecasts = 0;
     trial->expected_loss_ns = expected_loss_ns;
-    trial->paces = (clv_choose_paces_t){0};
+    trial->blocks = (clv_choose_blocks_t){0};
 }
 
-static void judge_trial(clv_choose_pace_t *pace, int64_t block_ns)
+static void judge_trial(clv_choose_iterations_t *iterations, int64_t block_ns)
 {
-    clv_choose_paces_t *paces = &pace->trial.paces;
-    const int64_t before_ns = clv_choose_paces_middle(&pace->paces);
+    clv_choose_blocks_t *blocks = &iterations->trial.blocks;
+    const int64_t before_ns = clv_choose_blocks_middle(&iterations->blocks);
 
-    clv_choose_paces_add(paces, block_ns);
-    if (!is_permille_of(clv_choose_paces_middle(paces), pace->trial.needed_permille, before_ns)) {
-        end_trial(pace);
-    } else if (paces->n_blocks == CLV_CHOOSE_BLOCKS) {
-        win_trial(pace);
+    clv_choose_blocks_add(blocks, block_ns);
+    if (!is_permille_of(clv_choose_blocks_middle(blocks), iterations->trial.needed_permille,
+                        before_ns)) {
+        end_trial(iterations);
+    } else if (blocks->n_blocks == CLV_CHOOSE_BLOCKS) {
+        win_trial(iterations);
     }
 }
 
 /* What ran in place of both, since neither had a plan, cost no trial; where it is worth one, that
  * has begun. */
-static void judge_stand_in(clv_choose_pace_t *pace, int32_t algorithm, int64_t block_ns)
+static void judge_substitute(clv_choose_iterations_t *iterations, int32_t algorithm,
+                             int64_t block_ns)
 {
     if (is_permille_of(block_ns, CLV_POLICY_BETTER_PERMILLE,
-                       clv_choose_paces_middle(&pace->paces))) {
-        begin_trial(&pace->trial, algorithm, CLV_POLICY_BETTER_PERMILLE, 0);
-        judge_trial(pace, block_ns);
+                       clv_choose_blocks_middle(&iterations->blocks))) {
+        begin_trial(&iterations->trial, algorithm, CLV_POLICY_BETTER_PERMILLE, 0);
+        judge_trial(iterations, block_ns);
     }
 }
 
@@ -143,11 +147,11 @@ static void judge_stand_in(clv_choose_pace_t *pace, int32_t algorithm, int64_t b
 
 /* Calls of a trial lose what they take longer than those before it; what it gains pays for what it
  * loses. */
-static void count_loss(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
+static void count_loss(clv_choose_iterations_t *iterations, const clv_choose_interval_t *interval)
 {
-    const int64_t before_ns = clv_choose_paces_middle(&pace->paces);
+    const int64_t before_ns = clv_choose_blocks_middle(&iterations->blocks);
 
-    pace->trial.loss_ns +=
+    iterations->trial.loss_ns +=
         interval->time_ns -
         clv_smaller(before_ns, CLV_CHOOSE_SCORE_CEILING_NS / interval->n_calls) * interval->n_calls;
 }
@@ -163,194 +167,199 @@ static void pay(clv_choose_trial_t *trial)
 }
 
 /* Also by the calls that are under way. */
-static void stop_loss(clv_choose_pace_t *pace)
+static void stop_loss(clv_choose_iterations_t *iterations)
 {
-    const clv_choose_trial_t *trial = &pace->trial;
+    const clv_choose_trial_t *trial = &iterations->trial;
 
     if (trial->is_on && trial->loss_ns > 0 &&
         trial->loss_ns + (CLV_CHOOSE_UNMEASURED_CALLS - 1) * trial->expected_loss_ns >
             trial->budget_ns) {
-        end_trial(pace);
+        end_trial(iterations);
     }
 }
 
 /* Calls without a forecast run something else, and its blocks do not get full. */
-static void stop_waiting(clv_choose_pace_t *pace)
+static void stop_waiting(clv_choose_iterations_t *iterations)
 {
-    clv_choose_trial_t *trial = &pace->trial;
+    clv_choose_trial_t *trial = &iterations->trial;
 
     if (trial->is_on && ++trial->n_forecasts > MOST_FORECASTS) {
-        end_trial(pace);
+        end_trial(iterations);
     }
 }
 
-static void account(clv_choose_pace_t *pace, const clv_choose_interval_t *interval)
+static void account(clv_choose_iterations_t *iterations, const clv_choose_interval_t *interval)
 {
-    const int is_trial = clv_choose_try_is_settled(pace) &&
-                         interval->algorithm == pace->trial.algorithm &&
-                         interval->algorithm != pace->settled;
+    const int is_trial = clv_choose_try_has_incumbent(iterations) &&
+                         interval->algorithm == iterations->trial.algorithm &&
+                         interval->algorithm != iterations->incumbent;
     int64_t block_ns;
 
-    clv_choose_gain_look(pace, interval);
+    clv_choose_gain_look(iterations, interval);
     if (is_trial) {
-        count_loss(pace, interval);
+        count_loss(iterations, interval);
     } else {
-        pay(&pace->trial);
+        pay(&iterations->trial);
     }
-    if (!clv_choose_block_add(&pace->block, interval, &block_ns)) {
-        stop_loss(pace);
-    } else if (interval->algorithm == pace->settled) {
-        judge_settled(pace, block_ns);
-    } else if (is_trial && pace->trial.is_on) {
-        judge_trial(pace, block_ns);
+    if (!clv_choose_block_add(&iterations->block, interval, &block_ns)) {
+        stop_loss(iterations);
+    } else if (interval->algorithm == iterations->incumbent) {
+        judge_incumbent(iterations, block_ns);
+    } else if (is_trial && iterations->trial.is_on) {
+        judge_trial(iterations, block_ns);
     } else if (!is_trial) {
-        judge_stand_in(pace, interval->algorithm, block_ns);
+        judge_substitute(iterations, interval->algorithm, block_ns);
     }
 }
 
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
-                            const clv_pap_progress_t *progress, clv_choose_pace_t *pace)
+                            const clv_pap_progress_t *progress, clv_choose_iterations_t *iterations)
 {
-    const int was_free = clv_choose_runs_free(config, pace);
-    const clv_choose_interval_t interval = clv_choose_pace_take(config, forecast, progress, pace);
+    const int was_decoupled = clv_choose_is_decoupled(config, iterations);
+    const clv_choose_interval_t interval =
+        clv_choose_iterations_take(config, forecast, progress, iterations);
     const int64_t earned_ns =
-        pace->n_pauses > 0 ? 0 : interval.elapsed_ns / 1000 * CLV_POLICY_BUDGET_PERMILLE;
+        iterations->n_pauses > 0 ? 0 : interval.elapsed_ns / 1000 * CLV_POLICY_BUDGET_PERMILLE;
     int64_t block_ns;
 
-    pace->trial.budget_ns =
-        clv_smaller(pace->trial.budget_ns + earned_ns, CLV_CHOOSE_SCORE_CEILING_NS);
+    iterations->trial.budget_ns =
+        clv_smaller(iterations->trial.budget_ns + earned_ns, CLV_CHOOSE_SCORE_CEILING_NS);
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        pace->verdict[a].age_calls += clv_larger(interval.n_calls, 1);
+        iterations->back_off[a].age_calls += clv_larger(interval.n_calls, 1);
     }
     if (interval.n_calls == 0) {
-        (void) clv_choose_block_add(&pace->block, &interval, &block_ns);
-    } else if (pace->n_pauses == 0) {
-        account(pace, &interval);
+        (void) clv_choose_block_add(&iterations->block, &interval, &block_ns);
+    } else if (iterations->n_pauses == 0) {
+        account(iterations, &interval);
     }
-    stop_waiting(pace);
-    if (!was_free && clv_choose_runs_free(config, pace)) {
-        forget_fixed_orders(pace);
+    stop_waiting(iterations);
+    if (!was_decoupled && clv_choose_is_decoupled(config, iterations)) {
+        forget_fixed_orders(iterations);
     }
 }
 
 /* ---- what to try ----------------------------------------------------------------------------- */
 
-/* What an iteration would take, by the estimates. Where ranks run free, an order that follows their
- * arrivals makes each of them wait for the slowest again, and a fixed one goes at the pace of the
+/* What an iteration would take, by the estimates. Where ranks are decoupled, an order that follows
+ * their arrivals makes each of them wait for the slowest again, and a fixed one goes as fast as the
  * slowest's computing, in time; it does no worse than what makes ranks wait. */
-static int64_t expected_pace(const clv_choose_search_t *search, int32_t algorithm)
+static int64_t expected_iteration(const clv_choose_search_t *search, int32_t algorithm)
 {
-    const clv_choose_pace_t *pace = &search->state->pace;
-    const int64_t settled_ns = clv_choose_paces_middle(&pace->paces);
-    const int64_t gain_ns = search->score[pace->settled] - search->score[algorithm];
-    const int64_t expected_ns = clv_larger(settled_ns - gain_ns, 1);
-    const int is_stable = clv_algorithm_holds(algorithm);
+    const clv_choose_iterations_t *iterations = &search->state->iterations;
+    const int64_t incumbent_ns = clv_choose_blocks_middle(&iterations->blocks);
+    const int64_t gain_ns = search->score[iterations->incumbent] - search->score[algorithm];
+    const int64_t expected_ns = clv_larger(incumbent_ns - gain_ns, 1);
+    const int is_stable = clv_algorithm_is_static(algorithm);
 
-    if (!clv_choose_runs_free(search->config, pace) || algorithm == CLV_ALGORITHM_PREVIOUS) {
+    if (!clv_choose_is_decoupled(search->config, iterations) ||
+        algorithm == CLV_ALGORITHM_PREVIOUS) {
         return expected_ns;
     }
     if (is_stable) {
-        return clv_algorithm_holds(pace->settled)
+        return clv_algorithm_is_static(iterations->incumbent)
                    ? expected_ns
-                   : clv_smaller(settled_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
-                                 pace->computing_ns);
+                   : clv_smaller(incumbent_ns / 1000 * CLV_POLICY_BETTER_PERMILLE,
+                                 iterations->computing_ns);
     }
     return clv_larger(expected_ns,
-                      pace->computing_ns + search->found[algorithm].predicted_after_ns);
+                      iterations->computing_ns + search->found[algorithm].predicted_after_ns);
 }
 
-/* Under a fixed order ranks that can run free go at the pace of the slowest's computing, and a
+/* Under a fixed order ranks that can be decoupled go as fast as the slowest's computing, and a
  * trial that would have to be faster than that cannot be won: another fixed order costs them their
  * distances, and an order by arrival takes them apart for as long as it runs, to wait for each
  * other when it ends. */
 static int cannot_gain(const clv_choose_search_t *search)
 {
-    const clv_choose_pace_t *pace = &search->state->pace;
+    const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    return search->config->objective == CLV_OBJECTIVE_PACE && pace->has_run_free &&
-           clv_algorithm_holds(pace->settled) &&
-           !is_permille_of(pace->computing_ns, CLV_POLICY_FREE_PERMILLE,
-                           clv_choose_paces_middle(&pace->paces));
+    return search->config->objective == CLV_OBJECTIVE_PACE && iterations->has_been_decoupled &&
+           clv_algorithm_is_static(iterations->incumbent) &&
+           !is_permille_of(iterations->computing_ns, CLV_POLICY_FREE_PERMILLE,
+                           clv_choose_blocks_middle(&iterations->blocks));
 }
 
 /* Free ranks lose their distances when one fixed order takes the place of another. */
 static int is_no_better_order(const clv_choose_search_t *search, int32_t algorithm,
                               int64_t expected_ns)
 {
-    const clv_choose_pace_t *pace = &search->state->pace;
+    const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    return clv_choose_runs_free(search->config, pace) && clv_algorithm_holds(algorithm) &&
-           clv_algorithm_holds(pace->settled) &&
+    return clv_choose_is_decoupled(search->config, iterations) &&
+           clv_algorithm_is_static(algorithm) && clv_algorithm_is_static(iterations->incumbent) &&
            !is_permille_of(expected_ns, CLV_POLICY_BETTER_PERMILLE,
-                           clv_choose_paces_middle(&pace->paces));
+                           clv_choose_blocks_middle(&iterations->blocks));
 }
 
 static int may_try(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                    int32_t algorithm, int64_t expected_ns)
 {
-    const clv_choose_pace_t *pace = &search->state->pace;
-    const clv_choose_verdict_t *verdict = &pace->verdict[algorithm];
+    const clv_choose_iterations_t *iterations = &search->state->iterations;
+    const clv_choose_back_off_t *back_off = &iterations->back_off[algorithm];
     const int64_t n_calls = CLV_CHOOSE_UNMEASURED_CALLS * clv_larger(forecast->sample_every, 1);
-    const int64_t loss_ns = clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0);
+    const int64_t loss_ns =
+        clv_larger(expected_ns - clv_choose_blocks_middle(&iterations->blocks), 0);
 
     return !is_no_better_order(search, algorithm, expected_ns) &&
-           verdict->age_calls >= verdict->wait_calls && pace->trial.budget_ns > 0 &&
-           loss_ns <= pace->trial.budget_ns / n_calls;
+           back_off->age_calls >= back_off->wait_calls && iterations->trial.budget_ns > 0 &&
+           loss_ns <= iterations->trial.budget_ns / n_calls;
 }
 
 /* As measured, where both were: segments that leave without their receiver take their rank out of
  * the call, which estimates do not know. */
-static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t settled)
+static int is_less_in_mpi(const clv_choose_search_t *search, int32_t algorithm, int32_t incumbent)
 {
     const clv_choose_score_t *one = &search->state->score[algorithm];
-    const clv_choose_score_t *other = &search->state->score[settled];
+    const clv_choose_score_t *other = &search->state->score[incumbent];
 
     if (one->n_measured > 0 && other->n_measured > 0) {
         return is_permille_of(one->in_mpi_ns, CLV_POLICY_WAITS_PERMILLE, other->in_mpi_ns);
     }
     return is_permille_of(search->found[algorithm].predicted_in_mpi_ns, CLV_POLICY_WAITS_PERMILLE,
-                          search->found[settled].predicted_in_mpi_ns);
+                          search->found[incumbent].predicted_in_mpi_ns);
 }
 
 /* Expected to end calls no later than what runs, with ranks that wait much less in them. */
 static int waits_less(const clv_choose_search_t *search, int32_t algorithm)
 {
-    const int32_t settled = search->state->pace.settled;
+    const int32_t incumbent = search->state->iterations.incumbent;
 
     return search->config->objective == CLV_OBJECTIVE_PACE &&
-           search->score[algorithm] <= search->score[settled] &&
-           is_less_in_mpi(search, algorithm, settled);
+           search->score[algorithm] <= search->score[incumbent] &&
+           is_less_in_mpi(search, algorithm, incumbent);
 }
 
-/* The longest pace that settles a trial. A program that waits for a clock, or for somebody else,
- * goes at one pace whatever runs: then what is clearly estimated to end calls sooner is taken all
- * the same, or to let ranks out of them sooner. Where ranks run free a trial lives on the distances
- * that a fixed order has made, and what binds them soon hides that they did. */
+/* The longest iteration time that wins a trial. A program that waits for a clock, or for
+ * somebody else, takes one iteration time whatever runs: then what is clearly estimated to end
+ * calls sooner is taken all the same, or to let ranks out of them sooner. Where ranks are decoupled
+ * a trial lives on the distances that a fixed order has made, and what synchronises them soon hides
+ * that they did. */
 static int32_t needed_permille(const clv_choose_search_t *search, int32_t algorithm)
 {
-    const clv_choose_pace_t *pace = &search->state->pace;
+    const clv_choose_iterations_t *iterations = &search->state->iterations;
 
-    if (clv_choose_runs_free(search->config, pace) || (pace->trial.is_on && pace->trial.was_free)) {
-        return clv_algorithm_holds(algorithm) ? CLV_POLICY_BETTER_PERMILLE
-                                              : CLV_POLICY_FREE_PERMILLE;
+    if (clv_choose_is_decoupled(search->config, iterations) ||
+        (iterations->trial.is_on && iterations->trial.was_decoupled)) {
+        return clv_algorithm_is_static(algorithm) ? CLV_POLICY_BETTER_PERMILLE
+                                                  : CLV_POLICY_FREE_PERMILLE;
     }
     if (!is_permille_of(search->score[algorithm], CLV_POLICY_CLEAR_PERMILLE,
-                        search->score[pace->settled])) {
+                        search->score[iterations->incumbent])) {
         return waits_less(search, algorithm) ? 1000 : CLV_POLICY_BETTER_PERMILLE;
     }
-    return 1000 +
-           (int32_t) clv_smaller(clv_choose_paces_spread(&pace->paces), CLV_POLICY_NOISE_PERMILLE);
+    return 1000 + (int32_t) clv_smaller(clv_choose_blocks_spread(&iterations->blocks),
+                                        CLV_POLICY_NOISE_PERMILLE);
 }
 
-/* Of the least expected pace among those that may be tried; -1: none may. */
+/* Of the least expected iteration time among those that may be tried; -1: none may. */
 static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast,
                               int64_t *expected_p)
 {
     int32_t best = -1;
 
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-        if (a != search->state->pace.settled && search->score[a] >= 0) {
-            const int64_t expected_ns = expected_pace(search, a);
+        if (a != search->state->iterations.incumbent && search->score[a] >= 0) {
+            const int64_t expected_ns = expected_iteration(search, a);
             if ((best < 0 || expected_ns < *expected_p ||
                  (expected_ns == *expected_p && a == search->state->fixed)) &&
                 may_try(search, forecast, a, expected_ns)) {
@@ -364,27 +373,27 @@ static int32_t most_promising(const clv_choose_search_t *search, const clv_pap_f
 
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast)
 {
-    clv_choose_pace_t *pace = &search->state->pace;
-    clv_choose_trial_t *trial = &pace->trial;
+    clv_choose_iterations_t *iterations = &search->state->iterations;
+    clv_choose_trial_t *trial = &iterations->trial;
     const int in_vain = cannot_gain(search);
     int64_t expected_ns = 0;
     int32_t algorithm;
 
     if (trial->is_on && (search->score[trial->algorithm] < 0 || /* there is no such plan any more */
                          in_vain)) {
-        end_trial(pace);
+        end_trial(iterations);
     }
     if (trial->is_on) { /* its estimate is by now one of calls that were measured */
-        trial->was_free |= clv_choose_runs_free(search->config, pace);
+        trial->was_decoupled |= clv_choose_is_decoupled(search->config, iterations);
         trial->needed_permille = needed_permille(search, trial->algorithm);
     }
-    if (trial->is_on || in_vain || trial->loss_ns != 0 || search->score[pace->settled] < 0 ||
-        pace->call < CLV_POLICY_FIRST_CALLS) {
+    if (trial->is_on || in_vain || trial->loss_ns != 0 ||
+        search->score[iterations->incumbent] < 0 || iterations->call < CLV_POLICY_FIRST_CALLS) {
         return;
     }
     algorithm = most_promising(search, forecast, &expected_ns);
     if (algorithm >= 0) {
         begin_trial(trial, algorithm, needed_permille(search, algorithm),
-                    clv_larger(expected_ns - clv_choose_paces_middle(&pace->paces), 0));
+                    clv_larger(expected_ns - clv_choose_blocks_middle(&iterations->blocks), 0));
     }
 }

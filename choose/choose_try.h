@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is settled on, and what is tried instead of it. Estimates say what is worth a trial and what
- * it may cost; the pace of a trial's own blocks, against those before it, says whether it was.
+ * The incumbent, and what is tried instead of it. Estimates say what is worth a trial and what
+ * it may cost; the iteration time of a trial's own blocks, against those before it, says whether it
+ * was.
  *
- *      not settled      ... settled ... | trial: 1 block, 2 more if it is good | settled ...
- *      by estimates      its pace       |   better: settles    no: waits       |
+ *      no incumbent     ... runs ...    | trial: 1 block, 2 more if it is good | runs ...
+ *      by estimates      its time       |   better: it wins    no: waits       |
  *
  * Less than half a percent of a stream's time, pauses of the program left out, is lost to trying,
  * none in its first calls. A trial begins when that budget covers what its first calls are expected
@@ -12,32 +13,34 @@
  * the stream's regret. An algorithm that was tried in vain waits, each time twice as long, until
  * the program changes.
  *
- * Not: blocks and paces (choose_pace.h), nor estimates (choose_score.h).
+ * Not: blocks and iteration times (choose_iterations.h), nor estimates (choose_score.h).
  * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct
  * states. Cost: a few numbers per forecast.
  */
 #ifndef CLV_CHOOSE_TRY_H
 #define CLV_CHOOSE_TRY_H
 
-#include "choose/choose_pace.h"
+#include "choose/choose_iterations.h"
 #include "choose/choose_search.h"
 
 /* Takes in what a new forecast says about the calls before it; before clv_choose_learn. */
 void clv_choose_try_account(const clv_choose_config_t *config, const clv_pap_forecast_t *forecast,
-                            const clv_pap_progress_t *progress, clv_choose_pace_t *pace);
+                            const clv_pap_progress_t *progress,
+                            clv_choose_iterations_t *iterations);
 
-/* Whether the pace decides by now: something has been settled on and measured. */
-int clv_choose_try_is_settled(const clv_choose_pace_t *pace);
+/* Whether the iteration time decides by now: there is an incumbent, and it was measured. */
+int clv_choose_try_has_incumbent(const clv_choose_iterations_t *iterations);
 
 /* Nothing has been measured yet: this runs by its estimate. */
-void clv_choose_try_settle(clv_choose_pace_t *pace, int32_t algorithm);
+void clv_choose_try_set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm);
 
 /* Begins a trial if one is due, ends one whose algorithm has no plan any more. */
 void clv_choose_try_next(const clv_choose_search_t *search, const clv_pap_forecast_t *forecast);
 
-/* Whether estimates alone may take it: not where ranks run free and it depends on arrivals, and
- * never what makes ranks wait for each other. */
-int clv_choose_try_may_guess(const clv_choose_config_t *config, const clv_choose_pace_t *pace,
+/* Whether estimates alone may take it: not where ranks are decoupled and it depends on arrivals,
+ * and never what makes ranks wait for each other. */
+int clv_choose_try_may_guess(const clv_choose_config_t *config,
+                             const clv_choose_iterations_t *iterations,
                              const clv_pap_forecast_t *forecast, int32_t algorithm);
 
 #endif

@@ -61,12 +61,13 @@ typedef struct coll_clv_times {
     unsigned long long first_pace_ns, newest_pace_ns;
 } coll_clv_times_t;
 
-/* Arrivals at timed calls of a collective, for its pace. */
-#define COLL_CLV_PACE_CALLS 20
-typedef struct coll_clv_pace {
+/* Arrivals at timed calls of a collective, for its iteration time. */
+#define COLL_CLV_ITERATION_CALLS 20
+typedef struct coll_clv_iterations {
     int64_t n_calls;
-    int64_t arrival_ns[COLL_CLV_PACE_CALLS + 1]; /* of the newest, by number modulo its length */
-} coll_clv_pace_t;
+    int64_t
+        arrival_ns[COLL_CLV_ITERATION_CALLS + 1]; /* of the newest, by number modulo its length */
+} coll_clv_iterations_t;
 
 typedef struct coll_clv_component {
     mca_coll_base_component_t super;
@@ -74,9 +75,9 @@ typedef struct coll_clv_component {
     clv_choose_config_t config; /* of them when it was opened: at its close words are gone */
     coll_clv_counters_t counters;
     unsigned long long calls[CLV_N_COLLECTIVES];
-    pthread_mutex_t account; /* of times, paces and late */
+    pthread_mutex_t account; /* of times, iterations and late */
     coll_clv_times_t times[CLV_N_COLLECTIVES];
-    coll_clv_pace_t paces[CLV_N_COLLECTIVES];
+    coll_clv_iterations_t iterations[CLV_N_COLLECTIVES];
     int64_t first_ns, last_ns; /* arrival at the first call that a group saw, end of the last */
     coll_clv_late_t late;      /* of communicators that were freed ... */
     char late_comm[64];        /* ... this one */
@@ -146,13 +147,13 @@ int coll_clv_select_companions(void);
 /* ---- module ---- */
 
 /* What coll_clv_tell.c said last about calls of one shape. */
-typedef struct coll_clv_told {
+typedef struct coll_clv_reported {
     uint64_t shape; /* hash; 0: free */
     int reason;
     int algorithm;
-} coll_clv_told_t;
+} coll_clv_reported_t;
 
-#define COLL_CLV_N_TOLD 32
+#define COLL_CLV_N_REPORTED 32
 
 /* What a communicator had before us; its module is held. One pair per collective. */
 typedef struct coll_clv_previous {
@@ -191,7 +192,7 @@ typedef struct coll_clv_module {
     int64_t shown_version;        /* what coll_clv_print showed last */
     int32_t shown_root;
     coll_clv_scratch_t scratch;
-    coll_clv_told_t told[COLL_CLV_N_TOLD];
+    coll_clv_reported_t reported[COLL_CLV_N_REPORTED];
     int64_t n_calls; /* of all its collectives, where coll_clv_verbose tells them */
     coll_clv_ran_t ran;
     struct coll_clv_record_of_module *record; /* NULL: nothing is recorded */

@@ -23,19 +23,20 @@ static void count_time(clv_collective_t collective, int32_t algorithm, int64_t t
 }
 
 /* Of the first calls, and of the newest: did it help. */
-static void count_pace(clv_collective_t collective, int64_t arrival_ns)
+static void count_iteration(clv_collective_t collective, int64_t arrival_ns)
 {
     coll_clv_times_t *times = &mca_coll_clv_component.times[collective];
-    coll_clv_pace_t *pace = &mca_coll_clv_component.paces[collective];
-    const int64_t at = pace->n_calls++, n = at < COLL_CLV_PACE_CALLS ? at : COLL_CLV_PACE_CALLS;
-    const int64_t first_ns = pace->arrival_ns[(at - n) % (COLL_CLV_PACE_CALLS + 1)];
+    coll_clv_iterations_t *iterations = &mca_coll_clv_component.iterations[collective];
+    const int64_t at = iterations->n_calls++,
+                  n = at < COLL_CLV_ITERATION_CALLS ? at : COLL_CLV_ITERATION_CALLS;
+    const int64_t first_ns = iterations->arrival_ns[(at - n) % (COLL_CLV_ITERATION_CALLS + 1)];
 
-    pace->arrival_ns[at % (COLL_CLV_PACE_CALLS + 1)] = arrival_ns;
+    iterations->arrival_ns[at % (COLL_CLV_ITERATION_CALLS + 1)] = arrival_ns;
     if (0 < n) {
         /* Of two threads' calls the one that ends later may have begun sooner. */
         times->newest_pace_ns = (unsigned long long) (clv_larger(arrival_ns - first_ns, 0) / n);
     }
-    if (COLL_CLV_PACE_CALLS >= at) {
+    if (COLL_CLV_ITERATION_CALLS >= at) {
         times->first_pace_ns = times->newest_pace_ns;
     }
 }
@@ -52,12 +53,12 @@ static void count_span(int64_t arrival_ns, int64_t exit_ns)
 
 /* Threads that make calls on several communicators share the account. */
 void coll_clv_account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
-                      const coll_clv_assignment_t *assignment, int64_t took_ns)
+                      const coll_clv_node_plan_t *node_plan, int64_t took_ns)
 {
     pthread_mutex_lock(&mca_coll_clv_component.account);
-    count_time(call->collective, assignment->decision.algorithm, took_ns);
-    if (!assignment->is_fixed) {
-        count_pace(call->collective, numbered->arrival_ns);
+    count_time(call->collective, node_plan->decision.algorithm, took_ns);
+    if (!node_plan->is_fixed) {
+        count_iteration(call->collective, numbered->arrival_ns);
         count_span(numbered->arrival_ns, numbered->arrival_ns + took_ns);
     }
     pthread_mutex_unlock(&mca_coll_clv_component.account);

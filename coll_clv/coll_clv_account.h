@@ -14,7 +14,7 @@ BEGIN_C_DECLS
 
 /* A call has ended; took_ns is below 0 where that is not known. */
 void coll_clv_account(const coll_clv_call_t *call, const clv_pap_call_t *numbered,
-                      const coll_clv_assignment_t *assignment, int64_t took_ns);
+                      const coll_clv_node_plan_t *node_plan, int64_t took_ns);
 
 END_C_DECLS
 

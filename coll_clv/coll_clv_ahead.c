@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Words and books of a communicator (see coll_clv_ahead.h).
+ * Credit and its messages of a communicator (see coll_clv_ahead.h).
  */
 #include "ompi_config.h"
 
@@ -25,27 +25,27 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-/* Words under way from one communicator; more wait for the oldest. */
+/* Credit messages under way from one communicator; more wait for the oldest. */
 #define MAX_OPEN_WORDS 32
 
-/* So many of a peer's words may lie unexpected here before they are looked for. */
-#define MAX_OWED_WORDS 64
+/* So many of a peer's credit messages may lie unexpected here before they are looked for. */
+#define MAX_OWED 64
 
-/* How long the words of a peer that may be gone are waited for. */
+/* How long the credit messages of a peer that may be gone are waited for. */
 #define LAST_WORDS_NS CLV_NS_PER_S
 
 typedef struct open_word {
     ompi_request_t *request;
-    clv_credit_word_t word;
+    clv_credit_message_t message;
 } open_word_t;
 
 /* What this rank has with one other. */
-typedef struct books {
+typedef struct peer_credit {
     clv_credit_to_t to;
     clv_credit_from_t from;
-    int64_t looked_in; /* call in which its words were looked for */
+    int64_t looked_in; /* call in which its credit messages were looked for */
     int next_active;   /* 1 + the next one in the list of those active; 0: it is not there */
-} books_t;
+} peer_credit_t;
 
 struct coll_clv_ahead {
     struct ompi_communicator_t *comm;
@@ -53,14 +53,14 @@ struct coll_clv_ahead {
     bool (*is_broken)(const void *context);
     const void *context;
     int n_ranks;
-    int64_t base; /* promised to each of the others */
+    int64_t guaranteed; /* promised to each of the others */
     int64_t call;
     int waits;        /* the send being asked for has been refused before */
     int failed;       /* something went wrong in a call */
     int first_active; /* 1 + one with messages since the call began; above n_ranks: there is none */
     int n_open;
     open_word_t open[MAX_OPEN_WORDS];
-    books_t books[];
+    peer_credit_t credit[];
 };
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static _Atomic int64_t bytes_now, bytes_max, n_waits, n_looks;
 
 void coll_clv_ahead_budget(int64_t n_bytes)
 {
-    clv_credit_pool_open(&pool, n_bytes, COLL_CLV_LEASE_CALLS);
+    clv_credit_pool_open(&pool, n_bytes, COLL_CLV_GRANT_CALLS);
 }
 
 void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges)
@@ -82,7 +82,7 @@ void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges)
     gauges->waits = atomic_load(&n_waits);
     gauges->looks = atomic_load(&n_looks);
     pthread_mutex_lock(&pool_lock);
-    gauges->promised_bytes = pool.based + pool.leased;
+    gauges->promised_bytes = pool.guaranteed + pool.granted;
     pthread_mutex_unlock(&pool_lock);
 }
 
@@ -101,7 +101,7 @@ static int failure_of(const coll_clv_ahead_t *ahead)
     return coll_clv_failure_or_broken(ahead->comm, ahead->is_broken, ahead->context);
 }
 
-/* ---- words we tell --------------------------------------------------------------------------- */
+/* ---- credit messages we send ----------------------------------------------------------------- */
 
 /* Frees what is complete; one that could not be told, its peer being gone, is nobody's loss.
  * Returns a free place, NULL when there is none. */
@@ -134,15 +134,16 @@ static open_word_t *wait_for_place(coll_clv_ahead_t *ahead)
     return place;
 }
 
-static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_word_t *word)
+static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_message_t *message)
 {
     open_word_t *open = wait_for_place(ahead);
     int rc = OMPI_ERROR;
 
     if (NULL != open) {
-        open->word = *word;
-        rc = MCA_PML_CALL(isend(&open->word, sizeof open->word, MPI_BYTE, peer, COLL_CLV_TAG_WORD,
-                                MCA_PML_BASE_SEND_STANDARD, ahead->comm, &open->request));
+        open->message = *message;
+        rc = MCA_PML_CALL(isend(&open->message, sizeof open->message, MPI_BYTE, peer,
+                                COLL_CLV_TAG_CREDIT, MCA_PML_BASE_SEND_STANDARD, ahead->comm,
+                                &open->request));
     }
     if (OMPI_SUCCESS == rc) {
         ahead->n_open++;
@@ -157,8 +158,8 @@ static void tell(coll_clv_ahead_t *ahead, int peer, const clv_credit_word_t *wor
 /* Both ends of a pair say when the next call begins. */
 static void note_active(coll_clv_ahead_t *ahead, int peer)
 {
-    if (0 == ahead->books[peer].next_active) {
-        ahead->books[peer].next_active = ahead->first_active;
+    if (0 == ahead->credit[peer].next_active) {
+        ahead->credit[peer].next_active = ahead->first_active;
         ahead->first_active = 1 + peer;
     }
 }
@@ -166,20 +167,20 @@ static void note_active(coll_clv_ahead_t *ahead, int peer)
 void coll_clv_ahead_posted(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
 {
     int64_t charge = clv_credit_charge((int64_t) n_bytes);
-    clv_credit_word_t word;
+    clv_credit_message_t message;
     int tells;
 
     note_active(ahead, peer);
     pthread_mutex_lock(&pool_lock);
-    tells = clv_credit_posted(&ahead->books[peer].from, &pool, ahead->call, charge, &word);
+    tells = clv_credit_posted(&ahead->credit[peer].from, &pool, ahead->call, charge, &message);
     pthread_mutex_unlock(&pool_lock);
     if (tells) {
-        tell(ahead, peer, &word);
+        tell(ahead, peer, &message);
     }
 }
 
-/* Whether words may be given up at end_ns: something has failed, or MPI is being finalized, where
- * one that is lost can do no harm any more and waiting for it could. */
+/* Whether credit messages may be given up at end_ns: something has failed, or MPI is being
+ * finalized, where one that is lost can do no harm any more and waiting for it could. */
 static int may_give_up(const coll_clv_ahead_t *ahead)
 {
     return ahead->failed || OMPI_SUCCESS != failure_of(ahead) ||
@@ -207,56 +208,56 @@ void coll_clv_ahead_leave(coll_clv_ahead_t *ahead)
     }
 }
 
-/* ---- words we are told ----------------------------------------------------------------------- */
+/* ---- credit messages we get ------------------------------------------------------------------ */
 
-/* Takes the words that are here. */
+/* Takes the credit messages that are here. */
 static int take_words(coll_clv_ahead_t *ahead, int peer)
 {
-    clv_credit_to_t *to = &ahead->books[peer].to;
-    clv_credit_word_t word;
+    clv_credit_to_t *to = &ahead->credit[peer].to;
+    clv_credit_message_t message;
     int is_here = 1;
 
     atomic_fetch_add(&n_looks, 1);
     for (;;) {
         int64_t before = clv_credit_ahead(to);
-        int rc =
-            MCA_PML_CALL(iprobe(peer, COLL_CLV_TAG_WORD, ahead->comm, &is_here, MPI_STATUS_IGNORE));
+        int rc = MCA_PML_CALL(
+            iprobe(peer, COLL_CLV_TAG_CREDIT, ahead->comm, &is_here, MPI_STATUS_IGNORE));
         if (OMPI_SUCCESS != rc || !is_here) {
             return rc;
         }
-        rc = MCA_PML_CALL(recv(&word, sizeof word, MPI_BYTE, peer, COLL_CLV_TAG_WORD, ahead->comm,
-                               MPI_STATUS_IGNORE));
+        rc = MCA_PML_CALL(recv(&message, sizeof message, MPI_BYTE, peer, COLL_CLV_TAG_CREDIT,
+                               ahead->comm, MPI_STATUS_IGNORE));
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
-        clv_credit_take(to, &word);
+        clv_credit_take(to, &message);
         count_bytes(clv_credit_ahead(to) - before);
     }
 }
 
 /* Mostly not: a look that finds nothing makes Open MPI progress, which may give the core away just
  * when a segment could leave. */
-static int must_look(const coll_clv_ahead_t *ahead, const books_t *books, int may_send)
+static int must_look(const coll_clv_ahead_t *ahead, const peer_credit_t *credit, int may_send)
 {
-    const int64_t n_owed = books->to.n_owed - books->to.n_taken;
+    const int64_t n_owed = credit->to.n_owed - credit->to.n_taken;
 
-    return !may_send || (n_owed >= MAX_OWED_WORDS && books->looked_in != ahead->call);
+    return !may_send || (n_owed >= MAX_OWED && credit->looked_in != ahead->call);
 }
 
 clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_bytes, int *rc_p)
 {
-    books_t *books = &ahead->books[peer];
+    peer_credit_t *credit = &ahead->credit[peer];
     int64_t charge = clv_credit_charge((int64_t) n_bytes);
-    int may_send = clv_credit_may_send(&books->to, ahead->call, charge);
+    int may_send = clv_credit_may_send(&credit->to, ahead->call, charge);
 
-    if (must_look(ahead, books, may_send)) {
+    if (must_look(ahead, credit, may_send)) {
         int rc = take_words(ahead, peer);
         if (OMPI_SUCCESS != rc) {
             *rc_p = rc;
             return CLV_LOST;
         }
-        books->looked_in = ahead->call;
-        may_send = clv_credit_may_send(&books->to, ahead->call, charge);
+        credit->looked_in = ahead->call;
+        may_send = clv_credit_may_send(&credit->to, ahead->call, charge);
     }
     if (!may_send && !ahead->waits) {
         atomic_fetch_add(&n_waits, 1);
@@ -267,7 +268,7 @@ clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_byte
 
 void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
 {
-    clv_credit_to_t *to = &ahead->books[peer].to;
+    clv_credit_to_t *to = &ahead->credit[peer].to;
     int64_t before = clv_credit_ahead(to);
 
     note_active(ahead, peer);
@@ -279,22 +280,22 @@ void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes)
 
 static void begin_call(coll_clv_ahead_t *ahead, int peer)
 {
-    books_t *books = &ahead->books[peer];
-    clv_credit_word_t word;
+    peer_credit_t *credit = &ahead->credit[peer];
+    clv_credit_message_t message;
     int tells;
 
-    ahead->first_active = books->next_active;
-    books->next_active = 0;
-    clv_credit_begin_to(&books->to);
+    ahead->first_active = credit->next_active;
+    credit->next_active = 0;
+    clv_credit_begin_to(&credit->to);
     pthread_mutex_lock(&pool_lock);
-    tells = clv_credit_begin_from(&books->from, &pool, ahead->call, &word);
+    tells = clv_credit_begin_from(&credit->from, &pool, ahead->call, &message);
     pthread_mutex_unlock(&pool_lock);
     if (tells) {
-        tell(ahead, peer, &word);
+        tell(ahead, peer, &message);
     }
 }
 
-/* Leases that have ended are looked for only so often: a rank may have many peers. */
+/* Grants that have ended are looked for only so often: a rank may have many peers. */
 void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
 {
     ahead->call++;
@@ -302,10 +303,10 @@ void coll_clv_ahead_enter(coll_clv_ahead_t *ahead)
     while (ahead->first_active <= ahead->n_ranks) {
         begin_call(ahead, ahead->first_active - 1);
     }
-    if (0 == ahead->call % COLL_CLV_LEASE_CALLS) {
+    if (0 == ahead->call % COLL_CLV_GRANT_CALLS) {
         pthread_mutex_lock(&pool_lock);
         for (int peer = 0; peer < ahead->n_ranks; peer++) {
-            clv_credit_enter(&ahead->books[peer].from, &pool, ahead->call);
+            clv_credit_enter(&ahead->credit[peer].from, &pool, ahead->call);
         }
         pthread_mutex_unlock(&pool_lock);
     }
@@ -321,7 +322,7 @@ void coll_clv_ahead_fail(coll_clv_ahead_t *ahead)
 static void promise(coll_clv_ahead_t *ahead)
 {
     pthread_mutex_lock(&pool_lock);
-    ahead->base = clv_credit_base_open(&pool, ahead->n_ranks - 1);
+    ahead->guaranteed = clv_credit_guarantee_open(&pool, ahead->n_ranks - 1);
     pthread_mutex_unlock(&pool_lock);
 }
 
@@ -329,32 +330,32 @@ static void give_back(coll_clv_ahead_t *ahead)
 {
     pthread_mutex_lock(&pool_lock);
     for (int peer = 0; peer < ahead->n_ranks; peer++) {
-        clv_credit_close(&ahead->books[peer].from, &pool);
+        clv_credit_close(&ahead->credit[peer].from, &pool);
     }
-    clv_credit_base_close(&pool, ahead->base, ahead->n_ranks - 1);
+    clv_credit_guarantee_close(&pool, ahead->guaranteed, ahead->n_ranks - 1);
     pthread_mutex_unlock(&pool_lock);
 }
 
 static int exchange_promises(coll_clv_ahead_t *ahead)
 {
-    void *all = clv_alloc((size_t) ahead->n_ranks, sizeof ahead->base);
-    const int64_t *bases = all;
+    void *all = clv_alloc((size_t) ahead->n_ranks, sizeof ahead->guaranteed);
+    const int64_t *guarantees = all;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     if (NULL != all) {
-        rc = coll_clv_gather(ahead->comm, &ahead->base, &all, sizeof ahead->base);
+        rc = coll_clv_gather(ahead->comm, &ahead->guaranteed, &all, sizeof ahead->guaranteed);
     }
     for (int peer = 0; OMPI_SUCCESS == rc && peer < ahead->n_ranks; peer++) {
-        ahead->books[peer].from.base = ahead->base;
-        ahead->books[peer].to.base = bases[peer];
+        ahead->credit[peer].from.guaranteed = ahead->guaranteed;
+        ahead->credit[peer].to.guaranteed = guarantees[peer];
     }
     clv_free(all);
     return rc;
 }
 
-static int64_t words_owed(const coll_clv_ahead_t *ahead, int peer)
+static int64_t messages_owed(const coll_clv_ahead_t *ahead, int peer)
 {
-    return ahead->books[peer].to.n_owed - ahead->books[peer].to.n_taken;
+    return ahead->credit[peer].to.n_owed - ahead->credit[peer].to.n_taken;
 }
 
 /* When the communicator is freed, as long as it can still be used. One that failed never reduces
@@ -365,7 +366,7 @@ static void take_last_words(struct ompi_communicator_t *comm, void *context)
     const int64_t end_ns = clv_local_now_ns() + LAST_WORDS_NS;
 
     for (int peer = 0; peer < ahead->n_ranks; peer++) {
-        while (words_owed(ahead, peer) > 0 && must_wait(ahead, end_ns) &&
+        while (messages_owed(ahead, peer) > 0 && must_wait(ahead, end_ns) &&
                OMPI_SUCCESS == take_words(ahead, peer)) {
         }
     }
@@ -386,7 +387,7 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
     if (0 == pool.bytes) {
         return OMPI_SUCCESS;
     }
-    ahead = clv_alloc(1, sizeof *ahead + (size_t) n_ranks * sizeof ahead->books[0]);
+    ahead = clv_alloc(1, sizeof *ahead + (size_t) n_ranks * sizeof ahead->credit[0]);
     if (NULL == ahead) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -409,7 +410,7 @@ int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(cons
     return OMPI_SUCCESS;
 }
 
-/* Words that nobody took go first: Open MPI reads them there. */
+/* Credit messages that nobody took go first: Open MPI reads them there. */
 static void release(coll_clv_ahead_t *ahead)
 {
     ompi_request_t *requests[MAX_OPEN_WORDS];
@@ -430,7 +431,7 @@ void coll_clv_ahead_free(coll_clv_ahead_t *ahead)
         return;
     }
     for (int peer = 0; peer < ahead->n_ranks; peer++) {
-        count_bytes(-clv_credit_ahead(&ahead->books[peer].to));
+        count_bytes(-clv_credit_ahead(&ahead->credit[peer].to));
     }
     give_back(ahead);
     release(ahead);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Credit for running ahead, over the PML: one communicator's books (schedule/sched_credit.h) and
- * the words between its ranks.
+ * Credit for running ahead, over the PML: one communicator's credit (schedule/sched_credit.h) and
+ * the credit messages between its ranks.
  *
- * What: asks the books before a send, tells the senders what was posted, keeps the process's pool.
+ * What: asks the credit before a send, tells the senders what was posted, keeps the process's pool.
  * Not: the rules and why they hold (docs/decisions/0008-run-ahead.md), nor the data.
  *
- * A word is 24 bytes with COLL_CLV_TAG_WORD on the communicator itself. It is told when a call
- * begins or, where too much would go without, in it; looked for when a send lacks credit, and once
- * in a call when a peer owes 64; none is left when the communicator goes. Memory: 136 bytes per
- * rank of the communicator.
+ * A credit message is 24 bytes with COLL_CLV_TAG_CREDIT on the communicator itself. It is told when
+ * a call begins or, where too much would go without, in it; looked for when a send lacks credit,
+ * and once in a call when a peer owes 64; none is left when the communicator goes. Memory: 136
+ * bytes per rank of the communicator.
  *
  * Threads: one at a time per communicator, as its collectives; the pool is shared and locked.
  */
@@ -27,14 +27,14 @@
 
 struct ompi_communicator_t;
 
-/* A lease that is not renewed ends after so many calls. */
-#define COLL_CLV_LEASE_CALLS 32
+/* A grant that is not renewed ends after so many calls. */
+#define COLL_CLV_GRANT_CALLS 32
 
 typedef struct coll_clv_ahead coll_clv_ahead_t;
 
 /* ---- the process ---- */
 
-/* Bytes of the pool, before any communicator has books. 0: there will be none. */
+/* Bytes of the pool, before any communicator has credit. 0: there will be none. */
 void coll_clv_ahead_budget(int64_t n_bytes);
 void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges);
 
@@ -43,9 +43,9 @@ void coll_clv_ahead_gauges(coll_clv_ahead_gauges_t *gauges);
 /* Collective. *ahead_p becomes NULL where the pool has no bytes; that must be so on all ranks or on
  * none. OMPI_SUCCESS or what the PML, attributes or memory said. *ahead_p stays where it is: it
  * becomes NULL when the communicator is freed after a failure.
- * When the communicator is freed, MPI_Comm_free waits for the words that peers still owe: without
- * limit unless something failed before, here or, as is_broken says (may be NULL; asked until the
- * communicator is freed), on another rank. MPI_Finalize waits for a second at most. */
+ * When the communicator is freed, MPI_Comm_free waits for the credit messages that peers still owe:
+ * without limit unless something failed before, here or, as is_broken says (may be NULL; asked
+ * until the communicator is freed), on another rank. MPI_Finalize waits for a second at most. */
 int coll_clv_ahead_open(struct ompi_communicator_t *comm, bool (*is_broken)(const void *),
                         const void *context, coll_clv_ahead_t **ahead_p);
 
@@ -66,10 +66,10 @@ clv_status_t coll_clv_ahead_ask(coll_clv_ahead_t *ahead, int peer, size_t n_byte
 void coll_clv_ahead_sent(coll_clv_ahead_t *ahead, int peer, size_t n_bytes);
 
 /* The call has failed: from now on nobody is waited for without limit. The caller says posted and
- * sent for what is left of its steps, so that the books agree with those of its peers. */
+ * sent for what is left of its steps, so that the credit agrees with that of its peers. */
 void coll_clv_ahead_fail(coll_clv_ahead_t *ahead);
 
-/* The call ends: the words it told are on their way. */
+/* The call ends: the credit messages it told are on their way. */
 void coll_clv_ahead_leave(coll_clv_ahead_t *ahead);
 
 #endif

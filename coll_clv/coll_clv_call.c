@@ -41,10 +41,10 @@ _Thread_local bool coll_clv_is_inside;
 
 /* For the recorder: when this rank was expected. */
 static CLV_COLD void keep_predicted(const coll_clv_call_t *call,
-                                    const coll_clv_assignment_t *assignment)
+                                    const coll_clv_node_plan_t *node_plan)
 {
     const int rank = ompi_comm_rank(call->comm);
-    const int64_t predicted_ns = assignment->forecast->predicted_ns[rank];
+    const int64_t predicted_ns = node_plan->forecast->predicted_ns[rank];
 
     call->module->ran.predicted_ns =
         predicted_ns < CLV_CLVA_NO_FORECAST ? (uint32_t) predicted_ns : CLV_CLVA_NO_FORECAST - 1;
@@ -71,7 +71,7 @@ static int run_by_plan(const coll_clv_call_t *call)
             &clv_collectives[call->collective], (size_t) call->count, call->total_bytes),
         .total_bytes = call->total_bytes};
     coll_clv_module_t *module = call->module;
-    coll_clv_assignment_t assignment;
+    coll_clv_node_plan_t node_plan;
     clv_pap_call_t numbered;
     int rc = coll_clv_failure_of(call->comm); /* another component's call may come here late */
 
@@ -79,25 +79,25 @@ static int run_by_plan(const coll_clv_call_t *call)
         rc = coll_clv_find_group(call);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = coll_clv_group_begin(module->group, &key, call->is_fixed, &numbered, &assignment);
+        rc = coll_clv_group_begin(module->group, &key, call->is_fixed, &numbered, &node_plan);
     }
     if (OMPI_SUCCESS != rc) {
         return coll_clv_fail(call, rc);
     }
     coll_clv_count(&mca_coll_clv_component.counters.lookup_ns,
-                   (unsigned long long) assignment.lookup_ns);
+                   (unsigned long long) node_plan.lookup_ns);
     __atomic_store_n(&mca_coll_clv_component.counters.regret_ns,
                      (unsigned long long) clv_choose_regret_ns(), __ATOMIC_RELAXED);
-    coll_clv_show(call, &key, &assignment);
-    if (NULL != module->waits && NULL != assignment.forecast) {
-        expect(call, assignment.forecast);
+    coll_clv_show(call, &key, &node_plan);
+    if (NULL != module->waits && NULL != node_plan.forecast) {
+        expect(call, node_plan.forecast);
     }
-    if (NULL != module->record && NULL != assignment.forecast) {
-        keep_predicted(call, &assignment);
+    if (NULL != module->record && NULL != node_plan.forecast) {
+        keep_predicted(call, &node_plan);
     }
-    rc = coll_clv_run_assignment(call, &assignment);
-    coll_clv_account(call, &numbered, &assignment,
-                     coll_clv_group_end(module->group, &numbered, &assignment));
+    rc = coll_clv_run_node_plan(call, &node_plan);
+    coll_clv_account(call, &numbered, &node_plan,
+                     coll_clv_group_end(module->group, &numbered, &node_plan));
     return OMPI_SUCCESS == rc ? rc : coll_clv_fail(call, rc);
 }
 

@@ -37,7 +37,7 @@ static void release_group(struct ompi_communicator_t *comm, void *context)
 
 /* Counts what the call carries. Whether that is enough by now for a set-up, whose messages are then
  * a small share of it: equal on all ranks. One that carries half of coll_clv_setup_bytes alone does
- * not wait for the next, where ranks that run free would set up amid what this one has sent. Who
+ * not wait for the next, where decoupled ranks would set up amid what this one has sent. Who
  * asks for an algorithm, or one order, waits for nothing. */
 static bool carries_enough(const coll_clv_call_t *call)
 {
@@ -84,13 +84,13 @@ static int set_up_group(const coll_clv_call_t *call)
  * credit, which coll_clv_ahead.c looks at once more when the user frees the communicator. */
 CLV_COLD int coll_clv_fail(const coll_clv_call_t *call, int rc)
 {
-    const bool was_told = coll_clv_group_is_broken(call->module->group);
+    const bool was_reported = coll_clv_group_is_broken(call->module->group);
     const bool is_first = coll_clv_group_break(call->module->group);
-    const int failure = was_told && is_first ? coll_clv_failure_awaited(call->comm)
-                                             : coll_clv_failure_of(call->comm);
+    const int failure = was_reported && is_first ? coll_clv_failure_awaited(call->comm)
+                                                 : coll_clv_failure_of(call->comm);
 
     if (OMPI_SUCCESS == failure) {
-        return was_told ? MPI_ERR_OTHER : rc;
+        return was_reported ? MPI_ERR_OTHER : rc;
     }
     release_group(call->comm, call->module);
     return failure;

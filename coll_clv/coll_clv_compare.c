@@ -202,11 +202,11 @@ static CLV_COLD void tell_waiting(coll_clv_compare_t *compare, int64_t call, int
     char here[WORDS_BYTES];
 
     coll_clv_wait_read(&where);
-    if (compare->has_told || COLL_CLV_WAIT_NOTHING != where.for_what ||
+    if (compare->has_reported || COLL_CLV_WAIT_NOTHING != where.for_what ||
         !passed_in(compare, call, &own)) {
         return;
     }
-    compare->has_told = true;
+    compare->has_reported = true;
     words_of(&own, here);
     clv_log(CLV_LOG_ERROR, "waiting for %lld s: rank %d of %s in call %lld, %s, inside Open MPI",
             (long long) (waited_ns / CLV_NS_PER_S), ompi_comm_rank(compare->comm),
@@ -221,7 +221,7 @@ static void look_at(coll_clv_compare_t *compare, int64_t now_ns)
         compare->seen = call;
         compare->since_ns = now_ns;
         compare->asked_ns = 0;
-        compare->has_told = false;
+        compare->has_reported = false;
         compare->differs = false;
     } else if (0 != call && now_ns - compare->since_ns >= stall_ns &&
                now_ns - compare->asked_ns >= stall_ns) {

@@ -48,7 +48,7 @@ typedef struct coll_clv_compare {
     int64_t since_ns;                          /* ... and since then */
     int64_t asked_call;                        /* of which others were asked last, ... */
     int64_t asked_ns;                          /* ... and when; 0: not in the call under way */
-    bool has_told;                             /* that it waits ... */
+    bool has_reported;                         /* that it waits ... */
     bool differs;                              /* ... and that another rank passed something else */
     struct coll_clv_compare_message *messages; /* being sent */
 } coll_clv_compare_t;

@@ -170,7 +170,7 @@ static clv_status_t post_recv(void *context, int32_t slot, int32_t peer, int32_t
     return CLV_OK;
 }
 
-/* Without books everything may go: the executor's synchronous sends are the only bound then. */
+/* Without credit everything may go: the executor's synchronous sends are the only bound then. */
 static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
 {
     if (NULL == run->scratch->ahead) {
@@ -184,10 +184,11 @@ static clv_status_t ask_credit(execution_t *run, int32_t peer, int32_t segment)
  * for a processor, some of them to arrive at all. Not sched_yield, which tools replace for ranks
  * that wait: this one has more to do. When most segments are gone the links have enough, and ranks
  * that end one after the other are in the call for less time than those that end together. Where
- * ranks run free nobody waits, and to be in each other's calls only makes all of them longer. */
+ * ranks are decoupled nobody waits, and to be in each other's calls only makes all of them
+ * longer. */
 static void make_way(const execution_t *run, int32_t peer, int32_t segment)
 {
-    if (run->scratch->makes_way && !run->job->runs_free &&
+    if (run->scratch->makes_way && !run->job->is_decoupled &&
         (int64_t) segment * WAY_PARTS < (int64_t) run->job->n_segments * WAY_FIRST &&
         OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(run->comm, peer)->super.proc_flags)) {
         thrd_yield();
@@ -567,8 +568,8 @@ static void abandon(execution_t *run)
     }
 }
 
-/* The books go on as if the rest of the call had been exchanged: those of our peers do. */
-static void close_books(const execution_t *run)
+/* The credit goes on as if the rest of the call had been exchanged: that of our peers does. */
+static void close_credit(const execution_t *run)
 {
     coll_clv_ahead_t *ahead = run->scratch->ahead;
 
@@ -616,8 +617,8 @@ static int yields_when_idle(void)
            NULL != value && *value;
 }
 
-/* The first call opens the books, on all ranks or on none. */
-static int enter_books(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
+/* The first call opens the credit, on all ranks or on none. */
+static int enter_credit(const coll_clv_job_t *job, coll_clv_scratch_t *scratch)
 {
     int rc = OMPI_SUCCESS;
 
@@ -640,7 +641,7 @@ static int run_steps(execution_t *run, const coll_clv_job_t *job)
     if (CLV_OK != status) {
         abandon(run);
         if (NULL != run->scratch->ahead) {
-            close_books(run);
+            close_credit(run);
         }
         return run->rc;
     }
@@ -694,7 +695,7 @@ int coll_clv_execute_steps(const coll_clv_job_t *job, coll_clv_scratch_t *scratc
         return OMPI_ERR_BAD_PARAM;
     }
     ompi_datatype_type_size(job->dtype, &run.element_bytes);
-    rc = enter_books(job, scratch);
+    rc = enter_credit(job, scratch);
     if (OMPI_SUCCESS == rc) {
         rc = begin(&run, job);
     }

@@ -68,10 +68,10 @@ typedef struct coll_clv_job {
     int32_t n_segments; /* 1 .. count; of reduce_scatter a multiple of the communicator's size */
     clv_goal_t goal;
     clv_exec_policy_t policy; /* the same on all ranks */
-    int runs_free; /* nobody waits for what this rank sends, as far as is known: it sends on */
-    int yields;    /* ranks of this host share processors */
-    int root;      /* of reduce and bcast */
-    int tag;       /* of the collective; messages of two collectives never meet */
+    int is_decoupled; /* nobody waits for what this rank sends, as far as is known: it sends on */
+    int yields;       /* ranks of this host share processors */
+    int root;         /* of reduce and bcast */
+    int tag;          /* of the collective; messages of two collectives never meet */
     /* This rank's contribution, never written; MPI_IN_PLACE at the root of a reduce and, on any
      * rank, in allreduce and reduce_scatter: it is in rbuf then. Not used by bcast. */
     const void *sbuf;

@@ -43,7 +43,7 @@ static void group_clear(coll_clv_group_t *group)
     keep_late(group);
     clv_free(group->chooser.n_last);
     clv_plan_cache_free(group->chooser.plans);
-    for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
+    for (int i = 0; i < COLL_CLV_KEPT_NODE_PLANS; i++) {
         clv_free(group->kept[i].steps);
     }
     clv_free(group->own_steps);
@@ -107,17 +107,17 @@ const clv_choose_config_t *coll_clv_group_config(const coll_clv_group_t *group)
 }
 
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                const coll_clv_assignment_t *assignment)
+                                const coll_clv_node_plan_t *node_plan)
 {
     const clv_choose_config_t *config = &group->chooser.config;
-    clv_choose_decision_t decision = assignment->decision;
+    clv_choose_decision_t decision = node_plan->decision;
     clv_plan_t *plan = NULL;
     clv_status_t status = CLV_NONE;
 
-    if (NULL != assignment->steps) {
-        status = assignment->is_fixed
+    if (NULL != node_plan->steps) {
+        status = node_plan->is_fixed
                      ? clv_choose_fixed(config, key, &decision, &plan)
-                     : clv_choose_plan(config, key, assignment->forecast, &decision, &plan);
+                     : clv_choose_plan(config, key, node_plan->forecast, &decision, &plan);
     }
     return CLV_OK == status ? plan : NULL;
 }
@@ -141,7 +141,7 @@ static clv_status_t take_steps(const coll_clv_group_t *group, clv_plan_t *plan,
 }
 
 /* A plan of NULL is the previous function. */
-static clv_status_t choose_kept(const coll_clv_group_t *group, kept_plan_t *kept,
+static clv_status_t choose_kept(const coll_clv_group_t *group, kept_node_plan_t *kept,
                                 clv_plan_t **plan_p)
 {
     const clv_choose_config_t *config = &group->chooser.config;
@@ -158,7 +158,8 @@ static clv_status_t choose_kept(const coll_clv_group_t *group, kept_plan_t *kept
                : status;
 }
 
-static clv_status_t make_kept(coll_clv_group_t *group, const kept_plan_t *wanted, kept_plan_t *kept)
+static clv_status_t make_kept(coll_clv_group_t *group, const kept_node_plan_t *wanted,
+                              kept_node_plan_t *kept)
 {
     clv_plan_t *plan = NULL;
     clv_status_t status;
@@ -187,11 +188,11 @@ static int why_no_forecast(const coll_clv_group_t *group)
     return clv_pap_group_is_lost(group->clock.pap) ? CLV_REASON_LOST : CLV_REASON_NO_FORECAST;
 }
 
-static int is_wanted(const kept_plan_t *kept, const kept_plan_t *wanted)
+static int is_wanted(const kept_node_plan_t *kept, const kept_node_plan_t *wanted)
 {
     return kept->is_set && kept->rule == wanted->rule &&
            clv_choose_same_key(&kept->key, &wanted->key) &&
-           (KEPT_GOES_ON != kept->rule ||
+           (KEPT_STICKY != kept->rule ||
             (kept->decision.algorithm == wanted->decision.algorithm &&
              kept->decision.n_segments == wanted->decision.n_segments &&
              kept->decision.is_far_late == wanted->decision.is_far_late &&
@@ -199,29 +200,29 @@ static int is_wanted(const kept_plan_t *kept, const kept_plan_t *wanted)
 }
 
 /* What such calls run; *kept_p may be of no use when the status is none. */
-static clv_status_t find_kept(coll_clv_group_t *group, const kept_plan_t *wanted,
-                              kept_plan_t **kept_p)
+static clv_status_t find_kept(coll_clv_group_t *group, const kept_node_plan_t *wanted,
+                              kept_node_plan_t **kept_p)
 {
-    for (int i = 0; i < COLL_CLV_KEPT_PLANS; i++) {
+    for (int i = 0; i < COLL_CLV_KEPT_NODE_PLANS; i++) {
         if (is_wanted(&group->kept[i], wanted)) {
             *kept_p = &group->kept[i];
             return CLV_OK;
         }
     }
     *kept_p = &group->kept[group->next_kept];
-    group->next_kept = (group->next_kept + 1) % COLL_CLV_KEPT_PLANS;
+    group->next_kept = (group->next_kept + 1) % COLL_CLV_KEPT_NODE_PLANS;
     return make_kept(group, wanted, *kept_p);
 }
 
 /* stream: the call's; NULL: it has none. */
-static kept_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                             int fixed, const stream_keys_t *stream)
+static kept_node_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_stream_key_t *key,
+                                  int fixed, const stream_keys_t *stream)
 {
-    kept_plan_t wanted = {.key = *key, .rule = fixed ? KEPT_FIXED : KEPT_BLIND};
+    kept_node_plan_t wanted = {.key = *key, .rule = fixed ? KEPT_FIXED : KEPT_BLIND};
 
     if (!fixed && CLV_FALLBACK_AUTO == group->chooser.config.fallback && NULL != stream &&
-        stream->goes_on && clv_choose_same_key(&stream->held_key, key)) {
-        wanted.rule = KEPT_GOES_ON;
+        stream->is_sticky && clv_choose_same_key(&stream->held_key, key)) {
+        wanted.rule = KEPT_STICKY;
         wanted.decision = stream->held;
         wanted.decision.is_blind = 1;
         if (CLV_REASON_FORCED != wanted.decision.reason) {
@@ -238,16 +239,16 @@ static kept_plan_t wanted_of(const coll_clv_group_t *group, const clv_pap_stream
 static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
                                                      const clv_pap_stream_key_t *key, int fixed,
                                                      const stream_keys_t *stream,
-                                                     coll_clv_assignment_t *assignment)
+                                                     coll_clv_node_plan_t *node_plan)
 {
-    kept_plan_t wanted, *kept = NULL;
+    kept_node_plan_t wanted, *kept = NULL;
     clv_status_t status;
 
     if (coll_clv_group_is_broken(group)) {
         return CLV_LOST;
     }
-    assignment->decision = (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS,
-                                                   .reason = why_no_forecast(group)};
+    node_plan->decision = (clv_choose_decision_t){.algorithm = CLV_ALGORITHM_PREVIOUS,
+                                                  .reason = why_no_forecast(group)};
     if (CLV_ALGORITHM_AUTO == clv_choose_forced(&group->chooser.config, key->collective) &&
         !chooses(group) && !fixed) {
         return CLV_OK;
@@ -255,51 +256,51 @@ static CLV_COLD clv_status_t assign_without_forecast(coll_clv_group_t *group,
     wanted = wanted_of(group, key, fixed, stream);
     status = find_kept(group, &wanted, &kept);
     if (CLV_LIMIT == status) { /* equal on all ranks: no plan of this size, the previous reduce */
-        assignment->decision.reason = CLV_REASON_NO_PLAN;
+        node_plan->decision.reason = CLV_REASON_NO_PLAN;
         return CLV_OK;
     }
-    assignment->decision = kept->decision;
-    assignment->decision.runs_free = wanted.decision.runs_free;
+    node_plan->decision = kept->decision;
+    node_plan->decision.is_decoupled = wanted.decision.is_decoupled;
     if (CLV_REASON_NO_FORECAST == kept->decision.reason || coll_clv_group_is_local(group)) {
-        assignment->decision.reason = why_no_forecast(group);
+        node_plan->decision.reason = why_no_forecast(group);
     }
-    assignment->steps = kept->steps;
-    assignment->n_steps = kept->n_steps;
+    node_plan->steps = kept->steps;
+    node_plan->n_steps = kept->n_steps;
     return status;
 }
 
 /* The steps did not fit beside the forecast: make the plan here, from the same inputs. */
 static CLV_COLD clv_status_t assign_own(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                         const clv_pap_forecast_t *forecast,
-                                        coll_clv_assignment_t *assignment)
+                                        coll_clv_node_plan_t *node_plan)
 {
     clv_plan_t *plan = NULL;
     clv_status_t status =
-        clv_choose_plan(&group->chooser.config, key, forecast, &assignment->decision, &plan);
+        clv_choose_plan(&group->chooser.config, key, forecast, &node_plan->decision, &plan);
 
     if (CLV_OK == status) {
-        status = take_steps(group, plan, &group->own_steps, &assignment->n_steps);
-        assignment->steps = group->own_steps;
+        status = take_steps(group, plan, &group->own_steps, &node_plan->n_steps);
+        node_plan->steps = group->own_steps;
     }
     return status;
 }
 
 static CLV_HOT clv_status_t assign_from(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                         const clv_pap_forecast_t *forecast,
-                                        const clv_node_plan_t *node_plan,
-                                        coll_clv_assignment_t *assignment)
+                                        const clv_node_plan_t *made,
+                                        coll_clv_node_plan_t *node_plan)
 {
-    if (CLV_OK != node_plan->status) {
-        return (clv_status_t) node_plan->status;
+    if (CLV_OK != made->status) {
+        return (clv_status_t) made->status;
     }
-    assignment->forecast = forecast;
-    assignment->decision = node_plan->decision;
-    if (CLV_ALGORITHM_PREVIOUS == node_plan->decision.algorithm) {
+    node_plan->forecast = forecast;
+    node_plan->decision = made->decision;
+    if (CLV_ALGORITHM_PREVIOUS == made->decision.algorithm) {
         return CLV_OK;
     }
-    assignment->steps = clv_node_plan_steps(node_plan, group->node_index, &assignment->n_steps);
-    assignment->made_ahead = NULL != assignment->steps;
-    return assignment->made_ahead ? CLV_OK : assign_own(group, key, forecast, assignment);
+    node_plan->steps = clv_node_plan_steps(made, group->node_index, &node_plan->n_steps);
+    node_plan->made_ahead = NULL != node_plan->steps;
+    return node_plan->made_ahead ? CLV_OK : assign_own(group, key, forecast, node_plan);
 }
 
 /* The missing record is that of a rank which has not yet entered an earlier call; it may need our
@@ -348,14 +349,14 @@ static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_c
                                               const clv_pap_forecast_t **forecast_p,
                                               const clv_node_plans_t **node_plans_p, int *failure_p)
 {
-    const void *attachment = NULL;
+    const void *node_plans = NULL;
     size_t n_bytes = 0;
     clv_status_t status = CLV_AGAIN;
     coll_clv_wait_t wait = {0};
     forecast_wait_t of = {.group = group, .call = call};
 
     for (int64_t looks = 0; OMPI_SUCCESS == *failure_p; looks++) {
-        status = clv_pap_call_forecast(group->clock.pap, call, forecast_p, &attachment, &n_bytes);
+        status = clv_pap_call_forecast(group->clock.pap, call, forecast_p, &node_plans, &n_bytes);
         if (CLV_AGAIN != status) {
             break;
         }
@@ -366,7 +367,7 @@ static CLV_HOT clv_status_t wait_for_forecast(coll_clv_group_t *group, clv_pap_c
     coll_clv_wait_end(&wait);
     /* A forecast of no valid record set (clocks not ready) has no node plans, on every rank: as
      * good as none. */
-    *node_plans_p = n_bytes > 0 ? attachment : NULL;
+    *node_plans_p = n_bytes > 0 ? node_plans : NULL;
     return status;
 }
 
@@ -422,8 +423,8 @@ static CLV_HOT void keep_decision(stream_keys_t *stream, const clv_pap_call_t *c
                                   const clv_pap_stream_key_t *key,
                                   const clv_choose_decision_t *decision)
 {
-    if (NULL != stream && call->sampled && clv_choose_goes_on(decision)) {
-        stream->goes_on = 1;
+    if (NULL != stream && call->sampled && clv_choose_is_sticky(decision)) {
+        stream->is_sticky = 1;
         stream->held_key = *key;
         stream->held = *decision;
     }
@@ -433,30 +434,30 @@ static CLV_HOT void keep_decision(stream_keys_t *stream, const clv_pap_call_t *c
 static CLV_HOT clv_status_t assign(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
                                    const clv_pap_call_t *call, const clv_pap_forecast_t *forecast,
                                    const clv_node_plans_t *node_plans,
-                                   coll_clv_assignment_t *assignment)
+                                   coll_clv_node_plan_t *node_plan)
 {
     stream_keys_t *stream = NULL == group->clock.pap ? NULL : stream_of(group, call);
-    const clv_node_plan_t *node_plan = NULL;
+    const clv_node_plan_t *made = NULL;
     clv_status_t status;
 
     if (NULL != stream) {
         clv_choose_keys_use(&stream->keys, key);
     }
     if (NULL != forecast && NULL != node_plans) {
-        node_plan = clv_node_plans_find(node_plans, key);
+        made = clv_node_plans_find(node_plans, key);
     }
-    if (NULL == node_plan) {
-        return assign_without_forecast(group, key, 0, stream, assignment);
+    if (NULL == made) {
+        return assign_without_forecast(group, key, 0, stream, node_plan);
     }
-    status = assign_from(group, key, forecast, node_plan, assignment);
+    status = assign_from(group, key, forecast, made, node_plan);
     if (CLV_OK == status) { /* else the communicator is broken */
-        keep_decision(stream, call, key, &assignment->decision);
+        keep_decision(stream, call, key, &node_plan->decision);
     }
     return status;
 }
 
 CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                 int fixed, clv_pap_call_t *call, coll_clv_assignment_t *assignment)
+                                 int fixed, clv_pap_call_t *call, coll_clv_node_plan_t *node_plan)
 {
     const clv_pap_forecast_t *forecast = NULL;
     const clv_pap_stream_key_t stream_key = clv_choose_arrivals_key(key);
@@ -464,12 +465,12 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     clv_status_t status = CLV_NONE;
     int failure = OMPI_SUCCESS;
 
-    *assignment = (coll_clv_assignment_t){.is_fixed = fixed};
+    *node_plan = (coll_clv_node_plan_t){.is_fixed = fixed};
     if (group->is_broken) {
         return MPI_ERR_OTHER;
     }
     if (fixed) {
-        return ompi_error_of(assign_without_forecast(group, key, 1, NULL, assignment));
+        return ompi_error_of(assign_without_forecast(group, key, 1, NULL, node_plan));
     }
     if (NULL == group->clock.pap) {
         call->arrival_ns = clv_local_now_ns();
@@ -483,33 +484,33 @@ CLV_HOT int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_k
     if (status < CLV_OK) {
         return cut_off(group, status);
     }
-    status = assign(group, key, call, CLV_OK == status ? forecast : NULL, node_plans, assignment);
+    status = assign(group, key, call, CLV_OK == status ? forecast : NULL, node_plans, node_plan);
     if (NULL != group->clock.pap) {
-        assignment->lookup_ns = clv_local_now_ns() - call->arrival_ns;
+        node_plan->lookup_ns = clv_local_now_ns() - call->arrival_ns;
     }
     return ompi_error_of(status);
 }
 
 static CLV_HOT void end_numbered(coll_clv_group_t *group, clv_pap_call_t *call,
-                                 const coll_clv_assignment_t *assignment, int64_t now_ns)
+                                 const coll_clv_node_plan_t *node_plan, int64_t now_ns)
 {
     const stream_keys_t *stream = stream_of(group, call);
     const clv_choose_keys_t *keys = NULL == stream ? NULL : &stream->keys;
 
-    clv_pap_call_end(group->clock.pap, call, assignment->decision.algorithm, keys,
+    clv_pap_call_end(group->clock.pap, call, node_plan->decision.algorithm, keys,
                      NULL == keys ? 0 : clv_choose_keys_bytes(keys), now_ns);
 }
 
 CLV_HOT int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
-                                   const coll_clv_assignment_t *assignment)
+                                   const coll_clv_node_plan_t *node_plan)
 {
     int64_t took_ns = -1;
 
-    if (!assignment->is_fixed) {
+    if (!node_plan->is_fixed) {
         const int64_t now_ns = clv_local_now_ns();
         took_ns = now_ns - call->arrival_ns;
         if (NULL != group->clock.pap) {
-            end_numbered(group, call, assignment, now_ns);
+            end_numbered(group, call, node_plan, now_ns);
         }
     }
     clv_free(group->own_steps);

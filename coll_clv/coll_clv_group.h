@@ -10,8 +10,8 @@
  *
  * Threads: as MPI demands of a communicator, one call at a time; several communicators at once.
  * The background thread has of a group its chooser alone.
- * Memory per communicator: clv_pap_group_t's table, COLL_CLV_KEPT_PLANS lists of steps, and on each
- * node's leader CLV_CHOOSE_CACHE_BYTES of plans.
+ * Memory per communicator: clv_pap_group_t's table, COLL_CLV_KEPT_NODE_PLANS lists of steps, and on
+ * each node's leader CLV_CHOOSE_CACHE_BYTES of plans.
  */
 #ifndef COLL_CLV_GROUP_H
 #define COLL_CLV_GROUP_H
@@ -28,10 +28,10 @@
 struct coll_clv_params; /* coll_clv.h */
 
 /* Plans without a forecast that are kept (forced plans before the first forecast). */
-#define COLL_CLV_KEPT_PLANS 64
+#define COLL_CLV_KEPT_NODE_PLANS 64
 
 /* What a call has to do. steps are this rank's, valid until coll_clv_group_end. */
-typedef struct coll_clv_assignment {
+typedef struct coll_clv_node_plan {
     clv_choose_decision_t decision;
     const clv_step_t *steps;
     int64_t n_steps;
@@ -40,7 +40,7 @@ typedef struct coll_clv_assignment {
     int is_fixed;      /* no part of any stream */
     int made_ahead;    /* the background thread had made the plan before we asked */
     int64_t lookup_ns; /* from the arrival until all this was known; 0 without the exchange */
-} coll_clv_assignment_t;
+} coll_clv_node_plan_t;
 
 typedef struct coll_clv_group coll_clv_group_t;
 
@@ -81,18 +81,19 @@ void coll_clv_group_fetch(const coll_clv_group_t *group);
  * only failures are this process's own and those that Open MPI knows of (coll_clv_failure.h); they
  * must be returned to the caller of MPI, and the call has no coll_clv_group_end. */
 int coll_clv_group_begin(coll_clv_group_t *group, const clv_pap_stream_key_t *key, int fixed,
-                         clv_pap_call_t *call, coll_clv_assignment_t *assignment);
+                         clv_pap_call_t *call, coll_clv_node_plan_t *node_plan);
 /* How long the call took this rank since its begin, ns; -1: a fixed one, nobody looked at the
  * clock. */
 int64_t coll_clv_group_end(coll_clv_group_t *group, clv_pap_call_t *call,
-                           const coll_clv_assignment_t *assignment);
+                           const coll_clv_node_plan_t *node_plan);
 
 /* The pap_predict group, or NULL; for the hint and for printing. */
 clv_pap_group_t *coll_clv_group_pap(coll_clv_group_t *group);
 /* Parameters, and what was found out about the communicator. */
 const clv_choose_config_t *coll_clv_group_config(const coll_clv_group_t *group);
-/* The plan of an assignment again, for printing: the caller's to free, NULL when there is none. */
+/* The plan behind a node plan again, for printing: the caller's to free, NULL when there is
+ * none. */
 clv_plan_t *coll_clv_group_plan(coll_clv_group_t *group, const clv_pap_stream_key_t *key,
-                                const coll_clv_assignment_t *assignment);
+                                const coll_clv_node_plan_t *node_plan);
 
 #endif

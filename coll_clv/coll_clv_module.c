@@ -139,10 +139,10 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
  * own functions use what threads share without a lock (packaging/openmpi/issues.md). */
 static void tell_lowered_level(void)
 {
-    static atomic_bool has_told;
+    static atomic_bool has_reported;
 
     if (mca_coll_clv_component.is_threaded && !ompi_mpi_thread_multiple &&
-        !atomic_exchange(&has_told, true)) {
+        !atomic_exchange(&has_reported, true)) {
         clv_log(CLV_LOG_HOST,
                 "MPI_T_init_thread was called with less than MPI_THREAD_MULTIPLE, which the "
                 "program has: threads that call MPI at once are not safe in Open MPI any more");

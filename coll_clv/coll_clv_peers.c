@@ -55,7 +55,7 @@ static published_t mine = {.made_of = COLL_CLV_MADE_OF};
 /* The whole job was looked through, all its processes are as this one; what they may be given. */
 static atomic_bool world_is_equal;
 static atomic_uint world_devices;
-static atomic_bool has_told;
+static atomic_bool has_reported;
 
 /* Links of this job's processes that were looked at, by vpid; under the lock. */
 static pthread_mutex_t links_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -295,7 +295,7 @@ static void tell(struct ompi_communicator_t *comm, const difference_t *found)
 {
     char sentence[256];
 
-    if (is_first_of_its_kind(comm) && !atomic_exchange(&has_told, true)) {
+    if (is_first_of_its_kind(comm) && !atomic_exchange(&has_reported, true)) {
         describe(comm, found, sentence, sizeof sentence);
         coll_clv_help("unequal-ranks", sentence);
     }

@@ -119,9 +119,9 @@ static void unreserve(start_t *start)
 
 static void fill_endpoint(start_t *start, const clv_choose_config_t *config)
 {
-    const clv_pap_attach_ops_t attach = {
+    const clv_pap_hooks_t hooks = {
         .share_bytes = sizeof(clv_ring_t), .tend = clv_drain_tend, .after_tend = clv_drain_write};
-    clv_pap_attach_ops_t mine = attach;
+    clv_pap_hooks_t mine = hooks;
     clv_pap_t *pap = NULL;
 
     start->mine.started_s = (int64_t) time(NULL);
@@ -338,17 +338,17 @@ static void push(const void *slots, uint64_t n_slots)
 
 CLV_COLD void coll_clv_record_cost(const clv_cost_t *cost)
 {
-    const clv_clva_cost_t told = {.kind = CLV_CLVA_COST,
+    const clv_clva_cost_t reported = {.kind = CLV_CLVA_COST,
 #define COST_FIELD(number) .number = cost->number,
-                                  CLV_COST_MAP(COST_FIELD)
+                                      CLV_COST_MAP(COST_FIELD)
 #undef COST_FIELD
 #define LIMIT_FIELD(number) .number = (uint32_t) cost->number,
-                                      CLV_COST_EARLY_MAP(LIMIT_FIELD)
+                                          CLV_COST_EARLY_MAP(LIMIT_FIELD)
 #undef LIMIT_FIELD
     };
 
     if (coll_clv_record_is_on) {
-        push(&told, 2);
+        push(&reported, 2);
     }
 }
 

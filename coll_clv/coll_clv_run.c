@@ -100,24 +100,24 @@ int coll_clv_fallback(const coll_clv_call_t *call, int reason)
     }
 }
 
-int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment)
+int coll_clv_run_node_plan(const coll_clv_call_t *call, const coll_clv_node_plan_t *node_plan)
 {
-    const clv_choose_decision_t *decision = &assignment->decision;
+    const clv_choose_decision_t *decision = &node_plan->decision;
 
-    if (NULL == assignment->steps) {
+    if (NULL == node_plan->steps) {
         return coll_clv_run_without_plan(call, coll_clv_fallback(call, decision->reason),
                                          decision->reason);
     }
-    coll_clv_count(0 != assignment->made_ahead ? &mca_coll_clv_component.counters.plans_ahead
-                                               : &mca_coll_clv_component.counters.plans_late,
+    coll_clv_count(0 != node_plan->made_ahead ? &mca_coll_clv_component.counters.plans_ahead
+                                              : &mca_coll_clv_component.counters.plans_late,
                    1);
     count_run(call, decision->algorithm, decision->reason);
-    coll_clv_job_t job = {.steps = assignment->steps,
-                          .n_steps = assignment->n_steps,
+    coll_clv_job_t job = {.steps = node_plan->steps,
+                          .n_steps = node_plan->n_steps,
                           .n_segments = decision->n_segments,
                           .goal = clv_collectives[call->collective].goal,
                           .policy = clv_algorithms[decision->algorithm].policy,
-                          .runs_free = decision->runs_free,
+                          .is_decoupled = decision->is_decoupled,
                           .yields = call->module->shares_processors,
                           .root = call->root,
                           .tag = tags[call->collective],

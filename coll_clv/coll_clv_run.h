@@ -22,7 +22,7 @@ bool coll_clv_is_planned(int32_t algorithm);
 int coll_clv_fallback(const coll_clv_call_t *call, int reason);
 
 int coll_clv_run_without_plan(const coll_clv_call_t *call, int algorithm, int reason);
-int coll_clv_run_assignment(const coll_clv_call_t *call, const coll_clv_assignment_t *assignment);
+int coll_clv_run_node_plan(const coll_clv_call_t *call, const coll_clv_node_plan_t *node_plan);
 
 END_C_DECLS
 

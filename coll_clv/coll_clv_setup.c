@@ -168,12 +168,11 @@ static void fill_endpoint(setup_t *setup)
 {
     coll_clv_group_t *group = setup->group;
     const clv_choose_config_t *config = &group->chooser.config;
-    const clv_pap_attach_ops_t attach = {.make = clv_choose_node_plan,
-                                         .context = &group->chooser,
-                                         .memory_bytes = sizeof(clv_choose_memory_t),
-                                         .attachment_bytes =
-                                             clv_node_plans_capacity(config->n_ranks),
-                                         .note_bytes = sizeof(clv_choose_keys_t)};
+    const clv_pap_hooks_t hooks = {.make = clv_choose_node_plan,
+                                   .context = &group->chooser,
+                                   .memory_bytes = sizeof(clv_choose_memory_t),
+                                   .node_plans_bytes = clv_node_plans_capacity(config->n_ranks),
+                                   .key_table_bytes = sizeof(clv_choose_keys_t)};
     clv_pap_t *pap = NULL;
     clv_status_t status = CLV_NONE;
 
@@ -184,7 +183,7 @@ static void fill_endpoint(setup_t *setup)
         status = coll_clv_setup_channel(config, setup->params, &pap);
     }
     if (CLV_OK == status) {
-        status = clv_pap_group_create(pap, config->n_ranks, group->rank, &attach, setup->mine.pap,
+        status = clv_pap_group_create(pap, config->n_ranks, group->rank, &hooks, setup->mine.pap,
                                       &group->clock.pap);
     }
     setup->mine.why = reason_of(status, CLV_REASON_NO_CHANNEL);

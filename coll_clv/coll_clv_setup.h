@@ -22,24 +22,24 @@
 #define COLL_CLV_PATIENCE_NS INT64_C(4000000)
 
 /* By what calls without a forecast are planned: the model, forced or not; clv_choose_fixed; the
- * stream's newest decision that goes on (clv_choose_goes_on). */
-typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_GOES_ON } kept_rule_t;
+ * stream's newest sticky decision (clv_choose_is_sticky). */
+typedef enum kept_rule { KEPT_BLIND, KEPT_FIXED, KEPT_STICKY } kept_rule_t;
 
 /* What they run. */
-typedef struct kept_plan {
+typedef struct kept_node_plan {
     clv_pap_stream_key_t key;
     clv_choose_decision_t decision;
     int is_set;
     kept_rule_t rule;
     clv_step_t *steps; /* NULL: the previous function */
     int64_t n_steps;
-} kept_plan_t;
+} kept_node_plan_t;
 
 /* The plan keys of a stream's calls so far, and the newest decision that goes on, with its key. */
 typedef struct stream_keys {
     _Alignas(CLV_LINE_BYTES) uint32_t generation;
     clv_choose_keys_t keys;
-    int goes_on;
+    int is_sticky;
     clv_pap_stream_key_t held_key;
     clv_choose_decision_t held;
 } stream_keys_t;
@@ -70,7 +70,7 @@ struct coll_clv_group {
     coll_clv_relay_t relay;
     int32_t rank;
     int32_t *place; /* of each rank; chooser.config has it where links are shared */
-    kept_plan_t kept[COLL_CLV_KEPT_PLANS];
+    kept_node_plan_t kept[COLL_CLV_KEPT_NODE_PLANS];
     int32_t next_kept;
 };
 

@@ -16,9 +16,9 @@ static void print_line(void *context, const char *line)
 }
 
 static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
-                       const coll_clv_assignment_t *assignment)
+                       const coll_clv_node_plan_t *node_plan)
 {
-    clv_plan_t *plan = coll_clv_group_plan(call->module->group, key, assignment);
+    clv_plan_t *plan = coll_clv_group_plan(call->module->group, key, node_plan);
 
     if (NULL != plan) {
         clv_choose_print_plan(plan, coll_clv_group_config(call->module->group)->place, print_line,
@@ -29,10 +29,10 @@ static void print_plan(const coll_clv_call_t *call, const clv_pap_stream_key_t *
 
 /* Rank 0 shows each forecast once, and its plan. */
 void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
-                   const coll_clv_assignment_t *assignment)
+                   const coll_clv_node_plan_t *node_plan)
 {
     coll_clv_component_t *component = &mca_coll_clv_component;
-    const int64_t version = NULL == assignment->forecast ? 0 : assignment->forecast->version;
+    const int64_t version = NULL == node_plan->forecast ? 0 : node_plan->forecast->version;
 
     if (CLV_PRINT_NONE == component->params.print || 0 != ompi_comm_rank(call->comm) ||
         (version == call->module->shown_version && key->root == call->module->shown_root)) {
@@ -41,11 +41,11 @@ void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
     call->module->shown_version = version;
     call->module->shown_root = key->root;
     if (0 != (component->params.print & CLV_PRINT_FORECAST)) {
-        clv_choose_print_forecast(call->comm->c_name, key, assignment->forecast,
-                                  &assignment->decision, print_line, component);
+        clv_choose_print_forecast(call->comm->c_name, key, node_plan->forecast,
+                                  &node_plan->decision, print_line, component);
     }
     if (0 != (component->params.print & CLV_PRINT_PLAN)) {
-        print_plan(call, key, assignment);
+        print_plan(call, key, node_plan);
     }
 }
 

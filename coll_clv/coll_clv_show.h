@@ -14,7 +14,7 @@
 BEGIN_C_DECLS
 
 void coll_clv_show(const coll_clv_call_t *call, const clv_pap_stream_key_t *key,
-                   const coll_clv_assignment_t *assignment);
+                   const coll_clv_node_plan_t *node_plan);
 void coll_clv_show_links(const coll_clv_call_t *call);
 
 /* Of this process: "ob1", "ucx"; Open MPI's own string. */

@@ -72,7 +72,7 @@ static void say_times(const coll_clv_component_t *component)
         }
         if (0 < times->newest_pace_ns) {
             add(&line, "; one to the next %.3f ms in the first %d, %.3f in the newest",
-                (double) times->first_pace_ns / 1e6, COLL_CLV_PACE_CALLS,
+                (double) times->first_pace_ns / 1e6, COLL_CLV_ITERATION_CALLS,
                 (double) times->newest_pace_ns / 1e6);
         }
         say(&line);

@@ -9,7 +9,7 @@
 
 enum {
     COLL_CLV_TAG_RELAY = -6, /* coll_clv_relay.h: the agreement's messages over MPI */
-    COLL_CLV_TAG_WORD,       /* coll_clv_ahead.h: credit */
+    COLL_CLV_TAG_CREDIT,     /* coll_clv_ahead.h: credit */
     COLL_CLV_TAG_GATHER,     /* coll_clv_gather.h: set-up */
     COLL_CLV_TAG_COMPARE,    /* coll_clv_compare.h: what other ranks passed */
 };

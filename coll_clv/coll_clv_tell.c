@@ -23,12 +23,13 @@ static uint64_t shape_of(const coll_clv_call_t *call)
 }
 
 /* True when this is news, which it then is no more. */
-static bool take_news(coll_clv_told_t *told, uint64_t shape, int algorithm, int reason)
+static bool take_news(coll_clv_reported_t *reported, uint64_t shape, int algorithm, int reason)
 {
-    if (shape == told->shape && algorithm == told->algorithm && reason == told->reason) {
+    if (shape == reported->shape && algorithm == reported->algorithm &&
+        reason == reported->reason) {
         return false;
     }
-    *told = (coll_clv_told_t){.shape = shape, .reason = reason, .algorithm = algorithm};
+    *reported = (coll_clv_reported_t){.shape = shape, .reason = reason, .algorithm = algorithm};
     return true;
 }
 
@@ -55,7 +56,8 @@ void coll_clv_tell(const coll_clv_call_t *call, int algorithm, int reason)
         return;
     }
     call->module->n_calls++;
-    if (!take_news(&call->module->told[shape % COLL_CLV_N_TOLD], shape, algorithm, reason) &&
+    if (!take_news(&call->module->reported[shape % COLL_CLV_N_REPORTED], shape, algorithm,
+                   reason) &&
         verbose < CLV_LOG_DEBUG) {
         return;
     }

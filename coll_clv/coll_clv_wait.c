@@ -48,8 +48,8 @@ CLV_COLD void coll_clv_wait_look(coll_clv_wait_t *wait, const coll_clv_wait_ops_
     wait->is_shown = 1;
     shown = wait;
     pthread_mutex_unlock(&lock);
-    if (stall_ns > 0 && !wait->has_told && now_ns - wait->since_ns >= stall_ns) {
-        wait->has_told = 1;
+    if (stall_ns > 0 && !wait->has_reported && now_ns - wait->since_ns >= stall_ns) {
+        wait->has_reported = 1;
         tell(ops, context, now_ns - wait->since_ns);
     }
 }

@@ -31,7 +31,7 @@ typedef struct coll_clv_wait {
     coll_clv_where_t where;
     int32_t turns;
     int32_t is_shown;
-    int32_t has_told;
+    int32_t has_reported;
 } coll_clv_wait_t;
 
 /* Says where the call is now (*where_p is zero), and in words for the user. */

@@ -9,12 +9,12 @@
 #include "util/util_log.h"
 
 /* Records that were announced do not say when they were given. */
-static void set_pace(clv_pap_leader_t *leader, int32_t lane, int64_t last_ns, uint32_t flags)
+static void set_polling(clv_pap_leader_t *leader, int32_t slot, int64_t last_ns, uint32_t flags)
 {
     if ((flags & (CLV_PAP_RECORD_INVALID | CLV_PAP_RECORD_ANNOUNCED)) == 0) {
-        clv_pap_pace_found(&leader->pace[lane], last_ns);
+        clv_pap_polling_found(&leader->polling[slot], last_ns);
     } else {
-        clv_pap_pace_init(&leader->pace[lane]);
+        clv_pap_polling_init(&leader->polling[slot]);
     }
 }
 
@@ -32,11 +32,11 @@ static int hand_in_one(clv_pap_leader_t *leader, int32_t rank, const clv_pap_loc
     const clv_cs_model_t *model = leader->clock.is_ready ? &leader->clock.model : NULL;
     clv_pap_record_t record;
     clv_pap_local_to_record(given, model, latency_at(leader, given->arrival_ns), &record);
-    return clv_pap_agree_local_record(leader->agree, now_ns, rank, given->lane, given->generation,
+    return clv_pap_agree_local_record(leader->agree, now_ns, rank, given->slot, given->generation,
                                       given->sequence, &record) == CLV_OK;
 }
 
-static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int64_t now_ns)
+static void hand_in(clv_pap_leader_t *leader, int32_t slot, int64_t version, int64_t now_ns)
 {
     const int32_t first = leader->layout.first[leader->node];
     const int32_t n_local = leader->layout.first[leader->node + 1] - first;
@@ -45,24 +45,24 @@ static void hand_in(clv_pap_leader_t *leader, int32_t lane, int64_t version, int
     clv_pap_clock_used(&leader->clock, now_ns);
     for (int32_t i = 0; i < n_local; i++) {
         clv_pap_local_record_t given = {.flags = CLV_PAP_RECORD_INVALID};
-        if (clv_pap_record_take(leader->table, i, lane, version, &given) != CLV_OK ||
+        if (clv_pap_record_take(leader->table, i, slot, version, &given) != CLV_OK ||
             !hand_in_one(leader, leader->layout.rank_at[first + i], &given, now_ns)) {
-            clv_log(CLV_LOG_DEBUG, "node %d: lane %d, record %lld of local rank %d is not usable",
-                    leader->node, lane, (long long) version, i);
+            clv_log(CLV_LOG_DEBUG, "node %d: slot %d, record %lld of local rank %d is not usable",
+                    leader->node, slot, (long long) version, i);
         }
         last_ns = given.arrival_ns > last_ns ? given.arrival_ns : last_ns;
         flags |= given.flags;
     }
-    set_pace(leader, lane, last_ns, flags);
+    set_polling(leader, slot, last_ns, flags);
 }
 
-static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pending, int64_t now_ns)
+static void hand_in_slot(clv_pap_leader_t *leader, int32_t slot, uint32_t pending, int64_t now_ns)
 {
     int64_t versions[2] = {0, 0};
     int32_t ignored;
     for (int half = 0; half < 2; half++) {
-        if (pending >> (2 * lane + half) & 1) {
-            versions[half] = clv_pap_table_given(leader->table, 2 * lane + half, &ignored);
+        if (pending >> (2 * slot + half) & 1) {
+            versions[half] = clv_pap_table_given(leader->table, 2 * slot + half, &ignored);
         }
     }
     /* Both can be waiting; the agreement takes them in order. */
@@ -70,7 +70,7 @@ static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pendin
     for (int i = 0; i < 2; i++) {
         const int64_t version = versions[i == 0 ? older : !older];
         if (version > 0) {
-            hand_in(leader, lane, version, now_ns);
+            hand_in(leader, slot, version, now_ns);
         }
     }
 }
@@ -78,37 +78,37 @@ static void hand_in_lane(clv_pap_leader_t *leader, int32_t lane, uint32_t pendin
 static void collect_all(clv_pap_leader_t *leader, int64_t now_ns)
 {
     const uint32_t pending = clv_pap_table_answer(leader->table);
-    for (int32_t lane = 0; pending != 0 && lane < CLV_PAP_MAX_STREAMS; lane++) {
-        if (pending >> (2 * lane) & 3) {
-            hand_in_lane(leader, lane, pending, now_ns);
+    for (int32_t slot = 0; pending != 0 && slot < CLV_PAP_MAX_STREAMS; slot++) {
+        if (pending >> (2 * slot) & 3) {
+            hand_in_slot(leader, slot, pending, now_ns);
         }
     }
 }
 
 static void pass_on_asks(clv_pap_leader_t *leader, int64_t now_ns)
 {
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        const int64_t version = clv_pap_table_asked(leader->table, lane);
-        if (version > clv_pap_agree_n_versions(leader->agree, lane)) {
-            clv_pap_agree_ask_void(leader->agree, now_ns, lane, version - 1);
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        const int64_t version = clv_pap_table_asked(leader->table, slot);
+        if (version > clv_pap_agree_n_versions(leader->agree, slot)) {
+            clv_pap_agree_ask_void(leader->agree, now_ns, slot, version - 1);
         }
     }
 }
 
-/* Plans the next looks, after one. Returns the lanes that ranks ring for from now on, and did not
+/* Plans the next looks, after one. Returns the slots that ranks ring for from now on, and did not
  * before. */
 static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
 {
     const uint32_t before = leader->expected;
     leader->expected = 0;
     leader->look_ns = INT64_MAX;
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        clv_pap_pace_t *pace = &leader->pace[lane];
-        if (pace->look_ns <= now_ns) {
-            clv_pap_pace_missed(pace, now_ns);
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        clv_pap_polling_t *polling = &leader->polling[slot];
+        if (polling->look_ns <= now_ns) {
+            clv_pap_polling_missed(polling, now_ns);
         }
-        leader->expected |= (uint32_t) (pace->look_ns != INT64_MAX) << lane;
-        leader->look_ns = pace->look_ns < leader->look_ns ? pace->look_ns : leader->look_ns;
+        leader->expected |= (uint32_t) (polling->look_ns != INT64_MAX) << slot;
+        leader->look_ns = polling->look_ns < leader->look_ns ? polling->look_ns : leader->look_ns;
     }
     if (leader->expected != before) {
         clv_pap_table_expect(leader->table, leader->expected);
@@ -116,7 +116,7 @@ static uint32_t plan_looks(clv_pap_leader_t *leader, int64_t now_ns)
     return before & ~leader->expected;
 }
 
-/* Takes what there is; again when it was our last look at some lane (see clv_pap_table_expect). */
+/* Takes what there is; again when it was our last look at some slot (see clv_pap_table_expect). */
 void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns)
 {
     do {

@@ -4,7 +4,7 @@
  *
  * A call touches the rank's own streams and the node's table, nothing else: no lock, no heap. One
  * system call at most, and none in a program that calls regularly: the node's last rank to give a
- * record rings its leader's thread, unless that looks by itself (pap_pace.h).
+ * record rings its leader's thread, unless that looks by itself (pap_polling.h).
  */
 #include <sched.h>
 #include <stddef.h>
@@ -33,15 +33,15 @@
 /* A forecast of the table, as this process sees it. */
 typedef struct view {
     clv_pap_forecast_t forecast;
-    const void *attachment;
-    size_t attachment_bytes;
+    const void *node_plans;
+    size_t node_plans_bytes;
 } view_t;
 
-/* What a stream's newest call noted; of a table of one key, a cache line. */
-typedef struct note {
+/* What a stream's newest call gave; of a table of one key, a cache line. */
+typedef struct key_table {
     _Alignas(CLV_LINE_BYTES) uint64_t n_bytes;
-    unsigned char bytes[CLV_PAP_NOTE_BYTES];
-} note_t;
+    unsigned char bytes[CLV_PAP_KEY_TABLE_BYTES];
+} key_table_t;
 
 _Static_assert(sizeof(view_t) == 2 * CLV_LINE_BYTES, "a view is two cache lines");
 
@@ -53,22 +53,22 @@ struct clv_pap_group {
     int32_t n_local, local_rank;
     clv_pap_leader_t *leader; /* on the node's first rank */
     clv_pap_streams_t streams;
-    view_t views[CLV_PAP_PLACES];
+    view_t views[CLV_PAP_HALVES];
     clv_pap_bell_t *bell; /* where there is no leader */
     int64_t asked_ns;     /* to go without what is waited for; see lose_patience */
     int32_t n_ranks;
     int32_t rank;
-    clv_pap_attach_ops_t attach;
-    note_t *notes;  /* by stream; NULL: none */
-    int table_fd;   /* -1 once the others have opened it */
-    int owns_table; /* else the leader does */
-    int listens;    /* holds the listener for the endpoint record's sake */
+    clv_pap_hooks_t hooks;
+    key_table_t *key_tables; /* by stream; NULL: none */
+    int table_fd;            /* -1 once the others have opened it */
+    int owns_table;          /* else the leader does */
+    int listens;             /* holds the listener for the endpoint record's sake */
     int32_t *node_ranks;
     clv_pap_work_t work;
     int32_t is_hearing; /* a hint or a report of progress is under way */
 };
 
-_Static_assert(offsetof(clv_pap_group_t, streams.lane) == CLV_LINE_BYTES &&
+_Static_assert(offsetof(clv_pap_group_t, streams.slot) == CLV_LINE_BYTES &&
                    sizeof(clv_pap_stream_t) == 2 * CLV_LINE_BYTES,
                "streams do not share cache lines");
 
@@ -77,9 +77,9 @@ _Static_assert(offsetof(clv_pap_group_t, streams.lane) == CLV_LINE_BYTES &&
 static clv_pap_table_shape_t table_shape(const clv_pap_group_t *group)
 {
     return (clv_pap_table_shape_t){.n_ranks = group->n_ranks,
-                                   .attachment_bytes = group->attach.attachment_bytes,
-                                   .note_bytes = group->attach.note_bytes,
-                                   .share_bytes = group->attach.share_bytes};
+                                   .node_plans_bytes = group->hooks.node_plans_bytes,
+                                   .key_table_bytes = group->hooks.key_table_bytes,
+                                   .share_bytes = group->hooks.share_bytes};
 }
 
 static clv_status_t fill_endpoint(clv_pap_group_t *group, uint64_t token,
@@ -127,16 +127,16 @@ static void let_listener_go(clv_pap_group_t *group)
     }
 }
 
-static clv_status_t reserve_notes(clv_pap_group_t *group)
+static clv_status_t reserve_key_tables(clv_pap_group_t *group)
 {
-    const size_t n_bytes = group->attach.note_bytes;
-    if (n_bytes > CLV_PAP_NOTE_BYTES) {
+    const size_t n_bytes = group->hooks.key_table_bytes;
+    if (n_bytes > CLV_PAP_KEY_TABLE_BYTES) {
         return CLV_INVALID;
     }
     if (n_bytes > 0) {
-        group->notes = clv_alloc_line(CLV_PAP_MAX_STREAMS * sizeof *group->notes);
+        group->key_tables = clv_alloc_line(CLV_PAP_MAX_STREAMS * sizeof *group->key_tables);
     }
-    return n_bytes == 0 || group->notes != NULL ? CLV_OK : CLV_NO_MEMORY;
+    return n_bytes == 0 || group->key_tables != NULL ? CLV_OK : CLV_NO_MEMORY;
 }
 
 static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_bytes)
@@ -147,7 +147,7 @@ static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_byte
     if (getrandom(&token, sizeof token, 0) != (ssize_t) sizeof token) {
         return CLV_SYSTEM;
     }
-    clv_status_t status = reserve_notes(group);
+    clv_status_t status = reserve_key_tables(group);
     status = status == CLV_OK ? clv_pap_table_create(&shape, token, &group->table, &group->table_fd)
                               : status;
     group->owns_table = status == CLV_OK;
@@ -161,7 +161,7 @@ static clv_status_t prepare(clv_pap_group_t *group, unsigned char *endpoint_byte
 }
 
 clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
-                                  const clv_pap_attach_ops_t *attach, unsigned char *endpoint,
+                                  const clv_pap_hooks_t *hooks, unsigned char *endpoint,
                                   clv_pap_group_t **group_p)
 {
     if (n_ranks < 1 || n_ranks >= CLV_PAP_MAX_RANKS || rank < 0 || rank >= n_ranks) {
@@ -175,8 +175,8 @@ clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
     group->n_ranks = n_ranks;
     group->rank = rank;
     group->table_fd = -1;
-    if (attach) {
-        group->attach = *attach;
+    if (hooks) {
+        group->hooks = *hooks;
     }
     clv_pap_streams_init(&group->streams);
     clv_status_t status = prepare(group, endpoint);
@@ -253,31 +253,32 @@ static int32_t node_of(const endpoint_list_t *endpoint_list, const clv_pap_endpo
 }
 
 /* The same for all ranks. */
-typedef struct told {
+typedef struct reported {
     const unsigned char *endpoints;
     const unsigned char *more; /* NULL: nothing */
     size_t more_bytes;         /* of each */
-} told_t;
+} reported_t;
 
-static clv_status_t decode_endpoint(const told_t *told, int32_t rank, clv_pap_endpoint_t *endpoint)
+static clv_status_t decode_endpoint(const reported_t *reported, int32_t rank,
+                                    clv_pap_endpoint_t *endpoint)
 {
-    clv_status_t status =
-        clv_pap_endpoint_decode(told->endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES, endpoint);
-    if (status == CLV_OK && told->more != NULL) {
-        endpoint->more = told->more + (size_t) rank * told->more_bytes;
-        status = clv_pap_endpoint_more_bytes(endpoint->n_addresses) <= told->more_bytes
+    clv_status_t status = clv_pap_endpoint_decode(
+        reported->endpoints + (size_t) rank * CLV_PAP_ENDPOINT_BYTES, endpoint);
+    if (status == CLV_OK && reported->more != NULL) {
+        endpoint->more = reported->more + (size_t) rank * reported->more_bytes;
+        status = clv_pap_endpoint_more_bytes(endpoint->n_addresses) <= reported->more_bytes
                      ? CLV_OK
                      : CLV_PROTOCOL;
     }
     return status;
 }
 
-static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const told_t *told,
+static clv_status_t endpoint_list_fill(endpoint_list_t *endpoint_list, const reported_t *reported,
                                        int32_t n_ranks)
 {
     for (int32_t rank = 0; rank < n_ranks; rank++) {
         clv_pap_endpoint_t *endpoint = &endpoint_list->endpoints[rank];
-        clv_status_t status = decode_endpoint(told, rank, endpoint);
+        clv_status_t status = decode_endpoint(reported, rank, endpoint);
         if (status != CLV_OK) {
             clv_log(CLV_LOG_ERROR, "the endpoint of rank %d is malformed", rank);
             return status;
@@ -315,7 +316,7 @@ static clv_status_t become_leader(clv_pap_group_t *group, const endpoint_list_t 
 {
     const clv_pap_leader_options_t options = {.pap = group->pap,
                                               .table = group->table,
-                                              .attach = group->attach,
+                                              .hooks = group->hooks,
                                               .node = endpoint_list->node_of_rank[group->rank],
                                               .key = endpoint_list->endpoints[0].key,
                                               .endpoints = endpoint_list->leaders,
@@ -389,10 +390,11 @@ static clv_status_t take_place(clv_pap_group_t *group, const endpoint_list_t *en
 clv_status_t clv_pap_group_attach(clv_pap_group_t *group, const unsigned char *endpoints,
                                   const unsigned char *more)
 {
-    const told_t told = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
+    const reported_t reported = {endpoints, more, clv_pap_more_bytes(endpoints, group->n_ranks)};
     endpoint_list_t endpoint_list = {0};
     clv_status_t status = endpoint_list_reserve(&endpoint_list, group->n_ranks);
-    status = status == CLV_OK ? endpoint_list_fill(&endpoint_list, &told, group->n_ranks) : status;
+    status =
+        status == CLV_OK ? endpoint_list_fill(&endpoint_list, &reported, group->n_ranks) : status;
     status = status == CLV_OK ? take_place(group, &endpoint_list) : status;
     endpoint_list_clear(&endpoint_list);
     return status;
@@ -459,7 +461,7 @@ static void end(clv_pap_group_t *group, int is_needed)
     clv_pap_bell_release(group->pap, group->bell);
     clv_net_thread_unlock(group->pap->thread);
     clv_free(group->node_ranks);
-    clv_free(group->notes);
+    clv_free(group->key_tables);
     clv_free(group);
 }
 
@@ -493,37 +495,37 @@ void clv_pap_group_wake(const clv_pap_group_t *group)
 }
 
 /* Equal on all ranks, so one of the node says it: the one whose record the leader looks at. */
-static void give_note(clv_pap_group_t *group, const clv_pap_local_record_t *given)
+static void give_key_table(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
     const int is_known = (given->flags & CLV_PAP_RECORD_PREVIOUS) != 0;
-    if (group->notes != NULL && group->local_rank == 0) {
-        const note_t *note = &group->notes[given->lane];
-        clv_pap_table_set_note(group->table, given->lane, given->sequence + 1,
-                               is_known ? note->bytes : NULL, note->n_bytes);
+    if (group->key_tables != NULL && group->local_rank == 0) {
+        const key_table_t *key_table = &group->key_tables[given->slot];
+        clv_pap_table_set_keys(group->table, given->slot, given->sequence + 1,
+                               is_known ? key_table->bytes : NULL, key_table->n_bytes);
     }
 }
 
 static CLV_HOT void give(clv_pap_group_t *group, const clv_pap_local_record_t *given)
 {
-    give_note(group, given);
+    give_key_table(group, given);
     if (clv_pap_record_give(group->table, group->local_rank, group->n_local, given,
-                            &group->streams.lane[given->lane].key)) {
+                            &group->streams.slot[given->slot].key)) {
         ring_leader(group);
     }
     clv_pap_count(group->pap, CLV_PAP_COUNT_sampled, 1);
 }
 
-static void fetch_view(const clv_pap_group_t *group, int32_t lane, int64_t version)
+static void fetch_view(const clv_pap_group_t *group, int32_t slot, int64_t version)
 {
-    const view_t *view = &group->views[clv_pap_place(lane, version)];
+    const view_t *view = &group->views[clv_pap_half(slot, version)];
     clv_fetch_to_write(view);
     clv_fetch_to_write((const unsigned char *) view + CLV_LINE_BYTES);
 }
 
-static void fetch_note(const clv_pap_group_t *group, int32_t lane)
+static void fetch_key_table(const clv_pap_group_t *group, int32_t slot)
 {
-    if (group->notes != NULL && group->local_rank == 0) {
-        clv_fetch_to_write(&group->notes[lane]);
+    if (group->key_tables != NULL && group->local_rank == 0) {
+        clv_fetch_to_write(&group->key_tables[slot]);
     }
 }
 
@@ -532,25 +534,25 @@ static void fetch_note(const clv_pap_group_t *group, int32_t lane)
  * it is only slower. */
 CLV_HOT void clv_pap_call_fetch(const clv_pap_group_t *group)
 {
-    clv_fetch_to_write(&group->streams.lane[0]);
-    clv_fetch_to_write(&group->streams.lane[0].generation);
-    const int32_t lane = group->streams.last_lane;
-    if (lane < 0) {
+    clv_fetch_to_write(&group->streams.slot[0]);
+    clv_fetch_to_write(&group->streams.slot[0].generation);
+    const int32_t slot = group->streams.last_slot;
+    if (slot < 0) {
         return;
     }
     clv_fetch_to_read(group->table);
     clv_fetch_to_write(&group->pap->counters[CLV_PAP_COUNT_calls]);
-    const clv_pap_stream_t *stream = &group->streams.lane[lane];
+    const clv_pap_stream_t *stream = &group->streams.slot[slot];
     if (stream->calls == stream->next_sample) {
-        fetch_view(group, lane, stream->sequence);
-        fetch_note(group, lane);
-        clv_pap_table_fetch(group->table, group->local_rank, lane, stream->sequence + 1);
+        fetch_view(group, slot, stream->sequence);
+        fetch_key_table(group, slot);
+        clv_pap_table_fetch(group->table, group->local_rank, slot, stream->sequence + 1);
     } else {
-        fetch_view(group, lane, stream->version);
+        fetch_view(group, slot, stream->version);
     }
 }
 
-/* A communicator with more kinds of calls than lanes predicts none of those that take turns. */
+/* A communicator with more kinds of calls than slots predicts none of those that take turns. */
 static CLV_HOT void count_displaced(clv_pap_group_t *group, const clv_pap_call_t *call)
 {
     if (call->number == 0 && call->generation > 0) {
@@ -571,23 +573,23 @@ CLV_HOT void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key
 }
 
 /* A version never comes again, so one that was seen is still what it was: no look at the table. */
-static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int64_t version)
+static CLV_HOT const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int64_t version)
 {
     clv_pap_group_t *group = context;
-    view_t *view = &group->views[clv_pap_place(lane, version)];
+    view_t *view = &group->views[clv_pap_half(slot, version)];
     if (version > 0 && view->forecast.version == version) {
         return &view->forecast;
     }
-    return clv_pap_table_forecast(group->table, lane, version, &view->forecast, &view->attachment,
-                                  &view->attachment_bytes) == CLV_OK
+    return clv_pap_table_forecast(group->table, slot, version, &view->forecast, &view->node_plans,
+                                  &view->node_plans_bytes) == CLV_OK
                ? &view->forecast
                : NULL;
 }
 
-static int64_t count_versions(void *context, int32_t lane)
+static int64_t count_versions(void *context, int32_t slot)
 {
     const clv_pap_group_t *group = context;
-    return clv_pap_table_n_versions(group->table, lane);
+    return clv_pap_table_n_versions(group->table, slot);
 }
 
 static int is_unsure(void *context)
@@ -596,10 +598,10 @@ static int is_unsure(void *context)
     return clv_pap_table_is_unsure(group->table);
 }
 
-static int is_void(void *context, int32_t lane, int64_t version)
+static int is_void(void *context, int32_t slot, int64_t version)
 {
     const clv_pap_group_t *group = context;
-    return clv_pap_table_is_void(group->table, lane, version);
+    return clv_pap_table_is_void(group->table, slot, version);
 }
 
 static const clv_pap_store_ops_t store_ops = {find_forecast, count_versions, is_void, is_unsure};
@@ -689,7 +691,7 @@ static CLV_COLD void enter(clv_pap_group_t *group, clv_pap_call_t *call)
 
 CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
                                            const clv_pap_forecast_t **forecast_p,
-                                           const void **attachment_p, size_t *attachment_bytes_p)
+                                           const void **node_plans_p, size_t *node_plans_bytes_p)
 {
     const clv_pap_forecast_t *forecast = NULL;
     if (call->stream < 0) {
@@ -702,37 +704,37 @@ CLV_HOT clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_
         drive(group, call);
     }
     if (status == CLV_OK) {
-        const view_t *view = &group->views[clv_pap_place(call->stream, forecast->version)];
+        const view_t *view = &group->views[clv_pap_half(call->stream, forecast->version)];
         if (call->sampled) {
             count_error(group, forecast);
         }
         *forecast_p = forecast;
-        *attachment_p = view->attachment;
-        *attachment_bytes_p = view->attachment_bytes;
+        *node_plans_p = view->node_plans;
+        *node_plans_bytes_p = view->node_plans_bytes;
     }
     return status;
 }
 
 /* Of its stream's newest call, as the record that will carry it says of choice and times. */
-static void keep_note(clv_pap_group_t *group, const clv_pap_call_t *call, const void *note,
-                      size_t n_bytes)
+static void keep_key_table(clv_pap_group_t *group, const clv_pap_call_t *call,
+                           const void *key_table, size_t n_bytes)
 {
-    if (group->notes == NULL || group->local_rank != 0 || note == NULL || call->stream < 0 ||
-        n_bytes > group->attach.note_bytes) {
+    if (group->key_tables == NULL || group->local_rank != 0 || key_table == NULL ||
+        call->stream < 0 || n_bytes > group->hooks.key_table_bytes) {
         return;
     }
-    const clv_pap_stream_t *stream = &group->streams.lane[call->stream];
+    const clv_pap_stream_t *stream = &group->streams.slot[call->stream];
     if (call->generation == stream->generation && call->number == stream->previous_number) {
-        group->notes[call->stream].n_bytes = n_bytes;
-        memcpy(group->notes[call->stream].bytes, note, n_bytes);
+        group->key_tables[call->stream].n_bytes = n_bytes;
+        memcpy(group->key_tables[call->stream].bytes, key_table, n_bytes);
     }
 }
 
 CLV_HOT void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
-                              const void *note, size_t n_bytes, int64_t local_ns)
+                              const void *key_table, size_t n_bytes, int64_t local_ns)
 {
     clv_pap_streams_end(&group->streams, call, choice, local_ns);
-    keep_note(group, call, note, n_bytes);
+    keep_key_table(group, call, key_table, n_bytes);
 }
 
 static int hear_hint(clv_pap_group_t *group, int64_t local_now_ns, int64_t ns_from_now)
@@ -784,9 +786,9 @@ CLV_HOT int clv_pap_hint_progress(clv_pap_group_t *group, double done, double to
     if (!start_hearing(group)) {
         return 0;
     }
-    const int is_told = hear_progress(group, done, total);
+    const int is_reported = hear_progress(group, done, total);
     stop_hearing(group);
-    return is_told;
+    return is_reported;
 }
 
 /* ---- the relay --------------------------------------------------------------------------- */

@@ -57,11 +57,11 @@ static void tend(clv_pap_leader_t *leader, int64_t now_ns, int is_last)
     size_t share_bytes = 0;
     unsigned char *shares = clv_pap_table_shares(leader->table, &share_bytes);
     leader->tend_ns =
-        leader->attach.tend(leader->attach.tend_context, shares, share_bytes,
-                            leader->clock.is_ready ? &leader->clock.model : NULL, now_ns, is_last);
-    if (leader->attach.after_tend && !is_last) { /* if not now, after the next */
-        (void) clv_net_thread_defer(leader->pap->thread, leader->attach.after_tend,
-                                    leader->attach.tend_context);
+        leader->hooks.tend(leader->hooks.tend_context, shares, share_bytes,
+                           leader->clock.is_ready ? &leader->clock.model : NULL, now_ns, is_last);
+    if (leader->hooks.after_tend && !is_last) { /* if not now, after the next */
+        (void) clv_net_thread_defer(leader->pap->thread, leader->hooks.after_tend,
+                                    leader->hooks.tend_context);
     }
     if (clv_pap_leader_has_parent(leader)) {
         clv_pap_clock_used(&leader->clock, now_ns);
@@ -85,11 +85,11 @@ static void place(clv_pap_leader_t *leader)
 /* What comes after may not be had: all go on without predictions while there is a spare. */
 static void save_memory(clv_pap_leader_t *leader, int64_t now_ns)
 {
-    static atomic_flag has_told = ATOMIC_FLAG_INIT;
+    static atomic_flag has_reported = ATOMIC_FLAG_INIT;
     if (!clv_alloc_is_short()) {
         return;
     }
-    if (!atomic_flag_test_and_set(&has_told)) {
+    if (!atomic_flag_test_and_set(&has_reported)) {
         clv_log(CLV_LOG_ERROR, "no memory: the communicators of this process go on without "
                                "predictions");
     }
@@ -114,7 +114,7 @@ int64_t clv_pap_leader_work(clv_pap_leader_t *leader, int64_t now_ns, int rung)
     if ((rung || now_ns >= leader->look_ns) && !leader->has_left) {
         clv_pap_collect(leader, now_ns);
     }
-    if (leader->attach.tend && (rung || now_ns >= leader->tend_ns) && !leader->has_left) {
+    if (leader->hooks.tend && (rung || now_ns >= leader->tend_ns) && !leader->has_left) {
         tend(leader, now_ns, 0);
     }
     if (now_ns >= leader->route.next_try_ns) {
@@ -234,7 +234,7 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     }
     leader->pap = options->pap;
     leader->table = options->table;
-    leader->attach = options->attach;
+    leader->hooks = options->hooks;
     leader->node = options->node;
     leader->layout = *layout;
     leader->max_payload = clv_pap_wire_max_bytes(layout->n_ranks);
@@ -242,9 +242,9 @@ clv_status_t clv_pap_leader_create(const clv_pap_leader_options_t *options,
     clv_pap_clock_init(&leader->clock, !clv_pap_leader_has_parent(leader));
     leader->look_ns = INT64_MAX;
     leader->outbox_end = &leader->outbox;
-    leader->tend_ns = leader->attach.tend ? 0 : INT64_MAX;
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        clv_pap_pace_init(&leader->pace[lane]);
+    leader->tend_ns = leader->hooks.tend ? 0 : INT64_MAX;
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        clv_pap_polling_init(&leader->polling[slot]);
     }
     clv_status_t status = keep_key(leader, options->key);
     status = status == CLV_OK ? clv_pap_route_plan(leader, options->endpoints) : status;
@@ -301,16 +301,16 @@ void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed)
         clv_pap_leader_free(leader);
         return;
     }
-    if (leader->attach.after_tend) {
+    if (leader->hooks.after_tend) {
         clv_net_thread_settle(leader->pap->thread);
     }
-    if (leader->attach.tend) {
+    if (leader->hooks.tend) {
         tend(leader, now_ns, 1);
     }
     pass_on_broken(leader, now_ns);
     leader->has_left = 1;
-    leader->attach.make = NULL;
-    leader->attach.tend = NULL;
+    leader->hooks.make = NULL;
+    leader->hooks.tend = NULL;
     leader->linger_ns = now_ns + (!is_needed            ? 0
                                   : leader->is_troubled ? leader->pap->options.connect_timeout_ns
                                                         : LINGER_NS);

@@ -6,7 +6,7 @@
  *
  * It outlives the group on its own rank: others may still need what it passes on. All functions
  * run under the thread's lock.
- * Memory: agreement, histories and attachment state, all at create: O(ranks * window).
+ * Memory: agreement, histories and state for node plans, all at create: O(ranks * window).
  */
 #ifndef CLV_PAP_LEADER_H
 #define CLV_PAP_LEADER_H
@@ -21,7 +21,7 @@
 typedef struct clv_pap_leader_options {
     clv_pap_t *pap;
     clv_pap_table_t *table; /* becomes the leader's when create succeeds */
-    clv_pap_attach_ops_t attach;
+    clv_pap_hooks_t hooks;
     int32_t node; /* of the layout */
     const unsigned char *key;
     const clv_pap_endpoint_t
@@ -40,7 +40,7 @@ void clv_pap_leader_free(clv_pap_leader_t *leader);
 
 /* Hands it to the thread: connects, and serves. */
 void clv_pap_leader_start(clv_pap_leader_t *leader);
-/* Its rank has freed the group: attach.make is not called any more. The thread goes on passing
+/* Its rank has freed the group: hooks.make is not called any more. The thread goes on passing
  * messages until the neighbours need nothing, or for a bounded time, then frees it (at once when
  * it was never started, or when nobody will ask for anything any more). */
 void clv_pap_leader_leave(clv_pap_leader_t *leader, int is_needed);

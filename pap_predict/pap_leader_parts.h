@@ -13,24 +13,24 @@
 #include "pap_predict/agree/pap_agree.h"
 #include "pap_predict/pap_clock.h"
 #include "pap_predict/pap_leader.h"
-#include "pap_predict/pap_pace.h"
+#include "pap_predict/pap_polling.h"
 #include "pap_predict/predict/pap_history.h"
 
 typedef struct clv_pap_neighbour {
     int32_t node;
     int32_t is_up;
-    clv_net_conn_t *conn;  /* perhaps still connecting */
-    int64_t echo_sent_ns;  /* of the last frame from it */
-    int64_t echo_local_ns; /* when that came */
-    int64_t heard_ns;      /* the same, or when the connection came up */
-    int32_t is_joined;     /* the agreement uses conn: of a parent, once it was heard there */
-    int32_t was_up;        /* joined, once */
-    int32_t was_lost;      /* a joined one went although the neighbour had not said BYE */
-    int32_t by_relay;      /* its messages go over MPI from now on; conn stays NULL */
-    int32_t is_awaited;    /* it may take the relay: its connection is down for too long */
-    int32_t is_told;       /* the caller listens to it */
-    int32_t is_through;    /* its ranks have freed the group */
-    int32_t told_through;  /* it was told the same of us: over this connection, or over MPI */
+    clv_net_conn_t *conn;     /* perhaps still connecting */
+    int64_t echo_sent_ns;     /* of the last frame from it */
+    int64_t echo_local_ns;    /* when that came */
+    int64_t heard_ns;         /* the same, or when the connection came up */
+    int32_t is_joined;        /* the agreement uses conn: of a parent, once it was heard there */
+    int32_t was_up;           /* joined, once */
+    int32_t was_lost;         /* a joined one went although the neighbour had not said BYE */
+    int32_t by_relay;         /* its messages go over MPI from now on; conn stays NULL */
+    int32_t is_awaited;       /* it may take the relay: its connection is down for too long */
+    int32_t is_reported;      /* the caller listens to it */
+    int32_t is_through;       /* its ranks have freed the group */
+    int32_t reported_through; /* it was told the same of us: over this connection, or over MPI */
 } clv_pap_neighbour_t;
 
 /* A message for the relay. */
@@ -57,7 +57,7 @@ struct clv_pap_leader {
     clv_pap_leader_t *next;
     clv_pap_t *pap;
     clv_pap_table_t *table;
-    clv_pap_attach_ops_t attach;
+    clv_pap_hooks_t hooks;
     clv_pap_layout_t layout;
     int32_t node;
     unsigned char *key; /* CLV_NET_KEY_BYTES, a secret */
@@ -65,12 +65,12 @@ struct clv_pap_leader {
     size_t max_payload;
     clv_pap_agree_t *agree;
     clv_pap_history_t *histories[CLV_PAP_MAX_STREAMS];
-    unsigned char *memories; /* the caller's state, attach.memory_bytes per lane */
+    unsigned char *memories;                   /* the caller's state, hooks.memory_bytes per slot */
     uint32_t generations[CLV_PAP_MAX_STREAMS]; /* whose state that is */
     int64_t *predicted_ns;                     /* scratch */
     clv_pap_clock_t clock;
-    clv_pap_pace_t pace[CLV_PAP_MAX_STREAMS];
-    uint32_t expected; /* lanes where we look by ourselves; the table has it, too */
+    clv_pap_polling_t polling[CLV_PAP_MAX_STREAMS];
+    uint32_t expected; /* slots where we look by ourselves; the table has it, too */
     int64_t look_ns;   /* the first of those looks */
     int64_t tend_ns;   /* when the caller's shares are looked after next */
     uint32_t latency_ns;
@@ -131,7 +131,7 @@ void clv_pap_relay_end(clv_pap_leader_t *leader);
 /* ---- pap_collect.c --------------------------------------------------------------------------- */
 
 /* Takes the records that there are and plans the next looks. Again when it was our last look at
- * some lane (see clv_pap_table_expect). */
+ * some slot (see clv_pap_table_expect). */
 void clv_pap_collect(clv_pap_leader_t *leader, int64_t now_ns);
 
 /* ---- pap_publish.c --------------------------------------------------------------------------- */
@@ -141,6 +141,6 @@ clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader) CLV_MUST_CHECK;
 void clv_pap_publish_free(clv_pap_leader_t *leader);
 /* The agreement's publish and voided; context is the leader. */
 void clv_pap_publish(void *context, const clv_pap_record_set_t *set);
-void clv_pap_publish_void(void *context, int32_t lane, int64_t first, int64_t end);
+void clv_pap_publish_void(void *context, int32_t slot, int64_t first, int64_t end);
 
 #endif

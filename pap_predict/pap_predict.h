@@ -39,7 +39,7 @@
 #define CLV_PAP_MAX_COLLECTIVE  127
 #define CLV_PAP_MAX_SEGMENTS    8191
 #define CLV_PAP_MAX_TOTAL_BYTES ((INT64_C(1) << 43) - 1)
-#define CLV_PAP_NOTE_BYTES      256 /* of a note, at most */
+#define CLV_PAP_KEY_TABLE_BYTES 256 /* of a key_table, at most */
 
 /* The predictors, one row each: stem, whether it needs more than arrivals, meaning. The stem is its
  * name, the word of coll_clv_predictor and the file that holds it (predict/pap_STEM.c: nothing but
@@ -95,8 +95,8 @@ typedef struct clv_pap_stream_key {
 typedef struct clv_pap_forecast {
     int32_t n_ranks;
     int32_t n_record_sets;     /* valid record sets behind the prediction, 0 .. sma_window */
-    int64_t version;           /* counts the lane's record sets; equal forecasts, equal versions */
-    uint32_t generation;       /* of the stream in its lane */
+    int64_t version;           /* counts the slot's record sets; equal forecasts, equal versions */
+    uint32_t generation;       /* of the stream in its slot */
     uint32_t hash;             /* of everything else and predicted_ns; never 0 */
     int64_t sigma_ns;          /* rms of (actual - predicted), relative to each call's mean */
     int64_t worst_error_ns;    /* largest |actual - predicted| in the newest set */
@@ -118,26 +118,28 @@ typedef struct clv_pap_forecast {
 /* How far the program has come, by the newest record set: for whoever judges what calls ran, not
  * for the calls themselves. Agreed like the forecast it comes with. */
 typedef struct clv_pap_progress {
-    int64_t call;         /* number of the newest sampled call in its stream */
-    int64_t front_ns;     /* when its last rank arrived, global; 0: unknown */
+    int64_t call;            /* number of the newest sampled call in its stream */
+    int64_t last_arrival_ns; /* when its last rank arrived, global; 0: unknown */
     int64_t computing_ns; /* the longest time of a rank from its last exit to there; 0: unknown */
-    int32_t runs_free;    /* some rank arrived there before all had ended the call before */
+    int32_t is_decoupled; /* some rank arrived there before all had ended the call before */
     int32_t last_rank;    /* who arrived there last; -1: clocks are not that good, or unknown */
 } clv_pap_progress_t;
 
 /* Called by whoever completes a forecast, before anyone sees it, on the background thread of each
- * node's leader. Fills `attachment` (zeroed, at least attachment_bytes long, shared by the node)
- * with whatever the caller wants to find beside the forecast; returns the bytes used (0: nothing).
- * `note` is what the ranks noted at the end of the call before the newest sampled one (it should
- * say its own length: what lies behind it, up to note_bytes, is left from earlier ones; zeros
- * where the stream had no call before, or a rank had not ended it when it began the sampled one;
- * NULL when note_bytes is 0). `memory` is state the caller keeps per stream (also zeroed at first,
- * memory_bytes long): a deterministic function of the forecasts, their progress and notes so far.
- * Must be a pure function of its arguments. */
-typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *key,
-                                   const clv_pap_forecast_t *forecast,
-                                   const clv_pap_progress_t *progress, const void *note,
-                                   void *memory, void *attachment, size_t attachment_bytes);
+ * node's leader. Fills `node_plans` (zeroed, at least node_plans_bytes long, shared by the node)
+ * with the node plans (opaque here) that the caller wants to find beside the forecast; returns the
+ * bytes used (0: nothing). `key_table` is the key table that the ranks gave at the end of the call
+ * before the newest sampled one (it should say its own length: what lies behind it, up to
+ * key_table_bytes, is left from earlier ones; zeros where the stream had no call before, or a rank
+ * had not ended it when it began the sampled one; NULL when key_table_bytes is 0). `memory` is
+ * state the caller keeps per stream (also zeroed at first, memory_bytes long): a deterministic
+ * function of the forecasts, their progress and key tables so far. Must be a pure function of its
+ * arguments. */
+typedef size_t (*clv_pap_make_node_plans_t)(void *context, const clv_pap_stream_key_t *key,
+                                            const clv_pap_forecast_t *forecast,
+                                            const clv_pap_progress_t *progress,
+                                            const void *key_table, void *memory, void *node_plans,
+                                            size_t node_plans_bytes);
 
 /* Called on the background thread of each node's leader, at the local time that it returned last,
  * and whenever a rank rings; and once more, is_last, by the leader's rank when it frees the group.
@@ -146,19 +148,20 @@ typedef size_t (*clv_pap_attach_t)(void *context, const clv_pap_stream_key_t *ke
 typedef int64_t (*clv_pap_tend_t)(void *context, unsigned char *memory, size_t share_bytes,
                                   const clv_cs_model_t *clock, int64_t now_ns, int is_last);
 
-typedef struct clv_pap_attach_ops {
-    clv_pap_attach_t make;
+typedef struct clv_pap_hooks {
+    clv_pap_make_node_plans_t make;
     void *context;
     size_t memory_bytes;
-    size_t attachment_bytes; /* upper bound per forecast; the table holds two per stream */
-    size_t note_bytes;       /* 0 .. CLV_PAP_NOTE_BYTES; the table holds two per stream, 8 KiB at
+    size_t node_plans_bytes; /* upper bound per forecast; the table holds two per stream */
+    size_t
+        key_table_bytes; /* 0 .. CLV_PAP_KEY_TABLE_BYTES; the table holds two per stream, 8 KiB at
                               * most, and every rank one per stream */
-    size_t share_bytes;      /* memory of each rank for the caller's own use, zeroed at first */
-    clv_pap_tend_t tend;     /* NULL: nobody looks at it */
+    size_t share_bytes;  /* memory of each rank for the caller's own use, zeroed at first */
+    clv_pap_tend_t tend; /* NULL: nobody looks at it */
     void *tend_context;
     void (*after_tend)(void *tend_context); /* what may block: on the thread, without its lock,
                                              * after a tend that was not the last; or NULL */
-} clv_pap_attach_ops_t;
+} clv_pap_hooks_t;
 
 /* ---- process ---------------------------------------------------------------------------- */
 
@@ -175,7 +178,7 @@ void clv_pap_close(clv_pap_t *pap);
  * endpoint record carries the key. n_ranks bounds the shared table. Keeps the reserved resources in
  * *group_p. */
 clv_status_t clv_pap_group_create(clv_pap_t *pap, int32_t n_ranks, int32_t rank,
-                                  const clv_pap_attach_ops_t *attach, unsigned char *endpoint,
+                                  const clv_pap_hooks_t *hooks, unsigned char *endpoint,
                                   clv_pap_group_t **group_p) CLV_MUST_CHECK;
 
 /* Between the two, where a host has more network addresses than an endpoint record takes: how many
@@ -249,8 +252,8 @@ void clv_pap_call_fetch(const clv_pap_group_t *group);
 void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key, int64_t local_ns,
                         clv_pap_call_t *call);
 
-/* The forecast of this call. CLV_OK: *forecast_p (and *attachment_p, its bytes in
- * *attachment_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
+/* The forecast of this call. CLV_OK: *forecast_p (and *node_plans_p, its bytes in
+ * *node_plans_bytes_p, both valid until call_end). CLV_AGAIN: not complete yet; the caller makes
  * MPI progress and asks again: the missing record comes from a rank that has not entered an earlier
  * call, or all ranks go without (patience_ns), or the group will be declared lost. Of overlapping
  * calls, a sampled one also waits until those that use the forecast which its record may replace
@@ -259,16 +262,17 @@ void clv_pap_call_begin(clv_pap_group_t *group, const clv_pap_stream_key_t *key,
  * asked for until it answers other than CLV_AGAIN (one that is not sampled and does not overlap
  * never answers that): the answer also tells when to sample next, and whose turn it is. */
 clv_status_t clv_pap_call_forecast(clv_pap_group_t *group, clv_pap_call_t *call,
-                                   const clv_pap_forecast_t **forecast_p, const void **attachment_p,
-                                   size_t *attachment_bytes_p) CLV_MUST_CHECK;
+                                   const clv_pap_forecast_t **forecast_p, const void **node_plans_p,
+                                   size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
 /* What the call ran (the caller's own code, rank-equal) and when this rank left; calls may end in
- * any order. note: what the
- * caller wants whoever completes the stream's next forecast to know (see clv_pap_attach_t):
- * n_bytes of it (note_bytes at most), rank-equal, copied; NULL when note_bytes is 0. It goes with
- * this stream's next record, from the node's first rank to its leader, never over the network. */
+ * any order. key_table: what the
+ * caller wants whoever completes the stream's next forecast to know (see
+ * clv_pap_make_node_plans_t): n_bytes of it (key_table_bytes at most), rank-equal, copied; NULL
+ * when key_table_bytes is 0. It goes with this stream's next record, from the node's first rank to
+ * its leader, never over the network. */
 void clv_pap_call_end(clv_pap_group_t *group, clv_pap_call_t *call, int32_t choice,
-                      const void *note, size_t n_bytes, int64_t local_ns);
+                      const void *key_table, size_t n_bytes, int64_t local_ns);
 
 /* This rank will arrive at its next call in ns_from_now (the optional hint of clv.h). 1: taken; 0:
  * nothing to take it, out of range, not a sampled call, or given already. */

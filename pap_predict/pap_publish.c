@@ -33,47 +33,47 @@ static void measure_latency(clv_pap_leader_t *leader, const clv_pap_record_set_t
         clv_pap_latency_update(leader->latency_ns, now_ns - clv_pap_record_set_last_given(set));
 }
 
-static void *memory_of(clv_pap_leader_t *leader, int32_t lane, uint32_t generation)
+static void *memory_of(clv_pap_leader_t *leader, int32_t slot, uint32_t generation)
 {
-    const size_t n_bytes = leader->attach.memory_bytes;
+    const size_t n_bytes = leader->hooks.memory_bytes;
     if (n_bytes == 0) {
         return NULL;
     }
-    unsigned char *memory = leader->memories + (size_t) lane * n_bytes;
-    if (leader->generations[lane] != generation) {
-        leader->generations[lane] = generation;
+    unsigned char *memory = leader->memories + (size_t) slot * n_bytes;
+    if (leader->generations[slot] != generation) {
+        leader->generations[slot] = generation;
         memset(memory, 0, n_bytes);
     }
     return memory;
 }
 
 /* One rank's word for all: only where all had ended the call that it is about. */
-static const void *note_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
+static const void *key_table_of(const clv_pap_leader_t *leader, const clv_pap_record_set_t *set)
 {
-    static const unsigned char none[CLV_PAP_NOTE_BYTES];
+    static const unsigned char none[CLV_PAP_KEY_TABLE_BYTES];
     const int is_known = (clv_pap_record_set_common_flags(set) & CLV_PAP_RECORD_PREVIOUS) != 0;
-    const void *note = clv_pap_table_note(leader->table, set->lane, set->sequence + 1);
-    return note == NULL || is_known ? note : none;
+    const void *key_table = clv_pap_table_keys(leader->table, set->slot, set->sequence + 1);
+    return key_table == NULL || is_known ? key_table : none;
 }
 
-static size_t make_attachment(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
+static size_t make_node_plans(clv_pap_leader_t *leader, const clv_pap_record_set_t *set,
                               const clv_pap_forecast_t *forecast)
 {
-    const clv_pap_attach_ops_t *attach = &leader->attach;
-    void *attachment = clv_pap_table_attachment(leader->table, set->lane, forecast->version);
+    const clv_pap_hooks_t *hooks = &leader->hooks;
+    void *node_plans = clv_pap_table_node_plans(leader->table, set->slot, forecast->version);
     /* A forecast behind no valid record set is never shown. It is also the only one whose records
-     * may name different streams (a hint, then the lane was given away), on which nothing may be
+     * may name different streams (a hint, then the slot was given away), on which nothing may be
      * built. */
-    if (attach->make == NULL || forecast->n_record_sets == 0) {
+    if (hooks->make == NULL || forecast->n_record_sets == 0) {
         return 0;
     }
     const clv_pap_stream_key_t key =
-        clv_pap_record_key(leader->table, set->lane, forecast->version);
-    const size_t used = attach->make(
-        attach->context, &key, forecast, clv_pap_history_progress(leader->histories[set->lane]),
-        note_of(leader, set), memory_of(leader, set->lane, set->generation), attachment,
-        attach->attachment_bytes);
-    return used < attach->attachment_bytes ? used : attach->attachment_bytes;
+        clv_pap_record_key(leader->table, set->slot, forecast->version);
+    const size_t used = hooks->make(
+        hooks->context, &key, forecast, clv_pap_history_progress(leader->histories[set->slot]),
+        key_table_of(leader, set), memory_of(leader, set->slot, set->generation), node_plans,
+        hooks->node_plans_bytes);
+    return used < hooks->node_plans_bytes ? used : hooks->node_plans_bytes;
 }
 
 void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
@@ -83,9 +83,9 @@ void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
     if (leader->has_left) {
         return; /* every rank of the node that could ask has the forecasts it needs */
     }
-    clv_pap_history_feed(leader->histories[set->lane], set, &forecast, leader->predicted_ns);
-    const size_t used = make_attachment(leader, set, &forecast);
-    clv_pap_table_publish(leader->table, set->lane, &forecast, used);
+    clv_pap_history_feed(leader->histories[set->slot], set, &forecast, leader->predicted_ns);
+    const size_t used = make_node_plans(leader, set, &forecast);
+    clv_pap_table_publish(leader->table, set->slot, &forecast, used);
     measure_latency(leader, set); /* deciding is a part of it */
     leader->must_give_up |= forecast.disagree;
     if (has_invalid_record(set)) {
@@ -93,14 +93,14 @@ void clv_pap_publish(void *context, const clv_pap_record_set_t *set)
     }
 }
 
-void clv_pap_publish_void(void *context, int32_t lane, int64_t first, int64_t end)
+void clv_pap_publish_void(void *context, int32_t slot, int64_t first, int64_t end)
 {
     clv_pap_leader_t *leader = context;
     if (leader->has_left) {
         return;
     }
-    clv_pap_history_feed_void(leader->histories[lane], end - first);
-    clv_pap_table_set_decided(leader->table, lane, end);
+    clv_pap_history_feed_void(leader->histories[slot], end - first);
+    clv_pap_table_set_decided(leader->table, slot, end);
     clv_pap_count(leader->pap, CLV_PAP_COUNT_void_record_sets, end - first);
 }
 
@@ -111,16 +111,16 @@ clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader)
     const clv_pap_options_t *options = &leader->pap->options;
     const size_t n_ranks = (size_t) leader->layout.n_ranks;
     clv_status_t status = CLV_OK;
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS && status == CLV_OK; lane++) {
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS && status == CLV_OK; slot++) {
         status = clv_pap_history_create(leader->layout.n_ranks, options->sma_window,
                                         (clv_pap_predictor_t) options->predictor,
-                                        &leader->histories[lane]);
+                                        &leader->histories[slot]);
     }
     leader->predicted_ns = clv_alloc(n_ranks, sizeof *leader->predicted_ns);
-    if (leader->attach.memory_bytes > 0) {
-        leader->memories = clv_alloc(CLV_PAP_MAX_STREAMS, leader->attach.memory_bytes);
+    if (leader->hooks.memory_bytes > 0) {
+        leader->memories = clv_alloc(CLV_PAP_MAX_STREAMS, leader->hooks.memory_bytes);
     }
-    if (leader->predicted_ns == NULL || (leader->attach.memory_bytes > 0 && !leader->memories)) {
+    if (leader->predicted_ns == NULL || (leader->hooks.memory_bytes > 0 && !leader->memories)) {
         return CLV_NO_MEMORY;
     }
     return status;
@@ -128,8 +128,8 @@ clv_status_t clv_pap_publish_create(clv_pap_leader_t *leader)
 
 void clv_pap_publish_free(clv_pap_leader_t *leader)
 {
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        clv_pap_history_free(leader->histories[lane]);
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        clv_pap_history_free(leader->histories[slot]);
     }
     clv_free(leader->predicted_ns);
     clv_free(leader->memories);

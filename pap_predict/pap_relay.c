@@ -125,8 +125,8 @@ void clv_pap_leader_relay(clv_pap_leader_t *leader, const clv_pap_relay_ops_t *o
     clv_pap_parcel_t *parcel;
     for (int32_t i = 0; i < leader->n_neighbours; i++) {
         clv_pap_neighbour_t *neighbour = &leader->neighbours[i];
-        if (neighbour->is_awaited && !neighbour->is_told) {
-            neighbour->is_told = 1;
+        if (neighbour->is_awaited && !neighbour->is_reported) {
+            neighbour->is_reported = 1;
             ops->listen(context, rank_of(leader, neighbour->node));
         }
     }
@@ -189,8 +189,8 @@ static int owes(clv_pap_leader_t *leader, clv_pap_neighbour_t *neighbour)
         await(leader, neighbour);
         return 1;
     }
-    if (!neighbour->told_through) {
-        neighbour->told_through = 1;
+    if (!neighbour->reported_through) {
+        neighbour->reported_through = 1;
         set_troubled(leader, 1);
         clv_pap_relay_post(leader, neighbour->node, NULL, 0);
     }

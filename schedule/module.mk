@@ -2,38 +2,38 @@
 clv_schedule_headers = \
 	schedule/schedule.h \
 	schedule/sched_cache.h \
-	schedule/sched_core.h \
+	schedule/sched_interhost.h \
 	schedule/sched_cost.h \
 	schedule/sched_credit.h \
 	schedule/sched_exec.h \
 	schedule/sched_exits.h \
-	schedule/sched_flights.h \
+	schedule/sched_pending_sends.h \
 	schedule/sched_generators.h \
 	schedule/sched_goal.h \
 	schedule/sched_instance.h \
-	schedule/sched_outline.h \
+	schedule/sched_fast_estimate.h \
 	schedule/sched_plan.h \
 	schedule/sched_print.h \
 	schedule/sched_read.h \
 	schedule/sched_replay.h \
 	schedule/sched_host_order.h \
 	schedule/generators/sched_bitset.h \
-	schedule/generators/sched_busy.h schedule/generators/sched_front.h \
+	schedule/generators/sched_busy.h schedule/generators/sched_active.h \
 	schedule/generators/sched_simd.h
 clv_schedule_sources = \
 	schedule/sched_cache.c \
-	schedule/sched_core.c \
-	schedule/sched_core_chain.c \
-	schedule/sched_core_run.c \
+	schedule/sched_interhost.c \
+	schedule/sched_interhost_chain.c \
+	schedule/sched_interhost_run.c \
 	schedule/sched_cost.c \
 	schedule/sched_credit.c \
 	schedule/sched_exec.c \
 	schedule/sched_exits.c \
-	schedule/sched_flights.c \
+	schedule/sched_pending_sends.c \
 	schedule/sched_generators.c \
 	schedule/sched_goal.c \
 	schedule/sched_instance.c \
-	schedule/sched_outline.c \
+	schedule/sched_fast_estimate.c \
 	schedule/sched_plan.c \
 	schedule/sched_print.c \
 	schedule/sched_read.c \
@@ -50,7 +50,7 @@ clv_schedule_sources = \
 	schedule/generators/sched_clairvoyant.c \
 	schedule/generators/sched_classic.c \
 	schedule/generators/sched_cut_ring.c \
-	schedule/generators/sched_front.c \
+	schedule/generators/sched_active.c \
 	schedule/generators/sched_helper_trees.c \
 	schedule/generators/sched_nodes.c \
 	schedule/generators/sched_segtree.c \
@@ -61,11 +61,11 @@ unit_tests += tests/schedule/test_sched_plan tests/schedule/test_sched_exec test
 unit_tests += tests/schedule/test_sched_credit
 unit_tests += tests/schedule/test_sched_ring
 unit_tests += tests/schedule/test_sched_goal tests/schedule/test_sched_cost
-unit_tests += tests/schedule/test_sched_nodes tests/schedule/test_sched_exits tests/schedule/test_sched_outline
+unit_tests += tests/schedule/test_sched_nodes tests/schedule/test_sched_exits tests/schedule/test_sched_fast_estimate
 unit_tests += tests/schedule/test_sched_host_order
 tests_schedule_test_sched_host_order_SOURCES = tests/schedule/test_sched_host_order.c \
 	tests/support/random_instance.h
-tests_schedule_test_sched_outline_SOURCES = tests/schedule/test_sched_outline.c \
+tests_schedule_test_sched_fast_estimate_SOURCES = tests/schedule/test_sched_fast_estimate.c \
 	tests/support/random_instance.h
 tests_schedule_test_sched_nodes_SOURCES = tests/schedule/test_sched_nodes.c $(clv_random_plan_sources) \
 	tests/support/random_instance.h

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "schedule/sched_instance.h"
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "util/util_alloc.h"
 #include "util/util_divide.h"
 #include "util/util_hash.h"
@@ -162,15 +162,15 @@ clv_status_t clv_plan_make_rounded(const clv_generator_t *generator, const clv_i
     return status;
 }
 
-clv_status_t clv_outline_make_rounded(const clv_generator_t *generator,
-                                      const clv_instance_t *instance, int64_t quantum_ns,
-                                      clv_outline_t **outline_p)
+clv_status_t clv_fast_estimate_make_rounded(const clv_generator_t *generator,
+                                            const clv_instance_t *instance, int64_t quantum_ns,
+                                            clv_fast_estimate_t **fast_p)
 {
     clv_instance_t rounded;
     int64_t *times_ns;
     clv_status_t status = round_instance(instance, quantum_ns, &rounded, &times_ns);
     if (status == CLV_OK) {
-        status = clv_outline_make_checked(generator, &rounded, outline_p);
+        status = clv_fast_estimate_make_checked(generator, &rounded, fast_p);
         clv_free(times_ns);
     }
     return status;

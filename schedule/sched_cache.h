@@ -47,10 +47,11 @@ clv_status_t clv_plan_cache_get(clv_plan_cache_t *cache, const clv_generator_t *
 clv_status_t clv_plan_make_rounded(const clv_generator_t *generator, const clv_instance_t *instance,
                                    int64_t quantum_ns, clv_plan_t **plan_p) CLV_MUST_CHECK;
 
-/* The outline of that plan (sched_outline.h). Errors as of clv_outline_make. Thread-safe. */
-clv_status_t clv_outline_make_rounded(const clv_generator_t *generator,
-                                      const clv_instance_t *instance, int64_t quantum_ns,
-                                      clv_outline_t **outline_p) CLV_MUST_CHECK;
+/* The fast estimate of that plan (sched_fast_estimate.h). Errors as of clv_fast_estimate_make.
+ * Thread-safe. */
+clv_status_t clv_fast_estimate_make_rounded(const clv_generator_t *generator,
+                                            const clv_instance_t *instance, int64_t quantum_ns,
+                                            clv_fast_estimate_t **fast_p) CLV_MUST_CHECK;
 
 clv_plan_cache_counters_t clv_plan_cache_counters(const clv_plan_cache_t *cache);
 

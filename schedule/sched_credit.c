@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Credit for running ahead: bases, leases and the words that carry them.
+ * Credit for running ahead: guarantees, grants and the credit messages that carry them.
  */
 #include "schedule/sched_credit.h"
 
 #include "util/util_min_max.h"
 
-/* Parts of a base that go without a word in a call, and when the next one begins. Few words cost
- * nothing, and one at the beginning of a call costs less: a receiver that answers while data come
- * is taken for one end of a dialogue by its kernel, which then acknowledges late. */
+/* Parts of a guarantee that go without a credit message in a call, and when the next one begins.
+ * Few credit messages cost nothing, and one at the beginning of a call costs less: a receiver that
+ * answers while data come is taken for one end of a dialogue by its kernel, which then acknowledges
+ * late. */
 #define PARTS   8
 #define IN_CALL 7
 #define BETWEEN 2
 
-/* Never above the base: who waits for a receive that is posted must have a word that allows it.
- * Both ends see the same messages of a pair in the same calls and order, hence the same words. */
-static int is_due(int64_t base, int64_t *untold_p, int64_t n_parts)
+/* Never above the guarantee: who waits for a receive that is posted must have a credit message that
+ * allows it. Both ends see the same messages of a pair in the same calls and order, hence the same
+ * credit messages. */
+static int is_due(int64_t guaranteed, int64_t *unreported_p, int64_t n_parts)
 {
-    if (*untold_p < clv_larger(1, base / PARTS * n_parts)) {
+    if (*unreported_p < clv_larger(1, guaranteed / PARTS * n_parts)) {
         return 0;
     }
-    *untold_p = 0;
+    *unreported_p = 0;
     return 1;
 }
 
@@ -31,44 +33,44 @@ int64_t clv_credit_charge(int64_t n_bytes)
 
 /* ---- the pool ---- */
 
-void clv_credit_pool_open(clv_credit_pool_t *pool, int64_t n_bytes, int64_t lease_calls)
+void clv_credit_pool_open(clv_credit_pool_t *pool, int64_t n_bytes, int64_t grant_calls)
 {
-    *pool = (clv_credit_pool_t){.bytes = n_bytes, .lease_calls = lease_calls};
+    *pool = (clv_credit_pool_t){.bytes = n_bytes, .grant_calls = grant_calls};
 }
 
 static int64_t pool_free(const clv_credit_pool_t *pool)
 {
-    return pool->bytes - pool->based - pool->leased;
+    return pool->bytes - pool->guaranteed - pool->granted;
 }
 
-/* A base of 1 has room for no message: nothing to account for. */
-static int64_t bases_cost(int64_t base, int32_t n_sources)
+/* A guarantee of 1 has room for no message: nothing to account for. */
+static int64_t guarantees_cost(int64_t guaranteed, int32_t n_sources)
 {
-    return base > 1 ? base * n_sources : 0;
+    return guaranteed > 1 ? guaranteed * n_sources : 0;
 }
 
-int64_t clv_credit_base_open(clv_credit_pool_t *pool, int32_t n_sources)
+int64_t clv_credit_guarantee_open(clv_credit_pool_t *pool, int32_t n_sources)
 {
-    int64_t base = n_sources > 0 ? pool_free(pool) / 2 / n_sources : 0;
+    int64_t guaranteed = n_sources > 0 ? pool_free(pool) / 2 / n_sources : 0;
 
-    base = base < CLV_CREDIT_MESSAGE_BYTES ? 1 : base;
-    pool->based += bases_cost(base, n_sources);
-    return base;
+    guaranteed = guaranteed < CLV_CREDIT_MESSAGE_BYTES ? 1 : guaranteed;
+    pool->guaranteed += guarantees_cost(guaranteed, n_sources);
+    return guaranteed;
 }
 
-void clv_credit_base_close(clv_credit_pool_t *pool, int64_t base, int32_t n_sources)
+void clv_credit_guarantee_close(clv_credit_pool_t *pool, int64_t guaranteed, int32_t n_sources)
 {
-    pool->based -= bases_cost(base, n_sources);
+    pool->guaranteed -= guarantees_cost(guaranteed, n_sources);
 }
 
 /* ---- the sender's end ---- */
 
 int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
 {
-    int64_t limit = to->word.posted + to->base;
+    int64_t limit = to->message.posted + to->guaranteed;
 
-    if (call <= to->word.through) {
-        limit = clv_larger(limit, to->word.limit);
+    if (call <= to->message.through) {
+        limit = clv_larger(limit, to->message.limit);
     }
     return to->sent + charge <= limit;
 }
@@ -76,51 +78,51 @@ int clv_credit_may_send(const clv_credit_to_t *to, int64_t call, int64_t charge)
 void clv_credit_sent(clv_credit_to_t *to, int64_t charge)
 {
     to->sent += charge;
-    to->untold += charge;
-    to->n_owed += is_due(to->base, &to->untold, IN_CALL);
+    to->unreported += charge;
+    to->n_owed += is_due(to->guaranteed, &to->unreported, IN_CALL);
 }
 
 void clv_credit_begin_to(clv_credit_to_t *to)
 {
-    to->n_owed += is_due(to->base, &to->untold, BETWEEN);
+    to->n_owed += is_due(to->guaranteed, &to->unreported, BETWEEN);
 }
 
-void clv_credit_take(clv_credit_to_t *to, const clv_credit_word_t *word)
+void clv_credit_take(clv_credit_to_t *to, const clv_credit_message_t *message)
 {
-    to->word = *word;
+    to->message = *message;
     to->n_taken++;
 }
 
 int64_t clv_credit_ahead(const clv_credit_to_t *to)
 {
-    return clv_larger(0, to->sent - to->word.posted);
+    return clv_larger(0, to->sent - to->message.posted);
 }
 
 /* ---- the receiver's end ---- */
 
 /* The pool gets what the pair held and gives what is wanted, as far as it is there. */
-static void lease_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t wanted)
+static void grant_hold(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t wanted)
 {
     int64_t held = clv_smaller(wanted, pool_free(pool) + from->held);
 
-    pool->n_leases += (held > 0) - (from->held > 0);
-    pool->leased += held - from->held;
+    pool->n_grants += (held > 0) - (from->held > 0);
+    pool->granted += held - from->held;
     from->held = held;
 }
 
-/* As if one pair more had a lease, so that the next one finds something. */
-static int64_t fair_lease(const clv_credit_from_t *from, const clv_credit_pool_t *pool)
+/* As if one pair more had a grant, so that the next one finds something. */
+static int64_t fair_grant(const clv_credit_from_t *from, const clv_credit_pool_t *pool)
 {
-    int64_t n_leases = pool->n_leases + (from->held == 0);
-    return (pool->bytes - pool->based) / (n_leases + 1);
+    int64_t n_grants = pool->n_grants + (from->held == 0);
+    return (pool->bytes - pool->guaranteed) / (n_grants + 1);
 }
 
 void clv_credit_close(clv_credit_from_t *from, clv_credit_pool_t *pool)
 {
-    lease_hold(from, pool, 0);
+    grant_hold(from, pool, 0);
 }
 
-/* All that was sent on the lease was sent in calls which this rank has left, so it was received. */
+/* All that was sent on the grant was sent in calls which this rank has left, so it was received. */
 void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
 {
     if (from->held > 0 && call > from->through) {
@@ -129,38 +131,38 @@ void clv_credit_enter(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t 
 }
 
 /* The old limit is a promise until it is overtaken: what it still allows stays held. */
-static void lease_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
+static void grant_renew(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call)
 {
-    int64_t promised = from->held > 0 ? from->limit - from->posted - from->base : 0;
+    int64_t promised = from->held > 0 ? from->limit - from->posted - from->guaranteed : 0;
 
-    lease_hold(from, pool, clv_larger(promised, fair_lease(from, pool)));
-    from->limit = from->posted + from->base + from->held;
-    from->through = call + pool->lease_calls;
+    grant_hold(from, pool, clv_larger(promised, fair_grant(from, pool)));
+    from->limit = from->posted + from->guaranteed + from->held;
+    from->through = call + pool->grant_calls;
 }
 
-/* Whether a word is due when so many parts go without one; it renews the lease. */
+/* Whether a credit message is due when so many parts go without one; it renews the grant. */
 static int tell_if_due(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                       int64_t n_parts, clv_credit_word_t *word_p)
+                       int64_t n_parts, clv_credit_message_t *message_p)
 {
-    if (!is_due(from->base, &from->untold, n_parts)) {
+    if (!is_due(from->guaranteed, &from->unreported, n_parts)) {
         return 0;
     }
-    lease_renew(from, pool, call);
-    *word_p =
-        (clv_credit_word_t){.posted = from->posted, .limit = from->limit, .through = from->through};
+    grant_renew(from, pool, call);
+    *message_p = (clv_credit_message_t){
+        .posted = from->posted, .limit = from->limit, .through = from->through};
     return 1;
 }
 
 int clv_credit_posted(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                      int64_t charge, clv_credit_word_t *word_p)
+                      int64_t charge, clv_credit_message_t *message_p)
 {
     from->posted += charge;
-    from->untold += charge;
-    return tell_if_due(from, pool, call, IN_CALL, word_p);
+    from->unreported += charge;
+    return tell_if_due(from, pool, call, IN_CALL, message_p);
 }
 
 int clv_credit_begin_from(clv_credit_from_t *from, clv_credit_pool_t *pool, int64_t call,
-                          clv_credit_word_t *word_p)
+                          clv_credit_message_t *message_p)
 {
-    return tell_if_due(from, pool, call, BETWEEN, word_p);
+    return tell_if_due(from, pool, call, BETWEEN, message_p);
 }

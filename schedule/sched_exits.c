@@ -39,7 +39,7 @@ clv_status_t clv_exits_create(int32_t n_ranks, const clv_early_t *early, clv_exi
     clv_exits_t *exits;
 
     if (n_ranks < 1 || n_ranks > CLV_EXITS_MAX_RANKS || early->eager_bytes < 0 ||
-        early->pair_bytes < 0 || early->take_ps < 0 || early->flight_bytes < 0) {
+        early->pair_bytes < 0 || early->take_ps < 0 || early->in_flight_bytes < 0) {
         return CLV_INVALID;
     }
     exits = clv_alloc(1, sizeof *exits);
@@ -91,7 +91,7 @@ typedef struct replay {
     int64_t *core_free_ns;    /* by rank of the plan */
     int64_t *ready_ns;        /* [rank * n_segments + segment]: when that copy may leave */
     int64_t wire_ns, busy_ns; /* the latter with the gap */
-    int64_t latency_ns, take_ns, flight_ns;
+    int64_t latency_ns, take_ns, in_flight_ns;
     int32_t n_slots; /* of a segment; 0: it does not travel early */
 } replay_t;
 
@@ -184,7 +184,7 @@ static void send_together(const replay_t *replay, const clv_send_t *send)
     sender->out_free_ns = start_ns + replay->busy_ns;
     receiver->in_since_ns = start_ns;
     receiver->in_free_ns = start_ns + replay->busy_ns;
-    leave_after(replay, send->sender, clv_larger(start_ns, sent_ns - replay->flight_ns));
+    leave_after(replay, send->sender, clv_larger(start_ns, sent_ns - replay->in_flight_ns));
     combine(replay, send, sent_ns);
 }
 
@@ -230,7 +230,7 @@ static void measure_segment(replay_t *replay, int64_t n_bytes, const clv_cost_t 
     replay->busy_ns = clv_larger(replay->wire_ns, cost->gap_ns);
     replay->latency_ns = cost->latency_ns;
     replay->take_ns = times(n_bytes, early->take_ps);
-    replay->flight_ns = times(early->flight_bytes, cost->byte_ps);
+    replay->in_flight_ns = times(early->in_flight_bytes, cost->byte_ps);
     if (n_bytes <= early->eager_bytes && n_bytes <= early->pair_bytes && n_bytes > 0) {
         replay->n_slots = (int32_t) ((n_bytes * SLOTS + early->pair_bytes - 1) / early->pair_bytes);
     }

@@ -10,7 +10,7 @@
  * A segment of at most eager_bytes leaves without its receiver, as long as at most pair_bytes of
  * the pair are handed over and not yet taken; its sender goes on at once. What comes while the
  * receiver is in a call is taken as it comes, the rest when it enters the next. A larger segment
- * waits for its receiver; its last flight_bytes travel on without the sender.
+ * waits for its receiver; its last in_flight_bytes travel on without the sender.
  *
  * What travels on after a call, and what lies unread, stays in a clv_exits_t: one per network of
  * ranks, for the calls of a program one after the other.
@@ -33,10 +33,10 @@
 
 /* How far messages travel without their receiver. */
 typedef struct clv_early {
-    int64_t eager_bytes;  /* segments up to this do; 0: none */
-    int64_t pair_bytes;   /* from one rank to another, handed over and not taken, at most */
-    int64_t take_ps;      /* a byte that lies there costs its receiver so long */
-    int64_t flight_bytes; /* of a larger one, on the way when its sender goes on */
+    int64_t eager_bytes;     /* segments up to this do; 0: none */
+    int64_t pair_bytes;      /* from one rank to another, handed over and not taken, at most */
+    int64_t take_ps;         /* a byte that lies there costs its receiver so long */
+    int64_t in_flight_bytes; /* of a larger one, on the way when its sender goes on */
 } clv_early_t;
 
 typedef struct clv_exits clv_exits_t;

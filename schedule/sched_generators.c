@@ -12,7 +12,7 @@ const clv_generator_t clv_generators[] = {
     CLV_GENERATOR_MAP(CLV_GENERATOR_ROW)
 #undef CLV_GENERATOR_ROW
 #define CLV_PLACE_GENERATOR_ROW(name, stem, flat, meaning)                                         \
-    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate, clv_sched_##stem##_outline},
+    {name, meaning, 1u << CLV_GOAL_REDUCE, clv_sched_##stem##_generate, clv_sched_##stem##_fast},
         CLV_PLACE_GENERATOR_MAP(CLV_PLACE_GENERATOR_ROW)
 #undef CLV_PLACE_GENERATOR_ROW
 #define CLV_OTHER_GENERATOR_ROW(name, stem, goal, meaning)                                         \

@@ -50,8 +50,8 @@
     CLV_GENERATOR_DECLARE(name, stem, meaning)
 #define CLV_PLACE_GENERATOR_DECLARE(name, stem, flat, meaning)                                     \
     CLV_GENERATOR_DECLARE(name, stem, meaning)                                                     \
-    clv_status_t clv_sched_##stem##_outline(const clv_instance_t *instance,                        \
-                                            clv_outline_t **outline_p);
+    clv_status_t clv_sched_##stem##_fast(const clv_instance_t *instance,                           \
+                                         clv_fast_estimate_t **fast_p);
 CLV_GENERATOR_MAP(CLV_GENERATOR_DECLARE)
 CLV_PLACE_GENERATOR_MAP(CLV_PLACE_GENERATOR_DECLARE)
 #undef CLV_PLACE_GENERATOR_DECLARE

@@ -19,7 +19,7 @@
  */
 #include "schedule/sched_replay.h"
 
-#include "schedule/sched_flights.h"
+#include "schedule/sched_pending_sends.h"
 #include "util/util_alloc.h"
 
 enum { MAX_SENDS = 1 << 30 };
@@ -27,14 +27,14 @@ enum { MAX_SENDS = 1 << 30 };
 /* How a rank is replayed; ASKED while its chain of sources is followed. */
 enum { WAY_UNKNOWN, WAY_ASKED, WAY_AHEAD, WAY_EVENTS };
 
-/* who < n_ranks: that rank's next send could start; else flight who - n_ranks has arrived. */
+/* who < n_ranks: that rank's next send could start; else send who - n_ranks has arrived. */
 typedef struct event {
     int64_t at_ns;
     int32_t who;
 } event_t;
 
 typedef struct world {
-    clv_flights_t all;
+    clv_pending_sends_t all;
     event_t *heap; /* three a rank at most */
     int32_t n_events;
 } world_t;
@@ -54,7 +54,7 @@ static int is_sooner(const world_t *world, int32_t a, int32_t b)
     if (a < n_ranks || b < n_ranks) {
         return a >= n_ranks;
     }
-    return world->all.flight[a - n_ranks].number < world->all.flight[b - n_ranks].number;
+    return world->all.pending[a - n_ranks].number < world->all.pending[b - n_ranks].number;
 }
 
 static int is_before(const world_t *world, const event_t *a, const event_t *b)
@@ -104,49 +104,49 @@ static void drop(world_t *world)
 /* Puts the rank's next send into the heap as soon as its copy is what the plan wants to send. */
 static void offer(world_t *world, int32_t p)
 {
-    clv_flying_rank_t *rank = &world->all.ranks[p];
+    clv_replay_rank_t *rank = &world->all.ranks[p];
     if (rank->offered || rank->next == rank->end) {
         return;
     }
-    const clv_flight_t *flight = &world->all.flight[rank->next];
-    const clv_copy_t *copy = clv_copy_of(&world->all, p, flight->segment);
-    if (copy->n_done < flight->out_number) {
+    const clv_pending_send_t *pending = &world->all.pending[rank->next];
+    const clv_copy_t *copy = clv_copy_of(&world->all, p, pending->segment);
+    if (copy->n_done < pending->out_number) {
         return;
     }
     rank->offered = 1;
     rank->head_ready_ns = clv_larger(clv_larger(rank->out_free_ns, copy->ready_ns),
-                                     world->all.arrival_ns[flight->receiver]);
-    push(world, clv_larger(rank->head_ready_ns, clv_links_free_ns(&world->all, flight)), p);
+                                     world->all.arrival_ns[pending->receiver]);
+    push(world, clv_larger(rank->head_ready_ns, clv_links_free_ns(&world->all, pending)), p);
 }
 
 /* ---- what is under way ----------------------------------------------------------------------- */
 
-/* The flight has just left. */
+/* The send has just left. */
 static void fly(world_t *world, int32_t at)
 {
-    const clv_flight_t *flight = &world->all.flight[at];
-    int32_t *first = &world->all.ranks[flight->sender].flying[flight->is_near];
+    const clv_pending_send_t *pending = &world->all.pending[at];
+    int32_t *first = &world->all.ranks[pending->sender].under_way[pending->is_near];
 
-    if (*first == CLV_NO_FLIGHT) {
+    if (*first == CLV_NO_SEND) {
         *first = at;
-        push(world, flight->here_ns, world->all.plan->n_ranks + at);
+        push(world, pending->here_ns, world->all.plan->n_ranks + at);
     }
 }
 
-/* The flight, the first event, has arrived: who follows it takes its place in the heap. */
+/* The send, the first event, has arrived: who follows it takes its place in the heap. */
 static void land(world_t *world, int32_t at)
 {
-    const int is_near = world->all.flight[at].is_near;
-    clv_flying_rank_t *rank = &world->all.ranks[world->all.flight[at].sender];
+    const int is_near = world->all.pending[at].is_near;
+    clv_replay_rank_t *rank = &world->all.ranks[world->all.pending[at].sender];
 
     do {
         at++;
-    } while (at < rank->next && world->all.flight[at].is_near != is_near);
+    } while (at < rank->next && world->all.pending[at].is_near != is_near);
     if (at < rank->next) {
-        rank->flying[is_near] = at;
-        replace(world, world->all.flight[at].here_ns, world->all.plan->n_ranks + at);
+        rank->under_way[is_near] = at;
+        replace(world, world->all.pending[at].here_ns, world->all.plan->n_ranks + at);
     } else {
-        rank->flying[is_near] = CLV_NO_FLIGHT;
+        rank->under_way[is_near] = CLV_NO_SEND;
         drop(world);
     }
 }
@@ -156,9 +156,9 @@ static void start(world_t *world, int32_t p, int64_t now_ns)
 {
     const int32_t at = world->all.ranks[p].next;
 
-    clv_flight_leave(&world->all, &world->all.ranks[p], now_ns);
+    clv_pending_send_leave(&world->all, &world->all.ranks[p], now_ns);
     fly(world, at);
-    clv_copy_unpark(&world->all, clv_copy_of(&world->all, p, world->all.flight[at].segment),
+    clv_copy_unpark(&world->all, clv_copy_of(&world->all, p, world->all.pending[at].segment),
                     now_ns);
     offer(world, p);
 }
@@ -167,31 +167,31 @@ static void start(world_t *world, int32_t p, int64_t now_ns)
 
 /* What a send says about its two ranks: they need events if it crosses a link, or if the receiver
  * has another source; and the receiver also if it has done something with that segment before. */
-static void judge_flight(world_t *world, const clv_flight_t *flight)
+static void judge_send(world_t *world, const clv_pending_send_t *pending)
 {
-    clv_flying_rank_t *sender = &world->all.ranks[flight->sender],
-                      *receiver = &world->all.ranks[flight->receiver];
+    clv_replay_rank_t *sender = &world->all.ranks[pending->sender],
+                      *receiver = &world->all.ranks[pending->receiver];
     const int32_t source = receiver->source[1];
 
-    if (!flight->is_near) {
+    if (!pending->is_near) {
         sender->way = receiver->way = WAY_EVENTS;
         return;
     }
-    if (source != CLV_NO_FLIGHT && source != flight->sender) {
+    if (source != CLV_NO_SEND && source != pending->sender) {
         world->all.ranks[source].way = sender->way = receiver->way = WAY_EVENTS;
     }
-    if (flight->in_number > 0) {
+    if (pending->in_number > 0) {
         receiver->way = WAY_EVENTS;
     }
-    receiver->source[1] = flight->sender;
+    receiver->source[1] = pending->sender;
 }
 
 /* Who receives from a rank that needs events needs them, too. */
 static void follow_sources(world_t *world, int32_t p)
 {
-    clv_flying_rank_t *ranks = world->all.ranks;
+    clv_replay_rank_t *ranks = world->all.ranks;
     int32_t q = p;
-    while (ranks[q].way == WAY_UNKNOWN && ranks[q].source[1] != CLV_NO_FLIGHT) {
+    while (ranks[q].way == WAY_UNKNOWN && ranks[q].source[1] != CLV_NO_SEND) {
         ranks[q].way = WAY_ASKED;
         q = ranks[q].source[1];
     }
@@ -203,14 +203,14 @@ static void follow_sources(world_t *world, int32_t p)
     }
 }
 
-/* Sources are asked for anew: clv_flights_in_order has noted some before it gave up. */
+/* Sources are asked for anew: clv_pending_sends_in_order has noted some before it gave up. */
 static void find_ways(world_t *world)
 {
     for (int32_t p = 0; p < world->all.plan->n_ranks; p++) {
-        world->all.ranks[p].source[1] = CLV_NO_FLIGHT;
+        world->all.ranks[p].source[1] = CLV_NO_SEND;
     }
     for (int32_t at = 0; at < world->all.plan->n_sends; at++) {
-        judge_flight(world, &world->all.flight[at]);
+        judge_send(world, &world->all.pending[at]);
     }
     for (int32_t p = 0; p < world->all.plan->n_ranks; p++) {
         follow_sources(world, p);
@@ -220,14 +220,15 @@ static void find_ways(world_t *world)
 static void replay_ahead(world_t *world)
 {
     for (int32_t k = 0; k < world->all.plan->n_sends; k++) {
-        clv_flying_rank_t *sender = &world->all.ranks[world->all.plan->sends[k].sender];
+        clv_replay_rank_t *sender = &world->all.ranks[world->all.plan->sends[k].sender];
         if (sender->way != WAY_AHEAD) {
             continue;
         }
         const int32_t at = sender->next;
-        clv_flight_leave(&world->all, sender, clv_next_start_ns(&world->all, sender));
-        if (world->all.ranks[world->all.flight[at].receiver].way == WAY_AHEAD) {
-            clv_flight_combine(&world->all, &world->all.flight[at], world->all.flight[at].here_ns);
+        clv_pending_send_leave(&world->all, sender, clv_next_start_ns(&world->all, sender));
+        if (world->all.ranks[world->all.pending[at].receiver].way == WAY_AHEAD) {
+            clv_pending_send_combine(&world->all, &world->all.pending[at],
+                                     world->all.pending[at].here_ns);
         } else {
             fly(world, at);
         }
@@ -245,12 +246,12 @@ static void run(world_t *world)
         if (event.who >= n_ranks) {
             const int32_t at = event.who - n_ranks;
             land(world, at);
-            clv_flight_arrive(&world->all, at, event.at_ns);
-            offer(world, world->all.flight[at].receiver);
+            clv_pending_send_arrive(&world->all, at, event.at_ns);
+            offer(world, world->all.pending[at].receiver);
             continue;
         }
         const int64_t free_ns =
-            clv_links_free_ns(&world->all, &world->all.flight[world->all.ranks[event.who].next]);
+            clv_links_free_ns(&world->all, &world->all.pending[world->all.ranks[event.who].next]);
         if (free_ns > event.at_ns) {
             replace(world, free_ns, event.who);
         } else {
@@ -262,7 +263,7 @@ static void run(world_t *world)
 
 static void replay_by_events(world_t *world, int events_only)
 {
-    clv_flights_begin(&world->all);
+    clv_pending_sends_begin(&world->all);
     if (!events_only) {
         find_ways(world);
         replay_ahead(world);
@@ -270,14 +271,14 @@ static void replay_by_events(world_t *world, int events_only)
     run(world);
 }
 
-static clv_status_t read_result(const clv_flights_t *all, clv_estimate_t *estimate_p,
+static clv_status_t read_result(const clv_pending_sends_t *all, clv_estimate_t *estimate_p,
                                 int64_t *exit_ns)
 {
     const int32_t n_ranks = all->plan->n_ranks;
     int64_t last_arrival = 0, end = 0, in_mpi_sum = 0;
 
     for (int32_t p = 0; p < n_ranks; p++) {
-        const clv_flying_rank_t *rank = &all->ranks[p];
+        const clv_replay_rank_t *rank = &all->ranks[p];
         if (rank->next < rank->end) {
             return CLV_INVALID;
         }
@@ -304,13 +305,13 @@ clv_status_t clv_sched_replay(const clv_plan_t *plan, const int64_t *arrival_ns,
         return CLV_LIMIT;
     }
     world.heap = clv_alloc_unset(3 * (size_t) plan->n_ranks, sizeof *world.heap);
-    if (world.heap != NULL && clv_flights_open(&world.all)) {
-        if (events_only || !clv_flights_in_order(&world.all)) {
+    if (world.heap != NULL && clv_pending_sends_open(&world.all)) {
+        if (events_only || !clv_pending_sends_in_order(&world.all)) {
             replay_by_events(&world, events_only);
         }
         status = read_result(&world.all, estimate_p, exit_ns);
     }
-    clv_flights_close(&world.all);
+    clv_pending_sends_close(&world.all);
     clv_free(world.heap);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A replay rank after rank, without events (see sched_flights.h).
+ * A replay rank after rank, without events (see sched_pending_sends.h).
  *
  *     near source ----+
  *                     +--> merged by time --> combined --> sent, in plan order
@@ -10,12 +10,12 @@
  * holds, and a rank has one source inside its place and one elsewhere. Then all that comes to it is
  * known when its sources are done, and all that it sends when that is: no heap, O(sends).
  */
-#include "schedule/sched_flights.h"
+#include "schedule/sched_pending_sends.h"
 
 /* Keeps the only rank that sends on a way or link; 0: there is another one. */
 static int is_only(int32_t *holder, int32_t rank)
 {
-    if (*holder == CLV_NO_FLIGHT) {
+    if (*holder == CLV_NO_SEND) {
         *holder = rank;
     }
     return *holder == rank;
@@ -23,76 +23,77 @@ static int is_only(int32_t *holder, int32_t rank)
 
 /* Whether every way and link has one rank that sends on it, and every copy is sent when nothing
  * more comes to it; and nothing arrives when it leaves. holders: two numbers for each place. */
-static int nobody_contends(clv_flights_t *all, int32_t *holders)
+static int nobody_contends(clv_pending_sends_t *all, int32_t *holders)
 {
     const clv_replay_lengths_t *lengths = all->lengths;
     int free = lengths->near_wire_ns + lengths->near_latency_ns > 0 &&
                lengths->far_wire_ns + lengths->far_latency_ns > 0;
 
     for (int32_t i = 0; i < 2 * all->plan->n_ranks; i++) {
-        holders[i] = CLV_NO_FLIGHT;
+        holders[i] = CLV_NO_SEND;
     }
     for (int32_t at = 0; at < all->plan->n_sends && free; at++) {
-        const clv_flight_t *flight = &all->flight[at];
-        int32_t *out = &holders[2 * all->place[flight->sender]];
-        int32_t *in = &holders[2 * all->place[flight->receiver] + 1];
+        const clv_pending_send_t *pending = &all->pending[at];
+        int32_t *out = &holders[2 * all->place[pending->sender]];
+        int32_t *in = &holders[2 * all->place[pending->receiver] + 1];
         free =
-            is_only(&all->ranks[flight->receiver].source[flight->is_near], flight->sender) &&
-            clv_copy_of(all, flight->sender, flight->segment)->n_done == flight->out_number + 1 &&
-            (flight->is_near || (is_only(out, flight->sender) && is_only(in, flight->sender)));
+            is_only(&all->ranks[pending->receiver].source[pending->is_near], pending->sender) &&
+            clv_copy_of(all, pending->sender, pending->segment)->n_done ==
+                pending->out_number + 1 &&
+            (pending->is_near || (is_only(out, pending->sender) && is_only(in, pending->sender)));
     }
     return free;
 }
 
-/* The first of the rank's flights to the receiver from this one on, or its end. */
-static int32_t next_to(const clv_flights_t *all, const clv_flying_rank_t *rank, int32_t receiver,
-                       int32_t at)
+/* The first of the rank's sends to the receiver from this one on, or its end. */
+static int32_t next_to(const clv_pending_sends_t *all, const clv_replay_rank_t *rank,
+                       int32_t receiver, int32_t at)
 {
-    while (at < rank->end && all->flight[at].receiver != receiver) {
+    while (at < rank->end && all->pending[at].receiver != receiver) {
         at++;
     }
     return at;
 }
 
 /* What its sources have sent arrives, in the order in which it is there. */
-static void merge_sources(clv_flights_t *all, int32_t p)
+static void merge_sources(clv_pending_sends_t *all, int32_t p)
 {
-    const clv_flying_rank_t none = {.first = 0, .end = 0};
-    const clv_flying_rank_t *source[2];
+    const clv_replay_rank_t none = {.first = 0, .end = 0};
+    const clv_replay_rank_t *source[2];
     int32_t at[2];
 
     for (int i = 0; i < 2; i++) {
         const int32_t q = all->ranks[p].source[i];
-        source[i] = q == CLV_NO_FLIGHT ? &none : &all->ranks[q];
+        source[i] = q == CLV_NO_SEND ? &none : &all->ranks[q];
         at[i] = next_to(all, source[i], p, source[i]->first);
     }
     while (at[0] < source[0]->end || at[1] < source[1]->end) {
-        const clv_flight_t *far = &all->flight[at[0]], *near = &all->flight[at[1]];
+        const clv_pending_send_t *far = &all->pending[at[0]], *near = &all->pending[at[1]];
         const int i = at[0] == source[0]->end ||
                       (at[1] < source[1]->end &&
                        (near->here_ns != far->here_ns ? near->here_ns < far->here_ns
                                                       : near->number < far->number));
-        clv_flight_arrive(all, at[i], all->flight[at[i]].here_ns);
+        clv_pending_send_arrive(all, at[i], all->pending[at[i]].here_ns);
         at[i] = next_to(all, source[i], p, at[i] + 1);
     }
 }
 
-static void replay_rank(clv_flights_t *all, int32_t p)
+static void replay_rank(clv_pending_sends_t *all, int32_t p)
 {
-    clv_flying_rank_t *rank = &all->ranks[p];
+    clv_replay_rank_t *rank = &all->ranks[p];
 
     merge_sources(all, p);
     while (rank->next < rank->end) {
-        clv_flight_leave(all, rank, clv_next_start_ns(all, rank));
+        clv_pending_send_leave(all, rank, clv_next_start_ns(all, rank));
     }
 }
 
 /* Tells the ranks that this one sends to; those whose sources have all done so join the order. */
-static int32_t feed(const clv_flights_t *all, int32_t p, int32_t *n_sources, int32_t *last_source,
-                    int32_t *order, int32_t n_ordered)
+static int32_t feed(const clv_pending_sends_t *all, int32_t p, int32_t *n_sources,
+                    int32_t *last_source, int32_t *order, int32_t n_ordered)
 {
     for (int32_t at = all->ranks[p].first; at < all->ranks[p].end; at++) {
-        const int32_t receiver = all->flight[at].receiver;
+        const int32_t receiver = all->pending[at].receiver;
         if (last_source[receiver] != p) {
             last_source[receiver] = p;
             if (--n_sources[receiver] == 0) {
@@ -105,15 +106,15 @@ static int32_t feed(const clv_flights_t *all, int32_t p, int32_t *n_sources, int
 
 /* Every rank behind those that send to it; 0: there is no such order. scratch: two numbers for each
  * rank. */
-static int sort_ranks(const clv_flights_t *all, int32_t *order, int32_t *scratch)
+static int sort_ranks(const clv_pending_sends_t *all, int32_t *order, int32_t *scratch)
 {
     const int32_t n_ranks = all->plan->n_ranks;
     int32_t *n_sources = scratch, *last_source = scratch + n_ranks, n_ordered = 0;
 
     for (int32_t p = 0; p < n_ranks; p++) {
         const int32_t *source = all->ranks[p].source;
-        last_source[p] = CLV_NO_FLIGHT;
-        n_sources[p] = (source[0] != CLV_NO_FLIGHT) + (source[1] != CLV_NO_FLIGHT);
+        last_source[p] = CLV_NO_SEND;
+        n_sources[p] = (source[0] != CLV_NO_SEND) + (source[1] != CLV_NO_SEND);
         if (n_sources[p] == 0) {
             order[n_ordered++] = p;
         }
@@ -124,7 +125,7 @@ static int sort_ranks(const clv_flights_t *all, int32_t *order, int32_t *scratch
     return n_ordered == n_ranks;
 }
 
-int clv_flights_in_order(clv_flights_t *all)
+int clv_pending_sends_in_order(clv_pending_sends_t *all)
 {
     const int32_t n_ranks = all->plan->n_ranks;
     int32_t *order = all->scratch + 2 * n_ranks;
@@ -132,7 +133,7 @@ int clv_flights_in_order(clv_flights_t *all)
     if (!nobody_contends(all, all->scratch) || !sort_ranks(all, order, all->scratch)) {
         return 0;
     }
-    clv_flights_begin(all);
+    clv_pending_sends_begin(all);
     for (int32_t i = 0; i < n_ranks; i++) {
         replay_rank(all, order[i]);
     }

@@ -111,17 +111,17 @@ typedef struct clv_plan {
     clv_goal_t goal;
 } clv_plan_t;
 
-/* What of a plan decides when it ends (sched_outline.h). */
-typedef struct clv_outline clv_outline_t;
+/* What of a plan decides when it ends (sched_fast_estimate.h). */
+typedef struct clv_fast_estimate clv_fast_estimate_t;
 
 /* One row per way to make a plan; `name` is what clv-plan and the parameters call it. `goals` has
- * the bit 1 << goal of each goal it can make plans for. outline may be NULL. */
+ * the bit 1 << goal of each goal it can make plans for. fast may be NULL. */
 typedef struct clv_generator {
     const char *name;
     const char *meaning;
     uint32_t goals;
     clv_status_t (*generate)(const clv_instance_t *instance, clv_plan_t **plan_p);
-    clv_status_t (*outline)(const clv_instance_t *instance, clv_outline_t **outline_p);
+    clv_status_t (*fast)(const clv_instance_t *instance, clv_fast_estimate_t **fast_p);
 } clv_generator_t;
 
 /* The table, ending in a row with name NULL: bitset (the default, first), segtree, linear,

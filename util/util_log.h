@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where log lines go. A room logs where a thing is decided, once, in lower case, value then unit,
+ * Where log lines go. A module logs where a thing is decided, once, in lower case, value then unit,
  * without a newline. The default sink drops everything; the component sends lines to
  * opal_output, tools to stderr.
  *

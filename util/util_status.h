@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Status codes of every room, as one table.
+ * Status codes of every module, as one table.
  *
  * Functions that can fail return clv_status_t, write their outputs only on CLV_OK, and are marked
  * CLV_MUST_CHECK. Codes below CLV_OK are failures; the non-negative ones are ordinary answers.

@@ -25,7 +25,7 @@ apps_bench_clv_bench_SOURCES = apps/bench/measure/clv_bench.c \
 	apps/bench/measure/bench_measure.c apps/bench/measure/bench_measure.h \
 	apps/bench/measure/bench_multicast.c \
 	apps/bench/measure/bench_own.c \
-	apps/bench/measure/bench_pace.c apps/bench/measure/bench_pace.h \
+	apps/bench/measure/bench_iteration.c apps/bench/measure/bench_iteration.h \
 	apps/bench/measure/bench_processing.c \
 	apps/bench/measure/bench_radix.c apps/bench/measure/bench_radix.h \
 	apps/bench/measure/bench_report.c apps/bench/measure/bench_report.h \
@@ -56,7 +56,7 @@ apps_bench_bench_decide_SOURCES = apps/bench/plans/bench_decide.c $(clv_bench_pl
 apps_bench_bench_nodes_SOURCES = apps/bench/plans/bench_nodes.c $(clv_bench_plans_sources)
 apps_bench_bench_copies_SOURCES = apps/bench/plans/bench_copies.c $(clv_bench_plans_sources)
 
-unit_tests += tests/apps/test_bench_options tests/apps/test_bench_stats tests/apps/test_bench_pace \
+unit_tests += tests/apps/test_bench_options tests/apps/test_bench_stats tests/apps/test_bench_iteration \
 	tests/apps/test_bench_window
 tests_apps_test_bench_window_SOURCES = tests/apps/test_bench_window.c apps/bench/measure/bench_window.c \
 	apps/bench/measure/bench_processing.c $(clv_bench_sources) \
@@ -64,8 +64,8 @@ tests_apps_test_bench_window_SOURCES = tests/apps/test_bench_window.c apps/bench
 	apps/bench/measure/bench_machine.c apps/bench/measure/bench_machine.h
 tests_apps_test_bench_options_SOURCES = tests/apps/test_bench_options.c $(clv_bench_sources)
 tests_apps_test_bench_stats_SOURCES = tests/apps/test_bench_stats.c $(clv_bench_sources)
-tests_apps_test_bench_pace_SOURCES = tests/apps/test_bench_pace.c apps/bench/measure/bench_pace.c \
-	apps/bench/measure/bench_pace.h $(clv_bench_sources)
+tests_apps_test_bench_iteration_SOURCES = tests/apps/test_bench_iteration.c apps/bench/measure/bench_iteration.c \
+	apps/bench/measure/bench_iteration.h $(clv_bench_sources)
 script_tests += tests/mpi/bench_cluster.sh tests/mpi/bench_program.sh tests/mpi/bench_compare.sh tests/mpi/bench_multicast.sh \
 	tests/mpi/bench_grid.sh tests/mpi/bench_paper.sh tests/mpi/bench_results.sh tests/mpi/bench_pages.sh \
 	tests/mpi/bench_other_mpi.sh tests/sim/test_smpi.sh

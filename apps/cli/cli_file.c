@@ -87,7 +87,7 @@ char *clv_file_read(const char *path, size_t *n_bytes_p, const char **reason_p)
 
 enum { EXIT_NOT_WRITTEN = 1 };
 
-static int stdout_is_told; /* that it lost something: once is enough */
+static int stdout_is_reported; /* that it lost something: once is enough */
 
 FILE *clv_output_open(const char *path)
 {
@@ -123,7 +123,7 @@ clv_status_t clv_output_check(FILE *out, const char *path, char *reason, size_t 
     const int failed = fflush(out) != 0 || ferror(out);
     if (failed) {
         ask_again(out);
-        stdout_is_told |= out == stdout;
+        stdout_is_reported |= out == stdout;
     }
     return conclude(failed, path, reason, reason_bytes);
 }
@@ -142,13 +142,13 @@ clv_status_t clv_output_close(FILE *out, const char *path, char *reason, size_t 
 
 int clv_output_end(const clv_program_t *program, int status)
 {
-    const int was_told = stdout_is_told;
+    const int was_reported = stdout_is_reported;
     char reason[256];
 
     if (clv_output_check(stdout, "-", reason, sizeof reason) == CLV_OK) {
         return status;
     }
-    if (!was_told) {
+    if (!was_reported) {
         fprintf(stderr, "%s: %s\n", program->name, reason);
     }
     return status != 0 ? status : EXIT_NOT_WRITTEN;

@@ -130,13 +130,13 @@ int clock_write_json(const char *path, const clock_setting_t *setting,
 }
 
 /* A list as it was measured, for programs; sorted, its least, median and largest for people. */
-typedef struct told {
+typedef struct reported {
     const char *record, *clock;
     const char *key, *what; /* of the list */
     double unit;            /* of what is printed */
-} told_t;
+} reported_t;
 
-static int tell_list(const char *path, FILE *out, const told_t *told,
+static int tell_list(const char *path, FILE *out, const reported_t *reported,
                      const clv_bench_place_t *place, double *values, int n)
 {
     FILE *file = path == NULL ? NULL : strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
@@ -144,10 +144,10 @@ static int tell_list(const char *path, FILE *out, const told_t *told,
         return -1;
     }
     if (file != NULL) {
-        clv_json_t json = clv_json_begin(file, "clv-clock", told->record);
+        clv_json_t json = clv_json_begin(file, "clv-clock", reported->record);
         clv_bench_place_json(&json, place);
-        clv_json_text(&json, "clock", told->clock);
-        clv_json_list_begin(&json, told->key);
+        clv_json_text(&json, "clock", reported->clock);
+        clv_json_list_begin(&json, reported->key);
         for (int i = 0; i < n; i++) {
             clv_json_item(&json, values[i], 1);
         }
@@ -156,9 +156,10 @@ static int tell_list(const char *path, FILE *out, const told_t *told,
     }
     clv_stats_sort(values, (size_t) n);
     if (out != NULL) {
-        fprintf(out, "# %d %s: least %.6f, median %.6f, largest %.6f\n", n, told->what,
-                values[0] / told->unit, clv_stats_quantile(values, (size_t) n, 0.5) / told->unit,
-                values[n - 1] / told->unit);
+        fprintf(out, "# %d %s: least %.6f, median %.6f, largest %.6f\n", n, reported->what,
+                values[0] / reported->unit,
+                clv_stats_quantile(values, (size_t) n, 0.5) / reported->unit,
+                values[n - 1] / reported->unit);
     }
     return file == NULL || file == stdout ? 0 : close_file(file);
 }
@@ -166,15 +167,16 @@ static int tell_list(const char *path, FILE *out, const told_t *told,
 int clock_tell_calibrations(const char *path, FILE *out, const char *clock,
                             const clv_bench_place_t *place, double *hz, int n)
 {
-    const told_t told = {"calibration", clock, "frequency_hz", "calibrations [MHz]", 1e6};
-    return tell_list(path, out, &told, place, hz, n);
+    const reported_t reported = {"calibration", clock, "frequency_hz", "calibrations [MHz]", 1e6};
+    return tell_list(path, out, &reported, place, hz, n);
 }
 
 int clock_tell_round_trips(const char *path, FILE *out, const clv_bench_place_t *place,
                            double *trips_ns, int n)
 {
-    const told_t told = {"round-trips", "monotonic", "round_trip_ns", "round trips [us]", 1e3};
-    return tell_list(path, out, &told, place, trips_ns, n);
+    const reported_t reported = {"round-trips", "monotonic", "round_trip_ns", "round trips [us]",
+                                 1e3};
+    return tell_list(path, out, &reported, place, trips_ns, n);
 }
 
 /* ---- the picture: a line per method and check ---- */

@@ -42,24 +42,24 @@ clv_choose_config_t clv_what_if_config(void)
 typedef struct sums {
     clv_what_if_result_t *result;
     int64_t first_ns, end_ns; /* of the run */
-    int64_t first_front_ns, front_ns;
+    int64_t last_arrival_of_first_ns, last_arrival_ns;
 } sums_t;
 
 static sums_t begin_sums(clv_what_if_result_t *result)
 {
-    *result = (clv_what_if_result_t){.front_ns = result->front_ns};
+    *result = (clv_what_if_result_t){.last_arrival_ns = result->last_arrival_ns};
     return (sums_t){.result = result, .first_ns = INT64_MAX, .end_ns = INT64_MIN};
 }
 
 static void add_call(sums_t *sums, int is_planned, int32_t n_ranks, const int64_t *arrival_ns,
                      const int64_t *exit_ns)
 {
-    int64_t front_ns = INT64_MIN, end_ns = INT64_MIN;
+    int64_t last_arrival_ns = INT64_MIN, end_ns = INT64_MIN;
     double in_mpi_ns = 0;
 
     for (int32_t p = 0; p < n_ranks; p++) {
         sums->first_ns = clv_smaller(sums->first_ns, arrival_ns[p]);
-        front_ns = clv_larger(front_ns, arrival_ns[p]);
+        last_arrival_ns = clv_larger(last_arrival_ns, arrival_ns[p]);
         end_ns = clv_larger(end_ns, exit_ns[p]);
         in_mpi_ns += (double) (exit_ns[p] - arrival_ns[p]);
     }
@@ -67,12 +67,13 @@ static void add_call(sums_t *sums, int is_planned, int32_t n_ranks, const int64_
     if (!is_planned) {
         return;
     }
-    sums->first_front_ns = sums->result->n_planned == 0 ? front_ns : sums->first_front_ns;
-    sums->front_ns = front_ns;
+    sums->last_arrival_of_first_ns =
+        sums->result->n_planned == 0 ? last_arrival_ns : sums->last_arrival_of_first_ns;
+    sums->last_arrival_ns = last_arrival_ns;
     sums->result->in_mpi_ns += in_mpi_ns;
-    sums->result->after_ns += (double) (end_ns - front_ns);
-    if (sums->result->front_ns != NULL) {
-        sums->result->front_ns[sums->result->n_planned] = front_ns;
+    sums->result->after_ns += (double) (end_ns - last_arrival_ns);
+    if (sums->result->last_arrival_ns != NULL) {
+        sums->result->last_arrival_ns[sums->result->n_planned] = last_arrival_ns;
     }
     sums->result->n_planned++;
 }
@@ -85,9 +86,10 @@ static void end_sums(const sums_t *sums, int32_t n_ranks)
     result->run_ns = sums->end_ns > sums->first_ns ? sums->end_ns - sums->first_ns : 0;
     result->in_mpi_ns /= n_ranks;
     result->after_ns /= n > 0 ? n : 1;
-    result->pace_ns = n > 1 ? (double) (sums->front_ns - sums->first_front_ns) / (n - 1) : 0;
-    for (int32_t i = 0; i < n && result->front_ns != NULL; i++) {
-        result->front_ns[i] -= sums->first_ns;
+    result->iteration_ns =
+        n > 1 ? (double) (sums->last_arrival_ns - sums->last_arrival_of_first_ns) / (n - 1) : 0;
+    for (int32_t i = 0; i < n && result->last_arrival_ns != NULL; i++) {
+        result->last_arrival_ns[i] -= sums->first_ns;
     }
 }
 

@@ -18,7 +18,7 @@
  * Units: ns, bytes.
  * Errors: CLV_NO_MEMORY; CLV_INVALID, CLV_OVERFLOW for times no replay can have; CLV_NONE where
  *   nothing can be fitted.
- * Memory: the run's arrays are the caller's; a result's front_ns, too.
+ * Memory: the run's arrays are the caller's; a result's last_arrival_ns, too.
  * Threads: safe on distinct results.
  * Cost: ranks * segments per planned call and way, and for clv a plan per candidate.
  */
@@ -96,15 +96,17 @@ typedef struct clv_what_if_setting {
 } clv_what_if_setting_t;
 
 typedef struct clv_what_if_result {
-    int64_t run_ns;   /* first arrival to last exit */
-    double in_mpi_ns; /* in planned calls, mean over the job's ranks */
-    double after_ns;  /* mean over planned calls */
-    double pace_ns;   /* from one planned call's last arrival to the next one's, mean */
+    int64_t run_ns;      /* first arrival to last exit */
+    double in_mpi_ns;    /* in planned calls, mean over the job's ranks */
+    double after_ns;     /* mean over planned calls */
+    double iteration_ns; /* from one planned call's last arrival to the next one's, mean */
     int32_t n_planned;
-    int64_t *front_ns; /* the last arrival of each planned call, from the run's first; or NULL */
+    int64_t
+        *last_arrival_ns; /* the last arrival of each planned call, from the run's first; or NULL */
 } clv_what_if_result_t;
 
-/* What the run would take that way. result->front_ns: room for as many as there are calls, or NULL.
+/* What the run would take that way. result->last_arrival_ns: room for as many as there are calls,
+ * or NULL.
  */
 clv_status_t clv_what_if_replay(const clv_what_if_run_t *run, const clv_what_if_setting_t *setting,
                                 clv_what_if_way_t way, clv_what_if_result_t *result) CLV_MUST_CHECK;

@@ -15,18 +15,18 @@
 #define CLOCK_ERROR_NS 2000
 
 /* A forecast, with what was decided for it. */
-typedef struct told {
+typedef struct reported {
     clv_pap_forecast_t forecast; /* version 0: there is none */
     int64_t *predicted_ns;
     clv_node_plans_t *plans; /* decisions only */
-} told_t;
+} reported_t;
 
 typedef struct stream {
     clv_pap_stream_key_t arrivals_key;
     clv_pap_history_t *history;
     clv_choose_memory_t *memory;
     clv_choose_keys_t keys; /* as the ranks note them */
-    told_t newest, in_use;
+    reported_t newest, in_use;
     clv_pap_record_t *records;
     int64_t *ended_ns; /* arrivals at the call before, then exits */
     int64_t n_calls, next_sample, n_samples;
@@ -60,11 +60,12 @@ static void free_stream(stream_t *stream)
     clv_free(stream);
 }
 
-static int allocate_told(const clv_what_if_learner_t *learner, told_t *told)
+static int allocate_reported(const clv_what_if_learner_t *learner, reported_t *reported)
 {
-    told->predicted_ns = clv_alloc((size_t) learner->comm->n_ranks, sizeof *told->predicted_ns);
-    told->plans = clv_alloc(1, learner->plans_bytes);
-    return told->predicted_ns != NULL && told->plans != NULL;
+    reported->predicted_ns =
+        clv_alloc((size_t) learner->comm->n_ranks, sizeof *reported->predicted_ns);
+    reported->plans = clv_alloc(1, learner->plans_bytes);
+    return reported->predicted_ns != NULL && reported->plans != NULL;
 }
 
 /* NULL without memory. */
@@ -81,7 +82,8 @@ static stream_t *add_stream(clv_what_if_learner_t *learner, const clv_pap_stream
     stream->ended_ns = clv_alloc(2 * (size_t) config->n_ranks, sizeof *stream->ended_ns);
     stream->memory = clv_alloc(1, sizeof *stream->memory);
     if (stream->records == NULL || stream->ended_ns == NULL || stream->memory == NULL ||
-        !allocate_told(learner, &stream->newest) || !allocate_told(learner, &stream->in_use) ||
+        !allocate_reported(learner, &stream->newest) ||
+        !allocate_reported(learner, &stream->in_use) ||
         clv_pap_history_create(config->n_ranks, config->sma_window,
                                (clv_pap_predictor_t) config->predictor,
                                &stream->history) != CLV_OK) {
@@ -189,7 +191,7 @@ static void decide(clv_what_if_learner_t *learner, stream_t *stream)
 
 static void use_newest(const clv_what_if_learner_t *learner, stream_t *stream)
 {
-    told_t *in_use = &stream->in_use;
+    reported_t *in_use = &stream->in_use;
     const size_t n_ranks = (size_t) learner->comm->n_ranks;
 
     memcpy(in_use->predicted_ns, stream->newest.predicted_ns, n_ranks * sizeof(int64_t));
@@ -302,8 +304,8 @@ clv_status_t clv_what_if_learner_begin(clv_what_if_learner_t *learner,
     stream->ran = decision.algorithm;
     clv_choose_keys_use(&stream->keys, key);
     if (status == CLV_OK && decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
-        status = clv_choose_kept_plan(&learner->chooser.config, key, forecast, &decision,
-                                      learner->chooser.plans, plan_p);
+        status = clv_choose_cached_plan(&learner->chooser.config, key, forecast, &decision,
+                                        learner->chooser.plans, plan_p);
     }
     return status;
 }

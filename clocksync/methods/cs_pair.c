@@ -120,8 +120,8 @@ clv_status_t clv_cs_pair_done(cs_pair_t *pair, clv_status_t status)
     }
     cs_message_t done = {.magic = CS_MAGIC, .sequence = pair->sequence++};
     done.kind = status == CLV_OK ? CS_DONE : CS_GONE;
-    const clv_status_t told = send_bytes(pair->group, pair->peer, &done, sizeof done);
-    return status != CLV_OK ? status : told;
+    const clv_status_t reported = send_bytes(pair->group, pair->peer, &done, sizeof done);
+    return status != CLV_OK ? status : reported;
 }
 
 cs_record_t clv_cs_record(int32_t rank, clv_status_t status, const clv_cs_fit_t *fit)

@@ -31,7 +31,7 @@ static int32_t jk_n_turns(const cs_run_t *run)
     return run->method->n_fit_points + (run->method->recompute_intercept ? 1 : 0);
 }
 
-/* Without memory for its own books the reference tells each client so, once. */
+/* Without memory for its own records the reference tells each client so, once. */
 static clv_status_t jk_turn_away(cs_run_t *run)
 {
     run->start = NULL;

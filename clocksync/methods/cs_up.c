@@ -12,31 +12,31 @@
  * intercept directly, in p - 1 short turns (MBR, Compute_And_Set_All_Intercepts). Netgauge (MBR,
  * appendix B.2) is the same tree with offsets in place of lines.
  *
- * Records travel one by one: a rank without memory for its books still takes part.
+ * Records travel one by one: a rank without memory for its records still takes part.
  */
 #include "clocksync/methods/cs_run.h"
 #include "util/util_alloc.h"
 
 /* What a rank collected: record i is of virtual rank me + i against me; 0 is me against my own
  * reference, once learnt. */
-typedef struct books {
+typedef struct collected {
     cs_run_t *run;
     cs_record_t *records; /* NULL: no memory */
     int32_t me;
-} books_t;
+} collected_t;
 
-static void note(books_t *books, int32_t i, const cs_record_t *record)
+static void note(collected_t *collected, int32_t i, const cs_record_t *record)
 {
-    if (books->records != NULL) {
-        books->records[i] = *record;
-        books->records[i].rank = books->me + i;
+    if (collected->records != NULL) {
+        collected->records[i] = *record;
+        collected->records[i].rank = collected->me + i;
     }
 }
 
-static cs_record_t noted(const books_t *books, int32_t i)
+static cs_record_t noted(const collected_t *collected, int32_t i)
 {
-    return books->records != NULL ? books->records[i]
-                                  : clv_cs_record(books->me + i, CLV_NO_MEMORY, NULL);
+    return collected->records != NULL ? collected->records[i]
+                                      : clv_cs_record(collected->me + i, CLV_NO_MEMORY, NULL);
 }
 
 static void merge(cs_record_t *record, const cs_record_t *outer)
@@ -56,15 +56,15 @@ static clv_status_t serve_local(cs_run_t *run, int32_t client)
 
 /* n records of ranks from client on. After a failed serve the link may be anywhere: read nothing.
  */
-static void collect_records(books_t *books, int32_t client, int32_t n, clv_status_t served)
+static void collect_records(collected_t *collected, int32_t client, int32_t n, clv_status_t served)
 {
-    const int32_t index = cs_index_of(books->run, client);
+    const int32_t index = cs_index_of(collected->run, client);
     clv_status_t status = served >= CLV_OK ? CLV_OK : served;
-    cs_record_t first = clv_cs_record(client, status, &books->run->fit);
+    cs_record_t first = clv_cs_record(client, status, &collected->run->fit);
     for (int32_t i = 0; i < n; i++) {
-        cs_record_t record = clv_cs_record(client + i, status, &books->run->fit);
+        cs_record_t record = clv_cs_record(client + i, status, &collected->run->fit);
         if (status == CLV_OK) {
-            status = clv_cs_recv_records(books->run->group, index, &record, client + i, 1);
+            status = clv_cs_recv_records(collected->run->group, index, &record, client + i, 1);
             record = status == CLV_OK ? record : clv_cs_record(client + i, status, NULL);
         }
         if (i == 0) {
@@ -72,57 +72,57 @@ static void collect_records(books_t *books, int32_t client, int32_t n, clv_statu
         } else {
             merge(&record, &first);
         }
-        note(books, client + i - books->me, &record);
+        note(collected, client + i - collected->me, &record);
     }
 }
 
-static void send_books(const books_t *books, int32_t to, int32_t n)
+static void send_collected(const collected_t *collected, int32_t to, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
-        const cs_record_t record = noted(books, i);
-        if (clv_cs_send_records(books->run->group, cs_index_of(books->run, to), &record, 1) !=
-            CLV_OK) {
+        const cs_record_t record = noted(collected, i);
+        if (clv_cs_send_records(collected->run->group, cs_index_of(collected->run, to), &record,
+                                1) != CLV_OK) {
             return;
         }
     }
 }
 
-static void learn_and_note(books_t *books, int32_t reference)
+static void learn_and_note(collected_t *collected, int32_t reference)
 {
-    const clv_status_t status = cs_learn_from(books->run, reference);
-    const cs_record_t record = clv_cs_record(books->me, status, &books->run->fit);
-    note(books, 0, &record);
+    const clv_status_t status = cs_learn_from(collected->run, reference);
+    const cs_record_t record = clv_cs_record(collected->me, status, &collected->run->fit);
+    note(collected, 0, &record);
 }
 
 /* MBR, Algorithm 3, Sync_Clocks_Pow2. */
-static void climb(books_t *books, int32_t power)
+static void climb(collected_t *collected, int32_t power)
 {
     for (int32_t half = 1; half < power; half *= 2) {
-        if (books->me % (2 * half) == half) {
-            learn_and_note(books, books->me - half);
-            send_books(books, books->me - half, half);
+        if (collected->me % (2 * half) == half) {
+            learn_and_note(collected, collected->me - half);
+            send_collected(collected, collected->me - half, half);
             return;
         }
-        const int32_t client = books->me + half;
-        collect_records(books, client, half, serve_local(books->run, client));
+        const int32_t client = collected->me + half;
+        collect_records(collected, client, half, serve_local(collected->run, client));
     }
 }
 
 /* MBR, Algorithm 3, Sync_Clocks_Remaining. */
-static void climb_remaining(books_t *books, int32_t power)
+static void climb_remaining(collected_t *collected, int32_t power)
 {
-    const int32_t n_remaining = books->run->group->n_ranks - power;
+    const int32_t n_remaining = collected->run->group->n_ranks - power;
     clv_status_t served = CLV_OK;
-    if (books->me >= power) {
-        learn_and_note(books, books->me - power);
-        send_books(books, 0, 1);
-    } else if (books->me < n_remaining) {
-        served = serve_local(books->run, books->me + power);
+    if (collected->me >= power) {
+        learn_and_note(collected, collected->me - power);
+        send_collected(collected, 0, 1);
+    } else if (collected->me < n_remaining) {
+        served = serve_local(collected->run, collected->me + power);
     }
-    for (int32_t i = 0; books->me == 0 && i < n_remaining; i++) {
-        collect_records(books, power + i, 1, i == 0 ? served : CLV_OK);
-        if (i > 0 && books->records != NULL) {
-            merge(&books->records[power + i], &books->records[i]);
+    for (int32_t i = 0; collected->me == 0 && i < n_remaining; i++) {
+        collect_records(collected, power + i, 1, i == 0 ? served : CLV_OK);
+        if (i > 0 && collected->records != NULL) {
+            merge(&collected->records[power + i], &collected->records[i]);
         }
     }
 }
@@ -140,19 +140,19 @@ static clv_status_t receive_mine(cs_run_t *run)
 }
 
 /* The scatter; the reference's own model enters here, so that levels can be stacked. */
-static clv_status_t hand_out(books_t *books)
+static clv_status_t hand_out(collected_t *collected)
 {
-    cs_run_t *run = books->run;
+    cs_run_t *run = collected->run;
     const clv_status_t status = cs_start(run);
     const cs_record_t own = clv_cs_record(0, status, &run->fit);
     for (int32_t i = 1; i < run->group->n_ranks; i++) {
-        cs_record_t record = noted(books, i);
+        cs_record_t record = noted(collected, i);
         merge(&record, &own);
         const clv_status_t ignored =
             clv_cs_send_records(run->group, cs_index_of(run, i), &record, 1);
         (void) ignored;
     }
-    return books->records != NULL ? status : CLV_NO_MEMORY;
+    return collected->records != NULL ? status : CLV_NO_MEMORY;
 }
 
 /* MBR, Compute_And_Set_All_Intercepts: always SKaMPI's offset. */
@@ -184,14 +184,14 @@ clv_status_t clv_cs_run_tree_up(cs_run_t *run)
 {
     const int32_t n = run->group->n_ranks;
     const int32_t power = cs_power_below(n);
-    books_t books = {run, NULL, cs_virtual_rank(run)};
-    books.records = clv_alloc((size_t) (n - books.me), sizeof *books.records);
-    if (books.me < power) {
-        climb(&books, power);
+    collected_t collected = {run, NULL, cs_virtual_rank(run)};
+    collected.records = clv_alloc((size_t) (n - collected.me), sizeof *collected.records);
+    if (collected.me < power) {
+        climb(&collected, power);
     }
-    climb_remaining(&books, power);
-    clv_status_t status = books.me == 0 ? hand_out(&books) : receive_mine(run);
-    clv_free(books.records);
+    climb_remaining(&collected, power);
+    clv_status_t status = collected.me == 0 ? hand_out(&collected) : receive_mine(run);
+    clv_free(collected.records);
     if (run->method->algorithm == CLV_CS_HCA) {
         status = set_all_intercepts(run, status);
     }

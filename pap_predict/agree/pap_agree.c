@@ -19,19 +19,19 @@ const char *clv_pap_lost_text(int reason)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void free_slot(clv_pap_slot_t *slot)
+static void free_held(clv_pap_held_set_t *held)
 {
-    clv_free(slot->records);
-    clv_free(slot->given);
+    clv_free(held->records);
+    clv_free(held->given);
 }
 
-static void free_lane(clv_pap_lane_t *lane)
+static void free_slot(clv_pap_slot_t *slot)
 {
     for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
-        free_slot(&lane->open[i]);
+        free_held(&slot->open[i]);
     }
     for (int i = 0; i < CLV_PAP_AGREE_KEPT; i++) {
-        free_slot(&lane->kept[i]);
+        free_held(&slot->kept[i]);
     }
 }
 
@@ -41,29 +41,29 @@ void clv_pap_agree_free(clv_pap_agree_t *agree)
         return;
     }
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        free_lane(&agree->lane[i]);
+        free_slot(&agree->slot[i]);
     }
     clv_free(agree->by_rank);
     clv_free(agree->message);
     clv_free(agree);
 }
 
-static int alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
+static int alloc_held(clv_pap_held_set_t *held, size_t n_ranks)
 {
-    slot->sequence = -1;
-    slot->records = clv_alloc(n_ranks, sizeof *slot->records);
-    slot->given = clv_alloc(n_ranks, 1);
-    return slot->records != NULL && slot->given != NULL;
+    held->sequence = -1;
+    held->records = clv_alloc(n_ranks, sizeof *held->records);
+    held->given = clv_alloc(n_ranks, 1);
+    return held->records != NULL && held->given != NULL;
 }
 
-static int alloc_lane(clv_pap_lane_t *lane, size_t n_ranks)
+static int alloc_slot(clv_pap_slot_t *slot, size_t n_ranks)
 {
     int ok = 1;
     for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
-        ok &= alloc_slot(&lane->open[i], n_ranks);
+        ok &= alloc_held(&slot->open[i], n_ranks);
     }
     for (int i = 0; i < CLV_PAP_AGREE_KEPT; i++) {
-        ok &= alloc_slot(&lane->kept[i], n_ranks);
+        ok &= alloc_held(&slot->kept[i], n_ranks);
     }
     return ok;
 }
@@ -77,7 +77,7 @@ static int alloc_buffers(clv_pap_agree_t *agree)
         return 0;
     }
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        if (!alloc_lane(&agree->lane[i], n_ranks)) {
+        if (!alloc_slot(&agree->slot[i], n_ranks)) {
             return 0;
         }
     }
@@ -134,9 +134,9 @@ clv_status_t clv_pap_agree_create(const clv_pap_agree_options_t *options,
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane)
+int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t slot)
 {
-    return agree->lane[lane].decided;
+    return agree->slot[slot].decided;
 }
 
 int64_t clv_pap_agree_due_ns(const clv_pap_agree_t *agree)
@@ -179,19 +179,19 @@ clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node)
     return NULL;
 }
 
-clv_pap_slot_t *clv_pap_agree_find_slot(clv_pap_lane_t *lane, int64_t sequence)
+clv_pap_held_set_t *clv_pap_agree_find_held(clv_pap_slot_t *slot, int64_t sequence)
 {
-    clv_pap_slot_t *slot = &lane->open[sequence % CLV_PAP_AGREE_OPEN];
-    return slot->sequence == sequence ? slot : NULL;
+    clv_pap_held_set_t *held = &slot->open[sequence % CLV_PAP_AGREE_OPEN];
+    return held->sequence == sequence ? held : NULL;
 }
 
-const clv_pap_slot_t *clv_pap_agree_find_kept(const clv_pap_lane_t *lane, int64_t sequence)
+const clv_pap_held_set_t *clv_pap_agree_find_kept(const clv_pap_slot_t *slot, int64_t sequence)
 {
-    const clv_pap_slot_t *oldest = NULL;
+    const clv_pap_held_set_t *oldest = NULL;
     for (int i = 0; i < CLV_PAP_AGREE_KEPT; i++) {
-        const clv_pap_slot_t *slot = &lane->kept[i];
-        if (slot->sequence >= sequence && (oldest == NULL || slot->sequence < oldest->sequence)) {
-            oldest = slot;
+        const clv_pap_held_set_t *held = &slot->kept[i];
+        if (held->sequence >= sequence && (oldest == NULL || held->sequence < oldest->sequence)) {
+            oldest = held;
         }
     }
     return oldest;
@@ -200,9 +200,9 @@ const clv_pap_slot_t *clv_pap_agree_find_kept(const clv_pap_lane_t *lane, int64_
 int clv_pap_agree_is_due(clv_pap_agree_t *agree)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        clv_pap_lane_t *lane = &agree->lane[i];
+        clv_pap_slot_t *slot = &agree->slot[i];
         for (int64_t ahead = 0; ahead < CLV_PAP_AGREE_OPEN; ahead++) {
-            if (clv_pap_agree_find_slot(lane, lane->decided + ahead) != NULL) {
+            if (clv_pap_agree_find_held(slot, slot->decided + ahead) != NULL) {
                 return 1;
             }
         }
@@ -213,7 +213,7 @@ int clv_pap_agree_is_due(clv_pap_agree_t *agree)
 int clv_pap_agree_is_unsure(const clv_pap_agree_t *agree)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        if (agree->lane[i].sent_up > agree->lane[i].decided) {
+        if (agree->slot[i].sent_up > agree->slot[i].decided) {
             return 1;
         }
     }

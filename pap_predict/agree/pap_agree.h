@@ -12,7 +12,7 @@
  *
  * A record set that some rank waits for too long is decided to be void: it never comes.
  *
- * Memory: all of it at create, 4 * (48 + 1) bytes per rank and lane (pages of unused lanes stay
+ * Memory: all of it at create, 4 * (48 + 1) bytes per rank and slot (pages of unused slots stay
  * untouched) plus 92 bytes per rank; nothing later. Cost: O(records) per message.
  */
 #ifndef CLV_PAP_AGREE_H
@@ -58,12 +58,12 @@ typedef struct clv_pap_agree_ops {
     /* To a tree neighbour whose link is up. The bytes are only valid during the call. Delivery in
      * order or link_lost; what was sent on a lost link may or may not have arrived. */
     void (*send)(void *context, int32_t node, const void *message, size_t n_bytes);
-    /* The next record set of a lane, in sequence order without gaps, exactly once. The records are
+    /* The next record set of a slot, in sequence order without gaps, exactly once. The records are
      * only valid during the call. */
     void (*publish)(void *context, const clv_pap_record_set_t *set);
-    /* Of a lane, record sets first .. end - 1 will never be: the next one after those published. */
-    void (*voided)(void *context, int32_t lane, int64_t first, int64_t end);
-    /* Lane l has n_versions[l] record sets and will never have another. Once; with the reason
+    /* Of a slot, record sets first .. end - 1 will never be: the next one after those published. */
+    void (*voided)(void *context, int32_t slot, int64_t first, int64_t end);
+    /* Slot l has n_versions[l] record sets and will never have another. Once; with the reason
      * BROKEN also after another reason, the numbers being the same. */
     void (*lost)(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions);
     /* The link looks up but nobody answers (half-open): close it and connect again. The machine
@@ -77,10 +77,10 @@ clv_status_t clv_pap_agree_create(const clv_pap_agree_options_t *options,
                                   clv_pap_agree_t **agree_p) CLV_MUST_CHECK;
 void clv_pap_agree_free(clv_pap_agree_t *agree);
 
-/* A record of a rank of this node; the records of one rank and lane come with sequence 0, 1, ...
+/* A record of a rank of this node; the records of one rank and slot come with sequence 0, 1, ...
  * CLV_INVALID: out of order or range, or not a rank of this node; nothing happened. */
 clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, int32_t rank,
-                                        int32_t lane, uint32_t generation, int64_t sequence,
+                                        int32_t slot, uint32_t generation, int64_t sequence,
                                         const clv_pap_record_t *record) CLV_MUST_CHECK;
 
 /* One whole message from a neighbour whose link is up. CLV_PROTOCOL: it can not come from a correct
@@ -114,10 +114,10 @@ void clv_pap_agree_parent_is_through(clv_pap_agree_t *agree);
  * ended. */
 void clv_pap_agree_give_up(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_lost_reason_t reason);
 
-/* A rank of this node waits too long for a record set of a lane: asks node 0 to decide that it
+/* A rank of this node waits too long for a record set of a slot: asks node 0 to decide that it
  * never comes. Once decided, whichever way, asking changes nothing. What is asked may be lost with
  * a connection: who still waits asks again. */
-void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane, int64_t sequence);
+void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot, int64_t sequence);
 
 /* All ranks of this node have freed the group. The subtree says so upward once every node of it
  * has; until then this node still passes on what the nodes below it need. The caller may close
@@ -125,7 +125,7 @@ void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane
 void clv_pap_agree_bye(clv_pap_agree_t *agree, int64_t now_ns);
 int clv_pap_agree_may_close(const clv_pap_agree_t *agree);
 
-/* Record sets of a lane decided, as far as known here, with those that never come. */
-int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t lane);
+/* Record sets of a slot decided, as far as known here, with those that never come. */
+int64_t clv_pap_agree_n_versions(const clv_pap_agree_t *agree, int32_t slot);
 
 #endif

@@ -18,7 +18,7 @@ void clv_pap_agree_end_here(clv_pap_agree_t *agree, clv_pap_lost_reason_t reason
         return;
     }
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        n_versions[i] = agree->lane[i].decided;
+        n_versions[i] = agree->slot[i].decided;
     }
     agree->lost = (int) reason;
     agree->due_since_ns = INT64_MAX;

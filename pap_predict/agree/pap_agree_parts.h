@@ -5,7 +5,7 @@
  * records and record sets, pap_agree_links.c links and time, pap_agree_end.c the ends. For nobody
  * else.
  *
- * A lane keeps four record sets: the two newest that were decided complete, which a child may still
+ * A slot keeps four record sets: the two newest that were decided complete, which a child may still
  * lack, and the two that ranks may have given records for (decided, decided + 1). More can not be
  * in flight, because a rank gives record q only after it had version q - 1: of all that a child
  * with n decisions lacks, only n and n + 1 can be complete, however many were decided void since.
@@ -19,21 +19,21 @@
 #define CLV_PAP_AGREE_OPEN 2 /* sequences from decided on that can have records */
 #define CLV_PAP_AGREE_KEPT 2 /* the newest complete ones */
 
-typedef struct clv_pap_slot {
+typedef struct clv_pap_held_set {
     int64_t sequence; /* -1: unused */
     uint32_t generation;
     int32_t n_missing;         /* of the subtree */
     clv_pap_record_t *records; /* by position, all ranks */
     unsigned char *given;      /* by position */
-} clv_pap_slot_t;
+} clv_pap_held_set_t;
 
-typedef struct clv_pap_lane {
+typedef struct clv_pap_slot {
     int64_t decided; /* record sets complete or void; the next to decide */
     int64_t sent_up; /* one past the newest record message given to the parent's link */
     int64_t n_kept;  /* record sets that were complete */
-    clv_pap_slot_t open[CLV_PAP_AGREE_OPEN];
-    clv_pap_slot_t kept[CLV_PAP_AGREE_KEPT];
-} clv_pap_lane_t;
+    clv_pap_held_set_t open[CLV_PAP_AGREE_OPEN];
+    clv_pap_held_set_t kept[CLV_PAP_AGREE_KEPT];
+} clv_pap_slot_t;
 
 typedef struct clv_pap_link {
     int32_t node;
@@ -53,7 +53,7 @@ struct clv_pap_agree {
     int32_t n_children;
     clv_pap_link_t parent; /* node -1 at the top */
     clv_pap_link_t child[CLV_PAP_MAX_CHILDREN];
-    clv_pap_lane_t lane[CLV_PAP_MAX_STREAMS];
+    clv_pap_slot_t slot[CLV_PAP_MAX_STREAMS];
     clv_pap_record_t *by_rank; /* scratch for publish */
     unsigned char *message;    /* scratch for send */
     int lost;                  /* no more record sets, final */
@@ -75,11 +75,11 @@ int clv_pap_agree_is_top(const clv_pap_agree_t *agree);
 /* The parent or a child; NULL: that node is no neighbour. */
 clv_pap_link_t *clv_pap_agree_find_link(clv_pap_agree_t *agree, int32_t node);
 
-/* The slot of an open sequence, NULL when there is no record of it. */
-clv_pap_slot_t *clv_pap_agree_find_slot(clv_pap_lane_t *lane, int64_t sequence);
+/* The set of an open sequence, NULL when there is no record of it. */
+clv_pap_held_set_t *clv_pap_agree_find_held(clv_pap_slot_t *slot, int64_t sequence);
 
 /* The oldest complete record set from sequence on, NULL: there is none. */
-const clv_pap_slot_t *clv_pap_agree_find_kept(const clv_pap_lane_t *lane, int64_t sequence);
+const clv_pap_held_set_t *clv_pap_agree_find_kept(const clv_pap_slot_t *slot, int64_t sequence);
 
 /* A record here waits for its set. */
 int clv_pap_agree_is_due(clv_pap_agree_t *agree);
@@ -96,21 +96,21 @@ void clv_pap_agree_send_counts(clv_pap_agree_t *agree, const clv_pap_link_t *lin
                                clv_pap_wire_kind_t kind, int32_t reason);
 void clv_pap_agree_send_bare(clv_pap_agree_t *agree, const clv_pap_link_t *link,
                              clv_pap_wire_kind_t kind, int32_t reason);
-void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, int32_t lane_index,
-                            const clv_pap_slot_t *slot);
+void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, int32_t slot_index,
+                            const clv_pap_held_set_t *held);
 
 /* VOID to a child: all before `end` that it lacks. ASK to the parent. */
-void clv_pap_agree_send_lane(clv_pap_agree_t *agree, const clv_pap_link_t *link,
-                             clv_pap_wire_kind_t kind, int32_t lane_index, int64_t sequence);
+void clv_pap_agree_send_slot(clv_pap_agree_t *agree, const clv_pap_link_t *link,
+                             clv_pap_wire_kind_t kind, int32_t slot_index, int64_t sequence);
 
-/* This node's subtree of a slot to the parent, which owes an answer then; nothing without a parent
+/* This node's subtree of a set to the parent, which owes an answer then; nothing without a parent
  * that is up, to one that is through, or after leave. */
-void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
-                                const clv_pap_slot_t *slot);
+void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
+                                const clv_pap_held_set_t *held);
 
-/* What a child that has `decided` record sets of a lane lacks: at most two, and void ones. */
+/* What a child that has `decided` record sets of a slot lacks: at most two, and void ones. */
 void clv_pap_agree_send_missing(clv_pap_agree_t *agree, const clv_pap_link_t *child,
-                                int32_t lane_index, int64_t decided);
+                                int32_t slot_index, int64_t decided);
 
 /* Everything the parent may not have, on a new connection or after a silence. */
 void clv_pap_agree_ask_parent(clv_pap_agree_t *agree, int64_t now_ns);
@@ -123,26 +123,25 @@ void clv_pap_agree_try_bye(clv_pap_agree_t *agree);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* The record set of a slot is complete, by node 0's word: use it and pass it on. The slot's memory
+/* A held record set is complete, by node 0's word: use it and pass it on. Its memory
  * is another one afterwards. */
-void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
-                          clv_pap_slot_t *slot);
+void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
+                          clv_pap_held_set_t *held);
 
 /* All record sets before `end` that are not decided yet never come, by node 0's word. */
-void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                int64_t end);
 
 /* A subtree completed a record set: node 0 decides, the others tell their parent. */
-void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                     int64_t sequence);
 
 /* Marks a record of an older generation invalid. 0: it was not announced, so ranks disagree. */
 int clv_pap_agree_make_stale(clv_pap_record_t *record);
 
-/* The slot for an open sequence; NULL: ranks do not agree on their calls. */
-clv_pap_slot_t *clv_pap_agree_open_slot(clv_pap_agree_t *agree, int64_t now_ns,
-                                        clv_pap_lane_t *lane, int64_t sequence,
-                                        uint32_t generation);
+/* The set for an open sequence; NULL: ranks do not agree on their calls. */
+clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_slot_t *slot,
+                                       int64_t sequence, uint32_t generation);
 
 /* ---- the end of predictions ------------------------------------------------------------------ */
 

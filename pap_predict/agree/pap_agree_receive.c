@@ -11,37 +11,37 @@ static clv_status_t take_up(clv_pap_agree_t *agree, int64_t now_ns, const clv_pa
                             const clv_pap_message_t *message)
 {
     const clv_pap_layout_t *layout = agree->options.layout;
-    clv_pap_lane_t *lane = &agree->lane[message->lane];
+    clv_pap_slot_t *slot = &agree->slot[message->slot];
     int32_t first = layout->first[child->node];
     int32_t end = layout->first[clv_pap_tree_subtree_end(layout->n_nodes, child->node)];
     if (message->n_items != end - first ||
-        message->sequence >= lane->decided + CLV_PAP_AGREE_OPEN) {
+        message->sequence >= slot->decided + CLV_PAP_AGREE_OPEN) {
         return CLV_PROTOCOL;
     }
-    if (agree->lost || message->sequence < lane->decided) {
+    if (agree->lost || message->sequence < slot->decided) {
         return CLV_OK; /* sent again, answered already */
     }
-    clv_pap_slot_t *slot =
-        clv_pap_agree_open_slot(agree, now_ns, lane, message->sequence, message->generation);
-    if (slot == NULL) {
+    clv_pap_held_set_t *held =
+        clv_pap_agree_hold(agree, now_ns, slot, message->sequence, message->generation);
+    if (held == NULL) {
         clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
         return CLV_PROTOCOL;
     }
-    if (slot->given[first]) {
+    if (held->given[first]) {
         return CLV_OK;
     }
     for (int32_t i = 0; i < message->n_items; i++) {
-        clv_pap_record_t *record = &slot->records[first + i];
+        clv_pap_record_t *record = &held->records[first + i];
         clv_pap_wire_get_record(message, i, record);
-        if (message->generation < slot->generation && !clv_pap_agree_make_stale(record)) {
+        if (message->generation < held->generation && !clv_pap_agree_make_stale(record)) {
             clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
             return CLV_PROTOCOL;
         }
     }
-    memset(slot->given + first, 1, (size_t) message->n_items);
-    slot->n_missing -= message->n_items;
-    if (slot->n_missing == 0) {
-        clv_pap_agree_subtree_complete(agree, now_ns, message->lane, message->sequence);
+    memset(held->given + first, 1, (size_t) message->n_items);
+    held->n_missing -= message->n_items;
+    if (held->n_missing == 0) {
+        clv_pap_agree_subtree_complete(agree, now_ns, message->slot, message->sequence);
     }
     return CLV_OK;
 }
@@ -49,34 +49,34 @@ static clv_status_t take_up(clv_pap_agree_t *agree, int64_t now_ns, const clv_pa
 static clv_status_t take_down(clv_pap_agree_t *agree, int64_t now_ns,
                               const clv_pap_message_t *message)
 {
-    clv_pap_lane_t *lane = &agree->lane[message->lane];
-    if (agree->lost || message->sequence < lane->decided) {
+    clv_pap_slot_t *slot = &agree->slot[message->slot];
+    if (agree->lost || message->sequence < slot->decided) {
         return CLV_OK;
     }
-    if (message->sequence > lane->decided) {
+    if (message->sequence > slot->decided) {
         return CLV_PROTOCOL; /* void ones in between would have been told */
     }
-    clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, message->sequence);
-    if (slot == NULL || slot->n_missing != 0) {
+    clv_pap_held_set_t *held = clv_pap_agree_find_held(slot, message->sequence);
+    if (held == NULL || held->n_missing != 0) {
         return CLV_PROTOCOL; /* node 0 can not have decided without this subtree */
     }
-    if (slot->generation > message->generation) {
+    if (held->generation > message->generation) {
         clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
         return CLV_PROTOCOL;
     }
-    slot->generation = message->generation;
+    held->generation = message->generation;
     for (int32_t i = 0; i < message->n_items; i++) {
-        clv_pap_wire_get_record(message, i, &slot->records[i]);
+        clv_pap_wire_get_record(message, i, &held->records[i]);
     }
-    clv_pap_agree_accept(agree, now_ns, message->lane, slot);
+    clv_pap_agree_accept(agree, now_ns, message->slot, held);
     return CLV_OK;
 }
 
 static clv_status_t take_void(clv_pap_agree_t *agree, int64_t now_ns,
                               const clv_pap_message_t *message)
 {
-    if (!agree->lost && message->sequence > agree->lane[message->lane].decided) {
-        clv_pap_agree_accept_void(agree, now_ns, message->lane, message->sequence);
+    if (!agree->lost && message->sequence > agree->slot[message->slot].decided) {
+        clv_pap_agree_accept_void(agree, now_ns, message->slot, message->sequence);
     }
     return CLV_OK;
 }
@@ -85,10 +85,10 @@ static clv_status_t take_void(clv_pap_agree_t *agree, int64_t now_ns,
 static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
                              const clv_pap_message_t *message)
 {
-    if (message->sequence > agree->lane[message->lane].decided) {
+    if (message->sequence > agree->slot[message->slot].decided) {
         return CLV_PROTOCOL;
     }
-    clv_pap_agree_ask_void(agree, now_ns, message->lane, message->sequence);
+    clv_pap_agree_ask_void(agree, now_ns, message->slot, message->sequence);
     return CLV_OK;
 }
 
@@ -97,11 +97,11 @@ static clv_status_t take_ask(clv_pap_agree_t *agree, int64_t now_ns,
 static int plausible_counts(const clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        const clv_pap_lane_t *lane = &agree->lane[i];
+        const clv_pap_slot_t *slot = &agree->slot[i];
         const int64_t theirs = clv_pap_wire_get_count(message, i);
-        const clv_pap_slot_t *oldest = clv_pap_agree_find_kept(lane, 0);
-        const int is_kept = lane->n_kept <= CLV_PAP_AGREE_KEPT || theirs >= oldest->sequence;
-        if (theirs > lane->decided || !is_kept) {
+        const clv_pap_held_set_t *oldest = clv_pap_agree_find_kept(slot, 0);
+        const int is_kept = slot->n_kept <= CLV_PAP_AGREE_KEPT || theirs >= oldest->sequence;
+        if (theirs > slot->decided || !is_kept) {
             return 0;
         }
     }
@@ -128,7 +128,7 @@ static clv_status_t take_hello(clv_pap_agree_t *agree, clv_pap_link_t *child,
 static clv_status_t take_lost(clv_pap_agree_t *agree, const clv_pap_message_t *message)
 {
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS && !agree->lost; i++) {
-        if (clv_pap_wire_get_count(message, i) != agree->lane[i].decided) {
+        if (clv_pap_wire_get_count(message, i) != agree->slot[i].decided) {
             return CLV_PROTOCOL;
         }
     }

@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-static void publish(clv_pap_agree_t *agree, int32_t lane_index, const clv_pap_slot_t *slot)
+static void publish(clv_pap_agree_t *agree, int32_t slot_index, const clv_pap_held_set_t *held)
 {
-    clv_pap_record_set_t set = {.lane = lane_index,
+    clv_pap_record_set_t set = {.slot = slot_index,
                                 .n_ranks = agree->n_ranks,
-                                .generation = slot->generation,
-                                .sequence = slot->sequence,
+                                .generation = held->generation,
+                                .sequence = held->sequence,
                                 .records = agree->by_rank};
     for (int32_t position = 0; position < agree->n_ranks; position++) {
-        agree->by_rank[agree->options.layout->rank_at[position]] = slot->records[position];
+        agree->by_rank[agree->options.layout->rank_at[position]] = held->records[position];
     }
     agree->ops.publish(agree->context, &set);
 }
@@ -31,90 +31,90 @@ static void was_decided(clv_pap_agree_t *agree, int64_t now_ns)
 }
 
 /* Into the place of the older one that was kept, whose memory is for records to come. */
-static void keep(clv_pap_lane_t *lane, clv_pap_slot_t *slot)
+static void keep(clv_pap_slot_t *slot, clv_pap_held_set_t *held)
 {
-    clv_pap_slot_t *kept = &lane->kept[lane->n_kept++ % CLV_PAP_AGREE_KEPT];
-    const clv_pap_slot_t oldest = *kept;
-    *kept = *slot;
-    *slot = oldest;
-    slot->sequence = -1;
+    clv_pap_held_set_t *kept = &slot->kept[slot->n_kept++ % CLV_PAP_AGREE_KEPT];
+    const clv_pap_held_set_t oldest = *kept;
+    *kept = *held;
+    *held = oldest;
+    held->sequence = -1;
 }
 
-void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
-                          clv_pap_slot_t *slot)
+void clv_pap_agree_accept(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
+                          clv_pap_held_set_t *held)
 {
-    agree->lane[lane_index].decided = slot->sequence + 1;
-    publish(agree, lane_index, slot);
+    agree->slot[slot_index].decided = held->sequence + 1;
+    publish(agree, slot_index, held);
     for (int32_t i = 0; i < agree->n_children; i++) {
         if (agree->child[i].up && agree->child[i].heard) {
-            clv_pap_agree_send_set(agree, &agree->child[i], lane_index, slot);
+            clv_pap_agree_send_set(agree, &agree->child[i], slot_index, held);
         }
     }
-    keep(&agree->lane[lane_index], slot);
+    keep(&agree->slot[slot_index], held);
     was_decided(agree, now_ns);
 }
 
-void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+void clv_pap_agree_accept_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                int64_t end)
 {
-    clv_pap_lane_t *lane = &agree->lane[lane_index];
-    const int64_t first = lane->decided;
-    lane->decided = end;
+    clv_pap_slot_t *slot = &agree->slot[slot_index];
+    const int64_t first = slot->decided;
+    slot->decided = end;
     for (int i = 0; i < CLV_PAP_AGREE_OPEN; i++) {
-        if (lane->open[i].sequence < end) {
-            lane->open[i].sequence = -1;
+        if (slot->open[i].sequence < end) {
+            slot->open[i].sequence = -1;
         }
     }
-    agree->ops.voided(agree->context, lane_index, first, end);
+    agree->ops.voided(agree->context, slot_index, first, end);
     for (int32_t i = 0; i < agree->n_children; i++) {
         if (agree->child[i].up && agree->child[i].heard) {
-            clv_pap_agree_send_lane(agree, &agree->child[i], CLV_PAP_WIRE_VOID, lane_index, end);
+            clv_pap_agree_send_slot(agree, &agree->child[i], CLV_PAP_WIRE_VOID, slot_index, end);
         }
     }
     was_decided(agree, now_ns);
 }
 
-static void decide_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index)
+static void decide_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index)
 {
-    clv_pap_lane_t *lane = &agree->lane[lane_index];
-    clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, lane->decided);
-    while (slot != NULL && slot->n_missing == 0) {
-        clv_pap_agree_accept(agree, now_ns, lane_index, slot);
-        slot = clv_pap_agree_find_slot(lane, lane->decided);
+    clv_pap_slot_t *slot = &agree->slot[slot_index];
+    clv_pap_held_set_t *held = clv_pap_agree_find_held(slot, slot->decided);
+    while (held != NULL && held->n_missing == 0) {
+        clv_pap_agree_accept(agree, now_ns, slot_index, held);
+        held = clv_pap_agree_find_held(slot, slot->decided);
     }
 }
 
 /* Only the next one to decide can be asked for: who waits for it had all before. */
-void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+void clv_pap_agree_ask_void(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                             int64_t sequence)
 {
-    if (agree->lost || agree->left || sequence != agree->lane[lane_index].decided) {
+    if (agree->lost || agree->left || sequence != agree->slot[slot_index].decided) {
         return;
     }
     if (!clv_pap_agree_is_top(agree)) {
         if (agree->parent.up) {
-            clv_pap_agree_send_lane(agree, &agree->parent, CLV_PAP_WIRE_ASK, lane_index, sequence);
+            clv_pap_agree_send_slot(agree, &agree->parent, CLV_PAP_WIRE_ASK, slot_index, sequence);
         }
         return;
     }
-    clv_pap_agree_accept_void(agree, now_ns, lane_index, sequence + 1);
-    decide_complete(agree, now_ns, lane_index);
+    clv_pap_agree_accept_void(agree, now_ns, slot_index, sequence + 1);
+    decide_complete(agree, now_ns, slot_index);
 }
 
-void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
+void clv_pap_agree_subtree_complete(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
                                     int64_t sequence)
 {
-    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    clv_pap_slot_t *slot = &agree->slot[slot_index];
     if (!clv_pap_agree_is_top(agree)) {
-        clv_pap_agree_send_subtree(agree, now_ns, lane_index,
-                                   clv_pap_agree_find_slot(lane, sequence));
+        clv_pap_agree_send_subtree(agree, now_ns, slot_index,
+                                   clv_pap_agree_find_held(slot, sequence));
         return;
     }
-    decide_complete(agree, now_ns, lane_index);
+    decide_complete(agree, now_ns, slot_index);
 }
 
 /* Records of one sequence name one generation, but for this: a rank announced a call by a hint and
- * the lane was recycled before that call came. Its record then stands in the younger generation's
+ * the slot was recycled before that call came. Its record then stands in the younger generation's
  * record set, marked invalid so that nobody predicts from it. Anything else is a disagreement. */
 int clv_pap_agree_make_stale(clv_pap_record_t *record)
 {
@@ -125,46 +125,46 @@ int clv_pap_agree_make_stale(clv_pap_record_t *record)
     return 1;
 }
 
-static int raise_generation(clv_pap_agree_t *agree, clv_pap_slot_t *slot, uint32_t generation)
+static int raise_generation(clv_pap_agree_t *agree, clv_pap_held_set_t *held, uint32_t generation)
 {
     for (int32_t position = agree->first; position < agree->end; position++) {
-        if (slot->given[position] && !clv_pap_agree_make_stale(&slot->records[position])) {
+        if (held->given[position] && !clv_pap_agree_make_stale(&held->records[position])) {
             return 0;
         }
     }
-    slot->generation = generation;
+    held->generation = generation;
     return 1;
 }
 
-/* The slot for an open sequence. NULL: ranks do not agree on their calls. */
-clv_pap_slot_t *clv_pap_agree_open_slot(clv_pap_agree_t *agree, int64_t now_ns,
-                                        clv_pap_lane_t *lane, int64_t sequence, uint32_t generation)
+/* The set for an open sequence. NULL: ranks do not agree on their calls. */
+clv_pap_held_set_t *clv_pap_agree_hold(clv_pap_agree_t *agree, int64_t now_ns, clv_pap_slot_t *slot,
+                                       int64_t sequence, uint32_t generation)
 {
-    clv_pap_slot_t *slot = &lane->open[sequence % CLV_PAP_AGREE_OPEN];
-    if (slot->sequence == sequence) {
-        int fits = generation <= slot->generation || raise_generation(agree, slot, generation);
-        return fits ? slot : NULL;
+    clv_pap_held_set_t *held = &slot->open[sequence % CLV_PAP_AGREE_OPEN];
+    if (held->sequence == sequence) {
+        int fits = generation <= held->generation || raise_generation(agree, held, generation);
+        return fits ? held : NULL;
     }
-    slot->sequence = sequence;
-    slot->generation = generation;
-    slot->n_missing = agree->end - agree->first;
-    memset(slot->given, 0, (size_t) agree->n_ranks);
+    held->sequence = sequence;
+    held->generation = generation;
+    held->n_missing = agree->end - agree->first;
+    memset(held->given, 0, (size_t) agree->n_ranks);
     if (agree->due_since_ns == INT64_MAX) {
         agree->due_since_ns = now_ns;
     }
-    return slot;
+    return held;
 }
 
-static int is_open(const clv_pap_lane_t *lane, int64_t sequence)
+static int is_open(const clv_pap_slot_t *slot, int64_t sequence)
 {
-    return sequence >= lane->decided && sequence < lane->decided + CLV_PAP_AGREE_OPEN;
+    return sequence >= slot->decided && sequence < slot->decided + CLV_PAP_AGREE_OPEN;
 }
 
-static int valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t lane_index,
+static int valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t slot_index,
                        int64_t sequence, const clv_pap_record_t *record)
 {
     const clv_pap_layout_t *layout = agree->options.layout;
-    if (rank < 0 || rank >= agree->n_ranks || lane_index < 0 || lane_index >= CLV_PAP_MAX_STREAMS ||
+    if (rank < 0 || rank >= agree->n_ranks || slot_index < 0 || slot_index >= CLV_PAP_MAX_STREAMS ||
         sequence >= CLV_PAP_MAX_SEQUENCE || clv_pap_record_problem(record) != NULL) {
         return 0;
     }
@@ -174,36 +174,36 @@ static int valid_local(const clv_pap_agree_t *agree, int32_t rank, int32_t lane_
 }
 
 clv_status_t clv_pap_agree_local_record(clv_pap_agree_t *agree, int64_t now_ns, int32_t rank,
-                                        int32_t lane_index, uint32_t generation, int64_t sequence,
+                                        int32_t slot_index, uint32_t generation, int64_t sequence,
                                         const clv_pap_record_t *record)
 {
-    if (!valid_local(agree, rank, lane_index, sequence, record)) {
+    if (!valid_local(agree, rank, slot_index, sequence, record)) {
         return CLV_INVALID;
     }
-    clv_pap_lane_t *lane = &agree->lane[lane_index];
-    if (agree->lost || (sequence >= 0 && sequence < lane->decided)) {
+    clv_pap_slot_t *slot = &agree->slot[slot_index];
+    if (agree->lost || (sequence >= 0 && sequence < slot->decided)) {
         return CLV_OK; /* decided without it: void */
     }
     int32_t position = agree->options.layout->position_of[rank];
-    clv_pap_slot_t *slot = NULL;
-    if (is_open(lane, sequence)) {
-        slot = clv_pap_agree_open_slot(agree, now_ns, lane, sequence, generation);
-        if (slot == NULL) {
+    clv_pap_held_set_t *held = NULL;
+    if (is_open(slot, sequence)) {
+        held = clv_pap_agree_hold(agree, now_ns, slot, sequence, generation);
+        if (held == NULL) {
             clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
         }
     }
-    if (slot == NULL || slot->given[position]) {
+    if (held == NULL || held->given[position]) {
         return CLV_INVALID;
     }
     clv_pap_record_t taken = *record;
-    if (generation < slot->generation && !clv_pap_agree_make_stale(&taken)) {
+    if (generation < held->generation && !clv_pap_agree_make_stale(&taken)) {
         clv_pap_agree_give_up(agree, now_ns, CLV_PAP_LOST_DISAGREE);
         return CLV_INVALID;
     }
-    slot->records[position] = taken;
-    slot->given[position] = 1;
-    if (--slot->n_missing == 0) {
-        clv_pap_agree_subtree_complete(agree, now_ns, lane_index, sequence);
+    held->records[position] = taken;
+    held->given[position] = 1;
+    if (--held->n_missing == 0) {
+        clv_pap_agree_subtree_complete(agree, now_ns, slot_index, sequence);
     }
     return CLV_OK;
 }

@@ -15,7 +15,7 @@ void clv_pap_agree_send_counts(clv_pap_agree_t *agree, const clv_pap_link_t *lin
 {
     int64_t decided[CLV_PAP_MAX_STREAMS];
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS; i++) {
-        decided[i] = agree->lane[i].decided;
+        decided[i] = agree->slot[i].decided;
     }
     send_bytes(agree, link, clv_pap_wire_put_counts(agree->message, kind, reason, decided));
 }
@@ -26,19 +26,19 @@ void clv_pap_agree_send_bare(clv_pap_agree_t *agree, const clv_pap_link_t *link,
     send_bytes(agree, link, clv_pap_wire_put_bare(agree->message, kind, reason));
 }
 
-void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, int32_t lane_index,
-                            const clv_pap_slot_t *slot)
+void clv_pap_agree_send_set(clv_pap_agree_t *agree, const clv_pap_link_t *link, int32_t slot_index,
+                            const clv_pap_held_set_t *held)
 {
     send_bytes(agree, link,
-               clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_DOWN, lane_index,
-                                        slot->generation, slot->sequence, slot->records,
+               clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_DOWN, slot_index,
+                                        held->generation, held->sequence, held->records,
                                         agree->n_ranks));
 }
 
-void clv_pap_agree_send_lane(clv_pap_agree_t *agree, const clv_pap_link_t *link,
-                             clv_pap_wire_kind_t kind, int32_t lane_index, int64_t sequence)
+void clv_pap_agree_send_slot(clv_pap_agree_t *agree, const clv_pap_link_t *link,
+                             clv_pap_wire_kind_t kind, int32_t slot_index, int64_t sequence)
 {
-    send_bytes(agree, link, clv_pap_wire_put_lane(agree->message, kind, lane_index, sequence));
+    send_bytes(agree, link, clv_pap_wire_put_slot(agree->message, kind, slot_index, sequence));
 }
 
 void clv_pap_agree_expect_answer(clv_pap_agree_t *agree, int64_t now_ns)
@@ -48,19 +48,19 @@ void clv_pap_agree_expect_answer(clv_pap_agree_t *agree, int64_t now_ns)
     }
 }
 
-void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t lane_index,
-                                const clv_pap_slot_t *slot)
+void clv_pap_agree_send_subtree(clv_pap_agree_t *agree, int64_t now_ns, int32_t slot_index,
+                                const clv_pap_held_set_t *held)
 {
-    clv_pap_lane_t *lane = &agree->lane[lane_index];
+    clv_pap_slot_t *slot = &agree->slot[slot_index];
     if (agree->left || agree->parent_is_through || !agree->parent.up) {
         return;
     }
     send_bytes(agree, &agree->parent,
-               clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_UP, lane_index,
-                                        slot->generation, slot->sequence,
-                                        slot->records + agree->first, agree->end - agree->first));
-    if (lane->sent_up <= slot->sequence) {
-        lane->sent_up = slot->sequence + 1;
+               clv_pap_wire_put_records(agree->message, CLV_PAP_WIRE_UP, slot_index,
+                                        held->generation, held->sequence,
+                                        held->records + agree->first, agree->end - agree->first));
+    if (slot->sent_up <= held->sequence) {
+        slot->sent_up = held->sequence + 1;
     }
     clv_pap_agree_expect_answer(agree, now_ns);
 }
@@ -69,11 +69,11 @@ void clv_pap_agree_ask_parent(clv_pap_agree_t *agree, int64_t now_ns)
 {
     clv_pap_agree_send_counts(agree, &agree->parent, CLV_PAP_WIRE_HELLO, 0);
     for (int32_t i = 0; i < CLV_PAP_MAX_STREAMS && !agree->lost; i++) {
-        clv_pap_lane_t *lane = &agree->lane[i];
+        clv_pap_slot_t *slot = &agree->slot[i];
         for (int64_t ahead = 0; ahead < CLV_PAP_AGREE_OPEN; ahead++) {
-            clv_pap_slot_t *slot = clv_pap_agree_find_slot(lane, lane->decided + ahead);
-            if (slot != NULL && slot->n_missing == 0) {
-                clv_pap_agree_send_subtree(agree, now_ns, i, slot);
+            clv_pap_held_set_t *held = clv_pap_agree_find_held(slot, slot->decided + ahead);
+            if (held != NULL && held->n_missing == 0) {
+                clv_pap_agree_send_subtree(agree, now_ns, i, held);
             }
         }
     }
@@ -84,17 +84,17 @@ void clv_pap_agree_ask_parent(clv_pap_agree_t *agree, int64_t now_ns)
 }
 
 void clv_pap_agree_send_missing(clv_pap_agree_t *agree, const clv_pap_link_t *child,
-                                int32_t lane_index, int64_t decided)
+                                int32_t slot_index, int64_t decided)
 {
-    const clv_pap_lane_t *lane = &agree->lane[lane_index];
-    while (decided < lane->decided) {
-        const clv_pap_slot_t *next = clv_pap_agree_find_kept(lane, decided);
-        const int64_t void_end = next == NULL ? lane->decided : next->sequence;
+    const clv_pap_slot_t *slot = &agree->slot[slot_index];
+    while (decided < slot->decided) {
+        const clv_pap_held_set_t *next = clv_pap_agree_find_kept(slot, decided);
+        const int64_t void_end = next == NULL ? slot->decided : next->sequence;
         if (void_end > decided) {
-            clv_pap_agree_send_lane(agree, child, CLV_PAP_WIRE_VOID, lane_index, void_end);
+            clv_pap_agree_send_slot(agree, child, CLV_PAP_WIRE_VOID, slot_index, void_end);
         }
         if (next != NULL) {
-            clv_pap_agree_send_set(agree, child, lane_index, next);
+            clv_pap_agree_send_set(agree, child, slot_index, next);
         }
         decided = void_end + (next != NULL);
     }

@@ -19,11 +19,11 @@
 int clv_pap_record_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
                         const clv_pap_local_record_t *given, const clv_pap_stream_key_t *key);
 
-clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+clv_status_t clv_pap_record_take(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                  int64_t version, clv_pap_local_record_t *given_p) CLV_MUST_CHECK;
 
 /* The stream key that the node's first rank gave with its record of version. */
-clv_pap_stream_key_t clv_pap_record_key(const clv_pap_table_t *table, int32_t lane,
+clv_pap_stream_key_t clv_pap_record_key(const clv_pap_table_t *table, int32_t slot,
                                         int64_t version);
 
 #endif

@@ -56,7 +56,7 @@ uint32_t clv_pap_record_set_latency(const clv_pap_record_set_t *set)
     return largest_ns;
 }
 
-int64_t clv_pap_record_set_last_told(const clv_pap_record_set_t *set)
+int64_t clv_pap_record_set_last_reported(const clv_pap_record_set_t *set)
 {
     int64_t last_ns = INT64_MIN;
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {

@@ -3,11 +3,11 @@
  * Records and record sets: what is exchanged. Private to the pap_predict module.
  *
  * A record is what one rank says about one of its sampled calls. A record set is the records of all
- * ranks for one sequence number of a lane; it is complete or it does not exist.
+ * ranks for one sequence number of a slot; it is complete or it does not exist.
  *
- * A lane is one of the CLV_PAP_MAX_STREAMS stream slots. When a stream is pushed out, the lane goes
- * on with the next sequence number under the next generation, so that everything proved about two
- * neighbouring record sets of a lane also holds across that change.
+ * A slot is one of the CLV_PAP_MAX_STREAMS places for streams. When a stream is pushed out, the
+ * slot goes on with the next sequence number under the next generation, so that everything proved
+ * about two neighbouring record sets of a slot also holds across that change.
  *
  * All times are global integer ns. No threads, no heap, no time calls.
  */
@@ -51,10 +51,10 @@ static inline int32_t clv_pap_sample_every_void(int32_t now_every)
 }
 
 typedef struct clv_pap_record_set {
-    int32_t lane;
+    int32_t slot;
     int32_t n_ranks;
     uint32_t generation;
-    int64_t sequence;                /* of the lane, from 0; version = sequence + 1 follows it */
+    int64_t sequence;                /* of the slot, from 0; version = sequence + 1 follows it */
     const clv_pap_record_t *records; /* by rank */
 } clv_pap_record_set_t;
 
@@ -69,7 +69,7 @@ uint32_t clv_pap_record_set_common_flags(const clv_pap_record_set_t *set);
 uint32_t clv_pap_record_set_latency(const clv_pap_record_set_t *set);
 
 /* The last of all announcements; of arrivals where nothing was announced. */
-int64_t clv_pap_record_set_last_told(const clv_pap_record_set_t *set);
+int64_t clv_pap_record_set_last_reported(const clv_pap_record_set_t *set);
 
 /* When the last record was given, for measuring how long a record set took from there to here. */
 int64_t clv_pap_record_set_last_given(const clv_pap_record_set_t *set);

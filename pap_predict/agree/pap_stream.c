@@ -13,10 +13,10 @@
 void clv_pap_streams_init(clv_pap_streams_t *streams)
 {
     memset(streams, 0, sizeof *streams);
-    streams->last_lane = -1;
+    streams->last_slot = -1;
 }
 
-/* ---- which lane ------------------------------------------------------------------------------ */
+/* ---- which slot ------------------------------------------------------------------------------ */
 
 static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b)
 {
@@ -24,45 +24,45 @@ static int same_key(const clv_pap_stream_key_t *a, const clv_pap_stream_key_t *b
            a->max_segments == b->max_segments && a->total_bytes == b->total_bytes;
 }
 
-static int is_stream(const clv_pap_streams_t *streams, int32_t lane,
+static int is_stream(const clv_pap_streams_t *streams, int32_t slot,
                      const clv_pap_stream_key_t *key)
 {
-    return streams->lane[lane].in_use && same_key(&streams->lane[lane].key, key);
+    return streams->slot[slot].in_use && same_key(&streams->slot[slot].key, key);
 }
 
-static CLV_HOT int32_t find_lane(const clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
+static CLV_HOT int32_t find_slot(const clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
 {
-    if (streams->last_lane >= 0 && is_stream(streams, streams->last_lane, key)) {
-        return streams->last_lane;
+    if (streams->last_slot >= 0 && is_stream(streams, streams->last_slot, key)) {
+        return streams->last_slot;
     }
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        if (is_stream(streams, lane, key)) {
-            return lane;
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        if (is_stream(streams, slot, key)) {
+            return slot;
         }
     }
     return -1;
 }
 
-/* Unused lanes first, then the one whose last call is longest ago: a rule on call numbers of the
+/* Unused slots first, then the one whose last call is longest ago: a rule on call numbers of the
  * communicator, so equal on all ranks. */
-static int32_t oldest_lane(const clv_pap_streams_t *streams)
+static int32_t oldest_slot(const clv_pap_streams_t *streams)
 {
     int32_t oldest = 0;
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        if (!streams->lane[lane].in_use) {
-            return lane;
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        if (!streams->slot[slot].in_use) {
+            return slot;
         }
-        if (streams->lane[lane].last_use < streams->lane[oldest].last_use) {
-            oldest = lane;
+        if (streams->slot[slot].last_use < streams->slot[oldest].last_use) {
+            oldest = slot;
         }
     }
     return oldest;
 }
 
-/* The lane's sequence goes on, and who still uses a forecast of it. A stream that pushed another
- * one out is sampled from its second call on only, so that a program with more streams than lanes
+/* The slot's sequence goes on, and who still uses a forecast of it. A stream that pushed another
+ * one out is sampled from its second call on only, so that a program with more streams than slots
  * pays nothing for the useless ones. */
-static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
+static void take_slot(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
 {
     const clv_pap_stream_t before = *stream;
     *stream = (clv_pap_stream_t){.key = *key,
@@ -72,32 +72,32 @@ static void take_lane(clv_pap_stream_t *stream, const clv_pap_stream_key_t *key)
                                  .given = before.given, /* by a hint: counts for this one */
                                  .next_sample = before.in_use,
                                  .every = 1,
-                                 .told_call = -1,
+                                 .reported_call = -1,
                                  .previous_number = -1,
                                  .n_holders = {before.n_holders[0], before.n_holders[1]},
                                  .sequence = before.sequence};
 }
 
-static CLV_COLD int32_t new_lane(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
+static CLV_COLD int32_t new_slot(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
 {
-    const int32_t lane = oldest_lane(streams);
-    take_lane(&streams->lane[lane], key);
-    return lane;
+    const int32_t slot = oldest_slot(streams);
+    take_slot(&streams->slot[slot], key);
+    return slot;
 }
 
-static int32_t lane_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
+static int32_t slot_of(clv_pap_streams_t *streams, const clv_pap_stream_key_t *key)
 {
-    const int32_t lane = find_lane(streams, key);
-    return lane >= 0 ? lane : new_lane(streams, key);
+    const int32_t slot = find_slot(streams, key);
+    return slot >= 0 ? slot : new_slot(streams, key);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 /* follows: whatever was before this call was over when it arrived. */
-static void fill_given(const clv_pap_stream_t *stream, int32_t lane, int64_t arrival_ns,
+static void fill_given(const clv_pap_stream_t *stream, int32_t slot, int64_t arrival_ns,
                        uint32_t flags, int follows, clv_pap_local_record_t *given)
 {
-    *given = (clv_pap_local_record_t){.lane = lane,
+    *given = (clv_pap_local_record_t){.slot = slot,
                                       .generation = stream->generation,
                                       .sequence = stream->sequence,
                                       .arrival_ns = arrival_ns,
@@ -124,10 +124,10 @@ static uint32_t saturate_u32(int64_t number)
 /* Of a hint that was only noted. */
 static uint32_t noted_lead(const clv_pap_stream_t *stream, int64_t arrival_ns)
 {
-    if (stream->told_call != stream->calls) {
+    if (stream->reported_call != stream->calls) {
         return 0;
     }
-    return saturate_u32(arrival_ns > stream->told_ns ? arrival_ns - stream->told_ns : 1);
+    return saturate_u32(arrival_ns > stream->reported_ns ? arrival_ns - stream->reported_ns : 1);
 }
 
 static int gives_record(const clv_pap_stream_t *stream)
@@ -144,9 +144,9 @@ static int may_give(const clv_pap_stream_t *stream)
 
 static CLV_HOT int has_turn(const clv_pap_streams_t *streams, const clv_pap_call_t *call)
 {
-    const int32_t lane = call->turn == streams->turn ? find_lane(streams, &call->key) : -1;
+    const int32_t slot = call->turn == streams->turn ? find_slot(streams, &call->key) : -1;
     return call->turn == streams->turn &&
-           (lane < 0 || !gives_record(&streams->lane[lane]) || may_give(&streams->lane[lane]));
+           (slot < 0 || !gives_record(&streams->slot[slot]) || may_give(&streams->slot[slot]));
 }
 
 static void hold(clv_pap_stream_t *stream, clv_pap_call_t *call, int64_t version)
@@ -165,13 +165,13 @@ static void pass_turn(clv_pap_streams_t *streams, clv_pap_call_t *call)
 static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int late,
                            clv_pap_local_record_t *given)
 {
-    const int32_t lane = lane_of(streams, &call->key);
-    clv_pap_stream_t *stream = &streams->lane[lane];
+    const int32_t slot = slot_of(streams, &call->key);
+    clv_pap_stream_t *stream = &streams->slot[slot];
     const int sampled = gives_record(stream);
     const int give = sampled && !stream->given;
     const int follows = !late || stream->previous_exit_ns <= call->arrival_ns;
     if (give) {
-        fill_given(stream, lane, call->arrival_ns, 0, follows, given);
+        fill_given(stream, slot, call->arrival_ns, 0, follows, given);
         given->lead_ns = noted_lead(stream, call->arrival_ns);
     }
     if (sampled) {
@@ -181,7 +181,7 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
         stream->given = 0;
         stream->next_sample = INT64_MAX; /* until the forecast says */
     }
-    call->stream = lane;
+    call->stream = slot;
     call->sampled = sampled;
     call->number = stream->calls++;
     call->forecast_version = stream->version;
@@ -189,7 +189,7 @@ static CLV_HOT int come_in(clv_pap_streams_t *streams, clv_pap_call_t *call, int
     call->is_open = 1;
     stream->n_open++;
     stream->last_use = call->turn;
-    streams->last_lane = lane;
+    streams->last_slot = slot;
     if (!sampled) {
         hold(stream, call, stream->version);
         pass_turn(streams, call);
@@ -215,12 +215,12 @@ CLV_COLD int clv_pap_streams_enter(clv_pap_streams_t *streams, clv_pap_call_t *c
 /* Nobody waits for a turn, and the stream used last has not heard of its next call. */
 int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns)
 {
-    if (streams->last_lane < 0 || streams->turn != streams->calls) {
+    if (streams->last_slot < 0 || streams->turn != streams->calls) {
         return 0;
     }
-    const clv_pap_stream_t *stream = &streams->lane[streams->last_lane];
+    const clv_pap_stream_t *stream = &streams->slot[streams->last_slot];
     *begun_ns = stream->previous_number >= 0 ? stream->previous_exit_ns : -1;
-    return gives_record(stream) && !stream->given && stream->told_call != stream->calls;
+    return gives_record(stream) && !stream->given && stream->reported_call != stream->calls;
 }
 
 /* A hint further off than the longest spread predicted is not one. */
@@ -232,13 +232,13 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
         !clv_pap_streams_can_hear(streams, &begun_ns)) {
         return CLV_PAP_HEARD_NOT;
     }
-    clv_pap_stream_t *stream = &streams->lane[streams->last_lane];
+    clv_pap_stream_t *stream = &streams->slot[streams->last_slot];
     if (stream->hints_ignored || !may_give(stream)) {
-        stream->told_call = stream->calls;
-        stream->told_ns = local_ns;
+        stream->reported_call = stream->calls;
+        stream->reported_ns = local_ns;
         return CLV_PAP_HEARD_NOTED;
     }
-    fill_given(stream, streams->last_lane, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, 1,
+    fill_given(stream, streams->last_slot, local_ns + ns_from_now, CLV_PAP_RECORD_ANNOUNCED, 1,
                given);
     given->lead_ns = saturate_u32(ns_from_now > 0 ? ns_from_now : 1);
     stream->given = 1;
@@ -267,7 +267,7 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
     if (call->stream < 0) {
         return; /* never answered: the caller gave up, and so must all */
     }
-    clv_pap_stream_t *stream = &streams->lane[call->stream];
+    clv_pap_stream_t *stream = &streams->slot[call->stream];
     if (call->is_open) {
         let_go(stream, call);
     }
@@ -286,21 +286,21 @@ CLV_HOT void clv_pap_streams_end(clv_pap_streams_t *streams, clv_pap_call_t *cal
 /* ---- forecasts ------------------------------------------------------------------------------- */
 
 static CLV_COLD clv_status_t no_forecast(const clv_pap_store_ops_t *store, void *context,
-                                         int32_t lane, int64_t version)
+                                         int32_t slot, int64_t version)
 {
-    if (version <= store->n_versions(context, lane)) {
+    if (version <= store->n_versions(context, slot)) {
         return CLV_AGAIN;
     }
     return store->is_unsure != NULL && store->is_unsure(context) ? CLV_LOST : CLV_NONE;
 }
 
 static CLV_HOT clv_status_t find_forecast(const clv_pap_store_ops_t *store, void *context,
-                                          int32_t lane, int64_t version,
+                                          int32_t slot, int64_t version,
                                           const clv_pap_forecast_t **forecast_p)
 {
-    const clv_pap_forecast_t *forecast = store->find(context, lane, version);
+    const clv_pap_forecast_t *forecast = store->find(context, slot, version);
     *forecast_p = forecast;
-    return forecast != NULL ? CLV_OK : no_forecast(store, context, lane, version);
+    return forecast != NULL ? CLV_OK : no_forecast(store, context, slot, version);
 }
 
 /* Waits for a version that may be void: CLV_OK and *forecast_p NULL then. */
@@ -318,7 +318,7 @@ static CLV_HOT clv_status_t await_forecast(clv_pap_call_t *call, int64_t version
     return status;
 }
 
-/* The first sampled call of a stream has no forecast of its own. In a recycled lane it still waits
+/* The first sampled call of a stream has no forecast of its own. In a recycled slot it still waits
  * for the last record set of the stream before, which bounds how far ranks run ahead of each other.
  */
 static CLV_COLD clv_status_t first_forecast(clv_pap_stream_t *stream, clv_pap_call_t *call,
@@ -378,7 +378,7 @@ static clv_status_t sampled_forecast(clv_pap_stream_t *stream, clv_pap_call_t *c
 static CLV_HOT clv_status_t take_answer(clv_pap_streams_t *streams, clv_pap_call_t *call,
                                         const clv_pap_store_ops_t *store, void *context)
 {
-    clv_pap_stream_t *stream = &streams->lane[call->stream];
+    clv_pap_stream_t *stream = &streams->slot[call->stream];
     clv_status_t status = stream->fresh ? first_forecast(stream, call, store, context)
                                         : sampled_forecast(stream, call, store, context);
     if (status != CLV_AGAIN) {

@@ -8,7 +8,7 @@
  * comes when every call begun before it has its answer, whenever that is on this rank. What it does
  * until then, it does for itself alone.
  *
- *      begin        its turn: lane, number, sampled? record       answered          end
+ *      begin        its turn: slot, number, sampled? record       answered          end
  *        |--- earlier calls wait for forecasts ---|--- waits for its forecast ---|--- runs ---|
  *        (a call that does not overlap: at begin)            the next one's turn
  *
@@ -27,7 +27,7 @@
 
 #define CLV_PAP_FURTHEST_NS (CLV_NS_PER_S * 3600) /* no arrival is told further ahead */
 
-/* A record before its times are global: up to lane, the words that lie in the node's table.
+/* A record before its times are global: up to slot, the words that lie in the node's table.
  * It is not clv_pap_record_t, which travels and of which predictions are made: that has the clock's
  * error and the exchange latency, which only the leader's thread knows; this one names its stream,
  * whose key only the leader that decides needs. Both together do not fit a cache line. */
@@ -42,7 +42,7 @@ typedef struct clv_pap_local_record {
     uint32_t previous_hash;
     uint32_t flags;
     uint32_t lead_ns; /* from the announcement to the arrival; saturates; 0: not announced */
-    int32_t lane;     /* from here on: where it lies in the table */
+    int32_t slot;     /* from here on: where it lies in the table */
     int64_t sequence;
 } clv_pap_local_record_t;
 
@@ -59,11 +59,11 @@ typedef struct clv_pap_stream {
     uint8_t fresh;         /* no forecast of this stream's own yet */
     uint8_t given;         /* the record of `sequence` was given by a hint already */
     uint8_t hints_ignored; /* the newest forecast does not heed hints */
-    uint32_t generation;   /* counts the streams that had this lane before */
+    uint32_t generation;   /* counts the streams that had this slot before */
     int32_t previous_choice;
-    int32_t n_holders[2]; /* open calls of the lane that use a forecast of even, of odd version */
-    int64_t told_call;    /* the call that a hint was noted for, and when */
-    int64_t told_ns;
+    int32_t n_holders[2];  /* open calls of the slot that use a forecast of even, of odd version */
+    int64_t reported_call; /* the call that a hint was noted for, and when */
+    int64_t reported_ns;
     int64_t previous_number; /* of the newest call that has ended; -1: none */
     uint32_t previous_hash;  /* of all its forecasts and choices so far: one differing call shows */
     int32_t every;           /* K, to the next sample */
@@ -74,8 +74,8 @@ typedef struct clv_pap_stream {
 typedef struct clv_pap_streams {
     int64_t calls;     /* begun on the communicator */
     int64_t turn;      /* the call whose turn it is; all before it are answered */
-    int32_t last_lane; /* of the newest call whose turn came; -1 none */
-    clv_pap_stream_t lane[CLV_PAP_MAX_STREAMS];
+    int32_t last_slot; /* of the newest call whose turn came; -1 none */
+    clv_pap_stream_t slot[CLV_PAP_MAX_STREAMS];
 } clv_pap_streams_t;
 
 void clv_pap_streams_init(clv_pap_streams_t *streams);
@@ -106,15 +106,15 @@ clv_pap_heard_t clv_pap_streams_hint(clv_pap_streams_t *streams, int64_t local_n
 /* Whether a hint would be heard now. Then *begun_ns is when the call before ended, or -1. */
 int clv_pap_streams_can_hear(const clv_pap_streams_t *streams, int64_t *begun_ns);
 
-/* Where forecasts are found: two per lane, version v in slot v & 1. */
+/* Where forecasts are found: two per slot, version v in half v & 1. */
 typedef struct clv_pap_store_ops {
     /* The forecast, or NULL when it is not there yet. Only asked for versions that the rules of the
      * protocol keep in place until this rank's next record. */
-    const clv_pap_forecast_t *(*find)(void *context, int32_t lane, int64_t version);
-    /* How many versions the lane will ever have; INT64_MAX while nothing is lost. */
-    int64_t (*n_versions)(void *context, int32_t lane);
+    const clv_pap_forecast_t *(*find)(void *context, int32_t slot, int64_t version);
+    /* How many versions the slot will ever have; INT64_MAX while nothing is lost. */
+    int64_t (*n_versions)(void *context, int32_t slot);
     /* That version never comes: its record set is void. NULL: none ever is. */
-    int (*is_void)(void *context, int32_t lane, int64_t version);
+    int (*is_void)(void *context, int32_t slot, int64_t version);
     /* The end is a guess (ABANDONED): who asks for more gets CLV_LOST. NULL: it never is. */
     int (*is_unsure)(void *context);
 } clv_pap_store_ops_t;

@@ -33,20 +33,20 @@ typedef struct table_head {
     int64_t n_versions[CLV_PAP_MAX_STREAMS];
     _Alignas(LINE) _Atomic uint32_t clock_sequence;
     _Atomic uint64_t clock_words[CLOCK_WORDS];
-    _Alignas(LINE) _Atomic uint32_t pending; /* bit per place */
+    _Alignas(LINE) _Atomic uint32_t pending; /* bit per half */
     _Atomic uint32_t bell;                   /* 1: pulled since the thread last looked */
-    _Atomic uint32_t expected;               /* bit per lane */
+    _Atomic uint32_t expected;               /* bit per slot */
     _Alignas(LINE) _Atomic int64_t decided[CLV_PAP_MAX_STREAMS];
     _Alignas(LINE) _Atomic int64_t asked[CLV_PAP_MAX_STREAMS];
     struct {
         _Alignas(LINE) _Atomic uint64_t given; /* version << 20 | how many */
         _Alignas(LINE) _Atomic int64_t version;
-        uint64_t attachment_used;
+        uint64_t node_plans_used;
         clv_pap_forecast_t forecast; /* its pointer means nothing here */
-    } places[CLV_PAP_PLACES];
+    } halves[CLV_PAP_HALVES];
 } table_head_t;
 
-_Static_assert(sizeof(((table_head_t *) 0)->places[0]) == 3 * LINE, "a forecast is two lines");
+_Static_assert(sizeof(((table_head_t *) 0)->halves[0]) == 3 * LINE, "a forecast is two lines");
 
 /* A local record's line, of words that any process may read at any time: opaque here. */
 typedef struct table_record {
@@ -61,15 +61,15 @@ _Static_assert(sizeof(table_record_t) == LINE, "a record is a line, and ranks do
 
 struct clv_pap_table {
     table_head_t *head;
-    table_record_t *records; /* [lane][local rank][half]: a lane's lie together, in few pages */
+    table_record_t *records; /* [slot][local rank][side]: a slot's lie together, in few pages */
     clv_pap_table_shape_t shape;
-    unsigned char *notes;     /* [place] */
-    unsigned char *forecasts; /* [place]: predicted_ns, then the attachment */
-    size_t attachment_offset; /* in a place of forecasts */
-    size_t place_bytes;
-    unsigned char *shares;                                /* [local rank] */
-    size_t records_at, notes_at, forecasts_at, shares_at; /* in the memory ... */
-    size_t n_bytes;                                       /* ... of so many */
+    unsigned char *key_tables; /* [half] */
+    unsigned char *forecasts;  /* [half]: predicted_ns, then the node plans */
+    size_t node_plans_offset;  /* in a half of forecasts */
+    size_t half_bytes;
+    unsigned char *shares;                                     /* [local rank] */
+    size_t records_at, key_tables_at, forecasts_at, shares_at; /* in the memory ... */
+    size_t n_bytes;                                            /* ... of so many */
 };
 
 static size_t round_up(size_t n_bytes)
@@ -82,18 +82,18 @@ static clv_pap_table_t layout(const clv_pap_table_shape_t *shape)
 {
     clv_pap_table_t table = {0};
     if (shape->n_ranks < 1 || shape->n_ranks > (int32_t) COUNT_MASK ||
-        shape->attachment_bytes > MAX_BYTES || shape->note_bytes > CLV_PAP_NOTE_BYTES ||
+        shape->node_plans_bytes > MAX_BYTES || shape->key_table_bytes > CLV_PAP_KEY_TABLE_BYTES ||
         shape->share_bytes > MAX_BYTES / (size_t) shape->n_ranks) {
         return table;
     }
     const size_t n = (size_t) shape->n_ranks;
     table.shape = *shape;
     table.records_at = round_up(sizeof(table_head_t));
-    table.notes_at = table.records_at + n * CLV_PAP_PLACES * sizeof(table_record_t);
-    table.forecasts_at = table.notes_at + CLV_PAP_PLACES * round_up(shape->note_bytes);
-    table.attachment_offset = round_up(n * sizeof(int64_t));
-    table.place_bytes = table.attachment_offset + round_up(shape->attachment_bytes);
-    table.shares_at = table.forecasts_at + CLV_PAP_PLACES * table.place_bytes;
+    table.key_tables_at = table.records_at + n * CLV_PAP_HALVES * sizeof(table_record_t);
+    table.forecasts_at = table.key_tables_at + CLV_PAP_HALVES * round_up(shape->key_table_bytes);
+    table.node_plans_offset = round_up(n * sizeof(int64_t));
+    table.half_bytes = table.node_plans_offset + round_up(shape->node_plans_bytes);
+    table.shares_at = table.forecasts_at + CLV_PAP_HALVES * table.half_bytes;
     const size_t n_bytes = table.shares_at + n * round_up(shape->share_bytes);
     table.n_bytes = n_bytes <= MAX_BYTES ? n_bytes : 0;
     return table;
@@ -104,7 +104,7 @@ static void set_parts(clv_pap_table_t *table, void *memory)
     unsigned char *bytes = memory;
     table->head = memory;
     table->records = (table_record_t *) (void *) (bytes + table->records_at);
-    table->notes = bytes + table->notes_at;
+    table->key_tables = bytes + table->key_tables_at;
     table->forecasts = bytes + table->forecasts_at;
     table->shares = bytes + table->shares_at;
 }
@@ -117,10 +117,10 @@ size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape)
 /* errno tells; the user reads it once, whatever the number of groups. */
 static clv_status_t refuse(size_t n_bytes)
 {
-    static atomic_flag has_told = ATOMIC_FLAG_INIT;
+    static atomic_flag has_reported = ATOMIC_FLAG_INIT;
     const int error = errno;
     char what[64];
-    if (!atomic_flag_test_and_set(&has_told)) {
+    if (!atomic_flag_test_and_set(&has_reported)) {
         (void) snprintf(what, sizeof what, "shared memory of %zu MiB",
                         (n_bytes + (1 << 20) - 1) >> 20);
         clv_limit_tell(what, error);
@@ -262,18 +262,18 @@ void clv_pap_table_close(clv_pap_table_t *table)
 
 /* ---- ranks -> leader ---------------------------------------------------------------------- */
 
-static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_rank, int32_t place)
+static table_record_t *record_at(const clv_pap_table_t *table, int32_t local_rank, int32_t half)
 {
-    const size_t lane = (size_t) place / 2, half = (size_t) place % 2;
-    return &table->records[(lane * (size_t) table->shape.n_ranks + (size_t) local_rank) * 2 + half];
+    const size_t slot = (size_t) half / 2, side = (size_t) half % 2;
+    return &table->records[(slot * (size_t) table->shape.n_ranks + (size_t) local_rank) * 2 + side];
 }
 
-static unsigned char *attachment_of(const clv_pap_table_t *table, int32_t place)
+static unsigned char *node_plans_of(const clv_pap_table_t *table, int32_t half)
 {
-    return table->forecasts + (size_t) place * table->place_bytes + table->attachment_offset;
+    return table->forecasts + (size_t) half * table->half_bytes + table->node_plans_offset;
 }
 
-/* Counts one record of version; returns how many there are now, 0 if a newer one has the place. */
+/* Counts one record of version; returns how many there are now, 0 if a newer one has the half. */
 static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
 {
     uint64_t seen = atomic_load_explicit(given, memory_order_relaxed), next;
@@ -288,85 +288,85 @@ static uint64_t count_one(_Atomic uint64_t *given, uint64_t version)
     return next & COUNT_MASK;
 }
 
-static unsigned char *note_of(const clv_pap_table_t *table, int32_t place)
+static unsigned char *key_table_of(const clv_pap_table_t *table, int32_t half)
 {
-    const size_t n_bytes = table->shape.note_bytes;
-    return n_bytes == 0 ? NULL : table->notes + (size_t) place * round_up(n_bytes);
+    const size_t n_bytes = table->shape.key_table_bytes;
+    return n_bytes == 0 ? NULL : table->key_tables + (size_t) half * round_up(n_bytes);
 }
 
 /* With one key the choice, and where its steps are. */
-static void fetch_attachment(const clv_pap_table_t *table, int32_t place)
+static void fetch_node_plans(const clv_pap_table_t *table, int32_t half)
 {
-    const unsigned char *attachment = attachment_of(table, place);
-    clv_fetch_to_read(attachment);
-    clv_fetch_to_read(attachment + LINE);
+    const unsigned char *node_plans = node_plans_of(table, half);
+    clv_fetch_to_read(node_plans);
+    clv_fetch_to_read(node_plans + LINE);
 }
 
 /* Most are one line long. */
-static void fetch_note(const clv_pap_table_t *table, int32_t place)
+static void fetch_key_table(const clv_pap_table_t *table, int32_t half)
 {
-    const unsigned char *note = note_of(table, place);
-    if (note != NULL) {
-        clv_fetch_to_write(note);
+    const unsigned char *key_table = key_table_of(table, half);
+    if (key_table != NULL) {
+        clv_fetch_to_write(key_table);
     }
 }
 
-CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+CLV_HOT void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                  int64_t version)
 {
     const table_head_t *head = table->head;
-    const table_record_t *mine = record_at(table, local_rank, clv_pap_place(lane, version));
-    const int32_t before = clv_pap_place(lane, version - 1);
-    const unsigned char *forecast = (const unsigned char *) &head->places[before].version;
+    const table_record_t *mine = record_at(table, local_rank, clv_pap_half(slot, version));
+    const int32_t before = clv_pap_half(slot, version - 1);
+    const unsigned char *forecast = (const unsigned char *) &head->halves[before].version;
     clv_fetch_to_write(mine);
-    clv_fetch_to_write(&head->places[clv_pap_place(lane, version)].given);
+    clv_fetch_to_write(&head->halves[clv_pap_half(slot, version)].given);
     clv_fetch_to_write(&head->pending);
     clv_fetch_to_read(forecast);
     clv_fetch_to_read(forecast + LINE);
-    fetch_attachment(table, before);
+    fetch_node_plans(table, before);
     if (local_rank == 0) {
-        fetch_note(table, clv_pap_place(lane, version));
+        fetch_key_table(table, clv_pap_half(slot, version));
     }
 }
 
 CLV_HOT int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local,
-                               int32_t lane, int64_t version,
+                               int32_t slot, int64_t version,
                                const uint64_t record[CLV_PAP_RECORD_WORDS])
 {
-    const int32_t place = clv_pap_place(lane, version);
-    table_record_t *mine = record_at(table, local_rank, place);
+    const int32_t half = clv_pap_half(slot, version);
+    table_record_t *mine = record_at(table, local_rank, half);
     for (int i = 0; i < CLV_PAP_RECORD_WORDS; i++) {
         atomic_store_explicit(&mine->words[i], record[i], memory_order_relaxed);
     }
     atomic_store_explicit(&mine->version, version, memory_order_relaxed);
-    if (count_one(&table->head->places[place].given, (uint64_t) version) != (uint64_t) n_local) {
+    if (count_one(&table->head->halves[half].given, (uint64_t) version) != (uint64_t) n_local) {
         return 0;
     }
     /* seq_cst here, on expected and on the bell: either we see that the thread does not look by
      * itself and the bell is free, or it sees our bit. */
-    (void) atomic_fetch_or(&table->head->pending, UINT32_C(1) << place);
-    return (atomic_load(&table->head->expected) >> lane & 1) == 0;
+    (void) atomic_fetch_or(&table->head->pending, UINT32_C(1) << half);
+    return (atomic_load(&table->head->expected) >> slot & 1) == 0;
 }
 
-/* Plain bytes: the count of the record that follows hands them on, and the next note of this place
- * is written only after the forecast that this one went into. */
-CLV_HOT void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version,
-                                    const void *note, size_t n_bytes)
+/* Plain bytes: the count of the record that follows hands them on, and the next key table of this
+ * half is written only after the forecast that this one went into. */
+CLV_HOT void clv_pap_table_set_keys(clv_pap_table_t *table, int32_t slot, int64_t version,
+                                    const void *key_table, size_t n_bytes)
 {
-    unsigned char *mine = note_of(table, clv_pap_place(lane, version));
+    unsigned char *mine = key_table_of(table, clv_pap_half(slot, version));
     if (mine == NULL) {
         return;
     }
-    if (note == NULL) {
-        memset(mine, 0, table->shape.note_bytes);
+    if (key_table == NULL) {
+        memset(mine, 0, table->shape.key_table_bytes);
     } else {
-        memcpy(mine, note, n_bytes);
+        memcpy(mine, key_table, n_bytes);
     }
 }
 
-const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t lane, int64_t version)
+const void *clv_pap_table_keys(const clv_pap_table_t *table, int32_t slot, int64_t version)
 {
-    return note_of(table, clv_pap_place(lane, version));
+    return key_table_of(table, clv_pap_half(slot, version));
 }
 
 int clv_pap_table_pull_bell(clv_pap_table_t *table)
@@ -385,23 +385,23 @@ CLV_HOT int clv_pap_table_is_pending(const clv_pap_table_t *table)
     return atomic_load_explicit(&table->head->pending, memory_order_relaxed) != 0;
 }
 
-void clv_pap_table_expect(clv_pap_table_t *table, uint32_t lanes)
+void clv_pap_table_expect(clv_pap_table_t *table, uint32_t slots)
 {
-    atomic_store(&table->head->expected, lanes);
+    atomic_store(&table->head->expected, slots);
 }
 
-int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p)
+int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t half, int32_t *n_given_p)
 {
     const uint64_t given =
-        atomic_load_explicit(&table->head->places[place].given, memory_order_acquire);
+        atomic_load_explicit(&table->head->halves[half].given, memory_order_acquire);
     *n_given_p = (int32_t) (given & COUNT_MASK);
     return (int64_t) (given >> COUNT_BITS);
 }
 
-clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                 int64_t version, uint64_t record[CLV_PAP_RECORD_WORDS])
 {
-    const table_record_t *theirs = record_at(table, local_rank, clv_pap_place(lane, version));
+    const table_record_t *theirs = record_at(table, local_rank, clv_pap_half(slot, version));
     for (int i = 0; i < CLV_PAP_RECORD_WORDS; i++) {
         record[i] = atomic_load_explicit(&theirs->words[i], memory_order_relaxed);
     }
@@ -411,69 +411,68 @@ clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank
 
 /* ---- leader -> ranks ---------------------------------------------------------------------- */
 
-static int64_t *predicted_of(const clv_pap_table_t *table, int32_t place)
+static int64_t *predicted_of(const clv_pap_table_t *table, int32_t half)
 {
-    return (int64_t *) (void *) (table->forecasts + (size_t) place * table->place_bytes);
+    return (int64_t *) (void *) (table->forecasts + (size_t) half * table->half_bytes);
 }
 
-void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version)
+void *clv_pap_table_node_plans(clv_pap_table_t *table, int32_t slot, int64_t version)
 {
-    const int32_t place = clv_pap_place(lane, version);
-    memset(attachment_of(table, place), 0, table->head->places[place].attachment_used);
-    table->head->places[place].attachment_used = 0;
-    return attachment_of(table, place);
+    const int32_t half = clv_pap_half(slot, version);
+    memset(node_plans_of(table, half), 0, table->head->halves[half].node_plans_used);
+    table->head->halves[half].node_plans_used = 0;
+    return node_plans_of(table, half);
 }
 
-void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_forecast_t *forecast,
-                           size_t attachment_used)
+void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_forecast_t *forecast,
+                           size_t node_plans_used)
 {
-    const int32_t place = clv_pap_place(lane, forecast->version);
-    memcpy(predicted_of(table, place), forecast->predicted_ns,
+    const int32_t half = clv_pap_half(slot, forecast->version);
+    memcpy(predicted_of(table, half), forecast->predicted_ns,
            (size_t) forecast->n_ranks * sizeof(int64_t));
-    table->head->places[place].forecast = *forecast;
-    table->head->places[place].attachment_used = attachment_used;
-    /* release: who reads this version has the forecast and its attachment. */
-    atomic_store_explicit(&table->head->places[place].version, forecast->version,
+    table->head->halves[half].forecast = *forecast;
+    table->head->halves[half].node_plans_used = node_plans_used;
+    /* release: who reads this version has the forecast and its node plans. */
+    atomic_store_explicit(&table->head->halves[half].version, forecast->version,
                           memory_order_release);
-    clv_pap_table_set_decided(table, lane, forecast->version);
+    clv_pap_table_set_decided(table, slot, forecast->version);
 }
 
-void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t lane, int64_t version)
+void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t version)
 {
-    atomic_store_explicit(&table->head->decided[lane], version, memory_order_release);
+    atomic_store_explicit(&table->head->decided[slot], version, memory_order_release);
 }
 
 /* In this order: a version that is there was there before it was decided. */
-CLV_COLD int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t lane, int64_t version)
+CLV_COLD int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version)
 {
-    return atomic_load_explicit(&table->head->decided[lane], memory_order_acquire) >= version &&
-           atomic_load_explicit(&table->head->places[clv_pap_place(lane, version)].version,
+    return atomic_load_explicit(&table->head->decided[slot], memory_order_acquire) >= version &&
+           atomic_load_explicit(&table->head->halves[clv_pap_half(slot, version)].version,
                                 memory_order_acquire) != version;
 }
 
-CLV_COLD void clv_pap_table_ask(clv_pap_table_t *table, int32_t lane, int64_t version)
+CLV_COLD void clv_pap_table_ask(clv_pap_table_t *table, int32_t slot, int64_t version)
 {
-    atomic_store(&table->head->asked[lane], version);
+    atomic_store(&table->head->asked[slot], version);
 }
 
-int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t lane)
+int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t slot)
 {
-    return atomic_load(&table->head->asked[lane]);
+    return atomic_load(&table->head->asked[slot]);
 }
 
-CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane,
+CLV_HOT clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot,
                                             int64_t version, clv_pap_forecast_t *forecast_p,
-                                            const void **attachment_p, size_t *attachment_bytes_p)
+                                            const void **node_plans_p, size_t *node_plans_bytes_p)
 {
-    const int32_t place = clv_pap_place(lane, version);
-    if (atomic_load_explicit(&table->head->places[place].version, memory_order_acquire) !=
-        version) {
+    const int32_t half = clv_pap_half(slot, version);
+    if (atomic_load_explicit(&table->head->halves[half].version, memory_order_acquire) != version) {
         return CLV_AGAIN;
     }
-    *forecast_p = table->head->places[place].forecast;
-    forecast_p->predicted_ns = predicted_of(table, place);
-    *attachment_p = attachment_of(table, place);
-    *attachment_bytes_p = table->head->places[place].attachment_used;
+    *forecast_p = table->head->halves[half].forecast;
+    forecast_p->predicted_ns = predicted_of(table, half);
+    *node_plans_p = node_plans_of(table, half);
+    *node_plans_bytes_p = table->head->halves[half].node_plans_used;
     return CLV_OK;
 }
 
@@ -502,10 +501,10 @@ int clv_pap_table_is_broken(const clv_pap_table_t *table)
     return atomic_load(&table->head->broken) != 0;
 }
 
-int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t lane)
+int64_t clv_pap_table_n_versions(const clv_pap_table_t *table, int32_t slot)
 {
     return atomic_load_explicit(&table->head->end, memory_order_acquire) != END_NONE
-               ? table->head->n_versions[lane]
+               ? table->head->n_versions[slot]
                : INT64_MAX;
 }
 

@@ -3,16 +3,16 @@
  * The node's table: memory shared by the ranks of one node and their leader's thread.
  *
  *      ranks write                                     the leader's thread writes
- *      records[place][local rank]   --- last one --->  reads them, computes a forecast
- *      given[place] (how many)          rings          forecasts[place], attachments[place]
- *      notes[place], the first rank
+ *      records[half][local rank]   --- last one --->  reads them, computes a forecast
+ *      given[half] (how many)          rings          forecasts[half], node_plans[half]
+ *      key_tables[half], the first rank
  *      pending, bell                                   clock model (seqlock), ends, decided
  *      asked: waited for too long
  *      broken: a call has failed                       broken: one elsewhere has
  *                                                      expected: where it looks by itself
  *
- * A place is one of two halves of a lane: version v (the record of sequence v - 1, and the forecast
- * that follows that record set) lies in place 2 * lane + (v & 1), tagged with v. Two are enough: a
+ * A half is one of the two of a slot: version v (the record of sequence v - 1, and the forecast
+ * that follows that record set) lies in half 2 * slot + (v & 1), tagged with v. Two are enough: a
  * rank gives record v + 2 only after it has forecast v, which needed every record v, and forecast v
  * + 2 needs every record v + 2, so by then nobody reads forecast v (docs/design/protocol.md).
  *
@@ -33,17 +33,17 @@
 #include "clocksync/clocksync.h"
 #include "pap_predict/pap_predict.h"
 
-#define CLV_PAP_PLACES       (2 * CLV_PAP_MAX_STREAMS)
+#define CLV_PAP_HALVES       (2 * CLV_PAP_MAX_STREAMS)
 #define CLV_PAP_RECORD_WORDS 7 /* and the tag: one cache line per record */
 
 typedef struct clv_pap_table clv_pap_table_t;
 
 /* What the memory is made for, alike in every process of the node. In bytes, rounded up to cache
- * lines: 32 places of (64 + 8) n_ranks + attachment_bytes + note_bytes, and n_ranks shares. */
+ * lines: 32 halves of (64 + 8) n_ranks + node_plans_bytes + key_table_bytes, and n_ranks shares. */
 typedef struct clv_pap_table_shape {
     int32_t n_ranks;         /* local ones, at most */
-    size_t attachment_bytes; /* of one forecast */
-    size_t note_bytes;       /* at most CLV_PAP_NOTE_BYTES */
+    size_t node_plans_bytes; /* of one forecast */
+    size_t key_table_bytes;  /* at most CLV_PAP_KEY_TABLE_BYTES */
     size_t share_bytes;      /* of a rank's share */
 } clv_pap_table_shape_t;
 
@@ -65,70 +65,70 @@ clv_status_t clv_pap_table_open(const clv_pap_table_shape_t *shape, uint64_t tok
 void clv_pap_table_close(clv_pap_table_t *table);               /* NULL is fine */
 size_t clv_pap_table_bytes(const clv_pap_table_shape_t *shape); /* 0: does not fit */
 
-static inline int32_t clv_pap_place(int32_t lane, int64_t version)
+static inline int32_t clv_pap_half(int32_t slot, int64_t version)
 {
-    return 2 * lane + (int32_t) (version & 1);
+    return 2 * slot + (int32_t) (version & 1);
 }
 
 /* ---- ranks -> leader ---------------------------------------------------------------------- */
 
-/* Gives local rank's record for version (>= 1) of lane. The last of n_local makes the place
+/* Gives local rank's record for version (>= 1) of slot. The last of n_local makes the half
  * pending; non-zero: that was this one, and the leader's thread does not look there by itself. */
-int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t lane,
+int clv_pap_table_give(clv_pap_table_t *table, int32_t local_rank, int32_t n_local, int32_t slot,
                        int64_t version, const uint64_t record[CLV_PAP_RECORD_WORDS]);
 
-/* The first local rank's note, n_bytes of it (NULL: zeros throughout), before it gives its record
- * of that version; and what
+/* The first local rank's key table, n_bytes of it (NULL: zeros throughout), before it gives its
+ * record of that version; and what
  * its leader finds there once it has taken that record. NULL: the shape has none. */
-void clv_pap_table_set_note(clv_pap_table_t *table, int32_t lane, int64_t version, const void *note,
-                            size_t n_bytes);
-const void *clv_pap_table_note(const clv_pap_table_t *table, int32_t lane, int64_t version);
+void clv_pap_table_set_keys(clv_pap_table_t *table, int32_t slot, int64_t version,
+                            const void *key_table, size_t n_bytes);
+const void *clv_pap_table_keys(const clv_pap_table_t *table, int32_t slot, int64_t version);
 
 /* Asks for the cache lines that giving that record will write, and those of the forecast before it.
  */
-void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+void clv_pap_table_fetch(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                          int64_t version);
 
 /* pull: non-zero, the caller must wake the leader's thread; else somebody has done so since it last
- * looked. answer: the thread looks now; returns the pending places as bits and clears them. */
+ * looked. answer: the thread looks now; returns the pending halves as bits and clears them. */
 int clv_pap_table_pull_bell(clv_pap_table_t *table);
 uint32_t clv_pap_table_answer(clv_pap_table_t *table);
-int clv_pap_table_is_pending(const clv_pap_table_t *table); /* some place is */
+int clv_pap_table_is_pending(const clv_pap_table_t *table); /* some half is */
 
-/* The thread looks by itself where lanes has a bit. Once a bit is gone ranks ring again, but the
+/* The thread looks by itself where slots has a bit. Once a bit is gone ranks ring again, but the
  * caller must look once more: one may have given before it could see that. */
-void clv_pap_table_expect(clv_pap_table_t *table, uint32_t lanes);
+void clv_pap_table_expect(clv_pap_table_t *table, uint32_t slots);
 
-/* The version whose records last began to arrive in place, and how many there are. */
-int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t place, int32_t *n_given_p);
+/* The version whose records last began to arrive in half, and how many there are. */
+int64_t clv_pap_table_given(const clv_pap_table_t *table, int32_t half, int32_t *n_given_p);
 /* CLV_NONE: it is not the record of that version. */
-clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t lane,
+clv_status_t clv_pap_table_take(const clv_pap_table_t *table, int32_t local_rank, int32_t slot,
                                 int64_t version,
                                 uint64_t record[CLV_PAP_RECORD_WORDS]) CLV_MUST_CHECK;
 
 /* ---- leader -> ranks ---------------------------------------------------------------------- */
 
-/* The leader's thread prepares a version's attachment (zeroed where it was used before), fills it,
+/* The leader's thread prepares a version's node plans (zeroed where it was used before), fills it,
  * and publishes it with the forecast: whoever sees the version sees all of it. */
-void *clv_pap_table_attachment(clv_pap_table_t *table, int32_t lane, int64_t version);
-void clv_pap_table_publish(clv_pap_table_t *table, int32_t lane, const clv_pap_forecast_t *forecast,
-                           size_t attachment_used);
+void *clv_pap_table_node_plans(clv_pap_table_t *table, int32_t slot, int64_t version);
+void clv_pap_table_publish(clv_pap_table_t *table, int32_t slot, const clv_pap_forecast_t *forecast,
+                           size_t node_plans_used);
 
 /* All versions up to this one are there, or never will be. */
-void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t lane, int64_t version);
+void clv_pap_table_set_decided(clv_pap_table_t *table, int32_t slot, int64_t version);
 /* That version was decided and never will be there. */
-int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t lane, int64_t version);
+int clv_pap_table_is_void(const clv_pap_table_t *table, int32_t slot, int64_t version);
 
 /* A rank waits too long for a version; the newest that one did, 0: none. */
-void clv_pap_table_ask(clv_pap_table_t *table, int32_t lane, int64_t version);
-int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t lane);
+void clv_pap_table_ask(clv_pap_table_t *table, int32_t slot, int64_t version);
+int64_t clv_pap_table_asked(const clv_pap_table_t *table, int32_t slot);
 
 /* CLV_AGAIN: that version is not there. The pointers stay valid as the header says. */
-clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t lane, int64_t version,
-                                    clv_pap_forecast_t *forecast_p, const void **attachment_p,
-                                    size_t *attachment_bytes_p) CLV_MUST_CHECK;
+clv_status_t clv_pap_table_forecast(const clv_pap_table_t *table, int32_t slot, int64_t version,
+                                    clv_pap_forecast_t *forecast_p, const void **node_plans_p,
+                                    size_t *node_plans_bytes_p) CLV_MUST_CHECK;
 
-/* No more forecasts: lane l has n_versions[l], all published before. Once. is_unsure: other nodes
+/* No more forecasts: slot l has n_versions[l], all published before. Once. is_unsure: other nodes
  * may have one more. */
 void clv_pap_table_set_end(clv_pap_table_t *table, const int64_t n_versions[CLV_PAP_MAX_STREAMS],
                            int is_unsure);
@@ -137,7 +137,7 @@ int clv_pap_table_is_unsure(const clv_pap_table_t *table);
 void clv_pap_table_set_broken(clv_pap_table_t *table);
 int clv_pap_table_is_broken(const clv_pap_table_t *table);
 int64_t clv_pap_table_n_versions(const clv_pap_table_t *table,
-                                 int32_t lane); /* INT64_MAX: no end */
+                                 int32_t slot); /* INT64_MAX: no end */
 
 /* The shares of the local ranks, one after the other, each share_bytes rounded up to cache lines
  * long; opaque here. */

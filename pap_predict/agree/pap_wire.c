@@ -51,7 +51,7 @@ static unsigned char *put_header(unsigned char *out, const clv_pap_message_t *me
     size_t total = CLV_PAP_WIRE_HEADER_BYTES + (size_t) message->n_items * item_bytes;
     out = put_u32(out, (uint32_t) total);
     *out++ = (unsigned char) message->kind;
-    *out++ = (unsigned char) message->lane;
+    *out++ = (unsigned char) message->slot;
     *out++ = (unsigned char) message->reason;
     *out++ = (unsigned char) (message->reason >> 8);
     out = put_u32(out, message->generation);
@@ -72,12 +72,12 @@ static unsigned char *put_record(unsigned char *out, const clv_pap_record_t *rec
     return put_u32(out, record->lead_ns);
 }
 
-size_t clv_pap_wire_put_records(void *out, clv_pap_wire_kind_t kind, int32_t lane,
+size_t clv_pap_wire_put_records(void *out, clv_pap_wire_kind_t kind, int32_t slot,
                                 uint32_t generation, int64_t sequence,
                                 const clv_pap_record_t *records, int32_t n_records)
 {
     clv_pap_message_t message = {.kind = kind,
-                                 .lane = lane,
+                                 .slot = slot,
                                  .n_items = n_records,
                                  .generation = generation,
                                  .sequence = sequence};
@@ -93,8 +93,8 @@ size_t clv_pap_wire_put_counts(void *out, clv_pap_wire_kind_t kind, int32_t reas
 {
     clv_pap_message_t message = {.kind = kind, .reason = reason, .n_items = CLV_PAP_MAX_STREAMS};
     unsigned char *next = put_header(out, &message, COUNT_BYTES);
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        next = put_i64(next, counts[lane]);
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        next = put_i64(next, counts[slot]);
     }
     return (size_t) (next - (unsigned char *) out);
 }
@@ -106,9 +106,9 @@ size_t clv_pap_wire_put_bare(void *out, clv_pap_wire_kind_t kind, int32_t reason
     return (size_t) (next - (unsigned char *) out);
 }
 
-size_t clv_pap_wire_put_lane(void *out, clv_pap_wire_kind_t kind, int32_t lane, int64_t sequence)
+size_t clv_pap_wire_put_slot(void *out, clv_pap_wire_kind_t kind, int32_t slot, int64_t sequence)
 {
-    clv_pap_message_t message = {.kind = kind, .lane = lane, .sequence = sequence};
+    clv_pap_message_t message = {.kind = kind, .slot = slot, .sequence = sequence};
     unsigned char *next = put_header(out, &message, 0);
     return (size_t) (next - (unsigned char *) out);
 }
@@ -144,9 +144,9 @@ void clv_pap_wire_get_record(const clv_pap_message_t *message, int32_t index,
     record->lead_ns = get_u32(in + 44);
 }
 
-int64_t clv_pap_wire_get_count(const clv_pap_message_t *message, int32_t lane)
+int64_t clv_pap_wire_get_count(const clv_pap_message_t *message, int32_t slot)
 {
-    return get_i64(message->items + (size_t) lane * COUNT_BYTES);
+    return get_i64(message->items + (size_t) slot * COUNT_BYTES);
 }
 
 static int in_sequence_range(int64_t sequence)
@@ -157,7 +157,7 @@ static int in_sequence_range(int64_t sequence)
 static int valid_records(const clv_pap_message_t *message, int32_t n_ranks)
 {
     if (message->n_items < 1 || message->n_items > n_ranks || message->reason != 0 ||
-        message->lane >= CLV_PAP_MAX_STREAMS || !in_sequence_range(message->sequence)) {
+        message->slot >= CLV_PAP_MAX_STREAMS || !in_sequence_range(message->sequence)) {
         return 0;
     }
     for (int32_t i = 0; i < message->n_items; i++) {
@@ -172,11 +172,11 @@ static int valid_records(const clv_pap_message_t *message, int32_t n_ranks)
 
 static int valid_counts(const clv_pap_message_t *message)
 {
-    if (message->n_items != CLV_PAP_MAX_STREAMS || message->lane != 0) {
+    if (message->n_items != CLV_PAP_MAX_STREAMS || message->slot != 0) {
         return 0;
     }
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        if (!in_sequence_range(clv_pap_wire_get_count(message, lane))) {
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        if (!in_sequence_range(clv_pap_wire_get_count(message, slot))) {
             return 0;
         }
     }
@@ -188,9 +188,9 @@ static int valid_reason(const clv_pap_message_t *message)
     return message->reason >= 1 && message->reason <= CLV_PAP_LOST_LAST;
 }
 
-static int valid_lane(const clv_pap_message_t *message)
+static int valid_slot(const clv_pap_message_t *message)
 {
-    return message->reason == 0 && message->n_items == 0 && message->lane < CLV_PAP_MAX_STREAMS &&
+    return message->reason == 0 && message->n_items == 0 && message->slot < CLV_PAP_MAX_STREAMS &&
            in_sequence_range(message->sequence);
 }
 
@@ -212,7 +212,7 @@ static int valid_message(const clv_pap_message_t *message, int32_t n_ranks)
         return message->reason == 0 && message->n_items == 0;
     case CLV_PAP_WIRE_VOID:
     case CLV_PAP_WIRE_ASK:
-        return valid_lane(message);
+        return valid_slot(message);
     }
     return 0;
 }
@@ -232,7 +232,7 @@ clv_status_t clv_pap_wire_decode(const void *bytes, size_t n_bytes, int32_t n_ra
         return CLV_PROTOCOL;
     }
     clv_pap_message_t found = {.kind = (clv_pap_wire_kind_t) in[4],
-                               .lane = in[5],
+                               .slot = in[5],
                                .reason = in[6] | in[7] << 8,
                                .generation = get_u32(in + 8),
                                .sequence = get_i64(in + 16),

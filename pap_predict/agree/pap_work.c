@@ -7,11 +7,11 @@
 #include "pap_predict/agree/pap_stream.h"
 #include "util/util_hot.h"
 
-#define TOLD_FROM 0.125 /* of the work */
+#define REPORTED_FROM 0.125 /* of the work */
 
 static int can_tell(const clv_pap_work_t *work)
 {
-    return work->done >= TOLD_FROM * work->total && work->done > work->from;
+    return work->done >= REPORTED_FROM * work->total && work->done > work->from;
 }
 
 /* Written so that not-a-number is none of it. */
@@ -25,7 +25,7 @@ CLV_HOT int clv_pap_work_report(clv_pap_work_t *work, int64_t call, double done,
     if (work->call != call) {
         *work = (clv_pap_work_t){.call = call, .total = total};
     }
-    if (work->is_told || !is_sound(work, done, total)) {
+    if (work->is_reported || !is_sound(work, done, total)) {
         return 0;
     }
     work->done = done;
@@ -43,7 +43,7 @@ int64_t clv_pap_work_arrival(clv_pap_work_t *work, int64_t begun_ns, int64_t now
     if (!can_tell(work) || now_ns <= work->from_ns) {
         return -1;
     }
-    work->is_told = 1;
+    work->is_reported = 1;
     const double took_ns = (double) (now_ns - work->from_ns);
     const double left_ns = took_ns * (work->total - work->done) / (work->done - work->from);
     return left_ns <= (double) CLV_PAP_FURTHEST_NS ? (int64_t) left_ns : -1;

@@ -27,7 +27,7 @@ typedef struct clv_pap_work {
     double from; /* work that was done at from_ns */
     double done, total;
     int32_t has_start; /* from and from_ns are known */
-    int32_t is_told;
+    int32_t is_reported;
 } clv_pap_work_t;
 
 /* A report before `call`. Whether the time is needed now: then clv_pap_work_arrival follows. */

@@ -28,7 +28,7 @@
 #define HEADER_BYTES    48 /* payload bytes, kind, has_global, 4 times, tag */
 #define TAG_AT          40
 #define MAX_READS       8  /* per io call, so that one busy peer does not hold up the others */
-#define QUEUE_FRAMES    40 /* both record sets of 16 lanes again, and pings, on a reconnect */
+#define QUEUE_FRAMES    40 /* both record sets of 16 slots again, and pings, on a reconnect */
 #define QUEUE_MIN_BYTES 4096
 
 typedef enum channel_state {

@@ -98,8 +98,8 @@ static int32_t last_rank_of(const clv_pap_record_set_t *set, int64_t clock_error
     return last;
 }
 
-/* Whether the program binds its ranks in each iteration is seen, too: where a call must be over
- * everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
+/* Whether the program synchronises its ranks in each iteration is seen, too: where a call must be
+ * over everywhere before anybody goes on, nobody comes earlier, clocks permitting. */
 static void measure_progress(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                              int64_t clock_error_ns)
 {
@@ -119,11 +119,11 @@ static void measure_progress(clv_pap_history_t *history, const clv_pap_record_se
         last_exit_ns = clv_larger(last_exit_ns, record->previous_exit_ns);
         computing_ns = clv_larger(computing_ns, record->arrival_ns - record->previous_exit_ns);
     }
-    history->progress.front_ns = last_arrival_ns;
+    history->progress.last_arrival_ns = last_arrival_ns;
     history->progress.last_rank = last_rank_of(set, clock_error_ns);
     if (known) {
         history->progress.computing_ns = clv_pap_clamp_spread(computing_ns);
-        history->progress.runs_free = first_arrival_ns + 2 * clock_error_ns < last_exit_ns;
+        history->progress.is_decoupled = first_arrival_ns + 2 * clock_error_ns < last_exit_ns;
     }
 }
 
@@ -291,7 +291,7 @@ static int32_t digest(clv_pap_history_t *history, const clv_pap_record_set_t *se
         return 1;
     }
     predict(history);
-    if (clv_pap_record_set_is_told(set) && !history->hints_ignored) {
+    if (clv_pap_record_set_is_reported(set) && !history->hints_ignored) {
         return 1; /* an announced call is used only where the next record tells how it went */
     }
     return clv_pap_history_sample_every(history, clv_pap_record_set_latency(set), now_every);

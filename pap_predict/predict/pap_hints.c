@@ -11,7 +11,7 @@
 #define AFTER_WEIGHT  8 /* all ranks wait for the last one: the decider weighs it so, too */
 #define SLOW_EXCHANGE 4 /* errors of the predictor that a wait for hints counts as, at most */
 
-int clv_pap_record_set_is_told(const clv_pap_record_set_t *set)
+int clv_pap_record_set_is_reported(const clv_pap_record_set_t *set)
 {
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {
         if (set->records[rank].lead_ns == 0) {
@@ -23,7 +23,7 @@ int clv_pap_record_set_is_told(const clv_pap_record_set_t *set)
 
 static int64_t hint_wait(const clv_pap_record_set_t *set)
 {
-    int64_t there_ns = clv_pap_record_set_last_told(set) + clv_pap_record_set_latency(set);
+    int64_t there_ns = clv_pap_record_set_last_reported(set) + clv_pap_record_set_latency(set);
     int64_t last_ns = INT64_MIN;
     int64_t sum_ns = 0;
     for (int32_t rank = 0; rank < set->n_ranks; rank++) {
@@ -40,7 +40,7 @@ static int64_t hint_wait(const clv_pap_record_set_t *set)
 void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_record_set_t *set)
 {
     const int64_t saved_ns = history->blind_error_ns;
-    if (!clv_pap_record_set_is_told(set) || saved_ns < 0) {
+    if (!clv_pap_record_set_is_reported(set) || saved_ns < 0) {
         return;
     }
     int64_t wait_ns = hint_wait(set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What one lane remembers; see pap_history.h. Memory, looking, and how a set of records becomes a
+ * What one slot remembers; see pap_history.h. Memory, looking, and how a set of records becomes a
  * row of the window.
  */
 #include "pap_predict/predict/pap_history.h"
@@ -181,7 +181,7 @@ void clv_pap_history_take_row(clv_pap_history_t *history, const clv_pap_record_s
     clv_pap_history_judge(history, row);
 }
 
-/* A lane's first stream is sampled from call 0, any later one from call 1 (pap_stream.c). */
+/* A slot's first stream is sampled from call 0, any later one from call 1 (pap_stream.c). */
 static void begin_generation(clv_pap_history_t *history, uint32_t generation)
 {
     history->generation = generation;

@@ -3,7 +3,7 @@
  * From complete record sets to forecasts: the deterministic integer function. Private to the
  * pap_predict module and to the tools.
  *
- * A history is what one lane remembers: up to `window` calls, the errors of past predictions, the
+ * A history is what one slot remembers: up to `window` calls, the errors of past predictions, the
  * prediction outstanding. Fed set by set without gaps, it is equal on every node. A record set
  * of a new generation clears it.
  *
@@ -37,13 +37,13 @@ void clv_pap_history_free(clv_pap_history_t *history);
 /* For whoever feeds every call, whatever the forecasts say of sampling: they will say 1. */
 void clv_pap_history_take_all_calls(clv_pap_history_t *history);
 
-/* Takes the lane's next record set and writes the forecast that follows it; forecast->predicted_ns
+/* Takes the slot's next record set and writes the forecast that follows it; forecast->predicted_ns
  * points to predicted_ns, the caller's array of n_ranks items, filled here. forecast->version is
  * set->sequence + 1. */
 void clv_pap_history_feed(clv_pap_history_t *history, const clv_pap_record_set_t *set,
                           clv_pap_forecast_t *forecast, int64_t *predicted_ns);
 
-/* The lane's next n record sets never come. */
+/* The slot's next n record sets never come. */
 void clv_pap_history_feed_void(clv_pap_history_t *history, int64_t n);
 
 /* How far the program has come by the newest set fed; valid until the next. */

@@ -81,7 +81,7 @@ int32_t clv_pap_history_sample_every(clv_pap_history_t *history, uint32_t latenc
 int32_t clv_pap_sample_every_invalid(int32_t now_every);
 
 /* ---- pap_hints.c ---- */
-int clv_pap_record_set_is_told(const clv_pap_record_set_t *set); /* all its records are */
+int clv_pap_record_set_is_reported(const clv_pap_record_set_t *set); /* all its records are */
 void clv_pap_history_weigh_hints(clv_pap_history_t *history, const clv_pap_record_set_t *set);
 
 #endif

@@ -5,8 +5,8 @@
  *   rows     H: for each rank the segments it holds         (find the lowest segment)
  *   columns  R: for each segment the members that hold it   (find the first peer)
  *
- * Bits of a column are in processing order: for Clairvoyant the seats of the front, a circle read
- * from its head; for latest-first a line, latest arrival first. A send is two searches for the
+ * Bits of a column are in processing order: for Clairvoyant the seats of the active set, a circle
+ * read from its head; for latest-first a line, latest arrival first. A send is two searches for the
  * first common bit: the receiver's row against the segments that may have a free holder in this
  * round, then that segment's column against the members free to send. Which segments those are is
  * found out by trying, or by counting holders, whichever the last round made look cheaper.
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "schedule/generators/sched_bitset.h"
-#include "schedule/generators/sched_front.h"
+#include "schedule/generators/sched_active.h"
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
@@ -73,7 +73,7 @@ typedef struct rule {
 typedef struct bitset {
     const clv_instance_t *instance;
     rule_t rule;
-    clv_front_t front;
+    clv_active_t active;
     clv_builder_t builder;
     clv_bitset_round_t at;
     clv_bitset_counts_t counts;
@@ -81,7 +81,7 @@ typedef struct bitset {
     uint64_t *joined;  /* members new in this round */
     uint64_t *all;
     int32_t *rank_at; /* turn -> rank */
-    int32_t *seat_at; /* turn -> seat of the front */
+    int32_t *seat_at; /* turn -> seat of the active set */
     int32_t *turn_at; /* seat -> turn */
     int32_t root;     /* turn of the root */
     int32_t first;    /* turn of the rank that arrives first */
@@ -183,7 +183,7 @@ static clv_status_t allocate(bitset_t *bitset)
     int one_word = instance->n_ranks <= 64 && instance->n_segments <= 64;
     bitset->at.row_words = set_words(instance->n_segments, one_word);
     bitset->at.column_words = set_words(instance->n_ranks, one_word);
-    clv_status_t status = clv_front_init(&bitset->front, bitset->instance);
+    clv_status_t status = clv_active_init(&bitset->active, bitset->instance);
     if (status == CLV_OK) {
         status = clv_builder_init(&bitset->builder, bitset->instance);
     }
@@ -194,7 +194,7 @@ static void release(bitset_t *bitset)
 {
     clv_free(bitset->memory);
     clv_builder_drop(&bitset->builder);
-    clv_front_drop(&bitset->front);
+    clv_active_drop(&bitset->active);
 }
 
 /* ---- start -------------------------------------------------------------------------------- */
@@ -223,13 +223,13 @@ static clv_status_t line_up_latest_first(bitset_t *bitset)
     }
     qsort(line, (size_t) instance->n_ranks, sizeof *line, compare_latest_first);
     for (int32_t turn = 0; turn < instance->n_ranks; turn++) {
-        bitset->seat_at[turn] = bitset->front.seat_of[line[turn].rank];
+        bitset->seat_at[turn] = bitset->active.seat_of[line[turn].rank];
     }
     clv_free(line);
     return CLV_OK;
 }
 
-/* Clairvoyant takes turns as the front is seated. */
+/* Clairvoyant takes turns as the active set is seated. */
 static void line_up_by_seat(bitset_t *bitset)
 {
     for (int32_t turn = 0; turn < bitset->instance->n_ranks; turn++) {
@@ -240,14 +240,14 @@ static void line_up_by_seat(bitset_t *bitset)
 static void assign_turns(bitset_t *bitset)
 {
     const clv_instance_t *instance = bitset->instance;
-    const clv_front_t *front = &bitset->front;
+    const clv_active_t *active = &bitset->active;
 
     for (int32_t turn = 0; turn < instance->n_ranks; turn++) {
         bitset->turn_at[bitset->seat_at[turn]] = turn;
-        bitset->rank_at[turn] = front->rank_at[bitset->seat_at[turn]];
+        bitset->rank_at[turn] = active->rank_at[bitset->seat_at[turn]];
     }
-    bitset->root = bitset->turn_at[front->seat_of[instance->root]];
-    bitset->first = bitset->turn_at[front->seat_of[clv_sched_first_rank(instance)]];
+    bitset->root = bitset->turn_at[active->seat_of[instance->root]];
+    bitset->first = bitset->turn_at[active->seat_of[clv_sched_first_rank(instance)]];
 }
 
 /* Everybody holds everything; a column knows its holders only once they have arrived. */
@@ -271,11 +271,11 @@ static void admit(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
     size_t n_words = (size_t) at->column_words;
-    const clv_front_t *front = &bitset->front;
+    const clv_active_t *active = &bitset->active;
 
     memset(bitset->joined, 0, n_words * sizeof *bitset->joined);
-    for (int32_t k = front->n_arrived - front->n_joined; k < front->n_arrived; k++) {
-        set_bit(bitset->joined, bitset->turn_at[front->arrived[k]]);
+    for (int32_t k = active->n_arrived - active->n_joined; k < active->n_arrived; k++) {
+        set_bit(bitset->joined, bitset->turn_at[active->arrived[k]]);
     }
     for (size_t w = 0; w < n_words; w++) {
         uint64_t joined = bitset->joined[w];
@@ -292,7 +292,7 @@ static int32_t choose_sink(const bitset_t *bitset)
     if (has_bit(bitset->members, bitset->root)) {
         return bitset->root;
     }
-    return bitset->rule.latest_first ? bitset->first : bitset->front.head;
+    return bitset->rule.latest_first ? bitset->first : bitset->active.head;
 }
 
 /* What it wants is everything, until serve_sink knows better. */
@@ -301,7 +301,7 @@ static void prepare_sink(bitset_t *bitset)
     const clv_bitset_round_t *at = &bitset->at;
     int32_t sink = choose_sink(bitset);
 
-    if (bitset->front.n_joined > 0 || sink != bitset->sink) {
+    if (bitset->active.n_joined > 0 || sink != bitset->sink) {
         memcpy(at->sink_wants, at->all, at->row_words * sizeof *at->all);
     }
     bitset->sink = sink;
@@ -311,10 +311,10 @@ static void prepare_sink(bitset_t *bitset)
 static void free_members(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
-    int32_t n_joined = bitset->front.n_joined;
+    int32_t n_joined = bitset->active.n_joined;
 
     memcpy(at->free, bitset->members, (size_t) at->column_words * sizeof *at->free);
-    at->n_free = bitset->front.n_members;
+    at->n_free = bitset->active.n_members;
     if (bitset->rule.root_never_sends && has_bit(at->free, bitset->root)) {
         clear_bit(at->free, bitset->root);
         at->n_free--;
@@ -328,7 +328,7 @@ static void open_round(bitset_t *bitset)
 {
     clv_bitset_round_t *at = &bitset->at;
 
-    if (bitset->front.n_joined > 0) {
+    if (bitset->active.n_joined > 0) {
         admit(bitset);
     }
     prepare_sink(bitset);
@@ -338,8 +338,8 @@ static void open_round(bitset_t *bitset)
     at->n_emptied = 0;
     at->lowest = UINT32_MAX;
     at->highest = 0;
-    at->head = bitset->rule.latest_first ? 0 : (uint32_t) bitset->front.head;
-    at->round = (int32_t) bitset->front.round;
+    at->head = bitset->rule.latest_first ? 0 : (uint32_t) bitset->active.head;
+    at->round = (int32_t) bitset->active.round;
     at->send = bitset->builder.sends + bitset->builder.n_sends;
 }
 
@@ -364,12 +364,12 @@ static void close_round(bitset_t *bitset)
 
     choose_way(bitset, (int32_t) (n_sends - bitset->builder.n_sends));
     bitset->builder.n_sends = n_sends;
-    clv_front_end_round(&bitset->front);
+    clv_active_end_round(&bitset->active);
     for (int32_t k = 0; k < at->n_emptied; k++) {
         int32_t turn = at->emptied[k];
         if (at->n_held[turn] == 0) {
             clear_bit(bitset->members, turn);
-            clv_front_leave(&bitset->front, bitset->seat_at[turn]);
+            clv_active_leave(&bitset->active, bitset->seat_at[turn]);
         }
     }
 }
@@ -379,8 +379,8 @@ static clv_status_t play(bitset_t *bitset)
     play_round_t play_one = play_round[clv_simd_level()];
     clv_status_t status;
 
-    while ((status = clv_front_next(&bitset->front)) == CLV_OK) {
-        if (clv_builder_reserve(&bitset->builder, bitset->front.n_members) != CLV_OK) {
+    while ((status = clv_active_next(&bitset->active)) == CLV_OK) {
+        if (clv_builder_reserve(&bitset->builder, bitset->active.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         open_round(bitset);

@@ -51,8 +51,8 @@ typedef struct clv_bitset_round {
     int32_t n_gifts;
     int32_t n_emptied;
     int32_t n_free;
-    uint32_t front;      /* the word of `free` where the circle from head on begins now */
-    uint64_t front_mask; /* its bits on this part of the circle */
+    uint32_t first_word; /* the word of `free` where the circle from head on begins now */
+    uint64_t first_mask; /* its bits on this part of the circle */
     uint32_t head;       /* the turn that is processed first, the sink apart */
     int32_t round;
     uint32_t lowest;  /* segment sent in this round */

@@ -15,7 +15,7 @@
 
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
@@ -157,26 +157,26 @@ clv_status_t clv_sched_chain_generate(const clv_instance_t *instance, clv_plan_t
 }
 
 /* All ranks are one chain. */
-clv_status_t clv_sched_node_chain_outline(const clv_instance_t *instance, clv_outline_t **outline_p)
+clv_status_t clv_sched_node_chain_fast(const clv_instance_t *instance, clv_fast_estimate_t **fast_p)
 {
     const size_t n_ranks = (size_t) instance->n_ranks;
-    clv_outline_t *outline = clv_outline_new(instance);
+    clv_fast_estimate_t *fast = clv_fast_estimate_new(instance);
     int32_t *numbers = clv_alloc_unset(2 * n_ranks, sizeof *numbers);
     int32_t *place = clv_alloc_unset(n_ranks, sizeof *place);
 
-    if (outline == NULL || numbers == NULL || place == NULL) {
+    if (fast == NULL || numbers == NULL || place == NULL) {
         clv_free(place);
         clv_free(numbers);
-        clv_outline_free(outline);
+        clv_fast_estimate_free(fast);
         return CLV_NO_MEMORY;
     }
-    list_by_place(instance, numbers, outline->ranks);
+    list_by_place(instance, numbers, fast->ranks);
     memcpy(place, instance->place, n_ranks * sizeof *place);
-    outline->place = place;
-    outline->n_sends = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
-    outline->chains[0] = (clv_chain_t){0, instance->n_ranks - 1, -1};
-    outline->n_chains = 1;
-    *outline_p = outline;
+    fast->place = place;
+    fast->n_sends = (int64_t) (instance->n_ranks - 1) * instance->n_segments;
+    fast->chains[0] = (clv_chain_t){0, instance->n_ranks - 1, -1};
+    fast->n_chains = 1;
+    *fast_p = fast;
     clv_free(numbers);
     return CLV_OK;
 }

@@ -21,13 +21,13 @@
  * A place may have one rank, all places one, one place all ranks; where none is shared the plan is
  * that of the generator between places.
  * Cost: that of the plan between places, and O(ranks * log ranks + sends), 24 bytes a send. Of an
- * outline (sched_outline.h) the sends are those between places, and a chain has none.
+ * fast estimate (sched_fast_estimate.h) the sends are those between places, and a chain has none.
  */
 #include <string.h>
 
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "schedule/sched_plan.h"
 #include "schedule/sched_host_order.h"
 #include "util/util_alloc.h"
@@ -50,7 +50,7 @@ typedef struct house {
     int32_t n_nodes;
     int32_t root_node;
     int32_t hands_over;   /* 1: the root does not speak for its node */
-    int32_t is_outline;   /* 1: what is sent inside a node is not written */
+    int32_t is_fast;      /* 1: what is sent inside a node is not written */
     int32_t *members;     /* ranks, node after node, in the order of its chain */
     const int32_t *first; /* of members; the end of the last node's at [n_nodes] */
     int32_t *ready;       /* [node * n_segments + segment]: first slot after it came from inside */
@@ -165,10 +165,10 @@ static void fill_node(house_t *house, int32_t node)
     int32_t *ready = &house->ready[(size_t) node * (size_t) instance->n_segments];
     const int32_t rank = representative(house, node);
 
-    if (house->is_outline) {
+    if (house->is_fast) {
         skip_hops(house, house->first[node], representative_at(house, node), ready);
     }
-    for (int32_t i = house->first[node]; !house->is_outline && i < representative_at(house, node);
+    for (int32_t i = house->first[node]; !house->is_fast && i < representative_at(house, node);
          i++) {
         const int32_t *from = &house->members[i];
         fill_hop(house, both_slot(house, from), from[0], from[1], ready);
@@ -223,7 +223,7 @@ static void came_from_outside(house_t *house, int32_t segment, int32_t slot)
     *ready = (int32_t) clv_larger(*ready, slot + 1);
 }
 
-/* In an outline ranks are nodes, and behind them the root. */
+/* In a fast estimate ranks are nodes, and behind them the root. */
 static clv_status_t hand_over(house_t *house)
 {
     const int32_t n_segments = house->instance->n_segments, node = house->root_node;
@@ -239,15 +239,15 @@ static clv_status_t hand_over(house_t *house)
         }
     }
     fill_hop(house, both_slot(house, &house->members[at]),
-             house->is_outline ? node : representative(house, node),
-             house->is_outline ? house->n_nodes : house->instance->root, ready);
+             house->is_fast ? node : representative(house, node),
+             house->is_fast ? house->n_nodes : house->instance->root, ready);
     return CLV_OK;
 }
 
 /* Who a node is among the sends. */
 static int32_t voice(const house_t *house, int32_t node)
 {
-    return house->is_outline ? node : representative(house, node);
+    return house->is_fast ? node : representative(house, node);
 }
 
 static clv_status_t put_between(house_t *house, const clv_plan_t *plan, int64_t slot)
@@ -338,7 +338,7 @@ static clv_status_t fill_inside(house_t *house)
     if (status == CLV_OK) {
         status = !reserve(house) ? CLV_NO_MEMORY : fits_in_time(house) ? CLV_OK : CLV_OVERFLOW;
     }
-    if (status == CLV_OK && !house->is_outline) {
+    if (status == CLV_OK && !house->is_fast) {
         status = clv_builder_init(&house->builder, house->instance);
     }
     if (status == CLV_OK) {
@@ -396,47 +396,48 @@ static clv_status_t compose(const clv_instance_t *instance, const char *between,
     return status;
 }
 
-/* ---- its outline ----------------------------------------------------------------------------- */
+/* ---- its fast estimate ----------------------------------------------------------------------- */
 
-/* Of the core's rank k, which speaks for this node; behind all nodes the root. */
-static void list_chain(const house_t *house, int32_t node, int32_t k, clv_outline_t *outline)
+/* Of the inter-host part's rank k, which speaks for this node; behind all nodes the root. */
+static void list_chain(const house_t *house, int32_t node, int32_t k, clv_fast_estimate_t *fast)
 {
-    const int32_t n_segments = outline->n_segments;
+    const int32_t n_segments = fast->n_segments;
     const int32_t first = house->first[node], last = representative_at(house, node);
     const size_t n_bytes = (size_t) n_segments * sizeof *house->ready;
 
-    outline->chains[node] = (clv_chain_t){first, last, k};
-    outline->n_sends += (int64_t) (last - first) * n_segments;
-    outline->core.rank[k] = house->members[last];
+    fast->chains[node] = (clv_chain_t){first, last, k};
+    fast->n_sends += (int64_t) (last - first) * n_segments;
+    fast->interhost.rank[k] = house->members[last];
     if (first < last) {
-        memcpy(outline->core.near_slot + (size_t) k * (size_t) n_segments,
+        memcpy(fast->interhost.near_slot + (size_t) k * (size_t) n_segments,
                house->ready + (size_t) node * (size_t) n_segments, n_bytes);
     }
 }
 
-/* order: of nodes in the core, NULL: as they are. */
-static clv_status_t list_chains(const house_t *house, const int32_t *order, clv_outline_t *outline)
+/* order: of nodes in the inter-host part, NULL: as they are. */
+static clv_status_t list_chains(const house_t *house, const int32_t *order,
+                                clv_fast_estimate_t *fast)
 {
-    const int32_t n_core = house->n_nodes + house->hands_over;
-    clv_status_t status = clv_core_init(&outline->core, n_core, outline->n_segments);
+    const int32_t n_interhost = house->n_nodes + house->hands_over;
+    clv_status_t status = clv_interhost_init(&fast->interhost, n_interhost, fast->n_segments);
 
     for (int32_t k = 0; k < house->n_nodes && status == CLV_OK; k++) {
-        list_chain(house, order == NULL ? k : order[k], k, outline);
+        list_chain(house, order == NULL ? k : order[k], k, fast);
     }
     if (status == CLV_OK && house->hands_over) {
-        outline->core.rank[house->n_nodes] = house->instance->root;
+        fast->interhost.rank[house->n_nodes] = house->instance->root;
     }
-    outline->core.hands_over = house->hands_over;
-    outline->n_chains = house->n_nodes;
+    fast->interhost.hands_over = house->hands_over;
+    fast->n_chains = house->n_nodes;
     return status;
 }
 
 /* Nodes that wait for links: all sends between them, and to a root that is handed all. */
-static clv_status_t outline_between(house_t *house, const clv_generator_t *between,
-                                    clv_outline_t *outline)
+static clv_status_t fast_between(house_t *house, const clv_generator_t *between,
+                                 clv_fast_estimate_t *fast)
 {
     clv_builder_t *builder = &house->builder;
-    clv_status_t status = list_chains(house, NULL, outline);
+    clv_status_t status = list_chains(house, NULL, fast);
 
     if (status == CLV_OK) {
         status = fill_between(house, between);
@@ -447,9 +448,10 @@ static clv_status_t outline_between(house_t *house, const clv_generator_t *betwe
     if (status == CLV_OK && house->hands_over) {
         status = clv_builder_sort(builder);
     }
-    outline->n_sends += builder->n_sends;
-    return status == CLV_OK ? clv_core_set_sends(&outline->core, builder->sends, builder->n_sends)
-                            : status;
+    fast->n_sends += builder->n_sends;
+    return status == CLV_OK
+               ? clv_interhost_set_sends(&fast->interhost, builder->sends, builder->n_sends)
+               : status;
 }
 
 /* The slot of the first segment on each hop of a chain of nodes: the round in which both have
@@ -475,58 +477,58 @@ static clv_status_t find_slots(const house_t *house, const clv_instance_t *nodes
 }
 
 static clv_status_t set_order(house_t *house, const clv_instance_t *nodes, int64_t slot,
-                              int32_t *order, clv_outline_t *outline)
+                              int32_t *order, clv_fast_estimate_t *fast)
 {
-    clv_core_t *core = &outline->core;
+    clv_interhost_t *interhost = &fast->interhost;
     clv_status_t status = clv_sched_chain_order(nodes, order);
 
     if (status == CLV_OK) {
-        status = list_chains(house, order, outline);
+        status = list_chains(house, order, fast);
     }
-    core->slots_per_round = SLOTS;
-    core->far_slot = clv_alloc((size_t) house->n_nodes + 1, sizeof *core->far_slot);
-    if (status != CLV_OK || core->far_slot == NULL) {
+    interhost->slots_per_round = SLOTS;
+    interhost->far_slot = clv_alloc((size_t) house->n_nodes + 1, sizeof *interhost->far_slot);
+    if (status != CLV_OK || interhost->far_slot == NULL) {
         return status != CLV_OK ? status : CLV_NO_MEMORY;
     }
-    outline->n_sends += (int64_t) (core->n_ranks - 1) * core->n_segments;
-    return find_slots(house, nodes, slot, order, core->far_slot);
+    fast->n_sends += (int64_t) (interhost->n_ranks - 1) * interhost->n_segments;
+    return find_slots(house, nodes, slot, order, interhost->far_slot);
 }
 
 /* Nodes in a chain, where nobody waits for a link: their order, and no sends. */
-static clv_status_t outline_chain(house_t *house, clv_outline_t *outline)
+static clv_status_t fast_chain(house_t *house, clv_fast_estimate_t *fast)
 {
     const int64_t slot = first_slot(house);
     const clv_instance_t nodes = nodes_of(house);
     int32_t *order = clv_alloc_unset((size_t) house->n_nodes, sizeof *order);
     clv_status_t status =
-        order == NULL ? CLV_NO_MEMORY : set_order(house, &nodes, slot, order, outline);
+        order == NULL ? CLV_NO_MEMORY : set_order(house, &nodes, slot, order, fast);
 
     clv_free(order);
     return status;
 }
 
-static clv_status_t compose_outline(const clv_instance_t *instance, const char *name,
-                                    clv_outline_t **outline_p)
+static clv_status_t compose_fast(const clv_instance_t *instance, const char *name,
+                                 clv_fast_estimate_t **fast_p)
 {
     const clv_generator_t *between = clv_generator_find(name);
     house_t house = open_house(instance);
-    clv_outline_t *outline = clv_outline_new(instance);
+    clv_fast_estimate_t *fast = clv_fast_estimate_new(instance);
     clv_status_t status = CLV_NO_MEMORY;
 
-    house.is_outline = 1;
-    if (outline != NULL) {
+    house.is_fast = 1;
+    if (fast != NULL) {
         status = fill_inside(&house);
     }
     if (status == CLV_OK) {
         status = between->generate == clv_sched_chain_generate
-                     ? outline_chain(&house, outline)
-                     : outline_between(&house, between, outline);
+                     ? fast_chain(&house, fast)
+                     : fast_between(&house, between, fast);
     }
     if (status == CLV_OK) {
-        memcpy(outline->ranks, house.members, (size_t) instance->n_ranks * sizeof *outline->ranks);
-        *outline_p = outline;
+        memcpy(fast->ranks, house.members, (size_t) instance->n_ranks * sizeof *fast->ranks);
+        *fast_p = fast;
     } else {
-        clv_outline_free(outline);
+        clv_fast_estimate_free(fast);
     }
     close_house(&house);
     return status;
@@ -537,10 +539,10 @@ static clv_status_t compose_outline(const clv_instance_t *instance, const char *
     {                                                                                              \
         return compose(instance, between, plan_p);                                                 \
     }                                                                                              \
-    clv_status_t clv_sched_##stem##_outline(const clv_instance_t *instance,                        \
-                                            clv_outline_t **outline_p)                             \
+    clv_status_t clv_sched_##stem##_fast(const clv_instance_t *instance,                           \
+                                         clv_fast_estimate_t **fast_p)                             \
     {                                                                                              \
-        return compose_outline(instance, between, outline_p);                                      \
+        return compose_fast(instance, between, fast_p);                                            \
     }
 
 COMPOSE(node_sorted, "chain")

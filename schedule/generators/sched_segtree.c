@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "schedule/generators/sched_front.h"
+#include "schedule/generators/sched_active.h"
 #include "schedule/sched_generators.h"
 #include "schedule/sched_instance.h"
 #include "schedule/sched_plan.h"
@@ -92,7 +92,7 @@ typedef struct gift {
 
 typedef struct tree {
     const node_ops_t *ops;
-    clv_front_t front;
+    clv_active_t active;
     clv_builder_t builder;
     int32_t n_words;   /* of a node */
     int32_t n_leaves;  /* a power of two, at least 2 P */
@@ -122,13 +122,13 @@ static uint64_t *column_of(const tree_t *tree, int32_t seat)
 
 static int32_t leaf_of(const tree_t *tree, int32_t seat)
 {
-    return tree->n_leaves + seat + (seat < tree->front.head ? tree->front.n_ranks : 0);
+    return tree->n_leaves + seat + (seat < tree->active.head ? tree->active.n_ranks : 0);
 }
 
 static int32_t seat_of_leaf(const tree_t *tree, int32_t leaf)
 {
     int32_t place = leaf - tree->n_leaves;
-    return place < tree->front.n_ranks ? place : place - tree->front.n_ranks;
+    return place < tree->active.n_ranks ? place : place - tree->active.n_ranks;
 }
 
 static int has_bit(const uint64_t *bits, int32_t bit)
@@ -197,10 +197,10 @@ static int32_t leftmost_leaf(const tree_t *tree, int32_t segment)
 
 static void send_segment(tree_t *tree, int32_t sender, int32_t receiver, int32_t segment)
 {
-    const clv_front_t *front = &tree->front;
+    const clv_active_t *active = &tree->active;
 
-    clv_builder_put(&tree->builder, (int32_t) front->round, front->rank_at[sender],
-                    front->rank_at[receiver], segment);
+    clv_builder_put(&tree->builder, (int32_t) active->round, active->rank_at[sender],
+                    active->rank_at[receiver], segment);
     tree->n_held[sender]--;
     tree->n_held[receiver] -= has_bit(column_of(tree, receiver), segment);
     set_bit(column_of(tree, sender), segment, 0);
@@ -225,19 +225,19 @@ static void serve(tree_t *tree, int32_t receiver, int is_sink)
 
 static void list_members(tree_t *tree)
 {
-    const clv_front_t *front = &tree->front;
-    int32_t seat = front->head;
+    const clv_active_t *active = &tree->active;
+    int32_t seat = active->head;
     tree->n_order = 0;
-    while (tree->n_order < front->n_members) {
+    while (tree->n_order < active->n_members) {
         tree->order[tree->n_order++] = seat;
-        seat = clv_bits_next_circular(front->members, front->n_words,
-                                      seat + 1 < front->n_ranks ? seat + 1 : 0);
+        seat = clv_bits_next_circular(active->members, active->n_words,
+                                      seat + 1 < active->n_ranks ? seat + 1 : 0);
     }
 }
 
 static void play_round(tree_t *tree)
 {
-    int32_t sink = has_bit(tree->front.members, tree->root) ? tree->root : tree->front.head;
+    int32_t sink = has_bit(tree->active.members, tree->root) ? tree->root : tree->active.head;
 
     list_members(tree);
     rebuild(tree);
@@ -253,14 +253,14 @@ static void play_round(tree_t *tree)
 
 static void close_round(tree_t *tree)
 {
-    clv_front_end_round(&tree->front);
+    clv_active_end_round(&tree->active);
     for (int32_t k = 0; k < tree->n_gifts; k++) {
         set_bit(column_of(tree, tree->gifts[k].seat), tree->gifts[k].segment, 1);
         tree->n_held[tree->gifts[k].seat]++;
     }
     for (int32_t k = 0; k < tree->n_senders; k++) {
         if (tree->n_held[tree->senders[k]] == 0) {
-            clv_front_leave(&tree->front, tree->senders[k]);
+            clv_active_leave(&tree->active, tree->senders[k]);
         }
     }
 }
@@ -268,8 +268,8 @@ static void close_round(tree_t *tree)
 static clv_status_t play(tree_t *tree)
 {
     clv_status_t status;
-    while ((status = clv_front_next(&tree->front)) == CLV_OK) {
-        if (clv_builder_reserve(&tree->builder, tree->front.n_members) != CLV_OK) {
+    while ((status = clv_active_next(&tree->active)) == CLV_OK) {
+        if (clv_builder_reserve(&tree->builder, tree->active.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         play_round(tree);
@@ -320,7 +320,7 @@ static clv_status_t prepare(tree_t *tree, const clv_instance_t *instance)
     for (tree->n_leaves = 2; tree->n_leaves < 2 * instance->n_ranks;) {
         tree->n_leaves *= 2;
     }
-    clv_status_t status = clv_front_init(&tree->front, instance);
+    clv_status_t status = clv_active_init(&tree->active, instance);
     if (status == CLV_OK) {
         status = clv_builder_init(&tree->builder, instance);
     }
@@ -330,7 +330,7 @@ static clv_status_t prepare(tree_t *tree, const clv_instance_t *instance)
     if (status != CLV_OK) {
         return status;
     }
-    tree->root = tree->front.seat_of[instance->root];
+    tree->root = tree->active.seat_of[instance->root];
     fill(tree, instance);
     return CLV_OK;
 }
@@ -347,6 +347,6 @@ clv_status_t clv_sched_segtree_generate(const clv_instance_t *instance, clv_plan
     }
     clv_free(tree.memory);
     clv_builder_drop(&tree.builder);
-    clv_front_drop(&tree.front);
+    clv_active_drop(&tree.active);
     return status;
 }

@@ -313,7 +313,7 @@ static void samples_without_scatter_have_no_t_and_no_w(void **state)
     assert_true(fabs(clv_stats_normal_quantile(1e-6) + 4.753424308822899) < 1e-9);
 }
 
-static void small_and_empty_samples_are_told(void **state)
+static void small_and_empty_samples_are_reported(void **state)
 {
     const double one[] = {1.0, 2.0};
     const double five[] = {1.0, 2.0, 3.5, 5.0, 8.0};
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(autocorrelation_equals_r),
         cmocka_unit_test(samples_without_scatter_have_no_t_and_no_w),
         cmocka_unit_test(rank_sum_has_its_symmetries),
-        cmocka_unit_test(small_and_empty_samples_are_told),
+        cmocka_unit_test(small_and_empty_samples_are_reported),
     };
     return clv_run_tests(tests);
 }

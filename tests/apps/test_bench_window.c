@@ -147,7 +147,7 @@ static void write_file(const char *root, const char *path, const char *text)
     fclose(file);
 }
 
-static void told_of(const char *root, char *text, size_t n_bytes)
+static void machine_of(const char *root, char *text, size_t n_bytes)
 {
     FILE *out = fmemopen(text, n_bytes, "w");
     clv_json_t json = {out, 0};
@@ -157,7 +157,7 @@ static void told_of(const char *root, char *text, size_t n_bytes)
     fclose(out);
 }
 
-static void a_machine_is_told(void **state)
+static void a_machine_is_reported(void **state)
 {
     (void) state;
     char root[] = "/tmp/clv-machine-XXXXXX";
@@ -171,13 +171,13 @@ static void a_machine_is_told(void **state)
     write_file(root, "/sys/class/net/ib0/operstate", "up\n");
     write_file(root, "/sys/class/net/ib0/speed", "56000\n");
     write_file(root, "/sys/class/net/eth1/operstate", "down\n");
-    told_of(root, text, sizeof text);
+    machine_of(root, text, sizeof text);
     assert_non_null(strstr(text, "\"cpu\":\"A \\\"B\\\" 9\""));
     assert_non_null(strstr(text, "\"cpu_hz\":2300500000"));
     assert_non_null(strstr(text, "\"cpu_most_hz\":3700000000"));
     assert_non_null(strstr(text, "\"governor\":\"powersave\",\"turbo\":\"off\""));
     assert_non_null(strstr(text, "\"networks\":\"ib0 56000 Mb/s\""));
-    told_of("/nonexistent", text, sizeof text);
+    machine_of("/nonexistent", text, sizeof text);
     assert_non_null(strstr(text, "\"cpu\":\"\",\"cpu_hz\":0"));
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
@@ -205,7 +205,7 @@ int main(void)
         cmocka_unit_test(nbcbench_estimates_and_measures_all_anew),
         cmocka_unit_test(a_network_that_never_fits_ends_all_the_same),
         cmocka_unit_test(other_benchmarks_are_told_apart),
-        cmocka_unit_test(a_machine_is_told),
+        cmocka_unit_test(a_machine_is_reported),
         cmocka_unit_test(a_cache_is_cooled_only_when_it_is_open),
     };
     return clv_run_tests(tests);

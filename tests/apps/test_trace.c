@@ -184,7 +184,7 @@ static int fail_one(void *context, size_t n_bytes)
 }
 
 /* The reader fails at each allocation in turn, and leaves nothing behind. */
-static void no_memory_is_told(void **state)
+static void no_memory_is_reported(void **state)
 {
     clv_status_t status = CLV_NO_MEMORY;
     clv_trace_t trace;
@@ -215,7 +215,7 @@ int main(void)
         cmocka_unit_test(calls_have_a_limit),
         cmocka_unit_test(what_is_no_call_is_passed_over),
         cmocka_unit_test(what_is_written_can_be_read),
-        cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(no_memory_is_reported),
     };
     return clv_run_tests(tests);
 }

@@ -34,7 +34,7 @@ typedef struct world {
     int64_t sigma_ns;
     int64_t worst_error_ns;
     int64_t interval_ns; /* computing between calls */
-    int64_t front_ns;
+    int64_t last_arrival_ns;
     int64_t version;
     int announced; /* the forecasts to come are made of hints */
     int was_announced[MAX_FORECASTS];
@@ -94,9 +94,9 @@ static const clv_choose_decision_t *world_step(world_t *world)
     assert_true(world->version < MAX_FORECASTS);
     world->was_announced[world->version] = world->announced;
     measure(world, &forecast);
-    world->front_ns += world->interval_ns + 1;
-    world->front_ns += forecast.previous_after_ns > 0 ? forecast.previous_after_ns : 0;
-    progress.front_ns = world->front_ns;
+    world->last_arrival_ns += world->interval_ns + 1;
+    world->last_arrival_ns += forecast.previous_after_ns > 0 ? forecast.previous_after_ns : 0;
+    progress.last_arrival_ns = world->last_arrival_ns;
     assert_int_equal(clv_choose_shared(&world->config, &world->key, &forecast, &progress, 1,
                                        &world->state, world->plans, decision),
                      CLV_OK);
@@ -157,11 +157,11 @@ static void trying_costs_half_a_percent_at_most(void **state)
             while (world.version < 200) {
                 (void) world_step(&world);
             }
-            assert_in_range(world.state.pace.trial.regret_ns, 0, world.front_ns / 200);
+            assert_in_range(world.state.iterations.trial.regret_ns, 0, world.last_arrival_ns / 200);
             while (world.version < 2000) {
                 (void) world_step(&world);
             }
-            assert_in_range(world.state.pace.trial.regret_ns, 1, world.front_ns / 200);
+            assert_in_range(world.state.iterations.trial.regret_ns, 1, world.last_arrival_ns / 200);
         }
     }
 }
@@ -186,7 +186,7 @@ static void a_better_previous_reduce_is_found(void **state)
     }
     assert_in_range(first, 21, 99);
     assert_in_range(n_previous, 60, 80); /* but for trials of plans */
-    assert_in_range(world.state.pace.trial.regret_ns, 0, world.front_ns / 200);
+    assert_in_range(world.state.iterations.trial.regret_ns, 0, world.last_arrival_ns / 200);
 }
 
 static void a_clear_gain_is_taken(void **state)
@@ -264,7 +264,8 @@ static void a_flattering_model_is_no_reason_to_try_others(void **state)
 }
 
 /* One rank is late: the fixed order takes three times what the model says, so the previous function
- * comes back. An order that follows arrivals is taken all the same, before anything is settled. */
+ * comes back. An order that follows arrivals is taken all the same, before there is an
+ * incumbent. */
 static void one_plan_does_not_speak_for_all(void **state)
 {
     world_t world;
@@ -378,10 +379,10 @@ static void one_disturbed_call_does_not_dethrone_a_good_plan(void **state)
             (void) world_step(&quiet);
             (void) world_step(&disturbed);
         }
-        assert_int_equal(disturbed.state.pace.settled, quiet.state.pace.settled);
-        assert_int_not_equal(disturbed.state.pace.settled, CLV_ALGORITHM_PREVIOUS);
-        assert_in_range(disturbed.state.score[disturbed.state.pace.settled].ratio_permille, 995,
-                        1005);
+        assert_int_equal(disturbed.state.iterations.incumbent, quiet.state.iterations.incumbent);
+        assert_int_not_equal(disturbed.state.iterations.incumbent, CLV_ALGORITHM_PREVIOUS);
+        assert_in_range(disturbed.state.score[disturbed.state.iterations.incumbent].ratio_permille,
+                        995, 1005);
     }
 }
 
@@ -440,7 +441,7 @@ static void check_same_plan(const world_t *kept, const world_t *anew)
         return;
     }
     assert_int_equal(
-        clv_choose_kept_plan(&kept->config, &kept->key, &forecast, decision, kept->plans, &plan),
+        clv_choose_cached_plan(&kept->config, &kept->key, &forecast, decision, kept->plans, &plan),
         CLV_OK);
     assert_int_equal(clv_choose_plan(&anew->config, &anew->key, &forecast, decision, &made),
                      CLV_OK);
@@ -888,7 +889,7 @@ static void the_fixed_order_hands_a_late_root_one_vector(void **state)
 }
 
 /* Calls that have no forecast come between calls that have one; another order would cost a program
- * that runs free what its ranks are ahead. */
+ * that is decoupled what its ranks are ahead. */
 static void calls_without_a_forecast_keep_the_fixed_order(void **state)
 {
     (void) state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * When `auto` takes binomial, Rabenseifner and ring: by a trial that was better, where the estimate
- * was worth it and their plan for equal arrivals passes the guard; by estimates alone only for calls
- * without a forecast.
+ * was worth it and their plan for equal arrivals passes the guard; by estimates alone only for
+ * calls without a forecast.
  */
 #include "choose/choose.h"
 #include "choose/choose_try.h"
@@ -63,14 +63,14 @@ static int64_t truth_of(int32_t algorithm, int32_t one, int64_t permille)
 static int play(int32_t algorithm, int64_t permille)
 {
     clv_choose_decision_t decided[4] = {{0}};
-    int64_t front_ns = 1;
+    int64_t last_arrival_ns = 1;
     int n_ran = 0;
 
     forecast.version = 0;
     for (int64_t call = 0; call < 600; call++) {
         const clv_choose_decision_t *ran = &decided[(call + 2) % 4]; /* two forecasts ago */
         const int64_t of = truth_of(ran->algorithm, algorithm, permille);
-        const clv_pap_progress_t progress = {.call = call, .front_ns = front_ns};
+        const clv_pap_progress_t progress = {.call = call, .last_arrival_ns = last_arrival_ns};
         clv_choose_decision_t *now = &decided[call % 4];
 
         forecast.version++;
@@ -80,13 +80,13 @@ static int play(int32_t algorithm, int64_t permille)
         forecast.previous_in_mpi_ns = call < 2 ? -1 : ran->predicted_in_mpi_ns / 1000 * of;
         assert_int_equal(
             clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, now), CLV_OK);
-        assert_true(call >= CLV_POLICY_FIRST_CALLS || !clv_algorithm_binds(now->algorithm));
-        assert_true(!clv_algorithm_binds(now->algorithm) || now->n_segments > 0);
-        front_ns += 20000000 +
-                    now->predicted_after_ns / 1000 * truth_of(now->algorithm, algorithm, permille);
+        assert_true(call >= CLV_POLICY_FIRST_CALLS || !clv_algorithm_synchronises(now->algorithm));
+        assert_true(!clv_algorithm_synchronises(now->algorithm) || now->n_segments > 0);
+        last_arrival_ns += 20000000 + now->predicted_after_ns / 1000 *
+                                          truth_of(now->algorithm, algorithm, permille);
         n_ran += call >= 500 && now->algorithm == algorithm;
     }
-    assert_in_range(state.pace.trial.regret_ns, 0, front_ns / 200);
+    assert_in_range(state.iterations.trial.regret_ns, 0, last_arrival_ns / 200);
     return n_ran;
 }
 
@@ -131,7 +131,7 @@ static void halving_is_taken_where_a_chain_is_long(void **unused)
     }
     begin(64, 256 << 10, 60000);
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
-    assert_int_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(state.iterations.incumbent, CLV_ALGORITHM_RABENSEIFNER);
     made = made->algorithm == CLV_ALGORITHM_RABENSEIFNER ? made : &state.made[1];
     assert_in_range(made->predicted_after_ns, vectors(1900), vectors(2300));
 }
@@ -155,10 +155,10 @@ static void halving_is_taken_where_ranks_share_links(void **unused)
     config.cost.near_byte_ps = 500;
     config.cost.combine_ps = 100;
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 1000), 90, 100);
-    assert_int_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
+    assert_int_equal(state.iterations.incumbent, CLV_ALGORITHM_RABENSEIFNER);
 }
 
-/* Three times its estimate, more than the chain takes: the pace has the last word. */
+/* Three times its estimate, more than the chain takes: the iteration time has the last word. */
 static void what_is_slower_than_estimated_is_left(void **unused)
 {
     (void) unused;
@@ -167,8 +167,9 @@ static void what_is_slower_than_estimated_is_left(void **unused)
     }
     begin(64, 256 << 10, 60000);
     assert_in_range(play(CLV_ALGORITHM_RABENSEIFNER, 3000), 0, 20);
-    assert_int_not_equal(state.pace.settled, CLV_ALGORITHM_RABENSEIFNER);
-    assert_true(state.pace.verdict[CLV_ALGORITHM_RABENSEIFNER].wait_calls > 0); /* it was tried */
+    assert_int_not_equal(state.iterations.incumbent, CLV_ALGORITHM_RABENSEIFNER);
+    assert_true(state.iterations.back_off[CLV_ALGORITHM_RABENSEIFNER].wait_calls >
+                0); /* it was tried */
 }
 
 /* A chain in many segments takes one vector, halving two: it does not even pass the guard. */
@@ -179,7 +180,7 @@ static void long_vectors_stay_with_the_chain(void **unused)
     (void) choose();
     for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
         assert_int_equal(state.n_bound_segments[a], 0);
-        assert_true(clv_algorithm_binds(a) ==
+        assert_true(clv_algorithm_synchronises(a) ==
                     (a >= CLV_ALGORITHM_BINOMIAL && a <= CLV_ALGORITHM_RING));
     }
     key.total_bytes = 256 << 10; /* which is asked for each length */
@@ -192,7 +193,8 @@ static void long_vectors_stay_with_the_chain(void **unused)
     assert_true(state.n_bound_segments[CLV_ALGORITHM_BINOMIAL] > 0);
 }
 
-/* By the model a ring is a chain that ends where it began, seldom better: the pace finds out. */
+/* By the model a ring is a chain that ends where it began, seldom better: the iteration time finds
+ * out. */
 static void a_ring_is_taken_where_it_is_better_than_estimated(void **unused)
 {
     (void) unused;
@@ -211,7 +213,7 @@ static void a_tree_is_taken_where_the_previous_function_is_worse(void **unused)
     (void) unused;
     begin(32, 32 << 10, 4000000);
     assert_in_range(play(CLV_ALGORITHM_PREVIOUS, 2000), 0, 10);
-    assert_int_equal(state.pace.settled, CLV_ALGORITHM_BINOMIAL);
+    assert_int_equal(state.iterations.incumbent, CLV_ALGORITHM_BINOMIAL);
 }
 
 static void estimates_alone_take_none_where_there_is_a_forecast(void **unused)
@@ -221,10 +223,11 @@ static void estimates_alone_take_none_where_there_is_a_forecast(void **unused)
     (void) unused;
     begin(64, 256 << 10, 60000);
     assert_int_equal(clv_choose_balanced(&config, &key, &decision), CLV_OK);
-    assert_false(clv_algorithm_binds(decision.algorithm)); /* nor is the guard measured by one */
+    assert_false(
+        clv_algorithm_synchronises(decision.algorithm)); /* nor is the guard measured by one */
     for (int objective = CLV_OBJECTIVE_PACE; objective <= CLV_OBJECTIVE_MPI_TIME; objective++) {
         config.objective = objective;
-        assert_false(clv_algorithm_binds(choose().algorithm));
+        assert_false(clv_algorithm_synchronises(choose().algorithm));
     }
 }
 
@@ -338,7 +341,7 @@ static void what_passes_is_a_plan_within_the_guard(void **unused)
         draw_arrivals(predicted_ns);
         (void) choose();
         for (int32_t a = 0; a < CLV_N_ALGORITHMS; a++) {
-            assert_true(clv_algorithm_binds(a) || state.n_bound_segments[a] == 0);
+            assert_true(clv_algorithm_synchronises(a) || state.n_bound_segments[a] == 0);
             if (state.n_bound_segments[a] > 0) {
                 n_passed[a]++;
                 check_bound(a, state.balanced.predicted_after_ns / 1000 * 1201 + 1000);

@@ -4,7 +4,7 @@
  * and its own measured costs from the forecasts of one stream; one key alone decides as without it.
  *
  * Call c, from 0, waits for the forecast of version c, whose records come from call c - 1 and tell
- * how the call before that went, and whose note is of that call, too. Measured times are the
+ * how the call before that went, and whose key table is of that call, too. Measured times are the
  * estimates.
  */
 #include "choose/choose_keys.h"
@@ -12,10 +12,10 @@
 #include "tests/sim/cs_random.h"
 #include "tests/support/test.h"
 
-#define N_RANKS  8
-#define N_CALLS  64
-#define MAX_ROOM (1 << 20)
-#define FRONT_NS INT64_C(100000000) /* an iteration */
+#define N_RANKS      8
+#define N_CALLS      64
+#define MAX_ROOM     (1 << 20)
+#define ITERATION_NS INT64_C(100000000) /* an iteration */
 
 static cs_random_t generator;
 static const int32_t all_ranks[N_RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -125,7 +125,7 @@ typedef struct stream {
     size_t room;
 } stream_t;
 
-static _Alignas(16) unsigned char attachment[MAX_ROOM];
+static _Alignas(16) unsigned char plan_memory[MAX_ROOM];
 
 static void stream_start(stream_t *stream)
 {
@@ -159,7 +159,8 @@ static void next_forecast(stream_t *stream, int32_t version)
                                             .previous_after_ns = -1,
                                             .previous_in_mpi_ns = -1,
                                             .predicted_ns = stream->predicted_ns};
-    stream->progress = (clv_pap_progress_t){.call = version - 1, .front_ns = version * FRONT_NS};
+    stream->progress =
+        (clv_pap_progress_t){.call = version - 1, .last_arrival_ns = version * ITERATION_NS};
     if (judged >= 0) {
         stream->forecast.previous_choice = stream->ran[judged].algorithm;
         stream->forecast.previous_after_ns = stream->ran[judged].predicted_after_ns;
@@ -169,12 +170,12 @@ static void next_forecast(stream_t *stream, int32_t version)
 
 static void publish(stream_t *stream, int32_t version)
 {
-    const clv_choose_keys_t *note = &stream->table[version < 2 ? 0 : version - 1];
+    const clv_choose_keys_t *key_table = &stream->table[version < 2 ? 0 : version - 1];
 
     next_forecast(stream, version);
-    memset(attachment, 0, sizeof attachment);
+    memset(plan_memory, 0, sizeof plan_memory);
     assert_true(clv_choose_node_plan(&stream->chooser, NULL, &stream->forecast, &stream->progress,
-                                     note, &stream->memory, attachment,
+                                     key_table, &stream->memory, plan_memory,
                                      stream->room) <= stream->room);
 }
 
@@ -188,7 +189,7 @@ static const clv_node_plan_t *one_call(stream_t *stream, int32_t call, int32_t r
 
     if (call > 0) {
         publish(stream, call);
-        found = clv_node_plans_find((const void *) attachment, &key);
+        found = clv_node_plans_find((const void *) plan_memory, &key);
     }
     assert_int_equal(clv_choose_begin(&stream->chooser.config, &key, announced, &unknown), CLV_OK);
     stream->has_decision[call] = found != NULL;
@@ -332,7 +333,7 @@ static void what_does_not_fit_is_a_decision_only(void **state)
 {
     static stream_t stream;
     int32_t n_without = 0;
-    const clv_node_plans_t *node_plans = (const void *) attachment;
+    const clv_node_plans_t *node_plans = (const void *) plan_memory;
 
     (void) state;
     stream_start(&stream);

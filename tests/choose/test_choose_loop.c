@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The decider in a closed loop with programs (tests/support/choose_loop.h): what it settles on is,
- * by the pace, as good as the best algorithm forced, whatever binds the ranks; trying loses little,
- * and nothing flaps.
+ * The decider in a closed loop with programs (tests/support/choose_loop.h): its incumbent is,
+ * by the iteration time, as good as the best algorithm forced, whatever synchronises the ranks;
+ * trying loses little, and nothing flaps.
  */
 #include "tests/support/choose_loop.h"
 #include "tests/support/test.h"
@@ -30,8 +30,9 @@ static int count_tried(const loop_result_t *result, int from, int to)
     return n_tried;
 }
 
-/* At most so many permille of the best algorithm's pace in the end; on the way more, where the best
- * is found by trials alone (alternating, free, 0 ahead: the model favours the chain by rank). */
+/* At most so many permille of the best algorithm's iteration time in the end; on the way more,
+ * where the best is found by trials alone (alternating, free, 0 ahead: the model favours the chain
+ * by rank). */
 static void one_program(const loop_program_t *program, const loop_setting_t *setting,
                         double most_permille, double most_regret)
 {
@@ -40,19 +41,19 @@ static void one_program(const loop_program_t *program, const loop_setting_t *set
     double end_permille, half_permille;
 
     loop_run(program, setting, &chosen);
-    end_permille = permille_of(loop_end_pace(&chosen), best.end_ns);
-    half_permille = permille_of(loop_first_half_pace(&chosen), best.half_ns);
+    end_permille = permille_of(loop_end_iteration_ns(&chosen), best.end_ns);
+    half_permille = permille_of(loop_first_half_iteration_ns(&chosen), best.half_ns);
     print_message(
         "# %s, %d ahead: %.1f ms, best forced %.1f; %.0f permille of it, first half %.0f, "
-        "%d tried, regret %.1f permille, settled %d times, last on %s\n",
-        program->name, (int) setting->ahead_calls, (double) loop_end_pace(&chosen) / MS,
+        "%d tried, regret %.1f permille, %d incumbents, last on %s\n",
+        program->name, (int) setting->ahead_calls, (double) loop_end_iteration_ns(&chosen) / MS,
         (double) best.end_ns / MS, end_permille, half_permille, count_tried(&chosen, 0, CALLS),
-        loop_most_regret(&chosen), 1 + chosen.n_settled, clv_algorithm_word(chosen.ran[CALLS]));
+        loop_most_regret(&chosen), 1 + chosen.n_incumbents, clv_algorithm_word(chosen.ran[CALLS]));
     assert_true(end_permille <= most_permille);
     assert_true(half_permille <= HALF_PERMILLE);
     assert_int_equal(count_tried(&chosen, 0, 21), 0);
     assert_true(loop_most_regret(&chosen) <= most_regret);
-    assert_in_range(chosen.n_settled, 0, 5);
+    assert_in_range(chosen.n_incumbents, 0, 5);
 }
 
 /* When draws are few each seed has its program; otherwise all of them. */
@@ -76,23 +77,23 @@ static void run_programs(int from, int to, double most_permille, double most_reg
     }
 }
 
-static void free_programs_go_at_the_pace_of_the_best(void **state)
+static void free_programs_iterate_as_fast_as_with_the_best(void **state)
 {
     (void) state;
     run_programs(0, LOOP_FIRST_BOUND, 1055, 5.5);
 }
 
 /* A drift of 3 % in a trial hides a gain of 3 %. */
-static void bound_programs_go_at_the_pace_of_the_best(void **state)
+static void bound_programs_iterate_as_fast_as_with_the_best(void **state)
 {
     (void) state;
     run_programs(LOOP_FIRST_BOUND, LOOP_FIRST_CHANGE, 1040, 5.5);
 }
 
 /* Regret includes what the program itself takes longer when it changes in the middle of a trial.
- * Fresh arrivals whose ranks run free from the middle on: in one of ten seeds the 200 calls that
- * are left do not suffice to try the fixed order again (up to 1187 permille in 1,001 seeds, in 99
- * of 100 1097, else 1029). */
+ * Fresh arrivals whose ranks are decoupled from the middle on: in one of ten seeds the 200 calls
+ * that are left do not suffice to try the fixed order again (up to 1187 permille in 1,001 seeds, in
+ * 99 of 100 1097, else 1029). */
 static void changes_of_the_program_are_found_out(void **state)
 {
     (void) state;
@@ -101,11 +102,11 @@ static void changes_of_the_program_are_found_out(void **state)
     run_programs(LOOP_FRESH_FREED + 1, LOOP_N_PROGRAMS, 1025, 70);
 }
 
-/* Ranks run free from the middle on, and nothing shows it at once: a plan that binds them is tried.
- * 474: neither what is tried nor what is settled on has a plan then, and what stands
+/* Ranks are decoupled from the middle on, and nothing shows it at once: a plan that synchronises
+ * them is tried. 474: neither what is tried nor the incumbent has a plan then, and what stands
  * in for both is by far the best. 142: what is tried is a little better, as ranks do not wait for
- * results any more, and hides that they would be free with what is settled on. */
-static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
+ * results any more, and hides that they would be free with the incumbent. */
+static void what_synchronises_ranks_does_not_hide_that_they_are_decoupled(void **state)
 {
     static const uint64_t seeds[] = {474, 142};
 
@@ -123,7 +124,7 @@ static void what_binds_ranks_does_not_hide_that_they_are_free(void **state)
  * comes. Calls without one go on with what held, so that what ranks are ahead is not lost (1086
  * permille of the best in 317 seeds, 1033 in 99 of 100). A trial lasts longer when its forecast
  * never comes (regret 96 and 11 permille in two seeds, else 5). */
-static void forecasts_that_never_come_change_nothing_for_who_runs_free(void **state)
+static void forecasts_that_never_come_change_nothing_for_decoupled_ranks(void **state)
 {
     (void) state;
     for (int i = 0; i < LOOP_FIRST_BOUND; i++) {
@@ -172,8 +173,8 @@ static void judge_by(int32_t objective, const loop_program_t *program)
     assert_true(permille_of(ns, best_ns) <= 1060);
 }
 
-/* Of programs whose ranks wait for the result. Where they run free a call's own times say less:
- * what is early there was done by the calls before (docs/design/choice.md). */
+/* Of programs whose ranks wait for the result. Where they are decoupled a call's own times say
+ * less: what is early there was done by the calls before (docs/design/choice.md). */
 static void what_the_objective_asks_for_is_made_small(void **state)
 {
     (void) state;
@@ -213,11 +214,11 @@ static void who_is_always_last_hardly_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_programs_go_at_the_pace_of_the_best),
-        cmocka_unit_test(bound_programs_go_at_the_pace_of_the_best),
+        cmocka_unit_test(free_programs_iterate_as_fast_as_with_the_best),
+        cmocka_unit_test(bound_programs_iterate_as_fast_as_with_the_best),
         cmocka_unit_test(changes_of_the_program_are_found_out),
-        cmocka_unit_test(what_binds_ranks_does_not_hide_that_they_are_free),
-        cmocka_unit_test(forecasts_that_never_come_change_nothing_for_who_runs_free),
+        cmocka_unit_test(what_synchronises_ranks_does_not_hide_that_they_are_decoupled),
+        cmocka_unit_test(forecasts_that_never_come_change_nothing_for_decoupled_ranks),
         cmocka_unit_test(what_the_objective_asks_for_is_made_small),
         cmocka_unit_test(who_is_always_last_hardly_waits),
     };

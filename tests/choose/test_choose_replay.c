@@ -205,8 +205,8 @@ static void add_plan(replay_t *replay, const clv_pap_forecast_t *forecast,
     if (decision->algorithm == CLV_ALGORITHM_PREVIOUS) {
         return;
     }
-    assert_int_equal(clv_choose_kept_plan(&replay->config, &replay->key, forecast, decision,
-                                          replay->plans, &plan),
+    assert_int_equal(clv_choose_cached_plan(&replay->config, &replay->key, forecast, decision,
+                                            replay->plans, &plan),
                      CLV_OK);
     add_number(replay, (int64_t) clv_plan_hash(plan));
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What decides beside estimates: pauses that nobody recorded, and ranks that run free, which have
+ * What decides beside estimates: pauses that nobody recorded, and decoupled ranks, which have
  * come as a fixed order lets them.
  */
 #include "choose/choose.h"
 #include "choose/choose_try.h"
 #include "tests/support/test.h"
 
-#define N_RANKS   8
-#define MS        INT64_C(1000000)
-#define PACE_MS   5
-#define N_BETWEEN 10 /* calls from one record set to the next */
+#define N_RANKS      8
+#define MS           INT64_C(1000000)
+#define ITERATION_MS 5
+#define N_BETWEEN    10 /* calls from one record set to the next */
 
 static clv_choose_config_t config;
 static clv_choose_state_t state;
@@ -20,8 +20,8 @@ static clv_pap_progress_t progress;
 static const clv_pap_stream_key_t key = {.collective = CLV_COLLECTIVE_REDUCE,
                                          .total_bytes = 256 << 10};
 
-/* A stream that has settled on an algorithm, 5 ms an iteration, most of them computing. */
-static void begin(int32_t settled)
+/* A stream with an incumbent, 5 ms an iteration, most of them computing. */
+static void begin(int32_t incumbent)
 {
     config = (clv_choose_config_t){.n_ranks = N_RANKS,
                                    .reduce_algorithm = CLV_ALGORITHM_AUTO,
@@ -29,25 +29,26 @@ static void begin(int32_t settled)
                                    .max_cells = CLV_CHOOSE_MAX_CELLS,
                                    .cost = {.latency_ns = 60000, .byte_ps = 20000}};
     memset(predicted_ns, 0, sizeof predicted_ns);
-    state = (clv_choose_state_t){.running = settled};
-    state.pace = (clv_choose_pace_t){.version = 8,
-                                     .call = 100,
-                                     .front_ns = 1000 * MS,
-                                     .computing_ns = 4 * MS,
-                                     .settled = settled,
-                                     .trial.budget_ns = 20 * MS};
+    state = (clv_choose_state_t){.running = incumbent};
+    state.iterations = (clv_choose_iterations_t){.version = 8,
+                                                 .call = 100,
+                                                 .last_arrival_ns = 1000 * MS,
+                                                 .computing_ns = 4 * MS,
+                                                 .incumbent = incumbent,
+                                                 .trial.budget_ns = 20 * MS};
     for (int i = 0; i < CLV_CHOOSE_BLOCKS; i++) {
-        clv_choose_paces_add(&state.pace.paces, PACE_MS * MS);
+        clv_choose_blocks_add(&state.iterations.blocks, ITERATION_MS * MS);
     }
     forecast = (clv_pap_forecast_t){.n_ranks = N_RANKS,
                                     .n_record_sets = 8,
                                     .version = 8,
                                     .sigma_ns = 100000,
-                                    .previous_choice = settled,
+                                    .previous_choice = incumbent,
                                     .previous_after_ns = MS,
                                     .sample_every = N_BETWEEN,
                                     .predicted_ns = predicted_ns};
-    progress = (clv_pap_progress_t){.call = 100, .front_ns = 1000 * MS, .computing_ns = 4 * MS};
+    progress =
+        (clv_pap_progress_t){.call = 100, .last_arrival_ns = 1000 * MS, .computing_ns = 4 * MS};
 }
 
 /* The next record set comes so much later. */
@@ -55,8 +56,8 @@ static void account_for_calls(int64_t n_calls, int64_t elapsed_ms)
 {
     forecast.version++;
     progress.call += n_calls;
-    progress.front_ns += elapsed_ms * MS;
-    clv_choose_try_account(&config, &forecast, &progress, &state.pace);
+    progress.last_arrival_ns += elapsed_ms * MS;
+    clv_choose_try_account(&config, &forecast, &progress, &state.iterations);
 }
 
 static void account_for(int64_t elapsed_ms)
@@ -66,9 +67,9 @@ static void account_for(int64_t elapsed_ms)
 
 static void begin_trial(int32_t algorithm)
 {
-    state.pace.trial.is_on = 1;
-    state.pace.trial.algorithm = algorithm;
-    state.pace.trial.needed_permille = 990;
+    state.iterations.trial.is_on = 1;
+    state.iterations.trial.algorithm = algorithm;
+    state.iterations.trial.needed_permille = 990;
     forecast.previous_choice = algorithm;
 }
 
@@ -82,50 +83,51 @@ static void a_pause_that_no_record_tells_of_costs_no_trial(void **unused)
         if (is_trial) {
             begin_trial(CLV_ALGORITHM_PREVIOUS);
         }
-        account_for(N_BETWEEN * PACE_MS + 300);
-        assert_true(state.pace.n_pauses > 0);
-        assert_int_equal(state.pace.trial.is_on, is_trial);
-        assert_int_equal(state.pace.trial.loss_ns, 0);
-        assert_int_equal(state.pace.trial.budget_ns, 20 * MS);
-        assert_int_equal(state.pace.n_odd, 0);
-        account_for(N_BETWEEN * PACE_MS);
-        assert_false(state.pace.n_pauses > 0);
+        account_for(N_BETWEEN * ITERATION_MS + 300);
+        assert_true(state.iterations.n_pauses > 0);
+        assert_int_equal(state.iterations.trial.is_on, is_trial);
+        assert_int_equal(state.iterations.trial.loss_ns, 0);
+        assert_int_equal(state.iterations.trial.budget_ns, 20 * MS);
+        assert_int_equal(state.iterations.n_odd, 0);
+        account_for(N_BETWEEN * ITERATION_MS);
+        assert_false(state.iterations.n_pauses > 0);
     }
 }
 
-/* Nothing has been settled yet: calls that ran who knows what tell what is usual. */
-static void a_pause_before_there_is_a_pace_is_not_in_it(void **unused)
+/* There is no incumbent yet: calls that ran who knows what tell what is usual. */
+static void a_pause_before_there_is_an_iteration_time_is_not_in_it(void **unused)
 {
     (void) unused;
     for (int is_pause = 0; is_pause < 2; is_pause++) {
         begin(CLV_ALGORITHM_CHAIN);
-        state.pace.paces.n_blocks = 0;
+        state.iterations.blocks.n_blocks = 0;
         forecast.previous_choice = -1;
-        account_for(N_BETWEEN * PACE_MS);
-        account_for(N_BETWEEN * PACE_MS);
+        account_for(N_BETWEEN * ITERATION_MS);
+        account_for(N_BETWEEN * ITERATION_MS);
         forecast.previous_choice = CLV_ALGORITHM_CHAIN;
-        account_for(N_BETWEEN * PACE_MS + is_pause * 300);
-        assert_int_equal(state.pace.n_pauses > 0, is_pause);
+        account_for(N_BETWEEN * ITERATION_MS + is_pause * 300);
+        assert_int_equal(state.iterations.n_pauses > 0, is_pause);
         for (int i = 0; i < 3; i++) {
-            account_for(N_BETWEEN * PACE_MS);
+            account_for(N_BETWEEN * ITERATION_MS);
         }
-        assert_int_equal(clv_choose_paces_middle(&state.pace.paces), PACE_MS * MS);
+        assert_int_equal(clv_choose_blocks_middle(&state.iterations.blocks), ITERATION_MS * MS);
     }
 }
 
 /* A program that goes over to longer calls pauses no more than once. */
-static void another_pace_before_there_is_one_is_no_pause(void **unused)
+static void another_iteration_time_before_there_is_one_is_no_pause(void **unused)
 {
     (void) unused;
     begin(CLV_ALGORITHM_CHAIN);
-    state.pace.paces.n_blocks = 0;
-    account_for(N_BETWEEN * PACE_MS);
+    state.iterations.blocks.n_blocks = 0;
+    account_for(N_BETWEEN * ITERATION_MS);
     for (int i = 0; i < 8; i++) {
-        account_for(N_BETWEEN * 8 * PACE_MS);
+        account_for(N_BETWEEN * 8 * ITERATION_MS);
     }
-    assert_false(state.pace.n_pauses > 0);
-    assert_in_range(clv_choose_paces_middle(&state.pace.paces), PACE_MS * MS, 8 * PACE_MS * MS);
-    assert_true(state.pace.paces.n_blocks > 0);
+    assert_false(state.iterations.n_pauses > 0);
+    assert_in_range(clv_choose_blocks_middle(&state.iterations.blocks), ITERATION_MS * MS,
+                    8 * ITERATION_MS * MS);
+    assert_true(state.iterations.blocks.n_blocks > 0);
 }
 
 /* What the calls themselves say that they take is no pause. */
@@ -136,9 +138,9 @@ static void slow_calls_are_no_pause(void **unused)
     begin_trial(CLV_ALGORITHM_PREVIOUS);
     forecast.previous_after_ns = 30 * MS;
     account_for(N_BETWEEN * (4 + 30));
-    assert_false(state.pace.n_pauses > 0);
-    assert_false(state.pace.trial.is_on); /* over its budget */
-    assert_int_equal(state.pace.trial.loss_ns, N_BETWEEN * (4 + 30 - PACE_MS) * MS);
+    assert_false(state.iterations.n_pauses > 0);
+    assert_false(state.iterations.trial.is_on); /* over its budget */
+    assert_int_equal(state.iterations.trial.loss_ns, N_BETWEEN * (4 + 30 - ITERATION_MS) * MS);
 }
 
 /* Two on end may be by chance, where few samples have none in them. */
@@ -148,11 +150,11 @@ static void three_pauses_on_end_are_another_program(void **unused)
     begin(CLV_ALGORITHM_CHAIN);
     begin_trial(CLV_ALGORITHM_PREVIOUS);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(state.pace.trial.loss_ns, 0);
-        account_for(N_BETWEEN * PACE_MS + 300);
-        assert_int_equal(state.pace.n_pauses > 0, i < 2);
+        assert_int_equal(state.iterations.trial.loss_ns, 0);
+        account_for(N_BETWEEN * ITERATION_MS + 300);
+        assert_int_equal(state.iterations.n_pauses > 0, i < 2);
     }
-    assert_int_equal(state.pace.trial.loss_ns, 300 * MS);
+    assert_int_equal(state.iterations.trial.loss_ns, 300 * MS);
 }
 
 /* Also when the interval says nothing, since the forecast before it never came: computing that long
@@ -163,16 +165,16 @@ static void a_pause_is_no_computing(void **unused)
     begin(CLV_ALGORITHM_CHAIN);
     forecast.previous_choice = -1;
     progress.computing_ns = 3000 * MS;
-    account_for(N_BETWEEN * PACE_MS + 3000);
-    assert_true(state.pace.n_pauses > 0);
-    assert_int_equal(state.pace.computing_ns, 4 * MS);
-    assert_int_equal(state.pace.trial.budget_ns, 20 * MS);
-    account_for(N_BETWEEN * PACE_MS + 3000);
-    assert_false(state.pace.n_pauses > 0);
-    assert_int_equal(state.pace.computing_ns, 753 * MS);
+    account_for(N_BETWEEN * ITERATION_MS + 3000);
+    assert_true(state.iterations.n_pauses > 0);
+    assert_int_equal(state.iterations.computing_ns, 4 * MS);
+    assert_int_equal(state.iterations.trial.budget_ns, 20 * MS);
+    account_for(N_BETWEEN * ITERATION_MS + 3000);
+    assert_false(state.iterations.n_pauses > 0);
+    assert_int_equal(state.iterations.computing_ns, 753 * MS);
 }
 
-/* Every other record set is of a call that had no forecast and ran what is settled on. */
+/* Every other record set is of a call that had no forecast and ran the incumbent. */
 static void a_trial_whose_blocks_do_not_get_full_ends(void **unused)
 {
     int n_forecasts = 0;
@@ -180,15 +182,15 @@ static void a_trial_whose_blocks_do_not_get_full_ends(void **unused)
     (void) unused;
     begin(CLV_ALGORITHM_CHAIN);
     begin_trial(CLV_ALGORITHM_PREVIOUS);
-    while (state.pace.trial.is_on && n_forecasts < 1000) {
+    while (state.iterations.trial.is_on && n_forecasts < 1000) {
         forecast.previous_choice =
             n_forecasts % 2 == 0 ? CLV_ALGORITHM_PREVIOUS : CLV_ALGORITHM_CHAIN;
-        account_for_calls(1, PACE_MS);
+        account_for_calls(1, ITERATION_MS);
         n_forecasts++;
     }
     assert_int_equal(n_forecasts, 73);
-    assert_int_equal(state.pace.trial.regret_ns, 0);
-    assert_true(state.pace.verdict[CLV_ALGORITHM_PREVIOUS].wait_calls > 0);
+    assert_int_equal(state.iterations.trial.regret_ns, 0);
+    assert_true(state.iterations.back_off[CLV_ALGORITHM_PREVIOUS].wait_calls > 0);
 }
 
 /* Many calls may differ by more than two of them together. */
@@ -196,8 +198,8 @@ static void calls_that_differ_are_no_pause(void **unused)
 {
     (void) unused;
     begin(CLV_ALGORITHM_CHAIN);
-    account_for(N_BETWEEN * PACE_MS * 5 / 4);
-    assert_false(state.pace.n_pauses > 0);
+    account_for(N_BETWEEN * ITERATION_MS * 5 / 4);
+    assert_false(state.iterations.n_pauses > 0);
 }
 
 static int32_t decide(void)
@@ -206,27 +208,29 @@ static int32_t decide(void)
 
     forecast.version++;
     progress.call += N_BETWEEN;
-    progress.front_ns += N_BETWEEN * PACE_MS * MS;
+    progress.last_arrival_ns += N_BETWEEN * ITERATION_MS * MS;
     assert_int_equal(
         clv_choose_shared(&config, &key, &forecast, &progress, 1, &state, NULL, &decision), CLV_OK);
     return decision.algorithm;
 }
 
-/* Nothing is settled yet, and by estimates the previous reduce is better than the fixed order. */
+/* there is no incumbent yet, and by estimates the previous reduce is better than the fixed
+ * order. */
 static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
+    for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
         begin(CLV_ALGORITHM_RANK_CHAIN);
-        state.pace.paces = (clv_choose_paces_t){0};
+        state.iterations.blocks = (clv_choose_blocks_t){0};
         for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a < CLV_N_ALGORITHMS; a++) {
             state.score[a] = (clv_choose_score_t){.n_measured = 2, .ratio_permille = 20000};
         }
         forecast.previous_after_ns = -1;
-        progress.runs_free = runs_free;
-        assert_int_equal(decide(), runs_free ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_PREVIOUS);
+        progress.is_decoupled = is_decoupled;
+        assert_int_equal(decide(),
+                         is_decoupled ? CLV_ALGORITHM_RANK_CHAIN : CLV_ALGORITHM_PREVIOUS);
         /* So its calls make way for nobody. */
-        assert_int_equal(state.made[forecast.version % CLV_CHOOSE_RING].runs_free, runs_free);
+        assert_int_equal(state.made[forecast.version % CLV_CHOOSE_RING].is_decoupled, is_decoupled);
     }
 }
 
@@ -235,15 +239,16 @@ static void free_ranks_keep_their_fixed_order_until_it_is_measured(void **unused
 static void free_ranks_try_a_fixed_order_first(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
+    for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
         begin(CLV_ALGORITHM_PREVIOUS);
         state.score[CLV_ALGORITHM_RANK_CHAIN] =
             (clv_choose_score_t){.n_measured = 2, .ratio_permille = 2000};
         forecast.previous_after_ns = -1;
-        progress.runs_free = runs_free;
+        progress.is_decoupled = is_decoupled;
         (void) decide();
-        assert_true(state.pace.trial.is_on);
-        assert_int_equal(state.pace.trial.algorithm == CLV_ALGORITHM_RANK_CHAIN, runs_free);
+        assert_true(state.iterations.trial.is_on);
+        assert_int_equal(state.iterations.trial.algorithm == CLV_ALGORITHM_RANK_CHAIN,
+                         is_decoupled);
     }
 }
 
@@ -258,7 +263,7 @@ static void arrivals_do_not_decide_between_fixed_orders(void **unused)
         const int32_t fixed = shares ? CLV_ALGORITHM_HOST_CHAINS : CLV_ALGORITHM_RANK_CHAIN;
 
         begin(fixed);
-        state.pace.paces = (clv_choose_paces_t){0};
+        state.iterations.blocks = (clv_choose_blocks_t){0};
         for (int32_t p = 0; p < N_RANKS; p++) {
             place[p] = p / 2;
             predicted_ns[p] = (N_RANKS - p) * 60 * MS;
@@ -288,31 +293,32 @@ static clv_choose_search_t nothing_found(void)
 
 /* A stream whose slowest rank computes for that part of an iteration, and something else that is
  * estimated to be better; what ranks were seen to do lies so many record sets back. */
-static clv_choose_search_t computing_for(int32_t permille, int32_t settled, int32_t other,
-                                         int has_run_free)
+static clv_choose_search_t computing_for(int32_t permille, int32_t incumbent, int32_t other,
+                                         int has_been_decoupled)
 {
     clv_choose_search_t search = nothing_found();
 
-    begin(settled);
-    state.pace.has_run_free = has_run_free;
-    state.pace.trial.budget_ns = 1000 * MS;
-    state.pace.computing_ns = PACE_MS * MS / 1000 * permille;
-    search.score[settled] = 40 * MS;
+    begin(incumbent);
+    state.iterations.has_been_decoupled = has_been_decoupled;
+    state.iterations.trial.budget_ns = 1000 * MS;
+    state.iterations.computing_ns = ITERATION_MS * MS / 1000 * permille;
+    search.score[incumbent] = 40 * MS;
     search.score[other] = 30 * MS;
     return search;
 }
 
-static int tries(int32_t permille, int32_t settled, int32_t other, int has_run_free)
+static int tries(int32_t permille, int32_t incumbent, int32_t other, int has_been_decoupled)
 {
-    const clv_choose_search_t search = computing_for(permille, settled, other, has_run_free);
+    const clv_choose_search_t search =
+        computing_for(permille, incumbent, other, has_been_decoupled);
 
     clv_choose_try_next(&search, &forecast);
-    return state.pace.trial.is_on;
+    return state.iterations.trial.is_on;
 }
 
 /* A trial is to gain 3 % at least, and nothing is faster than the slowest computes. But what makes
  * ranks wait hides that a fixed order would be faster than the slowest of each call. */
-static void who_can_run_free_at_the_slowest_s_pace_tries_nothing(void **unused)
+static void ranks_decoupled_at_the_slowest_s_speed_try_nothing(void **unused)
 {
     static const int32_t others[] = {CLV_ALGORITHM_CHAIN, CLV_ALGORITHM_LATEST_FIRST,
                                      CLV_ALGORITHM_PREVIOUS, CLV_ALGORITHM_HOST_CHAINS};
@@ -332,64 +338,64 @@ static void who_can_run_free_at_the_slowest_s_pace_tries_nothing(void **unused)
 static void free_ranks_change_their_fixed_order_for_a_gain(void **unused)
 {
     (void) unused;
-    for (int runs_free = 0; runs_free < 2; runs_free++) {
+    for (int is_decoupled = 0; is_decoupled < 2; is_decoupled++) {
         for (int gain_us = 0; gain_us <= 60; gain_us += 60) { /* 50 are 1 % */
-            clv_choose_search_t search =
-                computing_for(900, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_HOST_CHAINS, runs_free);
+            clv_choose_search_t search = computing_for(900, CLV_ALGORITHM_RANK_CHAIN,
+                                                       CLV_ALGORITHM_HOST_CHAINS, is_decoupled);
 
-            state.pace.free_sets = runs_free;
+            state.iterations.decoupled_sets = is_decoupled;
             search.score[CLV_ALGORITHM_HOST_CHAINS] = 40 * MS - gain_us * (MS / 1000);
             clv_choose_try_next(&search, &forecast);
-            assert_int_equal(state.pace.trial.is_on, !runs_free || gain_us > 0);
+            assert_int_equal(state.iterations.trial.is_on, !is_decoupled || gain_us > 0);
         }
     }
 }
 
-/* Ranks show within the trial that they can run free. */
+/* Ranks show within the trial that they can be decoupled. */
 static void a_trial_that_cannot_gain_ends(void **unused)
 {
     (void) unused;
-    for (int has_run_free = 0; has_run_free < 2; has_run_free++) {
+    for (int has_been_decoupled = 0; has_been_decoupled < 2; has_been_decoupled++) {
         const clv_choose_search_t search =
-            computing_for(1000, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, has_run_free);
+            computing_for(1000, CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN, has_been_decoupled);
         begin_trial(CLV_ALGORITHM_CHAIN);
         clv_choose_try_next(&search, &forecast);
-        assert_int_equal(state.pace.trial.is_on, !has_run_free);
+        assert_int_equal(state.iterations.trial.is_on, !has_been_decoupled);
     }
 }
 
-/* Whether ranks can run free is asked anew of another program: of two blocks, after calls that a
- * change does not count. */
+/* Whether ranks can be decoupled is asked anew of another program: of two blocks, after calls that
+ * a change does not count. */
 static void another_program_may_try_again(void **unused)
 {
     (void) unused;
     begin(CLV_ALGORITHM_CHAIN);
-    state.pace.has_run_free = 1;
+    state.iterations.has_been_decoupled = 1;
     for (int i = 0; i < 3; i++) {
-        assert_true(state.pace.has_run_free);
+        assert_true(state.iterations.has_been_decoupled);
         progress.computing_ns = 9 * MS;
-        account_for(2 * N_BETWEEN * PACE_MS);
+        account_for(2 * N_BETWEEN * ITERATION_MS);
     }
-    assert_false(state.pace.has_run_free);
+    assert_false(state.iterations.has_been_decoupled);
 }
 
 /* What a trial of the chain needs, instead of the fixed order that runs. */
-static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int runs_free)
+static int32_t needed(int32_t objective, int64_t after_ms, int64_t in_mpi_ms, int is_decoupled)
 {
     clv_choose_search_t search = nothing_found();
 
     begin(CLV_ALGORITHM_RANK_CHAIN);
     config.objective = objective;
-    state.pace.free_sets = runs_free;
-    state.pace.trial.budget_ns = 1000 * MS;
+    state.iterations.decoupled_sets = is_decoupled;
+    state.iterations.trial.budget_ns = 1000 * MS;
     search.score[CLV_ALGORITHM_RANK_CHAIN] = 40 * MS;
     search.found[CLV_ALGORITHM_RANK_CHAIN].predicted_in_mpi_ns = 40 * MS;
     search.score[CLV_ALGORITHM_CHAIN] = after_ms * MS;
     search.found[CLV_ALGORITHM_CHAIN].predicted_in_mpi_ns = in_mpi_ms * MS;
     clv_choose_try_next(&search, &forecast);
-    assert_true(state.pace.trial.is_on);
-    assert_int_equal(state.pace.trial.algorithm, CLV_ALGORITHM_CHAIN);
-    return state.pace.trial.needed_permille;
+    assert_true(state.iterations.trial.is_on);
+    assert_int_equal(state.iterations.trial.algorithm, CLV_ALGORITHM_CHAIN);
+    return state.iterations.trial.needed_permille;
 }
 
 /* What calls took of their ranks' time counts before what they were estimated to. */
@@ -400,7 +406,7 @@ static void time_in_mpi_is_compared_as_measured(void **unused)
         clv_choose_search_t search = nothing_found();
 
         begin(CLV_ALGORITHM_RANK_CHAIN);
-        state.pace.trial.budget_ns = 1000 * MS;
+        state.iterations.trial.budget_ns = 1000 * MS;
         for (int32_t a = CLV_ALGORITHM_RANK_CHAIN; a <= CLV_ALGORITHM_CHAIN; a++) {
             search.score[a] = 40 * MS;
             search.found[a].predicted_in_mpi_ns = 40 * MS;
@@ -408,13 +414,13 @@ static void time_in_mpi_is_compared_as_measured(void **unused)
                 .n_measured = measured, .in_mpi_ns = a == CLV_ALGORITHM_CHAIN ? 9 * MS : 16 * MS};
         }
         clv_choose_try_next(&search, &forecast);
-        assert_true(state.pace.trial.is_on);
-        assert_int_equal(state.pace.trial.needed_permille, measured ? 1000 : 990);
+        assert_true(state.iterations.trial.is_on);
+        assert_int_equal(state.iterations.trial.needed_permille, measured ? 1000 : 990);
     }
 }
 
 /* Less than four fifths of the time in MPI, calls that end no later, ranks that are bound. */
-static void at_an_equal_pace_those_win_who_wait_less(void **unused)
+static void at_equal_iteration_times_those_win_who_wait_less(void **unused)
 {
     (void) unused;
     assert_int_equal(needed(CLV_OBJECTIVE_PACE, 40, 31, 0), 1000);
@@ -429,8 +435,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pause_that_no_record_tells_of_costs_no_trial),
-        cmocka_unit_test(a_pause_before_there_is_a_pace_is_not_in_it),
-        cmocka_unit_test(another_pace_before_there_is_one_is_no_pause),
+        cmocka_unit_test(a_pause_before_there_is_an_iteration_time_is_not_in_it),
+        cmocka_unit_test(another_iteration_time_before_there_is_one_is_no_pause),
         cmocka_unit_test(slow_calls_are_no_pause),
         cmocka_unit_test(three_pauses_on_end_are_another_program),
         cmocka_unit_test(a_pause_is_no_computing),
@@ -438,12 +444,12 @@ int main(void)
         cmocka_unit_test(free_ranks_keep_their_fixed_order_until_it_is_measured),
         cmocka_unit_test(free_ranks_try_a_fixed_order_first),
         cmocka_unit_test(arrivals_do_not_decide_between_fixed_orders),
-        cmocka_unit_test(who_can_run_free_at_the_slowest_s_pace_tries_nothing),
+        cmocka_unit_test(ranks_decoupled_at_the_slowest_s_speed_try_nothing),
         cmocka_unit_test(free_ranks_change_their_fixed_order_for_a_gain),
         cmocka_unit_test(a_trial_that_cannot_gain_ends),
         cmocka_unit_test(a_trial_whose_blocks_do_not_get_full_ends),
         cmocka_unit_test(another_program_may_try_again),
-        cmocka_unit_test(at_an_equal_pace_those_win_who_wait_less),
+        cmocka_unit_test(at_equal_iteration_times_those_win_who_wait_less),
         cmocka_unit_test(time_in_mpi_is_compared_as_measured),
     };
     return clv_run_tests(tests);

@@ -14,25 +14,26 @@
 
 /* ---- gains ----------------------------------------------------------------------------------- */
 
-static void settle(clv_choose_pace_t *pace, int32_t algorithm, int64_t ms)
+static void set_incumbent(clv_choose_iterations_t *iterations, int32_t algorithm, int64_t ms)
 {
-    pace->settled = algorithm;
-    pace->paces = (clv_choose_paces_t){3, {ms * MS, ms * MS, ms * MS}};
+    iterations->incumbent = algorithm;
+    iterations->blocks = (clv_choose_blocks_t){3, {ms * MS, ms * MS, ms * MS}};
 }
 
-static void run(clv_choose_pace_t *pace, int32_t algorithm, int64_t n_calls, int64_t ms_each)
+static void run(clv_choose_iterations_t *iterations, int32_t algorithm, int64_t n_calls,
+                int64_t ms_each)
 {
     const clv_choose_interval_t interval = {.algorithm = algorithm,
                                             .n_calls = n_calls,
                                             .elapsed_ns = n_calls * ms_each * MS,
                                             .time_ns = n_calls * ms_each * MS};
-    clv_choose_gain_look(pace, &interval);
+    clv_choose_gain_look(iterations, &interval);
 }
 
-static void are(const clv_choose_pace_t *pace, int64_t took_ms, int64_t would_ms,
+static void are(const clv_choose_iterations_t *iterations, int64_t took_ms, int64_t would_ms,
                 int64_t unknown_ms, int64_t n_calls)
 {
-    const clv_choose_gains_t sum = clv_choose_gain_sum(pace);
+    const clv_choose_gains_t sum = clv_choose_gain_sum(iterations);
 
     assert_int_equal((sum.took_ns + MS / 2) / MS, took_ms);
     assert_int_equal((sum.would_ns + MS / 2) / MS, would_ms);
@@ -43,99 +44,100 @@ static void are(const clv_choose_pace_t *pace, int64_t took_ms, int64_t would_ms
 /* 10 ms by the plan, 25 by the function before it: its other calls would have taken 25, too. */
 static void a_trial_of_the_previous_function_says_what_all_calls_would_take(void **state)
 {
-    clv_choose_pace_t pace = {0};
+    clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    run(&pace, CLV_ALGORITHM_CHAIN, 20, 10); /* nothing is settled yet */
-    are(&pace, 0, 0, 200, 0);
-    settle(&pace, CLV_ALGORITHM_CHAIN, 10);
-    run(&pace, CLV_ALGORITHM_CHAIN, 50, 10);
-    are(&pace, 0, 0, 700, 0);
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 4, 25);
-    are(&pace, 800, 1850, 0, 4);
-    run(&pace, CLV_ALGORITHM_CHAIN, 100, 10);
-    are(&pace, 1800, 4350, 0, 4);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 20, 10); /* there is no incumbent yet */
+    are(&iterations, 0, 0, 200, 0);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 10);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 50, 10);
+    are(&iterations, 0, 0, 700, 0);
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 4, 25);
+    are(&iterations, 800, 1850, 0, 4);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 100, 10);
+    are(&iterations, 1800, 4350, 0, 4);
 }
 
 static void a_plan_that_wins_its_trial_is_compared_by_it(void **state)
 {
-    clv_choose_pace_t pace = {0};
+    clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&pace, CLV_ALGORITHM_PREVIOUS, 30);
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 30);
-    are(&pace, 300, 300, 0, 0);
-    run(&pace, CLV_ALGORITHM_RING, 10, 33); /* in vain */
-    are(&pace, 630, 600, 0, 10);
-    run(&pace, CLV_ALGORITHM_CHAIN, 20, 20);
-    settle(&pace, CLV_ALGORITHM_CHAIN, 20);
-    run(&pace, CLV_ALGORITHM_CHAIN, 100, 20);
-    are(&pace, 3030, 4200, 0, 30);
+    set_incumbent(&iterations, CLV_ALGORITHM_PREVIOUS, 30);
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 10, 30);
+    are(&iterations, 300, 300, 0, 0);
+    run(&iterations, CLV_ALGORITHM_RING, 10, 33); /* in vain */
+    are(&iterations, 630, 600, 0, 10);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 20, 20);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 20);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 100, 20);
+    are(&iterations, 3030, 4200, 0, 30);
     /* One that wins against that is 3 times as fast as the previous function. */
-    settle(&pace, CLV_ALGORITHM_CLAIRVOYANT, 10);
-    run(&pace, CLV_ALGORITHM_CLAIRVOYANT, 100, 10);
-    are(&pace, 4030, 7200, 0, 30);
+    set_incumbent(&iterations, CLV_ALGORITHM_CLAIRVOYANT, 10);
+    run(&iterations, CLV_ALGORITHM_CLAIRVOYANT, 100, 10);
+    are(&iterations, 4030, 7200, 0, 30);
 }
 
 /* What clv lost until it found out stays lost. */
 static void a_plan_that_loses_against_the_previous_function_is_a_loss(void **state)
 {
-    clv_choose_pace_t pace = {0};
+    clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&pace, CLV_ALGORITHM_CHAIN, 40);
-    run(&pace, CLV_ALGORITHM_CHAIN, 100, 40);
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 30, 10);
-    settle(&pace, CLV_ALGORITHM_PREVIOUS, 10);
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 100, 10);
-    are(&pace, 4000 + 300 + 1000, 1000 + 300 + 1000, 0, 30);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 40);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 100, 40);
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 30, 10);
+    set_incumbent(&iterations, CLV_ALGORITHM_PREVIOUS, 10);
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 100, 10);
+    are(&iterations, 4000 + 300 + 1000, 1000 + 300 + 1000, 0, 30);
 }
 
 static void a_plan_that_was_not_compared_is_not_known(void **state)
 {
-    clv_choose_pace_t pace = {0};
+    clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&pace, CLV_ALGORITHM_CHAIN, 10);
-    run(&pace, CLV_ALGORITHM_CHAIN, 100, 10);
-    run(&pace, CLV_ALGORITHM_RANK_CHAIN, 30, 9); /* a trial that says nothing of that function */
-    settle(&pace, CLV_ALGORITHM_RANK_CHAIN, 9);
-    run(&pace, CLV_ALGORITHM_RANK_CHAIN, 100, 9);
-    are(&pace, 0, 0, 1000 + 270 + 900, 0);
-    run(&pace, CLV_ALGORITHM_RANK_CHAIN, 0, 9); /* nothing is known of that interval */
-    are(&pace, 0, 0, 2170, 0);
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 18); /* of the plan that runs, and no other */
-    are(&pace, 180 + 900, 180 + 1800, 1270, 10);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 10);
+    run(&iterations, CLV_ALGORITHM_CHAIN, 100, 10);
+    run(&iterations, CLV_ALGORITHM_RANK_CHAIN, 30,
+        9); /* a trial that says nothing of that function */
+    set_incumbent(&iterations, CLV_ALGORITHM_RANK_CHAIN, 9);
+    run(&iterations, CLV_ALGORITHM_RANK_CHAIN, 100, 9);
+    are(&iterations, 0, 0, 1000 + 270 + 900, 0);
+    run(&iterations, CLV_ALGORITHM_RANK_CHAIN, 0, 9); /* nothing is known of that interval */
+    are(&iterations, 0, 0, 2170, 0);
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 10, 18); /* of the plan that runs, and no other */
+    are(&iterations, 180 + 900, 180 + 1800, 1270, 10);
 }
 
 /* As they lie apart, or as far as blocks may that are not odd, where there are fewer than three. */
 static void blocks_say_what_a_difference_is_worth(void **state)
 {
-    clv_choose_pace_t pace = {0};
+    clv_choose_iterations_t iterations = {0};
 
     (void) state;
-    settle(&pace, CLV_ALGORITHM_CHAIN, 100);
-    pace.paces.pace_ns[0] = 103 * MS;
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 100);
-    assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30);
-    pace.paces.n_blocks = 2;
-    run(&pace, CLV_ALGORITHM_PREVIOUS, 10, 100);
-    assert_int_equal(clv_choose_gain_sum(&pace).spread_permille, 10 * 30 + 10 * 120);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, 100);
+    iterations.blocks.iteration_ns[0] = 103 * MS;
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 10, 100);
+    assert_int_equal(clv_choose_gain_sum(&iterations).spread_permille, 10 * 30);
+    iterations.blocks.n_blocks = 2;
+    run(&iterations, CLV_ALGORITHM_PREVIOUS, 10, 100);
+    assert_int_equal(clv_choose_gain_sum(&iterations).spread_permille, 10 * 30 + 10 * 120);
 }
 
 /* Products of such times do not fit a number. */
 static void the_longest_times_do_not_overflow(void **state)
 {
-    clv_choose_pace_t pace = {0};
+    clv_choose_iterations_t iterations = {0};
     clv_choose_gains_t sum;
 
     (void) state;
-    settle(&pace, CLV_ALGORITHM_CHAIN, INT64_MAX / MS / 100000);
+    set_incumbent(&iterations, CLV_ALGORITHM_CHAIN, INT64_MAX / MS / 100000);
     for (int k = 0; k < 10; k++) {
-        run(&pace, CLV_ALGORITHM_CHAIN, 1, INT64_MAX / MS / 100000);
-        run(&pace, CLV_ALGORITHM_PREVIOUS, 1, INT64_MAX / MS / 100000);
+        run(&iterations, CLV_ALGORITHM_CHAIN, 1, INT64_MAX / MS / 100000);
+        run(&iterations, CLV_ALGORITHM_PREVIOUS, 1, INT64_MAX / MS / 100000);
     }
-    sum = clv_choose_gain_sum(&pace);
+    sum = clv_choose_gain_sum(&iterations);
     assert_true(sum.took_ns > 0 && sum.would_ns > 0);
 }
 
@@ -197,7 +199,7 @@ static void a_gain_is_a_share_of_the_run(void **state)
                  "10.000 ms each with clv, 15.000 without, after their last arrival");
 }
 
-static void a_loss_is_told_like_a_gain(void **state)
+static void a_loss_is_reported_like_a_gain(void **state)
 {
     clv_verdict_facts_t facts = facts_of(15, 10, 20);
 
@@ -297,7 +299,7 @@ static void is_not_taken(const clv_choose_config_t *config, int64_t reduces, int
     assert_string_equal(text, words);
 }
 
-static void large_calls_that_are_not_taken_are_told_with_the_parameter(void **state)
+static void large_calls_that_are_not_taken_are_reported_with_the_parameter(void **state)
 {
     clv_choose_config_t config = defaults;
     char cut[20];
@@ -327,7 +329,7 @@ static void is_left_alone(int64_t n_many_ranks, int64_t n_displaced, const char 
     assert_string_equal(text, expected);
 }
 
-static void what_has_no_place_is_told(void **state)
+static void what_has_no_place_is_reported(void **state)
 {
     (void) state;
     is_left_alone(0, 0, "");
@@ -354,13 +356,13 @@ int main(void)
         cmocka_unit_test(blocks_say_what_a_difference_is_worth),
         cmocka_unit_test(the_longest_times_do_not_overflow),
         cmocka_unit_test(a_gain_is_a_share_of_the_run),
-        cmocka_unit_test(a_loss_is_told_like_a_gain),
+        cmocka_unit_test(a_loss_is_reported_like_a_gain),
         cmocka_unit_test(a_difference_within_the_noise_is_none),
         cmocka_unit_test(few_calls_say_less),
         cmocka_unit_test(where_nothing_was_compared_it_is_said_why),
         cmocka_unit_test(where_nothing_of_clv_ran_nothing_is_faster_or_slower),
-        cmocka_unit_test(large_calls_that_are_not_taken_are_told_with_the_parameter),
-        cmocka_unit_test(what_has_no_place_is_told),
+        cmocka_unit_test(large_calls_that_are_not_taken_are_reported_with_the_parameter),
+        cmocka_unit_test(what_has_no_place_is_reported),
     };
     return clv_run_tests(tests);
 }

@@ -36,10 +36,10 @@ static void check_publish(void *context, const clv_pap_record_set_t *set)
     }
 }
 
-static void check_void(void *context, int32_t lane, int64_t first, int64_t end)
+static void check_void(void *context, int32_t slot, int64_t first, int64_t end)
 {
     (void) context;
-    (void) lane;
+    (void) slot;
     if (first >= end) {
         abort();
     }

@@ -48,15 +48,15 @@ static void on_publish(void *context, const clv_pap_record_set_t *set)
 {
     watch_t *watch = context;
     check(!watch->lost, "published after the end");
-    check(set->sequence == watch->next[set->lane]++, "published with a gap");
+    check(set->sequence == watch->next[set->slot]++, "published with a gap");
 }
 
-static void on_void(void *context, int32_t lane, int64_t first, int64_t end)
+static void on_void(void *context, int32_t slot, int64_t first, int64_t end)
 {
     watch_t *watch = context;
     check(!watch->lost, "void after the end");
-    check(first == watch->next[lane] && end > first, "void with a gap");
-    watch->next[lane] = end;
+    check(first == watch->next[slot] && end > first, "void with a gap");
+    watch->next[slot] = end;
 }
 
 static void on_lost(void *context, clv_pap_lost_reason_t reason, const int64_t *n_versions)
@@ -72,11 +72,11 @@ static const clv_pap_agree_ops_t ops = {on_send, on_publish, on_void, on_lost, N
 
 static void give_record(clv_pap_agree_t *agree, int64_t now_ns, uint8_t byte)
 {
-    int32_t lane = byte % CLV_PAP_MAX_STREAMS;
+    int32_t slot = byte % CLV_PAP_MAX_STREAMS;
     clv_pap_record_t record = {.arrival_ns = now_ns, .flags = byte >> 5 & CLV_PAP_RECORD_FLAGS};
-    int64_t sequence = clv_pap_agree_n_versions(agree, lane) + (byte >> 4 & 1);
+    int64_t sequence = clv_pap_agree_n_versions(agree, slot) + (byte >> 4 & 1);
     clv_status_t status =
-        clv_pap_agree_local_record(agree, now_ns, 2, lane, byte >> 6, sequence, &record);
+        clv_pap_agree_local_record(agree, now_ns, 2, slot, byte >> 6, sequence, &record);
     check(status == CLV_OK || status == CLV_INVALID, "a local record had another answer");
 }
 
@@ -163,7 +163,7 @@ static void add_message(input_t *input, cs_random_t *random)
     unsigned char bytes[256];
     clv_pap_record_t records[N_RANKS];
     int64_t counts[CLV_PAP_MAX_STREAMS];
-    int32_t lane = (int32_t) cs_random_range(random, 0, 1);
+    int32_t slot = (int32_t) cs_random_range(random, 0, 1);
     int64_t sequence = cs_random_range(random, 0, 3);
     uint32_t generation = (uint32_t) cs_random_range(random, 0, 1);
     size_t n = 0;
@@ -185,11 +185,11 @@ static void add_message(input_t *input, cs_random_t *random)
         n = clv_pap_wire_put_bare(bytes, CLV_PAP_WIRE_BYE, 0);
         break;
     case 4:
-        n = clv_pap_wire_put_records(bytes, CLV_PAP_WIRE_UP, lane, generation, sequence, records,
+        n = clv_pap_wire_put_records(bytes, CLV_PAP_WIRE_UP, slot, generation, sequence, records,
                                      1);
         break;
     default:
-        n = clv_pap_wire_put_records(bytes, CLV_PAP_WIRE_DOWN, lane, generation, sequence, records,
+        n = clv_pap_wire_put_records(bytes, CLV_PAP_WIRE_DOWN, slot, generation, sequence, records,
                                      N_RANKS);
     }
     int is_up = bytes[4] != CLV_PAP_WIRE_LOST && bytes[4] != CLV_PAP_WIRE_DOWN;

@@ -24,7 +24,7 @@ octets() { # numbers below 256
     # shellcheck disable=SC2059
     printf "$(printf '\\%03o' "$@")"
 }
-wire() { # kind lane reason items sequence bytes-of-items
+wire() { # kind slot reason items sequence bytes-of-items
     octets $((24 + $6)) 0 0 0 "$1" "$2" "$3" 0 0 0 0 0 "$4" 0 0 0 "$5" 0 0 0 0 0 0 0
     head -c "$6" /dev/zero
 }

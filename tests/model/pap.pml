@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The agreement of docs/design/protocol.md as a Promela model: one lane, one rank per node, K = 1; with
+ * The agreement of docs/design/protocol.md as a Promela model: one slot, one rank per node, K = 1; with
  * OPEN > 1 calls overlap, and each forecast says K = 1 or 2.
  *
  * In it: records up, decisions down, connections that are cut at any moment with any suffix of

@@ -232,7 +232,7 @@ aside run 3 $loop --collective allreduce --nonblocking --spin --compute 1x --bal
 all_aside
 tap_report $? "loops under every coupling, spinning, with computing in parts of the balanced run"
 
-# Rank 2 computes 40 ms, the others 10: coupled, its pace is everybody's.
+# Rank 2 computes 40 ms, the others 10: coupled, its iteration time is everybody's.
 printf 'clv-trace 1\nranks 3\ncall 0 | 0 0 30000000 | 0 0 30000000\n' >"$work/lasting"
 # shellcheck disable=SC2086
 run 3 $loop --compute 10ms --patterns "trace:$work/lasting" --couple allreduce --block-calls 8 --json "$work/loops" &&

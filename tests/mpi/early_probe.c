@@ -86,7 +86,7 @@ static void measure_early(int rank, double *released_kib, double *take_ps)
     *take_ps = (received[TAKEN] - received[0]) / TAKEN / MESSAGE * 1e12;
 }
 
-static double measure_flight_kib(int rank, double mbit)
+static double measure_in_flight_kib(int rank, double mbit)
 {
     double mine, other;
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 {
     const int n_rounds = argc > 1 ? atoi(argv[1]) : 5;
     const double mbit = argc > 2 ? atof(argv[2]) : 400;
-    double released[MOST], flight[MOST], take[MOST];
+    double released[MOST], in_flight[MOST], take[MOST];
     int rank, size;
 
     MPI_Init(&argc, &argv);
@@ -120,15 +120,15 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < n_rounds; i++) {
         measure_early(rank, &released[i], &take[i]);
-        flight[i] = measure_flight_kib(rank, mbit);
+        in_flight[i] = measure_in_flight_kib(rank, mbit);
         if (rank == 0) {
             printf("# round %d: released %.0f KiB, flight %.0f KiB, taken at %.0f ps a byte\n", i,
-                   released[i], flight[i], take[i]);
+                   released[i], in_flight[i], take[i]);
         }
     }
     if (rank == 0) {
         printf("released_kib %.0f flight_kib %.0f take_ps %.0f\n", median(released, n_rounds),
-               median(flight, n_rounds), median(take, n_rounds));
+               median(in_flight, n_rounds), median(take, n_rounds));
     }
     MPI_Finalize();
     return 0;

@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         n_wrong += !do_job(&state, job, &scratch);
     }
     MPI_Allreduce(&n_wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Comm_free(&comm); /* waits for the last words of the books */
+    MPI_Comm_free(&comm); /* waits for the last credit messages */
     coll_clv_scratch_free(&scratch);
     if (rank == 0 && all_wrong == 0) {
         printf("# reduce_cases: all right\n");

@@ -30,7 +30,7 @@ static void work(long long ns)
 
 typedef struct row {
     pthread_mutex_t lock;
-    int next, n_told;
+    int next, n_reported;
     long long ns; /* of the whole */
 } row_t;
 
@@ -46,8 +46,8 @@ static void *take_steps(void *context)
         if (step >= N_STEPS) {
             return NULL;
         }
-        const int is_told = clv_hint_progress(MPI_COMM_WORLD, step, N_STEPS);
-        __atomic_add_fetch(&row->n_told, is_told, __ATOMIC_RELAXED);
+        const int is_reported = clv_hint_progress(MPI_COMM_WORLD, step, N_STEPS);
+        __atomic_add_fetch(&row->n_reported, is_reported, __ATOMIC_RELAXED);
         work(row->ns * N_THREADS / N_STEPS * (5 + 10 * (step % 2)) / 10);
     }
 }
@@ -65,7 +65,7 @@ static int work_in_steps(long long ns)
     for (int i = 0; i < N_THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
-    return row.n_told;
+    return row.n_reported;
 }
 
 #define N_REPORTS 1000000
@@ -73,13 +73,13 @@ static int work_in_steps(long long ns)
 static void print_cost(void)
 {
     const double started = MPI_Wtime();
-    int n_told = 0;
+    int n_reported = 0;
 
     for (int i = 0; i < N_REPORTS; i++) {
-        n_told += clv_hint_progress(MPI_COMM_WORLD, i, N_REPORTS);
+        n_reported += clv_hint_progress(MPI_COMM_WORLD, i, N_REPORTS);
     }
     printf("hint_cases: a report takes %.1f ns, %d told\n",
-           1e9 * (MPI_Wtime() - started) / N_REPORTS, n_told);
+           1e9 * (MPI_Wtime() - started) / N_REPORTS, n_reported);
 }
 
 static int wrong(const double *sums, int n_ranks)

@@ -138,14 +138,14 @@ static void tell(const program_t *program, int rank, const int64_t *arrival_ns, 
 {
     int64_t most[6] = {-arrival_ns[0],   arrival_ns[program->n_calls - 1], end_ns, longest_wait(),
                        program->late_ns, program->running_wait_ns};
-    int64_t first_front_ns, all[6];
+    int64_t last_arrival_of_first_ns, all[6];
 
     MPI_Reduce(most, all, 6, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(arrival_ns, &first_front_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(arrival_ns, &last_arrival_of_first_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         printf("pace_ns %lld run_ns %lld longest_wait_ns %lld longest_late_ns %lld "
                "longest_running_wait_ns %lld\n",
-               (long long) ((all[1] - first_front_ns) / (program->n_calls - 1)),
+               (long long) ((all[1] - last_arrival_of_first_ns) / (program->n_calls - 1)),
                (long long) (all[2] + all[0]), (long long) all[3], (long long) all[4],
                (long long) all[5]);
     }

@@ -34,12 +34,12 @@ static int64_t real_now_ns(void)
 /* On the thread of each node's leader, when the forecast is complete. */
 static size_t note_forecast(void *context, const clv_pap_stream_key_t *key,
                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                            const void *note, void *memory, void *attachment,
-                            size_t attachment_bytes)
+                            const void *key_table, void *memory, void *node_plans,
+                            size_t node_plans_bytes)
 {
     (void) progress;
-    (void) context, (void) key, (void) note, (void) memory, (void) attachment;
-    (void) attachment_bytes;
+    (void) context, (void) key, (void) key_table, (void) memory, (void) node_plans;
+    (void) node_plans_bytes;
     if (forecast->version < MAX_CALLS) {
         made_ns[forecast->version] = real_now_ns();
     }
@@ -56,11 +56,11 @@ static void check(clv_status_t status)
 
 static clv_pap_group_t *new_group(clv_pap_t *pap)
 {
-    const clv_pap_attach_ops_t attach = {.make = note_forecast, .attachment_bytes = 8};
+    const clv_pap_hooks_t hooks = {.make = note_forecast, .node_plans_bytes = 8};
     unsigned char endpoint[CLV_PAP_ENDPOINT_BYTES];
     unsigned char *endpoints = malloc((size_t) n_ranks * CLV_PAP_ENDPOINT_BYTES);
     clv_pap_group_t *group;
-    check(clv_pap_group_create(pap, n_ranks, rank, &attach, endpoint, &group));
+    check(clv_pap_group_create(pap, n_ranks, rank, &hooks, endpoint, &group));
     MPI_Allgather(endpoint, CLV_PAP_ENDPOINT_BYTES, MPI_BYTE, endpoints, CLV_PAP_ENDPOINT_BYTES,
                   MPI_BYTE, MPI_COMM_WORLD);
     check(clv_pap_group_attach(group, endpoints, NULL));
@@ -75,7 +75,7 @@ static void make_call(clv_pap_group_t *group)
     const clv_pap_stream_key_t key = {.total_bytes = 65536};
     const struct timespec nap = {.tv_nsec = CLV_NS_PER_MS}; /* leaves the cores to the threads */
     const clv_pap_forecast_t *forecast;
-    const void *attachment;
+    const void *node_plans;
     size_t n_bytes;
     clv_pap_call_t call;
     const int64_t now_ns = real_now_ns();
@@ -83,7 +83,7 @@ static void make_call(clv_pap_group_t *group)
     if (call.sampled && call.forecast_version + 1 < MAX_CALLS) {
         given_ns[call.forecast_version + 1] = now_ns;
     }
-    while (clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes) == CLV_AGAIN) {
+    while (clv_pap_call_forecast(group, &call, &forecast, &node_plans, &n_bytes) == CLV_AGAIN) {
         (void) nanosleep(&nap, NULL);
     }
     clv_pap_call_end(group, &call, 1, NULL, 0, clv_local_now_ns());

@@ -47,7 +47,7 @@ static struct timespec begun;
 static struct sigaction before[N_SIGNALS];
 static note_t notes[N_NOTES];
 static unsigned n_notes;
-static int is_told;
+static int is_reported;
 
 static long long ms_now(void)
 {
@@ -160,7 +160,7 @@ static void tell(int number, siginfo_t *info, void *context)
 {
     void *frames[MAX_DEEP];
 
-    while (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED)) { /* another thread's, not yet */
+    while (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED)) { /* another thread's, not yet */
         (void) pause();
     }
     fprintf(stderr, "soak: CRASH rank %d: signal %d, code %d, address %p, at %lld ms\n", own_rank,

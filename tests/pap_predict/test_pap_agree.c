@@ -116,10 +116,10 @@ static void on_publish(void *context, const clv_pap_record_set_t *set)
     bench->published_generation = set->generation;
 }
 
-static void on_void(void *context, int32_t lane, int64_t first, int64_t end)
+static void on_void(void *context, int32_t slot, int64_t first, int64_t end)
 {
     bench_t *bench = context;
-    assert_int_equal(lane, 0);
+    assert_int_equal(slot, 0);
     assert_int_equal(first, bench->n_published + bench->n_void);
     bench->n_void += (int) (end - first);
 }
@@ -246,7 +246,7 @@ static int fail_at(void *context, size_t n_bytes)
     return (*left)-- == 0;
 }
 
-static void every_failed_allocation_is_told(void **state)
+static void every_failed_allocation_is_reported(void **state)
 {
     (void) state;
     bench_t bench;
@@ -260,7 +260,7 @@ static void every_failed_allocation_is_told(void **state)
         assert_true(status == CLV_OK || status == CLV_NO_MEMORY);
         n_failures += status != CLV_OK;
     }
-    assert_true(n_failures > 100); /* 3 of the layout, 3 of the machine, 8 per lane */
+    assert_true(n_failures > 100); /* 3 of the layout, 3 of the machine, 8 per slot */
     take_down(&bench);
 }
 
@@ -372,11 +372,11 @@ static void a_child_too_far_behind_is_refused(void **state)
     take_down(&bench);
 }
 
-static clv_status_t get_lane(bench_t *bench, int32_t from, clv_pap_wire_kind_t kind,
+static clv_status_t get_slot(bench_t *bench, int32_t from, clv_pap_wire_kind_t kind,
                              int64_t sequence)
 {
     unsigned char bytes[64];
-    size_t n = clv_pap_wire_put_lane(bytes, kind, 0, sequence);
+    size_t n = clv_pap_wire_put_slot(bytes, kind, 0, sequence);
     return clv_pap_agree_message(bench->agree, 0, from, bytes, n);
 }
 
@@ -497,20 +497,20 @@ static void a_middle_node_passes_asks_up_and_voids_down(void **state)
     (void) state;
     bench_t bench;
     start_middle(&bench);
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 1), CLV_PROTOCOL); /* has not had 0 */
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_VOID, 1), CLV_PROTOCOL);
-    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_ASK, 0), CLV_PROTOCOL);
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 1), CLV_PROTOCOL); /* has not had 0 */
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_VOID, 1), CLV_PROTOCOL);
+    assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_ASK, 0), CLV_PROTOCOL);
     assert_int_equal(bench.n_sent, 0);
     assert_int_equal(give(&bench, 0, 2, 0), CLV_OK);
     assert_int_equal(give(&bench, 0, 2, 1), CLV_OK);
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);
     assert_sent(&bench, 0, 0, CLV_PAP_WIRE_ASK);
     assert_int_equal(bench.n_void, 0); /* only node 0 decides */
-    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK);
+    assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK);
     assert_sent(&bench, 1, 3, CLV_PAP_WIRE_VOID);
     assert_int_equal(bench.n_void, 1);
-    assert_int_equal(get_lane(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK); /* again */
-    assert_int_equal(get_lane(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);  /* it knows soon */
+    assert_int_equal(get_slot(&bench, 0, CLV_PAP_WIRE_VOID, 1), CLV_OK); /* again */
+    assert_int_equal(get_slot(&bench, 3, CLV_PAP_WIRE_ASK, 0), CLV_OK);  /* it knows soon */
     assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 0, 1, 0, 0), CLV_OK);
     assert_int_equal(bench.n_sent, 2);
     assert_int_equal(get_records(&bench, 0, 3, CLV_PAP_WIRE_UP, 1, 1, 0, 0), CLV_OK);
@@ -615,7 +615,7 @@ static void cut_off_in_the_window_and_back_is_certain_again(void **state)
 
 /* The link is up again, but not heard, when it counts as lost: the others have to know, since this
  * node gives no record any more. */
-static void cut_off_while_a_link_comes_up_is_told(void **state)
+static void cut_off_while_a_link_comes_up_is_reported(void **state)
 {
     (void) state;
     bench_t bench;
@@ -663,7 +663,7 @@ static void a_child_is_heard_once_it_has_asked(void **state)
     take_down(&bench);
 }
 
-static void a_lost_child_is_told_upward_and_ends_all(void **state)
+static void a_lost_child_is_reported_upward_and_ends_all(void **state)
 {
     (void) state;
     bench_t bench;
@@ -798,7 +798,7 @@ int main(void)
         cmocka_unit_test(a_layout_sorts_ranks_by_node),
         cmocka_unit_test(impossible_layouts_are_refused),
         cmocka_unit_test(create_checks_and_survives_no_memory),
-        cmocka_unit_test(every_failed_allocation_is_told),
+        cmocka_unit_test(every_failed_allocation_is_reported),
         cmocka_unit_test(a_lone_node_decides_at_once),
         cmocka_unit_test(wrong_local_records_are_refused),
         cmocka_unit_test(the_top_waits_for_all_and_tells_all),
@@ -813,10 +813,10 @@ int main(void)
         cmocka_unit_test(cut_off_with_nothing_sent_is_certain),
         cmocka_unit_test(cut_off_in_the_window_waits_longer),
         cmocka_unit_test(cut_off_in_the_window_and_back_is_certain_again),
-        cmocka_unit_test(cut_off_while_a_link_comes_up_is_told),
+        cmocka_unit_test(cut_off_while_a_link_comes_up_is_reported),
         cmocka_unit_test(a_parent_that_is_through_gets_no_record),
         cmocka_unit_test(a_child_is_heard_once_it_has_asked),
-        cmocka_unit_test(a_lost_child_is_told_upward_and_ends_all),
+        cmocka_unit_test(a_lost_child_is_reported_upward_and_ends_all),
         cmocka_unit_test(giving_up_reaches_the_top),
         cmocka_unit_test(a_broken_call_reaches_all_even_after_the_end),
         cmocka_unit_test(different_generations_are_a_disagreement),

@@ -109,7 +109,7 @@ static void the_heap_grows_in_a_straight_line(void **state)
     check_straight("a leader, one rank per node", 1, 1);
 }
 
-static void use_stream(clv_pap_table_t *table, int32_t lane, int32_t n_ranks)
+static void use_stream(clv_pap_table_t *table, int32_t slot, int32_t n_ranks)
 {
     const uint64_t record[CLV_PAP_RECORD_WORDS] = {1};
     const int64_t predicted_ns[MAX_RANKS] = {0};
@@ -117,21 +117,21 @@ static void use_stream(clv_pap_table_t *table, int32_t lane, int32_t n_ranks)
         const clv_pap_forecast_t forecast = {
             .n_ranks = n_ranks, .version = version, .predicted_ns = predicted_ns};
         for (int32_t rank = 0; rank < n_ranks; rank++) {
-            (void) clv_pap_table_give(table, rank, n_ranks, lane, version, record);
+            (void) clv_pap_table_give(table, rank, n_ranks, slot, version, record);
         }
-        clv_pap_table_publish(table, lane, &forecast, 0);
+        clv_pap_table_publish(table, slot, &forecast, 0);
     }
 }
 
 static int64_t table_bytes(int32_t n_ranks, int32_t n_streams)
 {
-    const clv_pap_table_shape_t shape = {.n_ranks = n_ranks, .attachment_bytes = 1 << 20};
+    const clv_pap_table_shape_t shape = {.n_ranks = n_ranks, .node_plans_bytes = 1 << 20};
     clv_pap_table_t *table;
     struct stat status;
     int fd;
     assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
-    for (int32_t lane = 0; lane < n_streams; lane++) {
-        use_stream(table, lane, n_ranks);
+    for (int32_t slot = 0; slot < n_streams; slot++) {
+        use_stream(table, slot, n_ranks);
     }
     assert_int_equal(fstat(fd, &status), 0);
     (void) close(fd);
@@ -159,7 +159,7 @@ static void a_table_uses_the_pages_it_needs(void **state)
 /* Where pages are promised only as there are any, all of them are taken before one is touched. */
 static void a_table_can_be_taken_whole(void **state)
 {
-    const clv_pap_table_shape_t shape = {.n_ranks = 2, .attachment_bytes = 4096};
+    const clv_pap_table_shape_t shape = {.n_ranks = 2, .node_plans_bytes = 4096};
     clv_pap_table_t *table;
     struct stat status;
     int fd;

@@ -301,7 +301,7 @@ static void invalid_record_sets_are_skipped_alike(void **state)
     take_down(&bench);
 }
 
-static void a_new_stream_in_the_lane_starts_afresh(void **state)
+static void a_new_stream_in_the_slot_starts_afresh(void **state)
 {
     (void) state;
     bench_t bench;
@@ -352,7 +352,7 @@ static void wild_times_stay_in_range(void **state)
 /* ---- the call before, the sampling distance, hints ------------------------------------------- */
 
 /* Who comes before the call before is over everywhere is bound by nobody. */
-static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
+static void progress_is_measured_and_decoupled_ranks_are_seen(void **state)
 {
     (void) state;
     const int64_t late[P] = {0, 1 * MS, 2 * MS, 3 * MS, 9 * MS, 4 * MS};
@@ -362,7 +362,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
         const clv_pap_progress_t *progress = clv_pap_history_progress(bench.history);
         feed_late(&bench, late);
         assert_int_equal(progress->call, 0);
-        assert_int_equal(progress->front_ns, 5 * MS + 9 * MS);
+        assert_int_equal(progress->last_arrival_ns, 5 * MS + 9 * MS);
         assert_int_equal(progress->last_rank, 4); /* ahead of the next by 5 ms */
         assert_int_equal(progress->computing_ns, 0);
         for (int over_ms = -2; over_ms < 3; over_ms++) {
@@ -373,7 +373,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
                 bench.records[rank].previous_exit_ns = bench.start_ns + (over_ms - rank) * MS;
             }
             feed(&bench);
-            assert_int_equal(progress->runs_free, over_ms > clock_error_ms);
+            assert_int_equal(progress->is_decoupled, over_ms > clock_error_ms);
             assert_int_equal(progress->last_rank, 4);
             assert_int_equal(progress->computing_ns, (9 - over_ms + 4) * MS);
         }
@@ -381,7 +381,7 @@ static void progress_is_measured_and_ranks_that_run_free_are_seen(void **state)
         bench.records[1].flags = CLV_PAP_RECORD_INVALID;
         feed(&bench);
         assert_int_equal(progress->call, 6);
-        assert_int_equal(progress->front_ns, 0);
+        assert_int_equal(progress->last_arrival_ns, 0);
         assert_int_equal(progress->last_rank, -1);
         set_arrivals(&bench, late);
         for (int rank = 0; rank < P; rank++) {
@@ -697,7 +697,7 @@ static int fail_at(void *context, size_t n_bytes)
     return (*left)-- == 0;
 }
 
-static void wrong_sizes_and_no_memory_are_told(void **state)
+static void wrong_sizes_and_no_memory_are_reported(void **state)
 {
     (void) state;
     clv_pap_history_t *history = NULL;
@@ -729,10 +729,10 @@ int main(void)
         cmocka_unit_test(a_surprise_widens_sigma_at_once),
         cmocka_unit_test(the_clock_error_is_a_floor),
         cmocka_unit_test(invalid_record_sets_are_skipped_alike),
-        cmocka_unit_test(a_new_stream_in_the_lane_starts_afresh),
+        cmocka_unit_test(a_new_stream_in_the_slot_starts_afresh),
         cmocka_unit_test(wild_times_stay_in_range),
         cmocka_unit_test(the_call_before_is_described),
-        cmocka_unit_test(progress_is_measured_and_ranks_that_run_free_are_seen),
+        cmocka_unit_test(progress_is_measured_and_decoupled_ranks_are_seen),
         cmocka_unit_test(calls_far_apart_are_all_sampled),
         cmocka_unit_test(who_may_run_ahead_does_not_wait_for_forecasts),
         cmocka_unit_test(coupled_ranks_are_sampled_in_each_call),
@@ -740,7 +740,7 @@ int main(void)
         cmocka_unit_test(announced_arrivals_are_the_prediction),
         cmocka_unit_test(hints_are_heard_while_they_save_more_than_they_cost),
         cmocka_unit_test(equal_record_sets_make_equal_forecasts),
-        cmocka_unit_test(wrong_sizes_and_no_memory_are_told),
+        cmocka_unit_test(wrong_sizes_and_no_memory_are_reported),
     };
     cs_random_seed_from_environment(&generator);
     return clv_run_tests(tests);

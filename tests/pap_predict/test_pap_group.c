@@ -142,7 +142,7 @@ static void tight_loop_agrees(void **state)
     job_free(job);
 }
 
-static void more_streams_than_lanes_agree(void **state)
+static void more_streams_than_slots_agree(void **state)
 {
     (void) state;
     pap_job_options_t options = usual(4, 2);
@@ -327,7 +327,7 @@ int main(void)
         cmocka_unit_test(ranks_of_one_node_agree),
         cmocka_unit_test(nodes_agree),
         cmocka_unit_test(tight_loop_agrees),
-        cmocka_unit_test(more_streams_than_lanes_agree),
+        cmocka_unit_test(more_streams_than_slots_agree),
         cmocka_unit_test(hints_are_forecasts_of_the_same_call),
         cmocka_unit_test(stopped_process_is_waited_for),
         cmocka_unit_test(cut_connections_heal),

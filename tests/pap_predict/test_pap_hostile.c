@@ -189,13 +189,13 @@ static void pair_call(pair_t *pair)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 4096};
     const clv_pap_forecast_t *forecast;
-    const void *attachment;
+    const void *node_plans;
     size_t n_bytes;
     for (int i = 0; i < 2; i++) {
         clv_pap_call_t call;
         clv_pap_call_begin(pair->group[i], &key, clv_local_now_ns(), &call);
         assert_int_equal(
-            clv_pap_call_forecast(pair->group[i], &call, &forecast, &attachment, &n_bytes),
+            clv_pap_call_forecast(pair->group[i], &call, &forecast, &node_plans, &n_bytes),
             CLV_NONE);
         clv_pap_call_end(pair->group[i], &call, 1, NULL, 0, clv_local_now_ns());
     }

@@ -16,14 +16,14 @@ static const clv_pap_stream_key_t key = {.total_bytes = 1000};
 static clv_status_t one_call(pair_t *pair, int rank, uint32_t *hash_p)
 {
     const clv_pap_forecast_t *forecast = NULL;
-    const void *attachment;
+    const void *node_plans;
     size_t n_bytes;
     clv_pap_call_t call;
     clv_status_t status = CLV_AGAIN;
     const int64_t until_ns = clv_local_now_ns() + 120 * CLV_NS_PER_S; /* ends a hang */
     clv_pap_call_begin(pair->group[rank], &key, clv_local_now_ns(), &call);
     while (status == CLV_AGAIN && clv_local_now_ns() < until_ns) {
-        status = clv_pap_call_forecast(pair->group[rank], &call, &forecast, &attachment, &n_bytes);
+        status = clv_pap_call_forecast(pair->group[rank], &call, &forecast, &node_plans, &n_bytes);
         job_sleep_ns(50 * CLV_NS_PER_US);
     }
     *hash_p = status == CLV_OK ? forecast->hash : 0;

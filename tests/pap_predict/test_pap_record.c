@@ -14,10 +14,10 @@
 
 static cs_random_t generator;
 
-static clv_pap_table_t *new_table(size_t note_bytes)
+static clv_pap_table_t *new_table(size_t key_table_bytes)
 {
     const clv_pap_table_shape_t shape = {
-        .n_ranks = N_RANKS, .attachment_bytes = 64, .note_bytes = note_bytes};
+        .n_ranks = N_RANKS, .node_plans_bytes = 64, .key_table_bytes = key_table_bytes};
     clv_pap_table_t *table;
     int fd;
     assert_int_equal(clv_pap_table_create(&shape, 1, &table, &fd), CLV_OK);
@@ -25,9 +25,9 @@ static clv_pap_table_t *new_table(size_t note_bytes)
     return table;
 }
 
-static clv_pap_local_record_t random_given(int32_t lane, int64_t sequence)
+static clv_pap_local_record_t random_given(int32_t slot, int64_t sequence)
 {
-    return (clv_pap_local_record_t){.lane = lane,
+    return (clv_pap_local_record_t){.slot = slot,
                                     .generation = (uint32_t) cs_random_u64(&generator),
                                     .sequence = sequence,
                                     .arrival_ns = (int64_t) cs_random_u64(&generator),
@@ -50,7 +50,7 @@ static clv_pap_stream_key_t random_key(void)
 
 static void check_same(const clv_pap_local_record_t *a, const clv_pap_local_record_t *b)
 {
-    assert_int_equal(a->lane, b->lane);
+    assert_int_equal(a->slot, b->slot);
     assert_int_equal(a->generation, b->generation);
     assert_int_equal(a->sequence, b->sequence);
     assert_int_equal(a->arrival_ns, b->arrival_ns);
@@ -62,20 +62,20 @@ static void check_same(const clv_pap_local_record_t *a, const clv_pap_local_reco
     assert_int_equal(a->lead_ns, b->lead_ns);
 }
 
-static void one_round(clv_pap_table_t *table, int32_t lane, int64_t sequence)
+static void one_round(clv_pap_table_t *table, int32_t slot, int64_t sequence)
 {
     clv_pap_local_record_t given[N_RANKS], taken;
     const clv_pap_stream_key_t key = random_key();
     for (int32_t rank = 0; rank < N_RANKS; rank++) {
-        given[rank] = random_given(lane, sequence);
+        given[rank] = random_given(slot, sequence);
         assert_int_equal(clv_pap_record_give(table, rank, N_RANKS, &given[rank], &key) != 0,
                          rank == N_RANKS - 1);
     }
     for (int32_t rank = 0; rank < N_RANKS; rank++) {
-        assert_int_equal(clv_pap_record_take(table, rank, lane, sequence + 1, &taken), CLV_OK);
+        assert_int_equal(clv_pap_record_take(table, rank, slot, sequence + 1, &taken), CLV_OK);
         check_same(&taken, &given[rank]);
     }
-    const clv_pap_stream_key_t found = clv_pap_record_key(table, lane, sequence + 1);
+    const clv_pap_stream_key_t found = clv_pap_record_key(table, slot, sequence + 1);
     assert_int_equal(found.root, key.root);
     assert_int_equal(found.collective, key.collective);
     assert_int_equal(found.max_segments, key.max_segments);
@@ -87,8 +87,8 @@ static void what_is_given_is_taken(void **state)
     (void) state;
     clv_pap_table_t *table = new_table(0);
     for (int64_t sequence = 0; sequence < ROUNDS; sequence++) {
-        for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-            one_round(table, lane, sequence);
+        for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+            one_round(table, slot, sequence);
         }
     }
     clv_pap_table_close(table);
@@ -106,62 +106,63 @@ static void only_the_version_asked_for_is_taken(void **state)
     clv_pap_table_close(table);
 }
 
-static void write_note(clv_pap_table_t *table, int32_t lane, int64_t version, size_t n_bytes)
+static void write_key_table(clv_pap_table_t *table, int32_t slot, int64_t version, size_t n_bytes)
 {
-    unsigned char note[CLV_PAP_NOTE_BYTES];
+    unsigned char key_table[CLV_PAP_KEY_TABLE_BYTES];
     for (size_t i = 0; i < n_bytes; i++) {
-        note[i] = (unsigned char) (lane + version + (int64_t) i);
+        key_table[i] = (unsigned char) (slot + version + (int64_t) i);
     }
-    clv_pap_table_set_note(table, lane, version, note, n_bytes);
+    clv_pap_table_set_keys(table, slot, version, key_table, n_bytes);
 }
 
-static void check_note(const clv_pap_table_t *table, int32_t lane, int64_t version, size_t n_bytes)
+static void check_key_table(const clv_pap_table_t *table, int32_t slot, int64_t version,
+                            size_t n_bytes)
 {
-    const unsigned char *note = clv_pap_table_note(table, lane, version);
+    const unsigned char *key_table = clv_pap_table_keys(table, slot, version);
     for (size_t i = 0; i < n_bytes; i++) {
-        assert_int_equal(note[i], (unsigned char) (lane + version + (int64_t) i));
+        assert_int_equal(key_table[i], (unsigned char) (slot + version + (int64_t) i));
     }
 }
 
-/* Beside records, forecasts and attachments that are all in use. */
-static void each_place_has_a_note_of_its_own(void **state)
+/* Beside records, forecasts and node plans that are all in use. */
+static void each_half_has_a_key_table_of_its_own(void **state)
 {
     (void) state;
-    const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_NOTE_BYTES);
+    const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_KEY_TABLE_BYTES);
     const int64_t predicted_ns[N_RANKS] = {0};
     clv_pap_table_t *table = new_table(n_bytes);
     for (int64_t version = 1; version <= 2; version++) {
-        for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
+        for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
             const clv_pap_forecast_t forecast = {
                 .n_ranks = N_RANKS, .version = version, .predicted_ns = predicted_ns};
-            write_note(table, lane, version, n_bytes);
-            one_round(table, lane, version - 1);
-            memset(clv_pap_table_attachment(table, lane, version), 255, 64);
-            clv_pap_table_publish(table, lane, &forecast, 64);
+            write_key_table(table, slot, version, n_bytes);
+            one_round(table, slot, version - 1);
+            memset(clv_pap_table_node_plans(table, slot, version), 255, 64);
+            clv_pap_table_publish(table, slot, &forecast, 64);
         }
     }
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        check_note(table, lane, 1, n_bytes);
-        check_note(table, lane, 2, n_bytes);
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        check_key_table(table, slot, 1, n_bytes);
+        check_key_table(table, slot, 2, n_bytes);
     }
-    clv_pap_table_set_note(table, 5, 1, NULL, 0);
-    assert_int_equal(*(const unsigned char *) clv_pap_table_note(table, 5, 1), 0);
-    check_note(table, 5, 2, n_bytes);
+    clv_pap_table_set_keys(table, 5, 1, NULL, 0);
+    assert_int_equal(*(const unsigned char *) clv_pap_table_keys(table, 5, 1), 0);
+    check_key_table(table, 5, 2, n_bytes);
     clv_pap_table_close(table);
 }
 
 static void notes_cost_a_table_8_KiB_at_most(void **state)
 {
     (void) state;
-    clv_pap_table_shape_t shape = {.n_ranks = N_RANKS, .attachment_bytes = 64};
+    clv_pap_table_shape_t shape = {.n_ranks = N_RANKS, .node_plans_bytes = 64};
     const size_t without = clv_pap_table_bytes(&shape);
-    shape.note_bytes = CLV_PAP_NOTE_BYTES;
+    shape.key_table_bytes = CLV_PAP_KEY_TABLE_BYTES;
     assert_int_equal(clv_pap_table_bytes(&shape), without + 8192);
-    shape.note_bytes++;
+    shape.key_table_bytes++;
     assert_int_equal(clv_pap_table_bytes(&shape), 0);
     clv_pap_table_t *table = new_table(0);
-    assert_null(clv_pap_table_note(table, 0, 1));
-    clv_pap_table_set_note(table, 0, 1, "is not written", 1);
+    assert_null(clv_pap_table_keys(table, 0, 1));
+    clv_pap_table_set_keys(table, 0, 1, "is not written", 1);
     clv_pap_table_close(table);
 }
 
@@ -170,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_given_is_taken),
         cmocka_unit_test(only_the_version_asked_for_is_taken),
-        cmocka_unit_test(each_place_has_a_note_of_its_own),
+        cmocka_unit_test(each_half_has_a_key_table_of_its_own),
         cmocka_unit_test(notes_cost_a_table_8_KiB_at_most),
     };
     (void) cs_random_seed_from_environment(&generator);

@@ -64,10 +64,10 @@ static void serve(pair_t *pair, int rank)
 static clv_status_t ask(pair_t *pair, int rank, clv_pap_call_t *call, uint32_t *hash_p)
 {
     const clv_pap_forecast_t *forecast = NULL;
-    const void *attachment;
+    const void *node_plans;
     size_t n_bytes;
     clv_status_t status =
-        clv_pap_call_forecast(pair->group[rank], call, &forecast, &attachment, &n_bytes);
+        clv_pap_call_forecast(pair->group[rank], call, &forecast, &node_plans, &n_bytes);
     *hash_p = status == CLV_OK ? forecast->hash : 0;
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One rank's streams: numbers, lanes, records and the forecasts of its calls, with a store by hand.
+ * One rank's streams: numbers, slots, records and the forecasts of its calls, with a store by hand.
  */
 #include "pap_predict/agree/pap_stream.h"
 #include "tests/sim/cs_random.h"
@@ -8,7 +8,7 @@
 
 static cs_random_t generator;
 
-/* Forecasts of every lane up to a version; all alike but for what a test sets. */
+/* Forecasts of every slot up to a version; all alike but for what a test sets. */
 typedef struct store {
     int unsure;
     int64_t void_version;
@@ -17,23 +17,23 @@ typedef struct store {
     clv_pap_forecast_t forecast;
 } store_t;
 
-static const clv_pap_forecast_t *find(void *context, int32_t lane, int64_t version)
+static const clv_pap_forecast_t *find(void *context, int32_t slot, int64_t version)
 {
     store_t *store = context;
     store->forecast.version = version;
     store->forecast.hash = (uint32_t) version + 1;
-    return version <= store->n_versions[lane] ? &store->forecast : NULL;
+    return version <= store->n_versions[slot] ? &store->forecast : NULL;
 }
 
-static int64_t n_versions(void *context, int32_t lane)
+static int64_t n_versions(void *context, int32_t slot)
 {
-    (void) lane;
+    (void) slot;
     return ((store_t *) context)->end;
 }
 
-static int is_void(void *context, int32_t lane, int64_t version)
+static int is_void(void *context, int32_t slot, int64_t version)
 {
-    (void) lane;
+    (void) slot;
     return ((store_t *) context)->void_version == version;
 }
 
@@ -69,7 +69,7 @@ static int run_call(clv_pap_streams_t *streams, store_t *store, int64_t bytes, c
     clv_pap_stream_key_t key = key_of(bytes);
     int gave = clv_pap_streams_begin(streams, &key, 1000, call, given);
     store->n_versions[call->stream] = INT64_MAX;
-    store->forecast.generation = streams->lane[call->stream].generation;
+    store->forecast.generation = streams->slot[call->stream].generation;
     clv_status_t status = ask(streams, call, store, &forecast);
     assert_true(status == CLV_OK || status == CLV_NONE);
     clv_pap_streams_end(streams, call, 5, 1500);
@@ -184,12 +184,12 @@ static void forecasts_without_record_sets_are_none(void **state)
     assert_true(clv_pap_streams_begin(&streams, &key, 0, &call, &given));
     assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
     store.forecast.n_record_sets = 1;
-    store.forecast.generation = 9; /* of another stream in this lane */
+    store.forecast.generation = 9; /* of another stream in this slot */
     assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
 }
 
 /* An oracle: keys by their last use. */
-static void lanes_go_to_the_least_recently_used(void **state)
+static void slots_go_to_the_least_recently_used(void **state)
 {
     (void) state;
     clv_pap_streams_t streams;
@@ -197,29 +197,29 @@ static void lanes_go_to_the_least_recently_used(void **state)
     clv_pap_local_record_t given;
     store_t store = new_store(1);
     int64_t last_use[24];
-    int64_t lane_key[CLV_PAP_MAX_STREAMS];
+    int64_t slot_key[CLV_PAP_MAX_STREAMS];
     memset(last_use, -1, sizeof last_use);
-    memset(lane_key, -1, sizeof lane_key);
+    memset(slot_key, -1, sizeof slot_key);
     clv_pap_streams_init(&streams);
     for (int64_t now = 0; now < 5000; now++) {
         int64_t key = cs_random_range(&generator, 0, 23);
         int expected = -1;
-        for (int lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-            expected = lane_key[lane] == key ? lane : expected;
+        for (int slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+            expected = slot_key[slot] == key ? slot : expected;
         }
-        for (int lane = 0; lane < CLV_PAP_MAX_STREAMS && expected < 0; lane++) {
-            expected = lane_key[lane] < 0 ? lane : expected;
+        for (int slot = 0; slot < CLV_PAP_MAX_STREAMS && expected < 0; slot++) {
+            expected = slot_key[slot] < 0 ? slot : expected;
         }
         if (expected < 0) {
             expected = 0;
-            for (int lane = 1; lane < CLV_PAP_MAX_STREAMS; lane++) {
+            for (int slot = 1; slot < CLV_PAP_MAX_STREAMS; slot++) {
                 expected =
-                    last_use[lane_key[lane]] < last_use[lane_key[expected]] ? lane : expected;
+                    last_use[slot_key[slot]] < last_use[slot_key[expected]] ? slot : expected;
             }
         }
         run_call(&streams, &store, key, &call, &given);
         assert_int_equal(call.stream, expected);
-        lane_key[expected] = key;
+        slot_key[expected] = key;
         last_use[key] = now;
     }
 }
@@ -236,10 +236,10 @@ static void round_robin_over_too_many_streams_gives_no_records(void **state)
     for (int i = 0; i < 1700; i++) {
         n_records += run_call(&streams, &store, i % 17, &call, &given);
     }
-    assert_int_equal(n_records, 16); /* of the lanes' first streams, once each */
+    assert_int_equal(n_records, 16); /* of the slots' first streams, once each */
 }
 
-static void a_recycled_lane_goes_on_counting(void **state)
+static void a_recycled_slot_goes_on_counting(void **state)
 {
     (void) state;
     clv_pap_streams_t streams;
@@ -263,7 +263,7 @@ static void a_recycled_lane_goes_on_counting(void **state)
     assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_AGAIN);
     store.n_versions[0] = 2;
     assert_int_equal(ask(&streams, &call, &store, &forecast), CLV_NONE);
-    assert_int_equal(streams.lane[0].next_sample, 2);
+    assert_int_equal(streams.slot[0].next_sample, 2);
 }
 
 static void a_hint_gives_the_record_early(void **state)
@@ -390,9 +390,9 @@ int main(void)
         cmocka_unit_test(a_sampled_call_waits_for_the_set_before),
         cmocka_unit_test(what_is_void_is_none),
         cmocka_unit_test(forecasts_without_record_sets_are_none),
-        cmocka_unit_test(lanes_go_to_the_least_recently_used),
+        cmocka_unit_test(slots_go_to_the_least_recently_used),
         cmocka_unit_test(round_robin_over_too_many_streams_gives_no_records),
-        cmocka_unit_test(a_recycled_lane_goes_on_counting),
+        cmocka_unit_test(a_recycled_slot_goes_on_counting),
         cmocka_unit_test(a_hint_gives_the_record_early),
         cmocka_unit_test(a_hint_that_is_not_waited_for_is_noted),
         cmocka_unit_test(a_hint_between_samples_does_nothing),

@@ -45,18 +45,18 @@ static void records_come_back(void **state)
         clv_pap_record_t records[N_RANKS];
         clv_pap_message_t message;
         int32_t n_records = (int32_t) cs_random_range(&generator, 1, N_RANKS);
-        int32_t lane = (int32_t) cs_random_range(&generator, 0, CLV_PAP_MAX_STREAMS - 1);
+        int32_t slot = (int32_t) cs_random_range(&generator, 0, CLV_PAP_MAX_STREAMS - 1);
         uint32_t generation = (uint32_t) cs_random_u64(&generator);
         int64_t sequence = cs_random_range(&generator, 0, CLV_PAP_MAX_SEQUENCE - 1);
         for (int32_t i = 0; i < n_records; i++) {
             records[i] = random_record();
         }
-        size_t n = clv_pap_wire_put_records(bytes, CLV_PAP_WIRE_UP, lane, generation, sequence,
+        size_t n = clv_pap_wire_put_records(bytes, CLV_PAP_WIRE_UP, slot, generation, sequence,
                                             records, n_records);
         assert_int_equal(n, 24 + 48 * (size_t) n_records);
         assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_OK);
         assert_int_equal(message.kind, CLV_PAP_WIRE_UP);
-        assert_int_equal(message.lane, lane);
+        assert_int_equal(message.slot, slot);
         assert_int_equal(message.generation, generation);
         assert_int_equal(message.sequence, sequence);
         assert_int_equal(message.n_items, n_records);
@@ -86,14 +86,14 @@ static void counts_and_bare_messages_come_back(void **state)
     assert_int_equal(n, CLV_PAP_WIRE_HEADER_BYTES);
     assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_OK);
     assert_int_equal(message.reason, CLV_PAP_LOST_DISAGREE);
-    n = clv_pap_wire_put_lane(bytes, CLV_PAP_WIRE_VOID, 5, 1234);
+    n = clv_pap_wire_put_slot(bytes, CLV_PAP_WIRE_VOID, 5, 1234);
     assert_int_equal(n, CLV_PAP_WIRE_HEADER_BYTES);
     assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_OK);
-    assert_int_equal(message.lane, 5);
+    assert_int_equal(message.slot, 5);
     assert_int_equal(message.sequence, 1234);
-    n = clv_pap_wire_put_lane(bytes, CLV_PAP_WIRE_ASK, CLV_PAP_MAX_STREAMS, 1);
+    n = clv_pap_wire_put_slot(bytes, CLV_PAP_WIRE_ASK, CLV_PAP_MAX_STREAMS, 1);
     assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_PROTOCOL);
-    n = clv_pap_wire_put_lane(bytes, CLV_PAP_WIRE_VOID, 1, -1);
+    n = clv_pap_wire_put_slot(bytes, CLV_PAP_WIRE_VOID, 1, -1);
     assert_int_equal(clv_pap_wire_decode(bytes, n, N_RANKS, &message), CLV_PROTOCOL);
 }
 
@@ -131,7 +131,7 @@ static void malformed_bytes_are_refused(void **state)
     assert_int_equal(decode_with(n, 4, 0), CLV_PROTOCOL); /* kind */
     assert_int_equal(decode_with(n, 4, 7), CLV_PROTOCOL);
     assert_int_equal(decode_with(n, 4, CLV_PAP_WIRE_HELLO), CLV_PROTOCOL);  /* other item size */
-    assert_int_equal(decode_with(n, 5, CLV_PAP_MAX_STREAMS), CLV_PROTOCOL); /* lane */
+    assert_int_equal(decode_with(n, 5, CLV_PAP_MAX_STREAMS), CLV_PROTOCOL); /* slot */
     assert_int_equal(decode_with(n, 6, 1), CLV_PROTOCOL);                   /* reason */
     assert_int_equal(decode_with(n, 12, N_RANKS - 1), CLV_PROTOCOL);        /* items */
     assert_int_equal(decode_with(n, 23, 0x80), CLV_PROTOCOL);               /* sequence < 0 */

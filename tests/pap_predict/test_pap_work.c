@@ -23,7 +23,7 @@ static int64_t report(clv_pap_work_t *work, int64_t call, double done, double to
     return clv_pap_work_arrival(work, begun_ns, now_ns);
 }
 
-static void steady_work_is_told_once_behind_an_eighth(void **state)
+static void steady_work_is_reported_once_behind_an_eighth(void **state)
 {
     (void) state;
     clv_pap_work_t work = {0};
@@ -32,7 +32,7 @@ static void steady_work_is_told_once_behind_an_eighth(void **state)
         const int64_t took_ns = cs_random_range(&generator, MS, 500 * MS);
         const int64_t n_steps = cs_random_range(&generator, 8, 300);
         const double unit = cs_random_range(&generator, 0, 1) ? 0.125 : 1024;
-        int n_told = 0;
+        int n_reported = 0;
         for (int64_t step = 0; step <= n_steps; step++) {
             const int64_t now_ns = begun_ns + took_ns * step / n_steps;
             const double done = unit * (double) step;
@@ -40,10 +40,10 @@ static void steady_work_is_told_once_behind_an_eighth(void **state)
             if (left_ns >= 0) {
                 assert_true(8 * step >= n_steps && 8 * (step - 1) < n_steps);
                 assert_true(llabs(now_ns + left_ns - begun_ns - took_ns) < took_ns / 1000 + 1000);
-                n_told++;
+                n_reported++;
             }
         }
-        assert_int_equal(n_told, 1);
+        assert_int_equal(n_reported, 1);
     }
 }
 
@@ -80,7 +80,7 @@ static void what_is_wrong_is_ignored(void **state)
     }
 }
 
-static void an_arrival_too_far_off_is_not_told(void **state)
+static void an_arrival_too_far_off_is_not_reported(void **state)
 {
     (void) state;
     clv_pap_work_t work = {0};
@@ -93,11 +93,11 @@ static void an_arrival_too_far_off_is_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steady_work_is_told_once_behind_an_eighth),
+        cmocka_unit_test(steady_work_is_reported_once_behind_an_eighth),
         cmocka_unit_test(a_late_first_report_counts_from_the_call_before),
         cmocka_unit_test(without_a_call_before_it_counts_from_the_first_report),
         cmocka_unit_test(what_is_wrong_is_ignored),
-        cmocka_unit_test(an_arrival_too_far_off_is_not_told),
+        cmocka_unit_test(an_arrival_too_far_off_is_not_reported),
     };
     generator.state = clv_seed();
     return clv_run_tests(tests);

@@ -35,7 +35,7 @@ run() { # pattern, options of cluster: ns of an iteration
     shift
     "$top/apps/bench/cluster" with "$hosts" --rate "$rate" --realtime --timeout 120 "$@" -- \
         "$CLV_BUILD/tests/mpi/iterations" "$pattern" "$calls" "$bytes" 50 40 "$couple" 2>"$work/errors" |
-        sed -n 's/^pace_ns \([0-9]*\) .*/\1/p' | grep . || { cat "$work/errors" >&2; return 1; }
+        sed -n 's/^iteration_ns \([0-9]*\) .*/\1/p' | grep . || { cat "$work/errors" >&2; return 1; }
 }
 # Of one way in the line of JSON.
 predicted() { # file way

@@ -405,7 +405,7 @@ static void a_file_stays_below_the_processs_limit(void **state)
 }
 
 /* A limit that comes later ends the file, and nothing else. */
-static void a_limit_that_is_met_is_told_once(void **state)
+static void a_limit_that_is_met_is_reported_once(void **state)
 {
     node_t node;
     int n_lines = 0;
@@ -498,7 +498,7 @@ static void a_file_is_never_written_over(void **state)
 }
 
 /* /dev/full takes nothing: one line, and the calls go on. */
-static void a_full_disk_is_told_once(void **state)
+static void a_full_disk_is_reported_once(void **state)
 {
     node_t node;
     int n_lines = 0;
@@ -665,11 +665,11 @@ int main(void)
         cmocka_unit_test(nonsense_in_a_ring_breaks_nothing),
         cmocka_unit_test(a_file_stays_below_its_limit),
         cmocka_unit_test(a_file_stays_below_the_processs_limit),
-        cmocka_unit_test(a_limit_that_is_met_is_told_once),
+        cmocka_unit_test(a_limit_that_is_met_is_reported_once),
         cmocka_unit_test(a_file_without_a_head_is_not_left),
         cmocka_unit_test(a_round_writes_nothing),
         cmocka_unit_test(a_file_is_never_written_over),
-        cmocka_unit_test(a_full_disk_is_told_once),
+        cmocka_unit_test(a_full_disk_is_reported_once),
         cmocka_unit_test(a_connection_takes_what_was_seen_of_it),
         cmocka_unit_test(requests_are_found_until_they_are_dropped),
         cmocka_unit_test(a_full_table_takes_no_more_until_one_goes),

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The credit books under every interleaving of small programs: the bound of each process holds in
- * every state, nobody waits for ever, every word that is owed is told, and the pools end empty.
+ * Credit under every interleaving of small programs: the bound of each process holds in
+ * every state, nobody waits for ever, every credit message that is owed is told, and the pools end
+ * empty.
  *
  * A model of the executor drives them: in a call a rank posts receives in plan order within a
  * window, sends in plan order, each send after the receives before it, and goes on to its next call
- * when its steps are done. Words travel as slowly as they like; data arrive at once, which is the
- * worst for a receiver. Calls belong to one of two communicators that share each process's pool; a
- * rank closes a communicator after its last call on it, once it has the words it is owed.
+ * when its steps are done. Credit messages travel as slowly as they like; data arrive at once,
+ * which is the worst for a receiver. Calls belong to one of two communicators that share each
+ * process's pool; a rank closes a communicator after its last call on it, once it has the credit
+ * messages it is owed.
  */
 #include "schedule/sched_credit.h"
 #include "tests/support/test.h"
 
-#define MAX_RANKS  3
-#define MAX_COMMS  2
-#define MAX_CALLS  8
-#define MAX_STEPS  6
-#define MAX_WORDS  6 /* under way in one pair */
-#define MAX_STATES (1 << 19)
+#define MAX_RANKS    3
+#define MAX_COMMS    2
+#define MAX_CALLS    8
+#define MAX_STEPS    6
+#define MAX_MESSAGES 6 /* under way in one pair */
+#define MAX_STATES   (1 << 19)
 
 /* One message of a plan; all ranks see the list in the same order. n_units == 0 ends it. */
 typedef struct message {
@@ -27,7 +29,7 @@ typedef struct message {
 typedef struct program {
     const char *name;
     int n_ranks, n_comms, n_calls, window;
-    int64_t pool_bytes, lease_calls;
+    int64_t pool_bytes, grant_calls;
     int comm_of_call[MAX_CALLS];
     message_t plans[MAX_CALLS][MAX_STEPS];
 } program_t;
@@ -36,8 +38,8 @@ typedef struct pair {
     clv_credit_to_t to;
     clv_credit_from_t from;
     int64_t received; /* bytes taken out of posted receives */
-    int8_t n_words;
-    clv_credit_word_t words[MAX_WORDS]; /* under way, oldest first */
+    int8_t n_messages;
+    clv_credit_message_t messages[MAX_MESSAGES]; /* under way, oldest first */
 } pair_t;
 
 typedef struct rank_state {
@@ -49,7 +51,7 @@ typedef struct rank_state {
     clv_credit_pool_t pool;
 } rank_state_t;
 
-/* Whole words, without padding that could differ between equal states. */
+/* Whole credit messages, without padding that could differ between equal states. */
 typedef struct world {
     rank_state_t ranks[MAX_RANKS];
     pair_t pairs[MAX_COMMS][MAX_RANKS][MAX_RANKS]; /* [comm][sender][receiver] */
@@ -103,9 +105,9 @@ static void begin_call(world_t *world, int comm, int rank, int peer)
 
     clv_credit_enter(&pair->from, &me->pool, call_number(me->call));
     clv_credit_begin_to(&world->pairs[comm][rank][peer].to);
-    pair->n_words += (int8_t) clv_credit_begin_from(&pair->from, &me->pool, call_number(me->call),
-                                                    &pair->words[pair->n_words]);
-    assert_true(pair->n_words < MAX_WORDS);
+    pair->n_messages += (int8_t) clv_credit_begin_from(
+        &pair->from, &me->pool, call_number(me->call), &pair->messages[pair->n_messages]);
+    assert_true(pair->n_messages < MAX_MESSAGES);
 }
 
 static void enter(world_t *world, int rank)
@@ -149,10 +151,10 @@ static int post_recv(world_t *world, int rank)
         if (open_recvs(world, rank) == program->window) {
             return 0;
         }
-        pair->n_words +=
+        pair->n_messages +=
             (int8_t) clv_credit_posted(&pair->from, &me->pool, call_number(me->call),
-                                       charge_of(message), &pair->words[pair->n_words]);
-        assert_true(pair->n_words < MAX_WORDS);
+                                       charge_of(message), &pair->messages[pair->n_messages]);
+        assert_true(pair->n_messages < MAX_MESSAGES);
     }
     me->next_recv++;
     return 1;
@@ -222,13 +224,14 @@ static int take_word(world_t *world, int comm, int sender, int receiver)
 {
     pair_t *pair = &world->pairs[comm][sender][receiver];
 
-    if (pair->n_words == 0) {
+    if (pair->n_messages == 0) {
         return 0;
     }
-    clv_credit_take(&pair->to, &pair->words[0]);
-    memmove(&pair->words[0], &pair->words[1], sizeof pair->words - sizeof pair->words[0]);
-    pair->n_words--;
-    memset(&pair->words[pair->n_words], 0, sizeof pair->words[0]);
+    clv_credit_take(&pair->to, &pair->messages[0]);
+    memmove(&pair->messages[0], &pair->messages[1],
+            sizeof pair->messages - sizeof pair->messages[0]);
+    pair->n_messages--;
+    memset(&pair->messages[pair->n_messages], 0, sizeof pair->messages[0]);
     return 1;
 }
 
@@ -245,7 +248,7 @@ static int left_comm(const world_t *world, int comm, int rank)
 static int close_comm(world_t *world, int comm, int rank)
 {
     rank_state_t *me = &world->ranks[rank];
-    int64_t base = world->pairs[comm][(rank + 1) % program->n_ranks][rank].from.base;
+    int64_t guaranteed = world->pairs[comm][(rank + 1) % program->n_ranks][rank].from.guaranteed;
 
     if (me->closed[comm] || !left_comm(world, comm, rank)) {
         return 0;
@@ -259,7 +262,7 @@ static int close_comm(world_t *world, int comm, int rank)
     for (int peer = 0; peer < program->n_ranks; peer++) {
         clv_credit_close(&world->pairs[comm][peer][rank].from, &me->pool);
     }
-    clv_credit_base_close(&me->pool, base, program->n_ranks - 1);
+    clv_credit_guarantee_close(&me->pool, guaranteed, program->n_ranks - 1);
     me->closed[comm] = 1;
     return 1;
 }
@@ -302,7 +305,7 @@ static void check_rank(const world_t *world, int rank)
             const pair_t *pair = &world->pairs[comm][peer][rank];
             int64_t ahead = pair->to.sent - pair->from.posted;
             all += ahead > 0 ? ahead : 0;
-            assert_true(ahead <= 0 || ahead <= pair->from.base + pair->from.held);
+            assert_true(ahead <= 0 || ahead <= pair->from.guaranteed + pair->from.held);
             /* One more was told by a receiver that is in its next call already. */
             assert_true(pair->to.n_taken <= pair->to.n_owed + 1 || ahead < 0);
         }
@@ -311,8 +314,8 @@ static void check_rank(const world_t *world, int rank)
         max_calls_ahead = world->ranks[rank].call - world->ranks[0].call;
     }
     assert_true(all <= pool->bytes);
-    assert_true(pool->based + pool->leased <= pool->bytes);
-    assert_true(pool->based >= 0 && pool->leased >= 0 && pool->n_leases >= 0);
+    assert_true(pool->guaranteed + pool->granted <= pool->bytes);
+    assert_true(pool->guaranteed >= 0 && pool->granted >= 0 && pool->n_grants >= 0);
     max_ahead = all > max_ahead ? all : max_ahead;
 }
 
@@ -322,9 +325,9 @@ static void check_end(const world_t *world)
     for (int rank = 0; rank < program->n_ranks; rank++) {
         const rank_state_t *me = &world->ranks[rank];
         assert_int_equal(me->call, program->n_calls);
-        assert_int_equal(me->pool.based, 0);
-        assert_int_equal(me->pool.leased, 0);
-        assert_int_equal(me->pool.n_leases, 0);
+        assert_int_equal(me->pool.guaranteed, 0);
+        assert_int_equal(me->pool.granted, 0);
+        assert_int_equal(me->pool.n_grants, 0);
     }
     for (int comm = 0; comm < program->n_comms; comm++) {
         for (int i = 0; i < program->n_ranks * program->n_ranks; i++) {
@@ -340,13 +343,13 @@ static void check_end(const world_t *world)
 static digest_t digest_of(const world_t *world)
 {
     digest_t digest = {1, 2};
-    uint64_t word;
+    uint64_t eight_bytes;
 
-    for (size_t i = 0; i < sizeof *world; i += sizeof word) {
-        memcpy(&word, (const char *) world + i, sizeof word);
-        digest.a = (digest.a ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t i = 0; i < sizeof *world; i += sizeof eight_bytes) {
+        memcpy(&eight_bytes, (const char *) world + i, sizeof eight_bytes);
+        digest.a = (digest.a ^ eight_bytes) * UINT64_C(0x9e3779b97f4a7c15);
         digest.a ^= digest.a >> 32;
-        digest.b = (digest.b + word) * UINT64_C(0xbf58476d1ce4e5b9);
+        digest.b = (digest.b + eight_bytes) * UINT64_C(0xbf58476d1ce4e5b9);
         digest.b ^= digest.b >> 29;
     }
     return digest;
@@ -396,12 +399,13 @@ static void begin(world_t *world)
 {
     memset(world, 0, sizeof *world);
     for (int rank = 0; rank < program->n_ranks; rank++) {
-        clv_credit_pool_open(&world->ranks[rank].pool, program->pool_bytes, program->lease_calls);
+        clv_credit_pool_open(&world->ranks[rank].pool, program->pool_bytes, program->grant_calls);
         for (int comm = 0; comm < program->n_comms; comm++) {
-            int64_t base = clv_credit_base_open(&world->ranks[rank].pool, program->n_ranks - 1);
+            int64_t guaranteed =
+                clv_credit_guarantee_open(&world->ranks[rank].pool, program->n_ranks - 1);
             for (int peer = 0; peer < program->n_ranks; peer++) {
-                world->pairs[comm][peer][rank].from.base = base;
-                world->pairs[comm][peer][rank].to.base = base;
+                world->pairs[comm][peer][rank].from.guaranteed = guaranteed;
+                world->pairs[comm][peer][rank].to.guaranteed = guaranteed;
             }
         }
     }
@@ -458,7 +462,7 @@ static const program_t programs[] = {
      1,
      {0},
      {{{1, 0, 1}, {1, 0, 1}}, {{2, 0, 1}, {2, 0, 2}}, {{1, 0, 1}, {2, 0, 1}}, {{1, 0, 2}}}},
-    {"a lease ends unused",
+    {"a grant ends unused",
      3,
      1,
      5,
@@ -467,7 +471,7 @@ static const program_t programs[] = {
      1,
      {0},
      {{{1, 0, 2}}, {{2, 0, 2}}, {{2, 0, 1}}, {{2, 0, 2}}, {{1, 0, 2}}}},
-    {"a lease shrinks while it is used",
+    {"a grant shrinks while it is used",
      3,
      1,
      4,
@@ -476,7 +480,7 @@ static const program_t programs[] = {
      3,
      {0},
      {{{1, 0, 1}, {2, 0, 1}}, {{1, 0, 1}}, {{1, 0, 4}}, {{1, 0, 3}}}},
-    {"more senders than there is to lease",
+    {"more senders than there is to grant",
      3,
      2,
      4,
@@ -532,26 +536,26 @@ static void half_of_what_is_free_is_promised_to_all(void **state)
 
     (void) state;
     clv_credit_pool_open(&pool, 1 << 20, 32);
-    first = clv_credit_base_open(&pool, 4);
-    second = clv_credit_base_open(&pool, 2);
+    first = clv_credit_guarantee_open(&pool, 4);
+    second = clv_credit_guarantee_open(&pool, 2);
     assert_int_equal(first, (1 << 19) / 4);
     assert_int_equal(second, (1 << 18) / 2);
-    clv_credit_base_close(&pool, first, 4);
-    clv_credit_base_close(&pool, second, 2);
-    assert_int_equal(pool.based, 0);
-    assert_int_equal(clv_credit_base_open(&pool, 100000), 1);
-    assert_int_equal(pool.based, 0);
+    clv_credit_guarantee_close(&pool, first, 4);
+    clv_credit_guarantee_close(&pool, second, 2);
+    assert_int_equal(pool.guaranteed, 0);
+    assert_int_equal(clv_credit_guarantee_open(&pool, 100000), 1);
+    assert_int_equal(pool.guaranteed, 0);
 }
 
-/* Sends and posts a message in one step; takes the word if one comes. */
+/* Sends and posts a message in one step; takes the credit message if one comes. */
 static void pass(clv_credit_to_t *to, clv_credit_from_t *from, clv_credit_pool_t *pool,
                  int64_t call, int64_t charge)
 {
-    clv_credit_word_t word;
+    clv_credit_message_t message;
 
     clv_credit_sent(to, charge);
-    if (clv_credit_posted(from, pool, call, charge, &word)) {
-        clv_credit_take(to, &word);
+    if (clv_credit_posted(from, pool, call, charge, &message)) {
+        clv_credit_take(to, &message);
     }
 }
 
@@ -568,35 +572,35 @@ static int64_t room_of(clv_credit_to_t *to, int64_t call)
 static void a_lone_sender_gets_most_and_shares_with_the_next(void **state)
 {
     clv_credit_pool_t pool;
-    int64_t base;
+    int64_t guaranteed;
 
     (void) state;
     clv_credit_pool_open(&pool, 100000, 32);
-    base = clv_credit_base_open(&pool, 5);
-    assert_int_equal(base, 10000);
-    clv_credit_to_t to[2] = {{.base = base}, {.base = base}};
-    clv_credit_from_t from[2] = {{.base = base}, {.base = base}};
-    assert_int_equal(room_of(&to[0], 1), base);
+    guaranteed = clv_credit_guarantee_open(&pool, 5);
+    assert_int_equal(guaranteed, 10000);
+    clv_credit_to_t to[2] = {{.guaranteed = guaranteed}, {.guaranteed = guaranteed}};
+    clv_credit_from_t from[2] = {{.guaranteed = guaranteed}, {.guaranteed = guaranteed}};
+    assert_int_equal(room_of(&to[0], 1), guaranteed);
     pass(&to[0], &from[0], &pool, 1, 8750);
-    assert_int_equal(room_of(&to[0], 1), base + 25000);
+    assert_int_equal(room_of(&to[0], 1), guaranteed + 25000);
     pass(&to[1], &from[1], &pool, 1, 8750);
-    assert_int_equal(room_of(&to[1], 1), base + 50000 / 3);
+    assert_int_equal(room_of(&to[1], 1), guaranteed + 50000 / 3);
     for (int i = 0; i < 10; i++) {
         pass(&to[0], &from[0], &pool, 2, 8750);
     }
-    assert_int_equal(room_of(&to[0], 2), base + 50000 / 3);
+    assert_int_equal(room_of(&to[0], 2), guaranteed + 50000 / 3);
 }
 
-/* One of five senders in a pool whose leases last four calls; returns its base. */
+/* One of five senders in a pool whose grants last four calls; returns its guarantee. */
 static int64_t open_pair(clv_credit_pool_t *pool, clv_credit_to_t *to, clv_credit_from_t *from)
 {
-    int64_t base;
+    int64_t guaranteed;
 
     clv_credit_pool_open(pool, 100000, 4);
-    base = clv_credit_base_open(pool, 5);
-    *to = (clv_credit_to_t){.base = base};
-    *from = (clv_credit_from_t){.base = base};
-    return base;
+    guaranteed = clv_credit_guarantee_open(pool, 5);
+    *to = (clv_credit_to_t){.guaranteed = guaranteed};
+    *from = (clv_credit_from_t){.guaranteed = guaranteed};
+    return guaranteed;
 }
 
 static void a_lease_ends_with_its_calls(void **state)
@@ -604,25 +608,25 @@ static void a_lease_ends_with_its_calls(void **state)
     clv_credit_pool_t pool;
     clv_credit_to_t to;
     clv_credit_from_t from;
-    int64_t base;
+    int64_t guaranteed;
 
     (void) state;
-    base = open_pair(&pool, &to, &from);
+    guaranteed = open_pair(&pool, &to, &from);
     pass(&to, &from, &pool, 7, 8750);
-    assert_true(room_of(&to, 11) > base);
-    assert_int_equal(room_of(&to, 12), base);
+    assert_true(room_of(&to, 11) > guaranteed);
+    assert_int_equal(room_of(&to, 12), guaranteed);
     clv_credit_enter(&from, &pool, 11);
-    assert_int_equal(pool.n_leases, 1);
+    assert_int_equal(pool.n_grants, 1);
     clv_credit_enter(&from, &pool, 12);
-    assert_int_equal(pool.n_leases, 0);
-    assert_int_equal(pool.leased, 0);
+    assert_int_equal(pool.n_grants, 0);
+    assert_int_equal(pool.granted, 0);
 }
 
-/* Both ends count the same words. */
-static void little_is_told_when_the_next_call_begins(void **state)
+/* Both ends count the same credit messages. */
+static void little_is_reported_when_the_next_call_begins(void **state)
 {
     clv_credit_pool_t pool;
-    clv_credit_word_t word = {.posted = 0};
+    clv_credit_message_t message = {.posted = 0};
     clv_credit_to_t to;
     clv_credit_from_t from;
 
@@ -632,9 +636,9 @@ static void little_is_told_when_the_next_call_begins(void **state)
         const int is_due = call % 3 == 0; /* the third time a quarter is there */
         pass(&to, &from, &pool, call, 1000);
         clv_credit_begin_to(&to);
-        assert_int_equal(clv_credit_begin_from(&from, &pool, call + 1, &word), is_due);
+        assert_int_equal(clv_credit_begin_from(&from, &pool, call + 1, &message), is_due);
         assert_int_equal(to.n_owed, call / 3);
-        assert_int_equal(word.posted, call / 3 * 3000);
+        assert_int_equal(message.posted, call / 3 * 3000);
     }
     for (int i = 0; i < 8; i++) { /* and in a call what one may not wait for */
         pass(&to, &from, &pool, 7, 1000);
@@ -644,7 +648,7 @@ static void little_is_told_when_the_next_call_begins(void **state)
     assert_int_equal(to.n_taken, 1);
     assert_int_equal(to.n_owed, 3);
     clv_credit_begin_to(&to);
-    assert_int_equal(clv_credit_begin_from(&from, &pool, 8, &word), 0);
+    assert_int_equal(clv_credit_begin_from(&from, &pool, 8, &message), 0);
     assert_int_equal(to.n_owed, 3);
 }
 
@@ -655,7 +659,7 @@ int main(void)
         cmocka_unit_test(half_of_what_is_free_is_promised_to_all),
         cmocka_unit_test(a_lone_sender_gets_most_and_shares_with_the_next),
         cmocka_unit_test(a_lease_ends_with_its_calls),
-        cmocka_unit_test(little_is_told_when_the_next_call_begins),
+        cmocka_unit_test(little_is_reported_when_the_next_call_begins),
     };
     return clv_run_tests(tests);
 }

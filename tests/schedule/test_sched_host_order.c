@@ -3,7 +3,7 @@
  * A host order lists the ranks place after place, each as it stands, the root last, whatever order
  * it was made by; with one and without one plans are the same, send by send.
  */
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "schedule/sched_host_order.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"

@@ -62,7 +62,7 @@ typedef struct edge {
     int32_t by_relay;
     int32_t relay_comes;   /* on its way */
     int64_t seen;          /* newest connection that the parent had */
-    int64_t told[2];       /* connection on which a side said that it is through; -1: over MPI */
+    int64_t reported[2];   /* connection on which a side said that it is through; -1: over MPI */
     int64_t known[2];      /* the same, and the other side's kernel has it */
     int32_t is_through[2]; /* what a side knows of the other */
     int32_t was_up[2];
@@ -153,8 +153,8 @@ typedef struct world {
     truth_t *truth;
     int32_t *key_of_call;
     int32_t *sync_of_call;
-    int32_t n_told;
-    int64_t told_lane_version;
+    int32_t n_reported;
+    int64_t reported_slot_version;
     int64_t last_given_ns;
 } world_t;
 
@@ -503,8 +503,8 @@ static int tell_through(world_t *world, int32_t name, int side)
     if (side == PARENT_SIDE && edge->heard != edge->believes[side]) {
         return 1; /* its question comes first */
     }
-    if (edge->told[side] != edge->believes[side]) {
-        edge->told[side] = edge->believes[side];
+    if (edge->reported[side] != edge->believes[side]) {
+        edge->reported[side] = edge->believes[side];
         send_message(&at, side_node(name, 1 - side), NULL, 0);
     }
     return edge->known[side] != edge->believes[side];
@@ -535,8 +535,8 @@ static int owes_parent(world_t *world, int32_t name)
     if (!edge->was_up[CHILD_SIDE] || edge->is_through[CHILD_SIDE]) {
         return 0;
     }
-    if (edge->told[CHILD_SIDE] != -1) {
-        edge->told[CHILD_SIDE] = -1;
+    if (edge->reported[CHILD_SIDE] != -1) {
+        edge->reported[CHILD_SIDE] = -1;
         world->result->n_letters++;
         later(world, random_between(world, 0, PAP_NET_RELAY_NS), LETTER, name, 0, 0);
     }
@@ -671,7 +671,7 @@ static void wake_ranks(world_t *world, int32_t node)
 }
 
 /* Nobody on the node may still hold the forecast whose place is taken now. */
-static void check_unused(world_t *world, int32_t node, int32_t lane,
+static void check_unused(world_t *world, int32_t node, int32_t slot,
                          const clv_pap_forecast_t *forecast)
 {
     for (int32_t rank = 0; rank < world->n_ranks; rank++) {
@@ -681,7 +681,7 @@ static void check_unused(world_t *world, int32_t node, int32_t lane,
             if (open->in_use && open->held == forecast) {
                 broken(world, "a forecast was overwritten while a rank used it");
             }
-            if (open->in_use && open->call.stream == lane && open->call.is_answered &&
+            if (open->in_use && open->call.stream == slot && open->call.is_answered &&
                 forecast->version > 0 && open->call.held_version == forecast->version) {
                 broken(world, "a forecast was overwritten before a rank had left it");
             }
@@ -692,13 +692,13 @@ static void check_unused(world_t *world, int32_t node, int32_t lane,
 /* How long after the last record the last node knows: the exchange's own time. */
 static void measure(world_t *world, int32_t node, const clv_pap_record_set_t *set)
 {
-    int64_t name = set->sequence * CLV_PAP_MAX_STREAMS + set->lane;
+    int64_t name = set->sequence * CLV_PAP_MAX_STREAMS + set->slot;
     world->result->record_sets += node == 0;
     if (node == 0) {
-        world->told_lane_version = name;
-        world->n_told = 0;
+        world->reported_slot_version = name;
+        world->n_reported = 0;
     }
-    if (world->told_lane_version == name && ++world->n_told == world->layout.n_nodes) {
+    if (world->reported_slot_version == name && ++world->n_reported == world->layout.n_nodes) {
         int64_t latency_ns = world->now_ns - world->last_given_ns;
         world->result->last_latency_ns = latency_ns;
         if (latency_ns > world->result->worst_latency_ns) {
@@ -712,13 +712,13 @@ static void publish_set(void *context, const clv_pap_record_set_t *set)
     sender_t *sender = context;
     world_t *world = sender->world;
     node_t *node = &world->node[sender->node];
-    store_t *store = &node->store[set->lane];
+    store_t *store = &node->store[set->slot];
     int64_t version = set->sequence + 1;
     int place = (int) (version & 1);
     if (store->decided != version - 1) {
         broken(world, "record sets came with a gap");
     }
-    check_unused(world, sender->node, set->lane, &store->forecast[place]);
+    check_unused(world, sender->node, set->slot, &store->forecast[place]);
     clv_pap_history_feed(store->history, set, &store->forecast[place], store->predicted_ns[place]);
     store->version[place] = version;
     store->decided = version;
@@ -738,11 +738,11 @@ static void publish_set(void *context, const clv_pap_record_set_t *set)
     wake_ranks(world, sender->node);
 }
 
-static void void_sets(void *context, int32_t lane, int64_t first, int64_t end)
+static void void_sets(void *context, int32_t slot, int64_t first, int64_t end)
 {
     sender_t *sender = context;
     world_t *world = sender->world;
-    store_t *store = &world->node[sender->node].store[lane];
+    store_t *store = &world->node[sender->node].store[slot];
     if (store->decided != first || end <= first) {
         broken(world, "void record sets came with a gap");
     }
@@ -810,10 +810,10 @@ static void settle(world_t *world, int32_t index)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-static const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int64_t version)
+static const clv_pap_forecast_t *find_forecast(void *context, int32_t slot, int64_t version)
 {
     sender_t *at = context;
-    store_t *store = &at->world->node[at->node].store[lane];
+    store_t *store = &at->world->node[at->node].store[slot];
     int place = (int) (version & 1);
     if (store->version[place] > version) {
         broken(at->world, "a forecast was asked for after its place was taken");
@@ -821,22 +821,22 @@ static const clv_pap_forecast_t *find_forecast(void *context, int32_t lane, int6
     return store->version[place] == version ? &store->forecast[place] : NULL;
 }
 
-static int is_void(void *context, int32_t lane, int64_t version)
+static int is_void(void *context, int32_t slot, int64_t version)
 {
     sender_t *at = context;
-    const store_t *store = &at->world->node[at->node].store[lane];
+    const store_t *store = &at->world->node[at->node].store[slot];
     return store->decided >= version && store->version[version & 1] != version;
 }
 
-static int64_t lane_versions(void *context, int32_t lane)
+static int64_t slot_versions(void *context, int32_t slot)
 {
     sender_t *at = context;
     const node_t *node = &at->world->node[at->node];
-    return node->lost ? node->n_versions[lane] : INT64_MAX;
+    return node->lost ? node->n_versions[slot] : INT64_MAX;
 }
 
 /* A guess is counted here, where the library would refuse. */
-static const clv_pap_store_ops_t store_ops = {find_forecast, lane_versions, is_void, NULL};
+static const clv_pap_store_ops_t store_ops = {find_forecast, slot_versions, is_void, NULL};
 
 /* Records of one rank reach its leader in order, a little later. */
 static void hand_over(world_t *world, int32_t index, const clv_pap_local_record_t *given)
@@ -862,7 +862,7 @@ static void take_record(world_t *world, event_t *event)
     int ready = rank->streams.calls > world->options->invalid_calls;
     clv_pap_local_to_record(given, ready ? &rank->clock : NULL, node->latency_ns, &record);
     clv_status_t status =
-        clv_pap_agree_local_record(node->agree, world->now_ns, event->who, given->lane,
+        clv_pap_agree_local_record(node->agree, world->now_ns, event->who, given->slot,
                                    given->generation, given->sequence, &record);
     if (status != CLV_OK && world->options->plant == 0) {
         broken(world, "a correct rank's record was refused");
@@ -1172,8 +1172,8 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
     if (clv_pap_agree_create(&options, &agree_ops, sender, 0, &node->agree) != CLV_OK) {
         broken(world, "no agreement");
     }
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        store_t *store = &node->store[lane];
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        store_t *store = &node->store[slot];
         store->version[1] = -1;
         store->predicted_ns[0] = new_items((size_t) world->n_ranks, sizeof(int64_t));
         store->predicted_ns[1] = new_items((size_t) world->n_ranks, sizeof(int64_t));
@@ -1186,10 +1186,10 @@ static void make_node(world_t *world, int32_t index, sender_t *sender)
 static void free_node(node_t *node)
 {
     clv_pap_agree_free(node->agree);
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        clv_pap_history_free(node->store[lane].history);
-        free(node->store[lane].predicted_ns[0]);
-        free(node->store[lane].predicted_ns[1]);
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        clv_pap_history_free(node->store[slot].history);
+        free(node->store[slot].predicted_ns[0]);
+        free(node->store[slot].predicted_ns[1]);
     }
 }
 
@@ -1336,8 +1336,8 @@ static void check_end(world_t *world)
             broken(world, "a rank waits forever");
         }
     }
-    for (int32_t lane = 0; lane < CLV_PAP_MAX_STREAMS; lane++) {
-        world->result->evictions += (int32_t) world->rank[0].streams.lane[lane].generation;
+    for (int32_t slot = 0; slot < CLV_PAP_MAX_STREAMS; slot++) {
+        world->result->evictions += (int32_t) world->rank[0].streams.slot[slot].generation;
     }
     if (world->options->frees && world->result->n_out < world->layout.n_nodes) {
         broken(world, "MPI_Comm_free waits forever");

@@ -26,12 +26,13 @@ static void print_run(const loop_regime_t *regime, uint64_t seed, int is_forced)
 
     if (is_forced) {
         took = loop_best_forced(program, &setting);
-        result.front_ns[0] = 0;
+        result.last_arrival_ns[0] = 0;
     } else {
         loop_run(program, &setting, &result);
-        took.end_ns = loop_end_pace(&result);
-        took.half_ns = loop_first_half_pace(&result);
-        hash = clv_fnv1a64(CLV_FNV1A64_BASIS, result.front_ns, sizeof result.front_ns);
+        took.end_ns = loop_end_iteration_ns(&result);
+        took.half_ns = loop_first_half_iteration_ns(&result);
+        hash =
+            clv_fnv1a64(CLV_FNV1A64_BASIS, result.last_arrival_ns, sizeof result.last_arrival_ns);
     }
     printf("%s|%s|%" PRIu64 "|%" PRId64 "|%" PRId64 "|%.3f|%016" PRIx64 "\n", regime->name,
            program->name, seed, took.end_ns, took.half_ns,

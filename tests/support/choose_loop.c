@@ -253,8 +253,8 @@ static void run_call(loop_t *loop, int32_t call)
         run_previous(loop, call);
         return;
     }
-    assert_int_equal(clv_choose_kept_plan(&loop->setting->config, &loop->key, forecast,
-                                          &loop->decision, loop->plans, &plan),
+    assert_int_equal(clv_choose_cached_plan(&loop->setting->config, &loop->key, forecast,
+                                            &loop->decision, loop->plans, &plan),
                      CLV_OK);
     run_plan(loop, call, plan, loop->setting->ahead_calls);
 }
@@ -290,8 +290,8 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
 {
     const clv_pap_record_set_t set = {
         .n_ranks = loop->setting->config.n_ranks, .sequence = sequence, .records = loop->records};
-    const int32_t settled = loop->state.pace.settled;
-    const int is_settled = loop->state.pace.paces.n_blocks > 0;
+    const int32_t incumbent = loop->state.iterations.incumbent;
+    const int has_incumbent = loop->state.iterations.blocks.n_blocks > 0;
 
     loop->is_void = clv_random_between(&loop->luck, 1, 1000) <= loop->setting->void_permille;
     if (loop->is_void) {
@@ -303,7 +303,7 @@ static void decide(loop_t *loop, int32_t call, int64_t sequence)
                                        clv_pap_history_progress(loop->history), 1, &loop->state,
                                        loop->plans, &loop->newest),
                      CLV_OK);
-    loop->result->n_settled += is_settled && loop->state.pace.settled != settled;
+    loop->result->n_incumbents += has_incumbent && loop->state.iterations.incumbent != incumbent;
 }
 
 /* At a sampled call the forecast of the sample before comes into use, and who came before that was
@@ -322,7 +322,7 @@ static void sample(loop_t *loop, int32_t call)
         loop->in_use = loop->forecast;
         loop->in_use.predicted_ns = loop->in_use_ns;
         loop->decision = loop->newest;
-        loop->held = clv_choose_goes_on(&loop->newest) ? loop->newest : loop->held;
+        loop->held = clv_choose_is_sticky(&loop->newest) ? loop->newest : loop->held;
         every = loop->forecast.sample_every;
     }
     for (int32_t p = 0; p < n_ranks; p++) {
@@ -391,7 +391,7 @@ static void measure_call(loop_t *loop, int32_t call)
         sum_ns += loop->exit_ns[call][p] - loop->arrival_ns[call][p];
     }
     loop->result->after_ns[call] =
-        last_of(loop->exit_ns[call], n_ranks) - loop->result->front_ns[call];
+        last_of(loop->exit_ns[call], n_ranks) - loop->result->last_arrival_ns[call];
     loop->result->in_mpi_ns[call] = sum_ns / n_ranks;
     loop->result->last_in_mpi_ns[call] =
         loop->exit_ns[call][n_ranks - 1] - loop->arrival_ns[call][n_ranks - 1];
@@ -407,8 +407,8 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
         if (call == loop.next_sample) {
             sample(&loop, call);
         }
-        result->front_ns[call] = last_of(loop.arrival_ns[call], setting->config.n_ranks);
-        result->regret_ns[call] = loop.state.pace.trial.regret_ns;
+        result->last_arrival_ns[call] = last_of(loop.arrival_ns[call], setting->config.n_ranks);
+        result->regret_ns[call] = loop.state.iterations.trial.regret_ns;
         run_call(&loop, call);
         measure_call(&loop, call);
     }
@@ -416,9 +416,9 @@ void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop
     clv_plan_cache_free(loop.plans);
 }
 
-int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to)
+int64_t loop_iteration_ns(const loop_result_t *result, int32_t from, int32_t to)
 {
-    return (result->front_ns[to] - result->front_ns[from]) / (to - from);
+    return (result->last_arrival_ns[to] - result->last_arrival_ns[from]) / (to - from);
 }
 
 int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to)

@@ -45,13 +45,14 @@ typedef struct loop_setting {
 } loop_setting_t;
 
 typedef struct loop_result {
-    int64_t front_ns[LOOP_MAX_CALLS];  /* the last arrival of each call, and the last exit of all */
+    int64_t last_arrival_ns
+        [LOOP_MAX_CALLS];              /* the last arrival of each call, and the last exit of all */
     int64_t after_ns[LOOP_MAX_CALLS];  /* the last exit, after that */
     int64_t in_mpi_ns[LOOP_MAX_CALLS]; /* exit minus arrival, mean of the ranks */
     int64_t last_in_mpi_ns[LOOP_MAX_CALLS]; /* the same of the last rank by number */
     int32_t ran[LOOP_MAX_CALLS];            /* algorithm */
     int32_t tried[LOOP_MAX_CALLS];          /* as a trial */
-    int32_t n_settled;                      /* changes of what runs when nothing is tried */
+    int32_t n_incumbents;                   /* changes of what runs when nothing is tried */
     int64_t regret_ns[LOOP_MAX_CALLS];
 } loop_result_t;
 
@@ -59,7 +60,7 @@ typedef struct loop_result {
 void loop_run(const loop_program_t *program, const loop_setting_t *setting, loop_result_t *result);
 
 /* ns per iteration of calls from .. to. */
-int64_t loop_pace(const loop_result_t *result, int32_t from, int32_t to);
+int64_t loop_iteration_ns(const loop_result_t *result, int32_t from, int32_t to);
 
 /* Mean over the calls from .. to of one of the result's arrays. */
 int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to);
@@ -70,7 +71,7 @@ int64_t loop_mean(const int64_t *ns, int32_t from, int32_t to);
 #define LOOP_RANKS 8
 #define LOOP_CALLS 400
 
-/* Places in the table: programs whose ranks run free come first, then those that wait. */
+/* Places in the table: programs whose ranks are decoupled come first, then those that wait. */
 #define LOOP_FAR_LATE     3
 #define LOOP_FIRST_BOUND  6
 #define LOOP_FIRST_CHANGE 13
@@ -100,8 +101,8 @@ typedef struct loop_regime {
 extern const loop_regime_t loop_regimes[];
 loop_setting_t loop_regime_setting(const loop_regime_t *regime, uint64_t seed);
 
-int64_t loop_end_pace(const loop_result_t *result);
-int64_t loop_first_half_pace(const loop_result_t *result);
+int64_t loop_end_iteration_ns(const loop_result_t *result);
+int64_t loop_first_half_iteration_ns(const loop_result_t *result);
 
 /* The best of those that are forced, in each part. */
 typedef struct loop_best {

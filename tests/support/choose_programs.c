@@ -183,14 +183,14 @@ loop_setting_t loop_regime_setting(const loop_regime_t *regime, uint64_t seed)
 
 /* ---- what is compared ------------------------------------------------------------------------ */
 
-int64_t loop_end_pace(const loop_result_t *result)
+int64_t loop_end_iteration_ns(const loop_result_t *result)
 {
-    return loop_pace(result, LOOP_CALLS * 3 / 4, LOOP_CALLS);
+    return loop_iteration_ns(result, LOOP_CALLS * 3 / 4, LOOP_CALLS);
 }
 
-int64_t loop_first_half_pace(const loop_result_t *result)
+int64_t loop_first_half_iteration_ns(const loop_result_t *result)
 {
-    return loop_pace(result, 0, LOOP_CALLS / 2);
+    return loop_iteration_ns(result, 0, LOOP_CALLS / 2);
 }
 
 static const int32_t forced[] = {CLV_ALGORITHM_RANK_CHAIN, CLV_ALGORITHM_CHAIN,
@@ -226,8 +226,8 @@ loop_best_t loop_best_forced(const loop_program_t *program, const loop_setting_t
     const loop_result_t *results = loop_run_forced(program, setting, &n_forced);
 
     for (int i = 0; i < n_forced; i++) {
-        best.end_ns = clv_smaller(best.end_ns, loop_end_pace(&results[i]));
-        best.half_ns = clv_smaller(best.half_ns, loop_first_half_pace(&results[i]));
+        best.end_ns = clv_smaller(best.end_ns, loop_end_iteration_ns(&results[i]));
+        best.half_ns = clv_smaller(best.half_ns, loop_first_half_iteration_ns(&results[i]));
     }
     return best;
 }
@@ -237,7 +237,8 @@ double loop_most_regret(const loop_result_t *result)
     double most = 0;
 
     for (int to = LOOP_CALLS / 2; to <= LOOP_CALLS; to++) {
-        const double lost = 1000.0 * (double) result->regret_ns[to] / (double) result->front_ns[to];
+        const double lost =
+            1000.0 * (double) result->regret_ns[to] / (double) result->last_arrival_ns[to];
         most = lost > most ? lost : most;
     }
     return most;

@@ -212,7 +212,7 @@ static void tell_call(int clock, int64_t at, int64_t begin_ns)
 
 int main(int argc, char **argv)
 {
-    int n_told = 0;
+    int n_reported = 0;
 
     if (argc < 4 || atoll(argv[2]) < atoll(argv[1])) {
         fail("usage", "clva_clocks FIRST LAST FILE.clva ...");
@@ -227,11 +227,11 @@ int main(int argc, char **argv)
         for (int64_t c = 0; c < n_calls; c++) {
             if (is_whole(c)) {
                 tell_call(clock, c, begin_ns);
-                n_told++;
+                n_reported++;
             }
         }
     }
-    if (n_told == 0) {
+    if (n_reported == 0) {
         fail("calls", "none that all ranks recorded");
     }
     return 0;

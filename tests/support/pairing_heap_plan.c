@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "schedule/generators/sched_front.h"
+#include "schedule/generators/sched_active.h"
 #include "schedule/sched_plan.h"
 #include "util/util_alloc.h"
 #include "util/util_time.h"
@@ -29,7 +29,7 @@ typedef struct node {
 } node_t;
 
 typedef struct heaps {
-    clv_front_t front;
+    clv_active_t active;
     clv_builder_t builder;
     int32_t n_ranks;
     int32_t n_segments;
@@ -151,9 +151,9 @@ static int32_t find_peer(heaps_t *heaps, int32_t segment, int32_t receiver)
 
 static void send_segment(heaps_t *heaps, int32_t sender, int32_t receiver, int32_t segment)
 {
-    const clv_front_t *front = &heaps->front;
-    clv_builder_put(&heaps->builder, (int32_t) front->round, front->rank_at[sender],
-                    front->rank_at[receiver], segment);
+    const clv_active_t *active = &heaps->active;
+    clv_builder_put(&heaps->builder, (int32_t) active->round, active->rank_at[sender],
+                    active->rank_at[receiver], segment);
     erase(heaps, segment, receiver);
     for (int32_t s = 0; s < heaps->n_segments; s++) {
         erase(heaps, s, sender);
@@ -182,9 +182,9 @@ static void serve(heaps_t *heaps, int32_t receiver, int is_sink)
 /* The members of the round in order; a moved head changes every key, so all heaps start anew. */
 static void open_round(heaps_t *heaps)
 {
-    const clv_front_t *front = &heaps->front;
-    int moved = heaps->head != front->head;
-    heaps->head = front->head;
+    const clv_active_t *active = &heaps->active;
+    int moved = heaps->head != active->head;
+    heaps->head = active->head;
     heaps->n_order = 0;
     for (int32_t s = 0; moved && s < heaps->n_segments; s++) {
         heaps->tops[s] = -1;
@@ -193,8 +193,8 @@ static void open_round(heaps_t *heaps)
         }
     }
     for (int32_t k = 0; k < heaps->n_ranks; k++) {
-        int32_t seat = (front->head + k) % heaps->n_ranks;
-        if ((front->members[seat / 64] >> (seat % 64) & 1) == 0) {
+        int32_t seat = (active->head + k) % heaps->n_ranks;
+        if ((active->members[seat / 64] >> (seat % 64) & 1) == 0) {
             continue;
         }
         heaps->order[heaps->n_order++] = seat;
@@ -212,16 +212,16 @@ static void open_round(heaps_t *heaps)
 static clv_status_t next_group(heaps_t *heaps)
 {
     const int64_t begun_ns = clv_local_now_ns();
-    const clv_status_t status = clv_front_next(&heaps->front);
+    const clv_status_t status = clv_active_next(&heaps->active);
     clv_pairing_heap_counts.group_ns += clv_local_now_ns() - begun_ns;
     clv_pairing_heap_counts.group_rounds++;
-    clv_pairing_heap_counts.group_joins += heaps->front.n_joined;
+    clv_pairing_heap_counts.group_joins += heaps->active.n_joined;
     return status;
 }
 
 static void close_round(heaps_t *heaps)
 {
-    clv_front_end_round(&heaps->front);
+    clv_active_end_round(&heaps->active);
     for (int32_t k = 0; k < heaps->n_order; k++) {
         int32_t seat = heaps->order[k];
         if (heaps->got[seat] >= 0) {
@@ -231,7 +231,7 @@ static void close_round(heaps_t *heaps)
     }
     for (int32_t k = 0; k < heaps->n_order; k++) {
         if (heaps->n_held[heaps->order[k]] == 0) {
-            clv_front_leave(&heaps->front, heaps->order[k]);
+            clv_active_leave(&heaps->active, heaps->order[k]);
         }
     }
 }
@@ -240,11 +240,11 @@ static clv_status_t play(heaps_t *heaps, int32_t root)
 {
     clv_status_t status;
     while ((status = next_group(heaps)) == CLV_OK) {
-        if (clv_builder_reserve(&heaps->builder, heaps->front.n_members) != CLV_OK) {
+        if (clv_builder_reserve(&heaps->builder, heaps->active.n_members) != CLV_OK) {
             return CLV_NO_MEMORY;
         }
         open_round(heaps);
-        int root_is_in = (int) (heaps->front.members[root / 64] >> (root % 64) & 1);
+        int root_is_in = (int) (heaps->active.members[root / 64] >> (root % 64) & 1);
         int32_t sink = root_is_in ? root : heaps->head;
         serve(heaps, sink, 1);
         for (int32_t k = 0; k < heaps->n_order; k++) {
@@ -270,7 +270,7 @@ static clv_status_t allocate(heaps_t *heaps, const clv_instance_t *instance)
         heaps->got == NULL || heaps->in_round == NULL || heaps->order == NULL) {
         return CLV_NO_MEMORY;
     }
-    clv_status_t status = clv_front_init(&heaps->front, instance);
+    clv_status_t status = clv_active_init(&heaps->active, instance);
     return status == CLV_OK ? clv_builder_init(&heaps->builder, instance) : status;
 }
 
@@ -291,13 +291,13 @@ clv_status_t clv_pairing_heap_generate(const clv_instance_t *instance, clv_plan_
     clv_status_t status = allocate(&heaps, instance);
     if (status == CLV_OK) {
         start(&heaps);
-        status = play(&heaps, heaps.front.seat_of[instance->root]);
+        status = play(&heaps, heaps.active.seat_of[instance->root]);
     }
     if (status == CLV_OK) {
         status = clv_builder_finish(&heaps.builder, instance, plan_p);
     }
     clv_builder_drop(&heaps.builder);
-    clv_front_drop(&heaps.front);
+    clv_active_drop(&heaps.active);
     clv_free(heaps.order);
     clv_free(heaps.in_round);
     clv_free(heaps.got);

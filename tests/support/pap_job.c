@@ -112,38 +112,39 @@ static int meet(pap_job_t *job, _Atomic int32_t *arrived, int32_t round)
 
 /* Beside each forecast lies a hash of it and of how many forecasts there were: a deterministic
  * function of all forecasts so far, so any difference in the past shows as well. */
-static size_t attach_hash(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                          const void *note, void *memory, void *attachment, size_t attachment_bytes)
+static size_t make_hash(void *context, const clv_pap_stream_key_t *key,
+                        const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                        const void *key_table, void *memory, void *node_plans,
+                        size_t node_plans_bytes)
 {
     uint64_t *chain = memory;
-    (void) context, (void) note;
-    (void) attachment_bytes;
+    (void) context, (void) key_table;
+    (void) node_plans_bytes;
     *chain =
         clv_fnv1a64(*chain, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
     *chain = clv_fnv1a64(*chain, &forecast->version, sizeof forecast->version);
     *chain = clv_fnv1a64(*chain, &progress->call, sizeof progress->call);
-    *chain = clv_fnv1a64(*chain, &progress->front_ns, sizeof progress->front_ns);
+    *chain = clv_fnv1a64(*chain, &progress->last_arrival_ns, sizeof progress->last_arrival_ns);
     *chain = clv_fnv1a64(*chain, &progress->computing_ns, sizeof progress->computing_ns);
-    *chain = clv_fnv1a64(*chain, &progress->runs_free, sizeof progress->runs_free);
+    *chain = clv_fnv1a64(*chain, &progress->is_decoupled, sizeof progress->is_decoupled);
     *chain = clv_fnv1a64(*chain, &key->total_bytes, sizeof key->total_bytes);
-    memcpy(attachment, chain, sizeof *chain);
+    memcpy(node_plans, chain, sizeof *chain);
     return sizeof *chain;
 }
 
-static uint64_t hash_of(const clv_pap_forecast_t *forecast, const void *attachment, size_t n_bytes)
+static uint64_t hash_of(const clv_pap_forecast_t *forecast, const void *node_plans, size_t n_bytes)
 {
     uint64_t hash = CLV_FNV1A64_BASIS;
     hash = clv_fnv1a64(hash, &forecast->version, sizeof forecast->version);
     hash = clv_fnv1a64(hash, &forecast->sample_every, sizeof forecast->sample_every);
     hash = clv_fnv1a64(hash, &forecast->sigma_ns, sizeof forecast->sigma_ns);
     hash = clv_fnv1a64(hash, forecast->predicted_ns, (size_t) forecast->n_ranks * sizeof(int64_t));
-    hash = clv_fnv1a64(hash, attachment, n_bytes);
+    hash = clv_fnv1a64(hash, node_plans, n_bytes);
     return hash > JOB_SAW_TIMEOUT ? hash : hash + 3;
 }
 
 static void note_forecast(pap_job_t *job, int32_t rank, int32_t call,
-                          const clv_pap_forecast_t *forecast, const void *attachment,
+                          const clv_pap_forecast_t *forecast, const void *node_plans,
                           size_t n_bytes)
 {
     int64_t latest = 0;
@@ -152,27 +153,27 @@ static void note_forecast(pap_job_t *job, int32_t rank, int32_t call,
     }
     job->predicted_spread_ns[rank][call] = latest;
     job->n_record_sets[rank][call] = forecast->n_record_sets;
-    job->saw[rank][call] = hash_of(forecast, attachment, n_bytes);
+    job->saw[rank][call] = hash_of(forecast, node_plans, n_bytes);
 }
 
 static void make_call(pap_job_t *job, clv_pap_group_t *group, int32_t rank, int32_t number)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 1000 + number % job->options.n_streams};
     const clv_pap_forecast_t *forecast = NULL;
-    const void *attachment = NULL;
+    const void *node_plans = NULL;
     size_t n_bytes = 0;
     clv_pap_call_t call;
     const int64_t begin_ns = clv_local_now_ns();
     clv_pap_call_begin(group, &key, begin_ns, &call);
-    clv_status_t status = clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes);
+    clv_status_t status = clv_pap_call_forecast(group, &call, &forecast, &node_plans, &n_bytes);
     job->call_ns[rank][number] = clv_local_now_ns() - begin_ns;
     while (status == CLV_AGAIN && clv_local_now_ns() - begin_ns < job->options.wait_ns) {
         job_sleep_ns(20 * CLV_NS_PER_US);
-        status = clv_pap_call_forecast(group, &call, &forecast, &attachment, &n_bytes);
+        status = clv_pap_call_forecast(group, &call, &forecast, &node_plans, &n_bytes);
     }
     job->wait_ns[rank][number] = clv_local_now_ns() - begin_ns;
     if (status == CLV_OK) {
-        note_forecast(job, rank, number, forecast, attachment, n_bytes);
+        note_forecast(job, rank, number, forecast, node_plans, n_bytes);
     } else {
         job->saw[rank][number] = status == CLV_NONE ? JOB_SAW_NONE : JOB_SAW_TIMEOUT;
     }
@@ -218,10 +219,10 @@ static void note_clock(pap_job_t *job, clv_pap_group_t *group, int32_t rank)
 
 static int run_group(pap_job_t *job, clv_pap_t *pap, int32_t rank)
 {
-    const clv_pap_attach_ops_t attach = {
-        .make = attach_hash, .memory_bytes = sizeof(uint64_t), .attachment_bytes = 256};
+    const clv_pap_hooks_t hooks = {
+        .make = make_hash, .memory_bytes = sizeof(uint64_t), .node_plans_bytes = 256};
     clv_pap_group_t *group = NULL;
-    if (clv_pap_group_create(pap, job->options.n_ranks, rank, &attach,
+    if (clv_pap_group_create(pap, job->options.n_ranks, rank, &hooks,
                              job->endpoints + rank * CLV_PAP_ENDPOINT_BYTES, &group) != CLV_OK) {
         return 11;
     }
@@ -372,7 +373,7 @@ clv_status_t pair_open(pair_t *pair, int one_node, int64_t connect_timeout_ns)
     const clv_pap_options_t options = {.sma_window = 4, .connect_timeout_ns = connect_timeout_ns};
     clv_status_t status = CLV_OK;
     memset(pair, 0, sizeof *pair);
-    pair->attach.attachment_bytes = 100;
+    pair->hooks.node_plans_bytes = 100;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
         status = clv_pap_open(&options, &pair->pap[i]);
         if (status == CLV_OK) {
@@ -393,7 +394,7 @@ clv_status_t pair_create(pair_t *pair)
     clv_status_t status = CLV_OK;
     for (int i = 0; i < 2 && status == CLV_OK; i++) {
         status =
-            clv_pap_group_create(pair->pap[i], 2, i, &pair->attach,
+            clv_pap_group_create(pair->pap[i], 2, i, &pair->hooks,
                                  pair->endpoints + i * CLV_PAP_ENDPOINT_BYTES, &pair->group[i]);
     }
     return status;
@@ -421,14 +422,14 @@ void pair_ask(pair_t *pair, clv_pap_call_t calls[2], clv_status_t status[2],
               const clv_pap_forecast_t *forecasts[2])
 {
     const int64_t until_ns = clv_local_now_ns() + PAIR_WAIT_NS;
-    const void *attachment;
+    const void *node_plans;
     size_t n_bytes;
     status[0] = status[1] = CLV_AGAIN;
     while ((status[0] == CLV_AGAIN || status[1] == CLV_AGAIN) && clv_local_now_ns() < until_ns) {
         for (int i = 0; i < 2; i++) {
             if (status[i] == CLV_AGAIN) {
                 status[i] = clv_pap_call_forecast(pair->group[i], &calls[i], &forecasts[i],
-                                                  &attachment, &n_bytes);
+                                                  &node_plans, &n_bytes);
             }
         }
         job_sleep_ns(50 * CLV_NS_PER_US);

@@ -16,7 +16,7 @@
 #define JOB_MAX_RANKS 32
 #define JOB_MAX_CALLS 2000
 
-/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of forecast and attachment.
+/* What a rank saw at a call: 0 nothing yet, or one of these, or a hash of forecast and node plans.
  */
 #define JOB_SAW_NONE    1
 #define JOB_SAW_TIMEOUT 2
@@ -91,7 +91,7 @@ void job_sleep_ns(int64_t ns);
 typedef struct pair {
     clv_pap_t *pap[2];
     clv_pap_group_t *group[2];
-    clv_pap_attach_ops_t attach; /* 100 bytes of attachment; may be changed before pair_create */
+    clv_pap_hooks_t hooks; /* 100 bytes of node plans; may be changed before pair_create */
     unsigned char endpoints[2 * CLV_PAP_ENDPOINT_BYTES];
 } pair_t;
 

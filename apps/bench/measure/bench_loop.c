@@ -10,7 +10,7 @@
 #include "util/util_alloc.h"
 #include "util/util_time.h"
 
-#define TIMES_NUMBERS ((int) (sizeof(clv_pace_times_t) / sizeof(int64_t)))
+#define TIMES_NUMBERS ((int) (sizeof(clv_iteration_times_t) / sizeof(int64_t)))
 
 /* ---- couplings ---- */
 
@@ -67,9 +67,9 @@ typedef struct measuring {
     const clv_loop_t *loop;
     const clv_pattern_t *pattern;
     clv_loop_results_t *results;
-    clv_pace_times_t *own; /* of this rank in the block under way */
-    clv_pace_times_t *all; /* rank 0: of all ranks in a block */
-    double *rank_pace_ns;  /* rank 0: of the block */
+    clv_iteration_times_t *own; /* of this rank in the block under way */
+    clv_iteration_times_t *all; /* rank 0: of all ranks in a block */
+    double *rank_iteration_ns;  /* rank 0: of the block */
     int64_t *delay_ns;
     int *order;
     int64_t block_start_ns;
@@ -80,12 +80,12 @@ typedef struct measuring {
 } measuring_t;
 
 /* What a rank says of a block besides its times; summed over ranks. */
-typedef struct told {
+typedef struct reported {
     int64_t n_wrong;
     int64_t cpu_wait_ns;
     int64_t n_failed;
-} told_t;
-#define TOLD_NUMBERS ((int) (sizeof(told_t) / sizeof(int64_t)))
+} reported_t;
+#define REPORTED_NUMBERS ((int) (sizeof(reported_t) / sizeof(int64_t)))
 
 static void compute_until(const measuring_t *m, int64_t until_ns)
 {
@@ -97,7 +97,7 @@ static void compute_until(const measuring_t *m, int64_t until_ns)
 }
 
 /* Computes from begun_ns on, calls, couples. */
-static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_pace_times_t *times)
+static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_iteration_times_t *times)
 {
     clv_bench_setup_t *setup = m->setup;
     clv_bench_call_t *call = &setup->call;
@@ -118,11 +118,11 @@ static int iterate(measuring_t *m, int a, int64_t begun_ns, clv_pace_times_t *ti
 }
 
 /* n_calls iterations from number first_iteration of the pattern on, begun together. */
-static told_t run_block(measuring_t *m, int a, int64_t first_iteration, int64_t n_calls)
+static reported_t run_block(measuring_t *m, int a, int64_t first_iteration, int64_t n_calls)
 {
     clv_bench_setup_t *setup = m->setup;
     clv_bench_call_t *call = &setup->call;
-    told_t told = {0};
+    reported_t reported = {0};
 
     call->comm = setup->comms[a];
     MPI_Barrier(setup->sync->comm);
@@ -130,43 +130,44 @@ static told_t run_block(measuring_t *m, int a, int64_t first_iteration, int64_t 
     clv_bench_clock_wait(&setup->sync->clock, m->block_start_ns);
     const int64_t waited_ns = clv_bench_cpu_wait_ns();
     int64_t begun_ns = m->block_start_ns;
-    for (int64_t i = 0; i < n_calls && !told.n_failed; i++) {
+    for (int64_t i = 0; i < n_calls && !reported.n_failed; i++) {
         if (call->rank == 0 && clv_bench_interrupted()) {
             m->loop->leave(m->loop->context, m->results);
         }
         call->iteration = first_iteration + i;
         clv_pattern_fill(m->pattern, call->iteration, m->delay_ns);
-        told.n_failed = iterate(m, a, begun_ns, &m->own[i]) != MPI_SUCCESS;
+        reported.n_failed = iterate(m, a, begun_ns, &m->own[i]) != MPI_SUCCESS;
         begun_ns = m->own[i].end_ns;
-        told.n_wrong += !setup->algorithms[a].is_bound && !setup->collective->is_valid(call);
+        reported.n_wrong += !setup->algorithms[a].is_bound && !setup->collective->is_valid(call);
     }
-    told.cpu_wait_ns = clv_bench_cpu_wait_ns() - waited_ns;
+    reported.cpu_wait_ns = clv_bench_cpu_wait_ns() - waited_ns;
     m->n_done += n_calls;
     clv_bench_show_progress(setup, m->n_done, m->n_planned, "iterations", &m->shown_ns);
-    return told;
+    return reported;
 }
 
 /* The figures of the block's first n_calls, without its lead calls, on rank 0. */
-static clv_status_t conclude_block(measuring_t *m, told_t told, int64_t n_calls, int64_t lead_calls,
-                                   clv_loop_block_t *block)
+static clv_status_t conclude_block(measuring_t *m, reported_t reported, int64_t n_calls,
+                                   int64_t lead_calls, clv_loop_block_t *block)
 {
     const MPI_Comm comm = m->setup->sync->comm;
     const int n_ranks = m->setup->call.n_ranks;
     const int n_numbers = (int) n_calls * TIMES_NUMBERS;
 
-    MPI_Allreduce(MPI_IN_PLACE, &told, TOLD_NUMBERS, MPI_INT64_T, MPI_SUM, comm);
-    if (told.n_failed) {
+    MPI_Allreduce(MPI_IN_PLACE, &reported, REPORTED_NUMBERS, MPI_INT64_T, MPI_SUM, comm);
+    if (reported.n_failed) {
         return CLV_SYSTEM;
     }
     MPI_Gather(m->own, n_numbers, MPI_INT64_T, m->all, n_numbers, MPI_INT64_T, 0, comm);
     if (!block) {
         return CLV_OK;
     }
-    const clv_status_t status = clv_pace_derive(m->all, n_ranks, n_calls, lead_calls,
-                                                m->block_start_ns, &block->pace, m->rank_pace_ns);
-    const double lasted_ns = block->pace.iteration_ns * (double) (n_calls * n_ranks);
-    block->n_wrong = told.n_wrong;
-    block->cpu_wait_part = lasted_ns > 0.0 ? (double) told.cpu_wait_ns / lasted_ns : 0.0;
+    const clv_status_t status =
+        clv_iteration_derive(m->all, n_ranks, n_calls, lead_calls, m->block_start_ns,
+                             &block->figures, m->rank_iteration_ns);
+    const double lasted_ns = block->figures.iteration_ns * (double) (n_calls * n_ranks);
+    block->n_wrong = reported.n_wrong;
+    block->cpu_wait_part = lasted_ns > 0.0 ? (double) reported.cpu_wait_ns / lasted_ns : 0.0;
     return status;
 }
 
@@ -192,21 +193,22 @@ static clv_status_t open_once(measuring_t *m, int64_t start)
     clv_bench_shuffle(m->setup, -1 - start, m->order);
     for (int k = 0; k < m->setup->n_algorithms && status == CLV_OK; k++) {
         const int a = m->order[k];
-        const told_t told = run_block(m, a, 0, opening_calls(m, a));
-        status = conclude_block(m, told, CLV_LOOP_FIRST, 0, cell(m, m->results->starts, start, a));
+        const reported_t reported = run_block(m, a, 0, opening_calls(m, a));
+        status =
+            conclude_block(m, reported, CLV_LOOP_FIRST, 0, cell(m, m->results->starts, start, a));
     }
     m->results->n_starts = start + 1;
     return status;
 }
 
-static void keep_rank_paces(measuring_t *m, int64_t turn, int a)
+static void keep_rank_iterations(measuring_t *m, int64_t turn, int a)
 {
     const size_t n_ranks = (size_t) m->setup->call.n_ranks;
     const size_t row = (size_t) turn * (size_t) m->setup->n_algorithms + (size_t) a;
 
-    if (m->results->rank_pace_ns) {
-        memcpy(m->results->rank_pace_ns + row * n_ranks, m->rank_pace_ns,
-               n_ranks * sizeof *m->rank_pace_ns);
+    if (m->results->rank_iteration_ns) {
+        memcpy(m->results->rank_iteration_ns + row * n_ranks, m->rank_iteration_ns,
+               n_ranks * sizeof *m->rank_iteration_ns);
     }
 }
 
@@ -218,10 +220,11 @@ static clv_status_t take_turns(measuring_t *m, int64_t turn)
     clv_bench_shuffle(m->setup, turn, m->order);
     for (int k = 0; k < m->setup->n_algorithms && status == CLV_OK; k++) {
         const int a = m->order[k];
-        const told_t told = run_block(m, a, m->loop->opening_calls + turn * n_calls, n_calls);
-        status = conclude_block(m, told, n_calls, m->loop->lead_calls,
+        const reported_t reported =
+            run_block(m, a, m->loop->opening_calls + turn * n_calls, n_calls);
+        status = conclude_block(m, reported, n_calls, m->loop->lead_calls,
                                 cell(m, m->results->blocks, turn, a));
-        keep_rank_paces(m, turn, a);
+        keep_rank_iterations(m, turn, a);
     }
     m->results->n_blocks = turn + 1;
     return status;
@@ -286,11 +289,12 @@ static int allocate_all(measuring_t *m)
     clv_loop_results_t *results = m->results;
 
     m->all = clv_alloc(n_ranks * (size_t) most_calls(m->loop), sizeof *m->all);
-    m->rank_pace_ns = clv_alloc(n_ranks, sizeof *m->rank_pace_ns);
+    m->rank_iteration_ns = clv_alloc(n_ranks, sizeof *m->rank_iteration_ns);
     results->starts = clv_alloc((size_t) m->loop->n_starts * n_algorithms, sizeof *results->starts);
     results->blocks = clv_alloc(n_blocks * n_algorithms, sizeof *results->blocks);
-    results->rank_pace_ns = clv_alloc(n_blocks * n_algorithms * n_ranks, sizeof(double));
-    return m->all && m->rank_pace_ns && results->starts && results->blocks && results->rank_pace_ns;
+    results->rank_iteration_ns = clv_alloc(n_blocks * n_algorithms * n_ranks, sizeof(double));
+    return m->all && m->rank_iteration_ns && results->starts && results->blocks &&
+           results->rank_iteration_ns;
 }
 
 static clv_status_t allocate(measuring_t *m)
@@ -309,7 +313,7 @@ void clv_loop_results_free(clv_loop_results_t *results)
 {
     clv_free(results->starts);
     clv_free(results->blocks);
-    clv_free(results->rank_pace_ns);
+    clv_free(results->rank_iteration_ns);
     *results = (clv_loop_results_t){0};
 }
 
@@ -326,7 +330,7 @@ clv_status_t clv_loop_measure(clv_bench_setup_t *setup, const clv_loop_t *loop,
     }
     clv_free(m.order);
     clv_free(m.delay_ns);
-    clv_free(m.rank_pace_ns);
+    clv_free(m.rank_iteration_ns);
     clv_free(m.all);
     clv_free(m.own);
     if (status == CLV_OK) {

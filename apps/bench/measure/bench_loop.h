@@ -15,7 +15,7 @@
  * algorithm; of its first 20 calls every one counts, as "first 20"; what follows in it is warm-up.
  * (2) The blocks run on the communicators of the last start, so what was learnt stays. (3) Ranks
  * begin each block together. Its first `lead_calls` do not count: how far ranks drift apart builds
- * up in them. (4) What a block's calls are worth is bench_pace.h.
+ * up in them. (4) What a block's calls are worth is bench_iteration.h.
  * Filling inputs and checking results is part of the computing, and every result is checked.
  * Computing is a sleep to an absolute time, so that many ranks on few cores do not take them from
  * each other, or spinning on request.
@@ -25,7 +25,7 @@
 #define CLV_BENCH_LOOP_H
 
 #include "apps/bench/measure/bench_measure.h"
-#include "apps/bench/measure/bench_pace.h"
+#include "apps/bench/measure/bench_iteration.h"
 
 #define CLV_LOOP_FIRST 20 /* calls of a start that are reported apart */
 
@@ -57,7 +57,7 @@ typedef struct clv_loop {
 } clv_loop_t;
 
 typedef struct clv_loop_block {
-    clv_pace_t pace;
+    clv_iteration_t figures;
     double cpu_wait_part; /* of the block's time that ranks waited for a processor, mean */
     int64_t n_wrong;      /* results of a rank's call that were wrong */
 } clv_loop_block_t;
@@ -66,9 +66,9 @@ typedef struct clv_loop_block {
 typedef struct clv_loop_results {
     int64_t n_starts; /* that were run before the time was up */
     int64_t n_blocks;
-    clv_loop_block_t *starts; /* [n_starts][n_algorithms] */
-    clv_loop_block_t *blocks; /* [n_blocks][n_algorithms] */
-    double *rank_pace_ns;     /* [n_blocks][n_algorithms][n_ranks] */
+    clv_loop_block_t *starts;  /* [n_starts][n_algorithms] */
+    clv_loop_block_t *blocks;  /* [n_blocks][n_algorithms] */
+    double *rank_iteration_ns; /* [n_blocks][n_algorithms][n_ranks] */
 } clv_loop_results_t;
 
 /* Runs the loop with the pattern. The setup's communicators are made here, and freed. The caller

@@ -15,21 +15,21 @@
 #define MIB   1048576.0
 #define LEVEL 0.95
 
-typedef double (*figure_t)(const clv_pace_t *pace);
+typedef double (*figure_t)(const clv_iteration_t *figures);
 
-#define CLV_PACE_GET(field, name)                                                                  \
-    static double get_##field(const clv_pace_t *pace)                                              \
+#define CLV_ITERATION_GET(field, name)                                                             \
+    static double get_##field(const clv_iteration_t *figures)                                      \
     {                                                                                              \
-        return pace->field;                                                                        \
+        return figures->field;                                                                     \
     }
-CLV_PACE_FIGURES(CLV_PACE_GET)
+CLV_ITERATION_FIGURES(CLV_ITERATION_GET)
 
 static const struct {
     const char *name;
     figure_t get;
 } figure_rows[] = {
-#define CLV_PACE_ROW(field, name) {name, get_##field},
-    CLV_PACE_FIGURES(CLV_PACE_ROW)};
+#define CLV_ITERATION_ROW(field, name) {name, get_##field},
+    CLV_ITERATION_FIGURES(CLV_ITERATION_ROW)};
 #define N_FIGURES (sizeof figure_rows / sizeof figure_rows[0])
 
 /* ---- one algorithm's values over starts or blocks ---- */
@@ -54,7 +54,7 @@ static rows_t starts_of(const clv_loop_report_t *report)
 
 static double value(const rows_t *rows, int64_t row, int a, figure_t get)
 {
-    return get(&rows->blocks[row * rows->n_algorithms + a].pace);
+    return get(&rows->blocks[row * rows->n_algorithms + a].figures);
 }
 
 /* The values, sorted, in scratch. */
@@ -337,8 +337,9 @@ static void json_summary(clv_json_t *json, const clv_loop_report_t *report, int 
     clv_json_number(json, "wrong", (double) n_wrong(report, a));
 }
 
-/* Median pace of each rank. */
-static void json_paces(clv_json_t *json, const clv_loop_report_t *report, int a, double *scratch)
+/* Median iteration time of each rank. */
+static void json_rank_iterations(clv_json_t *json, const clv_loop_report_t *report, int a,
+                                 double *scratch)
 {
     const clv_bench_setup_t *setup = report->factors->setup;
     const clv_loop_results_t *results = report->results;
@@ -347,7 +348,7 @@ static void json_paces(clv_json_t *json, const clv_loop_report_t *report, int a,
     for (int r = 0; r < setup->call.n_ranks; r++) {
         for (int64_t i = 0; i < results->n_blocks; i++) {
             const int64_t row = i * setup->n_algorithms + a;
-            scratch[i] = results->rank_pace_ns[row * setup->call.n_ranks + r];
+            scratch[i] = results->rank_iteration_ns[row * setup->call.n_ranks + r];
         }
         clv_json_item(json, clv_stats_median(scratch, (size_t) results->n_blocks), 0);
     }
@@ -372,7 +373,7 @@ void clv_loop_report_json(FILE *out, const clv_loop_report_t *report)
         json_summary(&json, report, a, scratch);
         json_rows(&json, "", &blocks, a);
         json_rows(&json, "first_", &starts, a);
-        json_paces(&json, report, a, scratch);
+        json_rank_iterations(&json, report, a, scratch);
         clv_json_number(&json, "cpu_wait_part", verdict.cpu_wait_part);
         clv_json_flag(&json, "network_bound", !verdict.is_cpu_bound);
         clv_json_end(&json);

@@ -84,7 +84,7 @@ static void decide_once(const bench_case_t *is, int64_t version, clv_choose_stat
         must(clv_choose_plan(&is->config, &is->key, &forecast, &decision, &made));
         plan = made;
     } else if (decision.algorithm != CLV_ALGORITHM_PREVIOUS) {
-        must(clv_choose_kept_plan(&is->config, &is->key, &forecast, &decision, plans, &plan));
+        must(clv_choose_cached_plan(&is->config, &is->key, &forecast, &decision, plans, &plan));
     }
     (void) clv_node_plan_write(node_plan, node_plan_bytes, &decision, plan, first_host,
                                is->per_host);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a plan of ranks that share nodes costs: CPU time to make and to estimate it and its outline,
- * beside those of flat plans of as many ranks as there are nodes, and as there are ranks.
+ * What a plan of ranks that share nodes costs: CPU time to make and to estimate it and its fast
+ * estimate, beside those of flat plans of as many ranks as there are nodes, and as there are ranks.
  *
  * Output: one line per case: nodes, ranks on each, generator between nodes; microseconds, each the
  * median over fresh arrivals: for the host order, which all candidates for a forecast share; to
- * make and to estimate the outline of the node plan, that plan, the flat plan of the nodes and the
- * flat plan of the ranks (each rank a node of its own); and how many flat plans of the nodes the
- * outline costs. 64 segments, arrivals over 50 ms.
+ * make and to estimate the fast estimate of the node plan, that plan, the flat plan of the nodes
+ * and the flat plan of the ranks (each rank a node of its own); and how many flat plans of the
+ * nodes the fast estimate costs. 64 segments, arrivals over 50 ms.
  * Usage: bench_nodes [arrivals per case, 3 to 1000; 21]
  */
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "apps/bench/measure/bench_stats.h"
 #include "apps/bench/plans/bench_time.h"
 #include "apps/cli/cli_options.h"
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "schedule/sched_host_order.h"
 #include "schedule/schedule.h"
 #include "tests/support/random_instance.h"
@@ -59,10 +59,10 @@ static void by_plan(const clv_generator_t *generator, const clv_instance_t *inst
     clv_plan_free(plan);
 }
 
-static void by_outline(const clv_generator_t *generator, const clv_instance_t *instance,
-                       took_t *took)
+static void by_fast_estimate(const clv_generator_t *generator, const clv_instance_t *instance,
+                             took_t *took)
 {
-    clv_outline_t *outline = NULL;
+    clv_fast_estimate_t *fast = NULL;
     clv_host_order_t *host_order = NULL;
     clv_instance_t prepared = *instance;
     clv_estimate_t estimate;
@@ -70,11 +70,11 @@ static void by_outline(const clv_generator_t *generator, const clv_instance_t *i
     must(clv_host_order_make(instance, &host_order));
     prepared.host_order = host_order;
     const double start_us = clv_bench_cpu_us();
-    must(clv_outline_make(generator, &prepared, &outline));
+    must(clv_fast_estimate_make(generator, &prepared, &fast));
     const double made_us = clv_bench_cpu_us();
-    must(clv_outline_estimate(outline, instance->arrival_ns, VECTOR_BYTES, &cost, &estimate));
+    must(clv_fast_estimate_run(fast, instance->arrival_ns, VECTOR_BYTES, &cost, &estimate));
     *took = (took_t){start_us - first_us, made_us - start_us, clv_bench_cpu_us() - made_us};
-    clv_outline_free(outline);
+    clv_fast_estimate_free(fast);
     clv_host_order_free(host_order);
 }
 
@@ -120,17 +120,17 @@ static void print_case(const char *name, const int32_t *size, const int32_t *pla
     const clv_generator_t *flat = clv_generator_find(name);
     const clv_generator_t *on_places = clv_generator_on_places(flat);
     const int32_t n_nodes = size[0], n_ranks = size[0] * size[1];
-    const took_t outline = measure(by_outline, on_places, n_ranks, place, n_runs);
+    const took_t fast = measure(by_fast_estimate, on_places, n_ranks, place, n_runs);
     const took_t plan = measure(by_plan, on_places, n_ranks, place, n_runs);
     const took_t of_nodes = measure(by_plan, flat, n_nodes, NULL, n_runs);
     const took_t of_ranks = measure(by_plan, flat, n_ranks, NULL, n_runs);
 
     printf(
         "| %d x %d | %s | %.0f | %.1f + %.1f | %.0f + %.0f | %.1f + %.1f | %.0f + %.0f | %.1f |\n",
-        (int) n_nodes, (int) size[1], name, outline.share_us, outline.make_us, outline.estimate_us,
+        (int) n_nodes, (int) size[1], name, fast.share_us, fast.make_us, fast.estimate_us,
         plan.make_us, plan.estimate_us, of_nodes.make_us, of_nodes.estimate_us, of_ranks.make_us,
         of_ranks.estimate_us,
-        (outline.make_us + outline.estimate_us) / (of_nodes.make_us + of_nodes.estimate_us));
+        (fast.make_us + fast.estimate_us) / (of_nodes.make_us + of_nodes.estimate_us));
     (void) fflush(stdout);
 }
 
@@ -149,9 +149,9 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    puts(
-        "| nodes x ranks | between | shared, us | outline | node plan | flat, of the nodes | flat, "
-        "of the ranks | outline in flat ones |");
+    puts("| nodes x ranks | between | shared, us | fast estimate | node plan | flat, of the nodes "
+         "| flat, "
+         "of the ranks | fast estimate in flat ones |");
     puts("|---|---|---|---|---|---|---|---|");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int32_t p = 0; p < sizes[i][0] * sizes[i][1]; p++) {

@@ -65,13 +65,13 @@ static void tile(const options_t *options)
 static int work(const options_t *options)
 {
     const int n_tiles = draw(MIN_TILES, MAX_TILES);
-    int is_told = 0;
+    int is_reported = 0;
 
     for (int i = 0; i < n_tiles; i++) {
-        is_told += options->is_silent ? 0 : clv_hint_progress(MPI_COMM_WORLD, i, n_tiles);
+        is_reported += options->is_silent ? 0 : clv_hint_progress(MPI_COMM_WORLD, i, n_tiles);
         tile(options);
     }
-    return is_told;
+    return is_reported;
 }
 
 static int is_right(int call, int n_ranks)
@@ -103,20 +103,20 @@ static int parse(int argc, char **argv, options_t *options)
 /* How many calls were announced; *in_reduce: seconds. */
 static int iterate(const options_t *options, int rank, int n_ranks, double *in_reduce, int *right)
 {
-    int n_told = 0;
+    int n_reported = 0;
 
     for (int call = 0; call < options->n_calls; call++) {
         for (int i = 0; i < N_DOUBLES; i++) {
             mine[i] = rank + i + call;
         }
-        n_told += work(options);
+        n_reported += work(options);
         const double entered = MPI_Wtime();
         MPI_Reduce(mine, sums, N_DOUBLES, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         *in_reduce += MPI_Wtime() - entered;
         *right &= rank != 0 || is_right(call, n_ranks);
         MPI_Bcast(right, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    return n_told;
+    return n_reported;
 }
 
 int main(int argc, char **argv)
@@ -137,12 +137,12 @@ int main(int argc, char **argv)
     }
     srand((unsigned) (7 + 31 * rank));
     const double started = MPI_Wtime();
-    const int n_told = iterate(&options, rank, n_ranks, &in_reduce, &right);
+    const int n_reported = iterate(&options, rank, n_ranks, &in_reduce, &right);
     const double took = MPI_Wtime() - started;
     MPI_Reduce(&in_reduce, &mean, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         printf("uneven-result iteration_ms=%.2f in_reduce_ms=%.2f announced=%d calls=%d check=%s\n",
-               1e3 * took / options.n_calls, 1e3 * mean / n_ranks / options.n_calls, n_told,
+               1e3 * took / options.n_calls, 1e3 * mean / n_ranks / options.n_calls, n_reported,
                options.n_calls, right ? "ok" : "failed");
     }
     MPI_Finalize();

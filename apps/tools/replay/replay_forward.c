@@ -29,7 +29,7 @@ enum { SENT, TAKEN, LEFT, N_SUMS };
 static struct {
     const clv_clc_config_t *config;
     clv_clc_home_t home;
-    int64_t n_told;
+    int64_t n_reported;
     int64_t own[N_SUMS], sums[N_SUMS], last[N_SUMS];
     MPI_Request wave; /* a sum on its way */
     int has_last;
@@ -207,7 +207,7 @@ static void tell(void *context, const clv_clc_event_t *event)
         const replay_far_t *far = &replay.far[event->group - replay.n_received];
         replay_put(far->rank, &(replay_stamp_t){event->corrected, 0, STAMP_SEND, far->index, 0, 0});
     }
-    if (++pass.n_told % STAMPS_A_GLANCE == 0) {
+    if (++pass.n_reported % STAMPS_A_GLANCE == 0) {
         replay_reclaim();
         (void) replay_take(take);
     }

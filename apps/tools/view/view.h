@@ -184,10 +184,11 @@ typedef struct view_what_if {
     int32_t n_planned[CLV_N_COLLECTIVES]; /* calls that are replayed otherwise than they ran */
     int32_t n_left_out;                   /* planned calls at the end, where there are very many */
     clv_what_if_result_t measured, model[CLV_WHAT_IF_N_WAYS];
-    double fidelity_run, fidelity_in_mpi, fidelity_after, fidelity_pace; /* model / measured */
+    double fidelity_run, fidelity_in_mpi, fidelity_after, fidelity_iteration; /* model / measured */
     int32_t n_parts;
-    double measured_pace_ns[VIEW_PARTS]; /* in parts of the planned calls, one after the other */
-    double pace_ns[CLV_WHAT_IF_N_WAYS][VIEW_PARTS];
+    double
+        measured_iteration_ns[VIEW_PARTS]; /* in parts of the planned calls, one after the other */
+    double iteration_ns[CLV_WHAT_IF_N_WAYS][VIEW_PARTS];
 } view_what_if_t;
 
 /* 0: no memory. */

@@ -13,7 +13,7 @@ static void print_row(FILE *file, const char *name, const clv_what_if_result_t *
                       const clv_what_if_result_t *measured)
 {
     fprintf(file, "%-10s %9.3f %9.3f %12.3f %11.3f %11.3f\n", name, (double) row->run_ns / 1e9,
-            (double) (measured->run_ns - row->run_ns) / 1e9, row->pace_ns / 1e6,
+            (double) (measured->run_ns - row->run_ns) / 1e9, row->iteration_ns / 1e6,
             row->in_mpi_ns / 1e9, row->after_ns / 1e6);
 }
 
@@ -26,7 +26,7 @@ static void print_cost(FILE *file, const view_what_if_t *what_if)
             what_if->latency_from, (long long) what_if->setting.early.pair_bytes / 1024,
             what_if->early_from);
     fprintf(file, "model / measured of what ran: run %.2f, pace %.2f, in MPI %.2f, after %.2f\n",
-            what_if->fidelity_run, what_if->fidelity_pace, what_if->fidelity_in_mpi,
+            what_if->fidelity_run, what_if->fidelity_iteration, what_if->fidelity_in_mpi,
             what_if->fidelity_after);
     view_indicative(what_if, names, sizeof names);
     if (names[0] != '\0') {
@@ -41,13 +41,13 @@ static void print_curve(FILE *file, const view_what_if_t *what_if)
 
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
         for (int32_t k = 0; k < what_if->n_parts; k++) {
-            most = what_if->pace_ns[i][k] > most ? what_if->pace_ns[i][k] : most;
+            most = what_if->iteration_ns[i][k] > most ? what_if->iteration_ns[i][k] : most;
         }
     }
     fprintf(file, "\npace over the run, by the model, up to %.3f ms\n", most / 1e6);
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
         fprintf(file, "%-10s ", clv_what_if_ways[i].word);
-        view_print_bars(file, what_if->pace_ns[i], what_if->n_parts, most);
+        view_print_bars(file, what_if->iteration_ns[i], what_if->n_parts, most);
     }
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
         fprintf(file, "%s%-10s %s\n", i == 0 ? "\n" : "", clv_what_if_ways[i].word,
@@ -116,14 +116,14 @@ void view_print_what_if(FILE *file, const view_what_if_t *what_if, int with_curv
 static void put_result(FILE *file, const clv_what_if_result_t *result)
 {
     fprintf(file, "{\"run_ns\":%lld,\"pace_ns\":%.0f,\"in_mpi_ns\":%.0f,\"after_ns\":%.0f}",
-            (long long) result->run_ns, result->pace_ns, result->in_mpi_ns, result->after_ns);
+            (long long) result->run_ns, result->iteration_ns, result->in_mpi_ns, result->after_ns);
 }
 
-static void put_curve(FILE *file, const double *pace_ns, int32_t n_parts)
+static void put_curve(FILE *file, const double *iteration_ns, int32_t n_parts)
 {
     fputc('[', file);
     for (int32_t i = 0; i < n_parts; i++) {
-        fprintf(file, "%s%.0f", i > 0 ? "," : "", pace_ns[i]);
+        fprintf(file, "%s%.0f", i > 0 ? "," : "", iteration_ns[i]);
     }
     fputc(']', file);
 }
@@ -138,7 +138,7 @@ static void put_way(FILE *file, const view_what_if_t *what_if, clv_what_if_way_t
     fputs(",\"scaled\":", file);
     put_result(file, &scaled);
     fputs(",\"curve_ns\":", file);
-    put_curve(file, what_if->pace_ns[way], what_if->n_parts);
+    put_curve(file, what_if->iteration_ns[way], what_if->n_parts);
     fputc('}', file);
 }
 
@@ -165,12 +165,13 @@ void view_put_what_if(FILE *file, const view_what_if_t *what_if)
         (int) what_if->n_left_out, gbit_of(what_if), what_if->cost_from,
         (long long) what_if->setting.cost.latency_ns, what_if->latency_from,
         (long long) what_if->setting.early.pair_bytes, what_if->early_from,
-        (long long) what_if->setting.early.flight_bytes, (long long) what_if->setting.cost.gap_ns,
-        (long long) what_if->balanced_ns, names, what_if->fidelity_run, what_if->fidelity_pace,
-        what_if->fidelity_in_mpi, what_if->fidelity_after);
+        (long long) what_if->setting.early.in_flight_bytes,
+        (long long) what_if->setting.cost.gap_ns, (long long) what_if->balanced_ns, names,
+        what_if->fidelity_run, what_if->fidelity_iteration, what_if->fidelity_in_mpi,
+        what_if->fidelity_after);
     put_result(file, &what_if->measured);
     fputs(",\"measured_curve_ns\":", file);
-    put_curve(file, what_if->measured_pace_ns, what_if->n_parts);
+    put_curve(file, what_if->measured_iteration_ns, what_if->n_parts);
     fputs(",\"ways\":[", file);
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS; i++) {
         fputs(i > 0 ? ",\n" : "\n", file);

@@ -23,7 +23,7 @@
 #define LATENCY_NS      50000
 #define EAGER_BYTES     32768     /* of files that do not say it: ob1 over TCP */
 #define EARLY_BYTES     (8 << 20) /* where no rank looked; tests/mpi/early_probe measures it ... */
-#define FLIGHT_BYTES    (2 << 20) /* ... and this */
+#define IN_FLIGHT_BYTES (2 << 20) /* ... and this */
 #define TAKE_PS         500       /* to copy a byte out of a socket and combine it */
 #define NEAR_PS         100       /* a byte inside a host */
 #define NEAR_LATENCY_NS 1000
@@ -361,13 +361,14 @@ static int64_t median_early(const view_t *view, int with_window)
  * behind of a larger message: its buffer. */
 static void find_early(const view_t *view, const view_network_t *network, view_what_if_t *what_if)
 {
-    const int64_t pair = median_early(view, 1), flight = median_early(view, 0);
+    const int64_t pair = median_early(view, 1), in_flight = median_early(view, 0);
 
     what_if->early_from = pair > 0 ? "measured" : "taken";
-    what_if->setting.early = (clv_early_t){.eager_bytes = what_if->setting.cost.early_bytes,
-                                           .pair_bytes = pair > 0 ? pair : EARLY_BYTES,
-                                           .take_ps = TAKE_PS,
-                                           .flight_bytes = flight > 0 ? flight : FLIGHT_BYTES};
+    what_if->setting.early =
+        (clv_early_t){.eager_bytes = what_if->setting.cost.early_bytes,
+                      .pair_bytes = pair > 0 ? pair : EARLY_BYTES,
+                      .take_ps = TAKE_PS,
+                      .in_flight_bytes = in_flight > 0 ? in_flight : IN_FLIGHT_BYTES};
     if (network->early_kib >= 0) {
         what_if->early_from = "given";
         what_if->setting.early.pair_bytes = (int64_t) (1024 * network->early_kib);
@@ -403,8 +404,8 @@ static clv_status_t find_cost(const building_t *building, const view_network_t *
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The pace in each of the curve's parts. */
-static void draw_curve(const clv_what_if_result_t *result, double *pace_ns, int32_t *n_parts_p)
+/* The iteration time in each of the curve's parts. */
+static void draw_curve(const clv_what_if_result_t *result, double *iteration_ns, int32_t *n_parts_p)
 {
     const int32_t n = result->n_planned - 1;
     const int32_t n_parts = (int32_t) clv_smaller(n, VIEW_PARTS);
@@ -412,36 +413,38 @@ static void draw_curve(const clv_what_if_result_t *result, double *pace_ns, int3
     for (int32_t part = 0; part < n_parts; part++) {
         const int32_t first = (int32_t) ((int64_t) part * n / n_parts);
         const int32_t end = (int32_t) ((int64_t) (part + 1) * n / n_parts);
-        pace_ns[part] = (double) (result->front_ns[end] - result->front_ns[first]) / (end - first);
+        iteration_ns[part] =
+            (double) (result->last_arrival_ns[end] - result->last_arrival_ns[first]) /
+            (end - first);
     }
     *n_parts_p = (int32_t) clv_larger(n_parts, 0);
 }
 
-static clv_status_t measure(const building_t *building, int64_t *front_ns)
+static clv_status_t measure(const building_t *building, int64_t *last_arrival_ns)
 {
     view_what_if_t *what_if = building->what_if;
 
-    what_if->measured.front_ns = front_ns;
+    what_if->measured.last_arrival_ns = last_arrival_ns;
     clv_what_if_measured(&building->run, &what_if->measured);
-    draw_curve(&what_if->measured, what_if->measured_pace_ns, &what_if->n_parts);
-    what_if->measured.front_ns = NULL;
+    draw_curve(&what_if->measured, what_if->measured_iteration_ns, &what_if->n_parts);
+    what_if->measured.last_arrival_ns = NULL;
     return clv_what_if_balanced(&building->run, &what_if->balanced_ns);
 }
 
-static clv_status_t replay_ways(const building_t *building, int64_t *front_ns)
+static clv_status_t replay_ways(const building_t *building, int64_t *last_arrival_ns)
 {
     view_what_if_t *what_if = building->what_if;
     clv_status_t status = CLV_OK;
 
     for (int i = 0; i < CLV_WHAT_IF_N_WAYS && status == CLV_OK; i++) {
         clv_what_if_result_t *model = &what_if->model[i];
-        model->front_ns = front_ns;
+        model->last_arrival_ns = last_arrival_ns;
         status =
             clv_what_if_replay(&building->run, &what_if->setting, (clv_what_if_way_t) i, model);
         if (status == CLV_OK) {
-            draw_curve(model, what_if->pace_ns[i], &what_if->n_parts);
+            draw_curve(model, what_if->iteration_ns[i], &what_if->n_parts);
         }
-        model->front_ns = NULL;
+        model->last_arrival_ns = NULL;
     }
     return status;
 }
@@ -459,7 +462,7 @@ static void judge(view_what_if_t *what_if)
     what_if->fidelity_run = ratio((double) model->run_ns, (double) measured->run_ns);
     what_if->fidelity_in_mpi = ratio(model->in_mpi_ns, measured->in_mpi_ns);
     what_if->fidelity_after = ratio(model->after_ns, measured->after_ns);
-    what_if->fidelity_pace = ratio(model->pace_ns, measured->pace_ns);
+    what_if->fidelity_iteration = ratio(model->iteration_ns, measured->iteration_ns);
 }
 
 clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_t way)
@@ -469,7 +472,7 @@ clv_what_if_result_t view_scaled(const view_what_if_t *what_if, clv_what_if_way_
     scaled.run_ns = (int64_t) ratio((double) scaled.run_ns, what_if->fidelity_run);
     scaled.in_mpi_ns = ratio(scaled.in_mpi_ns, what_if->fidelity_in_mpi);
     scaled.after_ns = ratio(scaled.after_ns, what_if->fidelity_after);
-    scaled.pace_ns = ratio(scaled.pace_ns, what_if->fidelity_pace);
+    scaled.iteration_ns = ratio(scaled.iteration_ns, what_if->fidelity_iteration);
     return scaled;
 }
 
@@ -479,7 +482,7 @@ void view_indicative(const view_what_if_t *what_if, char *names, size_t size)
         const char *name;
         double fidelity;
     } rows[] = {{"run", what_if->fidelity_run},
-                {"pace", what_if->fidelity_pace},
+                {"pace", what_if->fidelity_iteration},
                 {"in MPI", what_if->fidelity_in_mpi},
                 {"after", what_if->fidelity_after}};
     size_t used = 0;
@@ -532,7 +535,7 @@ static int find(building_t *building, const view_network_t *network)
 {
     view_what_if_t *what_if = building->what_if;
     const char *why = building->n_comms > MAX_COMMS ? "too many communicators" : NULL;
-    int64_t *front_ns = NULL;
+    int64_t *last_arrival_ns = NULL;
     clv_status_t status = CLV_OK;
 
     if (why == NULL) {
@@ -543,8 +546,8 @@ static int find(building_t *building, const view_network_t *network)
     }
     why = why == NULL ? refusal_of_run(building) : why;
     if (why == NULL) {
-        front_ns = clv_alloc((size_t) building->run.n_calls + 1, sizeof *front_ns);
-        status = front_ns == NULL ? CLV_NO_MEMORY : measure(building, front_ns);
+        last_arrival_ns = clv_alloc((size_t) building->run.n_calls + 1, sizeof *last_arrival_ns);
+        status = last_arrival_ns == NULL ? CLV_NO_MEMORY : measure(building, last_arrival_ns);
         why = building->n_planned < 2 ? no_plans : NULL;
     }
     if (why == NULL && status == CLV_OK) {
@@ -552,10 +555,10 @@ static int find(building_t *building, const view_network_t *network)
         status = find_cost(building, network);
     }
     if (why == NULL && status == CLV_OK) {
-        status = replay_ways(building, front_ns);
+        status = replay_ways(building, last_arrival_ns);
         judge(what_if);
     }
-    clv_free(front_ns);
+    clv_free(last_arrival_ns);
     if (why != NULL || status != CLV_OK) {
         (void) snprintf(what_if->why_not, sizeof what_if->why_not, "%s",
                         why != NULL ? why : refusal_of(status));

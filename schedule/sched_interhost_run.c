@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A run of a core whose ranks wait for links that others hold (see sched_core.h).
+ * A run of an inter-host part whose ranks wait for links that others hold (see sched_interhost.h).
  *
  * Each rank has one thing to do next: its next send could start, or something must come before it.
  * All that is done from the first such moment on, for as long as a send holds its sender, is done
- * in one sweep over the ranks that are awake:
+ * in one pass over the ranks that are awake:
  *
  *     now      what each rank lacks has come, as far as that is known: whatever leaves from now on
  *              is on the link for as long as a segment takes
- *     starts   on each way the first that could: none of those that start in this sweep can send,
+ *     starts   on each way the first that could: none of those that start in this pass can send,
  *              nor take, again before its end
  *
  * So nothing is sorted. Who has nothing to do for a while sleeps: a tournament of log2(ranks) games
@@ -19,15 +19,15 @@
  * something may wait for what the rank sends itself. From there on what arrives waits in a queue
  * until the rank looks: when a send of its starts, and while it lacks something for the next one.
  *
- * Cost: O(sends), and a look at each rank that is awake for each sweep, in which one send starts at
+ * Cost: O(sends), and a look at each rank that is awake for each pass, in which one send starts at
  * least.
  */
-#include "schedule/sched_core.h"
+#include "schedule/sched_interhost.h"
 
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
-enum { NOBODY = -1, SLEEPY_SWEEPS = 4 };
+enum { NOBODY = -1, SLEEPY_PASSES = 4 };
 
 static const int64_t always_free_ns = 0; /* of no way */
 
@@ -55,10 +55,10 @@ typedef struct representative {
     int64_t at_ns;          /* when it has something to do; INT64_MAX: not known */
     int64_t ready_ns;       /* the same if the way were free */
     const int64_t *free_ns; /* when the way is on which it will send next, if it lacks nothing */
-    const clv_core_send_t *next, *end; /* sends */
-    copy_t *copy;                      /* which the next one sends */
-    struct representative *receiver;   /* of the next one */
-    struct representative *best; /* who starts in this sweep on the way to this one, or NULL */
+    const clv_interhost_send_t *next, *end; /* sends */
+    copy_t *copy;                           /* which the next one sends */
+    struct representative *receiver;        /* of the next one */
+    struct representative *best; /* who starts in this pass on the way to this one, or NULL */
     const way_t *way;            /* to this one: a link but for who is handed all */
     int64_t in_free_ns;          /* of that way */
     int64_t out_free_ns;
@@ -82,20 +82,20 @@ typedef struct representative {
 } representative_t;
 
 typedef struct run {
-    const clv_core_t *core;
+    const clv_interhost_t *interhost;
     way_t far, near;
     int64_t combine_ns;
     int64_t reach_ns;  /* for so long behind now all that arrives is known */
-    int64_t window_ns; /* of a sweep; 0: one send starts in each */
+    int64_t window_ns; /* of a pass; 0: one send starts in each */
     int64_t sleepy_ns; /* who has nothing to do for longer sleeps */
-    int64_t now_ns;    /* of this sweep: nothing starts before */
+    int64_t now_ns;    /* of this pass: nothing starts before */
     int can_meet;      /* 1: sends of several may be there at the same time */
     int is_ahead;      /* 1: what starts is there after all that started on that way before */
     representative_t *representatives;
     copy_t *copies;
     arrival_t *queue;       /* rank after rank */
     int32_t *next_parked;   /* of each send */
-    representative_t **due; /* to whom anybody starts in this sweep */
+    representative_t **due; /* to whom anybody starts in this pass */
     int32_t n_due;
     representative_t **awake;
     int32_t n_awake;
@@ -162,7 +162,7 @@ static int32_t unpark_send(const run_t *run, copy_t *copy)
 {
     for (int32_t *at = &copy->parked; *at != NOBODY; at = &run->next_parked[*at]) {
         const int32_t send = *at;
-        if (run->core->sends[send].in_number == copy->n_done) {
+        if (run->interhost->sends[send].in_number == copy->n_done) {
             *at = run->next_parked[send];
             return send;
         }
@@ -182,7 +182,7 @@ __attribute__((noinline)) static void unpark_all(const run_t *run, representativ
             break;
         }
         me->n_parked--;
-        me->n_bound -= is_near || run->core->sends[send].is_back;
+        me->n_bound -= is_near || run->interhost->sends[send].is_back;
         combine(run, me, copy, now_ns);
     }
 }
@@ -201,7 +201,7 @@ static inline void take_near(const run_t *run, representative_t *me)
     copy_t *copy = &me->copies[segment];
 
     me->near_ns = INT64_MAX;
-    if (me->near < run->core->n_segments) {
+    if (me->near < run->interhost->n_segments) {
         me->line_ns[0] += me->step_ns[0];
         me->line_ns[1] += me->step_ns[1];
         me->near_ns = clv_larger(me->line_ns[0], me->line_ns[1]);
@@ -216,13 +216,13 @@ static inline void take_near(const run_t *run, representative_t *me)
 }
 
 /* What is sent there is here. */
-static inline void take_send(const run_t *run, representative_t *me, const clv_core_send_t *send,
-                             int64_t now_ns)
+static inline void take_send(const run_t *run, representative_t *me,
+                             const clv_interhost_send_t *send, int64_t now_ns)
 {
     copy_t *copy = &me->copies[send->segment];
 
     if (send->in_number != copy->n_done) {
-        const int32_t at = (int32_t) (send - run->core->sends);
+        const int32_t at = (int32_t) (send - run->interhost->sends);
         run->next_parked[at] = copy->parked;
         copy->parked = at;
         me->n_parked++;
@@ -236,7 +236,7 @@ static inline void take_send(const run_t *run, representative_t *me, const clv_c
 static inline void take_far(const run_t *run, representative_t *me)
 {
     const int64_t now_ns = me->far_ns;
-    const clv_core_send_t *send = &run->core->sends[run->queue[me->head++].send];
+    const clv_interhost_send_t *send = &run->interhost->sends[run->queue[me->head++].send];
 
     me->far_ns = me->head < me->tail ? run->queue[me->head].here_ns : INT64_MAX;
     take_send(run, me, send, now_ns);
@@ -244,13 +244,14 @@ static inline void take_far(const run_t *run, representative_t *me)
 
 /* Of two that are there at the same time. They come in plan order; but what takes no time on the
  * link comes after what was there at that moment. */
-static int is_near_before(const run_t *run, const representative_t *me, const clv_core_send_t *send)
+static int is_near_before(const run_t *run, const representative_t *me,
+                          const clv_interhost_send_t *send)
 {
     return run->far.here_ns == 0 || me->near_slot[me->near] <= send->slot;
 }
 
 static inline int is_near_first(const run_t *run, const representative_t *me, int64_t here_ns,
-                                const clv_core_send_t *send)
+                                const clv_interhost_send_t *send)
 {
     return me->near_ns != here_ns ? me->near_ns < here_ns : is_near_before(run, me, send);
 }
@@ -258,7 +259,7 @@ static inline int is_near_first(const run_t *run, const representative_t *me, in
 __attribute__((noinline)) static void take_next(const run_t *run, representative_t *me)
 {
     if (me->head == me->tail ||
-        is_near_first(run, me, me->far_ns, &run->core->sends[run->queue[me->head].send])) {
+        is_near_first(run, me, me->far_ns, &run->interhost->sends[run->queue[me->head].send])) {
         take_near(run, me);
     } else {
         take_far(run, me);
@@ -267,8 +268,8 @@ __attribute__((noinline)) static void take_next(const run_t *run, representative
 
 /* Takes at once what will be there by then, this send at last, where nothing of it waits for what
  * the rank sends: so it is the same whenever it is taken. 1, or 0: it does. */
-static inline int take_ahead(const run_t *run, representative_t *me, const clv_core_send_t *send,
-                             int64_t here_ns)
+static inline int take_ahead(const run_t *run, representative_t *me,
+                             const clv_interhost_send_t *send, int64_t here_ns)
 {
     if (!run->is_ahead || me->head < me->tail || me->n_bound > 0) {
         return 0;
@@ -289,7 +290,7 @@ static inline int take_ahead(const run_t *run, representative_t *me, const clv_c
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /* Which send is the next, and lacks everything until its rank looks. */
-static inline void aim(const run_t *run, representative_t *me, const clv_core_send_t *next)
+static inline void aim(const run_t *run, representative_t *me, const clv_interhost_send_t *next)
 {
     me->next = next;
     me->free_ns = &always_free_ns;
@@ -326,7 +327,7 @@ static inline void look(run_t *run, representative_t *me)
  * takes any time, in the order in which they started. */
 static void put_on_link(run_t *run, representative_t *receiver, int32_t send, int64_t here_ns)
 {
-    const clv_core_send_t *sends = run->core->sends;
+    const clv_interhost_send_t *sends = run->interhost->sends;
     int32_t at = receiver->tail++;
 
     while (run->can_meet && at > receiver->head && run->queue[at - 1].here_ns == here_ns &&
@@ -364,11 +365,11 @@ static inline void tell(run_t *run, representative_t *me, int64_t here_ns)
     }
 }
 
-/* What it lacks for the next send it looks for in the next sweep, when more has come. Who gives a
+/* What it lacks for the next send it looks for in the next pass, when more has come. Who gives a
  * segment away for good may look later at what came before that. */
 static inline void start(run_t *run, representative_t *me)
 {
-    const clv_core_send_t *send = me->next;
+    const clv_interhost_send_t *send = me->next;
     const int64_t now_ns = me->at_ns;
     representative_t *receiver = me->receiver;
     int64_t here_ns;
@@ -379,15 +380,15 @@ static inline void start(run_t *run, representative_t *me)
     leave(run, me, now_ns);
     here_ns = now_ns + receiver->way->here_ns;
     if (!take_ahead(run, receiver, send, here_ns)) {
-        put_on_link(run, receiver, (int32_t) (send - run->core->sends), here_ns);
+        put_on_link(run, receiver, (int32_t) (send - run->interhost->sends), here_ns);
     }
     tell(run, receiver, here_ns);
     aim(run, me, send + 1);
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
-/* When the first one has something to do. Who has not for some sweeps goes to sleep. */
+/* When the first one has something to do. Who has not for some passes goes to sleep. */
 static int64_t find_now(run_t *run)
 {
     const int32_t n_before = run->n_awake;
@@ -465,7 +466,7 @@ static void keep_first(run_t *run)
     run->n_due = run->n_due > 0;
 }
 
-static void sweep(run_t *run)
+static void pass(run_t *run)
 {
     const int64_t last_ns = run->now_ns + clv_larger(run->window_ns - 1, 0);
 
@@ -485,20 +486,20 @@ static void sweep(run_t *run)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static void place_representative(run_t *run, int32_t p, const clv_core_stream_t *stream,
+static void place_representative(run_t *run, int32_t p, const clv_interhost_stream_t *stream,
                                  int64_t arrival_ns)
 {
-    const clv_core_t *core = run->core;
-    const size_t first = (size_t) p * (size_t) core->n_segments;
+    const clv_interhost_t *interhost = run->interhost;
+    const size_t first = (size_t) p * (size_t) interhost->n_segments;
     copy_t *copies = run->copies + first;
     representative_t *me = &run->representatives[p];
 
     *me = (representative_t){
-        .end = core->sends + core->first_out[p + 1],
-        .way = clv_core_is_handed(core, p) ? &run->near : &run->far,
-        .near_number = core->near_number + first,
-        .near_slot = core->near_slot + first,
-        .rank = core->rank[p],
+        .end = interhost->sends + interhost->first_out[p + 1],
+        .way = clv_interhost_is_handed(interhost, p) ? &run->near : &run->far,
+        .near_number = interhost->near_number + first,
+        .near_slot = interhost->near_slot + first,
+        .rank = interhost->rank[p],
         .copies = copies,
         .arrival_ns = arrival_ns,
         .out_free_ns = arrival_ns,
@@ -509,13 +510,13 @@ static void place_representative(run_t *run, int32_t p, const clv_core_stream_t 
         .near_ns = stream->first_ns[0] < 0 ? INT64_MAX
                                            : clv_larger(stream->first_ns[0], stream->first_ns[1]),
         .far_ns = INT64_MAX,
-        .head = core->first_in[p],
-        .tail = core->first_in[p],
+        .head = interhost->first_in[p],
+        .tail = interhost->first_in[p],
     };
-    for (int32_t s = 0; s < core->n_segments; s++) {
+    for (int32_t s = 0; s < interhost->n_segments; s++) {
         copies[s] = (copy_t){.ready_ns = arrival_ns, .parked = NOBODY};
     }
-    aim(run, me, core->sends + core->first_out[p]);
+    aim(run, me, interhost->sends + interhost->first_out[p]);
 }
 
 /* All are awake. */
@@ -528,7 +529,7 @@ static void place_beds(run_t *run)
     for (int32_t at = run->n_beds - 1; at > 0; at--) {
         play(run, at);
     }
-    for (int32_t p = 0; p < run->core->n_ranks; p++) {
+    for (int32_t p = 0; p < run->interhost->n_ranks; p++) {
         wake(run, &run->representatives[p]);
     }
 }
@@ -536,11 +537,11 @@ static void place_beds(run_t *run)
 /* 1, or 0 without memory. */
 static int allocate_run(run_t *run)
 {
-    const clv_core_t *core = run->core;
-    const size_t n_ranks = (size_t) core->n_ranks, n_segments = (size_t) core->n_segments;
-    const size_t n_sends = (size_t) core->first_out[core->n_ranks] + 1;
+    const clv_interhost_t *interhost = run->interhost;
+    const size_t n_ranks = (size_t) interhost->n_ranks, n_segments = (size_t) interhost->n_segments;
+    const size_t n_sends = (size_t) interhost->first_out[interhost->n_ranks] + 1;
 
-    for (run->n_beds = 2; run->n_beds < core->n_ranks;) {
+    for (run->n_beds = 2; run->n_beds < interhost->n_ranks;) {
         run->n_beds *= 2;
     }
     run->representatives = clv_alloc_unset(n_ranks, sizeof *run->representatives);
@@ -569,7 +570,7 @@ static void close_run(run_t *run)
 /* What comes when nothing is left to send. */
 static clv_status_t read_exits(run_t *run, int64_t *exit_ns)
 {
-    for (int32_t p = 0; p < run->core->n_ranks; p++) {
+    for (int32_t p = 0; p < run->interhost->n_ranks; p++) {
         representative_t *me = &run->representatives[p];
         if (me->next < me->end) {
             return CLV_INVALID;
@@ -582,9 +583,9 @@ static clv_status_t read_exits(run_t *run, int64_t *exit_ns)
     return CLV_OK;
 }
 
-static void open_run(run_t *run, const clv_core_stream_t *streams, const int64_t *arrival_ns)
+static void open_run(run_t *run, const clv_interhost_stream_t *streams, const int64_t *arrival_ns)
 {
-    const int32_t n_ranks = run->core->n_ranks;
+    const int32_t n_ranks = run->interhost->n_ranks;
 
     run->awake = run->due + n_ranks;
     for (int32_t p = 0; p < n_ranks; p++) {
@@ -618,20 +619,21 @@ static void set_lengths(run_t *run, const clv_replay_lengths_t *lengths)
  * long. */
 static void set_window(run_t *run)
 {
-    const int64_t busy_ns =
-        run->core->hands_over ? clv_smaller(run->near.busy_ns, run->far.busy_ns) : run->far.busy_ns;
+    const int64_t busy_ns = run->interhost->hands_over
+                                ? clv_smaller(run->near.busy_ns, run->far.busy_ns)
+                                : run->far.busy_ns;
 
     run->reach_ns = clv_larger(run->far.here_ns - 1, 0);
     run->window_ns = clv_smaller(busy_ns, run->far.here_ns);
-    run->sleepy_ns = clv_smaller(run->window_ns, INT64_MAX / 4 / SLEEPY_SWEEPS) * SLEEPY_SWEEPS;
+    run->sleepy_ns = clv_smaller(run->window_ns, INT64_MAX / 4 / SLEEPY_PASSES) * SLEEPY_PASSES;
     run->is_ahead = run->window_ns > 0 && !run->can_meet;
 }
 
-clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *streams,
-                          const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
-                          int64_t *exit_ns)
+clv_status_t clv_interhost_run(const clv_interhost_t *interhost,
+                               const clv_interhost_stream_t *streams, const int64_t *arrival_ns,
+                               const clv_replay_lengths_t *lengths, int64_t *exit_ns)
 {
-    run_t run = {.core = core};
+    run_t run = {.interhost = interhost};
     clv_status_t status = CLV_NO_MEMORY;
 
     set_lengths(&run, lengths);
@@ -640,7 +642,7 @@ clv_status_t clv_core_run(const clv_core_t *core, const clv_core_stream_t *strea
         open_run(&run, streams, arrival_ns);
         for (int64_t now_ns = find_now(&run); now_ns < INT64_MAX; now_ns = find_now(&run)) {
             run.now_ns = now_ns;
-            sweep(&run);
+            pass(&run);
         }
         status = read_exits(&run, exit_ns);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Outlines: chains in closed form, and the core behind them (see sched_outline.h).
+ * Fast estimates: chains in closed form, and the inter-host part behind them (see
+ * sched_fast_estimate.h).
  *
  * A chain hands S segments on, one hop after the other. When segment s is ready at a rank is a
  * maximum of straight lines, offset + s * step. A hop of period p (how soon the next segment
@@ -13,7 +14,7 @@
  * line, and where they are of two kinds, near and far, there are two, one for the q of each; a hop
  * of the steeper kind makes them one.
  */
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 
 #include "schedule/sched_instance.h"
 #include "schedule/sched_replay.h"
@@ -21,54 +22,55 @@
 #include "util/util_divide.h"
 #include "util/util_min_max.h"
 
-clv_status_t clv_outline_make(const clv_generator_t *generator, const clv_instance_t *instance,
-                              clv_outline_t **outline_p)
+clv_status_t clv_fast_estimate_make(const clv_generator_t *generator,
+                                    const clv_instance_t *instance, clv_fast_estimate_t **fast_p)
 {
     const char *reason;
     clv_status_t status = clv_instance_check(instance, &reason);
 
-    return status == CLV_OK ? clv_outline_make_checked(generator, instance, outline_p) : status;
+    return status == CLV_OK ? clv_fast_estimate_make_checked(generator, instance, fast_p) : status;
 }
 
-clv_status_t clv_outline_make_checked(const clv_generator_t *generator,
-                                      const clv_instance_t *instance, clv_outline_t **outline_p)
+clv_status_t clv_fast_estimate_make_checked(const clv_generator_t *generator,
+                                            const clv_instance_t *instance,
+                                            clv_fast_estimate_t **fast_p)
 {
-    if (generator->outline == NULL || instance->goal != CLV_GOAL_REDUCE ||
+    if (generator->fast == NULL || instance->goal != CLV_GOAL_REDUCE ||
         !clv_sched_instance_shares_place(instance)) {
         return CLV_UNSUPPORTED;
     }
-    return generator->outline(instance, outline_p);
+    return generator->fast(instance, fast_p);
 }
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-clv_outline_t *clv_outline_new(const clv_instance_t *instance)
+clv_fast_estimate_t *clv_fast_estimate_new(const clv_instance_t *instance)
 {
     const size_t n_ranks = (size_t) instance->n_ranks;
-    clv_outline_t *outline = clv_alloc(1, sizeof *outline);
+    clv_fast_estimate_t *fast = clv_alloc(1, sizeof *fast);
 
-    if (outline == NULL) {
+    if (fast == NULL) {
         return NULL;
     }
-    outline->n_ranks = instance->n_ranks;
-    outline->n_segments = instance->n_segments;
-    outline->chains = clv_alloc_unset(n_ranks, sizeof *outline->chains);
-    outline->ranks = clv_alloc_unset(n_ranks, sizeof *outline->ranks);
-    if (outline->chains == NULL || outline->ranks == NULL) {
-        clv_outline_free(outline);
+    fast->n_ranks = instance->n_ranks;
+    fast->n_segments = instance->n_segments;
+    fast->chains = clv_alloc_unset(n_ranks, sizeof *fast->chains);
+    fast->ranks = clv_alloc_unset(n_ranks, sizeof *fast->ranks);
+    if (fast->chains == NULL || fast->ranks == NULL) {
+        clv_fast_estimate_free(fast);
         return NULL;
     }
-    return outline;
+    return fast;
 }
 
-void clv_outline_free(clv_outline_t *outline)
+void clv_fast_estimate_free(clv_fast_estimate_t *fast)
 {
-    if (outline != NULL) {
-        clv_core_drop(&outline->core);
-        clv_free(outline->place);
-        clv_free(outline->ranks);
-        clv_free(outline->chains);
-        clv_free(outline);
+    if (fast != NULL) {
+        clv_interhost_drop(&fast->interhost);
+        clv_free(fast->place);
+        clv_free(fast->ranks);
+        clv_free(fast->chains);
+        clv_free(fast);
     }
 }
 
@@ -85,9 +87,9 @@ typedef struct kind {
     int64_t last_step_ns;
 } kind_t;
 
-/* What all chains and the core add up to. */
+/* What all chains and the inter-host part add up to. */
 typedef struct sum {
-    const clv_outline_t *outline;
+    const clv_fast_estimate_t *fast;
     const int64_t *arrival_ns;
     const clv_replay_lengths_t *lengths;
     kind_t near, far;
@@ -119,10 +121,10 @@ static inline void count_exit(sum_t *sum, int64_t arrival_ns, int64_t exit_ns)
 }
 
 /* All hops are near ones; what comes to the last rank, and when all others leave. */
-static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
+static clv_interhost_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
 {
     const kind_t near = sum->near;
-    const int32_t *ranks = sum->outline->ranks;
+    const int32_t *ranks = sum->fast->ranks;
     int64_t ready_ns = sum->arrival_ns[ranks[chain->first]], here_ns = ready_ns;
     int64_t last_step_ns = near.last_period_ns, step_ns = near.period_ns;
     sum_t of = *sum; /* of its own, so that it can stay in registers */
@@ -140,7 +142,7 @@ static clv_core_stream_t run_near_chain(sum_t *sum, const clv_chain_t *chain)
         }
     }
     *sum = of;
-    return (clv_core_stream_t){
+    return (clv_interhost_stream_t){
         {chain->first < chain->last ? ready_ns + near.way_ns : -1, here_ns + near.way_ns},
         {step_ns, near.period_ns}};
 }
@@ -178,7 +180,7 @@ static int64_t hop(lines_t *ready, const kind_t *kind, const kind_t *steep, int6
 /* Hops of both kinds; all leave. */
 static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
 {
-    const int32_t *ranks = sum->outline->ranks, *place = sum->outline->place;
+    const int32_t *ranks = sum->fast->ranks, *place = sum->fast->place;
     const kind_t *steep = sum->near.step_ns > sum->far.step_ns ? &sum->near : &sum->far;
     lines_t ready = {NO_LINE_NS, sum->arrival_ns[ranks[chain->first]], 0};
 
@@ -192,11 +194,11 @@ static void run_mixed_chain(sum_t *sum, const clv_chain_t *chain)
         clv_larger(ready.steep_ns + steep->last_step_ns, ready.flat_ns + ready.last_flat_ns));
 }
 
-/* What the chains bring to the core. */
-static void run_chains(sum_t *sum, clv_core_stream_t *streams)
+/* What the chains bring to the inter-host part. */
+static void run_chains(sum_t *sum, clv_interhost_stream_t *streams)
 {
-    for (int32_t c = 0; c < sum->outline->n_chains; c++) {
-        const clv_chain_t *chain = &sum->outline->chains[c];
+    for (int32_t c = 0; c < sum->fast->n_chains; c++) {
+        const clv_chain_t *chain = &sum->fast->chains[c];
         if (chain->representative >= 0) {
             streams[chain->representative] = run_near_chain(sum, chain);
         } else {
@@ -205,19 +207,19 @@ static void run_chains(sum_t *sum, clv_core_stream_t *streams)
     }
 }
 
-static clv_status_t run_core(sum_t *sum, const clv_core_stream_t *streams, int64_t *arrival_ns,
-                             int64_t *exit_ns)
+static clv_status_t run_interhost(sum_t *sum, const clv_interhost_stream_t *streams,
+                                  int64_t *arrival_ns, int64_t *exit_ns)
 {
-    const clv_core_t *core = &sum->outline->core;
+    const clv_interhost_t *interhost = &sum->fast->interhost;
     clv_status_t status;
 
-    for (int32_t i = 0; i < core->n_ranks; i++) {
-        arrival_ns[i] = sum->arrival_ns[core->rank[i]];
+    for (int32_t i = 0; i < interhost->n_ranks; i++) {
+        arrival_ns[i] = sum->arrival_ns[interhost->rank[i]];
     }
-    status = core->far_slot != NULL
-                 ? clv_core_run_chain(core, streams, arrival_ns, sum->lengths, exit_ns)
-                 : clv_core_run(core, streams, arrival_ns, sum->lengths, exit_ns);
-    for (int32_t i = 0; i < core->n_ranks && status == CLV_OK; i++) {
+    status = interhost->far_slot != NULL
+                 ? clv_interhost_run_chain(interhost, streams, arrival_ns, sum->lengths, exit_ns)
+                 : clv_interhost_run(interhost, streams, arrival_ns, sum->lengths, exit_ns);
+    for (int32_t i = 0; i < interhost->n_ranks && status == CLV_OK; i++) {
         count_exit(sum, arrival_ns[i], exit_ns[i]);
     }
     return status;
@@ -225,40 +227,41 @@ static clv_status_t run_core(sum_t *sum, const clv_core_stream_t *streams, int64
 
 static clv_status_t estimate(sum_t *sum)
 {
-    const size_t n_core = (size_t) sum->outline->core.n_ranks;
-    clv_core_stream_t *streams = clv_alloc_unset(n_core + 1, sizeof *streams);
-    int64_t *times_ns = clv_alloc_unset(2 * n_core + 1, sizeof *times_ns);
+    const size_t n_interhost = (size_t) sum->fast->interhost.n_ranks;
+    clv_interhost_stream_t *streams = clv_alloc_unset(n_interhost + 1, sizeof *streams);
+    int64_t *times_ns = clv_alloc_unset(2 * n_interhost + 1, sizeof *times_ns);
     clv_status_t status = CLV_NO_MEMORY;
 
     if (streams != NULL && times_ns != NULL) {
-        for (size_t i = 0; i < n_core; i++) {
-            streams[i] = (clv_core_stream_t){{-1, -1}, {0, 0}};
+        for (size_t i = 0; i < n_interhost; i++) {
+            streams[i] = (clv_interhost_stream_t){{-1, -1}, {0, 0}};
         }
         run_chains(sum, streams);
-        status = n_core == 0 ? CLV_OK : run_core(sum, streams, times_ns, times_ns + n_core);
+        status = n_interhost == 0 ? CLV_OK
+                                  : run_interhost(sum, streams, times_ns, times_ns + n_interhost);
     }
     clv_free(times_ns);
     clv_free(streams);
     return status;
 }
 
-clv_status_t clv_outline_estimate(const clv_outline_t *outline, const int64_t *arrival_ns,
-                                  int64_t vector_bytes, const clv_cost_t *cost,
-                                  clv_estimate_t *estimate_p)
+clv_status_t clv_fast_estimate_run(const clv_fast_estimate_t *fast, const int64_t *arrival_ns,
+                                   int64_t vector_bytes, const clv_cost_t *cost,
+                                   clv_estimate_t *estimate_p)
 {
-    const int32_t n_segments = outline->n_segments;
+    const int32_t n_segments = fast->n_segments;
     const clv_replay_lengths_t of =
         clv_replay_lengths_of(cost, clv_segment_bytes(vector_bytes, n_segments));
-    const int64_t last_ns = clv_replay_last_ns(arrival_ns, outline->n_ranks);
+    const int64_t last_ns = clv_replay_last_ns(arrival_ns, fast->n_ranks);
     clv_status_t status = CLV_OVERFLOW;
 
-    if (clv_replay_fits(&of, outline->n_sends, last_ns)) {
-        sum_t sum = {.outline = outline,
+    if (clv_replay_fits(&of, fast->n_sends, last_ns)) {
+        sum_t sum = {.fast = fast,
                      .arrival_ns = arrival_ns,
                      .lengths = &of,
                      .near = kind_of(of.near_wire_ns, of.near_latency_ns, &of, n_segments),
                      .far = kind_of(of.far_wire_ns, of.far_latency_ns, &of, n_segments),
-                     .n_ranks = clv_divisor_of(outline->n_ranks)};
+                     .n_ranks = clv_divisor_of(fast->n_ranks)};
         status = estimate(&sum);
         if (status == CLV_OK) {
             *estimate_p = (clv_estimate_t){sum.end_ns, sum.end_ns - last_ns, sum.in_mpi_ns};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Front, pace and run-ahead of a block of iterations; see bench_pace.h.
+ * Last ends, iteration times and run-ahead of a block of iterations; see bench_iteration.h.
  */
-#include "apps/bench/measure/bench_pace.h"
+#include "apps/bench/measure/bench_iteration.h"
 
 #include <math.h>
 
@@ -11,20 +11,20 @@
 
 /* The times of all ranks in a block. */
 typedef struct block {
-    const clv_pace_times_t *times;
+    const clv_iteration_times_t *times;
     int n_ranks;
     int64_t n_calls;
     int64_t lead;
     int64_t start_ns;
 } block_t;
 
-static const clv_pace_times_t *at(const block_t *block, int rank, int64_t call)
+static const clv_iteration_times_t *at(const block_t *block, int rank, int64_t call)
 {
     return &block->times[rank * block->n_calls + call];
 }
 
 /* When the last rank ended that iteration; -1 is the start of the block. */
-static int64_t front(const block_t *block, int64_t call)
+static int64_t last_end_of(const block_t *block, int64_t call)
 {
     int64_t last_ns = block->start_ns;
 
@@ -37,7 +37,7 @@ static int64_t front(const block_t *block, int64_t call)
 
 /* Between a rank's arrivals at the call before those that count, if there is one, and at the last.
  */
-static double pace_of(const block_t *block, int rank)
+static double iteration_of_rank(const block_t *block, int rank)
 {
     const int64_t first = block->lead > 0 ? block->lead - 1 : 0;
     const int64_t last = block->n_calls - 1;
@@ -46,35 +46,35 @@ static double pace_of(const block_t *block, int rank)
            (double) (last - first);
 }
 
-static void add_paces(const block_t *block, clv_pace_t *pace, double *rank_pace_ns)
+static void add_ranks(const block_t *block, clv_iteration_t *figures, double *rank_iteration_ns)
 {
     for (int r = 0; r < block->n_ranks; r++) {
-        const double own = pace_of(block, r);
-        pace->fastest_ns = r == 0 ? own : fmin(pace->fastest_ns, own);
-        pace->slowest_ns = r == 0 ? own : fmax(pace->slowest_ns, own);
-        if (rank_pace_ns) {
-            rank_pace_ns[r] = own;
+        const double own = iteration_of_rank(block, r);
+        figures->fastest_ns = r == 0 ? own : fmin(figures->fastest_ns, own);
+        figures->slowest_ns = r == 0 ? own : fmax(figures->slowest_ns, own);
+        if (rank_iteration_ns) {
+            rank_iteration_ns[r] = own;
         }
     }
 }
 
-static void add_call(const block_t *block, int64_t call, clv_pace_t *pace)
+static void add_call(const block_t *block, int64_t call, clv_iteration_t *figures)
 {
     const double n = (double) block->n_ranks * (double) (block->n_calls - block->lead);
-    const int64_t front_ns = front(block, call);
+    const int64_t last_end_ns = last_end_of(block, call);
 
     for (int r = 0; r < block->n_ranks; r++) {
-        const clv_pace_times_t *one = at(block, r, call);
+        const clv_iteration_times_t *one = at(block, r, call);
         const double inside = (double) (one->exit_ns - one->arrival_ns);
-        pace->in_call_ns += inside / n;
-        pace->in_couple_ns += (double) (one->end_ns - one->exit_ns) / n;
-        pace->worst_ns = fmax(pace->worst_ns, inside);
-        pace->ahead_ns = fmax(pace->ahead_ns, (double) (front_ns - one->end_ns));
+        figures->in_call_ns += inside / n;
+        figures->in_couple_ns += (double) (one->end_ns - one->exit_ns) / n;
+        figures->worst_ns = fmax(figures->worst_ns, inside);
+        figures->ahead_ns = fmax(figures->ahead_ns, (double) (last_end_ns - one->end_ns));
     }
 }
 
 /* Of the times in the call, of all ranks together. */
-static clv_status_t add_p99(const block_t *block, clv_pace_t *pace)
+static clv_status_t add_p99(const block_t *block, clv_iteration_t *figures)
 {
     const size_t n = (size_t) block->n_ranks * (size_t) (block->n_calls - block->lead);
     double *inside_ns = clv_alloc(n, sizeof *inside_ns);
@@ -85,12 +85,12 @@ static clv_status_t add_p99(const block_t *block, clv_pace_t *pace)
     }
     for (int r = 0; r < block->n_ranks; r++) {
         for (int64_t call = block->lead; call < block->n_calls; call++) {
-            const clv_pace_times_t *one = at(block, r, call);
+            const clv_iteration_times_t *one = at(block, r, call);
             inside_ns[i++] = (double) (one->exit_ns - one->arrival_ns);
         }
     }
     clv_stats_sort(inside_ns, n);
-    pace->p99_ns = clv_stats_quantile(inside_ns, n, 0.99);
+    figures->p99_ns = clv_stats_quantile(inside_ns, n, 0.99);
     clv_free(inside_ns);
     return CLV_OK;
 }
@@ -125,26 +125,27 @@ static int64_t most_ahead(const block_t *block)
     return most;
 }
 
-clv_status_t clv_pace_derive(const clv_pace_times_t *times, int n_ranks, int64_t n_calls,
-                             int64_t lead, int64_t start_ns, clv_pace_t *pace_p,
-                             double *rank_pace_ns)
+clv_status_t clv_iteration_derive(const clv_iteration_times_t *times, int n_ranks, int64_t n_calls,
+                                  int64_t lead, int64_t start_ns, clv_iteration_t *figures_p,
+                                  double *rank_iteration_ns)
 {
     const block_t block = {times, n_ranks, n_calls, lead, start_ns};
-    clv_pace_t pace = {0};
+    clv_iteration_t figures = {0};
 
     if (n_ranks < 1 || lead < 0 || n_calls - lead < 2) {
         return CLV_INVALID;
     }
-    pace.iteration_ns =
-        (double) (front(&block, n_calls - 1) - front(&block, lead - 1)) / (double) (n_calls - lead);
-    add_paces(&block, &pace, rank_pace_ns);
+    figures.iteration_ns =
+        (double) (last_end_of(&block, n_calls - 1) - last_end_of(&block, lead - 1)) /
+        (double) (n_calls - lead);
+    add_ranks(&block, &figures, rank_iteration_ns);
     for (int64_t call = lead; call < n_calls; call++) {
-        add_call(&block, call, &pace);
+        add_call(&block, call, &figures);
     }
-    pace.ahead_calls = (double) most_ahead(&block);
-    if (add_p99(&block, &pace) != CLV_OK) {
+    figures.ahead_calls = (double) most_ahead(&block);
+    if (add_p99(&block, &figures) != CLV_OK) {
         return CLV_NO_MEMORY;
     }
-    *pace_p = pace;
+    *figures_p = figures;
     return CLV_OK;
 }

@@ -2,7 +2,7 @@
  *
  * When the thread looks by itself: records come in pretend time, and what is counted is who rings.
  */
-#include "pap_predict/pap_pace.h"
+#include "pap_predict/pap_polling.h"
 #include "tests/sim/cs_random.h"
 #include "tests/support/test.h"
 #include "util/util_time.h"
@@ -12,9 +12,9 @@
 
 static cs_random_t generator;
 
-/* A thread and the ranks of one lane, without either. */
+/* A thread and the ranks of one slot, without either. */
 typedef struct world {
-    clv_pap_pace_t pace;
+    clv_pap_polling_t polling;
     int64_t now_ns;
     int n_rings; /* of n_records */
     int n_looks;
@@ -24,9 +24,9 @@ typedef struct world {
 /* The looks until then; a record lies there from given_ns on. */
 static void pass(world_t *world, int64_t given_ns, int64_t until_ns)
 {
-    while (world->pace.look_ns <= until_ns && world->pace.look_ns < given_ns) {
+    while (world->polling.look_ns <= until_ns && world->polling.look_ns < given_ns) {
         world->n_looks++;
-        clv_pap_pace_missed(&world->pace, world->pace.look_ns);
+        clv_pap_polling_missed(&world->polling, world->polling.look_ns);
     }
 }
 
@@ -34,22 +34,22 @@ static void give_after(world_t *world, int64_t distance_ns)
 {
     const int64_t given_ns = world->now_ns + distance_ns;
     pass(world, given_ns, given_ns);
-    if (world->pace.look_ns == INT64_MAX) {
+    if (world->polling.look_ns == INT64_MAX) {
         world->n_rings++;
     } else {
-        const int64_t wait_ns = world->pace.look_ns - given_ns;
+        const int64_t wait_ns = world->polling.look_ns - given_ns;
         world->n_looks++;
         world->longest_wait_ns =
             wait_ns > world->longest_wait_ns ? wait_ns : world->longest_wait_ns;
     }
-    clv_pap_pace_found(&world->pace, given_ns);
+    clv_pap_polling_found(&world->polling, given_ns);
     world->now_ns = given_ns;
 }
 
 static world_t new_world(void)
 {
     world_t world = {.now_ns = 7 * CLV_NS_PER_S};
-    clv_pap_pace_init(&world.pace);
+    clv_pap_polling_init(&world.polling);
     return world;
 }
 
@@ -75,10 +75,10 @@ static void nobody_calls_and_nobody_looks(void **state)
     world.n_looks = 0;
     const int64_t last_ns = world.now_ns;
     int64_t newest_ns = 0;
-    while (world.pace.look_ns != INT64_MAX) {
-        newest_ns = world.pace.look_ns;
+    while (world.polling.look_ns != INT64_MAX) {
+        newest_ns = world.polling.look_ns;
         world.n_looks++;
-        clv_pap_pace_missed(&world.pace, world.pace.look_ns);
+        clv_pap_polling_missed(&world.polling, world.polling.look_ns);
     }
     assert_int_equal(world.n_looks, 5);
     assert_int_equal(newest_ns - last_ns, 2 * 10 * MS);
@@ -104,9 +104,9 @@ static void much_too_early_rings_the_next_times(void **state)
     for (int i = 0; i < 10; i++) {
         give_after(&world, 4 * MS);
     }
-    assert_int_not_equal(world.pace.look_ns, INT64_MAX);
+    assert_int_not_equal(world.polling.look_ns, INT64_MAX);
     give_after(&world, MS);
-    assert_int_equal(world.pace.look_ns, INT64_MAX);
+    assert_int_equal(world.polling.look_ns, INT64_MAX);
     world.n_rings = 0;
     give_after(&world, MS);
     give_after(&world, MS);

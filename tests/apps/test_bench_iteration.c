@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The figures of a loop from made-up times: programs whose iterations, paces and distances are
- * known before, and drawn ones against a slow oracle that only follows the definitions.
+ * The figures of a loop from made-up times: programs whose iterations, iteration times and
+ * distances are known before, and drawn ones against a slow oracle that only follows the
+ * definitions.
  */
 #include <math.h>
 
-#include "apps/bench/measure/bench_pace.h"
+#include "apps/bench/measure/bench_iteration.h"
 #include "tests/support/test.h"
 #include "apps/trace/trace_patterns.h"
 
@@ -14,7 +15,7 @@
 #define START_NS  INT64_C(1700000000000000000) /* as a real clock: ns must not drown in it */
 
 typedef struct program {
-    clv_pace_times_t times[MAX_RANKS * MAX_CALLS];
+    clv_iteration_times_t times[MAX_RANKS * MAX_CALLS];
     int n_ranks;
     int64_t n_calls;
 } program_t;
@@ -26,7 +27,7 @@ static void assert_near(double found, double expected)
     }
 }
 
-static clv_pace_times_t *at(program_t *program, int rank, int64_t call)
+static clv_iteration_times_t *at(program_t *program, int rank, int64_t call)
 {
     return &program->times[rank * program->n_calls + call];
 }
@@ -43,43 +44,44 @@ static program_t free_program(int n_ranks, int64_t n_calls, const int64_t *compu
         for (int64_t i = 0; i < n_calls; i++) {
             const int64_t arrival_ns = now_ns + compute_ns[r];
             now_ns = arrival_ns + in_call_ns[r];
-            *at(&program, r, i) = (clv_pace_times_t){arrival_ns, now_ns, now_ns};
+            *at(&program, r, i) = (clv_iteration_times_t){arrival_ns, now_ns, now_ns};
         }
     }
     return program;
 }
 
-static clv_pace_t derive(const program_t *program, int64_t lead, double *rank_pace_ns)
+static clv_iteration_t derive(const program_t *program, int64_t lead, double *rank_iteration_ns)
 {
-    clv_pace_t pace;
+    clv_iteration_t figures;
 
-    assert_int_equal(clv_pace_derive(program->times, program->n_ranks, program->n_calls, lead,
-                                     START_NS, &pace, rank_pace_ns),
+    assert_int_equal(clv_iteration_derive(program->times, program->n_ranks, program->n_calls, lead,
+                                          START_NS, &figures, rank_iteration_ns),
                      CLV_OK);
-    return pace;
+    return figures;
 }
 
 /* Rank 1 computes 10 ns and never waits, rank 0 needs 25 per iteration: the program's iteration is
- * 25 although the mean of the paces is 17.5, and rank 1 gets away by 0.6 calls with each. */
+ * 25 although the mean of the iteration times is 17.5, and rank 1 gets away by 0.6 calls with
+ * each. */
 static void the_slowest_rank_is_the_program(void **state)
 {
     const int64_t compute_ns[] = {20, 10};
     const int64_t in_call_ns[] = {5, 0};
     const program_t program = free_program(2, 21, compute_ns, in_call_ns);
-    double rank_pace_ns[2];
-    const clv_pace_t pace = derive(&program, 11, rank_pace_ns);
+    double rank_iteration_ns[2];
+    const clv_iteration_t figures = derive(&program, 11, rank_iteration_ns);
 
     (void) state;
-    assert_near(pace.iteration_ns, 25);
-    assert_near(pace.fastest_ns, 10);
-    assert_near(pace.slowest_ns, 25);
-    assert_near(rank_pace_ns[0], 25);
-    assert_near(rank_pace_ns[1], 10);
-    assert_near(pace.in_call_ns, 2.5);
-    assert_near(pace.worst_ns, 5);
+    assert_near(figures.iteration_ns, 25);
+    assert_near(figures.fastest_ns, 10);
+    assert_near(figures.slowest_ns, 25);
+    assert_near(rank_iteration_ns[0], 25);
+    assert_near(rank_iteration_ns[1], 10);
+    assert_near(figures.in_call_ns, 2.5);
+    assert_near(figures.worst_ns, 5);
     /* At its last arrival, 210 ns after the start, rank 0 has left 8 calls. */
-    assert_near(pace.ahead_calls, 20 - 8);
-    assert_near(pace.ahead_ns, 21 * 25 - 21 * 10);
+    assert_near(figures.ahead_calls, 20 - 8);
+    assert_near(figures.ahead_ns, 21 * 25 - 21 * 10);
 }
 
 /* Everybody leaves together when the last one has come, then a coupling of 3 ns: nobody is ahead,
@@ -94,18 +96,18 @@ static void a_coupled_program_keeps_together(void **state)
     for (int64_t i = 0; i < program.n_calls; i++) {
         const int64_t longest_ns = i % 2 ? 60 : 40;
         for (int r = 0; r < 3; r++) {
-            *at(&program, r, i) = (clv_pace_times_t){
+            *at(&program, r, i) = (clv_iteration_times_t){
                 now_ns + longest_ns - 10 * r, now_ns + longest_ns + 7, now_ns + longest_ns + 7 + 3};
         }
         now_ns += longest_ns + 10;
     }
-    const clv_pace_t pace = derive(&program, 4, NULL);
-    assert_near(pace.iteration_ns, 60);
-    assert_near(pace.in_call_ns, 7 + 10);
-    assert_near(pace.in_couple_ns, 3);
-    assert_near(pace.worst_ns, 27);
-    assert_near(pace.ahead_calls, 0);
-    assert_near(pace.ahead_ns, 0);
+    const clv_iteration_t figures = derive(&program, 4, NULL);
+    assert_near(figures.iteration_ns, 60);
+    assert_near(figures.in_call_ns, 7 + 10);
+    assert_near(figures.in_couple_ns, 3);
+    assert_near(figures.worst_ns, 27);
+    assert_near(figures.ahead_calls, 0);
+    assert_near(figures.ahead_ns, 0);
 }
 
 /* One slow call among the first ones is seen when they count, and not when they do not. */
@@ -123,8 +125,8 @@ static void lead_calls_do_not_count(void **state)
             at(&program, r, i)->end_ns += i >= 3 ? 300 : 0;
         }
     }
-    const clv_pace_t counted = derive(&program, 0, NULL);
-    const clv_pace_t later = derive(&program, 10, NULL);
+    const clv_iteration_t counted = derive(&program, 0, NULL);
+    const clv_iteration_t later = derive(&program, 10, NULL);
     assert_near(counted.iteration_ns, 51 + 300.0 / 30);
     assert_near(counted.worst_ns, 301);
     assert_near(later.iteration_ns, 51);
@@ -134,17 +136,18 @@ static void lead_calls_do_not_count(void **state)
 /* Calls 1 to 202 take so many ns, on both ranks: by linear interpolation of 404 sorted values. */
 static void one_call_of_a_hundred_is_longer_than_p99(void **state)
 {
-    clv_pace_times_t times[404];
-    clv_pace_t pace;
+    clv_iteration_times_t times[404];
+    clv_iteration_t figures;
 
     (void) state;
     for (int i = 0; i < 404; i++) {
         const int64_t begun_ns = START_NS + 1000 * (i % 202);
-        times[i] = (clv_pace_times_t){begun_ns, begun_ns + 1 + i % 202, begun_ns + 500};
+        times[i] = (clv_iteration_times_t){begun_ns, begun_ns + 1 + i % 202, begun_ns + 500};
     }
-    assert_int_equal(clv_pace_derive(times, 2, 202, 0, START_NS, &pace, NULL), CLV_OK);
-    assert_near(pace.worst_ns, 202);
-    assert_near(pace.p99_ns, 200); /* of 0 to 403 the value at 398.97, between two calls of 200 */
+    assert_int_equal(clv_iteration_derive(times, 2, 202, 0, START_NS, &figures, NULL), CLV_OK);
+    assert_near(figures.worst_ns, 202);
+    assert_near(figures.p99_ns,
+                200); /* of 0 to 403 the value at 398.97, between two calls of 200 */
 }
 
 /* Calls of `rank` beyond those that `other` has left, at each of its arrivals, by counting anew. */
@@ -190,17 +193,17 @@ static void drawn_programs_equal_the_definitions(void **state)
                 const int64_t arrival_ns = now_ns + step_ns[0];
                 const int64_t exit_ns = arrival_ns + step_ns[1];
                 now_ns = exit_ns + step_ns[2];
-                *at(&program, r, i) = (clv_pace_times_t){arrival_ns, exit_ns, now_ns};
+                *at(&program, r, i) = (clv_iteration_times_t){arrival_ns, exit_ns, now_ns};
                 first_ns = i == lead - 1 && now_ns > first_ns ? now_ns : first_ns;
                 last_ns = now_ns > last_ns ? now_ns : last_ns;
             }
         }
-        const clv_pace_t pace = derive(&program, lead, NULL);
-        assert_near(pace.iteration_ns * (double) (program.n_calls - lead),
+        const clv_iteration_t figures = derive(&program, lead, NULL);
+        assert_near(figures.iteration_ns * (double) (program.n_calls - lead),
                     (double) (last_ns - first_ns));
-        assert_near(pace.ahead_calls, ahead_by_counting(&program, lead));
-        assert_true(pace.fastest_ns <= pace.slowest_ns && pace.in_call_ns <= pace.worst_ns &&
-                    pace.p99_ns <= pace.worst_ns);
+        assert_near(figures.ahead_calls, ahead_by_counting(&program, lead));
+        assert_true(figures.fastest_ns <= figures.slowest_ns &&
+                    figures.in_call_ns <= figures.worst_ns && figures.p99_ns <= figures.worst_ns);
     }
 }
 
@@ -208,13 +211,17 @@ static void too_short_blocks_are_refused(void **state)
 {
     const int64_t ones_ns[] = {1, 1};
     const program_t program = free_program(2, 5, ones_ns, ones_ns);
-    clv_pace_t pace;
+    clv_iteration_t figures;
 
     (void) state;
-    assert_int_equal(clv_pace_derive(program.times, 2, 5, 4, START_NS, &pace, NULL), CLV_INVALID);
-    assert_int_equal(clv_pace_derive(program.times, 0, 5, 0, START_NS, &pace, NULL), CLV_INVALID);
-    assert_int_equal(clv_pace_derive(program.times, 2, 5, -1, START_NS, &pace, NULL), CLV_INVALID);
-    assert_int_equal(clv_pace_derive(program.times, 2, 5, 3, START_NS, &pace, NULL), CLV_OK);
+    assert_int_equal(clv_iteration_derive(program.times, 2, 5, 4, START_NS, &figures, NULL),
+                     CLV_INVALID);
+    assert_int_equal(clv_iteration_derive(program.times, 0, 5, 0, START_NS, &figures, NULL),
+                     CLV_INVALID);
+    assert_int_equal(clv_iteration_derive(program.times, 2, 5, -1, START_NS, &figures, NULL),
+                     CLV_INVALID);
+    assert_int_equal(clv_iteration_derive(program.times, 2, 5, 3, START_NS, &figures, NULL),
+                     CLV_OK);
 }
 
 int main(void)

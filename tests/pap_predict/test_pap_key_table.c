@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Notes: what the ranks note at the end of a call is what whoever completes the stream's next
+ * Key tables: what the ranks give at the end of a call is what whoever completes the stream's next
  * forecast is told, on every node; nothing where there was no call before; each stream has its own.
  *
- * The attachment of each forecast is the note that came with it. A forecast of version v follows
- * the records of the stream's v-th sampled call, so its note is that of the call before that one.
+ * The node plans of each forecast is the key table that came with it. A forecast of version v
+ * follows the records of the stream's v-th sampled call, so its key table is that of the call
+ * before that one.
  */
 #include "tests/sim/cs_random.h"
 #include "tests/support/pap_job.h"
@@ -21,42 +22,43 @@ typedef struct stream {
     int64_t sampled[N_CALLS + 1]; /* call number of the record behind each version, from 1 */
 } stream_t;
 
-static size_t attach_note(void *context, const clv_pap_stream_key_t *key,
-                          const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
-                          const void *note, void *memory, void *attachment, size_t attachment_bytes)
+static size_t copy_key_table(void *context, const clv_pap_stream_key_t *key,
+                             const clv_pap_forecast_t *forecast, const clv_pap_progress_t *progress,
+                             const void *key_table, void *memory, void *node_plans,
+                             size_t node_plans_bytes)
 {
     (void) progress;
     (void) context, (void) key, (void) forecast, (void) memory;
-    memcpy(attachment, note, attachment_bytes);
-    return attachment_bytes;
+    memcpy(node_plans, key_table, node_plans_bytes);
+    return node_plans_bytes;
 }
 
-/* What is noted at the end of a call: no byte of it zero. */
-static void fill_note(unsigned char *note, size_t n_bytes, int stream, int64_t number)
+/* What is given at the end of a call: no byte of it zero. */
+static void fill_key_table(unsigned char *key_table, size_t n_bytes, int stream, int64_t number)
 {
     for (size_t i = 0; i < n_bytes; i++) {
-        note[i] = (unsigned char) (1 + (number * 7 + stream * 83 + (int64_t) i) % 255);
+        key_table[i] = (unsigned char) (1 + (number * 7 + stream * 83 + (int64_t) i) % 255);
     }
 }
 
-static void check_note(const stream_t *stream, int index, const clv_pap_forecast_t *forecast,
-                       const unsigned char *found, size_t n_bytes)
+static void check_key_table(const stream_t *stream, int index, const clv_pap_forecast_t *forecast,
+                            const unsigned char *found, size_t n_bytes)
 {
-    unsigned char expected[CLV_PAP_NOTE_BYTES] = {0};
+    unsigned char expected[CLV_PAP_KEY_TABLE_BYTES] = {0};
     const int64_t sampled = stream->sampled[forecast->version];
     if (sampled > 0) {
-        fill_note(expected, n_bytes, index, sampled - 1);
+        fill_key_table(expected, n_bytes, index, sampled - 1);
     }
     assert_memory_equal(found, expected, n_bytes);
 }
 
-/* Returns how many of the two had a note to look at. */
+/* Returns how many of the two had a key table to look at. */
 static int one_call(pair_t *pair, stream_t *stream, int index)
 {
     const clv_pap_stream_key_t key = {.total_bytes = 1000 + index};
-    const size_t n_bytes = pair->attach.note_bytes;
+    const size_t n_bytes = pair->hooks.key_table_bytes;
     const clv_pap_forecast_t *forecasts[2];
-    unsigned char note[CLV_PAP_NOTE_BYTES];
+    unsigned char key_table[CLV_PAP_KEY_TABLE_BYTES];
     clv_pap_call_t calls[2];
     clv_status_t status[2];
     int n_seen = 0;
@@ -67,30 +69,30 @@ static int one_call(pair_t *pair, stream_t *stream, int index)
         stream->sampled[calls[0].forecast_version + 1] = stream->calls;
     }
     pair_ask(pair, calls, status, forecasts);
-    fill_note(note, n_bytes, index, stream->calls++);
+    fill_key_table(key_table, n_bytes, index, stream->calls++);
     for (int i = 0; i < 2; i++) {
-        const void *attachment;
+        const void *node_plans;
         size_t found_bytes;
         if (status[i] == CLV_OK && clv_pap_call_forecast(pair->group[i], &calls[i], &forecasts[i],
-                                                         &attachment, &found_bytes) == CLV_OK) {
+                                                         &node_plans, &found_bytes) == CLV_OK) {
             assert_int_equal(found_bytes, n_bytes);
-            check_note(stream, index, forecasts[i], attachment, n_bytes);
+            check_key_table(stream, index, forecasts[i], node_plans, n_bytes);
             n_seen++;
         }
-        clv_pap_call_end(pair->group[i], &calls[i], 1, note, n_bytes, clv_local_now_ns());
+        clv_pap_call_end(pair->group[i], &calls[i], 1, key_table, n_bytes, clv_local_now_ns());
     }
     return n_seen;
 }
 
 static void live(int one_node)
 {
-    const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_NOTE_BYTES);
+    const size_t n_bytes = (size_t) cs_random_range(&generator, 1, CLV_PAP_KEY_TABLE_BYTES);
     stream_t streams[N_STREAMS] = {{0}};
     pair_t pair;
     int n_seen = 0;
     assert_int_equal(pair_open(&pair, one_node, 60 * CLV_NS_PER_S), CLV_OK);
-    pair.attach = (clv_pap_attach_ops_t){
-        .make = attach_note, .attachment_bytes = n_bytes, .note_bytes = n_bytes};
+    pair.hooks = (clv_pap_hooks_t){
+        .make = copy_key_table, .node_plans_bytes = n_bytes, .key_table_bytes = n_bytes};
     assert_int_equal(pair_create(&pair), CLV_OK);
     assert_int_equal(pair_attach(&pair), CLV_OK);
     assert_int_equal(pair_activate(&pair), CLV_OK);
@@ -98,30 +100,30 @@ static void live(int one_node)
         const int index = call % N_STREAMS;
         n_seen += one_call(&pair, &streams[index], index);
     }
-    printf("# %d calls saw a note of %zu bytes\n", n_seen, n_bytes);
+    printf("# %d calls saw a key table of %zu bytes\n", n_seen, n_bytes);
     assert_true(n_seen > 0);
     pair_free(&pair);
     pair_close(&pair);
 }
 
-static void notes_reach_the_leader_of_one_node(void **state)
+static void key_tables_reach_the_leader_of_one_node(void **state)
 {
     (void) state;
     live(1);
 }
 
-static void notes_reach_the_leaders_of_two_nodes(void **state)
+static void key_tables_reach_the_leaders_of_two_nodes(void **state)
 {
     (void) state;
     live(0);
 }
 
-static void a_note_has_a_limit(void **state)
+static void a_key_table_has_a_limit(void **state)
 {
     (void) state;
     pair_t pair;
     assert_int_equal(pair_open(&pair, 1, 60 * CLV_NS_PER_S), CLV_OK);
-    pair.attach.note_bytes = CLV_PAP_NOTE_BYTES + 1;
+    pair.hooks.key_table_bytes = CLV_PAP_KEY_TABLE_BYTES + 1;
     assert_int_equal(pair_create(&pair), CLV_INVALID);
     pair_free(&pair);
     pair_close(&pair);
@@ -130,9 +132,9 @@ static void a_note_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(notes_reach_the_leader_of_one_node),
-        cmocka_unit_test(notes_reach_the_leaders_of_two_nodes),
-        cmocka_unit_test(a_note_has_a_limit),
+        cmocka_unit_test(key_tables_reach_the_leader_of_one_node),
+        cmocka_unit_test(key_tables_reach_the_leaders_of_two_nodes),
+        cmocka_unit_test(a_key_table_has_a_limit),
     };
     (void) cs_random_seed_from_environment(&generator);
     return clv_run_tests(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * When a leader's thread looks for the next records of a lane by itself. A rank that wakes the
+ * When a leader's thread looks for the next records of a slot by itself. A rank that wakes the
  * thread pays a system call, microseconds in the middle of MPI_Reduce; a thread that knows when the
  * records will come sets itself a timer, and the rank only stores.
  *
@@ -13,26 +13,26 @@
  * time, and when nobody calls the last look is one distance after the call that did not come. A
  * rank that needs a forecast rings in any case, so nobody waits for a look.
  *
- * Pure: no time, no table. Local ns. One lane, one thread at a time.
+ * Pure: no time, no table. Local ns. One slot, one thread at a time.
  */
-#ifndef CLV_PAP_PACE_H
-#define CLV_PAP_PACE_H
+#ifndef CLV_PAP_POLLING_H
+#define CLV_PAP_POLLING_H
 
 #include <stdint.h>
 
-typedef struct clv_pap_pace {
+typedef struct clv_pap_polling {
     int64_t last_ns;   /* the newest records came; 0: none yet */
     int64_t newest_ns; /* distance to those before; 0: unknown, as is the next */
     int64_t previous_ns;
     int64_t look_ns; /* the next look; INT64_MAX: ranks ring */
     int64_t step_ns; /* from that look to the one after */
     int32_t n_looks; /* after the next */
-} clv_pap_pace_t;
+} clv_pap_polling_t;
 
-void clv_pap_pace_init(clv_pap_pace_t *pace);
+void clv_pap_polling_init(clv_pap_polling_t *polling);
 /* The node's last rank gave its record at given_ns, and it was found. */
-void clv_pap_pace_found(clv_pap_pace_t *pace, int64_t given_ns);
+void clv_pap_polling_found(clv_pap_polling_t *polling, int64_t given_ns);
 /* A look that was due found nothing. */
-void clv_pap_pace_missed(clv_pap_pace_t *pace, int64_t now_ns);
+void clv_pap_polling_missed(clv_pap_polling_t *polling, int64_t now_ns);
 
 #endif

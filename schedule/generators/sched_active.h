@@ -13,12 +13,12 @@
  * Time of the first arrival is 0. Cost: O(ranks log ranks) once, O(joins) per round and the words
  * of a bit set between head and next member. 37 bytes per rank.
  */
-#ifndef CLV_SCHED_FRONT_H
-#define CLV_SCHED_FRONT_H
+#ifndef CLV_SCHED_ACTIVE_H
+#define CLV_SCHED_ACTIVE_H
 
 #include "schedule/schedule.h"
 
-typedef struct clv_front {
+typedef struct clv_active {
     int32_t n_ranks;
     int32_t n_words;  /* of a bit set over seats */
     int64_t round_ns; /* effective */
@@ -38,20 +38,20 @@ typedef struct clv_front {
     int64_t *arrival_ns; /* seat -> arrival */
     uint64_t *members;   /* bit set over seats */
     void *memory;
-} clv_front_t;
+} clv_active_t;
 
-clv_status_t clv_front_init(clv_front_t *front, const clv_instance_t *instance) CLV_MUST_CHECK;
-void clv_front_drop(clv_front_t *front);
+clv_status_t clv_active_init(clv_active_t *active, const clv_instance_t *instance) CLV_MUST_CHECK;
+void clv_active_drop(clv_active_t *active);
 
 /* Forms the group of the next round in which at least two ranks take part; idle rounds are jumped.
  * CLV_OK, CLV_NONE when at most one rank is unfinished, CLV_OVERFLOW. */
-clv_status_t clv_front_next(clv_front_t *front) CLV_MUST_CHECK;
+clv_status_t clv_active_next(clv_active_t *active) CLV_MUST_CHECK;
 
 /* The current round is over: its members become available one round length later. */
-void clv_front_end_round(clv_front_t *front);
+void clv_active_end_round(clv_active_t *active);
 
-/* The member holds nothing any more. Between clv_front_end_round and clv_front_next. */
-void clv_front_leave(clv_front_t *front, int32_t seat);
+/* The member holds nothing any more. Between clv_active_end_round and clv_active_next. */
+void clv_active_leave(clv_active_t *active, int32_t seat);
 
 /* The first set bit at or after `from` on the circle, or -1. Bits beyond the set are zero. */
 static inline int32_t clv_bits_next_circular(const uint64_t *bits, int32_t n_words, int32_t from)

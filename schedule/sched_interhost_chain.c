@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A core that is a chain: each rank hands all segments on to the next (see sched_core.h).
+ * An inter-host part that is a chain: each rank hands all segments on to the next (see
+ * sched_interhost.h).
  *
  * Nobody waits for a link that another rank holds, and segments leave in their order; so the ranks
  * are gone through one after the other, and of each the two that come to it are merged by time.
@@ -8,13 +9,13 @@
  *
  * Cost: O(ranks * segments).
  */
-#include "schedule/sched_core.h"
+#include "schedule/sched_interhost.h"
 #include "util/util_alloc.h"
 #include "util/util_min_max.h"
 
 /* One rank while it takes. */
 typedef struct taking {
-    const clv_core_stream_t *stream;
+    const clv_interhost_stream_t *stream;
     const int32_t *near_slot;
     const int64_t *here_ns; /* over the link, by segment */
     int64_t *ready_ns;      /* by segment */
@@ -26,7 +27,7 @@ typedef struct taking {
     int near_is_first; /* of what is there at the same time, whatever the plan says */
 } taking_t;
 
-static int64_t near_here_ns(const clv_core_stream_t *stream, int32_t segment)
+static int64_t near_here_ns(const clv_interhost_stream_t *stream, int32_t segment)
 {
     return clv_larger(stream->first_ns[0] + segment * stream->step_ns[0],
                       stream->first_ns[1] + segment * stream->step_ns[1]);
@@ -38,7 +39,7 @@ static inline int is_planned_first(const taking_t *taking, int32_t near, int32_t
     return taking->near_slot[near] <= taking->far_slot + (int64_t) far * taking->slots_per_round;
 }
 
-/* When the core is free that has combined so many parts of a segment, from now on. */
+/* When the processor is free that has combined so many parts of a segment, from now on. */
 static inline int64_t combine(int64_t free_ns, int64_t now_ns, int n_parts, int64_t combine_ns)
 {
     return n_parts == 0 ? free_ns : clv_larger(free_ns, now_ns) + n_parts * combine_ns;
@@ -118,45 +119,48 @@ static int64_t send_all(const taking_t *taking, int64_t first_ns, way_t way, int
     return start_ns + way.wire_ns;
 }
 
-static way_t way_to(const clv_core_t *core, const clv_replay_lengths_t *lengths, int32_t k)
+static way_t way_to(const clv_interhost_t *interhost, const clv_replay_lengths_t *lengths,
+                    int32_t k)
 {
     const way_t far = {lengths->far_wire_ns, lengths->far_latency_ns, lengths->gap_ns};
     const way_t near = {lengths->near_wire_ns, lengths->near_latency_ns, lengths->gap_ns};
 
-    return clv_core_is_handed(core, k) ? near : far;
+    return clv_interhost_is_handed(interhost, k) ? near : far;
 }
 
-static taking_t taking_of(const clv_core_t *core, const clv_core_stream_t *stream, int32_t k,
-                          const clv_replay_lengths_t *lengths)
+static taking_t taking_of(const clv_interhost_t *interhost, const clv_interhost_stream_t *stream,
+                          int32_t k, const clv_replay_lengths_t *lengths)
 {
     return (taking_t){.stream = stream,
-                      .near_slot = core->near_slot + (size_t) k * (size_t) core->n_segments,
-                      .far_slot = core->far_slot[k],
-                      .slots_per_round = core->slots_per_round,
-                      .n_segments = core->n_segments,
+                      .near_slot =
+                          interhost->near_slot + (size_t) k * (size_t) interhost->n_segments,
+                      .far_slot = interhost->far_slot[k],
+                      .slots_per_round = interhost->slots_per_round,
+                      .n_segments = interhost->n_segments,
                       .combine_ns = lengths->combine_ns,
                       .near_is_first = lengths->far_wire_ns + lengths->far_latency_ns == 0};
 }
 
-clv_status_t clv_core_run_chain(const clv_core_t *core, const clv_core_stream_t *streams,
-                                const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
-                                int64_t *exit_ns)
+clv_status_t clv_interhost_run_chain(const clv_interhost_t *interhost,
+                                     const clv_interhost_stream_t *streams,
+                                     const int64_t *arrival_ns, const clv_replay_lengths_t *lengths,
+                                     int64_t *exit_ns)
 {
-    int64_t *times_ns = clv_alloc_unset(2 * (size_t) core->n_segments, sizeof *times_ns);
+    int64_t *times_ns = clv_alloc_unset(2 * (size_t) interhost->n_segments, sizeof *times_ns);
 
     if (times_ns == NULL) {
         return CLV_NO_MEMORY;
     }
-    for (int32_t k = 0; k < core->n_ranks; k++) {
-        taking_t taking = taking_of(core, &streams[k], k, lengths);
+    for (int32_t k = 0; k < interhost->n_ranks; k++) {
+        taking_t taking = taking_of(interhost, &streams[k], k, lengths);
         taking.here_ns = times_ns;
-        taking.ready_ns = times_ns + core->n_segments;
+        taking.ready_ns = times_ns + interhost->n_segments;
         taking.core_free_ns = arrival_ns[k];
         take_all(&taking, k > 0);
         exit_ns[k] = taking.core_free_ns;
-        if (k + 1 < core->n_ranks) {
+        if (k + 1 < interhost->n_ranks) {
             exit_ns[k] = send_all(&taking, clv_larger(arrival_ns[k], arrival_ns[k + 1]),
-                                  way_to(core, lengths, k + 1), times_ns);
+                                  way_to(interhost, lengths, k + 1), times_ns);
         }
     }
     clv_free(times_ns);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The outline of a plan says of its end what the whole plan says, to the nanosecond, whatever the
- * places, arrivals and costs; and at a small part of its memory.
+ * The fast estimate of a plan says of its end what the whole plan says, to the nanosecond, whatever
+ * the places, arrivals and costs; and at a small part of its memory.
  */
 #include "schedule/sched_cache.h"
-#include "schedule/sched_outline.h"
+#include "schedule/sched_fast_estimate.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/test.h"
 #include "util/util_alloc.h"
@@ -64,23 +64,25 @@ static void assert_same_estimate(const clv_generator_t *generator, const int64_t
                                  int64_t quantum_ns, const clv_cost_t *cost)
 {
     clv_plan_t *plan = NULL;
-    clv_outline_t *outline = NULL;
-    clv_estimate_t whole, by_outline;
+    clv_fast_estimate_t *fast = NULL;
+    clv_estimate_t whole, by_fast_estimate;
 
     assert_int_equal(clv_plan_make_rounded(generator, &draw.instance, quantum_ns, &plan), CLV_OK);
-    assert_int_equal(clv_outline_make_rounded(generator, &draw.instance, quantum_ns, &outline),
+    assert_int_equal(clv_fast_estimate_make_rounded(generator, &draw.instance, quantum_ns, &fast),
                      CLV_OK);
     assert_int_equal(clv_plan_estimate(plan, arrival_ns, place, 1 << 20, cost, &whole), CLV_OK);
-    assert_int_equal(clv_outline_estimate(outline, arrival_ns, 1 << 20, cost, &by_outline), CLV_OK);
-    assert_int_equal(outline->n_sends, plan->n_sends);
-    if (whole.end_ns != by_outline.end_ns || whole.after_ns != by_outline.after_ns ||
-        whole.in_mpi_ns != by_outline.in_mpi_ns) {
-        fail_msg("%s, %d ranks: the plan ends at %lld, %lld in MPI; the outline says %lld, %lld",
-                 generator->name, (int) plan->n_ranks, (long long) whole.end_ns,
-                 (long long) whole.in_mpi_ns, (long long) by_outline.end_ns,
-                 (long long) by_outline.in_mpi_ns);
+    assert_int_equal(clv_fast_estimate_run(fast, arrival_ns, 1 << 20, cost, &by_fast_estimate),
+                     CLV_OK);
+    assert_int_equal(fast->n_sends, plan->n_sends);
+    if (whole.end_ns != by_fast_estimate.end_ns || whole.after_ns != by_fast_estimate.after_ns ||
+        whole.in_mpi_ns != by_fast_estimate.in_mpi_ns) {
+        fail_msg(
+            "%s, %d ranks: the plan ends at %lld, %lld in MPI; the fast estimate says %lld, %lld",
+            generator->name, (int) plan->n_ranks, (long long) whole.end_ns,
+            (long long) whole.in_mpi_ns, (long long) by_fast_estimate.end_ns,
+            (long long) by_fast_estimate.in_mpi_ns);
     }
-    clv_outline_free(outline);
+    clv_fast_estimate_free(fast);
     clv_plan_free(plan);
 }
 
@@ -93,26 +95,26 @@ static void draw_places(uint64_t *state, int k)
     }
 }
 
-static void outlines_say_what_plans_say(void **unused)
+static void fast_estimates_say_what_plans_say(void **unused)
 {
     uint64_t state = seed;
     int n_shared = 0;
 
     (void) unused;
     for (int k = 0; k < clv_share_of(8000); k++) {
-        clv_outline_t *outline;
+        clv_fast_estimate_t *fast;
         draw_places(&state, k);
         const clv_cost_t cost = draw_cost(&state);
         const int64_t *arrival_ns = draw_arrivals(&state, k);
         const int64_t quantum_ns = clv_random_between(&state, 1, draw.instance.round_ns);
         const clv_generator_t *generator = clv_generator_find(names[k % N_NAMES]);
         clv_status_t status =
-            clv_outline_make_rounded(generator, &draw.instance, quantum_ns, &outline);
+            clv_fast_estimate_make_rounded(generator, &draw.instance, quantum_ns, &fast);
         if (status == CLV_UNSUPPORTED) { /* no place is shared */
             continue;
         }
         assert_int_equal(status, CLV_OK);
-        clv_outline_free(outline);
+        clv_fast_estimate_free(fast);
         assert_same_estimate(generator, arrival_ns, quantum_ns, &cost);
         n_shared++;
     }
@@ -144,61 +146,61 @@ static void what_meets_keeps_its_order(void **unused)
 static void who_has_none_says_so(void **unused)
 {
     uint64_t state = seed;
-    clv_outline_t *outline = NULL;
+    clv_fast_estimate_t *fast = NULL;
     const clv_generator_t *sorted = clv_generator_find("node-sorted");
 
     (void) unused;
     draw_hosts(&state, 6, 2);
     draw.instance.place = NULL;
-    assert_int_equal(clv_outline_make(sorted, &draw.instance, &outline), CLV_UNSUPPORTED);
+    assert_int_equal(clv_fast_estimate_make(sorted, &draw.instance, &fast), CLV_UNSUPPORTED);
     draw.instance.place = place;
-    assert_int_equal(clv_outline_make(clv_generator_find("chain"), &draw.instance, &outline),
+    assert_int_equal(clv_fast_estimate_make(clv_generator_find("chain"), &draw.instance, &fast),
                      CLV_UNSUPPORTED);
     draw.instance.goal = CLV_GOAL_BCAST;
-    assert_int_equal(clv_outline_make(sorted, &draw.instance, &outline), CLV_UNSUPPORTED);
+    assert_int_equal(clv_fast_estimate_make(sorted, &draw.instance, &fast), CLV_UNSUPPORTED);
     draw.instance.goal = CLV_GOAL_REDUCE;
     draw.instance.root = 6;
-    assert_int_equal(clv_outline_make(sorted, &draw.instance, &outline), CLV_INVALID);
-    assert_null(outline);
+    assert_int_equal(clv_fast_estimate_make(sorted, &draw.instance, &fast), CLV_INVALID);
+    assert_null(fast);
 }
 
-/* 16 places of 64: the core is of one rank a place, and of a chain it has no sends. */
-static void the_core_is_small(void **unused)
+/* 16 places of 64: the inter-host part is of one rank a place, and of a chain it has no sends. */
+static void the_interhost_part_is_small(void **unused)
 {
     uint64_t state = seed;
 
     (void) unused;
     for (int g = 1; g < N_NAMES; g++) {
-        clv_outline_t *outline = NULL;
+        clv_fast_estimate_t *fast = NULL;
         draw_hosts(&state, 1024, 64);
-        assert_int_equal(clv_outline_make(clv_generator_find(names[g]), &draw.instance, &outline),
-                         CLV_OK);
-        const clv_core_t *core = &outline->core;
-        assert_int_equal(core->n_ranks, 16 + core->hands_over);
-        if (core->far_slot != NULL) {
-            assert_null(core->sends);
-            assert_int_equal(outline->n_sends, 1023 * N_SEGMENTS);
+        assert_int_equal(
+            clv_fast_estimate_make(clv_generator_find(names[g]), &draw.instance, &fast), CLV_OK);
+        const clv_interhost_t *interhost = &fast->interhost;
+        assert_int_equal(interhost->n_ranks, 16 + interhost->hands_over);
+        if (interhost->far_slot != NULL) {
+            assert_null(interhost->sends);
+            assert_int_equal(fast->n_sends, 1023 * N_SEGMENTS);
         } else {
-            assert_int_equal(core->first_out[core->n_ranks],
-                             outline->n_sends - (1024 - core->n_ranks) * N_SEGMENTS);
+            assert_int_equal(interhost->first_out[interhost->n_ranks],
+                             fast->n_sends - (1024 - interhost->n_ranks) * N_SEGMENTS);
         }
-        assert_true((core->far_slot != NULL) == (g == 1));
-        clv_outline_free(outline);
+        assert_true((interhost->far_slot != NULL) == (g == 1));
+        clv_fast_estimate_free(fast);
     }
 }
 
 static clv_status_t make_and_estimate(const char *name)
 {
     static const clv_cost_t cost = {60000, 20000, 5000, 500, 100, 0, 32768, 0};
-    clv_outline_t *outline = NULL;
+    clv_fast_estimate_t *fast = NULL;
     clv_estimate_t estimate;
     clv_status_t status =
-        clv_outline_make_rounded(clv_generator_find(name), &draw.instance, 1000, &outline);
+        clv_fast_estimate_make_rounded(clv_generator_find(name), &draw.instance, 1000, &fast);
 
     if (status == CLV_OK) {
-        status = clv_outline_estimate(outline, draw.arrival_ns, 1 << 20, &cost, &estimate);
+        status = clv_fast_estimate_run(fast, draw.arrival_ns, 1 << 20, &cost, &estimate);
     }
-    clv_outline_free(outline);
+    clv_fast_estimate_free(fast);
     return status;
 }
 
@@ -225,8 +227,10 @@ static void lack_of_memory_is_reported(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outlines_say_what_plans_say), cmocka_unit_test(what_meets_keeps_its_order),
-        cmocka_unit_test(who_has_none_says_so),        cmocka_unit_test(the_core_is_small),
+        cmocka_unit_test(fast_estimates_say_what_plans_say),
+        cmocka_unit_test(what_meets_keeps_its_order),
+        cmocka_unit_test(who_has_none_says_so),
+        cmocka_unit_test(the_interhost_part_is_small),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
     seed = clv_seed();

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How fast the program goes, from the record sets alone: the time from one sampled call's last
+ * arrival to the next one's, over the calls between, is the iteration time under what ran in them.
+ * A single call says nothing: its ranks may have been early because of the calls before. So calls
+ * are taken in blocks, and an iteration time is the middle one of three blocks.
+ *
+ *     set        set        set     n calls, all of one choice: the forecast before them
+ *      |--- n ----|--- n ----|      decided once
+ *     last arrival to last arrival: n x iteration time
+ *
+ * Computing before the newest call that is more than twice the usual, and than an iteration, is a
+ * pause of the program (a checkpoint, another phase), and that interval is left out of its block; a
+ * second one on end is not: the program has become another. Between sampled calls only time is
+ * seen: an interval that takes much longer than its calls explain has a pause in it, up to three
+ * times on end.
+ *
+ * With coll_clv_objective `after` or `mpi_time` a block holds, in place of that, what the calls
+ * measured in it took after their last arrival, or in MPI.
+ *
+ * Not: what follows from an iteration time (choose_try.h).
+ * PURE and private to the decider. Units ns. Errors: none. Memory: none. Thread-safe on distinct
+ * blocks. Cost: a few numbers per forecast.
+ */
+#ifndef CLV_CHOOSE_ITERATIONS_H
+#define CLV_CHOOSE_ITERATIONS_H
+
+#include "choose/choose.h"
+
+/* What a new forecast says of the calls between its newest record set and the one before. */
+typedef struct clv_choose_interval {
+    int32_t algorithm;  /* what they ran */
+    int64_t n_calls;    /* 0: nothing is known */
+    int64_t elapsed_ns; /* the program's time */
+    int64_t time_ns;    /* what they took by the objective */
+} clv_choose_interval_t;
+
+/* Takes in a forecast: when the last rank arrived, whether ranks are decoupled, whether the program
+ * paused, and the interval says nothing of its algorithm (iterations->n_pauses > 0). */
+clv_choose_interval_t clv_choose_iterations_take(const clv_choose_config_t *config,
+                                                 const clv_pap_forecast_t *forecast,
+                                                 const clv_pap_progress_t *progress,
+                                                 clv_choose_iterations_t *iterations);
+
+/* Adds an interval to the block under way, or begins one. 1: *iteration_p is that of a block that
+ * is now complete, and the next one begins with the next interval. */
+int clv_choose_block_add(clv_choose_block_t *block, const clv_choose_interval_t *interval,
+                         int64_t *iteration_p);
+
+void clv_choose_blocks_add(clv_choose_blocks_t *blocks, int64_t iteration_ns);
+/* The middle one of the newest blocks; 0: there is none. */
+int64_t clv_choose_blocks_middle(const clv_choose_blocks_t *blocks);
+
+/* How far the newest blocks lie apart, permille of the least; 0: there are too few. */
+int32_t clv_choose_blocks_spread(const clv_choose_blocks_t *blocks);
+
+/* Whether some of the newest record sets have shown ranks that did not wait for a result. */
+static inline int clv_choose_is_decoupled(const clv_choose_config_t *config,
+                                          const clv_choose_iterations_t *iterations)
+{
+    return config->objective == CLV_OBJECTIVE_PACE && iterations->decoupled_sets > 0;
+}
+
+#endif
