@@ -277,9 +277,8 @@ static void prefer_fixed(const clv_choose_search_t *search, clv_choose_decision_
     }
 }
 
-/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. is_to_run: a classic algorithm
- * may be the answer, and a fixed order that is about as good is preferred. *fixed_p: the best fixed
- * order; may be NULL. */
+/* Over equal arrivals, the algorithm forced or CLV_ALGORITHM_AUTO. is_to_run: a fixed order that is
+ * about as good is preferred. *fixed_p: the best fixed order; may be NULL. */
 static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pap_stream_key_t *key,
                                  int32_t forced, int is_to_run, clv_choose_decision_t *decision,
                                  int32_t *fixed_p)
@@ -291,7 +290,6 @@ static clv_status_t choose_blind(const clv_choose_config_t *config, const clv_pa
         return status;
     }
     search.forced = forced;
-    search.takes_classics = is_to_run;
     status = clv_choose_search_plans(&search, NULL);
     if (status == CLV_OK && search.best_score < 0) {
         status = CLV_LIMIT;
@@ -342,7 +340,45 @@ clv_status_t clv_choose_balanced_of(const clv_choose_config_t *config,
     return choose_balanced(config, key, algorithm, decision, NULL);
 }
 
-/* What is estimated to end first for equal arrivals, or the one that coll_clv_fallback says. */
+/* A plan that needs no forecast, or the previous function. */
+static clv_status_t choose_balanced_or_previous(const clv_choose_config_t *config,
+                                                const clv_pap_stream_key_t *key,
+                                                const clv_choose_decision_t *previous,
+                                                clv_choose_decision_t *decision)
+{
+    const clv_status_t status = choose_blind(config, key, CLV_ALGORITHM_AUTO, 1, decision, NULL);
+
+    decision->reason = CLV_REASON_NO_FORECAST;
+    if (status == CLV_OK && score_of(config, decision) >= score_of(config, previous) / 1000 *
+                                                              leave_permille(decision->algorithm)) {
+        *decision = *previous;
+        decision->reason = CLV_REASON_NO_GAIN;
+    }
+    return status;
+}
+
+/* A classic algorithm that is estimated to end clearly earlier than the decision replaces it. */
+static clv_status_t prefer_classic(const clv_choose_config_t *config,
+                                   const clv_pap_stream_key_t *key, clv_choose_decision_t *decision)
+{
+    clv_choose_decision_t classic;
+    clv_status_t status = CLV_OK;
+
+    for (int32_t a = 0; a < CLV_N_ALGORITHMS && status != CLV_NO_MEMORY; a++) {
+        if (!clv_algorithm_synchronises(a) || !clv_algorithm_plans(a, key->collective)) {
+            continue;
+        }
+        status = choose_blind(config, key, a, 0, &classic, NULL);
+        if (status == CLV_OK && classic.predicted_after_ns < decision->predicted_after_ns / 1000 *
+                                                                 CLV_POLICY_CLEAR_PERMILLE) {
+            *decision = classic;
+            decision->reason = CLV_REASON_NO_FORECAST;
+        }
+    }
+    return status == CLV_NO_MEMORY ? status : CLV_OK; /* a limit: this one has no plan */
+}
+
+/* What coll_clv_fallback says. */
 static clv_status_t choose_fallback(const clv_choose_config_t *config,
                                     const clv_pap_stream_key_t *key,
                                     clv_choose_decision_t *decision)
@@ -355,14 +391,12 @@ static clv_status_t choose_fallback(const clv_choose_config_t *config,
         *decision = previous;
         return status;
     }
-    status = choose_blind(config, key, wanted, 1, decision, NULL);
-    decision->reason = CLV_REASON_NO_FORECAST;
-    if (status == CLV_OK && wanted == CLV_ALGORITHM_AUTO &&
-        score_of(config, decision) >=
-            score_of(config, &previous) / 1000 * leave_permille(decision->algorithm)) {
-        *decision = previous;
-        decision->reason = CLV_REASON_NO_GAIN;
+    if (wanted == CLV_ALGORITHM_AUTO) {
+        status = choose_balanced_or_previous(config, key, &previous, decision);
+        return status == CLV_OK ? prefer_classic(config, key, decision) : status;
     }
+    status = choose_blind(config, key, wanted, 0, decision, NULL);
+    decision->reason = CLV_REASON_NO_FORECAST;
     return status;
 }
 

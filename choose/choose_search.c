@@ -536,11 +536,8 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
     if (algorithm == CLV_ALGORITHM_HOST_CHAINS && search->config->place == NULL) {
         return 0; /* it is rank_chain */
     }
-    if (clv_algorithm_synchronises(algorithm) && forecast == NULL) {
-        return search->takes_classics;
-    }
     if (clv_algorithm_synchronises(algorithm)) {
-        return forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
+        return forecast != NULL && forecast->n_record_sets >= CLV_POLICY_SURE_SETS &&
                search->state->n_bound_segments[algorithm] > 0 &&
                is_classic_due(search, forecast, algorithm);
     }
@@ -557,7 +554,7 @@ static int allowed(const clv_choose_search_t *search, const clv_pap_forecast_t *
 /* A classic one is the same plan for each forecast, in the count that was found out once. */
 static int has_one_count(const clv_choose_search_t *search, int32_t algorithm)
 {
-    return search->forced < 0 && search->state != NULL && clv_algorithm_synchronises(algorithm);
+    return search->forced < 0 && clv_algorithm_synchronises(algorithm);
 }
 
 /* A plan of that many segments is the dearest to make: only for those that can be chosen, and not

@@ -23,7 +23,6 @@ typedef struct clv_choose_search {
     int64_t *times;               /* equal arrivals, then the two clipped ones */
     clv_choose_state_t *state;    /* NULL: no experience */
     int32_t forced;               /* an algorithm, or CLV_ALGORITHM_AUTO */
-    int32_t takes_classics;       /* also without a forecast */
     clv_plan_cache_t *plans;      /* NULL: every plan is made anew */
     clv_host_order_t *host_order; /* where ranks share places, for all candidates; or NULL */
     int32_t start;                /* segment count that the search begins at */

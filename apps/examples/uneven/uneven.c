@@ -58,6 +58,7 @@ static void tile(const options_t *options)
         (void) nanosleep(&nap, NULL);
     } else {
         result = compute(us / 1e6);
+        (void) result;
     }
 }
 
@@ -65,13 +66,13 @@ static void tile(const options_t *options)
 static int work(const options_t *options)
 {
     const int n_tiles = draw(MIN_TILES, MAX_TILES);
-    int is_reported = 0;
+    int is_announced = 0;
 
     for (int i = 0; i < n_tiles; i++) {
-        is_reported += options->is_silent ? 0 : clv_hint_progress(MPI_COMM_WORLD, i, n_tiles);
+        is_announced += options->is_silent ? 0 : clv_hint_progress(MPI_COMM_WORLD, i, n_tiles);
         tile(options);
     }
-    return is_reported;
+    return is_announced;
 }
 
 static int is_right(int call, int n_ranks)
