@@ -37,7 +37,7 @@
  *                                                                                   times */
 #define CLV_ALGORITHM_MAP(XX)                                                                      \
     XX(PREVIOUS,     previous,     CLV_OF_ALL,      OWN(previous),                   0,     never,         \
-       "what was installed before this component")                                                 \
+       "the function installed before this component")                                             \
     XX(RANK_CHAIN,   rank_chain,   CLV_OF(REDUCE),  PLAN("chain-by-rank", AHEAD),    -1,    order,         \
        "a pipelined chain by rank, the same in each call")                                         \
     XX(CHAIN,        chain,        CLV_OF(REDUCE),  PLAN("chain", AHEAD),            0,     order,         \
@@ -47,19 +47,19 @@
     XX(CLAIRVOYANT,  clairvoyant,  CLV_OF(REDUCE),  PLAN("bitset", ROUNDS),          1,     order,         \
        "the clairvoyant plan for the predicted arrivals")                                          \
     XX(BINOMIAL,     binomial,     CLV_OF(REDUCE),  BOTH(binomial, AHEAD),           -2,    order,         \
-       "binomial tree, Open MPI's where it is forced")                                             \
+       "binomial tree; if forced, Open MPI's own")                                                 \
     XX(RABENSEIFNER, rabenseifner, CLV_OF(REDUCE),  BOTH(rabenseifner, AHEAD),       -2,    halving,       \
-       "reduce-scatter and gather by halving, Open MPI's where it is forced")                      \
+       "reduce-scatter and gather by halving; if forced, Open MPI's own")                          \
     XX(RING,         ring,         CLV_OF(REDUCE),  BOTH(ring, AHEAD),               -2,    order,         \
        "reduce-scatter on a ring, then gather to the root")                                        \
     XX(PLAIN_RING,   plain_ring,   CLV_OF(ALLREDUCE), PLAN("plain-ring", AHEAD),     -1,    order,         \
-       "a ring that combines and hands out, the same whatever the arrivals")                       \
+       "a ring that combines and distributes, the same in each call")                              \
     XX(CUT_RING,     cut_ring,     CLV_OF(ALLREDUCE), PLAN("cut-ring", AHEAD),       2,     order,         \
-       "a ring whose segments start behind the ranks that are predicted to come last")             \
+       "a ring whose segments start behind the ranks predicted to come last")                      \
     XX(OUT_CHAIN,    out_chain,    CLV_OF(BCAST),   PLAN("bcast-chain", AHEAD),      0,     empty,         \
        "a pipelined chain from the root, latest arrival last")                                     \
     XX(HELPER_TREES, helper_trees, CLV_OF(ALLREDUCE), PLAN("helper-trees", AHEAD),   1,     order,         \
-       "trees of the ranks that come early, for many ranks; late ones hand theirs in")                 \
+       "trees of the early ranks, to which late ranks send their vectors; for many ranks")         \
     XX(HOST_CHAINS,  host_chains,  CLV_OF(REDUCE),  PLAN("node-sorted", AHEAD),      -1,    order,         \
        "a chain inside each host and one between hosts, the same in each call")
 /* clang-format on */

@@ -280,10 +280,10 @@ static void describe(struct ompi_communicator_t *comm, const difference_t *found
     const int rank = ompi_comm_rank(comm);
 
     if (ABSENT == found->verdict) {
-        (void) snprintf(sentence, size, "rank %d of %s does not use it, rank %d does", found->rank,
+        (void) snprintf(sentence, size, "rank %d of %s does not use clv, rank %d does", found->rank,
                         comm->c_name, rank);
     } else if (found->which < 0) {
-        (void) snprintf(sentence, size, "rank %d of %s has another version of it than rank %d",
+        (void) snprintf(sentence, size, "rank %d of %s has another version of clv than rank %d",
                         found->rank, comm->c_name, rank);
     } else {
         describe_value(comm->c_name, found, rank, sentence, size);

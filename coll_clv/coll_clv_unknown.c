@@ -147,7 +147,7 @@ static void tell(void *context, const char *name, size_t length, const char *fil
     };
     const char *nearest = clv_near(name, length, names, sizeof names / sizeof names[0]);
     char line[LINE_BYTES];
-    int used = snprintf(line, sizeof line, PREFIX "%.*s is no parameter of clv",
+    int used = snprintf(line, sizeof line, PREFIX "%.*s is not a parameter of clv",
                         length < CLV_NEAR_BYTES ? (int) length : CLV_NEAR_BYTES, name);
 
     (void) context;

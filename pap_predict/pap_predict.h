@@ -47,14 +47,14 @@
  * (docs/decisions/0002); `best` needs what the others need, and breaks ties by their order here. */
 /* clang-format off */
 #define CLV_PAP_CHOOSER_MAP(XX)                                                                    \
-    XX(best,     1, "whichever of the others was least wrong in the last calls")
+    XX(best,     1, "the predictor below with the least error in recent calls")
 #define CLV_PAP_PURE_PREDICTOR_MAP(XX)                                                             \
     XX(periodic, 0, "average of the calls at the same phase; of all when there is no period")      \
     XX(sma,      0, "simple moving average of the window")                                         \
     XX(ewma,     0, "exponentially weighted average, newest weighs most")                          \
     XX(median,   0, "median of the window, rank by rank")                                          \
     XX(compute,  1, "exit of the last call plus the average computing time, rank by rank")         \
-    XX(last,     0, "the newest call again")
+    XX(last,     0, "the arrivals of the newest call")
 /* clang-format on */
 #define CLV_PAP_PREDICTOR_MAP(XX) CLV_PAP_CHOOSER_MAP(XX) CLV_PAP_PURE_PREDICTOR_MAP(XX)
 
@@ -336,14 +336,16 @@ clv_status_t clv_pap_global_time(clv_pap_group_t *group, int64_t local_ns, int64
     XX(calls,               "eligible calls")                                                      \
     XX(sampled,             "calls that gave a record")                                            \
     XX(forecasts,              "calls that had a forecast")                                              \
-    XX(judged,              "sampled calls whose forecast judged the prediction before it")           \
-    XX(judged_error_ns,     "sum over these of the prediction's mean absolute error over all ranks, ns") \
+    XX(judged,              "sampled calls whose arrivals checked a prediction")                   \
+    XX(judged_error_ns,     "sum over these calls of the prediction's mean absolute error over "   \
+       "all ranks, ns")                                                                            \
     XX(forecast_waits,         "calls that waited for their forecast")                                   \
     XX(forecast_wait_ns,       "time spent in those waits, ns")                                       \
-    XX(displaced,           "kinds of calls that took the place of another one: a communicator has 16") \
-    XX(void_record_sets,    "record sets that never came, because a rank waited for them too long")  \
+    XX(displaced,           "kinds of calls that displaced another one; a communicator "           \
+       "remembers 16")                                                                             \
+    XX(void_record_sets,    "record sets given up because a rank had waited too long for them")    \
     XX(invalid_record_sets, "record sets skipped because a record was marked invalid")             \
-    XX(lost_groups,         "groups that went without predictions after a lost connection")        \
+    XX(lost_groups,         "communicators that lost their predictions with a connection")         \
     XX(rejected,            "connections closed because of a wrong key or malformed data")         \
     XX(sent_bytes,          "bytes sent over the background channel")                              \
     XX(received_bytes,      "bytes received over the background channel")                          \

@@ -18,7 +18,7 @@ for algorithm in previous binomial rabenseifner ring; do
     tap_has "$algorithm, 5 ranks: sums" 'sums right' "$said"
     tap_has "$algorithm ran every call" "ran_$algorithm=10" "$said"
     tap_has "$algorithm is named with its reason" \
-        "$algorithm, because its algorithm parameter says so" "$said"
+        "$algorithm, because an algorithm parameter forces it" "$said"
     tap_ok "$algorithm is told once per shape of call" \
         test "$(grep -c 'because' <<<"$said")" -eq 5
 done

@@ -101,7 +101,7 @@ misspelt() { # WHAT WORDS
     tap_ok "misspelt, $1: told once" test 1 -eq "$(grep -cF "$2" <<<"$said")"
     tap_has "misspelt, $1: the job runs" 'sums right' "$said"
 }
-segmnt='coll_clv_segmnt_bytes is no parameter of clv; did you mean coll_clv_segment_bytes?'
+segmnt='coll_clv_segmnt_bytes is not a parameter of clv; did you mean coll_clv_segment_bytes?'
 while IFS='|' read -r way options; do
     # shellcheck disable=SC2086
     said=$(mpi_run -np 3 $options --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
@@ -113,7 +113,7 @@ its priority|--mca coll_clv_priority 40
 WAYS
 said=$(OMPI_MCA_coll_clv_segmnt_bytes=4096 OMPI_MCA_coll_clv_fastest=1 mpi_run -np 3 --mca coll clv "$probe" 10)
 misspelt 'in the environment' "$segmnt"
-misspelt 'beyond recognition' 'coll_clv_fastest is no parameter of clv; ompi_info --param coll clv --level 9 lists them'
+misspelt 'beyond recognition' 'coll_clv_fastest is not a parameter of clv; ompi_info --param coll clv --level 9 lists them'
 # shellcheck disable=SC2016
 said=$(mpi_run -np 3 --mca coll clv sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] ||
     export OMPI_MCA_coll_clv_segmnt_bytes=4096; exec "$@"' sh "$probe" 10)
