@@ -89,7 +89,7 @@ old=(--mca coll_clv_min_ranks 2 --mca coll_clv_min_bytes)
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" 8 "$probe" 10)
 tap_lacks 'coll_clv_min_bytes is taken as coll_clv_reduce_min_bytes' 'too_small' "$said"
 tap_has 'calls are not left alone' 'exchange_calls=4' "$said"
-tap_lacks 'without a word' 'no parameter' "$said"
+tap_lacks 'without a word' 'not a parameter' "$said"
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" 8 --mca coll_clv_reduce_min_bytes 1m "$probe" 10)
 tap_has 'beside the new name it does not count' 'fell_back_too_small=4' "$said"
 said=$(mpi_run -np 2 "${list[@]}" "${old[@]}" none "$probe" 10)
@@ -124,7 +124,7 @@ said=$(OMPI_MCA_mca_base_param_files=$files/mca.conf mpi_run -np 3 --mca coll cl
 misspelt 'in a file of parameters' "$segmnt (in $files/mca.conf)"
 rm -r "$files"
 said=$(mpi_run -np 3 --mca coll_clv_segmnt_bytes 4096 "$probe" 10)
-tap_lacks 'not where clv is only installed' 'no parameter of clv' "$said"
+tap_lacks 'not where clv is only installed' 'not a parameter of clv' "$said"
 
 # The word reaches the forecasts; best says whom it follows.
 forecasts=(--mca coll_clv_reduce_min_bytes 1 --mca coll_clv_print forecast "$probe" 1000 20)
