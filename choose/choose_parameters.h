@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What users can set, as a table: one row per parameter. The registration, the range check, the
- * comparison between ranks, the chooser's config and docs/guide/params.md come out of the row.
+ * The parameters that users can set, as a table: one row each. The row generates the registration,
+ * the range check, the comparison between ranks, the chooser's config and docs/guide/params.md.
  *
- * PURE: no code. A rank-equal parameter that the chooser sees is a row here and the place that
- * reads it.
+ * PURE: no code. A new rank-equal parameter of the chooser needs a row here and the code that reads
+ * it.
  * Units are in the names. Levels are those of MPI_T: 1 to 3 for users, 4 to 6 for tuning, 7 to 9
  * for developers.
  */
@@ -94,9 +94,9 @@
 /* kind: INT a whole number; BOOL; ENUM one word of CLV_<values>_MAP; FLAGS words of it; CHOICE
  * auto, or an algorithm that the collective <values> can run; STRING, and LIST, which is one of
  * names of CLV_<values>_MAP (min and max are lengths).
- * ranks: EQUAL parameters decide what runs or is recorded; a communicator whose ranks do not agree
- * on them is left to the previous functions. Of an EQUAL STRING only whether it is empty is
- * compared. OWN ones only this process sees. */
+ * ranks: EQUAL parameters decide what runs or is recorded; a communicator whose ranks disagree on
+ * them runs the previous functions. EQUAL STRINGs are compared only for being empty. OWN parameters
+ * concern this process alone. */
 /* clang-format off */
 /*     kind    name              values        default  min  max         unit   level ranks meaning */
 #define CLV_PARAMETER_MAP(XX)                                                                      \
@@ -183,7 +183,7 @@
        "every fourth, and so on")
 /* clang-format on */
 
-/* Names that parameters had; each still works, where the new one is not given. */
+/* Old names of parameters; each still works unless the new one is given. */
 #define CLV_SYNONYM_MAP(XX) XX(reduce_min_bytes, min_bytes)
 
 /* For tables of the rank-equal parameters alone: ROW(kind, name, ...) as above with

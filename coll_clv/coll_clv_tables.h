@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What users can see, as tables: counters and gauges. One row per item; the struct fields, the
- * registration and docs/guide/params.md come out of the row. What they can set is in
- * choose/choose_parameters.h, what can run in choose/choose_algorithms.h.
+ * The counters and gauges that users can read, as tables: one row per item. The row generates the
+ * struct field, the registration and docs/guide/params.md. Parameters are in
+ * choose/choose_parameters.h, algorithms in choose/choose_algorithms.h.
  *
  * Not: code. PURE, so that the program that prints docs/guide/params.md needs no Open MPI.
  */
@@ -50,8 +50,8 @@
     XX(newest_pace_ns, name, code, "the same over the newest 20, ns")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_plan_cache_<name>: of the plan caches in this process, which
- * only the process that plans for its node uses; counted since MPI_Init. Fields n_<name> of
+/* MPI_T performance variables coll_clv_plan_cache_<name>: of this process's plan caches, used only
+ * in the process that plans for its node; counted since MPI_Init. Fields n_<name> of
  * clv_plan_cache_counters_t. */
 /* clang-format off */
 /*     name        meaning */
@@ -61,8 +61,8 @@
     XX(evictions, "plans dropped from the cache to make room for newer ones")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_exchange_<name>: how good it is now. Whole numbers with a
- * sign, not counted. The clock is that of the communicator that joined the exchange last. */
+/* MPI_T performance variables coll_clv_exchange_<name>: its present quality. Signed numbers, not
+ * counters. The clock is that of the communicator that joined the exchange last. */
 /* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_GAUGE_MAP(XX)                                                                     \
@@ -121,7 +121,7 @@ typedef struct coll_clv_ahead_gauges {
     COLL_CLV_AHEAD_MAP(COLL_CLV_AHEAD_FIELD)
 #undef COLL_CLV_AHEAD_FIELD
 } coll_clv_ahead_gauges_t;
-/* MPI_T performance variables coll_clv_<name>: what this is. */
+/* MPI_T performance variables coll_clv_<name>: identity of the component. */
 /* clang-format off */
 /*     name      value                                                             meaning */
 #define COLL_CLV_ABOUT_MAP(XX)                                                                     \
@@ -139,8 +139,8 @@ typedef struct coll_clv_ahead_gauges {
                           "clv_expected_wait_ns in clv.h")
 /* clang-format on */
 
-/* MPI_T performance variables coll_clv_wait_<name>: where the call is that waits, now (of several
- * threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
+/* MPI_T performance variables coll_clv_wait_<name>: the place of the call that waits now (of
+ * several threads' calls the one that looked last). Set after COLL_CLV_WAIT_TURNS idle turns. */
 /* clang-format off */
 /*     name            meaning */
 #define COLL_CLV_WAIT_MAP(XX)                                                                      \
