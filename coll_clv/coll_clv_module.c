@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The module: what one communicator has of us. Query, enable, disable, end.
+ * The module: clv's part of one communicator. Query, enable, disable, end.
  *
  * Cost: enable takes no memory beyond the module and sends nothing; a communicator that never
  * makes an eligible call never causes more.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Did it help: at the end of a job, what rank 0 saw of it (coll_clv_print summary). At most
- * thirteen lines; the last one is the verdict, and before it the numbers are said as JSON.
+ * The summary of rank 0 at the end of a job (coll_clv_print summary). At most thirteen lines; the
+ * last one is the verdict on whether clv helped, the one before it has the numbers as JSON.
  *
  * Times are those of calls that a communicator's group saw, planned or not: from the arrival of
  * this rank to its exit.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Misspelt parameters: Open MPI takes any name, so it is for us to say that nobody reads it.
+ * Misspelt parameters: Open MPI accepts any name, so clv reports names that no component reads.
  *
- * Looked at are the environment, which mpirun's command line ends up in, and the files of
- * parameters that this process reads.
+ * It checks the environment, which contains mpirun's command line, and the parameter files that
+ * this process reads.
  */
 #include "coll_clv/coll_clv.h"
 
